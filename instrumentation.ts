@@ -2,12 +2,12 @@
 export async function register(): Promise<void> {
   if (process.env.NEXT_RUNTIME === "nodejs") {
     const { composition } = await import("@/lib/server/composition");
-    const { admitListener, maySeeReasons } = await import("@/lib/server/bff/admit-listener");
+    const { authorizeSubscription, canSeeReasons } = await import("@/lib/server/bff/admit-listener");
     const { getProcessState } = await import("@/lib/server/running");
     const { visitorRules } = await import("@/lib/server/bff/visitor-rules");
     try {
       composition();
-      Object.assign(getProcessState(), { admitListener, maySeeReasons, visitorRules, directReads: new Map() });
+      Object.assign(getProcessState(), { authorizeSubscription, canSeeReasons, visitorRules, directReads: new Map() });
     } catch (error) {
       // The launcher logs it in one line; thrown here, Next would print it three times with stacks.
       getProcessState().startFailure = error;

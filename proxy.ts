@@ -3,10 +3,10 @@
 // Must never: authorise anything (pages do), or see /api: a proxy in front of an upload cuts its body at 10 MB without a word.
 
 import { type NextRequest, NextResponse } from "next/server";
-import { embedPageOf } from "@/lib/contract/embed/embed-pages";
-import { embedCookieRules, PAGE_HEADER, probeCookie } from "@/lib/server/cookies";
+import { findEmbedPage } from "@/lib/contract/embed/embed-pages";
+import { embedCookieAttributes, PAGE_HEADER, probeCookie } from "@/lib/server/cookies";
 import { getProcessState } from "@/lib/server/running";
-import { embedAddressOf } from "@/lib/shared/console-paths";
+import { parseEmbedPath } from "@/lib/shared/console-paths";
 
 export async function proxy(request: NextRequest): Promise<NextResponse> {
   if (request.nextUrl.pathname.startsWith("/embed/")) return embedded(request);
@@ -16,12 +16,12 @@ export async function proxy(request: NextRequest): Promise<NextResponse> {
 /** Without a configured host, or beyond its rights, Next answers 404 for the page. */
 async function embedded(request: NextRequest): Promise<NextResponse> {
   const { pathname, searchParams } = request.nextUrl;
-  const embed = embedAddressOf(pathname);
+  const embed = parseEmbedPath(pathname);
   const hostId = embed?.host ?? searchParams.get("host");
   const host = hostId ? await getProcessState().composition?.store.embedHosts.get(hostId) : undefined;
   const own = embed && /^\/(start|doctor)$/.exec(embed.rest)?.[0];
   return shown(request, host ? host.origins.join(" ") : "'none'", (headers) => {
-    if (!host || !embed || (!own && embed.rest !== "/choose" && !embedPageOf(embed.rest)))
+    if (!host || !embed || (!own && embed.rest !== "/choose" && !findEmbedPage(embed.rest)))
       return NextResponse.next({ request: { headers } });
     const target = request.nextUrl.clone();
     target.pathname = own ? `/embed${own}` : embed.rest || "/";
@@ -29,7 +29,7 @@ async function embedded(request: NextRequest): Promise<NextResponse> {
     if (own === "/start" || own === "/doctor")
       response.headers.append(
         "set-cookie",
-        `${probeCookie(embed.slot, request.nextUrl)}=1; Max-Age=300; ${embedCookieRules(request.nextUrl)}`,
+        `${probeCookie(embed.slot, request.nextUrl)}=1; Max-Age=300; ${embedCookieAttributes(request.nextUrl)}`,
       );
     return response;
   });
@@ -37,7 +37,7 @@ async function embedded(request: NextRequest): Promise<NextResponse> {
 
 function shown(request: NextRequest, ancestors: string, answer: (headers: Headers) => NextResponse): NextResponse {
   const { pathname, search } = request.nextUrl;
-  const embed = embedAddressOf(pathname);
+  const embed = parseEmbedPath(pathname);
   const nonce = btoa(crypto.randomUUID());
   const policy = contentPolicy(nonce, ancestors);
   const headers = new Headers(request.headers);

@@ -7,10 +7,10 @@ import { getLocale } from "next-intl/server";
 import { type ReactNode } from "react";
 import { preload } from "react-dom";
 import { Theme } from "@/components/frame/look/theme";
-import { embedAppearance, pickMessages, productHere } from "@/lib/server/i18n/messages";
+import { getEmbedAppearance, getProductName, pickMessages } from "@/lib/server/i18n/messages";
 
 export async function generateMetadata(): Promise<Metadata> {
-  const product = await productHere();
+  const product = await getProductName();
   return { title: { default: product, template: `%s · ${product}` }, robots: { index: false, follow: false } };
 }
 export const viewport: Viewport = {
@@ -20,19 +20,19 @@ export const viewport: Viewport = {
   ],
 };
 
-/** A browser takes long to load a language's number formats: it does so while it waits for the scripts, not while React hydrates. */
-const readNumbers = "self.requestIdleCallback?.(() => new Intl.NumberFormat(document.documentElement.lang))";
+/** Loads a language's number formats, which is slow, while the browser waits for the scripts instead of during hydration. */
+const numberFormatScript = "self.requestIdleCallback?.(() => new Intl.NumberFormat(document.documentElement.lang))";
 
 export default async function RootLayout({ children }: { children: ReactNode }) {
-  // The proxy's nonce: the theme is set before the first paint, by a script that the content policy must allow.
+  // The proxy's nonce, because the content policy must allow the script that sets the theme before the first paint.
   const nonce = (await headers()).get("x-nonce") ?? undefined;
   preload(latin, { as: "font", type: "font/woff2", crossOrigin: "anonymous" });
   return (
     <html lang={await getLocale()} suppressHydrationWarning>
       <body>
-        <script nonce={nonce} suppressHydrationWarning dangerouslySetInnerHTML={{ __html: readNumbers }} />
+        <script nonce={nonce} suppressHydrationWarning dangerouslySetInnerHTML={{ __html: numberFormatScript }} />
         <NextIntlClientProvider messages={await pickMessages("common", "errors", "frame")}>
-          <Theme nonce={nonce} embedded={(await embedAppearance()).theme}>
+          <Theme nonce={nonce} embedded={(await getEmbedAppearance()).theme}>
             {children}
           </Theme>
         </NextIntlClientProvider>

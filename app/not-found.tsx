@@ -14,7 +14,7 @@ export default async function NotFound() {
         title={t("title")}
         text={t("text")}
         action={
-          // Not a Link: every page loads the code that this one needs, and would load that of Link twice.
+          // Not a Link, because every page loads this page's code, and would load that of Link twice.
           <a href={apiPath("/")} className={buttonStyle()}>
             {t("action")}
           </a>

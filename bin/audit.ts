@@ -1,4 +1,4 @@
-// `npm run audit -- verify` names the first row that was tampered with; `npm run audit -- list` prints the log as CSV.
+// `npm run audit -- verify` reports the first changed row, and `npm run audit -- list` prints the log as CSV.
 import { readNames, writeAuditCsv } from "@/lib/server/queries/audit-rows";
 import { fail, runOnStore } from "./command";
 

@@ -1,6 +1,6 @@
-// `npm run backup -- TO [--with-keys]`: a repeated run is incremental. Exit codes: 0 complete, 1 no backup, 2 files of the service missing.
+// `npm run backup -- TO [--with-keys]`. Repeated runs are incremental. Exit codes: 0 complete, 1 no backup, 2 missing service files.
 import { backUp } from "@/lib/server/backup/backup";
-import { versionIn } from "@/lib/server/backup/manifest";
+import { readVersion } from "@/lib/server/backup/manifest";
 import { readEnv } from "@/lib/server/env";
 import { createProgress, describeBackup, fail, readBackupArguments, runCommand } from "./command";
 
@@ -14,7 +14,7 @@ runCommand(async () => {
     env,
     folder,
     withKeys,
-    version: versionIn(env.root),
+    version: readVersion(env.root),
     now: Date.now(),
     logProgress: createProgress(),
   });

@@ -1,4 +1,4 @@
-// `npm run bench` measures the console, `npm run bench:service` the stand-alone service; arguments choose sections (docs/benchmarks.md).
+// `npm run bench` measures the console, and `npm run bench:service` the stand-alone service. Arguments select sections (docs/benchmarks.md).
 import { ensureBuilt, ensureBundles, enterProject } from "./prepare.mjs";
 
 const isServiceBench = process.argv[2] === "--service";

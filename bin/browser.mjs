@@ -1,13 +1,13 @@
-// Finds a browser for the browser tests: installed, Debian's package, or Playwright's download.
+// Finds a browser for the browser tests: an installed one, Debian's package, or Playwright's download.
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { run } from "./run.mjs";
 
-const withoutWindows = "chromium-headless-shell";
-const whole = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
-const elsewhere = ["/Applications/Google Chrome.app/Contents/MacOS/Google Chrome", "/Applications/Chromium.app/Contents/MacOS/Chromium"];
+const headlessShell = "chromium-headless-shell";
+const fullBrowsers = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
+const macBrowsers = ["/Applications/Google Chrome.app/Contents/MacOS/Google Chrome", "/Applications/Chromium.app/Contents/MacOS/Chromium"];
 
-/** Needed in containers, and stops the browser from phoning home. */
+/** Needed in containers, and prevents background requests of the browser. */
 export const browserFlags = [
   "--no-sandbox",
   "--disable-gpu",
@@ -20,55 +20,55 @@ export const browserFlags = [
 
 /** LIGHTDESK_BROWSER overrides the search. Undefined: Playwright uses its own browser. */
 export function findBrowser(env = process.env) {
-  return env.LIGHTDESK_BROWSER || find([...whole, withoutWindows], env);
+  return env.LIGHTDESK_BROWSER || findProgram([...fullBrowsers, headlessShell], env);
 }
 
 export function findTestBrowser(env = process.env) {
-  return env.LIGHTDESK_BROWSER || find([withoutWindows, ...whole], env);
+  return env.LIGHTDESK_BROWSER || findProgram([headlessShell, ...fullBrowsers], env);
 }
 
-function find(names, env = process.env) {
+function findProgram(names, env = process.env) {
   const folders = (env.PATH ?? "").split(delimiter).filter((folder) => folder !== "");
-  return [...names.flatMap((name) => folders.map((folder) => join(folder, name))), ...elsewhere].find((file) => existsSync(file));
+  return [...names.flatMap((name) => folders.map((folder) => join(folder, name))), ...macBrowsers].find((file) => existsSync(file));
 }
 
 export async function ensureBrowser() {
   const { LIGHTDESK_BROWSER: overridePath } = process.env;
   if (overridePath) {
-    if (await starts(overridePath)) return;
+    if (await canStart(overridePath)) return;
     throw new Error(`LIGHTDESK_BROWSER must be the path of a Chromium that starts; ${overridePath} does not.`);
   }
-  if (find([withoutWindows]) === undefined) await installByApt(withoutWindows);
-  if (await starts(findTestBrowser())) return;
+  if (findProgram([headlessShell]) === undefined) await installByApt(headlessShell);
+  if (await canStart(findTestBrowser())) return;
   await installByApt("chromium");
-  if (await starts(findTestBrowser())) return;
+  if (await canStart(findTestBrowser())) return;
   const { chromium } = await import("@playwright/test");
-  const own = chromium.executablePath();
-  if (!existsSync(own)) {
+  const downloadedBrowser = chromium.executablePath();
+  if (!existsSync(downloadedBrowser)) {
     const { code, output } = await run("npx", ["playwright", "install", "chromium"]);
     if (code !== 0)
       throw new Error(`No browser could be installed; set LIGHTDESK_BROWSER to the path of a Chromium. Playwright printed:\n${output}`);
   }
-  process.env.LIGHTDESK_BROWSER = own;
+  process.env.LIGHTDESK_BROWSER = downloadedBrowser;
 }
 
 export async function findOrInstall(name, from) {
   const env = { ...process.env, PATH: `${process.env.PATH}${delimiter}/usr/sbin` };
-  if (find([name], env) === undefined) await installByApt(from);
-  return find([name], env);
+  if (findProgram([name], env) === undefined) await installByApt(from);
+  return findProgram([name], env);
 }
 
 async function installByApt(name) {
   if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return;
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  const bounds = ["Acquire::http::Timeout=20", "Acquire::Retries=1", "DPkg::Lock::Timeout=120"].flatMap((bound) => ["-o", bound]);
-  const apt = (...args) => run("apt-get", [...bounds, ...args], { env });
+  const aptOptions = ["Acquire::http::Timeout=20", "Acquire::Retries=1", "DPkg::Lock::Timeout=120"].flatMap((bound) => ["-o", bound]);
+  const apt = (...args) => run("apt-get", [...aptOptions, ...args], { env });
   const install = () => apt("install", "-y", "--no-install-recommends", name);
   if ((await install()).code === 0) return;
   await apt("update");
   await install();
 }
 
-async function starts(browser) {
+async function canStart(browser) {
   return browser !== undefined && (await run(browser, ["--version"])).code === 0;
 }

@@ -1,4 +1,4 @@
-// Shared by the commands on a data folder. Errors go to stderr with exit code 1.
+// Shared by the commands for a data folder. Errors go to stderr, with exit code 1.
 import { resolve } from "node:path";
 import { requireStores } from "@/lib/server/backup/backup";
 import { type Manifest } from "@/lib/server/backup/manifest";
@@ -6,7 +6,7 @@ import { type Env, readEnv } from "@/lib/server/env";
 import { hasStore, openStore, type Store } from "@/lib/server/store/store";
 import { isFullDisk } from "@/lib/shared/error-codes";
 
-const PROGRESS_MS = 2000;
+const PROGRESS_INTERVAL_MS = 2000;
 
 export function fail(message: string): void {
   process.stderr.write(`${message}\n`);
@@ -35,7 +35,7 @@ export function runOnStore(work: (store: Store, env: Env) => Promise<void>): voi
   });
 }
 
-/** Relative paths are resolved from the caller's folder; npm changes into the project's folder. */
+/** Resolves relative paths from the caller's folder, because npm changes into the project's folder. */
 export function resolveFromCaller(path: string): string {
   return resolve(process.env.INIT_CWD ?? ".", path);
 }
@@ -51,7 +51,7 @@ export function readBackupArguments(allowedOptions: readonly string[]): { folder
 export function createProgress(): (text: string) => void {
   let lastShownMs = Date.now();
   return (text) => {
-    if (Date.now() - lastShownMs < PROGRESS_MS) return;
+    if (Date.now() - lastShownMs < PROGRESS_INTERVAL_MS) return;
     lastShownMs = Date.now();
     process.stderr.write(`${text}\n`);
   };

@@ -1,4 +1,4 @@
-// The console's HTTP server around Next. It owns the sockets, so that shutdown can drain requests.
+// The console's HTTP server around Next. It has its own sockets, so that a shutdown can complete requests.
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createRequire } from "node:module";
@@ -6,70 +6,70 @@ import { join } from "node:path";
 import { PHASE_PRODUCTION_SERVER } from "next/constants.js";
 import type nextLoadConfig from "next/dist/server/config";
 import { createEventSockets } from "@/lib/http/event-sockets";
-import { operatorPaths, operatorRoutes } from "@/lib/http/operator-routes";
-import { refuse, refuseWhileStarting, starting } from "@/lib/http/refusals";
-import { checkEncoding, createEmbedPaths, escapeDots, hostsOf, isApi, withBasePath } from "@/lib/http/request-line";
-import { createMethodCheck, type NameRequest, nameRequests, packedFiles, publicFiles } from "@/lib/http/routes";
+import { createOperatorRoutes, operatorPaths } from "@/lib/http/operator-routes";
+import { refuse, refuseWhileStarting, startingError } from "@/lib/http/refusals";
+import { addBasePath, checkEncoding, createEmbedPaths, escapeDots, getHosts, isApiPath } from "@/lib/http/request-line";
+import { createCompressedFiles, createMethodCheck, createPublicFileTest, createRequestNamer, type NameRequest } from "@/lib/http/routes";
 import { createHttpServer, stopOnSignals } from "@/lib/http/server";
 import { createVisitorGate } from "@/lib/http/visitor-gate";
 import { isSecure } from "@/lib/server/cookies";
-import { consoleUrl, type Env, readEnv, unknownSettings } from "@/lib/server/env";
-import { claimFolder, respondWithSeen } from "@/lib/server/installation";
+import { consoleUrl, describeUnknownSettings, type Env, readEnv } from "@/lib/server/env";
+import { lockDataFolder, respondWithSeen } from "@/lib/server/installation";
 import { ADDRESS_HEADER, createAttemptLimit } from "@/lib/server/limits/attempt-limit";
 import { getProcessState, waitForComposition } from "@/lib/server/running";
 import { applyProxyHeader } from "@/lib/server/sign-in-settings";
-import { addressReader, isProxy } from "@/lib/server/trusted-proxies";
+import { createAddressReader, isProxy } from "@/lib/server/trusted-proxies";
 import { createYieldQueue } from "@/lib/shared/async";
-import { type FeedAdmission, isForVisitors } from "@/lib/shared/http-types";
-import { networkOf } from "@/lib/shared/ip-address";
-import { telemetry } from "@/lib/shared/telemetry";
+import { allowsVisitors, type FeedAdmission } from "@/lib/shared/http-types";
+import { getNetwork } from "@/lib/shared/ip-address";
+import { getTelemetry } from "@/lib/shared/telemetry";
 import { buildFolder } from "./build/build-folder.mjs";
 import { startTelemetry } from "./telemetry";
 
-const GRACE_MS = 10_000;
+const CLOSE_GRACE_MS = 10_000;
 const YEAR_SECONDS = 31_536_000;
-const STOP_MS = 50_000;
-/** Per address, which a whole office may share. Members don't count. */
+const STOP_TIMEOUT_MS = 50_000;
+/** Per address, which a whole office may share. Members do not count. */
 const VISITOR_BURST = 240;
 const VISITOR_REFILL_MS = 250;
-const noFile = { status: 404, code: "NOT_FOUND", message: "There is no such file." };
-const INSTRUMENTATION_MS = 120_000;
+const noFileError = { status: 404, code: "NOT_FOUND", message: "There is no such file." };
+const INSTRUMENTATION_TIMEOUT_MS = 120_000;
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 async function main(): Promise<void> {
   const settings = readEnv();
-  for (const warning of unknownSettings()) process.stderr.write(`${warning}\n`);
-  if (settings.databaseUrl === undefined) claimFolder(settings.dataDir);
+  for (const warning of describeUnknownSettings()) process.stderr.write(`${warning}\n`);
+  if (settings.databaseUrl === undefined) lockDataFolder(settings.dataDir);
   await startTelemetry(settings.service, "lightdesk");
   let handle: Handle = async (request, response) => refuseWhileStarting(request, response);
   const { requestTimeoutMs: patienceMs, connectionsPerAddress } = settings.service;
   const { basePath } = settings;
   const bounds = { patienceMs, isProxy: (address: string) => isProxy(address, settings.proxies), connectionsPerAddress, basePath };
-  const isPage = (path: string) => !isApi(path);
+  const isPage = (path: string) => !isApiPath(path);
   const embedPaths = createEmbedPaths();
-  const judgeMethod = createMethodCheck(JSON.parse(readFileSync(join(settings.root, "dist/routes.json"), "utf8")));
-  const addressOf = addressReader(settings.proxies, () => getProcessState().composition?.log);
-  const sockets = createEventSockets((request) => admit(request, settings, addressOf(request)), { addressOf });
+  const checkMethod = createMethodCheck(JSON.parse(readFileSync(join(settings.root, "dist/routes.json"), "utf8")));
+  const getAddress = createAddressReader(settings.proxies, () => getProcessState().composition?.log);
+  const sockets = createEventSockets((request) => authorize(request, settings, getAddress(request)), { addressOf: getAddress });
   const upgrades = { "/ws": sockets.handler, "/api/ws": sockets.handler };
-  const nameOf = nameOwnRequests(settings);
-  const server = createHttpServer({ ...bounds, hosts: hostsOf(settings), isPage, upgrades, nameOf }, (request, response) =>
-    embedPaths.answerAt(request, () => answerRequest(request, response)),
+  const nameRequest = createNamer(settings);
+  const server = createHttpServer({ ...bounds, hosts: getHosts(settings), isPage, upgrades, nameOf: nameRequest }, (request, response) =>
+    embedPaths.answerAt(request, () => handleRequest(request, response)),
   );
-  const answersOperator = operatorRoutes({
+  const handleOperator = createOperatorRoutes({
     token: settings.service.metricsToken,
     readiness: () => getProcessState().composition?.readiness,
-    maySeeReasons: async (request) => (await getProcessState().maySeeReasons?.(request)) ?? false,
+    canSeeReasons: async (request) => (await getProcessState().canSeeReasons?.(request)) ?? false,
   });
-  const answerRequest = (request: IncomingMessage, response: ServerResponse): void => {
-    respondWithSeen(request, response, { authSecret: getProcessState().composition?.authSecret, addressOf, nowMs: Date.now() });
-    if (answersOperator(request, response)) return;
-    const refused = checkEncoding(request) ?? judgeMethod(request) ?? applyProxyHeader(request, settings.proxySignIn);
-    if (refused) return refuse(request, response, refused);
+  const handleRequest = (request: IncomingMessage, response: ServerResponse): void => {
+    respondWithSeen(request, response, { authSecret: getProcessState().composition?.authSecret, addressOf: getAddress, nowMs: Date.now() });
+    if (handleOperator(request, response)) return;
+    const refusal = checkEncoding(request) ?? checkMethod(request) ?? applyProxyHeader(request, settings.proxySignIn);
+    if (refusal) return refuse(request, response, refusal);
     request.url = escapeDots(request.url ?? "/");
     // Below a base path, the host also serves other products.
     if (isSecure(settings.publicUrl) && basePath === "") response.setHeader("strict-transport-security", `max-age=${YEAR_SECONDS}`);
-    request.headers[ADDRESS_HEADER] = addressOf(request);
+    request.headers[ADDRESS_HEADER] = getAddress(request);
     handle(request, response).catch((error: unknown) => {
       process.stderr.write(`request failed: ${explain(error)}\n`);
       response.destroy();
@@ -78,10 +78,10 @@ async function main(): Promise<void> {
   stopOnSignals(async () => {
     sockets.close();
     getProcessState().composition?.live.stop();
-    await server.close(GRACE_MS);
+    await server.close(CLOSE_GRACE_MS);
     await getProcessState().composition?.stop();
-    await telemetry().traces?.stop();
-  }, STOP_MS);
+    await getTelemetry().traces?.stop();
+  }, STOP_TIMEOUT_MS);
   const port = await server.listen(settings.port, settings.host);
   const env = { ...settings, port };
   // Next, next-auth and the composition read these variables.
@@ -96,26 +96,26 @@ async function main(): Promise<void> {
   const require = createRequire(import.meta.url);
   const { default: loadConfig }: { default: typeof nextLoadConfig } = require("next/dist/server/config");
   await loadConfig(PHASE_PRODUCTION_SERVER, env.root);
-  // Next installs an upgrade handler on its server, so it gets one that never listens.
-  // Next's proxy calls this machine "localhost"; another name would turn a rewrite into a request.
+  // Next installs an upgrade handler on its server, so it gets a server that never listens.
+  // Next's proxy calls this machine "localhost", and another name would turn a rewrite into a request.
   const app = next({ dev: false, dir: env.root, hostname: "localhost", port, httpServer: createServer() });
   await app.prepare();
-  const current = await waitForComposition(INSTRUMENTATION_MS);
+  const current = await waitForComposition(INSTRUMENTATION_TIMEOUT_MS);
   await current.ready;
-  const answer = app.getRequestHandler();
-  const preferPacked = packedFiles(join(env.root, buildFolder(env), "static"), "/_next/static");
+  const handleByNext = app.getRequestHandler();
+  const preferCompressed = createCompressedFiles(join(env.root, buildFolder(env), "static"), "/_next/static");
   const render: Handle = (request, response) => {
-    request.url = withBasePath(request.url ?? "/", basePath);
-    return answer(request, response);
+    request.url = addBasePath(request.url ?? "/", basePath);
+    return handleByNext(request, response);
   };
   const visitorLimit = createAttemptLimit({ now: Date.now, burst: VISITOR_BURST, refillMs: VISITOR_REFILL_MS });
-  const nameOfClient = (request: IncomingMessage) => networkOf(addressOf(request));
+  const getClientName = (request: IncomingMessage) => getNetwork(getAddress(request));
   const limit = {
-    take: (request: IncomingMessage) => visitorLimit.take(nameOfClient(request)),
-    refund: (request: IncomingMessage) => visitorLimit.refund(nameOfClient(request)),
+    take: (request: IncomingMessage) => visitorLimit.take(getClientName(request)),
+    refund: (request: IncomingMessage) => visitorLimit.refund(getClientName(request)),
   };
   const gate = createVisitorGate({ rules: () => getProcessState().visitorRules, render, limit });
-  const isFile = publicFiles(env.root, buildFolder(env));
+  const isFile = createPublicFileTest(env.root, buildFolder(env));
   const [healthTurn, fileTurn] = [createYieldQueue(), createYieldQueue()];
   handle = async (request, response) => {
     const { url = "/" } = request;
@@ -126,13 +126,13 @@ async function main(): Promise<void> {
     else if (isBuilt) await fileTurn();
     if (response.destroyed) return;
     if (isHealth) return gate.answerHealth(request, response);
-    if (isBuilt) preferPacked(request, response);
-    else if (/^\/(_next\/static|samples)\//.test(url)) return refuse(request, response, noFile);
-    else if (isForVisitors(url)) {
+    if (isBuilt) preferCompressed(request, response);
+    else if (/^\/(_next\/static|samples)\//.test(url)) return refuse(request, response, noFileError);
+    else if (allowsVisitors(url)) {
       if (await gate.answerVisitor(request, response)) return;
     } else if (!(await gate.admitCall(request, response))) return;
-    const read = request.method === "GET" ? getProcessState().directReads?.get(url.split("?", 1)[0] ?? "") : undefined;
-    await (read ?? render)(request, response);
+    const directRead = request.method === "GET" ? getProcessState().directReads?.get(url.split("?", 1)[0] ?? "") : undefined;
+    await (directRead ?? render)(request, response);
   };
 
   process.stdout.write(`Lightdesk: ${consoleUrl(env)}\n`);
@@ -140,21 +140,21 @@ async function main(): Promise<void> {
   if (setUpUrl) process.stdout.write(`Set up: ${setUpUrl}\n`);
 }
 
-async function admit(request: IncomingMessage, env: Env, address: string): Promise<FeedAdmission> {
-  const refused = applyProxyHeader(request, env.proxySignIn);
-  if (refused) return { ok: false, refused };
+async function authorize(request: IncomingMessage, env: Env, address: string): Promise<FeedAdmission> {
+  const refusal = applyProxyHeader(request, env.proxySignIn);
+  if (refusal) return { ok: false, refused: refusal };
   request.headers[ADDRESS_HEADER] = address;
-  const { admitListener } = getProcessState();
-  return admitListener ? admitListener(request) : { ok: false, refused: { status: 503, ...starting } };
+  const { authorizeSubscription } = getProcessState();
+  return authorizeSubscription ? authorizeSubscription(request) : { ok: false, refused: { status: 503, ...startingError } };
 }
 
-function nameOwnRequests(env: Env): NameRequest | undefined {
-  const { metrics, traces } = telemetry();
+function createNamer(env: Env): NameRequest | undefined {
+  const { metrics, traces } = getTelemetry();
   if (!metrics && !traces) return undefined;
   const routes: Record<string, string> = JSON.parse(
     readFileSync(join(env.root, buildFolder(env), "app-path-routes-manifest.json"), "utf8"),
   );
-  return nameRequests([...operatorPaths, ...Object.values(routes)]);
+  return createRequestNamer([...operatorPaths, ...Object.values(routes)]);
 }
 
 function explain(error: unknown): string {
@@ -163,7 +163,7 @@ function explain(error: unknown): string {
   if (code === "BAD_SETTING") return error.message;
   if (code === "EADDRINUSE") return `PORT must be a free port (${error.message}). Another Lightdesk may be running.`;
   if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") return `HOST must be an address of this machine (${error.message}).`;
-  // Plain errors and errors with a code have readable messages; others get a stack trace.
+  // Plain errors and errors with a code have readable messages. Others get a stack trace.
   return error.name === "Error" || code !== undefined ? error.message : (error.stack ?? error.message);
 }
 

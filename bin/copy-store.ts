@@ -1,4 +1,4 @@
-// Copies the stores between SQLite and PostgreSQL. Stop every console and service first. Can be run again after an interruption.
+// Copies the stores between SQLite and PostgreSQL. Stop all consoles and services first. Can be run again after an interruption.
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { copyStores } from "@/lib/server/backup/backup";
@@ -14,17 +14,17 @@ async function main(): Promise<void> {
   const folder = /^sqlite:(.+)$/.exec(target)?.[1];
   const url = /^postgres(ql)?:\/\/./.test(target) ? target : undefined;
   if (option !== "--to" || more.length > 0 || (folder ?? url) === undefined) return fail(usage);
-  if (folder !== undefined) return toFolder(env, resolveFromCaller(folder));
-  if (url !== undefined) return toPostgres(env, url);
+  if (folder !== undefined) return copyToFolder(env, resolveFromCaller(folder));
+  if (url !== undefined) return copyToPostgres(env, url);
 }
 
 const logProgress = (progress: string) => void process.stdout.write(`${progress}\n`);
 
-async function toPostgres({ dataDir, databaseUrl }: Env, url: string): Promise<void> {
+async function copyToPostgres({ dataDir, databaseUrl }: Env, url: string): Promise<void> {
   const { tables, rows } = await copyStores({
     from: { dataDir },
     to: { url },
-    isMoved: databaseUrl !== undefined && isSame(databaseUrl, url),
+    isMoved: databaseUrl !== undefined && isSameDatabase(databaseUrl, url),
     logProgress,
   });
   if (tables === 0) return fail(`LIGHTDESK_DATA_DIR must be the data folder of a console or a service (${dataDir} is not).`);
@@ -32,15 +32,15 @@ async function toPostgres({ dataDir, databaseUrl }: Env, url: string): Promise<v
 The key ring is not copied: set LIGHTDESK_ENCRYPTION_KEYS of every console to the keys in the file encryption-keys.`);
 }
 
-function isSame(value: string, other: string): boolean {
-  const placeOf = (url: string) => {
+function isSameDatabase(value: string, other: string): boolean {
+  const getLocation = (url: string) => {
     const { hostname, port, pathname } = new URL(url);
     return [hostname, port || "5432", pathname].join();
   };
-  return placeOf(value) === placeOf(other);
+  return getLocation(value) === getLocation(other);
 }
 
-async function toFolder({ dataDir, databaseUrl }: Env, folder: string): Promise<void> {
+async function copyToFolder({ dataDir, databaseUrl }: Env, folder: string): Promise<void> {
   if (databaseUrl === undefined) return fail("DATABASE_URL must name the database to copy into the folder.");
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const { tables, rows } = await copyStores({ from: { url: databaseUrl }, to: { dataDir: folder }, logProgress });

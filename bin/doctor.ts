@@ -1,23 +1,23 @@
-// `npm run doctor [-- --json]`: checks the installation, also while a console runs. Exit code 1 if a check fails.
+// `npm run doctor [-- --json]` checks the installation, even while a console runs. Exit code 1 if a check fails.
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { versionIn } from "@/lib/server/backup/manifest";
-import { type Finding, noted, passed, wrong } from "@/lib/server/doctor/findings";
+import { readVersion } from "@/lib/server/backup/manifest";
+import { failed, type Finding, noted, passed } from "@/lib/server/doctor/findings";
 import { checkNetwork } from "@/lib/server/doctor/network";
 import { checkOidc } from "@/lib/server/doctor/oidc";
 import { checkProgram, checkStorage } from "@/lib/server/doctor/storage";
-import { EnvError, readEnv, unknownSettings } from "@/lib/server/env";
+import { describeUnknownSettings, EnvError, readEnv } from "@/lib/server/env";
 import { buildFolder } from "./build/build-folder.mjs";
 import { fail, runCommand } from "./command";
 
 async function runChecks(): Promise<Finding[]> {
   const env = readSettings();
-  const unknown = unknownSettings().map((text) => noted("settings", text));
-  if ("state" in env) return [env, ...unknown];
-  const about = { version: versionIn(env.root), build: buildFolder(env) };
+  const unknownSettings = describeUnknownSettings().map((text) => noted("settings", text));
+  if ("state" in env) return [env, ...unknownSettings];
+  const program = { version: readVersion(env.root), build: buildFolder(env) };
   return [
     passed("settings", `All settings are valid; the data folder is ${env.dataDir}.`),
-    ...unknown,
-    ...(await checkProgram(env, about)),
+    ...unknownSettings,
+    ...(await checkProgram(env, program)),
     ...(await checkStorage(env, Date.now())),
     ...(await checkNetwork(env, Date.now)),
     ...(await checkOidc(env, Date.now)),
@@ -29,7 +29,7 @@ function readSettings() {
     return readEnv();
   } catch (error) {
     if (!(error instanceof EnvError)) throw error;
-    return wrong(
+    return failed(
       "settings",
       error.message,
       "Change that setting (docs/admin/configuration.md has them all), then run this again for the rest.",

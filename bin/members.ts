@@ -1,6 +1,6 @@
-// `npm run members -- reset-link EMAIL`: prints a password reset link, valid once within a day.
+// `npm run members -- reset-link EMAIL` prints a password reset link, which is valid once within a day.
 import { randomBytes } from "node:crypto";
-import { composeReset } from "@/lib/server/auth/reset-link";
+import { createResetLink } from "@/lib/server/auth/reset-link";
 import { fail, runOnStore } from "./command";
 
 const [verb, email, ...more] = process.argv.slice(2);
@@ -8,7 +8,7 @@ if (verb !== "reset-link" || !email || more.length > 0) fail("Usage: npm run mem
 else
   runOnStore(async (store, env) => {
     await store.migrate();
-    const url = await composeReset({ store, env, email, token: randomBytes(32).toString("base64url"), now: Date.now() });
+    const url = await createResetLink({ store, env, email, token: randomBytes(32).toString("base64url"), now: Date.now() });
     if (url === undefined) return fail(`No member has the address ${email}.`);
     process.stdout.write(`It works once, within a day, at the address where people open Lightdesk:\n${url}\n`);
   });

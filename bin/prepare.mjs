@@ -1,4 +1,4 @@
-// Installs packages and builds bundles and pages before a start. Plain Node only: a fresh clone has no packages.
+// Installs packages and builds bundles and pages before a start. Uses plain Node, because a fresh clone has no packages.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
@@ -51,47 +51,47 @@ export function load(name) {
   return import(pathToFileURL(join(root, `dist/${name}.mjs`)).href);
 }
 
-/** The stamp is written last, so that a partial build never counts. */
-async function buildOnce({ folder, stamp }, expectedStamp, make) {
+/** The stamp is written last, so that partial builds do not count. */
+async function buildOnce({ folder, stamp }, expectedStamp, build) {
   const file = join(root, stamp);
   const isBuilt = () => existsSync(file) && readFileSync(file, "utf8") === expectedStamp;
   if (isBuilt()) return;
   await withBuildLock(root, async () => {
     if (isBuilt()) return;
     rmSync(file, { force: true });
-    await make();
+    await build();
     mkdirSync(join(root, folder), { recursive: true });
     writeFileSync(file, expectedStamp);
   });
 }
 
 async function buildPages(folder, basePath) {
-  const started = performance.now();
+  const startedMs = performance.now();
   process.stderr.write(`Building the console${basePath && ` for the path ${basePath}`}; this takes about a minute.\n`);
   const env = { ...process.env, NODE_ENV: "production", NEXT_TELEMETRY_DISABLED: "1", LIGHTDESK_BASE_PATH: basePath };
   const { code, output } = await run(process.execPath, [join(root, "node_modules/next/dist/bin/next"), "build"], { cwd: root, env });
   if (process.exitCode) process.exit();
   if (code !== 0) throw new Error(`The build failed; this is what it printed:\n${output}`);
   await finishPages(join(root, folder));
-  process.stderr.write(`Built in ${Math.round((performance.now() - started) / 1000)} s.\n`);
+  process.stderr.write(`Built in ${Math.round((performance.now() - startedMs) / 1000)} s.\n`);
 }
 
 const compress = promisify(brotliCompress);
-const MIN_PACKED_BYTES = 1000;
+const MIN_COMPRESSED_BYTES = 1000;
 
-/** As a file's first line, this makes V8 compile its functions eagerly, off the main thread. */
+/** As the first line of a file, this makes V8 compile its functions eagerly, off the main thread. */
 const EAGER_COMPILE_HINT = "//# allFunctionsCalledOnLoad\n";
 
 /** @param {string} build the folder of `next build` */
 async function finishPages(build) {
-  const listed = JSON.parse(readFileSync(join(build, "diagnostics/route-bundle-stats.json"), "utf8"));
-  const first = new Set(
-    listed.flatMap(({ firstLoadChunkPaths }) => firstLoadChunkPaths.map((path) => path.replace(`${basename(build)}/`, ""))),
+  const routeStats = JSON.parse(readFileSync(join(build, "diagnostics/route-bundle-stats.json"), "utf8"));
+  const firstLoadFiles = new Set(
+    routeStats.flatMap(({ firstLoadChunkPaths }) => firstLoadChunkPaths.map((path) => path.replace(`${basename(build)}/`, ""))),
   );
-  await Promise.all([...first].map((path) => addEagerCompileHint(join(build, path))));
+  await Promise.all([...firstLoadFiles].map((path) => addEagerCompileHint(join(build, path))));
   const folder = join(build, "static");
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => /\.(js|css)$/.test(file));
-  await Promise.all(files.map((file) => packFile(join(folder, file))));
+  await Promise.all(files.map((file) => compressFile(join(folder, file))));
 }
 
 async function addEagerCompileHint(file) {
@@ -99,8 +99,8 @@ async function addEagerCompileHint(file) {
   if (!text.startsWith(EAGER_COMPILE_HINT)) await writeFile(file, EAGER_COMPILE_HINT + text);
 }
 
-async function packFile(file) {
+async function compressFile(file) {
   const bytes = await readFile(file);
-  if (bytes.length < MIN_PACKED_BYTES) return;
+  if (bytes.length < MIN_COMPRESSED_BYTES) return;
   await writeFile(`${file}.br`, await compress(bytes, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }));
 }

@@ -1,4 +1,4 @@
-// `npm run restore -- FROM`: restores a backup into an empty data folder; `--check` only verifies the backup.
+// `npm run restore -- FROM` restores a backup into an empty data folder. `--check` only verifies the backup.
 import { checkBackup, restore } from "@/lib/server/backup/backup";
 import { readEnv } from "@/lib/server/env";
 import { createProgress, describeBackup, fail, readBackupArguments, runCommand } from "./command";

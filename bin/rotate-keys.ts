@@ -1,39 +1,39 @@
-// Reseals every secret with the first key of the ring. Exit code 1 if other keys are still needed.
-import { findReusedId, openKeyRing, rotateRows, type Rotation, sealedSecret } from "@/lib/server/keys/key-ring";
+// Reseals all secrets with the first key of the ring. Exit code 1 if other keys are still needed.
+import { findReusedId, listSealedSecret, openKeyRing, rotateRows, type Rotation } from "@/lib/server/keys/key-ring";
 import { fail, runOnStore } from "./command";
 
 type SecretLabel = readonly [one: string, many: string];
 
 runOnStore(async ({ sealed, settings }, { dataDir, encryptionKeys }) => {
   const ring = openKeyRing(dataDir, encryptionKeys);
-  const secretLists = [
+  const secretGroups = [
     [sealed.apiKeys, ["key", "keys"]],
     [sealed.downloads, ["address of a download", "addresses of downloads"]],
     [sealed.embedHosts, ["key of a host page", "keys of host pages"]],
     [sealed.webhooks, ["webhook", "webhooks"]],
   ] as const;
-  for (const [list] of secretLists) {
+  for (const [list] of secretGroups) {
     const reused = await findReusedId(list, ring);
     if (reused !== undefined) return fail(`The id ${reused} belonged to an earlier key. Give the new key another id. Nothing was changed.`);
   }
-  for (const [list, things] of secretLists) report(things, await rotateRows(list, ring), ring.writing.id);
-  const secret = sealedSecret(settings);
+  for (const [list, things] of secretGroups) report(things, await rotateRows(list, ring), ring.writing.id);
+  const secret = listSealedSecret(settings);
   if ((await secret()).length > 0) report(["shared secret", "shared secrets"], await rotateRows(secret, ring), ring.writing.id);
 });
 
-function report(things: SecretLabel, { resealed, sealedBy }: Rotation, ringKeyId: string): void {
-  process.stdout.write(`${countOf(resealed, things)} resealed with ${ringKeyId}.\n`);
+function report(label: SecretLabel, { resealed, sealedBy }: Rotation, ringKeyId: string): void {
+  process.stdout.write(`${formatCount(resealed, label)} resealed with ${ringKeyId}.\n`);
   for (const [id, { count, unreadable }] of sealedBy) {
-    process.stdout.write(`${countOf(count, things)} sealed by ${id}${unreadable > 0 ? `, ${unreadable} of them unreadable` : ""}.\n`);
+    process.stdout.write(`${formatCount(count, label)} sealed by ${id}${unreadable > 0 ? `, ${unreadable} of them unreadable` : ""}.\n`);
     if (unreadable > 0)
       fail(
-        `${countOf(unreadable, things)} sealed by ${id} can't be opened: the key ring lacks the key, or another key has its id. They were left unchanged. Remove no key.`,
+        `${formatCount(unreadable, label)} sealed by ${id} can't be opened: the key ring lacks the key, or another key has its id. They were left unchanged. Remove no key.`,
       );
     else if (id !== ringKeyId)
-      fail(`${countOf(count, things)} sealed by ${id} in the meantime. Restart the console with the new key, then run this again.`);
+      fail(`${formatCount(count, label)} sealed by ${id} in the meantime. Restart the console with the new key, then run this again.`);
   }
 }
 
-function countOf(count: number, [one, many]: SecretLabel): string {
+function formatCount(count: number, [one, many]: SecretLabel): string {
   return `${count} ${count === 1 ? one : many}`;
 }

@@ -6,40 +6,40 @@ import pino from "pino";
 import { allOperations } from "@/lib/contract/operations";
 import { type ServiceRunners } from "@/lib/contract/runners/runners";
 import { createEventSockets } from "@/lib/http/event-sockets";
-import { incomingBody } from "@/lib/http/incoming-body";
-import { operatorPaths, operatorRoutes } from "@/lib/http/operator-routes";
-import { escapeDots, hostsOf } from "@/lib/http/request-line";
-import { nameRequests } from "@/lib/http/routes";
+import { readIncomingBody } from "@/lib/http/incoming-body";
+import { createOperatorRoutes, operatorPaths } from "@/lib/http/operator-routes";
+import { escapeDots, getHosts } from "@/lib/http/request-line";
+import { createRequestNamer } from "@/lib/http/routes";
 import { createHttpServer, stopOnSignals } from "@/lib/http/server";
-import { unknownSettings } from "@/lib/server/env";
+import { describeUnknownSettings } from "@/lib/server/env";
 import { copyBlobs, createService, openServiceStore, type Service, type ServiceKeys } from "@/lib/service/index";
 import { readServiceEnv, type ServiceEnv } from "@/lib/service/settings";
-import { bearerIn } from "@/lib/shared/headers";
+import { parseBearer } from "@/lib/shared/headers";
 import { type FeedAdmission } from "@/lib/shared/http-types";
-import { telemetry } from "@/lib/shared/telemetry";
+import { getTelemetry } from "@/lib/shared/telemetry";
 import { startTelemetry } from "./telemetry";
 
-/** Below the 30 seconds after which most supervisors kill a process. */
-const GRACE_MS = 10_000;
-const STOP_MS = 50_000;
+/** Less than the 30 seconds after which most supervisors kill a process. */
+const CLOSE_GRACE_MS = 10_000;
+const STOP_TIMEOUT_MS = 50_000;
 
-const MAX_CLIENT_ID = 200;
-const TELL_EVERY_MS = 5000;
-const MAX_NAMED = 20;
+const MAX_CLIENT_ID_LENGTH = 200;
+const PROGRESS_INTERVAL_MS = 5000;
+const MAX_LISTED_HASHES = 20;
 
-const servedWithoutOperation = ["/api/health", "/api/openapi.json"];
+const extraPaths = ["/api/health", "/api/openapi.json"];
 
 const usage = `Commands: copy-blobs --to PLACE | keys create --user NAME | keys list | keys revoke PREFIX | users set-status NAME active|waitlisted
   runners list | runners add ADDRESS [--label LABEL] [--slots N] | runners pause|drain|resume|remove RUNNER (its label, address or id)`;
 
 async function main(): Promise<void> {
   const reading = readServiceEnv(process.env);
-  for (const warning of unknownSettings()) process.stderr.write(`${warning}\n`);
+  for (const warning of describeUnknownSettings()) process.stderr.write(`${warning}\n`);
   if (!reading.ok) return fail(reading.problems.join("\n"));
   const dataDir = join(reading.env.dataDir, "service");
   const words = process.argv.slice(2);
   if (words.length === 0) return serve(reading.env, dataDir);
-  if (words[0] === "copy-blobs") return copy(reading.env, dataDir, words.slice(1));
+  if (words[0] === "copy-blobs") return copyAllBlobs(reading.env, dataDir, words.slice(1));
   const store = await openServiceStore(dataDir, reading.env.settings);
   try {
     if (words[0] === "runners") await runRunnersCommand(store.runners, words.slice(1));
@@ -54,22 +54,22 @@ function print(line: string): void {
 }
 
 async function runCommand(keys: ServiceKeys, words: string[]): Promise<void> {
-  const [room, verb, first, second] = words;
-  if (room === "keys" && verb === "create" && first === "--user" && second) {
+  const [subject, verb, first, second] = words;
+  if (subject === "keys" && verb === "create" && first === "--user" && second) {
     const { key, prefix } = await keys.createKey(second);
     print(`Key ${prefix} for ${second}, shown only once:`);
     print(key);
-  } else if (room === "keys" && verb === "list") {
+  } else if (subject === "keys" && verb === "list") {
     for (const keyListing of await keys.listKeys()) {
-      const since = new Date(keyListing.createdAtMs).toISOString();
+      const createdAt = new Date(keyListing.createdAtMs).toISOString();
       print(
-        `${keyListing.prefix}  ${keyListing.userName} (${keyListing.userStatus})  created ${since}${keyListing.revokedAtMs ? `  revoked ${new Date(keyListing.revokedAtMs).toISOString()}` : ""}`,
+        `${keyListing.prefix}  ${keyListing.userName} (${keyListing.userStatus})  created ${createdAt}${keyListing.revokedAtMs ? `  revoked ${new Date(keyListing.revokedAtMs).toISOString()}` : ""}`,
       );
     }
-  } else if (room === "keys" && verb === "revoke" && first) {
+  } else if (subject === "keys" && verb === "revoke" && first) {
     if (!(await keys.revokeKey(first))) return fail(`No active key has the prefix ${first}. See: keys list`);
     print(`Revoked ${first}.`);
-  } else if (room === "users" && verb === "set-status" && first && (second === "active" || second === "waitlisted")) {
+  } else if (subject === "users" && verb === "set-status" && first && (second === "active" || second === "waitlisted")) {
     if (!(await keys.setUserStatus(first, second))) return fail(`There is no user ${first}.`);
     print(`${first} is ${second}.`);
   } else fail(usage);
@@ -85,13 +85,13 @@ async function runRunnersCommand(runners: ServiceRunners, [verb, name, ...option
   }
   if (verb === "add" && name !== undefined) {
     const { label, slots } = readOptions(options);
-    const added = await runners.add({
+    const result = await runners.add({
       address: name,
       ...(label !== undefined && { label }),
       ...(slots !== undefined && { slots: Number(slots) }),
     });
-    if (!added.ok) return fail(added.failure.message);
-    return print(`Added ${added.value.label} with ${added.value.classes} node classes. A running service uses it at once.`);
+    if (!result.ok) return fail(result.failure.message);
+    return print(`Added ${result.value.label} with ${result.value.classes} node classes. A running service uses it at once.`);
   }
   const state = verb === "pause" ? "paused" : verb === "drain" ? "draining" : verb === "resume" ? "ready" : undefined;
   if ((state === undefined && verb !== "remove") || name === undefined) return fail(usage);
@@ -103,28 +103,28 @@ async function runRunnersCommand(runners: ServiceRunners, [verb, name, ...option
 }
 
 function readOptions(words: readonly string[]): { label?: string | undefined; slots?: string | undefined } {
-  const valueOf = (name: string) => (words.includes(name) ? words[words.indexOf(name) + 1] : undefined);
-  return { label: valueOf("--label"), slots: valueOf("--slots") };
+  const getOption = (name: string) => (words.includes(name) ? words[words.indexOf(name) + 1] : undefined);
+  return { label: getOption("--label"), slots: getOption("--slots") };
 }
 
-async function copy({ settings }: ServiceEnv, dataDir: string, [option, to]: string[]): Promise<void> {
+async function copyAllBlobs({ settings }: ServiceEnv, dataDir: string, [option, to]: string[]): Promise<void> {
   if (option !== "--to" || to === undefined) return fail("copy-blobs --to s3://BUCKET/PREFIX?… | /FOLDER | data-folder");
   const log = pino({ level: "error" }, pino.destination({ dest: 2, sync: true }));
   let shownMs = performance.now();
   const onProgress = (done: number, all: number) => {
-    if (performance.now() - shownMs < TELL_EVERY_MS) return;
+    if (performance.now() - shownMs < PROGRESS_INTERVAL_MS) return;
     shownMs = performance.now();
     process.stderr.write(`${done} of ${all} files\n`);
   };
   const { files, copied, missing, damaged, todo } = await copyBlobs({ dataDir, settings, to, log, onProgress });
   process.stdout.write(`${files} files, ${copied} copied now; the others existed. Every copy was verified by its hash.\n`);
-  if (missing.length > 0) fail(`${missing.length} files are missing at the source: ${name(missing)}`);
-  if (damaged.length > 0) fail(`${damaged.length} files are missing or damaged at the target: ${name(damaged)}`);
+  if (missing.length > 0) fail(`${missing.length} files are missing at the source: ${listHashes(missing)}`);
+  if (damaged.length > 0) fail(`${damaged.length} files are missing or damaged at the target: ${listHashes(damaged)}`);
   if (todo !== undefined) fail(todo);
 }
 
-function name(hashes: readonly string[]): string {
-  return hashes.slice(0, MAX_NAMED).join(", ") + (hashes.length > MAX_NAMED ? " and others" : "");
+function listHashes(hashes: readonly string[]): string {
+  return hashes.slice(0, MAX_LISTED_HASHES).join(", ") + (hashes.length > MAX_LISTED_HASHES ? " and others" : "");
 }
 
 async function serve(env: ServiceEnv, dataDir: string): Promise<void> {
@@ -138,30 +138,33 @@ async function serve(env: ServiceEnv, dataDir: string): Promise<void> {
     ...env.settings,
     log: pino({ level: "warn" }, pino.destination({ dest: 2, sync: true })),
   });
-  const listener = getRequestListener((request, { incoming, outgoing }) => service.fetch(request, incomingBody(incoming, outgoing)), {
-    errorHandler: refuseUnread,
+  const listener = getRequestListener((request, { incoming, outgoing }) => service.fetch(request, readIncomingBody(incoming, outgoing)), {
+    errorHandler: handleError,
   });
   const { requestTimeoutMs, connectionsPerAddress } = env.settings;
-  const sockets = createEventSockets((request) => admitTo(service, request));
+  const sockets = createEventSockets((request) => authorize(service, request));
   const upgrades = { "/ws": sockets.handler, "/api/ws": sockets.handler };
   const bounds = { patienceMs: requestTimeoutMs, connectionsPerAddress };
-  const nameByContract = nameRequests([...operatorPaths, ...servedWithoutOperation, ...allOperations.map(({ path }) => path)]);
-  const nameOf: typeof nameByContract = ({ method, url = "/" }) => nameByContract({ method, url: withApi(url) });
-  const answersOperator = operatorRoutes({ token: env.settings.metricsToken, readiness: () => service.readiness });
-  const server = createHttpServer({ ...bounds, hosts: hostsOf(env), isPage: () => false, upgrades, nameOf }, (request, response) => {
-    request.url = withApi(escapeDots(request.url ?? "/"));
-    if (answersOperator(request, response)) return;
-    void listener(request, response);
-  });
+  const nameByContract = createRequestNamer([...operatorPaths, ...extraPaths, ...allOperations.map(({ path }) => path)]);
+  const nameRequest: typeof nameByContract = ({ method, url = "/" }) => nameByContract({ method, url: addApiPrefix(url) });
+  const handleOperator = createOperatorRoutes({ token: env.settings.metricsToken, readiness: () => service.readiness });
+  const server = createHttpServer(
+    { ...bounds, hosts: getHosts(env), isPage: () => false, upgrades, nameOf: nameRequest },
+    (request, response) => {
+      request.url = addApiPrefix(escapeDots(request.url ?? "/"));
+      if (handleOperator(request, response)) return;
+      void listener(request, response);
+    },
+  );
   let starting = Promise.resolve();
   stopOnSignals(async () => {
     sockets.close();
-    await server.close(GRACE_MS);
+    await server.close(CLOSE_GRACE_MS);
     // A failed start is reported below.
     await starting.catch(() => undefined);
     await service.stop();
-    await telemetry().traces?.stop();
-  }, STOP_MS);
+    await getTelemetry().traces?.stop();
+  }, STOP_TIMEOUT_MS);
   // Listens first, so that a second start fails at once, before it waits for locks and sweeps.
   const port = await server.listen(env.port, env.host);
   starting = service.start();
@@ -170,18 +173,18 @@ async function serve(env: ServiceEnv, dataDir: string): Promise<void> {
   process.stdout.write(`Service: ${env.publicUrl ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}`}\n`);
 }
 
-/** ComfyUI clients leave out /api. The key is checked before a path is reported as unknown. */
-function withApi(path: string): string {
+/** ComfyUI clients omit /api. The key is checked before a path is reported as unknown. */
+function addApiPrefix(path: string): string {
   return path.startsWith("/") && !/^\/api(\/|\?|$)/.test(path) ? `/api${path}` : path;
 }
 
-/** Browsers can't send headers with a WebSocket, so the key may be in the URL. */
-async function admitTo(service: Service, request: IncomingMessage): Promise<FeedAdmission> {
+/** Browsers cannot send headers with a WebSocket, so the key may be in the URL. */
+async function authorize(service: Service, request: IncomingMessage): Promise<FeedAdmission> {
   const { searchParams } = new URL(request.url ?? "", "http://localhost");
   const header = request.headers["x-api-key"];
-  const bearer = bearerIn(request.headers.authorization);
+  const bearer = parseBearer(request.headers.authorization);
   const key = (typeof header === "string" ? header : (bearer ?? searchParams.get("token") ?? "")).trim();
-  const clientId = searchParams.get("clientId")?.slice(0, MAX_CLIENT_ID) || undefined;
+  const clientId = searchParams.get("clientId")?.slice(0, MAX_CLIENT_ID_LENGTH) || undefined;
   const user = await service.userOf(key);
   const message = "A valid API key is required: X-API-Key: KEY, Authorization: Bearer KEY, or ?token=KEY.";
   if (user === undefined) return { ok: false, refused: { status: 401, code: "UNAUTHORIZED", message } };
@@ -189,7 +192,7 @@ async function admitTo(service: Service, request: IncomingMessage): Promise<Feed
 }
 
 /** For URLs that Request rejects, such as a backslash in the path. */
-function refuseUnread(error: unknown): Response {
+function handleError(error: unknown): Response {
   const [status, code, message] =
     error instanceof RequestError
       ? [400, "BAD_REQUEST", "The URL is invalid."]
@@ -203,7 +206,7 @@ function fail(message: string): void {
 }
 
 main().catch((error: unknown) => {
-  const inUse = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
-  fail(inUse ? "PORT must be a free port (another process uses it)." : error instanceof Error ? error.message : String(error));
+  const isPortInUse = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+  fail(isPortInUse ? "PORT must be a free port (another process uses it)." : error instanceof Error ? error.message : String(error));
   process.exit(1);
 });

@@ -1,13 +1,13 @@
-// `npm run size`: prints lines and files per folder, and a few structure metrics.
+// `npm run size` prints lines and files per folder, and a few structure metrics.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
 
-const SMALL_LINES = 30;
+const SMALL_FILE_LINES = 30;
 const topFolders = ["app", "bin", "components", "lib", "tests"];
-const detailed = ["components", "lib", "lib/server", "lib/service"];
+const detailedFolders = ["components", "lib", "lib/server", "lib/service"];
 
 const files = new Map();
 for (const top of topFolders)
@@ -19,26 +19,30 @@ for (const top of topFolders)
 const rootSources = readdirSync(".").filter((name) => /\.(ts|tsx|mjs)$/.test(name) && !name.endsWith(".d.ts"));
 const allSources = new Map([...files, ...rootSources.map((name) => [name, readFileSync(name, "utf8")])]);
 
-const linesOf = (text) => text.split("\n").length - (text.endsWith("\n") ? 1 : 0);
+const countLines = (text) => text.split("\n").length - (text.endsWith("\n") ? 1 : 0);
 
 function measure(prefix, measuredFiles = [...files]) {
-  const inside = measuredFiles.filter(([path]) => path.startsWith(prefix));
-  const lines = inside.map(([, text]) => linesOf(text));
-  return { lines: lines.reduce((sum, count) => sum + count, 0), files: lines.length, small: lines.filter((n) => n <= SMALL_LINES).length };
+  const matchingFiles = measuredFiles.filter(([path]) => path.startsWith(prefix));
+  const lines = matchingFiles.map(([, text]) => countLines(text));
+  return {
+    lines: lines.reduce((sum, count) => sum + count, 0),
+    files: lines.length,
+    small: lines.filter((n) => n <= SMALL_FILE_LINES).length,
+  };
 }
 
-const foldersOf = (folder) =>
+const listFolders = (folder) =>
   readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => `${folder}/${name}`);
 
-const rows = topFolders.flatMap((top) => [top, ...(detailed.includes(top) ? foldersOf(top).flatMap(withDetails) : [])]);
+const rows = topFolders.flatMap((top) => [top, ...(detailedFolders.includes(top) ? listFolders(top).flatMap(addSubfolders) : [])]);
 
-function withDetails(folder) {
-  return detailed.includes(folder) ? [folder, ...foldersOf(folder)] : [folder];
+function addSubfolders(folder) {
+  return detailedFolders.includes(folder) ? [folder, ...listFolders(folder)] : [folder];
 }
 
-function importsOf(path, text) {
+function listImports(path, text) {
   return [...text.matchAll(/(?:\bfrom|\bimport|\bimport\()\s*"([^"]+)"/g)].map(([, name]) =>
     name.startsWith("@/") ? name.slice(2) : name.startsWith(".") ? join(dirname(path), name) : name,
   );
@@ -48,16 +52,16 @@ const calls = [...allSources]
   .map(([path, text]) => ({ path, count: text.match(/(?<!function )\bcomposition\(\)/g)?.length ?? 0 }))
   .filter(({ count }) => count > 0);
 const production = calls.filter(({ path }) => !path.startsWith("tests/"));
-const total = (rows) => rows.reduce((sum, { count }) => sum + count, 0);
+const sumCounts = (rows) => rows.reduce((sum, { count }) => sum + count, 0);
 
 // lib/server/bff and lib/server/queries are the top layer of lib/server. Other folders must not import them.
-const upwards = [...files]
+const upwardImports = [...files]
   .filter(([path]) => /^lib\/server\/(?!bff\/|queries\/)/.test(path))
-  .filter(([path, text]) => importsOf(path, text).some((name) => /^lib\/server\/(bff|queries)\//.test(name)));
+  .filter(([path, text]) => listImports(path, text).some((name) => /^lib\/server\/(bff|queries)\//.test(name)));
 
 const [largest] = [...files]
   .filter(([path]) => path.startsWith("components/run/"))
-  .map(([path, text]) => ({ path, count: importsOf(path, text).length }))
+  .map(([path, text]) => ({ path, count: listImports(path, text).length }))
   .sort((a, b) => b.count - a.count);
 
 const { dependencies = {}, devDependencies = {} } = JSON.parse(readFileSync("package.json", "utf8"));
@@ -69,15 +73,18 @@ const libAndBin = [measure("lib/"), measure("bin/")].reduce((a, b) => ({
 }));
 
 const print = (...cells) => console.log(`| ${cells.join(" | ")} |`);
-print("folder", "lines", "files", `files of ${SMALL_LINES} lines or fewer`);
+print("folder", "lines", "files", `files of ${SMALL_FILE_LINES} lines or fewer`);
 print("---", "---:", "---:", "---:");
 for (const { folder, lines, files: count, small } of [{ folder: "lib and bin", ...libAndBin }, ...table])
   print(folder, lines, count, small);
 console.log();
 print("figure", "now");
 print("---", "---");
-print("composition() calls", `${total(production)} in ${production.length} files, and ${total(calls) - total(production)} in tests`);
-print("files of lib/server that import upwards (bff, queries)", upwards.length);
+print(
+  "composition() calls",
+  `${sumCounts(production)} in ${production.length} files, and ${sumCounts(calls) - sumCounts(production)} in tests`,
+);
+print("files of lib/server that import upwards (bff, queries)", upwardImports.length);
 print("most imports of a file in components/run", largest ? `${largest.count} (${largest.path})` : "none");
 print("dependencies", `${Object.keys(dependencies).length} + ${Object.keys(devDependencies).length}`);
 if (existsSync("package-lock.json"))

@@ -1,4 +1,4 @@
-// Builds what is out of date, then runs the program in the same process. `npm start` runs the console.
+// Builds outdated parts, then runs the program in the same process. `npm start` runs the console.
 import { ensureBuilt, ensureBundles, enterProject, load } from "./prepare.mjs";
 
 const hasProgramName = process.argv[2] !== undefined && !process.argv[2].startsWith("-");
@@ -14,8 +14,8 @@ try {
   const isBadSetting = error.code === "BAD_SETTING";
   process.stderr.write(`${isBadSetting ? error.message : (error.stack ?? error)}\n`);
   if (isBadSetting) {
-    const { unknownSettings } = await load("settings");
-    for (const warning of unknownSettings()) process.stderr.write(`${warning}\n`);
+    const { describeUnknownSettings } = await load("settings");
+    for (const warning of describeUnknownSettings()) process.stderr.write(`${warning}\n`);
   }
   process.exit(1);
 }

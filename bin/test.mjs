@@ -25,8 +25,8 @@ const storeTests = [
   ...["database.commit", "assets.search", "queue.manage"].map((name) => `tests/integration/service/${name}.test.ts`),
 ];
 
-/** The other tested versions in README.md. */
-const onNode = (version) => ({
+/** For the other Node versions in README.md. */
+const createNodeCheck = (version) => ({
   name: `stores on Node ${version}`,
   command: [node, "bin/checks/on-node.mjs", version, `test-results/node-${version}.json`, ...storeTests],
   after: ["build"],
@@ -46,7 +46,7 @@ const checks = [
     read: (code) => readVitest(code, "test-results/tests.json"),
   },
   { name: "build below a path", command: [node, "bin/start.mjs", "build"], env: { LIGHTDESK_BASE_PATH: "/desk" }, after: ["build"] },
-  // Generates types such as PageProps<"/jobs">. A build also writes next-env.d.ts, so the last writer decides the types' folder.
+  // Generates types such as PageProps<"/jobs">. Builds also write next-env.d.ts, so the last writer decides the folder of the types.
   { name: "types of routes", command: tool("next/dist/bin/next", "typegen"), after: ["build", "build below a path"] },
   {
     name: "browser",
@@ -61,8 +61,8 @@ const checks = [
     after: ["build", "build below a path"],
     read: (code) => readVitest(code, "test-results/installed.json"),
   },
-  onNode("22.23.3"),
-  onNode("24.21.0"),
+  createNodeCheck("22.23.3"),
+  createNodeCheck("24.21.0"),
   { name: "commits", command: [node, "bin/checks/commit-subjects.mjs"] },
   { name: "lint", command: tool("eslint/bin/eslint.js", ".", "--max-warnings", "0"), isLowPriority: true },
   { name: "types", command: tool("typescript-native/bin/tsc", "--noEmit", "-p", "."), after: ["types of routes"], isLowPriority: true },
@@ -70,7 +70,7 @@ const checks = [
   { name: "dead code", command: tool("knip/bin/knip.js"), isLowPriority: true },
 ];
 
-const began = performance.now();
+const startedMs = performance.now();
 const requestedChecks = process.argv.slice(2);
 const totals = { passed: 0, failed: 0 };
 const failures = [];
@@ -93,19 +93,19 @@ try {
   totals.failed += 1;
 }
 process.stdout.write(
-  `${beginnings(failures)}${notChecked(unchecked)}${seconds(began)} in all\n${totals.passed} passed, ${totals.failed} failed\n`,
+  `${beginnings(failures)}${notChecked(unchecked)}${formatSeconds(startedMs)} in all\n${totals.passed} passed, ${totals.failed} failed\n`,
 );
 process.exitCode ||= totals.failed === 0 ? 0 : 1;
 
 async function runAll(selectedChecks, browser) {
   const waiting = [...selectedChecks];
   const running = new Map();
-  const width = Math.min(2, availableParallelism());
-  const open = (name) => waiting.some((check) => check.name === name) || running.has(name);
-  const mayStart = (check) => !check.after?.some(open) && !(check.waits && [...running.values()].some(({ waits }) => waits));
+  const maxRunning = Math.min(2, availableParallelism());
+  const isUnfinished = (name) => waiting.some((check) => check.name === name) || running.has(name);
+  const canStart = (check) => !check.after?.some(isUnfinished) && !(check.waits && [...running.values()].some(({ waits }) => waits));
 
   while (waiting.length > 0 || running.size > 0) {
-    for (let next; running.size < width && (next = waiting.find(mayStart));) {
+    for (let next; running.size < maxRunning && (next = waiting.find(canStart));) {
       const check = next;
       waiting.splice(waiting.indexOf(check), 1);
       running.set(check.name, { waits: check.waits, done: runOne(check, browser).then(() => running.delete(check.name)) });
@@ -117,25 +117,25 @@ async function runAll(selectedChecks, browser) {
 
 async function runOne({ name, command: [file, ...args], env, isLowPriority, read }, browser) {
   if (name === "browser") await browser;
-  const started = performance.now();
+  const checkStartedMs = performance.now();
   // Checks use the build without a base path.
   const settings = { ...process.env, LIGHTDESK_BASE_PATH: "", ...env, NEXT_TELEMETRY_DISABLED: "1", FORCE_COLOR: "0" };
   const { code, output } = await run(file, args, { env: settings, isLowPriority });
-  const { passed, failed, failures: own, unchecked: skippedChecks } = read?.(code) ?? readByItself(code);
+  const { passed, failed, failures: own, unchecked: skippedChecks } = read?.(code) ?? toResults(code);
   totals.passed += passed;
   totals.failed += failed;
   unchecked.push(...skippedChecks);
   if (failed > 0) failures.push(...(own.length > 0 ? own : [failureOf(name, output)]));
   if (failed > 0) process.stdout.write(`\n--- ${name} ---\n${output.trimEnd()}\n--- end of ${name} ---\n\n`);
   process.stdout.write(
-    `${failed > 0 ? "FAILED" : "ok    "}  ${name}  (${seconds(started)}${read ? `, ${passed} passed, ${failed} failed` : ""})\n`,
+    `${failed > 0 ? "FAILED" : "ok    "}  ${name}  (${formatSeconds(checkStartedMs)}${read ? `, ${passed} passed, ${failed} failed` : ""})\n`,
   );
 }
 
-function readByItself(code) {
+function toResults(code) {
   return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, failures: [], unchecked: [] };
 }
 
-function seconds(since) {
+function formatSeconds(since) {
   return `${((performance.now() - since) / 1000).toFixed(1)} s`;
 }

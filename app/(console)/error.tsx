@@ -4,7 +4,7 @@ import { useTranslations } from "next-intl";
 import { Button } from "@/components/ui/controls/button";
 import { FailureNotice } from "@/components/ui/empty-state";
 
-/** The server sends no error messages, only a digest that refers to its log. Keep it small: every page loads it. */
+/** The server sends a digest that refers to its log instead of error messages. Every page loads this, so it must be small. */
 export default function PageError({ error: { digest }, reset }: { error: Error & { digest?: string }; reset: () => void }) {
   const t = useTranslations("frame.broken");
   const common = useTranslations("common");

@@ -5,16 +5,16 @@ import { MayShare } from "@/components/frame/member-context";
 import { ReadOnlyNotice } from "@/components/frame/read-only-notice";
 import { Shell } from "@/components/frame/shell";
 import { UploadSources } from "@/components/transfers/add-assets";
-import { signOutAt } from "@/lib/server/auth/viewer";
+import { getProxySignOutUrl } from "@/lib/server/auth/viewer";
 import { openPage } from "@/lib/server/bff/open-page";
-import { getFrame } from "@/lib/server/connections/views";
-import { sharesAreOn } from "@/lib/server/queries/shares";
+import { getLayoutData } from "@/lib/server/connections/views";
+import { areSharesEnabled } from "@/lib/server/queries/shares";
 import { getSignInMethods } from "@/lib/server/queries/sign-in";
 
 export default async function ConsoleLayout({ children }: { children: ReactNode }) {
   const context = await openPage({ isFrame: true });
   const { composition, viewer } = context;
-  const [{ connection, connections }, methods] = await Promise.all([getFrame(context), getSignInMethods(context)]);
+  const [{ connection, connections }, methods] = await Promise.all([getLayoutData(context), getSignInMethods(context)]);
   const { memberId, name, email, role, readOnly } = viewer;
   const content = (
     <>
@@ -40,13 +40,13 @@ export default async function ConsoleLayout({ children }: { children: ReactNode 
   return (
     <Shell
       canChange={!readOnly}
-      signOutAt={signOutAt(context)}
+      signOutAt={getProxySignOutUrl(context)}
       member={{ id: memberId, name, email, role }}
       methods={methods}
       connections={connections}
       currentId={connection?.id}
     >
-      <MayShare value={viewer.can("operator") && viewer.credential.kind === "session" && sharesAreOn(composition)}>{content}</MayShare>
+      <MayShare value={viewer.can("operator") && viewer.credential.kind === "session" && areSharesEnabled(composition)}>{content}</MayShare>
       {uploadSources}
     </Shell>
   );

@@ -7,12 +7,12 @@ import { defaultView } from "@/lib/server/queries/saved-views";
 
 export type SearchParams = Record<string, string | string[] | undefined>;
 
-/** A name that occurs several times is a list. */
+/** Repeated names become a comma-separated list. */
 export function toSearchParams(params: SearchParams): URLSearchParams {
   return new URLSearchParams(Object.entries(params).flatMap(([name, value = ""]) => [[name, [value].flat().join(",")]]));
 }
 
-/** Redirects a bare address to the member's default view. Returns "all" if links must name the view "all" to skip the default. */
+/** Redirects a URL without parameters to the member's default view. Returns "all" if links must name the view to skip the default. */
 export async function openDefaultView(context: Context, screen: ViewScreen, params: SearchParams): Promise<"all" | undefined> {
   const view = await defaultView(context, screen);
   const isBare = Object.keys(params).every((name) => name === "connection");
@@ -28,7 +28,7 @@ export function textParam(params: SearchParams, name: string): string | undefine
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** Decodes a path segment. A badly encoded segment is returned unchanged and won't match anything. */
+/** Decodes a path segment. An invalid segment is returned unchanged and matches nothing. */
 export function pathParam(segment: string): string {
   return decodePercent(segment) ?? segment;
 }

@@ -14,8 +14,8 @@ export async function withRequestTime<Answer, T, F>(
 const MAX_UNNOTICED_WAIT_MS = 100;
 
 /**
- * Whether a read is so fast that the page needs no skeleton: its data is then part of the first paint. Behind a skeleton, React shows the
- * data 300 ms later and hydrates it after that.
+ * Whether a read is fast enough to need no skeleton. Its data is then part of the first paint. With a skeleton, React shows the data 300 ms
+ * later and hydrates it after that.
  */
 export function resolvesSoon(pendingResult: Promise<unknown>): Promise<boolean> {
   return withTimeout(

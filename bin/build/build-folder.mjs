@@ -1,4 +1,4 @@
-// The folder for the output of `next build`. Next writes the base path into all of it, so each base path has its own folder.
+// The folder for the output of `next build`. Each base path has its own folder, because Next writes the path into all files.
 
 /** @param {{ basePath: string }} settings as lib/server/env.ts reads them */
 export function buildFolder({ basePath }) {

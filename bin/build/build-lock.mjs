@@ -1,40 +1,40 @@
-// Serializes installs and builds in this folder. Plain Node only: no packages are installed yet.
+// Serializes installs and builds in this folder. Uses plain Node, because no packages may be installed yet.
 import { mkdirSync, renameSync, rmSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 
 const POLL_MS = 300;
 const RENEW_MS = 2_000;
-/** Locks are stale if they haven't been renewed for this long. */
+/** A lock is stale if it was not renewed for this long. */
 const STALE_MS = 20_000;
 
 /** @type {<T>(root: string, work: () => Promise<T>, say?: (text: string) => void) => Promise<T>} */
 export async function withBuildLock(root, work, logProgress = (text) => process.stderr.write(text)) {
   const folder = join(root, ".next-lock");
-  for (let isFirst = true; !take(folder); isFirst = false) {
+  for (let isFirst = true; !acquire(folder); isFirst = false) {
     if (isFirst) logProgress("Waiting for another process that builds in this folder.\n");
     await wait(POLL_MS);
   }
   let isLost = false;
   const release = () => void (isLost || rmSync(folder, { recursive: true, force: true }));
-  const renewing = setInterval(() => {
+  const renewTimer = setInterval(() => {
     try {
       utimesSync(folder, new Date(), new Date());
     } catch {
-      isLost = true; // another process took the lock over while the machine slept
+      isLost = true; // another process took over the lock while the machine slept
     }
   }, RENEW_MS);
   process.once("exit", release);
   try {
     return await work();
   } finally {
-    clearInterval(renewing);
+    clearInterval(renewTimer);
     process.off("exit", release);
     release();
   }
 }
 
-function take(folder) {
+function acquire(folder) {
   if (isStale(folder)) removeStale(folder);
   try {
     mkdirSync(folder);
@@ -47,15 +47,15 @@ function take(folder) {
 
 /** Moves the lock away first, so that a slower process doesn't remove the new lock. */
 function removeStale(folder) {
-  const away = `${folder}-${process.pid}`;
+  const movedFolder = `${folder}-${process.pid}`;
   try {
-    renameSync(folder, away);
+    renameSync(folder, movedFolder);
   } catch (error) {
     if (error.code === "ENOENT") return;
     throw error;
   }
-  if (isStale(away)) rmSync(away, { recursive: true, force: true });
-  else renameSync(away, folder);
+  if (isStale(movedFolder)) rmSync(movedFolder, { recursive: true, force: true });
+  else renameSync(movedFolder, folder);
 }
 
 function isStale(folder) {

@@ -24,7 +24,7 @@ export const entries = {
 /** Bundled, because reading their many small files took 40% of the startup time. */
 const bundledPackages = ["@fastify/busboy", "@hono/node-server", "file-type", "hono", "kysely", "undici", "ws", "zod"];
 
-const options = {
+const buildOptions = {
   absWorkingDir: root,
   outdir: "dist",
   outExtension: { ".js": ".mjs" },
@@ -38,22 +38,25 @@ const options = {
 };
 
 export async function bundle() {
-  await Promise.all([build({ ...options, ...withPackages(), entryPoints: entries, sourcemap: true }), listMethods("dist/routes.json")]);
+  await Promise.all([
+    build({ ...buildOptions, ...createPackageOptions(), entryPoints: entries, sourcemap: true }),
+    listMethods("dist/routes.json"),
+  ]);
 }
 
-function withPackages() {
+function createPackageOptions() {
   const { dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const externalPackages = Object.keys(dependencies).filter((name) => !bundledPackages.includes(name));
-  // Some packages are not modules, and load parts of Node by `require`.
+  // Some packages are not ES modules and load parts of Node with `require`.
   const requires = 'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);';
-  // Same as `node --disable-proto=delete`, however a bundle is started: `__proto__` is an ordinary key, in worker threads too.
+  // Equals `node --disable-proto=delete` for all bundles and their worker threads: `__proto__` is a normal key.
   const js = `${requires} delete Object.prototype.__proto__;`;
   return { packages: "bundle", external: externalPackages.flatMap((name) => [name, `${name}/*`]), banner: { js } };
 }
 
 /** Runs a program of tests/ in this process. `others`: programs that it starts, by name in dist/. */
 export async function runBundled(entry, name, others = {}) {
-  await build({ ...options, entryPoints: { [name]: entry, ...others } });
+  await build({ ...buildOptions, entryPoints: { [name]: entry, ...others } });
   await import(pathToFileURL(join(root, `dist/${name}.mjs`)).href);
 }
 

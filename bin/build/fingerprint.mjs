@@ -1,11 +1,11 @@
-// One hash of everything a build depends on. Uses contents, not times: a fresh clone has new times and old contents.
+// Hashes everything that a build depends on. Uses contents instead of times, because fresh clones have new times.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-const folders = ["app", "components", "lib", "bin", "public"];
-const rootFile = /^(\.env.*|.*\.(ts|js|mjs|cjs|json))$/;
-const withoutEffect = new Set([
+const sourceFolders = ["app", "components", "lib", "bin", "public"];
+const rootFilePattern = /^(\.env.*|.*\.(ts|js|mjs|cjs|json))$/;
+const ignoredFiles = new Set([
   "next-env.d.ts",
   "knip.json",
   ".dependency-cruiser.cjs",
@@ -17,21 +17,21 @@ const withoutEffect = new Set([
 export function fingerprint(root) {
   const hash = createHash("sha256");
   hash.update(JSON.stringify([process.platform, process.arch]));
-  for (const file of sources(root)) {
+  for (const file of listSources(root)) {
     const bytes = readFileSync(join(root, file));
     hash.update(`${file}\0${bytes.length}\0`).update(bytes);
   }
   return hash.digest("hex");
 }
 
-function sources(root) {
+function listSources(root) {
   const rootFiles = readdirSync(root, { withFileTypes: true })
-    .filter((entry) => entry.isFile() && rootFile.test(entry.name) && !withoutEffect.has(entry.name))
+    .filter((entry) => entry.isFile() && rootFilePattern.test(entry.name) && !ignoredFiles.has(entry.name))
     .map((entry) => entry.name);
-  return [...rootFiles, ...folders.flatMap((folder) => filesUnder(root, folder))].sort();
+  return [...rootFiles, ...sourceFolders.flatMap((folder) => listFiles(root, folder))].sort();
 }
 
-function filesUnder(root, folder) {
+function listFiles(root, folder) {
   let entries;
   try {
     entries = readdirSync(join(root, folder), { withFileTypes: true });
@@ -41,6 +41,6 @@ function filesUnder(root, folder) {
   }
   return entries.flatMap((entry) => {
     const path = `${folder}/${entry.name}`;
-    return entry.isDirectory() ? filesUnder(root, path) : entry.isFile() ? [path] : [];
+    return entry.isDirectory() ? listFiles(root, path) : entry.isFile() ? [path] : [];
   });
 }

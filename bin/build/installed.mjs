@@ -4,11 +4,11 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "../run.mjs";
 
-const stampOf = (root) => join(root, "node_modules/.lightdesk-installed");
+const getStampPath = (root) => join(root, "node_modules/.lightdesk-installed");
 
 export function isInstalled(root, withDevelopment) {
-  const stamp = readText(stampOf(root));
-  return stamp === stampText(root, true) || (!withDevelopment && stamp === stampText(root, false));
+  const stamp = readText(getStampPath(root));
+  return stamp === createStamp(root, true) || (!withDevelopment && stamp === createStamp(root, false));
 }
 
 export async function ensureInstalled(root, withDevelopment) {
@@ -16,10 +16,10 @@ export async function ensureInstalled(root, withDevelopment) {
   const record = readPackages(join(root, "node_modules/.package-lock.json"));
   const includesDevelopment = withDevelopment || Object.values(record ?? {}).some(({ dev }) => dev);
   if (!record || !matchesLockfile(root, record, includesDevelopment)) await install(root, includesDevelopment, record !== undefined);
-  writeFileSync(stampOf(root), stampText(root, includesDevelopment));
+  writeFileSync(getStampPath(root), createStamp(root, includesDevelopment));
 }
 
-function stampText(root, withDevelopment) {
+function createStamp(root, withDevelopment) {
   const lock = createHash("sha256")
     .update(readFileSync(join(root, "package-lock.json")))
     .digest("hex");
@@ -34,7 +34,7 @@ function matchesLockfile(root, installed, withDevelopment) {
 }
 
 async function install(root, withDevelopment, isPartial) {
-  const started = performance.now();
+  const startedMs = performance.now();
   process.stderr.write(
     isPartial ? "Installing the missing packages.\n" : "Installing packages. The first time takes about half a minute.\n",
   );
@@ -45,7 +45,7 @@ async function install(root, withDevelopment, isPartial) {
   const { code, output } = await run(npm, [...command, kinds, "--no-audit", "--no-fund", "--loglevel=error"], { cwd: root });
   if (process.exitCode) process.exit();
   if (code !== 0) throw new Error(`npm ${command[0]} failed:\n${output}`);
-  process.stderr.write(`Installed in ${Math.round((performance.now() - started) / 1000)} s.\n`);
+  process.stderr.write(`Installed in ${Math.round((performance.now() - startedMs) / 1000)} s.\n`);
 }
 
 function readPackages(file) {

@@ -1,4 +1,4 @@
-// Checks the subjects of commits that main lacks, otherwise of the newest ones. `commit-subjects.mjs FILE` works as a commit-msg hook.
+// Checks the subjects of commits that main lacks, or else of the newest ones. `commit-subjects.mjs FILE` is a commit-msg hook.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -23,15 +23,15 @@ function git(...args) {
   }
 }
 
-function newSubjects() {
+function listSubjects() {
   const base = git("merge-base", "HEAD", "origin/main") || git("merge-base", "HEAD", "main");
-  const own = base && git("log", "--no-merges", "--format=%s", `${base}..HEAD`);
-  return (own || git("log", "--no-merges", "--format=%s", `-${MAX_COMMITS}`)).split("\n");
+  const branchSubjects = base && git("log", "--no-merges", "--format=%s", `${base}..HEAD`);
+  return (branchSubjects || git("log", "--no-merges", "--format=%s", `-${MAX_COMMITS}`)).split("\n");
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const [file] = process.argv.slice(2);
-  const subjects = file === undefined ? newSubjects() : readFileSync(file, "utf8").split("\n", 1);
+  const subjects = file === undefined ? listSubjects() : readFileSync(file, "utf8").split("\n", 1);
   for (const subject of subjects) {
     const fault = faultOfSubject(subject);
     if (fault === undefined) continue;

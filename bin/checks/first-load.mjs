@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib";
 import { enterProject } from "../prepare.mjs";
 
 const statsFile = ".next/diagnostics/route-bundle-stats.json";
-const frame = "the frame";
+const FRAME_NAME = "the frame";
 const consoleFolder = "app/(console)";
 const budget = { page: "/jobs", kB: 206, overFrameKB: 35 };
 
@@ -13,31 +13,33 @@ const budget = { page: "/jobs", kB: 206, overFrameKB: 35 };
 export function measureFirstLoad() {
   if (!existsSync(statsFile)) throw new Error(`${statsFile} is missing: run "npm run build" first.`);
   const sizes = new Map();
-  const gzipped = (file) => {
+  const getGzipSize = (file) => {
     if (!sizes.has(file)) sizes.set(file, gzipSync(readFileSync(file), { level: 9 }).length);
     return sizes.get(file);
   };
-  const kBOf = (files) => files.reduce((sum, file) => sum + gzipped(file), 0) / 1000;
+  const sumKB = (files) => files.reduce((sum, file) => sum + getGzipSize(file), 0) / 1000;
   const routeStats = JSON.parse(readFileSync(statsFile, "utf8"));
-  const pages = routeStats.map(({ route, firstLoadChunkPaths }) => ({ page: route, kB: kBOf(firstLoadChunkPaths) }));
-  const frameKB = kBOf(
-    filesInEvery(routeStats.filter(({ route }) => framedRoutes().includes(route)).map(({ firstLoadChunkPaths }) => firstLoadChunkPaths)),
+  const pages = routeStats.map(({ route, firstLoadChunkPaths }) => ({ page: route, kB: sumKB(firstLoadChunkPaths) }));
+  const frameKB = sumKB(
+    findCommonFiles(
+      routeStats.filter(({ route }) => listFramedRoutes().includes(route)).map(({ firstLoadChunkPaths }) => firstLoadChunkPaths),
+    ),
   );
   return pages.map(({ page, kB }) => ({ page, kB, overFrameKB: kB - frameKB })).sort((a, b) => a.page.localeCompare(b.page));
 }
 
-function framedRoutes() {
+function listFramedRoutes() {
   const files = readdirSync(consoleFolder, { recursive: true }).filter((file) => /(^|[\\/])page\.tsx$/.test(file));
-  const partsOf = (file) => file.split(/[\\/]/).slice(0, -1);
+  const splitFolders = (file) => file.split(/[\\/]/).slice(0, -1);
   return files.map(
     (file) =>
-      `/${partsOf(file)
+      `/${splitFolders(file)
         .filter((part) => !part.startsWith("("))
         .join("/")}`,
   );
 }
 
-function filesInEvery(lists) {
+function findCommonFiles(lists) {
   const [first, ...others] = lists;
   if (!first) throw new Error(`The build has no page of ${consoleFolder} to compare with.`);
   return first.filter((file) => others.every((list) => list.includes(file)));
@@ -48,7 +50,7 @@ function describeFirstLoad(pages) {
   return pages
     .map(
       ({ page, kB, overFrameKB }) =>
-        `${page.padEnd(width)}  ${kB.toFixed(1).padStart(6)} kB  ${overFrameKB.toFixed(1).padStart(6)} over ${frame}`,
+        `${page.padEnd(width)}  ${kB.toFixed(1).padStart(6)} kB  ${overFrameKB.toFixed(1).padStart(6)} over ${FRAME_NAME}`,
     )
     .join("\n");
 }
@@ -60,7 +62,7 @@ export function checkFirstLoad(pages) {
   const problems = [];
   if (kB > budget.kB) problems.push(`${page} loads ${kB.toFixed(1)} kB; its budget is ${budget.kB} kB.`);
   if (overFrameKB > budget.overFrameKB)
-    problems.push(`${page} loads ${overFrameKB.toFixed(1)} kB over ${frame}; its budget is ${budget.overFrameKB} kB.`);
+    problems.push(`${page} loads ${overFrameKB.toFixed(1)} kB over ${FRAME_NAME}; its budget is ${budget.overFrameKB} kB.`);
   return problems;
 }
 

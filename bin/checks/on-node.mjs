@@ -1,4 +1,4 @@
-// Runs test files on another Node, downloaded once: `node bin/checks/on-node.mjs 24.21.0 RESULT FILE...`.
+// Runs test files with another Node version, which is downloaded once: `node bin/checks/on-node.mjs 24.21.0 RESULT FILE...`.
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "../run.mjs";

@@ -1,20 +1,20 @@
-// Chooses the folder for test files: in memory if possible, otherwise the system's temporary folder.
+// Selects the folder for test files: in memory if possible, otherwise the system's temporary folder.
 import { spawnSync } from "node:child_process";
 import { accessSync, chmodSync, constants, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const MIN_FREE_BYTES = 6 * 1024 ** 3;
-const NAME = /^lightdesk-tests-(\d+)-/;
+const FOLDER_PATTERN = /^lightdesk-tests-(\d+)-/;
 
 /** Creates the folder. It is removed when this process exits; the next run removes folders of killed runs. */
 export function makeTestFolder(memory = "/dev/shm", minFreeBytes = MIN_FREE_BYTES) {
   if (!isWritable(memory)) return tmpdir();
   removeStaleFolders(memory);
-  if (freeBytesIn(memory) < minFreeBytes) return tmpdir();
+  if (getFreeBytes(memory) < minFreeBytes) return tmpdir();
   const folder = mkdtempSync(join(memory, `lightdesk-tests-${process.pid}-`));
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
-  // Programs of other users run here too.
+  // Programs of other users also run here.
   chmodSync(folder, 0o755);
   return canRunPrograms(folder) ? folder : tmpdir();
 }
@@ -30,7 +30,7 @@ function isWritable(folder) {
 
 function removeStaleFolders(memory) {
   for (const name of readdirSync(memory)) {
-    const [, pid] = NAME.exec(name) ?? [];
+    const [, pid] = FOLDER_PATTERN.exec(name) ?? [];
     if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(memory, name), { recursive: true, force: true });
   }
 }
@@ -44,7 +44,7 @@ function isAlive(pid) {
   }
 }
 
-function freeBytesIn(folder) {
+function getFreeBytes(folder) {
   const { bavail, bsize } = statfsSync(folder);
   return Math.min(bavail * bsize, process.availableMemory());
 }

@@ -11,33 +11,33 @@ export function readVitest(code, path) {
   const report = readJson(path);
   const files = report?.testResults ?? [];
   const failures = files.flatMap(({ name: file, message, assertionResults = [] }) => [
-    ...(message ? [{ name: fromHere(file), error: message }] : []),
+    ...(message ? [{ name: toRelative(file), error: message }] : []),
     ...assertionResults
       .filter(({ status }) => status === "failed")
-      .map(({ fullName, failureMessages }) => ({ name: `${fromHere(file)} › ${fullName}`, error: failureMessages.join("\n") })),
+      .map(({ fullName, failureMessages }) => ({ name: `${toRelative(file)} › ${fullName}`, error: failureMessages.join("\n") })),
   ]);
   const unchecked = files.flatMap(({ name: file, assertionResults = [] }) =>
     assertionResults
       .filter(({ status }) => status !== "passed" && status !== "failed")
-      .map(({ fullName, meta }) => ({ name: `${fromHere(file)} › ${fullName}`, missing: meta?.missing })),
+      .map(({ fullName, meta }) => ({ name: `${toRelative(file)} › ${fullName}`, missing: meta?.missing })),
   );
-  return { ...counted(code, report?.numPassedTests ?? 0, report?.numFailedTests ?? 0), failures, unchecked };
+  return { ...toCounts(code, report?.numPassedTests ?? 0, report?.numFailedTests ?? 0), failures, unchecked };
 }
 
 /** @param {number} code the exit code @param {string} path the JSON report @returns {Results} */
 export function readPlaywright(code, path) {
   const { config, suites = [], errors = [], stats } = readJson(path) ?? {};
-  const runs = suites.flatMap((suite) => runsOf(suite, fromHere(join(config.rootDir, suite.file))));
+  const runs = suites.flatMap((suite) => listRuns(suite, toRelative(join(config.rootDir, suite.file))));
   const failures = runs.filter(({ error }) => error !== "").map(({ file, title, error }) => ({ name: `${file} › ${title}`, error }));
   return {
-    ...counted(code, stats?.expected ?? 0, (stats?.unexpected ?? 0) + (stats?.flaky ?? 0)),
+    ...toCounts(code, stats?.expected ?? 0, (stats?.unexpected ?? 0) + (stats?.flaky ?? 0)),
     failures: [...errors.map(({ message }) => ({ name: "outside of the tests", error: message ?? "" })), ...failures],
     unchecked: runs.filter(({ status }) => status === "skipped").map(({ file, title }) => ({ name: `${file} › ${title}` })),
   };
 }
 
-function runsOf({ specs = [], suites = [] }, file) {
-  const own = specs.flatMap(({ title, tests }) =>
+function listRuns({ specs = [], suites = [] }, file) {
+  const ownRuns = specs.flatMap(({ title, tests }) =>
     tests.flatMap(({ status, results }) =>
       results.map(({ errors }) => ({
         file,
@@ -47,7 +47,7 @@ function runsOf({ specs = [], suites = [] }, file) {
       })),
     ),
   );
-  return [...own, ...suites.flatMap((suite) => runsOf(suite, file))];
+  return [...ownRuns, ...suites.flatMap((suite) => listRuns(suite, file))];
 }
 
 /** For checks without a report: the output from the first error on. @param {string} name @param {string} output @returns {Failure} */
@@ -73,8 +73,8 @@ export function beginnings(failures) {
 /** One line per missing program, and one per test that was skipped for another reason. @param {readonly Unchecked[]} unchecked */
 export function notChecked(unchecked) {
   const programs = [...new Set(unchecked.flatMap(({ missing }) => missing ?? []))];
-  const countOf = (program) => unchecked.filter(({ missing }) => missing === program).length;
-  const lines = programs.map((program) => `${countOf(program)} of the tests: ${program} is not here and could not be installed`);
+  const countMissing = (program) => unchecked.filter(({ missing }) => missing === program).length;
+  const lines = programs.map((program) => `${countMissing(program)} of the tests: ${program} is not here and could not be installed`);
   const others = unchecked.filter(({ missing }) => missing === undefined).map(({ name }) => name);
   const hiddenCount = others.splice(MAX_FAILURES).length;
   return [...lines, ...others, ...(hiddenCount > 0 ? [`and ${hiddenCount} more`] : [])].map((line) => `NOT CHECKED  ${line}\n`).join("");
@@ -88,12 +88,12 @@ function firstLines(error, maxLines) {
     .map((line) => line.slice(0, 240));
 }
 
-/** A failed run without a failed test (a file that does not load, no report) counts as one failure. */
-function counted(code, passed, failed) {
+/** A run that failed without a failed test (a file that does not load, or no report) counts as one failure. */
+function toCounts(code, passed, failed) {
   return { passed, failed: code !== 0 && failed === 0 ? 1 : failed };
 }
 
-function fromHere(file) {
+function toRelative(file) {
   return relative(process.cwd(), file);
 }
 

@@ -12,7 +12,7 @@ import {
   type ResponseRow,
   type TypeText,
 } from "@/lib/contract/openapi/reference";
-import { type SampleLanguage, sampleLanguages, sampleOf } from "@/lib/contract/openapi/samples";
+import { createSample, type SampleLanguage, sampleLanguages } from "@/lib/contract/openapi/samples";
 
 type ApiReferenceScreenProps = { reference: ApiReference; language: SampleLanguage; baseUrl: string };
 
@@ -47,7 +47,7 @@ export function ApiReferenceScreen({ reference, language, baseUrl }: ApiReferenc
                 {t(`groups.${group}`)}
               </h2>
               {operations.map((row) => (
-                <OperationCard key={row.operation.name} row={row} sample={sampleOf(row.operation, language, baseUrl)} />
+                <OperationCard key={row.operation.name} row={row} sample={createSample(row.operation, language, baseUrl)} />
               ))}
             </section>
           ))}

@@ -13,7 +13,7 @@ import { upload } from "@/lib/browser/uploads/upload";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { useRead } from "@/lib/browser/use-read";
 import { type AppField, type AppFileAnswer, type AppPicture } from "@/lib/contract/apps/app";
-import { type AppProblem, isFileKind, problemOf } from "@/lib/contract/apps/fill";
+import { type AppProblem, createProblem, isFileKind } from "@/lib/contract/apps/fill";
 import { toImageValue } from "@/lib/contract/assets/file-refs";
 import { own } from "@/lib/contract/json/own";
 import { appApi } from "./apps-address";
@@ -44,7 +44,7 @@ export async function filesGone(
     if (typeof value !== "string" || value === "") return [];
     // A failed request doesn't mean that the file is missing.
     const response = await fetch(fileAddress(app, value), { method: "HEAD" }).catch(() => undefined);
-    return response?.status === 404 ? [problemOf(input, "not_yours")] : [];
+    return response?.status === 404 ? [createProblem(input, "not_yours")] : [];
   });
   return (await Promise.all(checks)).flat();
 }

@@ -14,7 +14,7 @@ import { CopyButton } from "@/components/ui/controls/copy-button";
 import { Options, Select } from "@/components/ui/controls/fields";
 import { useRunKey } from "@/components/ui/hooks/page-keys";
 import { ButtonLink, Link } from "@/components/ui/link";
-import { initialOf, type TimedValue, useLive } from "@/lib/browser/live/use-live";
+import { type TimedValue, toInitial, useLive } from "@/lib/browser/live/use-live";
 import { persisted, tabStorage } from "@/lib/browser/persisted";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type AppField, type AppView } from "@/lib/contract/apps/app";
@@ -46,7 +46,7 @@ export function AppScreen({ id, app }: AppScreenProps) {
   const connectionParam = useConnectionParam();
   const t = useTranslations("apps");
   const first = use(app);
-  const live = useLive(appApi(id), { ...initialOf(first), read: appIn });
+  const live = useLive(appApi(id), { ...toInitial(first), read: appIn });
   const view = live.value;
   const trail = (
     <Link href={withQuery("/apps", { connection: connectionParam })} className="hover:text-ink max-sm:hidden">

@@ -1,5 +1,5 @@
 import { withQuery } from "@/lib/browser/urls";
-import { addressValues, type Params, readAddress, type ValuesOf } from "@/lib/contract/params";
+import { type Params, parseSearch, toSearchValues, type ValuesOf } from "@/lib/contract/params";
 
 export const whoseApps = ["all", "mine", "team", "favourites"] as const;
 export const appsParams = {
@@ -9,15 +9,15 @@ export const appsParams = {
 } as const satisfies Params;
 export type AppsSearch = ValuesOf<typeof appsParams>;
 
-export const everyApp: AppsSearch = readAddress(appsParams, new URLSearchParams()).query;
+export const everyApp: AppsSearch = parseSearch(appsParams, new URLSearchParams()).query;
 export const APPS_PAGE_SIZE = 60;
 
 export function appsHref(search: AppsSearch, connection?: string): `/${string}` {
-  return withQuery("/apps", { ...addressValues(appsParams, search), connection });
+  return withQuery("/apps", { ...toSearchValues(appsParams, search), connection });
 }
 
 export function appsApiPath(search: AppsSearch, connection: string | undefined): `/${string}` {
-  return withQuery("/api/apps", { ...addressValues(appsParams, search), limit: APPS_PAGE_SIZE, connection });
+  return withQuery("/api/apps", { ...toSearchValues(appsParams, search), limit: APPS_PAGE_SIZE, connection });
 }
 
 /** A path below the app's own address, for pages and for the API. */

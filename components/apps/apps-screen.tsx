@@ -17,7 +17,7 @@ import { ButtonLink, Link, useRouter } from "@/components/ui/link";
 import { Picture } from "@/components/ui/pictures/picture";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
-import { initialOf, type TimedValue, useLive } from "@/lib/browser/live/use-live";
+import { type TimedValue, toInitial, useLive } from "@/lib/browser/live/use-live";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type AppCard, type AppsAnswer, type AppView } from "@/lib/contract/apps/app";
@@ -42,7 +42,7 @@ export function AppsScreen({ search, canCreate, apps }: AppsScreenProps) {
   const router = useRouter();
   const first = use(apps);
   const path = appsApiPath(search, useConnection()?.id);
-  const live = useLive(path, { ...initialOf(first), read: asIs });
+  const live = useLive(path, { ...toInitial(first), read: asIs });
   const pagedApps = useMore(path, live.value?.next, appsIn);
   const go = (change: Partial<AppsSearch>) => router.push(appsHref({ ...search, ...change }, connectionParam), { scroll: false });
   const appCards = [...(live.value?.apps ?? []), ...pagedApps.items];

@@ -13,10 +13,10 @@ import { showToast } from "@/components/ui/toast-store";
 import { OutputMedia } from "@/components/viewer/output-media";
 import { type ViewerItem } from "@/components/viewer/use-viewing";
 import { callApi } from "@/lib/browser/api";
-import { apiPath, jobHref } from "@/lib/browser/urls";
+import { apiPath, toJobHref } from "@/lib/browser/urls";
 import { type AppField, type AppResult, type AppRun, type AppRunState, type AppValues, type AppView } from "@/lib/contract/apps/app";
 import { own } from "@/lib/contract/json/own";
-import { cutText } from "@/lib/contract/plain-line";
+import { truncateText } from "@/lib/contract/plain-line";
 import { fileAddress } from "./app-files";
 import { differing } from "./app-values";
 import { appApi } from "./apps-address";
@@ -93,7 +93,7 @@ export function RunCard({ app, run, before, marked, onMark, onOpen, onReuse, onC
             </Button>
           ) : null}
           {jobId === undefined ? null : (
-            <ButtonLink href={jobHref(jobId, app.connectionId)} size="small" tone="quiet">
+            <ButtonLink href={toJobHref(jobId, app.connectionId)} size="small" tone="quiet">
               {t("openJob")}
             </ButtonLink>
           )}
@@ -228,5 +228,5 @@ export function ValueShown({ app, input: { control }, value }: { app: string; in
   if (control.kind === "video" || control.kind === "audio") return t("aFile");
   if (control.kind === "switch") return t(value === true ? "on" : "off");
   const choice = control.kind === "choice" ? control.choices.find((choice) => choice.value === value)?.label : undefined;
-  return cutText(choice || String(value), MAX_SHOWN);
+  return truncateText(choice || String(value), MAX_SHOWN);
 }

@@ -7,7 +7,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { IDEMPOTENCY_HEADER } from "@/lib/contract/workflow/submission";
 import { sleep } from "@/lib/shared/async";
 import { ok, type Result } from "@/lib/shared/result";
-import { newIdempotencyKey } from "@/lib/shared/text";
+import { createIdempotencyKey } from "@/lib/shared/text";
 import { appApi } from "./apps-address";
 import { useMore } from "./use-more";
 
@@ -59,14 +59,14 @@ export function useAppRuns(app: string) {
     isSending,
     failure,
     send: (inputs: Record<string, unknown>, times: number) => {
-      pendingAttempts.current = Array.from({ length: times }, () => ({ key: newIdempotencyKey(), inputs }));
+      pendingAttempts.current = Array.from({ length: times }, () => ({ key: createIdempotencyKey(), inputs }));
       return sendLeft();
     },
     /** Sends the unsent runs. A run whose inputs changed gets a new key, since it is another run. */
     again: (inputs: Record<string, unknown>) => {
       const text = writeExactJson(inputs);
       pendingAttempts.current = pendingAttempts.current.map((attempt) =>
-        writeExactJson(attempt.inputs) === text ? attempt : { key: newIdempotencyKey(), inputs },
+        writeExactJson(attempt.inputs) === text ? attempt : { key: createIdempotencyKey(), inputs },
       );
       return sendLeft();
     },

@@ -5,7 +5,7 @@ import { cn } from "@/components/ui/cn";
 import { Picture, useLostReason } from "@/components/ui/pictures/picture";
 import { type ThumbnailEdge } from "@/lib/browser/urls";
 import { type AssetView } from "@/lib/contract/views/asset-view";
-import { type FileKind, kindOfName, mediaKindOf } from "@/lib/contract/views/outputs-view";
+import { type FileKind, getKindByName, getMediaKind } from "@/lib/contract/views/outputs-view";
 import { pictureUrl } from "./asset-urls";
 import { type Motion } from "./gallery/motion";
 
@@ -152,8 +152,8 @@ export function KindIcon({ kind, className }: { kind: FileKind; className?: stri
 const plain = new Set(["image", "video", "audio", "3d"]);
 
 export function extensionOf({ name, mimeType = "" }: Pick<AssetView, "name" | "mimeType">): string | undefined {
-  const typeKind = mediaKindOf({ names: [], types: [mimeType] });
+  const typeKind = getMediaKind({ names: [], types: [mimeType] });
   const isPlain = plain.has(typeKind) && !/\/(x-|vnd\.)/i.test(mimeType);
-  if (isPlain && kindOfName(name) !== typeKind) return undefined;
+  if (isPlain && getKindByName(name) !== typeKind) return undefined;
   return /\.(?=\d*[a-z])([a-z0-9]{1,11})$/i.exec(name)?.[1]?.toUpperCase();
 }

@@ -9,7 +9,7 @@ import { PageHeader } from "@/components/frame/page-header";
 import { Card } from "@/components/ui/card";
 import { EmptyState } from "@/components/ui/empty-state";
 import { ButtonLink, Link } from "@/components/ui/link";
-import { initialOf, type TimedValue } from "@/lib/browser/live/use-live";
+import { type TimedValue, toInitial } from "@/lib/browser/live/use-live";
 import { shortId, withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
 import { type AssetDetail } from "@/lib/contract/views/asset-view";
@@ -32,7 +32,7 @@ export function AssetScreen({ assetId, connection, canChange, asset: reading }: 
   const t = useTranslations("assets");
   const first = use(reading);
   const connectionId = useConnection()?.id;
-  const live = useAsset({ id: assetId, connectionId, ...initialOf(first) });
+  const live = useAsset({ id: assetId, connectionId, ...toInitial(first) });
   const { failure, refresh } = live;
   const [isDeleted, setDeleted] = useState(false);
   const isGone = isDeleted || failure?.code === "NOT_FOUND";

@@ -6,12 +6,12 @@ import useSWRImmutable from "swr/immutable";
 import { useCapabilities } from "@/components/frame/connection/use-capabilities";
 import { failureText } from "@/components/frame/failure/fault-owner";
 import { showToast } from "@/components/ui/toast-store";
-import { saveFrom } from "@/lib/browser/files/save-file";
+import { saveUrl } from "@/lib/browser/files/save-file";
 import { readFailure } from "@/lib/browser/read-answer";
-import { failureOfThrown } from "@/lib/browser/read-failure";
-import { apiPath, type ThumbnailEdge, thumbnailUrl, viewUrl, withQuery } from "@/lib/browser/urls";
-import { isNotThere } from "@/lib/contract/failure";
-import { type AssetView, fileOfAsset } from "@/lib/contract/views/asset-view";
+import { toFailure } from "@/lib/browser/read-failure";
+import { apiPath, createThumbnailUrl, createViewUrl, type ThumbnailEdge, withQuery } from "@/lib/browser/urls";
+import { isNotFound } from "@/lib/contract/failure";
+import { type AssetView, getAssetFile } from "@/lib/contract/views/asset-view";
 
 /** Proxies in front of a console refuse longer addresses. */
 export const MAX_IN_RUN = 100;
@@ -47,12 +47,12 @@ export function pictureUrl(
   { connection, fit }: { connection?: string; fit?: "fill" } = {},
 ): string {
   const version = hash && previewId && previewId !== id ? `${hash}.${previewId}` : hash;
-  return thumbnailUrl({ asset: id, version, edge, fit, connection });
+  return createThumbnailUrl({ asset: id, version, edge, fit, connection });
 }
 
 /** The address of the whole file. */
 export function assetFileUrl(asset: Pick<AssetView, "file" | "hash" | "name" | "tags">, connection?: string): string {
-  return viewUrl({ ...fileOfAsset(asset), connection });
+  return createViewUrl({ ...getAssetFile(asset), connection });
 }
 
 /** Whether this service serves files. A service with only the core API is checked with one file, once per tab. */
@@ -61,7 +61,7 @@ export function useHandsOutFiles(connectionId: string | undefined, file: string 
   const { data } = useSWRImmutable(isCore && file !== undefined ? ["assets.file", connectionId] : null, async () =>
     file === undefined ? undefined : await firstByteFailure(file),
   );
-  return data === undefined || !isNotThere(data);
+  return data === undefined || !isNotFound(data);
 }
 
 /** Saves a file after its first byte was received: a refusal is reported here, and does not replace the page. */
@@ -74,7 +74,7 @@ export function useFileDownload(): (url: string, name: string) => Promise<void> 
     const failure = await firstByteFailure(url);
     setAsking(false);
     if (failure) return showToast({ tone: "bad", text: failureText(errors, failure) });
-    saveFrom(url, name);
+    saveUrl(url, name);
   };
 }
 
@@ -86,7 +86,7 @@ async function firstByteFailure(url: string) {
     if (response.ok || response.status === 416) return undefined;
     return readFailure(response.status, response.headers.get("retry-after"), await response.text());
   } catch (cause) {
-    return failureOfThrown(cause);
+    return toFailure(cause);
   } finally {
     stop.abort();
   }

@@ -1,6 +1,6 @@
 import { withQuery } from "@/lib/browser/urls";
 import { MASK_LAYER_TAG } from "@/lib/contract/assets/file-refs";
-import { addressValues, type Params, readAddress, type ValuesOf } from "@/lib/contract/params";
+import { type Params, parseSearch, toSearchValues, type ValuesOf } from "@/lib/contract/params";
 import { type AssetsAnswer, type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type AssetView, toAssetView } from "@/lib/contract/views/asset-view";
 import { tileSizes } from "./gallery/gallery-layout";
@@ -54,7 +54,7 @@ export function assetsHref(query: AssetsQuery, assetsLocation: AssetsLocation = 
     order: query.order === "desc" ? undefined : query.order,
     limit: query.limit === PAGE_SIZE ? undefined : query.limit,
     offset: query.offset === 0 ? undefined : query.offset,
-    ...addressValues(lookParams, assetsLocation.look ?? DEFAULT_LOOK),
+    ...toSearchValues(lookParams, assetsLocation.look ?? DEFAULT_LOOK),
   };
   const isBare = Object.values(search).every((value) => value === undefined || (Array.isArray(value) && value.length === 0));
   return withQuery("/assets", {
@@ -134,7 +134,7 @@ export const lookParams = {
 } as const satisfies Params;
 export type AssetsLook = ValuesOf<typeof lookParams>;
 
-const DEFAULT_LOOK: AssetsLook = readAddress(lookParams, new URLSearchParams()).query;
+const DEFAULT_LOOK: AssetsLook = parseSearch(lookParams, new URLSearchParams()).query;
 
 export type AssetPage = { assets: AssetView[]; total?: number; hasMore?: boolean; unreadable?: number };
 

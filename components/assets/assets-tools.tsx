@@ -13,7 +13,7 @@ import { Button, chipStyle, IconButton } from "@/components/ui/controls/button";
 import { CheckField, Options, SearchField, Select } from "@/components/ui/controls/fields";
 import { Menu } from "@/components/ui/controls/menu";
 import { Link } from "@/components/ui/link";
-import { addressValues, readAddress } from "@/lib/contract/params";
+import { parseSearch, toSearchValues } from "@/lib/contract/params";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import {
   assetsHref,
@@ -143,11 +143,11 @@ export function UploadMenu() {
 /** The look named by the address. Changing it changes only the address, without a request to the server. */
 export function useLook(): [AssetsLook, (change: Partial<AssetsLook>) => void] {
   const search = useSearchParams();
-  const look = useMemo(() => readAddress(lookParams, new URLSearchParams(search ?? "")).query, [search]);
+  const look = useMemo(() => parseSearch(lookParams, new URLSearchParams(search ?? "")).query, [search]);
   const change = useCallback(
     (part: Partial<AssetsLook>) => {
       const address = new URL(window.location.href);
-      for (const [name, value] of Object.entries(addressValues(lookParams, { ...look, ...part }))) {
+      for (const [name, value] of Object.entries(toSearchValues(lookParams, { ...look, ...part }))) {
         if (value === undefined) address.searchParams.delete(name);
         else address.searchParams.set(name, String(value));
       }

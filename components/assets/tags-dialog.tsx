@@ -6,7 +6,7 @@ import { chipStyle } from "@/components/ui/controls/button";
 import { Input } from "@/components/ui/controls/fields";
 import { Dialog, FormFoot } from "@/components/ui/dialog";
 import { isComposing } from "@/components/ui/hooks/page-keys";
-import { readTags } from "@/lib/shared/text";
+import { parseTags } from "@/lib/shared/text";
 
 type TagsDialogProps = {
   title: string;
@@ -41,7 +41,7 @@ export function TagsDialog({
   const otherTags = [...new Set([...loadedTags, ...listedTags.map(({ name }) => name)])].filter((tag) => !tags.includes(tag));
   const suggestions = otherTags.filter((tag) => tag.toLowerCase().includes(search.toLowerCase())).slice(0, MAX_OFFERED);
   // A tag created elsewhere may contain a comma.
-  const typedTags = otherTags.includes(search) ? [search] : readTags(search);
+  const typedTags = otherTags.includes(search) ? [search] : parseTags(search);
   const only = onlyTag(search, suggestions);
   // Text followed by a comma is a complete tag, even if another tag contains it.
   const isTypedOut = search.includes(",");

@@ -6,7 +6,7 @@ import { ProviderRefusal, type ProviderRefusalReason } from "@/components/frame/
 import { Button } from "@/components/ui/controls/button";
 import { fieldText, InputField } from "@/components/ui/controls/form-field";
 import { FailureNotice } from "@/components/ui/empty-state";
-import { returnPath, signIn, signInAt, type SignInOutcome } from "@/lib/browser/session";
+import { getReturnPath, signIn, type SignInOutcome, signInWithProvider } from "@/lib/browser/session";
 import { apiPath } from "@/lib/browser/urls";
 import { type OidcChoice } from "@/lib/contract/people/sign-in";
 
@@ -22,7 +22,7 @@ export function SignInForm() {
     setRefusal(undefined);
     const outcome = await signIn({ email: fieldText(data, "email"), password: fieldText(data, "password") });
     // A full page load, as frame, caches and connection belong to the member who signed in.
-    if (outcome === "signed-in") return window.location.assign(apiPath(returnPath()));
+    if (outcome === "signed-in") return window.location.assign(apiPath(getReturnPath()));
     setBusy(false);
     setRefusal(outcome);
   }
@@ -54,9 +54,9 @@ export function ProviderButtons({ providers, token }: ProviderButtonsProps) {
   async function go({ id, label }: OidcChoice) {
     setBusyWith(id);
     setRefused(undefined);
-    const redirect = await signInAt(
+    const redirect = await signInWithProvider(
       id,
-      token === undefined ? { purpose: "signIn", returnTo: returnPath() } : { purpose: "join", token, returnTo: "/" },
+      token === undefined ? { purpose: "signIn", returnTo: getReturnPath() } : { purpose: "join", token, returnTo: "/" },
     );
     if (redirect.ok) return window.location.assign(redirect.value);
     setBusyWith(undefined);

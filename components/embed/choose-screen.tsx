@@ -12,7 +12,7 @@ import { EmptyState } from "@/components/ui/empty-state";
 import { useRouter } from "@/components/ui/link";
 import { callApi } from "@/lib/browser/api";
 import { postToHost } from "@/lib/browser/embed/host-page";
-import { thumbnailUrl, withQuery } from "@/lib/browser/urls";
+import { createThumbnailUrl, withQuery } from "@/lib/browser/urls";
 import { useRead } from "@/lib/browser/use-read";
 import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
 import { type AssetView, toAssetView } from "@/lib/contract/views/asset-view";
@@ -59,7 +59,7 @@ export function ChooseScreen({ origin }: { origin: string }) {
           label={t("list")}
           isWhole
           assets={assets}
-          srcOf={(asset) => thumbnailUrl({ connection, asset, edge: 256, fit: "fill" })}
+          srcOf={(asset) => createThumbnailUrl({ connection, asset, edge: 256, fit: "fill" })}
           onClick={(id) => choose(assets.find((asset) => asset.id === id))}
         />
         {offset > 0 || hasMore ? (

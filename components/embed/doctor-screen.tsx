@@ -10,7 +10,7 @@ import { beginSession, endEmbedSession, shareBearer } from "@/lib/browser/embed/
 import { isFramed, onHostMessage, postToHost, type TicketMessage } from "@/lib/browser/embed/host-page";
 import { withQuery } from "@/lib/browser/urls";
 import { type EmbedCheck } from "@/lib/contract/embed/embedding";
-import { embedAddressOf } from "@/lib/shared/console-paths";
+import { parseEmbedPath } from "@/lib/shared/console-paths";
 
 /** The requirements of an embedded page, line by line: each is met, or names the one thing to change. */
 export function DoctorScreen({ origins, origin }: { origins: readonly string[]; origin: string }) {
@@ -73,7 +73,7 @@ async function examine({ origins, origin, signal }: Examined, addLine: (line: Do
   const report = (check: DoctorLine["check"], passed: boolean | undefined, value?: string) => {
     if (!signal.aborted) addLine({ check, outcome: passed === undefined ? "skipped" : passed ? "passed" : "failed", value });
   };
-  const host = embedAddressOf(window.location.pathname)?.host ?? "";
+  const host = parseEmbedPath(window.location.pathname)?.host ?? "";
   const check = await callApi<EmbedCheck>(withQuery("/api/embed/check", { host, origin }), { cache: "no-store" });
   report("host", check.ok && check.value.known, host);
   if (!check.ok || !check.value.known) return;

@@ -15,10 +15,10 @@ import { saveFile } from "@/lib/browser/files/save-file";
 import { restartLive } from "@/lib/browser/live/use-live";
 import { persisted, tabStorage } from "@/lib/browser/persisted";
 import { readFailure } from "@/lib/browser/read-answer";
-import { failureOfThrown, isFailure } from "@/lib/browser/read-failure";
+import { isFailure, toFailure } from "@/lib/browser/read-failure";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type EmbedAppearance } from "@/lib/contract/embed/embed-pages";
-import { embedAddressOf } from "@/lib/shared/console-paths";
+import { parseEmbedPath } from "@/lib/shared/console-paths";
 
 /** An element as high as the window would grow the page each time the host grows the window to the page's height. */
 const STEADY = "8px";
@@ -153,14 +153,14 @@ function useDownloads(): void {
       if (!response.ok) throw readFailure(response.status, response.headers.get("retry-after"), await response.text());
       saveFile(name || nameIn(response.headers.get("content-disposition") ?? ""), await response.blob());
     } catch (error) {
-      const failure = isFailure(error) ? error : failureOfThrown(error);
+      const failure = isFailure(error) ? error : toFailure(error);
       showToast({ tone: "bad", text: failureText(errors, failure) });
     }
   });
   useEffect(() => {
     const onClick = (event: MouseEvent) => {
       const link = event.target instanceof Element ? event.target.closest("a[download]") : null;
-      if (event.defaultPrevented || !(link instanceof HTMLAnchorElement) || !embedAddressOf(link.pathname)) return;
+      if (event.defaultPrevented || !(link instanceof HTMLAnchorElement) || !parseEmbedPath(link.pathname)) return;
       event.preventDefault();
       void save(link.href, link.download);
     };

@@ -9,13 +9,13 @@ import { beginSession, shareBearer } from "@/lib/browser/embed/embed-session";
 import {
   type EndReason,
   type HostMessage,
-  isEmbedAddress,
-  isFileAddress,
+  isEmbedUrl,
+  isFileUrl,
   isFramed,
   onHostMessage,
   postToHost,
 } from "@/lib/browser/embed/host-page";
-import { apiPath, outsidePath } from "@/lib/browser/urls";
+import { apiPath, toOutsidePath } from "@/lib/browser/urls";
 
 type Problem = "no-ticket" | "ticket" | "unreachable" | "console" | "storage" | "unknown-host";
 
@@ -25,7 +25,7 @@ export function StartScreen({ origins, from, ended }: { origins: readonly string
   const isAlone = useHydrated() && !isFramed();
   const [problem, setProblem] = useState<Problem>();
   const isTaken = useRef(false);
-  const to = from === "/choose" || isEmbedAddress(from) ? from : "/";
+  const to = from === "/choose" || isEmbedUrl(from) ? from : "/";
 
   function fail(reason: Problem) {
     isTaken.current = false;
@@ -51,11 +51,11 @@ export function StartScreen({ origins, from, ended }: { origins: readonly string
 
   if (isAlone) {
     const signIn = (
-      <a href={outsidePath(isEmbedAddress(from) ? from : "/")} className={buttonStyle()}>
+      <a href={toOutsidePath(isEmbedUrl(from) ? from : "/")} className={buttonStyle()}>
         {t("alone.signIn")}
       </a>
     );
-    return <WholePageNote title={t("alone.title")} text={t(isFileAddress(from) ? "alone.file" : "alone.text")} action={signIn} />;
+    return <WholePageNote title={t("alone.title")} text={t(isFileUrl(from) ? "alone.file" : "alone.text")} action={signIn} />;
   }
   if (ended) return <WholePageNote title={t("ended.title")} text={t(`ended.why.${ended}`)} />;
   if (problem) return <WholePageNote title={t("problem")} text={t(`why.${problem}`)} />;

@@ -8,7 +8,7 @@ import { InputField } from "@/components/ui/controls/form-field";
 import { Dialog, DialogFoot, FormFoot } from "@/components/ui/dialog";
 import { useFilePicker } from "@/components/ui/hooks/use-file-picker";
 import { callApi } from "@/lib/browser/api";
-import { type DroppedFiles, filesOfInput } from "@/lib/browser/files/dropped-files";
+import { type DroppedFiles, readFileInput } from "@/lib/browser/files/dropped-files";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { isMissingOperation } from "@/lib/contract/failure";
 import { type UserdataFile } from "@/lib/contract/operations/files";
@@ -58,7 +58,7 @@ function NewFolderForm({ onName, onFiles, onClose }: NewFolderProps & { onClose:
     onFiles(files) {
       if (name === undefined) return;
       onClose();
-      onFiles(name, filesOfInput(files));
+      onFiles(name, readFileInput(files));
     },
   });
   function create(event: FormEvent) {

@@ -17,7 +17,7 @@ import { readFirstBytes } from "@/lib/browser/files/byte-source";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { isMissingOperation } from "@/lib/contract/failure";
-import { mayCarryWorkflow } from "@/lib/contract/views/outputs-view";
+import { canContainWorkflow } from "@/lib/contract/views/outputs-view";
 import { formatBytes } from "@/lib/shared/format";
 import { ok, type Result } from "@/lib/shared/result";
 import { MoveFile } from "./file-dialogs";
@@ -74,7 +74,7 @@ export function FilePanel({ path, row, connection, canChange, abilities, onClose
       </div>
       {hasActions ? (
         <div className="flex flex-wrap gap-2">
-          {canChange && mayCarryWorkflow(name) ? (
+          {canChange && canContainWorkflow(name) ? (
             <ButtonLink href={withQuery("/run", { file: path, connection: connectionParam })} tone="primary">
               {t("run")}
             </ButtonLink>

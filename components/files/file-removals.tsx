@@ -6,9 +6,9 @@ import { failureText } from "@/components/frame/failure/fault-owner";
 import { type Tone } from "@/components/ui/status-badge";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
-import { affectsAllCalls, type BatchOutcome, callWithRetry, inBatches, type Work } from "@/lib/browser/bulk/bulk-calls";
+import { affectsAllCalls, type BatchOutcome, callWithRetry, runInBatches, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { fromTop } from "@/lib/contract/assets/file-refs";
+import { addFolderPath } from "@/lib/contract/assets/file-refs";
 import { isMissingOperation } from "@/lib/contract/failure";
 import { type UserdataFile } from "@/lib/contract/operations/files";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -27,7 +27,7 @@ export async function filesOf(paths: readonly string[], connection: string | und
   for (const folder of paths.filter((path) => path.endsWith("/"))) {
     const result = await callApi<UserdataFile[]>(listApiPath(folder, connection ?? ""), { cache: "no-store" });
     if (!result.ok) return failed(result.failure);
-    for (const { path } of fromTop(result.value, folder)) files.add(path);
+    for (const { path } of addFolderPath(result.value, folder)) files.add(path);
   }
   return ok([...files].map((id) => ({ id })));
 }
@@ -38,7 +38,7 @@ export function deleteFiles(files: readonly { id: string }[], work: Work): Promi
     const entries = await Promise.all(files.map(({ id }) => deleteFile(id, work)));
     return { entries, isOver: entries.some(({ failure }) => failure && (affectsAllCalls(failure) || isMissingOperation(failure))) };
   }
-  return inBatches(files, work.isLeaving ? Math.max(1, files.length) : MAX_CONCURRENT, batch, work);
+  return runInBatches(files, work.isLeaving ? Math.max(1, files.length) : MAX_CONCURRENT, batch, work);
 }
 
 async function deleteFile(id: string, work: Work): Promise<DeletedFile> {

@@ -10,7 +10,7 @@ import { upload } from "@/lib/browser/uploads/upload";
 import { createUploadQueue } from "@/lib/browser/uploads/upload-queue";
 import { coalesce } from "@/lib/shared/async";
 import { type Result } from "@/lib/shared/result";
-import { newUuid } from "@/lib/shared/text";
+import { createUuid } from "@/lib/shared/text";
 import { fileApiPath, within } from "./files-view";
 
 export type FileUpload = {
@@ -72,7 +72,7 @@ export function createFileUploads(send: SendFile, onStored: () => void = () => u
     get: (): readonly FileUpload[] => get().items,
     subscribe,
     add(files: readonly { path: string; file: File }[], connection: string | undefined): void {
-      const common = { connection, action: newUuid(), batch: (lastBatch += 1), state: "waiting", overwrite: false } as const;
+      const common = { connection, action: createUuid(), batch: (lastBatch += 1), state: "waiting", overwrite: false } as const;
       add(files.map(({ path, file }) => (key) => ({ ...common, key, path, file, bytes: file.size })));
     },
     resolveConflict(key: number, text: ConflictChoice, isForAll: boolean): void {

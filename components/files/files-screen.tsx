@@ -15,8 +15,8 @@ import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/controls/button";
 import { useDropTarget } from "@/components/ui/hooks/use-drop-target";
 import { useRouter } from "@/components/ui/link";
-import { type DroppedFiles, filesOfDrop } from "@/lib/browser/files/dropped-files";
-import { initialOf, type TimedValue, useLive } from "@/lib/browser/live/use-live";
+import { type DroppedFiles, readDrop } from "@/lib/browser/files/dropped-files";
+import { type TimedValue, toInitial, useLive } from "@/lib/browser/live/use-live";
 import { type Capability } from "@/lib/contract/capabilities";
 import { type Failure } from "@/lib/contract/failure";
 import { type UserdataFile } from "@/lib/contract/operations/files";
@@ -66,7 +66,7 @@ export function FilesScreen({ query, openedPath, canChange, files }: FilesScreen
     () => (files: UserdataFile[]) => toFilesView(files, { dir, all, name, sort, order, offset }),
     [dir, all, name, sort, order, offset],
   );
-  const live = useLive(connection ? viewApiPath(query, connection) : undefined, { ...initialOf(first), read });
+  const live = useLive(connection ? viewApiPath(query, connection) : undefined, { ...toInitial(first), read });
   const view = live.value;
   const newFolders = useNewFolders(connection);
   const rows = view ? withNewFolders(view.rows, query, newFolders.paths) : noRows;
@@ -87,7 +87,7 @@ export function FilesScreen({ query, openedPath, canChange, files }: FilesScreen
   };
   const add = (dropped: DroppedFiles) => addFiles(query.dir, dropped);
   const drop = useDropTarget((_, transfer) => {
-    if (canChange) void filesOfDrop(transfer).then(add);
+    if (canChange) void readDrop(transfer).then(add);
   });
   const columns = fileColumns({
     t,

@@ -8,8 +8,8 @@ import { EmptyState } from "@/components/ui/empty-state";
 import { useFilePicker } from "@/components/ui/hooks/use-file-picker";
 import { Link } from "@/components/ui/link";
 import { FileName } from "@/components/ui/truncated";
-import { type DroppedFiles, filesOfInput } from "@/lib/browser/files/dropped-files";
-import { TOP } from "@/lib/contract/assets/file-refs";
+import { type DroppedFiles, readFileInput } from "@/lib/browser/files/dropped-files";
+import { ROOT_FOLDER } from "@/lib/contract/assets/file-refs";
 import { formatBytes } from "@/lib/shared/format";
 import { type Crumb, type FilesQuery } from "./files-view";
 
@@ -41,7 +41,7 @@ export function FilesToolBar({ query, bytes, onChange }: FilesToolBarProps) {
 
 export function PickFiles({ onFiles }: { onFiles: (dropped: DroppedFiles) => void }) {
   const t = useTranslations("files.upload");
-  const take = (files: File[]) => onFiles(filesOfInput(files));
+  const take = (files: File[]) => onFiles(readFileInput(files));
   const files = useFilePicker({ isMultiple: true, testId: "user-files", onFiles: take });
   const folder = useFilePicker({ isFolder: true, testId: "user-folder", onFiles: take });
   return (
@@ -133,13 +133,13 @@ type FilesEmptyProps = {
 /** An empty folder is created with its first file. */
 export function FilesEmpty({ query, hasFiles, counts: counts = 0, canChange, onOpen, onClear, onAll, onFiles }: FilesEmptyProps) {
   const upload = useTranslations("files.upload");
-  const pick = useFilePicker({ isMultiple: true, onFiles: (files) => onFiles(filesOfInput(files)) });
+  const pick = useFilePicker({ isMultiple: true, onFiles: (files) => onFiles(readFileInput(files)) });
   const t = useTranslations("files.empty");
   if (counts > 0) return <EmptyState title={t("elsewhere")} action={<Button onClick={onAll}>{t("below", { count: counts })}</Button>} />;
   if (hasFiles || query.name !== "") {
     return <EmptyState title={t("filtered")} action={<Button onClick={onClear}>{t("clear")}</Button>} />;
   }
-  if (query.dir !== TOP) {
+  if (query.dir !== ROOT_FOLDER) {
     const title = t("folder", { dir: query.dir });
     if (!canChange) return <EmptyState title={title} text={t("folderReadOnly")} />;
     return (

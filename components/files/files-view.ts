@@ -1,9 +1,9 @@
 import { withQuery } from "@/lib/browser/urls";
-import { fromTop, TOP } from "@/lib/contract/assets/file-refs";
+import { addFolderPath, ROOT_FOLDER } from "@/lib/contract/assets/file-refs";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { skippedIn } from "@/lib/contract/json/readers";
+import { countSkipped } from "@/lib/contract/json/readers";
 import { type UserdataFile } from "@/lib/contract/operations/files";
-import { addressValues, type Params, type ValuesOf } from "@/lib/contract/params";
+import { type Params, toSearchValues, type ValuesOf } from "@/lib/contract/params";
 import { toMilliseconds } from "@/lib/contract/times";
 
 export type FileRow = {
@@ -26,7 +26,7 @@ export type FilesView = {
 };
 
 export function toFilesView(listedFiles: readonly UserdataFile[], query: FilesQuery): FilesView {
-  const files = fromTop(listedFiles, query.dir).map((file) => toRow(file, query.dir));
+  const files = addFolderPath(listedFiles, query.dir).map((file) => toRow(file, query.dir));
   const nameSearch = foldCase(query.name.trim());
   const matches = ({ name }: FileRow) => foldCase(name).includes(nameSearch);
   const rows = (query.all ? files : withFolders(files, query.dir)).filter(matches);
@@ -36,7 +36,7 @@ export function toFilesView(listedFiles: readonly UserdataFile[], query: FilesQu
     total: rows.length,
     files: files.length,
     bytes: files.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0),
-    unreadable: skippedIn(listedFiles),
+    unreadable: countSkipped(listedFiles),
     counts: query.all || nameSearch === "" ? 0 : files.filter(matches).length,
   };
 }
@@ -44,7 +44,7 @@ export function toFilesView(listedFiles: readonly UserdataFile[], query: FilesQu
 /** Includes folders that this tab created and that have no file yet, which no service lists. First page only. */
 export function withNewFolders(rows: readonly FileRow[], query: FilesQuery, newFolders: readonly string[]): readonly FileRow[] {
   if (query.all || query.offset > 0 || newFolders.length === 0) return rows;
-  const start = query.dir === TOP ? "" : query.dir;
+  const start = query.dir === ROOT_FOLDER ? "" : query.dir;
   const listedPaths = new Set(rows.map(({ path }) => path));
   const names = new Set(newFolders.filter((path) => path.startsWith(start)).map((path) => path.slice(start.length).split("/")[0] ?? ""));
   const newRows = [...names].flatMap((name): FileRow[] => {
@@ -56,7 +56,7 @@ export function withNewFolders(rows: readonly FileRow[], query: FilesQuery, newF
 }
 
 function toRow({ path, size, modified }: UserdataFile, dir: string): FileRow {
-  const name = dir === TOP ? path : path.slice(dir.length);
+  const name = dir === ROOT_FOLDER ? path : path.slice(dir.length);
   return { kind: "file", path, name, bytes: size ?? undefined, modifiedMs: toMilliseconds(modified), files: 1 };
 }
 
@@ -77,7 +77,7 @@ function withFolders(files: readonly FileRow[], dir: string): FileRow[] {
       folder.bytes = folder.bytes === undefined || file.bytes === undefined ? undefined : folder.bytes + file.bytes;
       folder.modifiedMs = newer(folder.modifiedMs, file.modifiedMs);
     } else {
-      folders.set(name, { ...file, kind: "folder", name, path: `${dir === TOP ? "" : dir}${name}/` });
+      folders.set(name, { ...file, kind: "folder", name, path: `${dir === ROOT_FOLDER ? "" : dir}${name}/` });
     }
   }
   return [...folders.values(), ...ownRows];
@@ -112,7 +112,7 @@ const MAX_LENGTH = 1000;
 
 /** `dir` ends with a slash; "/" is the top. `all`: lists every file below the folder instead of its folders and own files. */
 export const filesParams = {
-  dir: { kind: "text", maxLength: MAX_LENGTH, default: TOP, read: (text) => [text, `${text}/`].find(isFolder) },
+  dir: { kind: "text", maxLength: MAX_LENGTH, default: ROOT_FOLDER, read: (text) => [text, `${text}/`].find(isFolder) },
   all: { kind: "boolean", default: false },
   name: { kind: "text", maxLength: MAX_LENGTH, default: "" },
   sort: { kind: "word", values: fileSorts, default: "name" },
@@ -122,7 +122,7 @@ export const filesParams = {
 export type FilesQuery = ValuesOf<typeof filesParams>;
 
 function isFolder(dir: string): boolean {
-  if (dir === TOP) return true;
+  if (dir === ROOT_FOLDER) return true;
   const parts = dir.split("/");
   return parts.pop() === "" && parts.every((part) => part !== "" && part !== "." && part !== "..") && !/[\\\u0000-\u001f\u007f]/.test(dir);
 }
@@ -131,7 +131,7 @@ function isFolder(dir: string): boolean {
 export const ROWS = 500;
 
 export function filesHref(query: FilesQuery, { connection, file }: { connection?: string; file?: string } = {}): string {
-  return withQuery("/files", { ...addressValues(filesParams, query), file, connection });
+  return withQuery("/files", { ...toSearchValues(filesParams, query), file, connection });
 }
 
 /** Always recursive: folders have no entries of their own and are derived from the paths. */
@@ -158,13 +158,13 @@ export type Crumb = { name: string; dir: string };
 
 /** Yields "a", then "b" for "a/b/", and nothing for the root. */
 export function crumbsOf(dir: string): Crumb[] {
-  if (dir === TOP) return [];
+  if (dir === ROOT_FOLDER) return [];
   const names = dir.slice(0, -1).split("/");
   return names.map((name, index) => ({ name, dir: `${names.slice(0, index + 1).join("/")}/` }));
 }
 
 export function within(dir: string, name: string): string {
-  return (dir === TOP ? "" : dir) + name;
+  return (dir === ROOT_FOLDER ? "" : dir) + name;
 }
 
 /** Undefined for a name that no service could store; the service may have further rules. */

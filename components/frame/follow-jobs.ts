@@ -6,7 +6,7 @@ import { watchPath } from "@/lib/browser/live/use-live";
 import { withQuery } from "@/lib/browser/urls";
 import { type AppRun } from "@/lib/contract/apps/app";
 import { type QueueView } from "@/lib/contract/console";
-import { expectedShare } from "@/lib/contract/jobs/expected-run";
+import { getExpectedShare } from "@/lib/contract/jobs/expected-run";
 import { isTerminalWord, type JobState, toJobState } from "@/lib/contract/jobs/job-list";
 import { objectOf, textOf } from "@/lib/contract/json/json";
 import { type JobDetail } from "@/lib/contract/schemas/job";
@@ -136,7 +136,7 @@ function toOpenJobs(response: QueueView | RunsAnswer): OpenJobs {
   const jobs = [...running, ...pending];
   const shares = running.map((job) => {
     const { expected, startedAtMs, progress: { value } = {} } = toJobView(job);
-    return [job.id, expected && startedAtMs !== undefined ? expectedShare(expected, Date.now() - startedAtMs) : value] as const;
+    return [job.id, expected && startedAtMs !== undefined ? getExpectedShare(expected, Date.now() - startedAtMs) : value] as const;
   });
   return { ids: new Set(jobs.map(({ id }) => id)), running: new Map(shares), isCut: total > jobs.length };
 }

@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { StatusBadge, type Tone } from "@/components/ui/status-badge";
 import { useClampedNow } from "@/components/ui/time/relative-time";
-import { type ExpectedRun, expectedShare, timeLeft, toSpan } from "@/lib/contract/jobs/expected-run";
+import { estimateTimeLeft, type ExpectedRun, getExpectedShare, toSpan } from "@/lib/contract/jobs/expected-run";
 import { type JobState, toJobState } from "@/lib/contract/jobs/job-list";
 import { type RunningNode } from "@/lib/contract/views/job-view";
 
@@ -37,6 +37,6 @@ export function useRunProgress({ startedMs, expected, value }: Run): { share?: n
   const t = useTranslations("common");
   const nowMs = useClampedNow();
   if (!expected || startedMs === undefined) return { share: value };
-  const range = timeLeft(expected, nowMs - startedMs);
-  return { share: expectedShare(expected, nowMs - startedMs), remaining: range ? t("timeLeft", toSpan(range)) : t("longerThanUsual") };
+  const range = estimateTimeLeft(expected, nowMs - startedMs);
+  return { share: getExpectedShare(expected, nowMs - startedMs), remaining: range ? t("timeLeft", toSpan(range)) : t("longerThanUsual") };
 }

@@ -5,7 +5,7 @@ import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { useRouter } from "@/components/ui/link";
 import { showToast } from "@/components/ui/toast-store";
 import { persisted, tabStorage } from "@/lib/browser/persisted";
-import { jobHref, withQuery } from "@/lib/browser/urls";
+import { toJobHref, withQuery } from "@/lib/browser/urls";
 import { type JobState } from "@/lib/contract/jobs/job-list";
 import { objectOf } from "@/lib/contract/json/json";
 import { list, number, type Reader, text } from "@/lib/contract/json/readers";
@@ -152,7 +152,7 @@ function useNotify(): (job: FollowedJob, state: JobState) => void {
       if (job.app !== undefined) return router.push(`/apps/${encodeURIComponent(job.app)}`);
       router.push(
         count === 1 && (state === "completed" || state === "failed")
-          ? jobHref(job.id, job.connection)
+          ? toJobHref(job.id, job.connection)
           : withQuery("/jobs", { connection: job.connection }),
       );
     };

@@ -2,7 +2,7 @@
 // Guarantees: pure; bounded for any file; a node without a readable position is at the origin. Ids are those of the graph.
 
 import { isPlain } from "@/lib/contract/editor-workflow/drawing";
-import { type EditorFile, type EditorNode, listOf, type Net, netAt } from "@/lib/contract/editor-workflow/file";
+import { type EditorFile, type EditorNode, findNet, listOf, type Net } from "@/lib/contract/editor-workflow/file";
 import { BYPASSED, isNote, isReroute, isSwitch, MUTED } from "@/lib/contract/editor-workflow/node-kinds";
 import { type JsonObject, numberOf, objectOf, textOf } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
@@ -28,14 +28,14 @@ export function boxOf(file: EditorFile, nodeId: string): { inside: Inside; id: s
   const parts = nodeId.split(":", DEEPEST);
   for (let at = parts.length - 1; at >= 0; at--) {
     const inside = parts.slice(0, at);
-    if (netAt(file, inside)?.nodes.some(({ id }) => id === parts[at])) return { inside, id: parts.slice(0, at + 1).join(":") };
+    if (findNet(file, inside)?.nodes.some(({ id }) => id === parts[at])) return { inside, id: parts.slice(0, at + 1).join(":") };
   }
   return undefined;
 }
 
 export function namesOf(file: EditorFile, inside: Inside): string[] {
   return inside.map((id, at) => {
-    const use = netAt(file, inside.slice(0, at))?.nodes.find((node) => node.id === id);
+    const use = findNet(file, inside.slice(0, at))?.nodes.find((node) => node.id === id);
     return use ? nameOf(file, use) : id;
   });
 }
@@ -46,7 +46,7 @@ function nameOf(file: EditorFile, { title, type }: EditorNode): string {
 
 /** `graph`: the part of it that runs; if absent, all of it. */
 export function layoutEditorFile(file: EditorFile, inside: Inside, graph?: Graph): GraphLayout {
-  const net = netAt(file, inside) ?? file;
+  const net = findNet(file, inside) ?? file;
   const prefix = inside.map((id) => `${id}:`).join("");
   const isLeftOut = (node: EditorNode) =>
     graph !== undefined && (isPlain(file, node) || isSwitch(node)) && !Object.hasOwn(graph, prefix + node.id);

@@ -5,7 +5,7 @@ import { ToneIcon, toneInk } from "@/components/ui/status-badge";
 import { Duration, RunningDuration } from "@/components/ui/time/relative-time";
 import { own } from "@/lib/contract/json/own";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
-import { nodeName } from "@/lib/contract/workflow/graph";
+import { getNodeName } from "@/lib/contract/workflow/graph";
 import { boxesPath, edgesPath, type GraphLayout, nodeSize, type PlacedGroup, type PlacedNode } from "./graph-layout";
 import { gistOf, literalsOf, type NodeMark, type NodeMarks, toneOfState } from "./node-search";
 import { type useViewport } from "./viewport";
@@ -125,7 +125,7 @@ export function GraphCanvas({ graph, layout, marks, viewport, selected, matches,
 }
 
 function nameOf(node: Graph[string] | undefined, { id, look }: PlacedNode): string {
-  return `#${id} ${node ? nodeName(node) : (look?.title ?? "")}`;
+  return `#${id} ${node ? getNodeName(node) : (look?.title ?? "")}`;
 }
 
 function GroupBox({ group: { title, x, y, width, height, color } }: { group: PlacedGroup }) {
@@ -221,7 +221,7 @@ type GraphNodeBoxProps = {
 const GraphNodeBox = memo(function GraphNodeBox({ placedNode, node, mark, isSelected, isFound, titlePx, onSelect }: GraphNodeBoxProps) {
   const t = useTranslations("graph");
   const { look } = placedNode;
-  const title = node ? nodeName(node) : (look?.title ?? "");
+  const title = node ? getNodeName(node) : (look?.title ?? "");
   const tone = mark && toneOfState[mark.state];
   const isLoud = tone === "bad" || tone === "run";
   const isSubgraph = look?.kind === "subgraph";

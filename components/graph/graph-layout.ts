@@ -1,5 +1,5 @@
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { linksOf } from "@/lib/contract/workflow/graph";
+import { getLinks } from "@/lib/contract/workflow/graph";
 
 /** In units of the drawing; a unit is a pixel at 1:1. */
 export const nodeSize = { width: 168, height: 46 } as const;
@@ -59,7 +59,7 @@ export function layoutGraph(graph: Graph, isUpright = false): GraphLayout {
   const links: { from: number; to: number; input: string }[] = [];
   const direct: Ends = { sources: ids.map(() => []), targets: ids.map(() => []) };
   for (const [id, node] of Object.entries(graph)) {
-    for (const { input, source } of linksOf(node)) {
+    for (const { input, source } of getLinks(node)) {
       const [from, to] = [orderIndex.get(source), orderIndex.get(id)];
       if (from === undefined || to === undefined) continue;
       links.push({ from, to, input });

@@ -6,7 +6,7 @@ import { Button, IconButton } from "@/components/ui/controls/button";
 import { CopyButton } from "@/components/ui/controls/copy-button";
 import { own } from "@/lib/contract/json/own";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { nodeName } from "@/lib/contract/workflow/graph";
+import { getNodeName } from "@/lib/contract/workflow/graph";
 import { MarkWord } from "./graph-canvas";
 import { gistOf, inputsOf, type NodeInput, type NodeMark, type NodeMarks, takersOf } from "./node-search";
 
@@ -21,12 +21,12 @@ export function NodePanel({ graph, id, mark, onSelect, onClose }: NodePanelProps
   const takers = takersOf(graph, id);
   return (
     <section
-      aria-label={t("node", { id, title: nodeName(node) })}
+      aria-label={t("node", { id, title: getNodeName(node) })}
       className="flex max-h-[560px] min-w-0 flex-col gap-2.5 overflow-auto border-line p-3.5 max-lg:border-t lg:border-l"
     >
       <div className="flex items-start gap-2">
         <h3 className="min-w-0 flex-1 font-semibold break-words">
-          {nodeName(node)} <span className="font-normal text-ink-3">#{id}</span>
+          {getNodeName(node)} <span className="font-normal text-ink-3">#{id}</span>
         </h3>
         <IconButton icon={X} label={t("closeNode")} tone="quiet" onClick={onClose} className="-my-1" />
       </div>
@@ -89,7 +89,7 @@ function NodeLink({ id, graph, onSelect }: { id: string; graph: Graph; onSelect:
   const node = own(graph, id);
   return (
     <button type="button" onClick={() => onSelect(id)} className="rounded-sm text-left text-accent underline-offset-2 hover:underline">
-      {node ? nodeName(node) : ""} #{id}
+      {node ? getNodeName(node) : ""} #{id}
     </button>
   );
 }
@@ -125,7 +125,7 @@ export function NodeList({ graph, ids, marks, selected, onSelect, className }: N
                 className="flex min-h-8 w-full items-center gap-2 px-3.5 py-1 text-left hover:bg-sunken aria-pressed:outline-2 aria-pressed:-outline-offset-2 aria-pressed:outline-accent"
               >
                 <span className="min-w-0 truncate">
-                  {nodeName(node)} <span className="text-ink-3">#{id}</span>
+                  {getNodeName(node)} <span className="text-ink-3">#{id}</span>
                 </span>
                 <span className="min-w-0 flex-1 truncate text-sm text-ink-3 max-sm:hidden">{gistOf(node)}</span>
                 <span className="ml-auto text-sm">{mark ? <MarkWord mark={mark} /> : null}</span>

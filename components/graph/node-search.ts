@@ -5,12 +5,12 @@ import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { MASK } from "@/lib/contract/secrets/secret-texts";
 import { type OutputView } from "@/lib/contract/views/outputs-view";
-import { isLink, linksOf, nodeName, sourcesOf } from "@/lib/contract/workflow/graph";
+import { findSources, getLinks, getNodeName, isLink } from "@/lib/contract/workflow/graph";
 
 /** Sets each node's displayed name as its title, so that the drawing and the form use the same names. */
 export function withTitles(graph: Graph, nameOfClass: (className: string) => string | null | undefined): Graph {
   return Object.fromEntries(
-    Object.entries(graph).map(([id, node]) => [id, { ...node, _meta: { title: nodeName(node, nameOfClass(node.class_type)) } }]),
+    Object.entries(graph).map(([id, node]) => [id, { ...node, _meta: { title: getNodeName(node, nameOfClass(node.class_type)) } }]),
   );
 }
 
@@ -41,7 +41,7 @@ export function searchNodes(graph: Graph, words: string): string[] {
   const search = words.trim().toLowerCase().replace(/^#/, "");
   if (search === "") return [];
   const texts = Object.entries(graph).flatMap(([id, node]) =>
-    [id, node.class_type, nodeName(node)].some((text) => text.toLowerCase().includes(search)) ? [id] : [],
+    [id, node.class_type, getNodeName(node)].some((text) => text.toLowerCase().includes(search)) ? [id] : [],
   );
   return Object.hasOwn(graph, search) ? [search, ...texts.filter((id) => id !== search)] : texts;
 }
@@ -60,7 +60,7 @@ export function inputsOf(graph: Graph, node: GraphNode): NodeInput[] {
 
 /** Ids of the nodes that take an output of this one, each once. */
 export function takersOf(graph: Graph, id: string): string[] {
-  return Object.entries(graph).flatMap(([taker, node]) => (linksOf(node).some(({ source }) => source === id) ? [taker] : []));
+  return Object.entries(graph).flatMap(([taker, node]) => (getLinks(node).some(({ source }) => source === id) ? [taker] : []));
 }
 
 export type NodeState = "done" | "cached" | "running" | "waiting" | "stopped" | "failed" | "refused" | "faulty" | "unreached";
@@ -71,7 +71,7 @@ export type NodeMarks = ReadonlyMap<string, NodeMark>;
 
 /** Services name only the running node: the nodes that feed it must be done, and so are those with outputs. */
 export function marksOfRunning(graph: Graph, currentNode: string, outputs: readonly OutputView[] = []): Map<string, NodeMark> {
-  const done = sourcesOf(graph, currentNode);
+  const done = findSources(graph, currentNode);
   for (const { nodeId } of outputs) done.add(nodeId);
   const stateOf = (id: string): NodeState => (id === currentNode ? "running" : done.has(id) ? "done" : "waiting");
   return new Map(Object.keys(graph).map((id) => [id, { state: stateOf(id) }]));

@@ -6,7 +6,7 @@ import { cn } from "@/components/ui/cn";
 import { Button, IconButton } from "@/components/ui/controls/button";
 import { Input } from "@/components/ui/controls/fields";
 import { useMedia } from "@/components/ui/hooks/use-media";
-import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing";
+import { readMatchingDrawing } from "@/lib/contract/editor-workflow/drawing";
 import { isEditorFile } from "@/lib/contract/editor-workflow/file";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
@@ -61,7 +61,7 @@ export function WorkflowGraph({
   // Next to a form and on a phone the frame is narrow.
   const isPhone = useMedia(PHONE);
   const isUpright = aside !== undefined || isPhone;
-  const file = useMemo(() => readDrawingOf(drawing, shape), [drawing, shape]);
+  const file = useMemo(() => readMatchingDrawing(drawing, shape), [drawing, shape]);
   const [inside, setInside] = useState<Inside>(outside);
   const layout = useMemo(
     () => (file ? layoutEditorFile(file, inside, shape) : layoutGraph(shape, isUpright)),

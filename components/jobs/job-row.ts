@@ -3,9 +3,9 @@ import { type ExpectedRun } from "@/lib/contract/jobs/expected-run";
 import { type JobState } from "@/lib/contract/jobs/job-list";
 import { type JobWaits } from "@/lib/contract/runners/runners";
 import { type HistoryAnswer, type JobDetail, type JobListItem, type JobsAnswer, type SearchMatch } from "@/lib/contract/schemas/job";
-import { errorLine, jobOfEntry, previewOf, type RunningNode, runningNode, toJobView } from "@/lib/contract/views/job-view";
+import { choosePreview, formatErrorLine, type RunningNode, toHistoryJob, toJobView, toRunningNode } from "@/lib/contract/views/job-view";
 import { type OutputFile, type OutputView } from "@/lib/contract/views/outputs-view";
-import { workflowName } from "@/lib/contract/workflow/workflow-name";
+import { getWorkflowName } from "@/lib/contract/workflow/workflow-name";
 
 /** A job as lists show it, from any response. Each page sends its rows to the browser, so add fields sparingly. */
 export type JobRow = {
@@ -82,8 +82,8 @@ export function toJobRow(job: JobListItem | JobDetail): JobRow {
     preview,
     waits: waiting,
   } = toJobView(job);
-  const errorText = error && errorLine(error);
-  const node = runningNode(progress);
+  const errorText = error && formatErrorLine(error);
+  const node = toRunningNode(progress);
   return {
     id,
     word,
@@ -91,7 +91,7 @@ export function toJobRow(job: JobListItem | JobDetail): JobRow {
     ...(createdAtMs !== undefined && { createdMs: createdAtMs }),
     ...(startedAtMs !== undefined && { startedMs: startedAtMs }),
     ...(endedAtMs !== undefined && { endedMs: endedAtMs }),
-    ...(job.workflow_id && { workflow: workflowName(job), workflowId: job.workflow_id }),
+    ...(job.workflow_id && { workflow: getWorkflowName(job), workflowId: job.workflow_id }),
     ...(job.prompt_excerpt && { excerpt: job.prompt_excerpt }),
     ...(job.search_match && { match: job.search_match }),
     ...(job.job_label && { label: job.job_label }),
@@ -116,8 +116,8 @@ function previewFields(preview: OutputView | undefined): Pick<JobRow, "preview" 
 
 function toHistoryView(response: HistoryAnswer): JobsView {
   const rows = response.history.map((entry) => {
-    const { job, files } = jobOfEntry(entry);
-    return { ...toJobRow(job), outputs: files.length, ...previewFields(previewOf(files)) };
+    const { job, files } = toHistoryJob(entry);
+    return { ...toJobRow(job), outputs: files.length, ...previewFields(choosePreview(files)) };
   });
   return { rows, unreadable: response.unreadable, nextOffset: response.next_offset };
 }

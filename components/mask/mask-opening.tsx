@@ -8,7 +8,7 @@ import { useFilePicker } from "@/components/ui/hooks/use-file-picker";
 import { ProgressBar } from "@/components/ui/skeleton";
 import { useNumberFormat } from "@/components/ui/time/use-time-format";
 import { showToast } from "@/components/ui/toast-store";
-import { isNotThere } from "@/lib/contract/failure";
+import { isNotFound } from "@/lib/contract/failure";
 import { formatBytes } from "@/lib/shared/format";
 import { keepWork, type OpenSession, sessionOf, takeWork } from "./file/mask-session";
 import { type OpenMask, type OpenRefusal } from "./file/open-mask";
@@ -130,7 +130,7 @@ function MaskRefused({ refusal, name, isListed, onRetry, onFile }: MaskRefusedPr
   const number = useNumberFormat();
   const pick = <PickOriginal onFile={onFile} />;
   if (refusal.kind === "failed") {
-    if (!isNotThere(refusal.failure)) return <FailureMessage failure={refusal.failure} onRetry={onRetry} className="m-4 md:mx-5" />;
+    if (!isNotFound(refusal.failure)) return <FailureMessage failure={refusal.failure} onRetry={onRetry} className="m-4 md:mx-5" />;
     if (isListed) return <EmptyState title={t("notHandedOut")} text={t("pickText")} action={pick} />;
     return (
       <>

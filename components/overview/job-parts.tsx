@@ -8,10 +8,10 @@ import { Picture } from "@/components/ui/pictures/picture";
 import { ProgressBar } from "@/components/ui/skeleton";
 import { RelativeTime, RunningDuration } from "@/components/ui/time/relative-time";
 import { type LiveValue } from "@/lib/browser/live/use-live";
-import { jobHref, shortId, thumbnailUrl, withQuery } from "@/lib/browser/urls";
+import { createThumbnailUrl, shortId, toJobHref, withQuery } from "@/lib/browser/urls";
 import { hasFeature } from "@/lib/contract/connections";
 import { isAddressableId } from "@/lib/contract/params";
-import { kindOfName } from "@/lib/contract/views/outputs-view";
+import { getKindByName } from "@/lib/contract/views/outputs-view";
 import { MAX_PICTURES, type OverviewJob, type OverviewJobs } from "./overview-jobs";
 import { Part, PartNote, pictureGrid, PicturesSkeleton, RowsSkeleton } from "./part";
 
@@ -103,7 +103,7 @@ function JobLink({ id, className, children }: { id: string; className: string; c
   const t = useTranslations("common");
   const connectionParam = useConnectionParam();
   return isAddressableId(id) ? (
-    <Link href={jobHref(id, connectionParam)} prefetch={false} className={className}>
+    <Link href={toJobHref(id, connectionParam)} prefetch={false} className={className}>
       {children}
     </Link>
   ) : (
@@ -162,11 +162,11 @@ export function PicturesPart({ live }: JobPartProps) {
               <li key={id} data-job={id} className="min-w-0">
                 <JobLink id={id} className="block rounded-sm">
                   <Picture
-                    src={thumbnailUrl({ connection, file: preview, edge: 256, fit: "fill" })}
+                    src={createThumbnailUrl({ connection, file: preview, edge: 256, fit: "fill" })}
                     alt={name}
                     width={256}
                     height={192}
-                    kind={kindOfName(preview.filename)}
+                    kind={getKindByName(preview.filename)}
                     className="aspect-[4/3] h-auto w-full"
                   />
                 </JobLink>

@@ -2,9 +2,9 @@ import { withQuery } from "@/lib/browser/urls";
 import { type ExpectedRun } from "@/lib/contract/jobs/expected-run";
 import { type Runner } from "@/lib/contract/runners/runners";
 import { type JobsAnswer, type JobsQuery } from "@/lib/contract/schemas/job";
-import { errorLine, type RunningNode, runningNode, toJobView } from "@/lib/contract/views/job-view";
+import { formatErrorLine, type RunningNode, toJobView, toRunningNode } from "@/lib/contract/views/job-view";
 import { type OutputFile } from "@/lib/contract/views/outputs-view";
-import { isNameless, workflowName } from "@/lib/contract/workflow/workflow-name";
+import { getWorkflowName, isNameless } from "@/lib/contract/workflow/workflow-name";
 
 /** A job as the overview shows it, and no more. */
 export type OverviewJob = {
@@ -40,7 +40,7 @@ export function jobsPath(question: Question, connection: string): `/${string}` {
 export function toOverviewJobs({ jobs, pagination, unreadable }: JobsAnswer): OverviewJobs {
   const overviewJobs = jobs.map((job): OverviewJob => {
     const { id, word, progress, expected, startedAtMs, endedAtMs, createdAtMs, error, preview, outputsCount } = toJobView(job);
-    const workflowLabel = job.workflow_id ? workflowName(job) : undefined;
+    const workflowLabel = job.workflow_id ? getWorkflowName(job) : undefined;
     const name = [
       workflowLabel === undefined || isNameless(workflowLabel) ? (job.prompt_excerpt ?? workflowLabel) : workflowLabel,
       job.job_label,
@@ -48,7 +48,7 @@ export function toOverviewJobs({ jobs, pagination, unreadable }: JobsAnswer): Ov
       .filter(Boolean)
       .join(" · ");
     const endedMs = endedAtMs ?? createdAtMs;
-    const node = runningNode(progress);
+    const node = toRunningNode(progress);
     return {
       id,
       word,
@@ -59,7 +59,7 @@ export function toOverviewJobs({ jobs, pagination, unreadable }: JobsAnswer): Ov
       ...(outputsCount && { outputs: outputsCount }),
       ...(startedAtMs !== undefined && { startedMs: startedAtMs }),
       ...(endedMs !== undefined && { endedMs }),
-      ...(error && { error: errorLine(error) }),
+      ...(error && { error: formatErrorLine(error) }),
       ...(preview?.file && { preview: preview.file }),
     };
   });

@@ -13,7 +13,7 @@ import { buttonStyle } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
 import { ToneIcon } from "@/components/ui/status-badge";
 import { RelativeTime } from "@/components/ui/time/relative-time";
-import { initialOf, type LiveValue, type TimedValue, useLive } from "@/lib/browser/live/use-live";
+import { type LiveValue, type TimedValue, toInitial, useLive } from "@/lib/browser/live/use-live";
 import { withQuery } from "@/lib/browser/urls";
 import { type AuditPage } from "@/lib/contract/audit/audit";
 import { type Failure } from "@/lib/contract/failure";
@@ -86,7 +86,7 @@ export function OverviewScreen(props: OverviewScreenProps) {
   const first = use(props.total);
   // The same value as the navigation's.
   const all = useLive<JobCounts, JobCounts>(connection ? countsPath(connection) : undefined, {
-    ...initialOf<JobCounts>(first.ok ? ok({ value: { jobs: first.value.value }, atMs: first.value.atMs }) : first),
+    ...toInitial<JobCounts>(first.ok ? ok({ value: { jobs: first.value.value }, atMs: first.value.atMs }) : first),
     read: asIs,
   });
   const total = all.value?.jobs;
@@ -137,7 +137,7 @@ function Standing({ canRun, canManage, runners, reads }: OverviewScreenProps) {
 function useJobs(question: Question, reading: Reading<OverviewJobs>): LiveValue<OverviewJobs> {
   const connection = useConnection()?.id;
   const first = use(reading);
-  return useLive(connection ? jobsPath(question, connection) : undefined, { ...initialOf(first), read: toOverviewJobs });
+  return useLive(connection ? jobsPath(question, connection) : undefined, { ...toInitial(first), read: toOverviewJobs });
 }
 
 function Page({ live, canRun, children }: { live: Pick<LiveValue<unknown>, "atMs" | "failure">; canRun: boolean; children: ReactNode }) {
@@ -158,7 +158,7 @@ type UnavailableRunners = Promise<Result<TimedValue<Runner[]>, Failure>>;
 /** For admins, while a runner that was not paused accepts no jobs, or while the state of the runners is unknown. */
 export function RunnersNotice({ runners }: { runners: UnavailableRunners }) {
   const t = useTranslations("overview.runners");
-  const live = useLive("/api/console/runners", { ...initialOf(use(runners)), read: unavailableRunners });
+  const live = useLive("/api/console/runners", { ...toInitial(use(runners)), read: unavailableRunners });
   const unavailable = live.value ?? [];
   if (unavailable.length === 0 && !live.failure) return null;
   return (

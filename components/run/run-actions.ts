@@ -6,7 +6,7 @@ import { type SampleName } from "@/components/frame/samples/samples";
 import { tabStorage } from "@/lib/browser/persisted";
 import { type ConnectionFeature, hasFeature } from "@/lib/contract/connections";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { newIdempotencyKey } from "@/lib/shared/text";
+import { createIdempotencyKey } from "@/lib/shared/text";
 import { createCopiesActions } from "./copies/copies-actions";
 import { createPictureApi, type PictureApi } from "./form/controls/picture-api";
 import { emptyRun, type RunStore } from "./run-store";
@@ -65,7 +65,7 @@ function createRunActions(store: RunStore, api: RunApi, memberId: string, connec
     if (!openWorkflow || isSending || uploading.length > 0) return;
     store.startSending();
     const name = openWorkflow.name || fallbackName;
-    const attempt: Attempt = { ...context, key: newIdempotencyKey(), workflowId: openWorkflow.workflowId, name, atMs: Date.now() };
+    const attempt: Attempt = { ...context, key: createIdempotencyKey(), workflowId: openWorkflow.workflowId, name, atMs: Date.now() };
     noteAttempt(tabStorage, attempt);
     const submission = toSubmission({ ...openWorkflow, name, graph: filled(openWorkflow.graph) }, openWorkflow.graph, inFile);
     finish(

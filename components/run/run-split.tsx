@@ -17,7 +17,7 @@ import { useMedia } from "@/components/ui/hooks/use-media";
 import { Skeleton } from "@/components/ui/skeleton";
 import { persisted } from "@/lib/browser/persisted";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { drawingIn } from "@/lib/contract/workflow/workflow-name";
+import { getDrawing } from "@/lib/contract/workflow/workflow-name";
 import { hasErrors, type NodeProblems, type PlacedProblems } from "./form/problems";
 import { type SubmittedJob } from "./submit/attempt";
 import { useStartedJob } from "./submit/use-started-job";
@@ -186,7 +186,7 @@ export function RunGraph({
     <Graph
       graph={titled}
       shape={original}
-      drawing={drawingIn(extraData)}
+      drawing={getDrawing(extraData)}
       marks={marks}
       json={json}
       fileName={`${name}.json`}

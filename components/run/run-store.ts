@@ -8,7 +8,7 @@
 import { createStore } from "zustand/vanilla";
 import { type Failure } from "@/lib/contract/failure";
 import { own } from "@/lib/contract/json/own";
-import { withChoice } from "@/lib/contract/nodes/dynamic-inputs";
+import { selectChoice } from "@/lib/contract/nodes/dynamic-inputs";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
@@ -112,7 +112,9 @@ export function createRunStore() {
       updateOpened(serial, (openWorkflow, state) => {
         const nextGraph = withInput(openWorkflow.graph, nodeId, name, value);
         const graph =
-          nextGraph === openWorkflow.graph ? nextGraph : (withChoice(openWorkflow.graph, nodeId, { name, value }, catalogue) ?? nextGraph);
+          nextGraph === openWorkflow.graph
+            ? nextGraph
+            : (selectChoice(openWorkflow.graph, nodeId, { name, value }, catalogue) ?? nextGraph);
         if (graph === openWorkflow.graph) return state;
         const errors = withoutField(state.errors, nodeId, name);
         return { openWorkflow: { ...openWorkflow, graph, isEdited: true }, errors, submitError: afterEdit(state.submitError, errors) };

@@ -1,6 +1,6 @@
 import { useEffect, useEffectEvent, useId, useMemo, useState } from "react";
 import { useRunKey } from "@/components/ui/hooks/page-keys";
-import { withTexts } from "@/lib/contract/nodes/fill-texts";
+import { replaceTexts } from "@/lib/contract/nodes/fill-texts";
 import { type CopiesRequest } from "./copies/copies-dialog";
 import { EXTRA_FIELD } from "./form/advanced-card";
 import { checkGraph } from "./form/checks";
@@ -45,7 +45,7 @@ export function useOpenRun({ run, openWorkflow, fields, name, canRun, showForm }
   function send(isAnyway = false) {
     if (!isReady(isAnyway)) return;
     for (const seed of next.seedsOf()) onEdit(seed.nodeId, seed.name, seed.value);
-    void run.run(name, (now) => withTexts(now, next.fill(now)), inFile);
+    void run.run(name, (now) => replaceTexts(now, next.fill(now)), inFile);
     next.drawn(1);
   }
   function requestCopies(request?: CopiesRequest) {

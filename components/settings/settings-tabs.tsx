@@ -9,7 +9,7 @@ import { cn } from "@/components/ui/cn";
 import { chipStyle } from "@/components/ui/controls/button";
 import { Link, usePathname } from "@/components/ui/link";
 import { isEmbedded } from "@/lib/browser/urls";
-import { embedPageOf } from "@/lib/contract/embed/embed-pages";
+import { findEmbedPage } from "@/lib/contract/embed/embed-pages";
 
 const parts = [
   { part: "connections", href: "/settings" },
@@ -37,7 +37,7 @@ function SettingsTabs({ current }: { current: SettingsPart }) {
   const t = useTranslations("settings.tabs");
   const runsAppsOnly = useRunsAppsOnly();
   const open = runsAppsOnly ? parts.filter(({ part }) => part === "tokens" || part === "account") : parts;
-  const visibleTabs = isEmbedded() ? open.filter(({ href }) => embedPageOf(href) !== undefined) : open;
+  const visibleTabs = isEmbedded() ? open.filter(({ href }) => findEmbedPage(href) !== undefined) : open;
   return (
     <nav
       ref={showCurrent}

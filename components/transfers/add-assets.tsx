@@ -11,7 +11,7 @@ import { usePathname } from "@/components/ui/link";
 import { selectedTimeZone } from "@/components/ui/time/use-time-format";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
-import { type DroppedFiles, droppedOf, filesOfDrop, filesOfInput } from "@/lib/browser/files/dropped-files";
+import { createDropped, type DroppedFiles, readDrop, readFileInput } from "@/lib/browser/files/dropped-files";
 import { withQuery } from "@/lib/browser/urls";
 import { hasFeature } from "@/lib/contract/connections";
 import { type UploadRequest } from "./uploads/upload-item";
@@ -42,7 +42,7 @@ export function UploadSources({ canAdd: mayAdd }: { canAdd: boolean }) {
     if (cannot) return showToast({ tone: "bad", text: explain(cannot) });
     startRequest({ source: "files", dropped });
   }
-  const onFiles = (files: File[]) => files.length > 0 && takeFiles(Promise.resolve(filesOfInput(files)));
+  const onFiles = (files: File[]) => files.length > 0 && takeFiles(Promise.resolve(readFileInput(files)));
   const files = useFilePicker({ isMultiple: true, testId: "asset-files", onFiles });
   const folder = useFilePicker({ isFolder: true, testId: "asset-folder", onFiles });
   const open = useEffectEvent((source: UploadSource) => {
@@ -148,7 +148,7 @@ export function useWindowFiles({ isOn, onFiles, onAddress }: WindowFiles): Kind 
       const kind = kindOf(event);
       if (!kind || !event.dataTransfer) return;
       event.preventDefault();
-      if (kind === "files") return take(filesOfDrop(event.dataTransfer));
+      if (kind === "files") return take(readDrop(event.dataTransfer));
       const addresses = addressesIn(event.dataTransfer.getData("text/uri-list").replace(/^#.*$/gm, ""));
       if (addresses !== undefined) takeAddress(addresses);
     });
@@ -160,7 +160,7 @@ export function useWindowFiles({ isOn, onFiles, onAddress }: WindowFiles): Kind 
       event.preventDefault();
       if (addresses !== undefined) return takeAddress(addresses);
       const namedFiles = files.map((file) => pastedName(file, new Date()));
-      take(Promise.resolve(droppedOf(namedFiles.map((file) => ({ path: file.name, file })))));
+      take(Promise.resolve(createDropped(namedFiles.map((file) => ({ path: file.name, file })))));
     });
     return () => {
       end();

@@ -4,7 +4,7 @@ import { type VariantProps } from "class-variance-authority";
 import NextLink from "next/link";
 import { usePathname as useWholePathname, useRouter as useNextRouter } from "next/navigation";
 import { type ComponentProps, type ReactNode, useMemo, useState } from "react";
-import { embedAddressOf, embedPath, inEmbedPath } from "@/lib/shared/console-paths";
+import { addEmbedPath, getEmbedPath, parseEmbedPath } from "@/lib/shared/console-paths";
 import { cn } from "./cn";
 import { buttonStyle } from "./controls/button";
 
@@ -19,7 +19,7 @@ export function Link({ href, prefetch, onPointerEnter, onFocus, ...props }: Link
   return (
     <NextLink
       {...props}
-      href={typeof href === "string" ? inEmbedPath(href) : href}
+      href={typeof href === "string" ? addEmbedPath(href) : href}
       prefetch={isNear && prefetch !== false ? null : false}
       onPointerEnter={(event) => {
         setNear(true);
@@ -51,13 +51,13 @@ export function useRouter(): ReturnType<typeof useNextRouter> {
   const router = useNextRouter();
   return useMemo(
     () =>
-      embedPath() === ""
+      getEmbedPath() === ""
         ? router
         : {
             ...router,
-            push: (href, options) => router.push(inEmbedPath(href), options),
-            replace: (href, options) => router.replace(inEmbedPath(href), options),
-            prefetch: (href, options) => router.prefetch(inEmbedPath(href), options),
+            push: (href, options) => router.push(addEmbedPath(href), options),
+            replace: (href, options) => router.replace(addEmbedPath(href), options),
+            prefetch: (href, options) => router.prefetch(addEmbedPath(href), options),
           },
     [router],
   );
@@ -65,6 +65,6 @@ export function useRouter(): ReturnType<typeof useNextRouter> {
 
 export function usePathname(): string {
   const wholePathname = useWholePathname();
-  const embedAddress = embedAddressOf(wholePathname ?? "");
+  const embedAddress = parseEmbedPath(wholePathname ?? "");
   return embedAddress ? embedAddress.rest || "/" : wholePathname;
 }

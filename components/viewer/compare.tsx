@@ -6,7 +6,7 @@ import { Button, IconButton } from "@/components/ui/controls/button";
 import { pictureScales, type Size, usePanZoom, type Viewport } from "@/components/ui/hooks/use-pan-zoom";
 import { whileShown } from "@/components/ui/pictures/picture";
 import { FileName } from "@/components/ui/truncated";
-import { shownPictureUrl } from "@/lib/browser/urls";
+import { toShownPictureUrl } from "@/lib/browser/urls";
 import { InputDifferences } from "./input-differences";
 import { type ReadWorkflow, type ViewerItem } from "./use-viewing";
 import { ViewerDialog } from "./viewer-dialog";
@@ -137,11 +137,11 @@ function ComparePane({ item, number, own, content, view, clip, isCaptionRight = 
       style={{ clipPath: clip }}
       className={cn("overflow-hidden bg-bg", clip === undefined ? "relative border-r border-b border-line" : "absolute inset-0")}
     >
-      {isThere ? null : <StandIn poster={item.poster} size={item} isLost={own === "broken" ? shownPictureUrl(item.src) : undefined} />}
+      {isThere ? null : <StandIn poster={item.poster} size={item} isLost={own === "broken" ? toShownPictureUrl(item.src) : undefined} />}
       {/* eslint-disable-next-line @next/next/no-img-element -- the private bytes themselves, in their own size, which no optimiser may see */}
       <img
         ref={whileShown}
-        src={shownPictureUrl(item.src)}
+        src={toShownPictureUrl(item.src)}
         alt={item.name}
         hidden={!isThere}
         draggable={false}

@@ -6,7 +6,7 @@ import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/controls/button";
 import { LoadingBlocks } from "@/components/ui/skeleton";
 import { FileName } from "@/components/ui/truncated";
-import { inputDifferences } from "@/lib/contract/jobs/job-inputs";
+import { findInputDifferences } from "@/lib/contract/jobs/job-inputs";
 import { type ReadWorkflow, type ViewerItem } from "./use-viewing";
 
 /** The inputs that differ between the jobs. A picture whose job is missing shows a note instead. */
@@ -17,7 +17,7 @@ export function InputDifferences({ items, readWorkflow }: { items: readonly View
     Promise.all(items.map(async ({ jobId }) => (jobId === undefined ? undefined : await readWorkflow(jobId)))),
   );
   if (!data) return <LoadingBlocks label={t("loading")} blocks={["h-4 w-72"]} className="shrink-0 border-t border-line p-4" />;
-  const { differences, isCut } = inputDifferences(data.map((result) => (result?.ok ? result.value : undefined)));
+  const { differences, isCut } = findInputDifferences(data.map((result) => (result?.ok ? result.value : undefined)));
   const notes = items.flatMap((_, index) => {
     const result = data[index];
     const at = index + 1;

@@ -3,7 +3,7 @@ import { useTranslations } from "next-intl";
 import { cn } from "@/components/ui/cn";
 import { Picture } from "@/components/ui/pictures/picture";
 import { FileName } from "@/components/ui/truncated";
-import { thumbnailUrl, viewUrl } from "@/lib/browser/urls";
+import { createThumbnailUrl, createViewUrl } from "@/lib/browser/urls";
 import { type OutputView } from "@/lib/contract/views/outputs-view";
 import { OutputMedia } from "./output-media";
 import { useViewing, type ViewerItem } from "./use-viewing";
@@ -30,8 +30,8 @@ export function OutputList({ outputs, connection, isSmall = false }: OutputListP
     const picture = pictures[index];
     if (!picture) return undefined;
     const { view, node, file } = picture;
-    const poster = thumbnailUrl({ connection, file, edge: isAlone ? 1024 : 512 });
-    return { id: keyOf(view), name: view.name, kind: "image", src: viewUrl({ ...file, connection }), poster, note: node };
+    const poster = createThumbnailUrl({ connection, file, edge: isAlone ? 1024 : 512 });
+    return { id: keyOf(view), name: view.name, kind: "image", src: createViewUrl({ ...file, connection }), poster, note: node };
   };
   return (
     <>
@@ -50,7 +50,7 @@ export function OutputList({ outputs, connection, isSmall = false }: OutputListP
             <li key={keyOf(view)} className="min-w-0">
               <button type="button" onClick={() => viewing.open(index)} className="block w-full rounded-sm text-left">
                 <Picture
-                  src={thumbnailUrl({ connection, file, edge: isAlone ? 1024 : 512 })}
+                  src={createThumbnailUrl({ connection, file, edge: isAlone ? 1024 : 512 })}
                   alt={t("open", { name: view.name })}
                   width={512}
                   height={384}

@@ -3,8 +3,8 @@ import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { Button } from "@/components/ui/controls/button";
 import { CopyButton } from "@/components/ui/controls/copy-button";
-import { type Beginning, readBeginning } from "@/lib/browser/files/byte-source";
-import { viewUrl } from "@/lib/browser/urls";
+import { readBeginning, type TextBeginning } from "@/lib/browser/files/byte-source";
+import { createViewUrl } from "@/lib/browser/urls";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type OutputView } from "@/lib/contract/views/outputs-view";
 
@@ -14,7 +14,7 @@ type OutputMediaProps = { view: OutputView; node: string; connection?: string; u
 /** An output that is no picture: a player, a text, or a named file to download. */
 export function OutputMedia({ view, node, connection, url }: OutputMediaProps) {
   const t = useTranslations("viewer.output");
-  const src = url ?? (view.file && viewUrl({ ...view.file, connection }));
+  const src = url ?? (view.file && createViewUrl({ ...view.file, connection }));
   const isPlayed = view.kind === "video" || view.kind === "audio";
   const text = view.text ?? (view.json === undefined ? undefined : writeExactJson(view.json, 2));
   return (
@@ -61,7 +61,7 @@ export function OutputMedia({ view, node, connection, url }: OutputMediaProps) {
   );
 }
 
-type ReadState = Beginning | "reading" | "failed";
+type ReadState = TextBeginning | "reading" | "failed";
 
 /** A text file is loaded on a click, and of a long one only the beginning. */
 function TextFile({ src, name }: { src: string; name: string }) {

@@ -1,6 +1,6 @@
 import { useSearchParams } from "next/navigation";
 import { useCallback, useEffect, useMemo, useState } from "react";
-import { addressWith } from "@/lib/browser/urls";
+import { setSearchParam } from "@/lib/browser/urls";
 
 /** The item shown over the page, stored in the URL parameter `name`. */
 export type Shown = {
@@ -34,21 +34,21 @@ export function useShown(name: string): Shown {
   const open = useCallback(
     (next: string) => {
       setValue(next);
-      window.history.pushState({ [MARK]: name }, "", addressWith(name, next));
+      window.history.pushState({ [MARK]: name }, "", setSearchParam(name, next));
     },
     [name],
   );
   const note = useCallback(
     (next: string) => {
       setValue(next);
-      window.history.replaceState(historyState(), "", addressWith(name, next));
+      window.history.replaceState(historyState(), "", setSearchParam(name, next));
     },
     [name],
   );
   const close = useCallback(() => {
     if (markOfEntry() === name) return window.history.back();
     setValue(undefined);
-    window.history.replaceState(null, "", addressWith(name, undefined));
+    window.history.replaceState(null, "", setSearchParam(name, undefined));
   }, [name]);
   return useMemo(() => ({ value, open, note, close }), [value, open, note, close]);
 }

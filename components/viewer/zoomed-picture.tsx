@@ -8,7 +8,7 @@ import { pictureScales, type Size, usePanZoom } from "@/components/ui/hooks/use-
 import { useLostReason, whileShown } from "@/components/ui/pictures/picture";
 import { Skeleton } from "@/components/ui/skeleton";
 import { useNumberFormat } from "@/components/ui/time/use-time-format";
-import { shownPictureUrl } from "@/lib/browser/urls";
+import { toShownPictureUrl } from "@/lib/browser/urls";
 
 const LEAST = 56;
 
@@ -137,11 +137,11 @@ export function ZoomedPicture({ src, alt, poster, initialSize, container, isPagi
           isInWindow || !isFitted ? "touch-none" : "touch-pan-y",
         )}
       >
-        {isLoaded ? null : <StandIn poster={poster} size={initialSize} isLost={isBroken ? shownPictureUrl(src) : undefined} />}
+        {isLoaded ? null : <StandIn poster={poster} size={initialSize} isLost={isBroken ? toShownPictureUrl(src) : undefined} />}
         {/* eslint-disable-next-line @next/next/no-img-element -- the private bytes themselves, in their own size, which no optimiser may see */}
         <img
           ref={image}
-          src={isRequested ? shownPictureUrl(src) : undefined}
+          src={isRequested ? toShownPictureUrl(src) : undefined}
           alt={alt}
           draggable={false}
           decoding="async"

@@ -1,10 +1,10 @@
-// The only way from a browser to the console's own API: same origin, a value or a failure, never an exception.
+// All calls from a browser to the console's own API. They return a value or a failure and never throw.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { ACT_HEADER } from "@/lib/shared/headers";
 import { failed, type Result } from "@/lib/shared/result";
 import { confirmIdentity } from "./confirm";
-import { type ApiFailure, failureOfThrown } from "./read-failure";
+import { type ApiFailure, toFailure } from "./read-failure";
 import { apiPath } from "./urls";
 
 export type CallInit = Omit<RequestInit, "body"> & { body?: BodyInit | null; json?: unknown };
@@ -32,9 +32,9 @@ async function callOnce<T>(path: `/${string}`, init: CallInit): Promise<Result<T
       headers: requestHeaders,
       ...(json !== undefined && { body: writeExactJson(json) }),
     });
-    const [body, { readAnswer }] = await Promise.all([response.text(), reader]);
+    const [body, { parseResponse }] = await Promise.all([response.text(), reader]);
     const { status } = response;
-    const result = readAnswer<T>(response, body);
+    const result = parseResponse<T>(response, body);
     notifyResponse({
       path,
       method: rest.method ?? "GET",
@@ -45,7 +45,7 @@ async function callOnce<T>(path: `/${string}`, init: CallInit): Promise<Result<T
     });
     return result;
   } catch (cause) {
-    return failed(failureOfThrown(cause));
+    return failed(toFailure(cause));
   }
 }
 

@@ -24,7 +24,7 @@ export function confirmIdentity(): Promise<boolean> {
 
 const CHANNEL = "lightdesk.confirmed";
 
-/** Called in the tab that signed in at a provider. The message is only a hint: the server checks again. */
+/** Called in the tab that signed in at a provider. The message is only a hint, because the server checks again. */
 export function broadcastConfirmed(): void {
   const channel = new BroadcastChannel(CHANNEL);
   channel.postMessage(true);

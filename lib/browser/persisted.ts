@@ -1,13 +1,13 @@
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { embedPath } from "@/lib/shared/console-paths";
+import { getEmbedPath } from "@/lib/shared/console-paths";
 
 /** A function, because accessing blocked storage throws. */
 export type BrowserStorage = () => Pick<Storage, "getItem" | "setItem" | "removeItem">;
 export const tabStorage: BrowserStorage = () => window.sessionStorage;
 const sharedStorage: BrowserStorage = () => window.localStorage;
 
-/** Set at sign-out: the tab stores nothing more, not even on unload. */
-let isTabLeft = false;
+/** Set at sign-out. The tab stores nothing afterwards, not even on unload. */
+let isSignedOut = false;
 
 function clearTabStorage(): void {
   const { sessionStorage } = window;
@@ -15,7 +15,7 @@ function clearTabStorage(): void {
 }
 
 export function clearPersonalStorage(): void {
-  isTabLeft = true;
+  isSignedOut = true;
   try {
     clearTabStorage();
   } catch {
@@ -24,9 +24,9 @@ export function clearPersonalStorage(): void {
 }
 
 export function setStorageOwner(memberId: string): void {
-  const memberIn = (storage: BrowserStorage) =>
+  const createMemberValue = (storage: BrowserStorage) =>
     persisted("lightdesk.member", (storedValue) => (typeof storedValue === "string" ? storedValue : undefined), storage);
-  const [tab, browser] = [memberIn(tabStorage), memberIn(sharedStorage)];
+  const [tab, browser] = [createMemberValue(tabStorage), createMemberValue(sharedStorage)];
   try {
     if (tab.get() !== undefined && tab.get() !== memberId) clearTabStorage();
     if (browser.get() !== undefined && browser.get() !== memberId) for (const name of memberKeys) window.localStorage.removeItem(name);
@@ -62,14 +62,14 @@ export function persisted<T>(
   { maxCharacters = Infinity, parse = parsePlainJson }: PersistedOptions = {},
 ): Persisted<T> {
   const listeners = new Set<() => void>();
-  const embedPrefix = embedPath();
+  const embedPrefix = getEmbedPath();
   const key = embedPrefix === "" ? name : `${embedPrefix} ${name}`;
   const storage = embedPrefix === "" ? area : tabStorage;
-  let unstored: string | null | undefined;
-  let last: { text: string | null; value: T } | undefined;
+  let unstoredText: string | null | undefined;
+  let cachedValue: { text: string | null; value: T } | undefined;
 
-  function text(): string | null {
-    if (unstored !== undefined) return unstored;
+  function readText(): string | null {
+    if (unstoredText !== undefined) return unstoredText;
     try {
       return storage().getItem(key);
     } catch {
@@ -77,23 +77,24 @@ export function persisted<T>(
     }
   }
   function write(next: string | null): boolean {
-    unstored = next;
-    if (isTabLeft && storage === tabStorage && next !== null) return false;
+    unstoredText = next;
+    if (isSignedOut && storage === tabStorage && next !== null) return false;
     try {
       if (next === null) storage().removeItem(key);
       else if (next.length <= maxCharacters) storage().setItem(key, next);
-      if (next === null || next.length <= maxCharacters) unstored = undefined;
+      if (next === null || next.length <= maxCharacters) unstoredText = undefined;
     } catch {
       // Storage is full or blocked.
     }
     for (const notify of listeners) notify();
-    return unstored === undefined;
+    return unstoredText === undefined;
   }
   return {
     get() {
-      const now = text();
-      if (last?.text !== now || !last) last = { text: now, value: read(now === null ? undefined : (parse(now) ?? now)) };
-      return last.value;
+      const currentText = readText();
+      if (cachedValue?.text !== currentText || !cachedValue)
+        cachedValue = { text: currentText, value: read(currentText === null ? undefined : (parse(currentText) ?? currentText)) };
+      return cachedValue.value;
     },
     set: (value) => write(writeExactJson(value)),
     forget: () => void write(null),

@@ -3,16 +3,16 @@
 import { parseFailure } from "@/lib/contract/failure";
 import { isObject } from "@/lib/contract/json/json";
 import { parseExactJson, parseJson } from "@/lib/contract/json/parse-json";
-import { noteSkipped } from "@/lib/contract/json/readers";
+import { recordSkipped } from "@/lib/contract/json/readers";
 import { UNREADABLE_HEADER } from "@/lib/shared/headers";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type ApiFailure, CONSOLE_UNREACHABLE } from "./read-failure";
 
-export function readAnswer<T>(response: Response, body: string): Result<T, ApiFailure> {
+export function parseResponse<T>(response: Response, body: string): Result<T, ApiFailure> {
   if (!response.ok) return failed(readFailure(response.status, response.headers.get("retry-after"), body));
   try {
     const value: T = parseExactJson(body, { means: undefined });
-    if (typeof value === "object" && value !== null) noteSkipped(value, Number(response.headers.get(UNREADABLE_HEADER)));
+    if (typeof value === "object" && value !== null) recordSkipped(value, Number(response.headers.get(UNREADABLE_HEADER)));
     return ok(value);
   } catch {
     // A sign-in or proxy page with status 200, not a response of the console.
@@ -23,7 +23,7 @@ export function readAnswer<T>(response: Response, body: string): Result<T, ApiFa
 export function readFailure(status: number, retryAfter: string | null, body: string): ApiFailure {
   const headers = { get: (name: string) => (name === "retry-after" ? retryAfter : null) };
   if (isObject(parseJson(body))) return parseFailure({ status, headers }, body);
-  // A proxy in front of the console may answer with its own page, which is ignored.
+  // A proxy in front of the console may respond with its own page, which is ignored.
   const failure = parseFailure({ status, headers }, "");
   return { ...failure, code: status < 500 ? failure.code : status >= 502 && status <= 504 ? CONSOLE_UNREACHABLE : "INTERNAL", message: "" };
 }

@@ -1,6 +1,6 @@
 // Signs in and out through next-auth's HTTP endpoints, because its own client doesn't support base paths.
 
-import { safeReturn } from "@/lib/shared/console-paths";
+import { toSafeReturn } from "@/lib/shared/console-paths";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { callApi } from "./api";
 import { apiPath } from "./urls";
@@ -12,7 +12,7 @@ export async function signIn(credentials: { email: string; password: string }): 
   if (token === undefined) return "unreachable";
   const body = new URLSearchParams({ ...credentials, csrfToken: token, json: "true" });
   const result = await callApi<{ url?: string }>("/api/auth/callback/credentials", { method: "POST", body });
-  if (result.ok) return outcomeOfUrl(result.value?.url);
+  if (result.ok) return parseOutcome(result.value?.url);
   const { status, code } = result.failure;
   if (status === 429) return "too-many";
   if (code === "SUSPENDED") return "suspended";
@@ -23,7 +23,7 @@ export async function signIn(credentials: { email: string; password: string }): 
 
 type Purpose = { purpose: "signIn" | "confirm" | "link" } | { purpose: "join"; token: string };
 
-export async function signInAt(
+export async function signInWithProvider(
   provider: string,
   { returnTo, ...purpose }: Purpose & { returnTo: string },
 ): Promise<Result<string, "away" | "too-many" | "lost" | "unreachable" | "broken">> {
@@ -49,9 +49,9 @@ export async function signOut(): Promise<string | undefined> {
   return (result.value?.provider && result.value.url) || apiPath("/sign-in");
 }
 
-/** Where the sign-in redirects to. Read in the browser, because the server renders one page for every visitor. */
-export function returnPath(): `/${string}` {
-  return safeReturn(new URLSearchParams(window.location.search).get("callbackUrl"));
+/** The redirect target of the sign-in. Read in the browser, because the server renders one page for all visitors. */
+export function getReturnPath(): `/${string}` {
+  return toSafeReturn(new URLSearchParams(window.location.search).get("callbackUrl"));
 }
 
 async function readCsrfToken(): Promise<string | undefined> {
@@ -59,7 +59,7 @@ async function readCsrfToken(): Promise<string | undefined> {
   return result.ok ? result.value?.csrfToken : undefined;
 }
 
-function outcomeOfUrl(url: string | undefined): SignInOutcome {
+function parseOutcome(url: string | undefined): SignInOutcome {
   const error = url && URL.canParse(url, "http://localhost") ? new URL(url, "http://localhost").searchParams.get("error") : undefined;
   if (!error) return "signed-in";
   return /rate|too.?many/i.test(error) ? "too-many" : "refused";

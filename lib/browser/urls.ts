@@ -1,11 +1,11 @@
 // Builds every URL that the browser requests.
 // All values are encoded. `apiPath` adds the base path that was set at build time.
 // An embedded page requests URLs under its session path (lib/shared/console-paths.ts).
-// Never use another host: the browser connects only to the console.
+// Never use another host, because the browser connects only to the console.
 
-import { embedPath } from "@/lib/shared/console-paths";
+import { getEmbedPath } from "@/lib/shared/console-paths";
 
-/** Written into the bundle at build time: a base path cannot change afterwards. */
+/** Written into the bundle at build time. The base path cannot change afterwards. */
 // eslint-disable-next-line no-restricted-syntax -- the bundler replaces this literal; nothing reads the environment at run time
 const basePath = process.env.NEXT_PUBLIC_LIGHTDESK_BASE_PATH ?? "";
 
@@ -13,24 +13,24 @@ export type QueryValues = Readonly<Record<string, string | number | boolean | re
 
 /** For fetch, <img> and plain <a>. Next's own <Link> and router add the base path themselves. */
 export function apiPath(path: `/${string}`): string {
-  return `${basePath}${embedPath()}${path}`;
+  return `${basePath}${getEmbedPath()}${path}`;
 }
 
-/** For addresses that belong to no session: files of the application, and addresses that name their session themselves. */
-export function outsidePath(path: `/${string}`): string {
+/** For URLs without a session: files of the application, and URLs that contain their session themselves. */
+export function toOutsidePath(path: `/${string}`): string {
   return `${basePath}${path}`;
 }
 
 export function isEmbedded(): boolean {
-  return embedPath() !== "";
+  return getEmbedPath() !== "";
 }
 
 /** File links open in a new tab. Embedded pages have no session there, so they download the file instead. */
-export function newTabProps(): { target: "_blank"; rel: string } | { download: true } {
+export function getNewTabProps(): { target: "_blank"; rel: string } | { download: true } {
   return isEmbedded() ? { download: true } : { target: "_blank", rel: "noreferrer" };
 }
 
-/** Leaves out undefined values and empty lists; a list becomes one comma-joined value, as the interface expects. */
+/** Omits undefined values and empty lists. A list becomes one comma-separated value, as the API expects. */
 export function withQuery(path: `/${string}`, values: QueryValues): `/${string}` {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(values)) {
@@ -41,8 +41,8 @@ export function withQuery(path: `/${string}`, values: QueryValues): `/${string}`
   return text === "" ? path : `${path}?${text}`;
 }
 
-/** The page of a job. `connection`: `?connection=` of the address. */
-export function jobHref(id: string, connection: string | undefined): `/${string}` {
+/** The page of a job. `connection`: the URL's `?connection=`. */
+export function toJobHref(id: string, connection: string | undefined): `/${string}` {
   return withQuery(`/jobs/${encodeURIComponent(id)}`, { connection });
 }
 
@@ -51,11 +51,11 @@ export function shortId(id: string): string {
   return id.slice(0, 8);
 }
 
-export function addressWith(name: string, value: string | undefined): string {
-  const address = new URL(window.location.href);
-  if (value === undefined) address.searchParams.delete(name);
-  else address.searchParams.set(name, value);
-  return address.pathname + address.search;
+export function setSearchParam(name: string, value: string | undefined): string {
+  const url = new URL(window.location.href);
+  if (value === undefined) url.searchParams.delete(name);
+  else url.searchParams.set(name, value);
+  return url.pathname + url.search;
 }
 
 export type FileName = { filename: string; subfolder?: string; type?: string };
@@ -64,29 +64,29 @@ export type ThumbnailEdge = 128 | 256 | 512 | 1024;
 type RequestedThumbnail = {
   connection?: string;
   asset?: string;
-  /** Names the content of the picture, so that a browser can cache it forever. */
+  /** A version of the image's content, so that browsers can cache it forever. */
   version?: string;
   file?: FileName;
   edge: ThumbnailEdge;
-  /** The thumbnail fills its box: very long images are cropped to stay sharp. */
+  /** The thumbnail fills its box. Very long images are cropped to remain sharp. */
   fit?: "fill";
 };
 
-export function thumbnailUrl({ connection, asset, version, file, edge, fit }: RequestedThumbnail): string {
+export function createThumbnailUrl({ connection, asset, version, file, edge, fit }: RequestedThumbnail): string {
   return apiPath(withQuery("/api/console/thumbnail", { asset, version, ...file, edge, fit, connection }));
 }
 
-/** The newest preview picture of a running job. */
-export function livePreviewUrl({ connection, jobId, version }: { connection?: string; jobId: string; version: number }): string {
+/** The newest preview image of a running job. */
+export function createLivePreviewUrl({ connection, jobId, version }: { connection?: string; jobId: string; version: number }): string {
   return apiPath(withQuery(`/api/console/jobs/${encodeURIComponent(jobId)}/preview`, { v: version, connection }));
 }
 
-/** The preview URL of the picture at `src`: upright, and empty if the picture is too large. Other URLs are returned unchanged. */
-export function shownPictureUrl(src: string): string {
+/** The preview URL of the image at `src`, which is upright, and empty if the image is too large. Other URLs are returned unchanged. */
+export function toShownPictureUrl(src: string): string {
   return src.replace("/api/view?", "/api/console/thumbnail?whole=true&");
 }
 
-export function viewUrl(file: FileName & { connection?: string }): string {
+export function createViewUrl(file: FileName & { connection?: string }): string {
   const { connection, filename, subfolder, type } = file;
   return apiPath(withQuery("/api/view", { filename, subfolder, type, connection }));
 }

@@ -1,20 +1,20 @@
 import { useState } from "react";
 import useSWR, { type SWRConfiguration } from "swr";
-import { type Result, valueOrThrow } from "@/lib/shared/result";
+import { type Result, unwrapResult } from "@/lib/shared/result";
 import { type ApiFailure } from "./read-failure";
 
 type Key = readonly unknown[] | string | false | undefined;
 
-/** Reads once per key. A failure is kept until `mutate` is called. */
+/** Reads once per key. A failure remains until `mutate` is called. */
 export function useRead<T>(key: Key, read: () => Promise<Result<T, ApiFailure>>, options: SWRConfiguration<T, ApiFailure> = {}) {
-  return useSWR<T, ApiFailure>(key || null, async () => valueOrThrow(await read()), {
+  return useSWR<T, ApiFailure>(key || null, async () => unwrapResult(await read()), {
     revalidateOnFocus: false,
     shouldRetryOnError: false,
     ...options,
   });
 }
 
-/** Sends one request at a time, and keeps the last one's failure. */
+/** Sends one request at a time, and stores the last failure. */
 export function useRequests<Act extends string>() {
   const [busyWith, setBusyWith] = useState<Act>();
   const [failure, setFailure] = useState<ApiFailure>();

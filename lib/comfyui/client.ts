@@ -7,23 +7,23 @@ import { loosely, moment } from "@/lib/contract/schemas/lenient";
 import { type OutputFile } from "@/lib/contract/views/outputs-view";
 import { failed, ok, type Result } from "@/lib/shared/result";
 
-/** `keepDepth`: objects and lists below this level are parsed as null and count only toward `bytes`. */
+/** `keepDepth`: objects and lists below this level are parsed as null and count only towards `bytes`. */
 export type JsonBounds = { bytes: number; values: number; keepDepth?: number };
 export type ComfyRequest = { body?: object; bounds?: JsonBounds; answerMs?: number };
 export type SendRequest<F> = (path: `/${string}`, request?: ComfyRequest) => Promise<Result<unknown, F>>;
 export type ComfyClient<F> = ReturnType<typeof createComfyClient<F>>;
 
 const ENTRY_BOUNDS = { bytes: 32 * 1024 ** 2, values: 500_000 };
-/** A queue or history contains whole graphs. Nothing below a job's extra_data and the names of its nodes is read. */
+/** Queues and histories contain whole graphs. Nothing below a job's extra_data and its node names is read. */
 const LIST_BOUNDS = { bytes: 64 * 1024 ** 2, values: 500_000, keepDepth: 4 };
 /** Enough for ten thousand classes with long lists of models. */
 const CATALOGUE_BOUNDS = { bytes: 48 * 1024 ** 2, values: 500_000 };
 /** The server scans all model folders first, possibly on a slow disk. */
-const CATALOGUE_ANSWER_MS = 90_000;
+const CATALOGUE_TIMEOUT_MS = 90_000;
 
 const objectSchema = z.custom<Record<string, unknown>>(isObject);
 
-/** `toFailure`: creates the failure for a response of unexpected shape. */
+/** `toFailure` creates the failure for a response of an unexpected shape. */
 export function createComfyClient<F>(send: SendRequest<F>, toFailure: (message: string) => F) {
   async function read<T>(schema: z.ZodType<T>, path: `/${string}`, message: string, request?: ComfyRequest): Promise<Result<T, F>> {
     const result = await send(path, request);
@@ -34,7 +34,7 @@ export function createComfyClient<F>(send: SendRequest<F>, toFailure: (message: 
   return {
     request: send,
     queue: () => read(queueSchema, "/queue", "Its queue can't be read.", { bounds: LIST_BOUNDS }),
-    /** Oldest first; without an offset, the newest ones. */
+    /** Oldest first. Without an offset, the newest entries. */
     history({ max_items, offset }: { max_items: number; offset?: number }) {
       const path = `/history?max_items=${max_items}${offset === undefined ? "" : `&offset=${offset}`}` as const;
       return read(objectSchema, path, "Its history can't be read.", { bounds: LIST_BOUNDS });
@@ -48,7 +48,7 @@ export function createComfyClient<F>(send: SendRequest<F>, toFailure: (message: 
     stats: () => read(z.looseObject({ system: objectSchema }), "/system_stats", "It responds, but not like a ComfyUI server."),
     /** Only the node classes that can be parsed. */
     async catalogue() {
-      const result = await send("/object_info", { bounds: CATALOGUE_BOUNDS, answerMs: CATALOGUE_ANSWER_MS });
+      const result = await send("/object_info", { bounds: CATALOGUE_BOUNDS, answerMs: CATALOGUE_TIMEOUT_MS });
       if (!result.ok) return result;
       const classes = Object.entries(objectOf(result.value) ?? {}).filter(([, info]) => isObject(info) && isObject(info.input));
       return classes.length > 0 ? ok(Object.fromEntries(classes)) : failed(toFailure("It lists no node classes."));
@@ -62,16 +62,16 @@ export function createComfyClient<F>(send: SendRequest<F>, toFailure: (message: 
   };
 }
 
-export const viewPath = ({ filename, subfolder, type }: OutputFile) =>
+export const toViewPath = ({ filename, subfolder, type }: OutputFile) =>
   `/view?${new URLSearchParams({ filename, subfolder, type }).toString()}` as const;
 
 /** Identifies a job by its id on the server, or by the client id that submitted it. */
 export type JobKey = { promptId: string; clientId?: string };
 
-const matchesJob =
+const createJobMatcher =
   ({ promptId, clientId }: JobKey) =>
   (item: QueueItem | null): item is QueueItem =>
-    item !== null && (item[1] === promptId || (clientId !== undefined && clientOf(item) === clientId));
+    item !== null && (item[1] === promptId || (clientId !== undefined && getClient(item) === clientId));
 
 export type JobLocation<F> =
   | { kind: "ended"; entry: unknown }
@@ -89,26 +89,26 @@ export async function findJob<F>(client: ComfyClient<F>, job: JobKey): Promise<J
   const queue = await client.queue();
   if (!queue.ok) return { kind: "unreachable", failure: queue.failure };
   const { queue_running: running, queue_pending: pending } = queue.value;
-  const current = running.find(matchesJob(job));
+  const current = running.find(createJobMatcher(job));
   if (current) return { kind: "runs", item: current };
-  const waiting = pending.find(matchesJob(job));
-  if (waiting)
+  const waitingItem = pending.find(createJobMatcher(job));
+  if (waitingItem)
     return {
       kind: "waits",
-      item: waiting,
-      ahead: readableItems(
+      item: waitingItem,
+      ahead: selectReadable(
         running,
-        pending.filter((item) => item && item[0] < waiting[0]),
+        pending.filter((item) => item && item[0] < waitingItem[0]),
       ),
     };
-  const again = await findEnded(client, job);
-  return again.kind === "missing" && job.clientId !== undefined ? findByClient(client, job) : again;
+  const secondResult = await findEnded(client, job);
+  return secondResult.kind === "missing" && job.clientId !== undefined ? findByClient(client, job) : secondResult;
 }
 
-export const readableItems = (...lists: (QueueItem | null)[][]): QueueItem[] => lists.flat().filter((item) => item !== null);
+export const selectReadable = (...lists: (QueueItem | null)[][]): QueueItem[] => lists.flat().filter((item) => item !== null);
 
 export async function findEnded<F>(client: ComfyClient<F>, { promptId }: JobKey): Promise<JobLocation<F>> {
-  // The server chose this id. It must not alter the rest of the URL.
+  // The server chose this id, which must not alter the rest of the URL.
   if (!/^[\w:-][\w:.-]{0,199}$/.test(promptId)) return { kind: "missing" };
   const entry = await client.entry(promptId);
   if (!entry.ok) return { kind: "unreachable", failure: entry.failure };
@@ -119,7 +119,7 @@ export async function findEnded<F>(client: ComfyClient<F>, { promptId }: JobKey)
 async function findByClient<F>(client: ComfyClient<F>, job: JobKey): Promise<JobLocation<F>> {
   const history = await client.history({ max_items: MAX_RECENT_ENTRIES });
   if (!history.ok) return { kind: "unreachable", failure: history.failure };
-  const [promptId] = Object.entries(history.value).find(([, one]) => matchesJob(job)(readEntry(one)?.prompt ?? null)) ?? [];
+  const [promptId] = Object.entries(history.value).find(([, entry]) => createJobMatcher(job)(parseEntry(entry)?.prompt ?? null)) ?? [];
   return promptId === undefined ? { kind: "missing" } : findEnded(client, { promptId });
 }
 
@@ -127,36 +127,36 @@ async function findByClient<F>(client: ComfyClient<F>, job: JobKey): Promise<Job
 export async function removeFromServer<F>(client: ComfyClient<F>, job: JobKey): Promise<boolean> {
   const queue = await client.queue();
   if (!queue.ok) return false;
-  const waiting = queue.value.queue_pending.find(matchesJob(job));
-  const running = queue.value.queue_running.find(matchesJob(job));
-  if (waiting) await client.deleteQueued([waiting[1]]);
-  // Only if no other job is running: see `interrupt`.
-  if (running && queue.value.queue_running.length === 1) await client.interrupt(running[1]);
-  if (!waiting && !running) return true;
-  const after = await client.queue();
-  return after.ok && !readableItems(after.value.queue_pending, after.value.queue_running).some(matchesJob(job));
+  const waitingItem = queue.value.queue_pending.find(createJobMatcher(job));
+  const runningItem = queue.value.queue_running.find(createJobMatcher(job));
+  if (waitingItem) await client.deleteQueued([waitingItem[1]]);
+  // Only if no other job is running, because of servers that ignore the id.
+  if (runningItem && queue.value.queue_running.length === 1) await client.interrupt(runningItem[1]);
+  if (!waitingItem && !runningItem) return true;
+  const queueAfter = await client.queue();
+  return queueAfter.ok && !selectReadable(queueAfter.value.queue_pending, queueAfter.value.queue_running).some(createJobMatcher(job));
 }
 
 /** [position, job id, graph, extra_data, ids of the output nodes] */
 export type QueueItem = [position: number, id: string, graph: unknown, extraData: unknown, outputs: unknown];
 
-// Items and messages are checked without a schema: a hostile server can send a million of them, and a schema takes a microsecond each.
+// Parsed without a schema, because a hostile server can send a million items, and a schema takes a microsecond each.
 
-export function readItem(item: unknown): QueueItem | undefined {
+export function parseItem(item: unknown): QueueItem | undefined {
   if (!Array.isArray(item) || item.length < 5) return undefined;
   const [position, id, graph, extraData, outputs]: unknown[] = item;
   return typeof id === "string" ? [numberOf(position) ?? 0, id, graph, extraData, outputs] : undefined;
 }
 
-const list = z.custom<unknown[]>(Array.isArray);
-const items = list.transform((all) => all.map((item) => readItem(item) ?? null));
-const queueSchema = z.looseObject({ queue_running: items, queue_pending: items });
+const listSchema = z.custom<unknown[]>(Array.isArray);
+const itemsSchema = listSchema.transform((values) => values.map((item) => parseItem(item) ?? null));
+const queueSchema = z.looseObject({ queue_running: itemsSchema, queue_pending: itemsSchema });
 
 export type HistoryEntry = { prompt: QueueItem; outputs?: unknown; status?: unknown; meta?: unknown };
 
-export function readEntry(entry: unknown): HistoryEntry | undefined {
+export function parseEntry(entry: unknown): HistoryEntry | undefined {
   if (!isObject(entry)) return undefined;
-  const prompt = readItem(entry.prompt);
+  const prompt = parseItem(entry.prompt);
   return prompt && { prompt, outputs: entry.outputs, status: entry.status, meta: entry.meta };
 }
 
@@ -167,25 +167,25 @@ export const extraSchema = z
     extra_pnginfo: loosely(z.looseObject({ workflow: loosely(z.looseObject({ id: loosely(z.string()) })) })),
   })
   .catch({});
-export const clientOf = ([, , , extra]: QueueItem): string | undefined => textOf(objectOf(extra)?.client_id);
+export const getClient = ([, , , extra]: QueueItem): string | undefined => textOf(objectOf(extra)?.client_id);
 
 const timeSchema = loosely(moment);
-const endings = new Set(["execution_success", "execution_error", "execution_interrupted"]);
+const endingEvents = new Set(["execution_success", "execution_error", "execution_interrupted"]);
 
-/** Reads how a job ended from the status of its history entry. `error`: the error that the failed node reported. */
-export function readStatus(status: unknown) {
+/** Parses how a job ended from the status of its history entry. `error`: the error of the failed node. */
+export function parseStatus(status: unknown) {
   const { status_str, messages } = objectOf(status) ?? {};
   const messageList: unknown[] = Array.isArray(messages) ? messages : [];
-  const nameOf = (message: unknown) => (Array.isArray(message) && isObject(message[1]) ? textOf(message[0]) : undefined);
-  const factsOf = (message: unknown) => (Array.isArray(message) ? objectOf(message[1]) : undefined);
-  const start = messageList.find((message) => nameOf(message) === "execution_start");
-  const end = messageList.findLast((message) => endings.has(nameOf(message) ?? ""));
-  const event = nameOf(end);
+  const getName = (message: unknown) => (Array.isArray(message) && isObject(message[1]) ? textOf(message[0]) : undefined);
+  const getDetails = (message: unknown) => (Array.isArray(message) ? objectOf(message[1]) : undefined);
+  const start = messageList.find((message) => getName(message) === "execution_start");
+  const end = messageList.findLast((message) => endingEvents.has(getName(message) ?? ""));
+  const event = getName(end);
   return {
     word: textOf(status_str),
     isInterrupted: event === "execution_interrupted",
-    error: event === "execution_error" ? factsOf(end) : undefined,
-    startedAt: timeSchema.parse(factsOf(start)?.timestamp),
-    endedAt: timeSchema.parse(factsOf(end)?.timestamp),
+    error: event === "execution_error" ? getDetails(end) : undefined,
+    startedAt: timeSchema.parse(getDetails(start)?.timestamp),
+    endedAt: timeSchema.parse(getDetails(end)?.timestamp),
   };
 }

@@ -4,11 +4,11 @@ import { type Readable } from "node:stream";
 import { Agent, type FormData, request } from "undici";
 import { type RunnerProblem } from "@/lib/contract/connections";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { maxExactNumbers, readLenientJson, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
+import { maxExactNumbers, parseLenient, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
 import { type OutputFile } from "@/lib/contract/views/outputs-view";
-import { guardedConnector } from "@/lib/shared/guarded-connector";
+import { createGuardedConnector } from "@/lib/shared/guarded-connector";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { createComfyClient, type JsonBounds, viewPath } from "./client";
+import { createComfyClient, type JsonBounds, toViewPath } from "./client";
 
 const MAX_DEPTH = 200;
 
@@ -22,13 +22,13 @@ function createJsonMeter({ bytes: maxBytes, values: maxValues, keepDepth = Infin
   let isInString = false;
   let isEscaped = false;
 
-  /** Returns the exceeded limit, worded as the end of a sentence; undefined if within limits. */
+  /** Returns the exceeded limit, worded as the end of a sentence. Undefined within the limits. */
   function push(chunk: Uint8Array): string | undefined {
     bytes += chunk.byteLength;
     if (bytes > maxBytes) return `more than ${Math.round(maxBytes / 1024 ** 2)} MB`;
-    let from = depth > keepDepth ? -1 : 0;
-    for (let at = 0; at < chunk.byteLength; at += 1) {
-      const code = chunk[at];
+    let keptStart = depth > keepDepth ? -1 : 0;
+    for (let index = 0; index < chunk.byteLength; index += 1) {
+      const code = chunk[index];
       if (isInString) {
         if (isEscaped) isEscaped = false;
         else if (code === BACKSLASH) isEscaped = true;
@@ -42,16 +42,16 @@ function createJsonMeter({ bytes: maxBytes, values: maxValues, keepDepth = Infin
         if (depth > MAX_DEPTH) return `more than ${MAX_DEPTH} levels`;
         if (depth <= keepDepth) values += 1;
         else if (depth === keepDepth + 1) {
-          parts.push(chunk.subarray(from, at), NULL);
-          from = -1;
+          parts.push(chunk.subarray(keptStart, index), NULL);
+          keptStart = -1;
         }
       } else if (code === CLOSE_LIST || code === CLOSE_OBJECT) {
         depth -= 1;
-        if (depth === keepDepth) from = at + 1;
+        if (depth === keepDepth) keptStart = index + 1;
       }
     }
     if (values > maxValues) return `more than ${maxValues} values`;
-    if (from >= 0) parts.push(chunk.subarray(from));
+    if (keptStart >= 0) parts.push(chunk.subarray(keptStart));
     return undefined;
   }
 
@@ -74,23 +74,23 @@ export async function meterJsonStream(message: ReadableStream<Uint8Array>, bound
   return ok(meter.text());
 }
 
-/** `status`: of the response, if there was one. `wasSent`: false if the request can't have reached the server. */
+/** `status`: of the response, if there was one. `wasSent`: false if the request cannot have reached the server. */
 export type ExchangeFailure = { code: RunnerProblem; message: string; status?: number; body?: string; wasSent: boolean };
 
-const CONNECT_MS = 5000;
-const ANSWER_MS = 15_000;
+const CONNECT_TIMEOUT_MS = 5000;
+const RESPONSE_TIMEOUT_MS = 15_000;
 /** Maximum time between two chunks of the body. */
-const PAUSE_MS = 30_000;
-/** Maximum total time for a body. Without it, a server that trickles bytes would never time out. */
+const MAX_PAUSE_MS = 30_000;
+/** Maximum total time for a body. Otherwise, a server that sends a few bytes at a time would never time out. */
 const MAX_BODY_MS = 120_000;
-const ANSWER_BOUNDS: JsonBounds = { bytes: 4 * 1024 ** 2, values: 100_000 };
-const REFUSAL_BOUNDS: JsonBounds = { bytes: 1024 ** 2, values: 100_000 };
+const RESPONSE_BOUNDS: JsonBounds = { bytes: 4 * 1024 ** 2, values: 100_000 };
+const ERROR_BOUNDS: JsonBounds = { bytes: 1024 ** 2, values: 100_000 };
 
 const agent = new Agent({
-  connect: guardedConnector(CONNECT_MS),
+  connect: createGuardedConnector(CONNECT_TIMEOUT_MS),
   connections: 32,
-  headersTimeout: ANSWER_MS,
-  bodyTimeout: PAUSE_MS,
+  headersTimeout: RESPONSE_TIMEOUT_MS,
+  bodyTimeout: MAX_PAUSE_MS,
   keepAliveTimeout: 4000,
 });
 
@@ -105,7 +105,7 @@ type RequestOptions = {
 };
 
 async function exchange(address: string, path: string, { body, form, headers, answerMs, signal }: RequestOptions) {
-  const responseData = await request(address + path, {
+  const response = await request(address + path, {
     method: body || form ? "POST" : "GET",
     dispatcher: agent,
     headers: { "user-agent": "lightdesk", ...(body && { "content-type": "application/json" }), ...headers },
@@ -113,28 +113,28 @@ async function exchange(address: string, path: string, { body, form, headers, an
     ...(answerMs !== undefined && { headersTimeout: answerMs }),
     ...(signal && { signal }),
   });
-  // An abandoned body emits an error that nothing else handles.
-  responseData.body.on("error", () => undefined);
-  return responseData;
+  // A cancelled body emits an error that nothing else handles.
+  response.body.on("error", () => undefined);
+  return response;
 }
 
 async function requestJson(address: string, path: string, options: RequestOptions = {}): Promise<Result<unknown, ExchangeFailure>> {
   try {
-    const deadline = AbortSignal.timeout((options.answerMs ?? ANSWER_MS) + MAX_BODY_MS);
+    const deadline = AbortSignal.timeout((options.answerMs ?? RESPONSE_TIMEOUT_MS) + MAX_BODY_MS);
     const signal = options.signal ? AbortSignal.any([options.signal, deadline]) : deadline;
     const { statusCode, body } = await exchange(address, path, { ...options, signal });
     const isGood = statusCode >= 200 && statusCode < 300;
-    const meter = createJsonMeter(isGood ? (options.bounds ?? ANSWER_BOUNDS) : REFUSAL_BOUNDS);
+    const meter = createJsonMeter(isGood ? (options.bounds ?? RESPONSE_BOUNDS) : ERROR_BOUNDS);
     for await (const chunk of body) {
       const excess = chunk instanceof Uint8Array ? meter.push(chunk) : undefined;
-      if (excess !== undefined) return failed(answerTooLarge(path, excess)); // returning ends the request
+      if (excess !== undefined) return failed(createTooLarge(path, excess)); // returning ends the request
     }
     const text = meter.text();
-    if (!isGood) return failed(refusal(statusCode, text));
-    return ok(text.trim() === "" ? undefined : readLenientJson(text, maxExactNumbers.answer));
+    if (!isGood) return failed(toStatusFailure(statusCode, text));
+    return ok(text.trim() === "" ? undefined : parseLenient(text, maxExactNumbers.answer));
   } catch (error) {
-    if (error instanceof TooManyExactNumbers) return failed(answerTooLarge(path, error.excess));
-    return failed(error instanceof SyntaxError ? invalidAnswer("Its response is not JSON.") : toExchangeFailure(error, address));
+    if (error instanceof TooManyExactNumbers) return failed(createTooLarge(path, error.excess));
+    return failed(error instanceof SyntaxError ? createInvalidResponse("Its response is not JSON.") : toExchangeFailure(error, address));
   }
 }
 
@@ -146,7 +146,7 @@ async function openFile(address: string, path: string, options: RequestOptions =
     const { statusCode, headers, body } = await exchange(address, path, options);
     if (statusCode !== 200 && statusCode !== 206) {
       body.destroy();
-      return failed(refusal(statusCode, ""));
+      return failed(toStatusFailure(statusCode, ""));
     }
     const range = headers["content-range"];
     const size = range === undefined ? Number(headers["content-length"] ?? NaN) : Number(/\/(\d+)$/.exec(String(range))?.[1]);
@@ -157,36 +157,36 @@ async function openFile(address: string, path: string, options: RequestOptions =
 }
 
 /** The server exceeded a limit. A runner gets no more jobs until someone resumes it. */
-export function limitExceededFailure(message: string): ExchangeFailure {
+export function createLimitFailure(message: string): ExchangeFailure {
   return { code: "over_limits", message, wasSent: true };
 }
 
-const answerTooLarge = (path: string, excess: string) => limitExceededFailure(`Its response to ${path.replace(/\?.*/, "")} has ${excess}.`);
+const createTooLarge = (path: string, excess: string) => createLimitFailure(`Its response to ${path.replace(/\?.*/, "")} has ${excess}.`);
 
-export function invalidAnswer(message: string): ExchangeFailure {
+export function createInvalidResponse(message: string): ExchangeFailure {
   return { code: "not_a_server", message, wasSent: true };
 }
 
-function refusal(status: number, body: string): ExchangeFailure {
-  const facts = { status, body, wasSent: true };
+function toStatusFailure(status: number, body: string): ExchangeFailure {
+  const details = { status, body, wasSent: true };
   if (status >= 300 && status < 400)
-    return { ...facts, code: "redirects", message: `It redirects (${status}). Enter the address it redirects to.` };
+    return { ...details, code: "redirects", message: `It redirects (${status}). Enter the address it redirects to.` };
   if (status === 401 || status === 407)
-    return { ...facts, code: "cloud_service", message: `It requires a key (${status}). A runner must be a plain server without keys.` };
-  if (status >= 500) return { ...facts, code: "failing", message: `It responds with status ${status}.` };
-  return { ...facts, code: "not_a_server", message: `It responds with status ${status}; a ComfyUI server responds with 200.` };
+    return { ...details, code: "cloud_service", message: `It requires a key (${status}). A runner must be a plain server without keys.` };
+  if (status >= 500) return { ...details, code: "failing", message: `It responds with status ${status}.` };
+  return { ...details, code: "not_a_server", message: `It responds with status ${status}; a ComfyUI server responds with 200.` };
 }
 
-const notSentCodes =
+const notSentPattern =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|FORBIDDEN_ADDRESS)$|^ERR_SSL_(WRONG_VERSION|PACKET_LENGTH)|CERT|SELF_SIGNED|UNABLE_TO_VERIFY|TLS/;
 
 function toExchangeFailure(error: unknown, address: string): ExchangeFailure {
-  const code = codeOf(error);
-  if (/HEADERS?_OVERFLOW$/.test(code)) return limitExceededFailure("Its response headers are too long.");
-  return { ...problemOf(code, address), wasSent: !notSentCodes.test(code) };
+  const code = findCode(error);
+  if (/HEADERS?_OVERFLOW$/.test(code)) return createLimitFailure("Its response headers are too long.");
+  return { ...describeProblem(code, address), wasSent: !notSentPattern.test(code) };
 }
 
-function problemOf(code: string, address: string): { code: RunnerProblem; message: string } {
+function describeProblem(code: string, address: string): { code: RunnerProblem; message: string } {
   if (code === "ERR_SSL_WRONG_VERSION_NUMBER" || code === "ERR_SSL_PACKET_LENGTH_TOO_LONG")
     return { code: "wrong_protocol", message: "It uses http, but the address starts with https." };
   if (code.startsWith("HPE_"))
@@ -202,20 +202,23 @@ function problemOf(code: string, address: string): { code: RunnerProblem; messag
   return { code: "not_reachable", message: code === "ENOTFOUND" ? "The host name doesn't exist." : "No server responds there." };
 }
 
-function codeOf(error: unknown): string {
+function findCode(error: unknown): string {
   if (!(error instanceof Error)) return "";
   if ("code" in error && typeof error.code === "string") return error.code;
   if (error.name === "AbortError" || error.name === "TimeoutError") return "ABORTED";
-  return error.cause === undefined ? "" : codeOf(error.cause);
+  return error.cause === undefined ? "" : findCode(error.cause);
 }
 
-export type ComfyServer = ReturnType<typeof comfyServer>;
+export type ComfyServer = ReturnType<typeof createComfyServer>;
 
-export function comfyServer(address: string, signal?: AbortSignal, answerMs?: number) {
+export function createComfyServer(address: string, signal?: AbortSignal, timeoutMs?: number) {
   return {
-    ...createComfyClient<ExchangeFailure>((path, options) => requestJson(address, path, { signal, answerMs, ...options }), invalidAnswer),
+    ...createComfyClient<ExchangeFailure>(
+      (path, options) => requestJson(address, path, { signal, answerMs: timeoutMs, ...options }),
+      createInvalidResponse,
+    ),
     upload: (form: FormData) => requestJson(address, "/upload/image", { signal, form }),
     open: (file: OutputFile, headers?: Record<string, string>) =>
-      openFile(address, viewPath(file), { signal, ...(headers && { headers }) }),
+      openFile(address, toViewPath(file), { signal, ...(headers && { headers }) }),
   };
 }

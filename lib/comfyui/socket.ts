@@ -4,7 +4,7 @@ import { lookup as systemLookup } from "node:dns";
 import { type RawData, WebSocket } from "ws";
 import { numberOf, objectOf, textOf } from "@/lib/contract/json/json";
 import { maxExactNumbers, parseExactJson, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
-import { guardedLookup, isForbiddenAddress } from "@/lib/shared/guarded-connector";
+import { createGuardedLookup, isForbiddenAddress } from "@/lib/shared/guarded-connector";
 import { meterJson } from "./http";
 
 type Target = {
@@ -27,17 +27,17 @@ export function openSocket({ baseUrl, clientId, headers, handshakeMs, maxBytes }
     perMessageDeflate: false,
     // Handles one message per event loop turn, so that other work can run in between.
     allowSynchronousEvents: false,
-    lookup: guardedLookup(systemLookup),
+    lookup: createGuardedLookup(systemLookup),
   });
 }
 
-const codeOf = (error: Error) => ("code" in error ? error.code : undefined);
-export const isTooLarge = (error: Error) => codeOf(error) === "WS_ERR_UNSUPPORTED_MESSAGE_LENGTH";
+const getCode = (error: Error) => ("code" in error ? error.code : undefined);
+export const isTooLarge = (error: Error) => getCode(error) === "WS_ERR_UNSUPPORTED_MESSAGE_LENGTH";
 
-export type ComfyMessage = NonNullable<ReturnType<typeof readMessage>>;
+export type ComfyMessage = NonNullable<ReturnType<typeof parseMessage>>;
 
-/** Returns undefined for invalid messages. `displayNode`: shown instead of `node`. `states`: from progress_state, by node. */
-export function readMessage(message: unknown) {
+/** Returns undefined for invalid messages. `displayNode` is shown instead of `node`. `states`: of progress_state, by node. */
+export function parseMessage(message: unknown) {
   const type = textOf(objectOf(message)?.type);
   const data = objectOf(objectOf(message)?.data);
   if (type === undefined || !data) return undefined;
@@ -83,7 +83,7 @@ export function createTraffic(nowMs: () => number = () => performance.now()) {
 /** SaveImageWebsocket sends full-size images. */
 const MAX_MESSAGE_BYTES = 32 * 1024 ** 2;
 const TEXT_BOUNDS = { bytes: 4 * 1024 ** 2, values: 50_000 };
-/** Lists every node of the job. The messages about single nodes contain the same data. */
+/** Contains every node of the job. The messages about single nodes have the same data. */
 const IGNORED_MESSAGE = /^\{\s*"type"\s*:\s*"progress_state"/;
 const HANDSHAKE_MS = 3000;
 const RECONNECT_MS = 1000;
@@ -114,7 +114,7 @@ export function followMessages(server: { address: string; clientId: string; traf
     socket.on("error", (error) => {
       resolveReady();
       if (isTooLarge(error)) exceed(`a message of more than ${MAX_MESSAGE_BYTES / 1024 ** 2} MB`);
-      if (codeOf(error) === "HPE_HEADER_OVERFLOW") exceed("headers that are too long");
+      if (getCode(error) === "HPE_HEADER_OVERFLOW") exceed("headers that are too long");
     });
     socket.on("close", () => {
       resolveReady();
@@ -153,11 +153,11 @@ export function followMessages(server: { address: string; clientId: string; traf
     try {
       const message = IGNORED_MESSAGE.test(text.value)
         ? undefined
-        : readMessage(parseExactJson(text.value, { maxNumbers: maxExactNumbers.text }));
+        : parseMessage(parseExactJson(text.value, { maxNumbers: maxExactNumbers.text }));
       if (message) handlers.message(message);
     } catch (error) {
       if (error instanceof TooManyExactNumbers) exceed(`a message with ${error.excess}`);
-      // Ignores anything but JSON.
+      // Texts other than JSON are ignored.
       else if (!(error instanceof SyntaxError)) throw error;
     }
   }
@@ -165,7 +165,7 @@ export function followMessages(server: { address: string; clientId: string; traf
   connect();
   return {
     ready,
-    /** The number of the open connection, counted across reconnects; undefined if none is open. */
+    /** The number of the open connection, counted across reconnects. Undefined if none is open. */
     connection: () => (socket?.readyState === WebSocket.OPEN ? connections : undefined),
     stop,
   };

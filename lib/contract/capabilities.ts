@@ -1,17 +1,17 @@
-// What a service may have beyond the core of the interface: each capability, and how to detect it before use. An operation names its
-// capability in its row. What a real response showed takes precedence. Free of zod: browsers load it.
+// Optional capabilities of a service beyond the core interface, and how to detect each before use. Each operation names its capability.
+// The results of real responses take precedence. Does not import zod, for browsers.
 
 type Row = {
-  /** A service that has the named capability has this one too, until it refuses it. */
+  /** A service with the named capability is assumed to have this one too, until it rejects a request. */
   with?: string;
-  /** Present if one of these is; if none is known to be, the last one decides. */
+  /** Present if one of these is present. If none is known, the last one decides. */
   anyOf?: readonly string[];
-  /** A read that changes nothing: the list of tags, the depth of the queue, the first byte of a file that is listed. */
+  /** A read without side effects: the list of tags, the length of the queue, or the first byte of a listed file. */
   probe?: Probe;
 };
 export type Probe = "tags" | "queue" | "file";
 
-const rows = {
+const capabilityRows = {
   view: {},
   "tags.list": { probe: "tags" },
   "tags.remove": { with: "tags.list" },
@@ -24,7 +24,7 @@ const rows = {
   interrupt: { with: "queue.list" },
   "jobs.cancel": {},
   "job.cancel": {},
-  /** Belongs to no operation: whether running jobs can be stopped in any way. */
+  /** Not for an operation: whether running jobs can be stopped in any way. */
   "jobs.stop": { anyOf: ["jobs.cancel", "interrupt"] },
   "jobs.assets": {},
   "history.detail": {},
@@ -41,15 +41,15 @@ const rows = {
   "tasks.cancel": {},
   systemStats: {},
   free: {},
-  /** Belongs to no operation: the WebSocket. */
+  /** Not for an operation: the WebSocket. */
   events: {},
 } as const satisfies Record<string, Row>;
 
-export type Capability = keyof typeof rows;
+export type Capability = keyof typeof capabilityRows;
 type CapabilityRow = { with?: Capability; anyOf?: readonly Capability[]; probe?: Probe };
-export const capabilities: Readonly<Record<Capability, CapabilityRow>> = rows;
+export const capabilities: Readonly<Record<Capability, CapabilityRow>> = capabilityRows;
 
-/** Null: unknown, and the probe was inconclusive. */
+/** Null: unknown, because the probe was inconclusive. */
 export type Capabilities = Partial<Record<Capability, boolean | null>>;
 
 export function isCapability(name: string): name is Capability {

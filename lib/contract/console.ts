@@ -6,10 +6,10 @@ import { jobParams, searchParams } from "./jobs/job-list";
 import { roles } from "./people/roles";
 import { MAX_PASSWORD_LENGTH, type MemberMethods, MIN_PASSWORD } from "./people/sign-in";
 import { type JobListItem, type JobsAnswer } from "./schemas/job";
-import { commaList, plainLine, querySchema, webAddress } from "./schemas/lenient";
+import { createListText, createPlainLine, createQuerySchema, webAddressSchema } from "./schemas/lenient";
 
 export const CONNECTION_PARAMETER = "connection";
-/** Returns a service's JSON answer as a raw file, for answers too large to show. */
+/** Requests a service's JSON response as a raw file, if it is too large to show. */
 export const RAW_PARAMETER = "raw";
 
 export type ConnectionStatus = CheckOutcome | "unknown";
@@ -25,11 +25,11 @@ export type ConnectionView = {
   hasAssets: boolean;
   lacks: readonly ConnectionFeature[];
   hasKey: boolean;
-  /** A short hash of the key, to distinguish two keys; the key itself is never returned. */
+  /** A short hash that distinguishes keys. The key itself is never returned. */
   fingerprint?: string;
   current: boolean;
   status?: ConnectionStatus;
-  /** The owner, if only its jobs may be seen here. Such a view has no address and no fingerprint. */
+  /** The owner, if only their jobs may be seen here. Such a view has no address and no fingerprint. */
   seenOf?: string;
   seenBy?: JobViewerView[];
 };
@@ -44,7 +44,7 @@ export type ConnectionCheck = {
   hasAssets?: boolean;
   retryAfterMs?: number;
 };
-/** Without a connection nothing was saved. */
+/** Without a connection, nothing was saved. */
 export type ConnectionSaved = { connection?: ConnectionView; check: ConnectionCheck };
 
 export function isAccepted({ outcome }: ConnectionCheck): boolean {
@@ -55,14 +55,14 @@ export type StopResult = {
   stopped: string[];
   stopping: string[];
   over: string[];
-  /** Still running: the service cannot stop them, or not on their own. */
+  /** Still running, because the service cannot stop them, or not individually. */
   unable: string[];
   unsure?: string[];
   together: number;
 };
 
 export type QueueRow = JobListItem & { position?: number };
-/** `source`: the source of the order of waiting jobs. `canStop`: running jobs can be stopped. `total`: all, listed or not. */
+/** `source`: where the order of waiting jobs comes from. `canStop`: running jobs can be stopped. `total`: includes unlisted jobs. */
 export type QueueView = {
   running: QueueRow[];
   pending: QueueRow[];
@@ -72,16 +72,16 @@ export type QueueView = {
   unreadable?: number;
 };
 
-/** A count is absent if the service does not say. */
+/** A count is absent if the service does not report it. */
 export type JobCounts = { jobs?: number; running?: number; pending?: number };
 
 export type LackingClasses = { lacking: string[] };
 const MAX_CLASSES = 2000;
-export const lackingClassesQuerySchema = z.object({ names: commaList(z.string().min(1).max(200), MAX_CLASSES).default([]) });
+export const lackingClassesQuerySchema = z.object({ names: createListText(z.string().min(1).max(200), MAX_CLASSES).default([]) });
 
 /** `day`: such as 2026-11-22 in the requested zone. `other`: not ended yet. `isUnread`: more jobs are still being read. */
 export type RunsOfDay = { day: string; completed: number; failed: number; cancelled: number; other: number; isUnread?: boolean };
-/** `sinceMs`: the oldest one counted, if older ones were not. */
+/** `sinceMs`: the time of the oldest counted job, if older jobs were not counted. */
 export type RunsByDay = { days: RunsOfDay[]; jobs: number; sinceMs?: number };
 const isZone = (zone: string) => {
   try {
@@ -94,7 +94,7 @@ export const runsByDayQuerySchema = z.object({ zone: z.string().min(1).max(100).
 
 export const stopBodySchema = z.object({ ids: z.array(z.string().min(1).max(200)).min(1).max(1000) });
 
-const nameSchema = plainLine(100);
+const nameSchema = createPlainLine(100);
 const passwordSchema = z.string().min(MIN_PASSWORD, `must have at least ${MIN_PASSWORD} characters`).max(MAX_PASSWORD_LENGTH);
 const emailSchema = z.string().trim().toLowerCase().max(254).pipe(z.email());
 
@@ -112,12 +112,12 @@ const keySchema = z
   .max(1000)
   .regex(/^[\x21-\x7e]+$/, "must be visible ASCII characters without spaces");
 
-/** `shared` needs the role admin; without it the connection is the member's own. */
+/** `shared` requires the role admin. Without it, the connection belongs to the member. */
 export const connectionBodySchema = z.object({
   name: nameSchema,
-  baseUrl: webAddress.refine((text) => !/[?#]/.test(text), "must not contain a query or a fragment"),
+  baseUrl: webAddressSchema.refine((text) => !/[?#]/.test(text), "must not contain a query or a fragment"),
   accountUrl: z
-    .union([z.literal(""), webAddress], {
+    .union([z.literal(""), webAddressSchema], {
       error: "must be empty, or an address that begins with http:// or https:// and holds no user name or password",
     })
     .optional(),
@@ -125,7 +125,7 @@ export const connectionBodySchema = z.object({
   shared: z.boolean().optional(),
   keep: z.boolean().optional(),
 });
-/** A new base URL needs the key again: a stored key is never sent to an address it was not given for. */
+/** A new base URL requires the key again, because a stored key is never sent to another address. */
 export const connectionChangeSchema = connectionBodySchema.omit({ shared: true }).partial();
 
 export type MemberView = {
@@ -139,7 +139,7 @@ export type MemberView = {
   roleFrom?: string;
   methods?: MemberMethods;
 };
-/** `browser` and `address` are empty if unknown; `usedAt` is exact to the minute. */
+/** `browser` and `address` are empty if unknown. `usedAt` is accurate to the minute. */
 export type SessionView = {
   id: string;
   browser: string;
@@ -149,7 +149,7 @@ export type SessionView = {
   usedAt: number;
   current: boolean;
 };
-/** `signed-out`: in this browser; `ended`: from another browser, or with the embedding page. */
+/** `signed-out`: in this browser. `ended`: from another browser, or by the embedding page. */
 export type EndedSession =
   | { cause: "signed-out" | "ended" | "expired" | "suspended" | "removed" | "password" }
   | { cause: "role"; from: (typeof roles)[number]; to: (typeof roles)[number] };
@@ -157,9 +157,9 @@ export type SessionState =
   { state: "live"; memberId: string; role: (typeof roles)[number]; canChange: boolean } | ({ state: "ended" } & EndedSession);
 export type ReadOnlyView = { since: number; by: string; note?: string };
 export const readOnlyBodySchema = z.object({
-  note: plainLine(200, 0).optional(),
+  note: createPlainLine(200, 0).optional(),
 });
-/** `withdrawn`: taken back, or its maker was removed or may no longer invite. */
+/** `withdrawn`: it was revoked, or its creator was removed or may no longer invite. */
 export type InvitationState = "open" | "used" | "expired" | "withdrawn" | "unknown";
 export type InvitationView =
   { state: "open"; email: string; role: (typeof roles)[number]; resets: boolean } | { state: Exclude<InvitationState, "open"> };
@@ -178,7 +178,7 @@ export const invitationAcceptSchema = z.object({
   name: nameSchema.optional(),
   password: passwordSchema,
 });
-/** A new address or password needs the present password: a session that was left open must not be enough to take over the account. */
+/** A new address or password requires the current password, so that an unattended session cannot take over the account. */
 export const accountChangeSchema = z
   .object({ name: nameSchema, email: emailSchema, password: passwordSchema, currentPassword: z.string().min(1).max(254) })
   .partial()
@@ -190,11 +190,11 @@ export const accountChangeSchema = z
 export const confirmBodySchema = z.object({ password: z.string().min(1).max(254) });
 export const memberChangeSchema = z.object({ role: z.enum(roles).exclude(["owner"]).optional(), disabled: z.boolean().optional() });
 
-export const jobSearchQuerySchema = querySchema({ ...jobParams, ...searchParams });
+export const jobSearchQuerySchema = createQuerySchema({ ...jobParams, ...searchParams });
 export type JobSearchQuery = z.infer<typeof jobSearchQuerySchema>;
 
 export type JobReach = {
-  /** `reading`: older jobs are still being read. `newest`: the job index keeps, or the service lists, only the newest. */
+  /** `reading`: older jobs are still being read. `newest`: the job index or the service has only the newest jobs. */
   extent: "all" | "newest" | "reading";
   sinceMs?: number;
   unread: number;
@@ -231,13 +231,13 @@ export const savedViewChangeSchema = z.object({
   isDefault: z.boolean().optional(),
 });
 
-export const MAX_ARCHIVED = 10_000;
+export const MAX_ARCHIVED_FILES = 10_000;
 
 export const archiveChoiceSchema = z.union([
-  z.object({ ids: z.array(z.string().min(1).max(200)).min(1).max(MAX_ARCHIVED) }),
+  z.object({ ids: z.array(z.string().min(1).max(200)).min(1).max(MAX_ARCHIVED_FILES) }),
   z.object({ query: z.string().max(20_000) }),
 ]);
 export type ArchiveChoice = z.infer<typeof archiveChoiceSchema>;
 
-/** `isCut`: more files matched than fit into one ZIP. */
+/** `isCut`: more files matched than fit into one ZIP file. */
 export type ArchiveAnswer = { id: string; count?: number; isCut: boolean };

@@ -1,24 +1,24 @@
 import { isObject, type JsonObject, textOf } from "./json/json";
 import { parseJson } from "./json/parse-json";
-import { cutText } from "./plain-line";
+import { truncateText } from "./plain-line";
 import { type NodeError, type NodeErrors } from "./schemas/execution";
 
 export function readNodeErrors(value: unknown): NodeErrors | undefined {
   if (!isObject(value)) return undefined;
-  const entries = Object.entries(value).flatMap(([nodeId, entry]) => (isObject(entry) ? [[nodeId, readEntry(entry)] as const] : []));
+  const entries = Object.entries(value).flatMap(([nodeId, entry]) => (isObject(entry) ? [[nodeId, parseEntry(entry)] as const] : []));
   return entries.length > 0 ? Object.fromEntries(entries) : undefined;
 }
 
-function readEntry(entry: Record<string, unknown>): NodeErrors[string] {
+function parseEntry(entry: Record<string, unknown>): NodeErrors[string] {
   return {
     ...entry,
     class_type: textOf(entry.class_type),
     dependent_outputs: Array.isArray(entry.dependent_outputs) ? entry.dependent_outputs.filter((id) => typeof id === "string") : [],
-    errors: Array.isArray(entry.errors) ? entry.errors.flatMap((error: unknown) => (isObject(error) ? [readError(error)] : [])) : [],
+    errors: Array.isArray(entry.errors) ? entry.errors.flatMap((error: unknown) => (isObject(error) ? [parseError(error)] : [])) : [],
   };
 }
 
-function readError(error: Record<string, unknown>): NodeError {
+function parseError(error: Record<string, unknown>): NodeError {
   return {
     ...error,
     type: textOf(error.type) ?? "unknown",
@@ -31,7 +31,7 @@ function readError(error: Record<string, unknown>): NodeError {
 export type Failure = {
   code: string;
   message: string;
-  /** HTTP status of the answer; 0 if there was none (unreachable, timed out). */
+  /** The HTTP status, or 0 without a response (unreachable or timed out). */
   status: number;
   details?: unknown;
   nodeErrors?: NodeErrors;
@@ -40,31 +40,31 @@ export type Failure = {
   requestId?: string;
 };
 
-/** Only the upstream client decides which refusals mean this. */
+/** The upstream client decides which responses have this code. */
 export function isMissingOperation({ code }: Pick<Failure, "code">): boolean {
   return code === "NOT_IMPLEMENTED";
 }
 
-export function isNotThere(failure: Pick<Failure, "code" | "status">): boolean {
+export function isNotFound(failure: Pick<Failure, "code" | "status">): boolean {
   return failure.status === 404 || isMissingOperation(failure);
 }
 
 const MAX_MESSAGE = 500;
 
-/** A 429 whose code or message speaks of money, plan or a full queue is shown, and the request is not repeated. */
-const refusalCode = /QUEUE|TIER|BILLING|PAYMENT|SUBSCRIPTION|CREDIT|FUNDS|QUOTA|PLATFORM_REFUSED/i;
-const refusalMessage = /\b(paid|pay|payment|subscription|plan|billing|credits?|funds|queue)\b/i;
+/** A 429 whose code or message mentions money, a plan or a full queue is shown, and the request is not repeated. */
+const limitCode = /QUEUE|TIER|BILLING|PAYMENT|SUBSCRIPTION|CREDIT|FUNDS|QUOTA|PLATFORM_REFUSED/i;
+const limitMessage = /\b(paid|pay|payment|subscription|plan|billing|credits?|funds|queue)\b/i;
 const queueWord = /QUEUE/i;
 
-type AnswerHead = { status: number; headers?: { get(name: string): string | null } };
+type ResponseHead = { status: number; headers?: { get(name: string): string | null } };
 
-export function parseFailure(head: AnswerHead, body: string, nowMs = Date.now()): Failure {
+export function parseFailure(head: ResponseHead, body: string, nowMs = Date.now()): Failure {
   const retryAfterMs = parseRetryAfter(head.headers?.get("retry-after") ?? null, nowMs);
   const parsed = parseJson(body);
-  const fields = isObject(parsed) ? fromObject(parsed) : { message: shortText(parsed === undefined ? body : parsed) };
+  const fields = isObject(parsed) ? readFields(parsed) : { message: toShortText(parsed === undefined ? body : parsed) };
   return {
-    code: fields.code ?? codeOfStatus(head.status),
-    message: cutText(fields.message ?? messageOfStatus(head.status), MAX_MESSAGE),
+    code: fields.code ?? getStatusCode(head.status),
+    message: truncateText(fields.message ?? createStatusMessage(head.status), MAX_MESSAGE),
     status: head.status,
     ...(fields.details !== undefined && { details: fields.details }),
     ...(fields.nodeErrors && { nodeErrors: fields.nodeErrors }),
@@ -75,17 +75,17 @@ export function parseFailure(head: AnswerHead, body: string, nowMs = Date.now())
 }
 
 export function isPlainRateLimit(failure: Pick<Failure, "status" | "code" | "message">): boolean {
-  return failure.status === 429 && !refusalCode.test(failure.code) && !refusalMessage.test(failure.message);
+  return failure.status === 429 && !limitCode.test(failure.code) && !limitMessage.test(failure.message);
 }
 
-/** For a 429, which has three meanings, the words decide. */
-export function codeByStatus(failure: Pick<Failure, "status" | "code" | "message">): string {
+/** A 429 has three meanings, which the text distinguishes. */
+export function getCodeByStatus(failure: Pick<Failure, "status" | "code" | "message">): string {
   const { status, code, message } = failure;
-  if (status !== 429 || isPlainRateLimit(failure)) return codeOfStatus(status);
-  return queueWord.test(code) || (!refusalCode.test(code) && queueWord.test(message)) ? QUEUE_FULL : "PAYMENT_REQUIRED";
+  if (status !== 429 || isPlainRateLimit(failure)) return getStatusCode(status);
+  return queueWord.test(code) || (!limitCode.test(code) && queueWord.test(message)) ? QUEUE_FULL : "PAYMENT_REQUIRED";
 }
 
-/** A late validation failure: the job's exception text embeds the JSON of a 400 body (first brace to last). */
+/** A late validation failure: the job's exception text contains the JSON of a 400 body (first brace to last). */
 export function parseLateValidation(exceptionMessage: string): Failure | undefined {
   const first = exceptionMessage.indexOf("{");
   const last = exceptionMessage.lastIndexOf("}");
@@ -93,77 +93,81 @@ export function parseLateValidation(exceptionMessage: string): Failure | undefin
   const text = exceptionMessage.slice(first, last + 1);
   const embedded = parseJson(text);
   if (!isObject(embedded)) return undefined;
-  const saysWhy = isObject(embedded.error) || textOf(embedded.error) !== undefined || readNodeErrors(embedded.node_errors) !== undefined;
-  return saysWhy ? parseFailure({ status: 400 }, text) : undefined;
+  const hasReason = isObject(embedded.error) || textOf(embedded.error) !== undefined || readNodeErrors(embedded.node_errors) !== undefined;
+  return hasReason ? parseFailure({ status: 400 }, text) : undefined;
 }
 
 type FailureFields = Partial<Pick<Failure, "code" | "message" | "details" | "nodeErrors" | "promptError" | "requestId">>;
 
-function fromObject(body: JsonObject): FailureFields {
+function readFields(body: JsonObject): FailureFields {
   const inner = isObject(body.error) ? body.error : body;
   const nodeErrors = readNodeErrors(body.node_errors);
   const firstNodeError = Object.values(nodeErrors ?? {}).flatMap((entry) => entry.errors)[0];
   return {
-    code: codeWord(inner.code) ?? codeWord(inner.type) ?? codeWord(body.code) ?? (nodeErrors && "prompt_outputs_failed_validation"),
+    code: toCode(inner.code) ?? toCode(inner.type) ?? toCode(body.code) ?? (nodeErrors && "prompt_outputs_failed_validation"),
     message:
-      plainText(inner.message) ??
-      plainText(body.error) ??
-      plainText(body.message) ??
-      plainText(body.detail) ??
-      plainText([firstNodeError?.message, firstNodeError?.details].filter(Boolean).join(": ")),
-    details: notEmpty(inner.details) ?? notEmpty(body.invalid_ids) ?? notEmpty(body.accepted) ?? notEmpty(inner.extra_info),
+      toPlainText(inner.message) ??
+      toPlainText(body.error) ??
+      toPlainText(body.message) ??
+      toPlainText(body.detail) ??
+      toPlainText([firstNodeError?.message, firstNodeError?.details].filter(Boolean).join(": ")),
+    details:
+      undefinedIfEmpty(inner.details) ??
+      undefinedIfEmpty(body.invalid_ids) ??
+      undefinedIfEmpty(body.accepted) ??
+      undefinedIfEmpty(inner.extra_info),
     nodeErrors,
     promptError: isObject(body.error) && isObject(body.node_errors) ? body.error : undefined,
     requestId: textOf(body.request_id),
   };
 }
 
-/** A code is one word. Some gateways repeat the HTTP status here as a number. */
-function codeWord(value: unknown): string | undefined {
+/** A code has no spaces. Some gateways repeat the HTTP status here as a number. */
+function toCode(value: unknown): string | undefined {
   const word = textOf(value)?.trim();
   return word && word.length <= 100 && !/\s/.test(word) ? word : undefined;
 }
 
-function plainText(value: unknown): string | undefined {
+function toPlainText(value: unknown): string | undefined {
   const text = textOf(value)?.trim();
   return text === undefined || text.startsWith("<") || /<\/?(html|body|head|div)\b/i.test(text) ? undefined : text;
 }
 
-function shortText(body: unknown): string | undefined {
-  const text = plainText(body);
+function toShortText(body: unknown): string | undefined {
+  const text = toPlainText(body);
   return text !== undefined && text.length <= MAX_MESSAGE ? text : undefined;
 }
 
-/** No service sends this code: the console uses it for a 429 that speaks of a full queue. */
+/** The console's own code for a 429 that mentions a full queue. */
 export const QUEUE_FULL = "QUEUE_FULL";
 
-function codeOfStatus(status: number): string {
+function getStatusCode(status: number): string {
   return status === 0 ? "UPSTREAM_UNREACHABLE" : (statusCodes.get(status) ?? "UNKNOWN_ERROR");
 }
 
-function messageOfStatus(status: number): string {
+function createStatusMessage(status: number): string {
   return status === 0 ? "The service gave no answer." : `The service answered ${status} without saying why.`;
 }
 
-function notEmpty(value: unknown): unknown {
+function undefinedIfEmpty(value: unknown): unknown {
   if (value === undefined || value === null || value === "") return undefined;
   if (isObject(value) && Object.keys(value).length === 0) return undefined;
   return Array.isArray(value) && value.length === 0 ? undefined : value;
 }
 
-// RFC 9110, 10.2.3: whole seconds or a date. Undefined if it cannot be read.
+// RFC 9110, 10.2.3: whole seconds or a date. Undefined if it is invalid.
 function parseRetryAfter(value: string | null, nowMs: number): number | undefined {
   const text = value?.trim() ?? "";
   const waitMs = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : isDate(text) ? Date.parse(text) - nowMs : Number.NaN;
   return Number.isFinite(waitMs) ? Math.max(0, Math.round(waitMs)) : undefined;
 }
 
-/** Date.parse also reads bare numbers ("-5") as years: only text that begins like a date is handed to it. */
+/** Excludes bare numbers ("-5"), which Date.parse reads as years. */
 function isDate(text: string): boolean {
   return /^([A-Za-z]{3,9},|\d{4}-\d{2}-\d{2})/.test(text);
 }
 
-/** A refusal that names no code of its own gets the first one with its status. */
+/** A failure without its own code gets the first code with its status. */
 export const errorStatus = {
   BAD_REQUEST: 400,
   INVALID_QUERY: 400,
@@ -229,10 +233,10 @@ export function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(errorStatus, code);
 }
 
-export function refusal(code: ErrorCode, message: string, details?: unknown): Failure {
+export function createFailure(code: ErrorCode, message: string, details?: unknown): Failure {
   return { code, message, status: errorStatus[code], ...(details !== undefined && { details }) };
 }
 
-export function invalidField(path: string, message: string): Failure {
-  return refusal("INVALID_BODY", `${path}: ${message}`, [{ path, message }]);
+export function createFieldFailure(path: string, message: string): Failure {
+  return createFailure("INVALID_BODY", `${path}: ${message}`, [{ path, message }]);
 }

@@ -9,7 +9,7 @@ import { type Role } from "./people/roles";
 export type OperationBody =
   { kind: "json"; schema: z.ZodType } | { kind: "multipart"; file: string; fields: z.ZodObject } | { kind: "octets" };
 
-/** `bytes`: the content itself. `empty`: no body. `redirect`: a Location that must be followed without the key. */
+/** `bytes`: the content itself. `empty`: no body. `redirect`: a Location, which must be followed without the key. */
 export type OperationAnswer = { kind: "json"; schema: z.ZodType } | { kind: "bytes" } | { kind: "empty" } | { kind: "redirect" };
 
 export type Operation = {
@@ -17,34 +17,34 @@ export type Operation = {
   summary?: string;
   method: "GET" | "HEAD" | "POST" | "PUT" | "DELETE";
   path: `/api/${string}`;
-  /** The parameter at the end of the path that is all the rest of it, slashes included. */
+  /** The last path parameter, which may contain slashes. */
   tail?: string;
   tier: "core" | "extension";
-  /** Core, but a plain local server lacks it: that is how such a server is recognised. */
+  /** A core operation that a plain local server lacks, which identifies such a server. */
   isLackedByLocal?: true;
   capability?: Capability;
   role: Role;
-  /** Reads jobs alone, or a file that may be one of theirs: for members who see only the jobs of a connection. */
+  /** Reads only jobs, or files that may be outputs of jobs. Members who see only the jobs of a connection may call it. */
   reads?: "jobs" | "jobFiles";
   query?: z.ZodObject;
   fixedQuery?: Readonly<Record<string, unknown>>;
-  /** What a 404 may mean besides a missing operation. All but `other` can be looked up. */
+  /** What a 404 may mean besides a missing operation. All except `other` can be looked up. */
   item?: "asset" | "job" | "task" | "file" | "other";
   body?: OperationBody;
   clears?: readonly KnownJobState[];
-  /** Refusals of the embedded service, besides those that follow from the operation's shape. */
+  /** Error codes of the embedded service that do not follow from the operation's properties. */
   refusals?: readonly ErrorCode[];
   bodyRefusal?: z.ZodType;
   answers: Readonly<Record<number, OperationAnswer>>;
   subject?: Subject;
 };
 
-/** Lists that every service has: an answer holds them under this name, and one odd row does not spoil the others. */
+/** Lists that every service has. The response has this name as a field, and one invalid row does not affect the others. */
 const coreLists = ["jobs", "history", "assets"] as const;
-/** What an answer is about, for the parts that keep some of it: names, the job index, pictures seen. */
+/** The content of a response, for code that stores parts of it: names, the job index and seen images. */
 export type Subject = (typeof coreLists)[number] | "job" | "jobStatus" | "asset" | "submission" | "removal" | "nodes";
 
-export function coreListIn({ subject }: Operation): (typeof coreLists)[number] | undefined {
+export function findCoreList({ subject }: Operation): (typeof coreLists)[number] | undefined {
   return coreLists.find((list) => list === subject);
 }
 
@@ -57,14 +57,14 @@ export function hasRanges({ answers }: Operation): boolean {
   return 206 in answers;
 }
 
-export function answersBytes({ answers }: Operation): boolean {
+export function returnsBytes({ answers }: Operation): boolean {
   return Object.values(answers)[0]?.kind === "bytes";
 }
 
 type Definition = Omit<Operation, "name" | "tier" | "role"> & Partial<Pick<Operation, "role">>;
 type DefinedOperations<T> = { [N in keyof T]: T[N] & { name: N; tier: Operation["tier"]; role: Role } };
 
-/** The key is the name. Operations with a capability are extensions. Reads need a viewer, changes an operator, unless a role is given. */
+/** The key is the name. Operations with a capability are extensions. By default, reads require a viewer and changes an operator. */
 export function defineOperations<const T extends Record<string, Definition>>(table: T): DefinedOperations<T>;
 export function defineOperations(table: Record<string, Definition>): Record<string, Operation> {
   const entries = Object.entries(table).map(([name, definition]): [string, Operation] => {

@@ -1,4 +1,4 @@
-// Query parameters as data, for services' queries and pages' addresses. A bad value falls back to its default and is reported.
+// Query parameters as data, for queries of services and URLs of pages. An invalid value is reported and replaced by its default.
 
 export type Param =
   | { kind: "integer"; min: number; max?: number; default?: number }
@@ -19,29 +19,29 @@ export type ValueOf<P extends Param> = {
 type ParamValues<P extends Params> = { [N in keyof P as P[N] extends { default: string | number | boolean } ? N : never]: ValueOf<P[N]> };
 export type ValuesOf<P extends Params> = ParamValues<P> & { [N in Exclude<keyof P, keyof ParamValues<P>>]?: ValueOf<P[N]> };
 
-const MAX_IGNORED = 100;
+const MAX_IGNORED_LENGTH = 100;
 
-export function readAddress<const P extends Params>(params: P, search: URLSearchParams): { query: ValuesOf<P>; ignored: string[] };
-export function readAddress(params: Params, search: URLSearchParams): { query: unknown; ignored: string[] } {
+export function parseSearch<const P extends Params>(params: P, search: URLSearchParams): { query: ValuesOf<P>; ignored: string[] };
+export function parseSearch(params: Params, search: URLSearchParams): { query: unknown; ignored: string[] } {
   const ignored: string[] = [];
   const query = Object.entries(params).map(([name, param]) => {
     const text = search.getAll(name).join(",");
-    const value = text === "" ? undefined : read(param, text);
-    if (text !== "" && value === undefined) ignored.push(`${name}=${text.slice(0, MAX_IGNORED)}`);
+    const value = text === "" ? undefined : parseParam(param, text);
+    if (text !== "" && value === undefined) ignored.push(`${name}=${text.slice(0, MAX_IGNORED_LENGTH)}`);
     return [name, value ?? param.default];
   });
   return { query: Object.fromEntries(query), ignored };
 }
 
-function read(param: Param, text: string): unknown {
+function parseParam(param: Param, text: string): unknown {
   if (param.kind === "word") return param.values.find((value) => value === text);
-  if (param.kind === "boolean") return truthOf(text);
+  if (param.kind === "boolean") return parseBoolean(text);
   if (param.kind === "integer") {
-    const value = integerOf(text);
+    const value = parseInteger(text);
     return value !== undefined && value >= param.min && value <= (param.max ?? Number.MAX_SAFE_INTEGER) ? value : undefined;
   }
   if (param.kind === "words") {
-    const requestedParts = partsOf(text.toLowerCase());
+    const requestedParts = splitList(text.toLowerCase());
     return requestedParts.every((word) => param.values.includes(word))
       ? param.values.filter((value) => requestedParts.includes(value))
       : undefined;
@@ -51,12 +51,12 @@ function read(param: Param, text: string): unknown {
   return param.read ? param.read(value) : value;
 }
 
-/** For an address: default values are left out, so that two ways to the same place have one address. */
-export function addressValues<const P extends Params>(
+/** For URLs. Default values are omitted, so that equal queries have the same URL. */
+export function toSearchValues<const P extends Params>(
   params: P,
   values: ValuesOf<P>,
 ): Record<keyof P, string | number | boolean | readonly string[] | undefined>;
-export function addressValues(params: Params, values: Readonly<Record<string, unknown>>): Record<string, unknown> {
+export function toSearchValues(params: Params, values: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const entries = Object.entries(params).map(([name, param]) => {
     const value = values[name];
     const isList = param.kind === "words" && Array.isArray(value);
@@ -65,20 +65,20 @@ export function addressValues(params: Params, values: Readonly<Record<string, un
   return Object.fromEntries(entries);
 }
 
-export function integerOf(text: string): number | undefined {
+export function parseInteger(text: string): number | undefined {
   return /^-?\d{1,16}$/.test(text) ? Number(text) + 0 : undefined;
 }
 
-export function truthOf(text: string): boolean | undefined {
+export function parseBoolean(text: string): boolean | undefined {
   const word = text.toLowerCase();
   return word === "true" || word === "1" || (word === "false" || word === "0" ? false : undefined);
 }
 
-export function partsOf(text: string): string[] {
+export function splitList(text: string): string[] {
   return text.split(",").flatMap((part) => part.trim() || []);
 }
 
-/** Ids come from services: none may change the rest of a URL. Node classes may have spaces and letters of any language. */
+/** Ids come from services and must not change the rest of a URL. Node classes may have spaces and letters of any language. */
 export function isAddressableId(value: string): boolean {
   return value.length <= 1000 && !/^\.{1,2}$/.test(value) && /^[^\p{Cc}\p{Cs}/\\%?#]+$/u.test(value);
 }

@@ -1,16 +1,16 @@
-// Makes a text one line that reads in stored order, for names that people choose. Joiners stay, since names and emoji need them.
+// Makes a text one line without direction characters, for names that people choose. Keeps joiners, which names and emoji need.
 
-const misleading = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu;
+const misleadingCharacters = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu;
 
 export function toPlainLine(text: string): string {
-  return text.replace(misleading, "");
+  return text.replace(misleadingCharacters, "");
 }
 
 export function toFileName(text: string): string {
   return toPlainLine(text) || "file";
 }
 
-/** Undefined if the text is not percent-encoded as it should be. */
+/** Undefined if the text is not correctly percent-encoded. */
 export function decodePercent(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
@@ -19,7 +19,7 @@ export function decodePercent(text: string): string | undefined {
   }
 }
 
-/** At most `max` characters; an ellipsis replaces the rest. */
-export function cutText(text: string, max: number): string {
+/** At most `max` characters. An ellipsis replaces the rest. */
+export function truncateText(text: string, max: number): string {
   return text.length > max ? `${text.slice(0, max - 1)}…` : text;
 }

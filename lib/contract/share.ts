@@ -1,16 +1,16 @@
 import { z } from "zod";
 import { type FileKind } from "./views/outputs-view";
 
-export const MAX_SHARED = 100;
+export const MAX_SHARED_ASSETS = 100;
 const MAX_SHARE_MS = 365 * 24 * 60 * 60_000;
 const MIN_SHARE_PASSWORD = 8;
 const MAX_PASSWORD_LENGTH = 200;
-const id = z.string().min(1).max(200);
+const idSchema = z.string().min(1).max(200);
 
 export const shareBodySchema = z
   .object({
-    job: id.optional(),
-    assets: z.array(id).max(MAX_SHARED).default([]),
+    job: idSchema.optional(),
+    assets: z.array(idSchema).max(MAX_SHARED_ASSETS).default([]),
     title: z
       .string()
       .trim()
@@ -22,13 +22,13 @@ export const shareBodySchema = z
     keepsMetadata: z.boolean().default(false),
     showsMaker: z.boolean().default(false),
     showsWorkflow: z.boolean().default(false),
-    /** Leave out files that cannot be cleaned, instead of refusing the whole share. */
+    /** Omits files that cannot be cleaned, instead of rejecting the whole share. */
     leavesOut: z.boolean().default(false),
   })
   .refine(({ job, assets }) => (job === undefined) !== (assets.length === 0), "must name a job or assets, and not both");
 export type ShareBody = z.input<typeof shareBodySchema>;
 
-/** Answered only once: the console keeps just a hash of the token. */
+/** Returned only once. The console stores a hash of the token. */
 export type CreatedShare = { id: string; title: string; path: `/share/${string}`; expiresAt: number; count: number };
 export type NotCleanableDetails = { notCleanable: string[] };
 
@@ -54,7 +54,7 @@ export type SharedPage = {
 };
 
 export type ShareState = "open" | "expired" | "revoked" | "closed";
-/** For the settings. `closed`: the member who made it may no longer share it. */
+/** For the settings. `closed`: the member who created it may no longer share it. */
 export type ShareView = {
   id: string;
   title: string;

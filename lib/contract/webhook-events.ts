@@ -1,4 +1,4 @@
-// Events, message formats and views of webhooks. Free of zod: the settings page loads it.
+// Events, message formats and views of webhooks. Does not import zod, for the settings page.
 
 export const webhookEvents = [
   "job.completed",
@@ -12,10 +12,10 @@ export const webhookEvents = [
 ] as const;
 export type WebhookEvent = (typeof webhookEvents)[number];
 
-/** `standard`: JSON as Standard Webhooks advises. The others are messages for people. */
+/** `standard`: JSON in the format of Standard Webhooks. The others are messages for people. */
 export const webhookFormats = ["standard", "slack", "discord", "ntfy"] as const;
 export type WebhookFormat = (typeof webhookFormats)[number];
-/** Names, the same in every language. */
+/** Product names, which are not translated. */
 export const webhookFormatNames: Readonly<Record<WebhookFormat, string>> = {
   standard: "Standard Webhooks",
   slack: "Slack",
@@ -25,11 +25,11 @@ export const webhookFormatNames: Readonly<Record<WebhookFormat, string>> = {
 
 export type DeliveryState = "pending" | "delivered" | "failed";
 
-/** `status`: the receiver refused it; `forbidden`: the address is neither public nor trusted; `sealed`: the key ring lacks the key. */
+/** `status`: the receiver rejected it. `forbidden`: the address is neither public nor trusted. `sealed`: the key ring lacks the key. */
 export type DeliveryProblem = "status" | "redirected" | "timeout" | "unreachable" | "forbidden" | "sealed";
 
 export const RETRY_HOURS = 24;
-/** How long a replaced secret still signs, beside the new one. */
+/** How long a replaced secret is still used, together with the new one. */
 export const OLD_WEBHOOK_SECRET_MS = 24 * 60 * 60_000;
 export const renewals = ["keep-old", "at-once"] as const;
 export type RenewWebhookSecret = (typeof renewals)[number];
@@ -38,7 +38,7 @@ export type WebhookView = {
   id: string;
   connection: string;
   name: string;
-  /** The origin only: the path of a chat's address is a secret. */
+  /** Only the origin, because the path of a chat's address is a secret. */
   origin: string;
   format: WebhookFormat;
   events: WebhookEvent[];
@@ -46,10 +46,10 @@ export type WebhookView = {
   isEnabled: boolean;
   createdAt: number;
   oldSecretUntil?: number;
-  /** Of its newest delivery. */
+  /** The newest delivery. */
   last?: { state: DeliveryState; at: number };
 };
-/** `secret`: shown once, after it was made. */
+/** `secret` is returned only once, after its creation. */
 export type WebhookSaved = { webhook: WebhookView; secret?: string };
 
 export type DeliveryView = {
@@ -61,7 +61,7 @@ export type DeliveryView = {
   attempts: number;
   /** The body that was sent, in the webhook's format. */
   request: string;
-  /** While it is pending. */
+  /** Only for pending deliveries. */
   nextAt?: number;
   last?: { at: number; durationMs: number; status?: number; problem?: DeliveryProblem; response?: string };
 };

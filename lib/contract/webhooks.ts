@@ -1,11 +1,11 @@
-// What admins send to set up a webhook, and what a receiver gets (docs/admin/webhooks.md).
+// The schemas for setting up webhooks, and for the payloads that receivers get (docs/admin/webhooks.md).
 
 import { z } from "zod";
 import { jobStates } from "./jobs/job-list";
-import { plainLine, webAddress } from "./schemas/lenient";
+import { createPlainLine, webAddressSchema } from "./schemas/lenient";
 import { renewals, webhookEvents, webhookFormats } from "./webhook-events";
 
-const urlSchema = webAddress.refine((text) => !text.includes("#"), "must not contain a fragment");
+const urlSchema = webAddressSchema.refine((text) => !text.includes("#"), "must not contain a fragment");
 
 const eventsSchema = z
   .array(z.enum(webhookEvents))
@@ -15,7 +15,7 @@ const eventsSchema = z
 
 export const webhookSchema = z.object({
   connection: z.string().min(1).max(100),
-  name: plainLine(100),
+  name: createPlainLine(100),
   url: urlSchema,
   format: z.enum(webhookFormats),
   events: eventsSchema,
@@ -29,28 +29,28 @@ export const webhookChangeSchema = webhookSchema
   .extend({ renewSecret: z.enum(renewals).optional() });
 export type WebhookChange = z.output<typeof webhookChangeSchema>;
 
-const time = z.iso.datetime();
-const connection = z.object({ id: z.string(), name: z.string() });
-const failure = z.object({ code: z.string(), message: z.string() });
+const timeSchema = z.iso.datetime();
+const connectionSchema = z.object({ id: z.string(), name: z.string() });
+const failureSchema = z.object({ code: z.string(), message: z.string() });
 
 const jobDataSchema = z.object({
-  connection,
+  connection: connectionSchema,
   job: z.object({
     id: z.string(),
     state: z.enum(jobStates),
-    /** Its label, else the workflow's name, else its id. */
+    /** The label, or the workflow's name, or the id. */
     name: z.string(),
     label: z.string().optional(),
     workflow: z.string().optional(),
-    /** Who submitted it through this console. */
+    /** The member who submitted it through this console. */
     member: z.string().optional(),
-    createdAt: time.optional(),
-    startedAt: time.optional(),
-    endedAt: time.optional(),
+    createdAt: timeSchema.optional(),
+    startedAt: timeSchema.optional(),
+    endedAt: timeSchema.optional(),
     waitMs: z.number().optional(),
     runMs: z.number().optional(),
     outputs: z.int().optional(),
-    failure: failure.optional(),
+    failure: failureSchema.optional(),
     /** Only if the webhook includes prompts. */
     prompt: z.string().optional(),
   }),
@@ -58,13 +58,13 @@ const jobDataSchema = z.object({
   url: z.string(),
 });
 const batchDataSchema = z.object({
-  connection,
-  /** Jobs that were submitted together; those neither completed nor failed were cancelled or removed. */
+  connection: connectionSchema,
+  /** Jobs that were submitted together. Jobs that neither completed nor failed were cancelled or removed. */
   batch: z.object({
     id: z.string(),
-    /** The workflow's name, else its id. */
+    /** The workflow's name, or its id. */
     name: z.string(),
-    /** Who submitted it. */
+    /** The member who submitted it. */
     member: z.string().optional(),
     jobs: z.int(),
     completed: z.int(),
@@ -73,26 +73,30 @@ const batchDataSchema = z.object({
   /** The jobs of the workflow. */
   url: z.string(),
 });
-const queueDataSchema = z.object({ connection, url: z.string() });
+const queueDataSchema = z.object({ connection: connectionSchema, url: z.string() });
 const connectionDataSchema = z.object({
-  connection,
-  since: time,
-  failure: failure.optional(),
+  connection: connectionSchema,
+  since: timeSchema,
+  failure: failureSchema.optional(),
   downMs: z.number().optional(),
   url: z.string(),
 });
 const runnerDataSchema = connectionDataSchema.extend({ runner: z.object({ id: z.string(), label: z.string() }) });
 
-const payload = <T extends string, D extends z.ZodType>(type: T, data: D) => z.object({ type: z.literal(type), timestamp: time, data });
+const createPayloadSchema = <T extends string, D extends z.ZodType>(type: T, data: D) =>
+  z.object({ type: z.literal(type), timestamp: timeSchema, data });
 export const webhookPayloadSchema = z.discriminatedUnion("type", [
-  payload("job.completed", jobDataSchema),
-  payload("job.failed", jobDataSchema),
-  payload("batch.ended", batchDataSchema),
-  payload("queue.idle", queueDataSchema),
-  payload("connection.down", connectionDataSchema),
-  payload("connection.up", connectionDataSchema),
-  payload("runner.down", runnerDataSchema),
-  payload("runner.up", runnerDataSchema),
-  payload("webhook.test", z.object({ connection, webhook: z.object({ id: z.string(), name: z.string() }), url: z.string() })),
+  createPayloadSchema("job.completed", jobDataSchema),
+  createPayloadSchema("job.failed", jobDataSchema),
+  createPayloadSchema("batch.ended", batchDataSchema),
+  createPayloadSchema("queue.idle", queueDataSchema),
+  createPayloadSchema("connection.down", connectionDataSchema),
+  createPayloadSchema("connection.up", connectionDataSchema),
+  createPayloadSchema("runner.down", runnerDataSchema),
+  createPayloadSchema("runner.up", runnerDataSchema),
+  createPayloadSchema(
+    "webhook.test",
+    z.object({ connection: connectionSchema, webhook: z.object({ id: z.string(), name: z.string() }), url: z.string() }),
+  ),
 ]);
 export type WebhookPayload = z.output<typeof webhookPayloadSchema>;

@@ -3,10 +3,10 @@ import { type Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import { isStoreAway } from "@/lib/shared/error-codes";
 import { type Feed, type FeedAdmission, type FeedEnd, feedEnds, type FeedTarget, type Refused } from "@/lib/shared/http-types";
-import { telemetry } from "@/lib/shared/telemetry";
+import { getTelemetry } from "@/lib/shared/telemetry";
 import { endSocket } from "./refusals";
 
-/** Each handler checks who connects (Origin, key or session) before it answers. */
+/** Each handler checks the client (Origin, key or session) before it responds. */
 export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 export function handleUpgrades(
@@ -18,9 +18,9 @@ export function handleUpgrades(
   server.on("upgrade", (request, socket, head) => {
     // Node removes its own listeners, and an error on a socket without a listener would end the process.
     socket.on("error", () => socket.destroy());
-    if (request.headers.upgrade?.toLowerCase() !== "websocket") return void withoutUpgrade(server, request, socket, head);
-    const refused = checkRequest(request);
-    if (refused) return endSocket(socket, refused);
+    if (request.headers.upgrade?.toLowerCase() !== "websocket") return void handleWithoutUpgrade(server, request, socket, head);
+    const refusal = checkRequest(request);
+    if (refusal) return endSocket(socket, refusal);
     const handler = byPath.get(request.url?.split(/[?#]/)[0] ?? "");
     if (!handler) return endSocket(socket, { status: 404, code: "NOT_FOUND", message: "There is no WebSocket at this address." });
     try {
@@ -31,11 +31,16 @@ export function handleUpgrades(
   });
 }
 
-function withoutUpgrade(server: Server, { method, url, httpVersion, rawHeaders }: IncomingMessage, socket: Duplex, head: Buffer): void {
+function handleWithoutUpgrade(
+  server: Server,
+  { method, url, httpVersion, rawHeaders }: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+): void {
   const lines = [`${method} ${url} HTTP/${httpVersion}`];
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] ?? "";
-    if (name.toLowerCase() !== "upgrade") lines.push(`${name}: ${rawHeaders[at + 1] ?? ""}`);
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? "";
+    if (name.toLowerCase() !== "upgrade") lines.push(`${name}: ${rawHeaders[index + 1] ?? ""}`);
   }
   socket.removeAllListeners("error");
   socket.unshift(Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), head]));
@@ -50,21 +55,24 @@ const DEFAULT_BOUNDS = {
 };
 const MAX_SENT_BYTES = 64 * 1024;
 const MAX_SENT_MESSAGES = 1000;
-const PING_MS = 30_000;
-const CLOSE_MS = 1000;
+const PING_INTERVAL_MS = 30_000;
+const CLOSE_TIMEOUT_MS = 1000;
 
 type AdmitListener = (request: IncomingMessage) => FeedAdmission | Promise<FeedAdmission>;
 type Repeat = (ms: number, run: () => void) => { stop(): void };
 type Options = { addressOf?: (request: IncomingMessage) => string; repeat?: Repeat; limits?: Partial<typeof DEFAULT_BOUNDS> };
 type Socket = { peer: WebSocket; owner: string; address: string; feed: Feed | undefined; answered: boolean; received: number };
 
-export function createEventSockets(admit: AdmitListener, { addressOf = remoteAddress, repeat = repeatOnClock, limits }: Options = {}) {
+export function createEventSockets(
+  admit: AdmitListener,
+  { addressOf: getAddress = getRemoteAddress, repeat = startInterval, limits }: Options = {},
+) {
   const server = new WebSocketServer({ noServer: true, maxPayload: MAX_SENT_BYTES, perMessageDeflate: false, clientTracking: false });
   const sockets = new Set<Socket>();
   const bounds = { ...DEFAULT_BOUNDS, ...limits };
   let isClosing = false;
-  telemetry().metrics?.read("lightdesk_open_streams", () => sockets.size);
-  const pings = repeat(PING_MS, () => sockets.forEach((socket) => void checkSocket(socket)));
+  getTelemetry().metrics?.read("lightdesk_open_streams", () => sockets.size);
+  const pings = repeat(PING_INTERVAL_MS, () => sockets.forEach((socket) => void checkSocket(socket)));
 
   const count = (matches: (socket: Socket) => boolean) => [...sockets].filter(matches).length;
   const isFull = (address: string) => sockets.size >= bounds.inAll || count((socket) => socket.address === address) >= bounds.perAddress;
@@ -72,27 +80,27 @@ export function createEventSockets(admit: AdmitListener, { addressOf = remoteAdd
   async function checkSocket(socket: Socket): Promise<void> {
     const { peer, feed } = socket;
     if (!socket.answered) return peer.terminate();
-    if (socket.received > MAX_SENT_MESSAGES) return end(peer, { code: feedEnds.notAllowed, reason: "Too many messages." });
+    if (socket.received > MAX_SENT_MESSAGES) return endPeer(peer, { code: feedEnds.notAllowed, reason: "Too many messages." });
     socket.answered = false;
     socket.received = 0;
     peer.ping();
-    // An outage does not mean that a right was lost: the right is checked again at the next ping.
+    // A failed check does not mean that the right was lost. It is checked again at the next ping.
     const reason = await Promise.resolve()
       .then(() => feed?.objection())
       .catch(() => undefined);
-    if (reason !== undefined) end(peer, { code: feedEnds.notAllowed, reason });
+    if (reason !== undefined) endPeer(peer, { code: feedEnds.notAllowed, reason });
   }
 
-  async function take(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    const address = addressOf(request);
-    if (isClosing) return stopping(socket);
-    if (isFull(address)) return tooMany(socket);
+  async function accept(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const address = getAddress(request);
+    if (isClosing) return rejectStopping(socket);
+    if (isFull(address)) return rejectTooMany(socket);
     const admission = await admit(request);
     if (socket.destroyed) return;
     if (!admission.ok) return endSocket(socket, admission.refused);
-    // While this client was being admitted, others may have been too, or a stop may have begun.
-    if (isClosing) return stopping(socket);
-    if (isFull(address) || count(({ owner }) => owner === admission.owner) >= bounds.perOwner) return tooMany(socket);
+    // Meanwhile, other clients may have been admitted or a stop may have begun.
+    if (isClosing) return rejectStopping(socket);
+    if (isFull(address) || count(({ owner }) => owner === admission.owner) >= bounds.perOwner) return rejectTooMany(socket);
     server.handleUpgrade(request, socket, head, (peer) => void serve(peer, address, admission));
   }
 
@@ -112,52 +120,58 @@ export function createEventSockets(admit: AdmitListener, { addressOf = remoteAdd
         if (peer.bufferedAmount > bounds.waitingBytes) return peer.terminate();
         peer.send(message);
       },
-      end: (feedEnd) => end(peer, feedEnd),
+      end: (feedEnd) => endPeer(peer, feedEnd),
     };
     try {
       socket.feed = await open(target);
     } catch {
-      return end(peer, { code: feedEnds.tryLater, reason: "Events of jobs cannot be sent now. Try again." });
+      return endPeer(peer, { code: feedEnds.tryLater, reason: "Events of jobs cannot be sent now. Try again." });
     }
-    if (!socket.feed) return end(peer, { code: feedEnds.notAllowed, reason: "The key is no longer valid." });
+    if (!socket.feed) return endPeer(peer, { code: feedEnds.notAllowed, reason: "The key is no longer valid." });
     if (!sockets.has(socket)) socket.feed.stop();
   }
 
   const handler: UpgradeHandler = (request, socket, head) =>
-    void take(request, socket, head).catch((error: unknown) => endSocket(socket, isStoreAway(error) ? away : broken));
+    void accept(request, socket, head).catch((error: unknown) =>
+      endSocket(socket, isStoreAway(error) ? databaseUnavailable : internalError),
+    );
 
   return {
     handler,
-    /** To be called before the server is closed, since that waits for every connection. */
+    /** Call before closing the server, which waits for every connection. */
     close(): void {
       isClosing = true;
       pings.stop();
-      for (const { peer } of sockets) end(peer, { code: feedEnds.goingAway, reason: "The service is stopping." });
+      for (const { peer } of sockets) endPeer(peer, { code: feedEnds.goingAway, reason: "The service is stopping." });
     },
   };
 }
 
-const broken: Refused = { status: 500, code: "INTERNAL", message: "The connection could not be opened." };
-const away: Refused = { status: 503, code: "SERVICE_UNAVAILABLE", message: "The database is unavailable. Try again in a moment." };
+const internalError: Refused = { status: 500, code: "INTERNAL", message: "The connection could not be opened." };
+const databaseUnavailable: Refused = {
+  status: 503,
+  code: "SERVICE_UNAVAILABLE",
+  message: "The database is unavailable. Try again in a moment.",
+};
 
-function end(peer: WebSocket, { code, reason }: FeedEnd): void {
+function endPeer(peer: WebSocket, { code, reason }: FeedEnd): void {
   peer.close(code, reason);
-  setTimeout(() => peer.terminate(), CLOSE_MS).unref();
+  setTimeout(() => peer.terminate(), CLOSE_TIMEOUT_MS).unref();
 }
 
-function repeatOnClock(ms: number, run: () => void): { stop(): void } {
+function startInterval(ms: number, run: () => void): { stop(): void } {
   const timer = setInterval(run, ms).unref();
   return { stop: () => clearInterval(timer) };
 }
 
-function stopping(socket: Duplex): void {
+function rejectStopping(socket: Duplex): void {
   endSocket(socket, { status: 503, code: "SERVICE_UNAVAILABLE", message: "The service is stopping." });
 }
 
-function tooMany(socket: Duplex): void {
+function rejectTooMany(socket: Duplex): void {
   endSocket(socket, { status: 429, code: "RATE_LIMITED", message: "Too many connections are open. Close one, or try again later." });
 }
 
-function remoteAddress(request: IncomingMessage): string {
+function getRemoteAddress(request: IncomingMessage): string {
   return request.socket.remoteAddress ?? "unknown";
 }

@@ -1,19 +1,19 @@
-// Health and metrics, answered before everything else and without the database. Reasons need the metrics token or another right.
+// Health and metrics, which respond before everything else and without the database. Reasons require the metrics token or another right.
 import { createHash, timingSafeEqual } from "node:crypto";
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { createYieldQueue } from "@/lib/shared/async";
 import { type Refused } from "@/lib/shared/http-types";
 import { type Readiness } from "@/lib/shared/readiness";
-import { telemetry } from "@/lib/shared/telemetry";
+import { getTelemetry } from "@/lib/shared/telemetry";
 import { refuse } from "./refusals";
 
-type Operator = {
+type OperatorOptions = {
   token: string | undefined;
   readiness(): Readiness | undefined;
-  maySeeReasons?(request: IncomingMessage): Promise<boolean>;
+  canSeeReasons?(request: IncomingMessage): Promise<boolean>;
 };
-type Answer = { status: number; type: string; body: string };
+type OperatorResponse = { status: number; type: string; body: string };
 
 const notFound: Refused = { status: 404, code: "NOT_FOUND", message: "There is nothing at this address." };
 const wrongMethod: Refused = {
@@ -22,7 +22,7 @@ const wrongMethod: Refused = {
   message: "Only GET and HEAD are allowed here.",
   headers: { allow: "GET, HEAD" },
 };
-const broken: Refused = { status: 500, code: "INTERNAL", message: "Internal error. See the log." };
+const internalError: Refused = { status: 500, code: "INTERNAL", message: "Internal error. See the log." };
 const noToken: Refused = {
   status: 401,
   code: "UNAUTHORIZED",
@@ -32,24 +32,24 @@ const noToken: Refused = {
 
 export const operatorPaths = ["/api/health/live", "/api/health/ready", "/api/metrics"] as const;
 
-export function operatorRoutes({
+export function createOperatorRoutes({
   token,
   readiness,
-  maySeeReasons,
-}: Operator): (request: IncomingMessage, response: ServerResponse) => boolean {
-  const states = async () => (await readiness()?.()) ?? [{ part: "start", ready: false, reason: "It is starting." }];
-  telemetry().metrics?.read("lightdesk_ready", async () => new Map((await states()).map(({ part, ready }) => [part, ready ? 1 : 0])));
+  canSeeReasons,
+}: OperatorOptions): (request: IncomingMessage, response: ServerResponse) => boolean {
+  const getStates = async () => (await readiness()?.()) ?? [{ part: "start", ready: false, reason: "It is starting." }];
+  getTelemetry().metrics?.read("lightdesk_ready", async () => new Map((await getStates()).map(({ part, ready }) => [part, ready ? 1 : 0])));
 
-  const answers: Record<(typeof operatorPaths)[number], (request: IncomingMessage) => Promise<Answer | Refused>> = {
-    "/api/health/live": async () => inJson(200, { status: "alive" }),
+  const handlers: Record<(typeof operatorPaths)[number], (request: IncomingMessage) => Promise<OperatorResponse | Refused>> = {
+    "/api/health/live": async () => toJsonResponse(200, { status: "alive" }),
     async "/api/health/ready"(request) {
-      const parts = await states();
+      const parts = await getStates();
       const isReady = parts.every(({ ready }) => ready);
-      const maySee = hasToken(request, token) || (await maySeeReasons?.(request).catch(() => false));
-      return inJson(isReady ? 200 : 503, { status: isReady ? "ready" : "not ready", ...(maySee && { parts }) });
+      const canSee = hasToken(request, token) || (await canSeeReasons?.(request).catch(() => false));
+      return toJsonResponse(isReady ? 200 : 503, { status: isReady ? "ready" : "not ready", ...(canSee && { parts }) });
     },
     async "/api/metrics"(request) {
-      const { metrics } = telemetry();
+      const { metrics } = getTelemetry();
       if (token === undefined || !metrics) return notFound;
       if (!hasToken(request, token)) return noToken;
       return { status: 200, ...(await metrics.text()) };
@@ -57,36 +57,36 @@ export function operatorRoutes({
   };
 
   // Monitors have no limit. One request per event loop turn, so that pages get served during a flood.
-  const turn = createYieldQueue();
+  const waitForTurn = createYieldQueue();
   return (request, response) => {
     const path = request.url?.split(/[?#]/)[0];
     const operatorPath = operatorPaths.find((operatorPath) => operatorPath === path);
     if (!operatorPath) return false;
-    const send = (outcome: Answer | Refused) =>
-      "code" in outcome ? refuse(request, response, outcome) : write(request, response, outcome);
+    const send = (outcome: OperatorResponse | Refused) =>
+      "code" in outcome ? refuse(request, response, outcome) : writeResponse(request, response, outcome);
     if (request.method !== "GET" && request.method !== "HEAD") send(wrongMethod);
     else
-      turn()
-        .then(() => answers[operatorPath](request))
+      waitForTurn()
+        .then(() => handlers[operatorPath](request))
         .then(send, (error: unknown) => {
           process.stderr.write(`request failed: ${operatorPath}: ${error instanceof Error ? error.message : String(error)}\n`);
-          send(broken);
+          send(internalError);
         });
     return true;
   };
 }
 
-function inJson(status: number, value: unknown): Answer {
+function toJsonResponse(status: number, value: unknown): OperatorResponse {
   return { status, type: "application/json", body: writeExactJson(value) };
 }
 
-function write({ method }: IncomingMessage, response: ServerResponse, { status, type, body }: Answer): void {
+function writeResponse({ method }: IncomingMessage, response: ServerResponse, { status, type, body }: OperatorResponse): void {
   response
     .writeHead(status, { "content-type": type, "content-length": Buffer.byteLength(body), "cache-control": "no-store" })
     .end(method === "HEAD" ? undefined : body);
 }
 
-/** Compares hashes, which have one length: the time it takes reveals nothing about the token. */
+/** Compares hashes of equal length, so that the duration reveals nothing about the token. */
 function hasToken({ headers }: IncomingMessage, token: string | undefined): boolean {
   const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1];
   if (token === undefined || bearer === undefined) return false;

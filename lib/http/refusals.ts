@@ -4,11 +4,11 @@ import { type Duplex } from "node:stream";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { own } from "@/lib/contract/json/own";
 import { type Refused } from "@/lib/shared/http-types";
-import { pageAddress } from "./request-line";
+import { toPageUrl } from "./request-line";
 
 type PlainPage = { title: string; text: string; head?: string; more?: string };
 
-function plainPage({ title, text, head = "", more = "" }: PlainPage): string {
+function createPlainPage({ title, text, head = "", more = "" }: PlainPage): string {
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -22,35 +22,35 @@ ${more}</html>
 `;
 }
 
-function isForPeople({ headers }: IncomingMessage): boolean {
+function acceptsHtml({ headers }: IncomingMessage): boolean {
   return headers.accept?.includes("text/html") ?? false;
 }
 
-const AGAIN_SECONDS = 1;
+const RETRY_SECONDS = 1;
 
-const page = plainPage({
+const startingPage = createPlainPage({
   title: "Lightdesk is starting",
   text: "This page reloads automatically.",
-  head: `<meta http-equiv="refresh" content="${AGAIN_SECONDS}">\n`,
+  head: `<meta http-equiv="refresh" content="${RETRY_SECONDS}">\n`,
 });
 
-export const starting = { code: "STARTING", message: "Lightdesk is starting. Ask again in a moment." };
+export const startingError = { code: "STARTING", message: "Lightdesk is starting. Ask again in a moment." };
 
 export function refuseWhileStarting(request: IncomingMessage, response: ServerResponse): void {
-  const isPage = isForPeople(request);
-  const body = isPage ? page : writeExactJson({ ...starting, request_id: randomUUID() });
+  const isPage = acceptsHtml(request);
+  const body = isPage ? startingPage : writeExactJson({ ...startingError, request_id: randomUUID() });
   response
     .writeHead(503, {
       "content-type": isPage ? "text/html; charset=utf-8" : "application/json",
       "content-length": Buffer.byteLength(body),
       "cache-control": "no-store",
-      "retry-after": String(AGAIN_SECONDS),
+      "retry-after": String(RETRY_SECONDS),
     })
     .end(request.method === "HEAD" ? undefined : body);
 }
 
-/** The policy of every answer without its own: its content may load nothing, run nothing and be in no frame. */
-export const ANSWER_HEADERS: Readonly<Record<string, string>> = {
+/** The policy of responses without their own: the content may not load anything, run anything or be framed. */
+export const DEFAULT_HEADERS: Readonly<Record<string, string>> = {
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
   "x-content-type-options": "nosniff",
 };
@@ -58,12 +58,12 @@ const PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancest
 
 export function refuse(request: IncomingMessage, response: ServerResponse, { status, code, message, headers }: Refused): void {
   const id = randomUUID();
-  const isPage = isForPeople(request) && !/^\/api(\/|$)/.test(request.url ?? "");
+  const isPage = acceptsHtml(request) && !/^\/api(\/|$)/.test(request.url ?? "");
   const body = isPage
-    ? plainPage({ title: titleOf(status), text: message, more: `<p><a href="${pageAddress(request, "/")}">Open Lightdesk</a></p>\n` })
+    ? createPlainPage({ title: getTitle(status), text: message, more: `<p><a href="${toPageUrl(request, "/")}">Open Lightdesk</a></p>\n` })
     : writeExactJson({ code, message, request_id: id });
   response.writeHead(status, {
-    ...ANSWER_HEADERS,
+    ...DEFAULT_HEADERS,
     ...(isPage && { "content-security-policy": PAGE_POLICY }),
     "content-type": isPage ? "text/html; charset=utf-8" : "application/json",
     "content-length": Buffer.byteLength(body),
@@ -75,39 +75,42 @@ export function refuse(request: IncomingMessage, response: ServerResponse, { sta
   response.end(request.method === "HEAD" ? undefined : body);
 }
 
-function titleOf(status: number): string {
+function getTitle(status: number): string {
   if (status === 421) return "This is not the address of Lightdesk";
   if (status === 429 || status === 503) return "Lightdesk is busy";
   return status === 405 ? "This page takes no such request" : "There is no such page";
 }
 
-const LINGER_MS = 1000;
+const CLOSE_DELAY_MS = 1000;
 
-/** For a socket without a request or parser. A client that is still sending gets to read the answer; no client keeps the socket open. */
-export function endSocket(socket: Duplex, { status, code, message, headers: own }: Refused): void {
+/** For a socket without a request or parser. Clients that are still sending can read the response, but cannot keep the socket open. */
+export function endSocket(socket: Duplex, { status, code, message, headers: ownHeaders }: Refused): void {
   if (!socket.writable) return void socket.destroy();
   const body = writeExactJson({ code, message, request_id: randomUUID() });
   const headers = {
-    ...ANSWER_HEADERS,
+    ...DEFAULT_HEADERS,
     "content-type": "application/json",
     "content-length": Buffer.byteLength(body),
     connection: "close",
-    ...own,
+    ...ownHeaders,
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.on("error", () => socket.destroy());
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${lines.join("")}\r\n${body}`);
-  // Closing with unread bytes would reset the connection before the client reads the answer.
+  // Closing with unread bytes would reset the connection before the client reads the response.
   socket.resume();
-  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  const timer = setTimeout(() => socket.destroy(), CLOSE_DELAY_MS);
   socket.once("close", () => clearTimeout(timer));
 }
 
-export function refuseUnparsed(server: Server, isBusy: (socket: Duplex) => boolean): void {
+export function handleUnparsed(server: Server, isBusy: (socket: Duplex) => boolean): void {
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-    // After a request in work, a refusal would be taken for that request's answer.
+    // During a request, an error would be taken for that request's response.
     if (error.code === "ECONNRESET" || isBusy(socket)) return void socket.destroy();
-    endSocket(socket, own(unparsed, error.code ?? "") ?? { status: 400, code: "BAD_REQUEST", message: "The request is not valid HTTP." });
+    endSocket(
+      socket,
+      own(parserErrors, error.code ?? "") ?? { status: 400, code: "BAD_REQUEST", message: "The request is not valid HTTP." },
+    );
   });
   server.on("checkExpectation", (request, response) =>
     refuse(request, response, { status: 417, code: "EXPECTATION_FAILED", message: "The only supported Expect header is 100-continue." }),
@@ -117,7 +120,7 @@ export function refuseUnparsed(server: Server, isBusy: (socket: Duplex) => boole
   );
 }
 
-const unparsed: Readonly<Record<string, Refused>> = {
+const parserErrors: Readonly<Record<string, Refused>> = {
   HPE_HEADER_OVERFLOW: { status: 431, code: "HEADERS_TOO_LARGE", message: "The address and headers are larger than 16 KiB." },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, code: "REQUEST_TIMEOUT", message: "The headers did not arrive in time." },
   HPE_INVALID_URL: { status: 400, code: "BAD_REQUEST", message: "The URL contains characters that must be percent-encoded." },

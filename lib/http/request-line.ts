@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type IncomingMessage } from "node:http";
 import { decodePercent } from "@/lib/contract/plain-line";
-import { EMBED_PATH_HEADER, embedAddressOf, setEmbedPaths } from "@/lib/shared/console-paths";
+import { EMBED_PATH_HEADER, parseEmbedPath, setEmbedPaths } from "@/lib/shared/console-paths";
 import { type Refused } from "@/lib/shared/http-types";
-import { isInNetworks, networks } from "@/lib/shared/ip-address";
+import { createBlockList, isInNetworks } from "@/lib/shared/ip-address";
 
-function withoutBasePath(url: string, basePath: string): string {
+function stripBasePath(url: string, basePath: string): string {
   if (basePath === "" || !url.startsWith(basePath)) return url;
   const rest = url.slice(basePath.length);
   if (rest === "" || rest.startsWith("?") || rest.startsWith("#")) return `/${rest}`;
@@ -14,33 +14,33 @@ function withoutBasePath(url: string, basePath: string): string {
 
 const basePaths = new WeakMap<IncomingMessage, string>();
 
-/** Removes the base path from the request's address. `pageAddress` puts it in front of addresses that the answer names. */
+/** Removes the base path from the request's URL. `toPageUrl` adds it to URLs in the response. */
 export function removeBasePath(request: IncomingMessage, basePath: string): void {
-  request.url = withoutBasePath(request.url ?? "", basePath);
+  request.url = stripBasePath(request.url ?? "", basePath);
   basePaths.set(request, basePath);
 }
 
-export function pageAddress(request: IncomingMessage, path: string): string {
-  return withBasePath(path, basePaths.get(request) ?? "");
+export function toPageUrl(request: IncomingMessage, path: string): string {
+  return addBasePath(path, basePaths.get(request) ?? "");
 }
 
-/** For Next, which wants the base path in every address, without a slash after it: otherwise Next and some proxies would redirect. */
-export function withBasePath(url: string, basePath: string): string {
+/** For Next, which needs the base path in every URL, without a slash after it. Otherwise, Next and some proxies would redirect. */
+export function addBasePath(url: string, basePath: string): string {
   return basePath !== "" && /^\/([?#]|$)/.test(url) ? basePath + url.slice(1) : basePath + url;
 }
 
-const PREFIX = /^\/api\/userdata\//i;
-const dots = /^(\.|%2e){1,2}$/i;
+const USERDATA_PREFIX = /^\/api\/userdata\//i;
+const dotsPattern = /^(\.|%2e){1,2}$/i;
 
-/** Encodes dots that mean folders, and backslashes, once more: no parser resolves them, and their reader refuses them. */
+/** Encodes dots that mean folders, and backslashes, a second time, so that no parser resolves them and the reader rejects them. */
 export function escapeDots(url: string): string {
-  if (!PREFIX.test(url)) return url;
+  if (!USERDATA_PREFIX.test(url)) return url;
   const end = url.search(/[?#]/);
   const path = end < 0 ? url : url.slice(0, end);
   const escapedPath = path
     .replaceAll("\\", "%5C")
     .split("/")
-    .map((segment) => (dots.test(segment) ? segment.replace(/\.|%2e/gi, "%252E") : segment));
+    .map((segment) => (dotsPattern.test(segment) ? segment.replace(/\.|%2e/gi, "%252E") : segment));
   return escapedPath.join("/") + (end < 0 ? "" : url.slice(end));
 }
 
@@ -50,28 +50,28 @@ export function createEmbedPaths(): { answerAt<T>(request: IncomingMessage, answ
   return {
     answerAt(request, answer) {
       delete request.headers[EMBED_PATH_HEADER];
-      const embedAddress = embedAddressAt(request.url ?? "");
-      if (!embedAddress) return answer();
-      request.headers[EMBED_PATH_HEADER] = embedAddress.path;
-      // Not left to Next's own proxy, which cuts off the body of an upload. For pages it rewrites the address (proxy.ts).
-      if (/^\/(api|samples)(?=[/?]|$)/.test(embedAddress.rest)) request.url = embedAddress.rest;
-      return paths.run(embedAddress.path, answer);
+      const embedUrl = parseEmbedUrl(request.url ?? "");
+      if (!embedUrl) return answer();
+      request.headers[EMBED_PATH_HEADER] = embedUrl.path;
+      // Not left to Next's own proxy, which truncates uploads. For pages, it rewrites the URL (proxy.ts).
+      if (/^\/(api|samples)(?=[/?]|$)/.test(embedUrl.rest)) request.url = embedUrl.rest;
+      return paths.run(embedUrl.path, answer);
     },
   };
 }
 
-export function isApi(path: string): boolean {
-  return /^\/api(\/|$)/.test(routeAddress(path));
+export function isApiPath(path: string): boolean {
+  return /^\/api(\/|$)/.test(toRouteUrl(path));
 }
 
-/** The address that routes are matched with: without the path of an embedded session. */
-export function routeAddress(address: string): string {
-  return embedAddressAt(address)?.rest ?? address;
+/** The URL for matching routes, without the path of an embedded session. */
+export function toRouteUrl(address: string): string {
+  return parseEmbedUrl(address)?.rest ?? address;
 }
 
-/** The base path is removed already: later in an address, the same text may be the name of a file. */
-function embedAddressAt(address: string): ReturnType<typeof embedAddressOf> {
-  const embedAddress = embedAddressOf(address);
+/** The base path was already removed. Later in the URL, the same text may be the name of a file. */
+function parseEmbedUrl(address: string): ReturnType<typeof parseEmbedPath> {
+  const embedAddress = parseEmbedPath(address);
   return embedAddress && address.startsWith(embedAddress.path) ? embedAddress : undefined;
 }
 
@@ -80,11 +80,11 @@ export type RequestRules = {
   isPage: (path: string) => boolean;
 };
 
-const hostText = /^(\[[\da-f:.]+\]|[\w.~%!$&'()*+,;=-]+)(:\d{1,5})?$/i;
-const loopback = networks("127.0.0.0/8", "::1/128");
+const hostPattern = /^(\[[\da-f:.]+\]|[\w.~%!$&'()*+,;=-]+)(:\d{1,5})?$/i;
+const loopback = createBlockList("127.0.0.0/8", "::1/128");
 
-export function hostsOf({ host, publicUrl }: { host: string; publicUrl?: string }): readonly string[] | undefined {
-  if (!isThisMachine(host)) return undefined;
+export function getHosts({ host, publicUrl }: { host: string; publicUrl?: string }): readonly string[] | undefined {
+  if (!isLocalName(host)) return undefined;
   return publicUrl === undefined ? [] : [new URL(publicUrl).hostname.toLowerCase()];
 }
 
@@ -93,49 +93,49 @@ export function checkRequest(request: IncomingMessage, { hosts, isPage }: Reques
   const hostProblem = checkHost(request, hosts);
   if (hostProblem) return hostProblem;
   if (url === "*" && method === "OPTIONS") return undefined;
-  if (!url.startsWith("/")) return badRequest("The request line must contain a path, such as /api/health.");
-  if (method === "TRACE") return notAllowed("TRACE is not supported.");
+  if (!url.startsWith("/")) return createBadRequest("The request line must contain a path, such as /api/health.");
+  if (method === "TRACE") return createNotAllowed("TRACE is not supported.");
   if (isPage(url.split(/[?#]/)[0] ?? "") && method !== "GET" && method !== "HEAD" && method !== "OPTIONS")
-    return { ...notAllowed("Pages allow only GET and HEAD."), headers: { allow: "GET, HEAD" } };
+    return { ...createNotAllowed("Pages allow only GET and HEAD."), headers: { allow: "GET, HEAD" } };
   return undefined;
 }
 
-/** Refuses an address whose path cannot be decoded; Next would report a fault of its own. */
+/** Rejects a URL whose path cannot be decoded, because Next would report its own error. */
 export function checkEncoding({ url = "" }: IncomingMessage): Refused | undefined {
   if (decodePercent(url.split(/[?#]/)[0] ?? "") !== undefined) return undefined;
-  return badRequest("The URL is not percent-encoded correctly: it may have been cut off or changed.");
+  return createBadRequest("The URL is not percent-encoded correctly: it may have been cut off or changed.");
 }
 
 function checkHost(request: IncomingMessage, hosts: readonly string[] | undefined): Refused | undefined {
   const hostCount = request.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === "host").length;
-  // HTTP/1.0 may leave it out; it then means the address that the request was sent to.
+  // HTTP/1.0 may omit it. The host is then the address that the request was sent to.
   if (hostCount === 0 && request.httpVersion === "1.0") {
-    request.headers.host = addressOf(request);
+    request.headers.host = getLocalAddress(request);
     return undefined;
   }
   const { host = "" } = request.headers;
-  if (hostCount !== 1) return badRequest(`Host: the header ${hostCount === 0 ? "is missing" : "is given more than once"}.`);
-  if (!hostText.test(host) || !URL.canParse(`http://${host}`)) return badRequest("Host: the header names no host.");
+  if (hostCount !== 1) return createBadRequest(`Host: the header ${hostCount === 0 ? "is missing" : "is given more than once"}.`);
+  if (!hostPattern.test(host) || !URL.canParse(`http://${host}`)) return createBadRequest("Host: the header names no host.");
   const { hostname } = new URL(`http://${host}`);
-  if (hosts === undefined || isThisMachine(hostname) || hosts.includes(hostname)) return undefined;
+  if (hosts === undefined || isLocalName(hostname) || hosts.includes(hostname)) return undefined;
   const message = "Host: unknown host name. To open the console under this name, set LIGHTDESK_PUBLIC_URL.";
   return { status: 421, code: "MISDIRECTED_REQUEST", message };
 }
 
-function isThisMachine(host: string): boolean {
+function isLocalName(host: string): boolean {
   const name = host.replace(/^\[|\]$/g, "").toLowerCase();
   return name === "localhost" || name.endsWith(".localhost") || isInNetworks(name, loopback);
 }
 
-function badRequest(message: string): Refused {
+function createBadRequest(message: string): Refused {
   return { status: 400, code: "BAD_REQUEST", message };
 }
 
-function notAllowed(message: string): Refused {
+function createNotAllowed(message: string): Refused {
   return { status: 405, code: "METHOD_NOT_ALLOWED", message };
 }
 
-function addressOf({ socket: { localAddress = "127.0.0.1", localPort } }: IncomingMessage): string {
+function getLocalAddress({ socket: { localAddress = "127.0.0.1", localPort } }: IncomingMessage): string {
   const address = localAddress.replace(/^::ffff:/, "");
   return `${address.includes(":") ? `[${address}]` : address}:${localPort}`;
 }

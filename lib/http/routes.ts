@@ -1,18 +1,21 @@
-// Which files and routes the build has: files packed with Brotli (bin/prepare.mjs), and the methods of each address.
+// The files and routes of the build: files compressed with Brotli (bin/prepare.mjs), and the methods of each route.
 
 import { readdirSync } from "node:fs";
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { own } from "@/lib/contract/json/own";
 import { type Refused } from "@/lib/shared/http-types";
-import { routeAddress } from "./request-line";
+import { toRouteUrl } from "./request-line";
 
-const types: Readonly<Record<string, string>> = { ".js": "application/javascript; charset=UTF-8", ".css": "text/css; charset=UTF-8" };
+const contentTypes: Readonly<Record<string, string>> = {
+  ".js": "application/javascript; charset=UTF-8",
+  ".css": "text/css; charset=UTF-8",
+};
 
-type PreferPacked = (request: IncomingMessage, response: ServerResponse) => void;
+type PreferCompressed = (request: IncomingMessage, response: ServerResponse) => void;
 
-export function packedFiles(folder: string, prefix: string): PreferPacked {
-  const packed = new Set(
+export function createCompressedFiles(folder: string, prefix: string): PreferCompressed {
+  const compressedFiles = new Set(
     readdirSync(folder, { recursive: true, encoding: "utf8" })
       .filter((file) => file.endsWith(".br"))
       .map((file) => `${prefix}/${file.replaceAll("\\", "/")}`),
@@ -21,9 +24,10 @@ export function packedFiles(folder: string, prefix: string): PreferPacked {
     const { url = "", method } = request;
     if (method !== "GET" && method !== "HEAD") return;
     const path = url.split("?", 1)[0] ?? "";
-    const type = types[/\.\w+$/.exec(path)?.[0] ?? ""];
-    if (type === undefined || !packed.has(`${path}.br`) || !readsBrotli(String(request.headers["accept-encoding"] ?? ""))) return;
-    // A range of packed bytes is useless to a browser, and the refusal of a range would be marked as packed.
+    const type = contentTypes[/\.\w+$/.exec(path)?.[0] ?? ""];
+    if (type === undefined || !compressedFiles.has(`${path}.br`) || !acceptsBrotli(String(request.headers["accept-encoding"] ?? "")))
+      return;
+    // A range of compressed bytes is useless to a browser, and an error response for it would be marked as compressed.
     delete request.headers.range;
     request.url = `${path}.br${url.slice(path.length)}`;
     response.setHeader("content-encoding", "br");
@@ -31,14 +35,14 @@ export function packedFiles(folder: string, prefix: string): PreferPacked {
   };
 }
 
-export function publicFiles(root: string, build: string): (url: string) => boolean {
+export function createPublicFileTest(root: string, build: string): (url: string) => boolean {
   const list = (folder: string, prefix: string) =>
     readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((file) => `${prefix}/${file.replaceAll("\\", "/")}`);
   const files = new Set([...list("public", ""), ...list(`${build}/static`, "/_next/static"), "/icon.svg", "/favicon.ico"]);
   return (url) => files.has(decodeURI(url.split(/[?#]/, 1)[0] ?? ""));
 }
 
-function readsBrotli(accepted: string): boolean {
+function acceptsBrotli(accepted: string): boolean {
   return accepted.split(",").some((value) => /^\s*br\s*(;\s*q=(?!0(\.0*)?\s*$).*)?$/i.test(value));
 }
 
@@ -47,12 +51,12 @@ type RouteMethods = Readonly<Record<string, readonly string[]>>;
 const allMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 export function createMethodCheck(routes: RouteMethods): (request: IncomingMessage) => Refused | undefined {
-  const routeOf = findRoute(Object.keys(routes));
+  const findRoutePath = createRouteFinder(Object.keys(routes));
   return ({ method = "", url = "" }) => {
-    const path = pathOf(url);
+    const path = getPath(url);
     if (!/^\/api(\/|$)/.test(path)) return undefined;
     if (!allMethods.has(method)) return { status: 400, code: "BAD_REQUEST", message: "Unknown method." };
-    const methods = own(routes, routeOf(path) ?? "");
+    const methods = own(routes, findRoutePath(path) ?? "");
     const allowed = methods && new Set([...methods, "OPTIONS", ...(methods.includes("GET") ? ["HEAD"] : [])]);
     if (!allowed || allowed.has(method)) return undefined;
     const allow = [...allowed].sort().join(", ");
@@ -62,17 +66,17 @@ export function createMethodCheck(routes: RouteMethods): (request: IncomingMessa
 
 export type NameRequest = (request: Pick<IncomingMessage, "method" | "url">) => { method: string; route: string };
 
-export function nameRequests(paths: readonly string[]): NameRequest {
-  const routeOf = findRoute(paths);
+export function createRequestNamer(paths: readonly string[]): NameRequest {
+  const findRoutePath = createRouteFinder(paths);
   return ({ method = "", url = "" }) => {
-    const path = pathOf(routeAddress(url));
-    const route = /^\/(_next|samples)\//.exec(path)?.[0].concat("*") ?? routeOf(path) ?? "other";
+    const path = getPath(toRouteUrl(url));
+    const route = /^\/(_next|samples)\//.exec(path)?.[0].concat("*") ?? findRoutePath(path) ?? "other";
     return { method: allMethods.has(method) ? method : "other", route };
   };
 }
 
-function findRoute(paths: readonly string[]): (path: string) => string | undefined {
-  // As in Next, a name takes precedence over a parameter, and a parameter over a catch-all: "~" sorts after every letter.
+function createRouteFinder(paths: readonly string[]): (path: string) => string | undefined {
+  // As in Next, a name has precedence over a parameter, and a parameter over a catch-all. "~" sorts after every letter.
   const order = (path: string) => path.replaceAll("[...", "~~").replaceAll("{file}", "~~").replaceAll(/[[{]/g, "~");
   const patterns = [...new Set(paths)]
     .sort((a, b) => (order(a) < order(b) ? -1 : 1))
@@ -80,7 +84,7 @@ function findRoute(paths: readonly string[]): (path: string) => string | undefin
   return (path) => patterns.find(({ pattern }) => pattern.test(path))?.path;
 }
 
-function pathOf(url: string): string {
+function getPath(url: string): string {
   return url.split(/[?#]/)[0] ?? "";
 }
 

@@ -3,68 +3,68 @@ import { type Socket } from "node:net";
 import { type Duplex } from "node:stream";
 import { objectOf } from "@/lib/contract/json/json";
 import { LENGTH_HEADER } from "@/lib/shared/headers";
-import { networkOf } from "@/lib/shared/ip-address";
-import { telemetry } from "@/lib/shared/telemetry";
+import { getNetwork } from "@/lib/shared/ip-address";
+import { getTelemetry } from "@/lib/shared/telemetry";
 import { handleUpgrades, type UpgradeHandler } from "./event-sockets";
-import { ANSWER_HEADERS, refuse, refuseUnparsed } from "./refusals";
+import { DEFAULT_HEADERS, handleUnparsed, refuse } from "./refusals";
 import { checkRequest, removeBasePath, type RequestRules } from "./request-line";
 import { type NameRequest } from "./routes";
 
 type ConnectionBounds = {
   all: number;
-  /** For one IPv4 address or one IPv6 /64. */
+  /** The limit for one IPv4 address or one IPv6 /64. */
   ofAddress: number;
   isProxy?: (address: string) => boolean;
   stallMs: number;
 };
 
-/** Browsers send one request after another; a client that sends more than this ahead of the answers wants to fill the memory. */
-const MAX_WAITING = 16;
+/** Browsers send one request after another. Clients that send more requests ahead of the responses may be trying to fill the memory. */
+const MAX_WAITING_REQUESTS = 16;
 const MAX_CONNECTIONS = 8192;
 const DEFAULT_DESCRIPTORS = 1024;
 
-/** The rest of the descriptors is for files, databases and services: a request in work may need one beside its connection. */
-function shareDescriptors(): { all: number; ofAddress: number } {
-  const all = Math.min(MAX_CONNECTIONS, Math.floor(descriptors() * 0.4));
-  return { all, ofAddress: Math.floor(all / 4) };
+/** The remaining descriptors are for files, databases and services, which requests in progress may need. */
+function getConnectionLimits(): { all: number; ofAddress: number } {
+  const maxTotal = Math.min(MAX_CONNECTIONS, Math.floor(countDescriptors() * 0.4));
+  return { all: maxTotal, ofAddress: Math.floor(maxTotal / 4) };
 }
 
-function descriptors(): number {
+function countDescriptors(): number {
   const { soft } = objectOf(objectOf(objectOf(process.report?.getReport())?.userLimits)?.open_files) ?? {};
   return typeof soft === "number" ? soft : Number(soft) || DEFAULT_DESCRIPTORS;
 }
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
-function boundConnections(server: Server, bounds: ConnectionBounds) {
-  const open = new Set<Socket>();
-  const ofNetwork = new Map<string, number>();
-  const waitingOn = new Map<Duplex, (() => void)[]>();
+function limitConnections(server: Server, bounds: ConnectionBounds) {
+  const openSockets = new Set<Socket>();
+  const countByNetwork = new Map<string, number>();
+  const waitingBySocket = new Map<Duplex, (() => void)[]>();
 
   server.maxConnections = bounds.all;
   server.prependListener("connection", (socket) => {
-    if (open.has(socket)) return;
-    const network = networkOf(socket.remoteAddress ?? "");
-    const count = ofNetwork.get(network) ?? 0;
+    if (openSockets.has(socket)) return;
+    const network = getNetwork(socket.remoteAddress ?? "");
+    const count = countByNetwork.get(network) ?? 0;
     if (count >= bounds.ofAddress && !bounds.isProxy?.(socket.remoteAddress ?? "")) return void socket.destroy();
-    open.add(socket);
-    ofNetwork.set(network, count + 1);
+    openSockets.add(socket);
+    countByNetwork.set(network, count + 1);
     socket.once("close", () => {
-      open.delete(socket);
-      waitingOn.delete(socket);
-      const remaining = (ofNetwork.get(network) ?? 1) - 1;
-      if (remaining > 0) ofNetwork.set(network, remaining);
-      else ofNetwork.delete(network);
+      openSockets.delete(socket);
+      waitingBySocket.delete(socket);
+      const remaining = (countByNetwork.get(network) ?? 1) - 1;
+      if (remaining > 0) countByNetwork.set(network, remaining);
+      else countByNetwork.delete(network);
     });
   });
 
-  // Nothing moved: end it if the client does not read its answer, or if no request is in work.
+  // After a timeout, ends the connection if the client does not read its response, or if there is no request in progress.
   server.setTimeout(bounds.stallMs, (socket) => {
-    if (socket.writableLength > 0 || !waitingOn.has(socket)) socket.destroy();
+    if (socket.writableLength > 0 || !waitingBySocket.has(socket)) socket.destroy();
   });
 
   return {
-    /** Node hands over all requests that arrive in one piece; without this, answers that wait for each other would pile up. */
+    /** Node passes on all requests that arrive together. Without this, their responses would accumulate. */
     oneAtATime(handle: Handle): Handle {
       return (request, response) => {
         const { socket } = request;
@@ -72,36 +72,36 @@ function boundConnections(server: Server, bounds: ConnectionBounds) {
         const start = () => {
           if (socket.destroyed) return;
           response.once("close", () => {
-            const next = waitingOn.get(socket)?.shift();
+            const next = waitingBySocket.get(socket)?.shift();
             if (next) next();
-            else waitingOn.delete(socket);
+            else waitingBySocket.delete(socket);
           });
           handle(request, response);
         };
-        const waiting = waitingOn.get(socket);
+        const waiting = waitingBySocket.get(socket);
         if (!waiting) {
-          waitingOn.set(socket, []);
+          waitingBySocket.set(socket, []);
           start();
-        } else if (waiting.length < MAX_WAITING) waiting.push(start);
+        } else if (waiting.length < MAX_WAITING_REQUESTS) waiting.push(start);
         else socket.destroy();
       };
     },
-    isBusy: (socket: Duplex) => waitingOn.has(socket),
-    destroyAll: () => open.forEach((socket) => socket.destroy()),
+    isBusy: (socket: Duplex) => waitingBySocket.has(socket),
+    destroyAll: () => openSockets.forEach((socket) => socket.destroy()),
   };
 }
 
 type Observe = (request: IncomingMessage, response: ServerResponse, answer: () => void) => void;
-/** The status that proxies log for a client that left before the answer. */
-const WENT_AWAY = 499;
+/** The status that proxies log for a client that disconnected before the response. */
+const CLIENT_CLOSED = 499;
 
-function createRequestObserver(nameOf: NameRequest | undefined): Observe {
-  const { metrics, traces } = telemetry();
-  if (!nameOf || (!metrics && !traces)) return (_request, _response, answer) => answer();
+function createRequestObserver(nameRequest: NameRequest | undefined): Observe {
+  const { metrics, traces } = getTelemetry();
+  if (!nameRequest || (!metrics && !traces)) return (_request, _response, answer) => answer();
   let inProgress = 0;
   metrics?.read("lightdesk_http_requests_in_progress", () => inProgress);
   return (request, response, answer) => {
-    const { method, route } = nameOf(request);
+    const { method, route } = nameRequest(request);
     const startedMs = performance.now();
     const { traceparent } = request.headers;
     const span = traces?.startSpan(`${method} ${route}`, {
@@ -112,7 +112,7 @@ function createRequestObserver(nameOf: NameRequest | undefined): Observe {
     inProgress += 1;
     response.once("close", () => {
       inProgress -= 1;
-      const status = response.headersSent ? response.statusCode : WENT_AWAY;
+      const status = response.headersSent ? response.statusCode : CLIENT_CLOSED;
       metrics?.count("lightdesk_http_requests_total", { method, route, status: String(status) });
       metrics?.observe("lightdesk_http_request_duration_seconds", { route }, (performance.now() - startedMs) / 1000);
       span?.end({ "http.response.status_code": status }, status < 500);
@@ -121,15 +121,15 @@ function createRequestObserver(nameOf: NameRequest | undefined): Observe {
   };
 }
 
-const LINGER_MS = 5000;
+const MAX_BODY_WAIT_MS = 5000;
 
-export class Answer<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
-  /** Next drops the length of a body, and copies this header, as a list. */
+export class HttpResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
+  /** Next drops the content length but copies this header, as a list. */
   override setHeader(name: string, value: number | string | readonly string[]): this {
     return name === LENGTH_HEADER ? super.setHeader("content-length", String(value)) : super.setHeader(name, value);
   }
 
-  /** Next calls it directly before the first part of the body: both travel in one packet. */
+  /** Next calls it directly before the first chunk of the body. Waiting sends both in one packet. */
   override flushHeaders(): void {
     process.nextTick(() => {
       if (!this.headersSent && !this.destroyed) super.flushHeaders();
@@ -140,10 +140,10 @@ export class Answer<Request extends IncomingMessage = IncomingMessage> extends S
     const { req, socket } = this;
     const end = (...rest: unknown[]): this => Reflect.apply(super.end, this, rest);
     if (this.writableEnded || req.complete || !socket || socket.destroyed) return end(...args);
-    // Also on a connection that is kept: a body that never ends would hold it forever.
-    const timer = setTimeout(() => end() && socket.destroy(), LINGER_MS).unref();
+    // Also for connections that are kept alive, which a body without an end would hold forever.
+    const timer = setTimeout(() => end() && socket.destroy(), MAX_BODY_WAIT_MS).unref();
     req.once("end", () => clearTimeout(timer));
-    // Node closes the connection right after its last answer. An answer of known length is complete without its end, so the end can wait.
+    // Node closes the connection directly after its last response. With a known length, the client does not need the end, which can wait.
     if (!this.isLast() || !this.hasHeader("content-length")) return end(...args);
     const [body] = args;
     if (typeof body === "string" || body instanceof Uint8Array) this.write(body);
@@ -160,8 +160,8 @@ export class Answer<Request extends IncomingMessage = IncomingMessage> extends S
   }
 }
 
-/** A client that has no right to send, or too much to send, is refused before a byte of the body travels. */
-function continueLate(server: Server): void {
+/** Rejects clients without the right to send, or with too large bodies, before they send a byte of the body. */
+function delayContinue(server: Server): void {
   server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
     const onListener = (event: string | symbol) => {
       if (event !== "data" && event !== "readable") return;
@@ -177,7 +177,7 @@ type HttpOptions = RequestRules & {
   patienceMs: number;
   isProxy?: (address: string) => boolean;
   connectionsPerAddress?: number;
-  /** Part of every address, unless a proxy removes it; it is removed before a request is judged, handled or upgraded. */
+  /** A part of every URL unless a proxy removes it. It is removed before a request is checked, handled or upgraded. */
   basePath?: string;
   upgrades?: Readonly<Record<string, UpgradeHandler>>;
   nameOf?: NameRequest;
@@ -185,43 +185,43 @@ type HttpOptions = RequestRules & {
 
 export type HttpServer = ReturnType<typeof createHttpServer>;
 
-const CHECK_EVERY_MS = 5000;
-/** A connection that ends as its client reuses it fails that request: programs poll every few seconds, proxies keep connections for 60 s. */
-const IDLE_MS = 15_000;
-const PROXY_IDLE_MS = 75_000;
+const CHECK_INTERVAL_MS = 5000;
+/** Longer than the polling intervals of programs, because a request fails if its connection ends meanwhile. */
+const IDLE_TIMEOUT_MS = 15_000;
+const PROXY_IDLE_TIMEOUT_MS = 75_000;
 
 export function createHttpServer(options: HttpOptions, handle: (request: IncomingMessage, response: ServerResponse) => void) {
   const { patienceMs, isProxy, upgrades = {}, basePath = "" } = options;
-  const connectionsCheckingInterval = Math.min(CHECK_EVERY_MS, patienceMs / 4);
-  const server = createServer({ connectionsCheckingInterval, requireHostHeader: false, ServerResponse: Answer });
-  // Uploads may take hours; the reader of a body ends one that pauses too long.
+  const connectionsCheckingInterval = Math.min(CHECK_INTERVAL_MS, patienceMs / 4);
+  const server = createServer({ connectionsCheckingInterval, requireHostHeader: false, ServerResponse: HttpResponse });
+  // Uploads may take hours. The reader of a body ends one that pauses too long.
   server.requestTimeout = 0;
   server.headersTimeout = patienceMs;
-  server.keepAliveTimeout = IDLE_MS;
-  const { all, ofAddress } = shareDescriptors();
-  // A client that is slow with its headers gets its refusal before the connection counts as idle.
+  server.keepAliveTimeout = IDLE_TIMEOUT_MS;
+  const { all, ofAddress } = getConnectionLimits();
+  // A client that is slow with its headers gets an error before the connection counts as idle.
   const stallMs = patienceMs + 2 * connectionsCheckingInterval;
   const bounds = { all, ofAddress: options.connectionsPerAddress ?? ofAddress, isProxy, stallMs };
-  const connections = boundConnections(server, bounds);
-  continueLate(server);
-  refuseUnparsed(server, connections.isBusy);
+  const connections = limitConnections(server, bounds);
+  delayContinue(server);
+  handleUnparsed(server, connections.isBusy);
   handleUpgrades(server, upgrades, (request) => {
     removeBasePath(request, basePath);
     return checkRequest(request, options);
   });
 
   const observe = createRequestObserver(options.nameOf);
-  const answer = connections.oneAtATime((request, response) => {
-    for (const [name, value] of Object.entries(ANSWER_HEADERS)) response.setHeader(name, value);
+  const respond = connections.oneAtATime((request, response) => {
+    for (const [name, value] of Object.entries(DEFAULT_HEADERS)) response.setHeader(name, value);
     const { socket } = request;
     // Overrides the keep-alive timeout that Node sets before `close`.
-    if (isProxy?.(socket.remoteAddress ?? "")) response.once("close", () => socket.setTimeout(PROXY_IDLE_MS));
+    if (isProxy?.(socket.remoteAddress ?? "")) response.once("close", () => socket.setTimeout(PROXY_IDLE_TIMEOUT_MS));
     removeBasePath(request, basePath);
     observe(request, response, () => handleAllowed(request, response));
   });
   const handleAllowed: typeof handle = (request, response) => {
-    const refused = checkRequest(request, options);
-    if (refused) return refuse(request, response, refused);
+    const refusal = checkRequest(request, options);
+    if (refusal) return refuse(request, response, refusal);
     if (request.method === "OPTIONS") {
       const { url = "" } = request;
       if (url === "*") return void response.writeHead(204, { allow: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS" }).end();
@@ -229,7 +229,7 @@ export function createHttpServer(options: HttpOptions, handle: (request: Incomin
     }
     handle(request, response);
   };
-  server.on("request", answer);
+  server.on("request", respond);
 
   return {
     listen: (port: number, host: string) => listen(server, port, host),
@@ -250,7 +250,7 @@ function listen(server: Server, port: number, host: string): Promise<number> {
 
 function close(server: Server, graceMs: number, destroyAll: () => void): Promise<void> {
   return new Promise((resolve) => {
-    // Otherwise a connection that becomes idle after its last answer would be kept for seconds.
+    // Otherwise, a connection that becomes idle after its last response would remain open for seconds.
     const sweep = setInterval(() => server.closeIdleConnections(), 50);
     const force = setTimeout(destroyAll, graceMs);
     server.close(() => {
@@ -261,20 +261,20 @@ function close(server: Server, graceMs: number, destroyAll: () => void): Promise
   });
 }
 
-/** Works from the first moment: a Ctrl-C during the start ends it as cleanly as a later one. Ends with code 1 if `stop` fails or hangs. */
+/** Also handles signals during the start. Exits with code 1 if `stop` fails or hangs. */
 export function stopOnSignals(stop: () => Promise<void>, maxMs: number): void {
   let isStopping = false;
-  const end = (message: string) => {
+  const fail = (message: string) => {
     process.stderr.write(`${message}\n`);
     process.exit(1);
   };
   const run = () => {
     if (isStopping) return;
     isStopping = true;
-    setTimeout(() => end(`The shutdown took longer than ${maxMs / 1000} s.`), maxMs).unref();
+    setTimeout(() => fail(`The shutdown took longer than ${maxMs / 1000} s.`), maxMs).unref();
     stop().then(
       () => process.exit(0),
-      (error: unknown) => end(error instanceof Error ? error.message : String(error)),
+      (error: unknown) => fail(error instanceof Error ? error.message : String(error)),
     );
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, run);

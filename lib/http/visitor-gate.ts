@@ -1,4 +1,4 @@
-// Serves visitors without a session from a cache of pages, each rendered once.
+// Serves visitors without a session from a cache of rendered pages.
 
 import { randomUUID } from "node:crypto";
 import { IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from "node:http";
@@ -9,15 +9,15 @@ import { createLimiter } from "@/lib/shared/async";
 import { type Refused, type VisitorRules } from "@/lib/shared/http-types";
 import { createLru } from "@/lib/shared/lru";
 import { refuse } from "./refusals";
-import { pageAddress } from "./request-line";
+import { toPageUrl } from "./request-line";
 
 type Render = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 type RenderedPage = { status: number; headers: OutgoingHttpHeaders; body: Buffer };
 
-const pack = promisify(gzip);
-const MIN_PACKED_BYTES = 1000;
-/** Hop-by-hop headers, and headers that would let a browser cache a page whose nonce changes. */
-const ownHeaders = ["connection", "content-encoding", "content-length", "date", "etag", "keep-alive", "transfer-encoding", "vary"];
+const compress = promisify(gzip);
+const MIN_COMPRESSED_BYTES = 1000;
+/** Hop-by-hop headers, and headers that would let a browser cache a page although its nonce changes. */
+const removedHeaders = ["connection", "content-encoding", "content-length", "date", "etag", "keep-alive", "transfer-encoding", "vary"];
 
 async function renderPage(render: Render, url: string, headers: IncomingMessage["headers"]): Promise<RenderedPage> {
   const request = new IncomingMessage(new Socket());
@@ -26,7 +26,7 @@ async function renderPage(render: Render, url: string, headers: IncomingMessage[
   const response = new MemoryResponse(request);
   await Promise.race([render(request, response), response.ended]);
   await response.ended;
-  const pageHeaders = Object.entries(response.getHeaders()).filter(([name]) => !ownHeaders.includes(name));
+  const pageHeaders = Object.entries(response.getHeaders()).filter(([name]) => !removedHeaders.includes(name));
   return { status: response.statusCode, headers: Object.fromEntries(pageHeaders), body: Buffer.concat(response.chunks) };
 }
 
@@ -54,7 +54,7 @@ class MemoryResponse extends ServerResponse {
   }
 }
 
-/** Stream methods accept a callback as their last argument. Node calls it once the bytes are written. */
+/** Stream methods accept a callback as their last argument, which Node calls once the bytes are written. */
 function invokeCallback(args: readonly unknown[]): void {
   const last = args.at(-1);
   if (typeof last === "function") process.nextTick(() => Reflect.apply(last, undefined, []));
@@ -64,14 +64,14 @@ const NONCE = /'nonce-([\w+/=-]+)'/;
 
 type SharedPage = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-function sharePage({ status, headers, body }: RenderedPage): SharedPage {
+function createSharedPage({ status, headers, body }: RenderedPage): SharedPage {
   const policy = String(headers["content-security-policy"] ?? "");
   const nonce = NONCE.exec(policy)?.[1];
   const parts = nonce === undefined ? [body.toString()] : body.toString().split(nonce);
   return async (request, response) => {
-    const fresh = Buffer.from(randomUUID()).toString("base64");
-    const own = nonce === undefined ? headers : { ...headers, "content-security-policy": policy.replaceAll(nonce, fresh) };
-    await sendPage(request, response, { status, headers: own, body: Buffer.from(parts.join(fresh)) });
+    const newNonce = Buffer.from(randomUUID()).toString("base64");
+    const pageHeaders = nonce === undefined ? headers : { ...headers, "content-security-policy": policy.replaceAll(nonce, newNonce) };
+    await sendPage(request, response, { status, headers: pageHeaders, body: Buffer.from(parts.join(newNonce)) });
   };
 }
 
@@ -80,12 +80,12 @@ async function sendPage(
   response: ServerResponse,
   { status, headers, body }: RenderedPage,
 ): Promise<void> {
-  const isPacked = body.length >= MIN_PACKED_BYTES && /\bgzip\b/.test(String(requestHeaders["accept-encoding"] ?? ""));
-  const bytes = isPacked ? await pack(body) : body;
+  const isCompressed = body.length >= MIN_COMPRESSED_BYTES && /\bgzip\b/.test(String(requestHeaders["accept-encoding"] ?? ""));
+  const bytes = isCompressed ? await compress(body) : body;
   for (const [name, value] of Object.entries(headers)) if (value !== undefined) response.setHeader(name, value);
   response.setHeader("vary", "accept-encoding, cookie, accept-language");
   response.setHeader("content-length", bytes.length);
-  if (isPacked) response.setHeader("content-encoding", "gzip");
+  if (isCompressed) response.setHeader("content-encoding", "gzip");
   response.writeHead(status).end(method === "HEAD" ? undefined : bytes);
 }
 
@@ -100,15 +100,15 @@ type Options = {
 };
 
 const MAX_RENDERS = 2;
-const MAX_WAITING = 64;
+const MAX_WAITING_RENDERS = 64;
 const MAX_PAGES = 200;
 const PAGE_TTL_MS = 5 * 60_000;
 const HEALTH_TTL_MS = 1000;
 const RETRY_SECONDS = 1;
-const openCalls = /^\/api\/(console\/session|embed\/check)(?=[/?#]|$)/;
+const uncountedCalls = /^\/api\/(console\/session|embed\/check)(?=[/?#]|$)/;
 
-const tooMany: Refused = { status: 429, code: "RATE_LIMITED", message: "Too many requests without a sign-in. Try again in a moment." };
-const busy: Refused = {
+const rateLimited: Refused = { status: 429, code: "RATE_LIMITED", message: "Too many requests without a sign-in. Try again in a moment." };
+const overloaded: Refused = {
   ...{ status: 503, code: "SERVICE_UNAVAILABLE", message: "Too many visitors at once. Try again in a moment." },
   headers: { "retry-after": String(RETRY_SECONDS) },
 };
@@ -117,15 +117,15 @@ type Page = { at: number; page: Promise<SharedPage | undefined> };
 
 export function createVisitorGate({ rules, render, limit, now = Date.now }: Options) {
   const pages = createLru<string, Page>({ max: MAX_PAGES });
-  const inTurn = createLimiter(MAX_RENDERS);
+  const limitRenders = createLimiter(MAX_RENDERS);
   let renders = 0;
   let health: { at: number; page: Promise<SharedPage> } | undefined;
 
   async function renderInTurn<T>(work: () => Promise<T>): Promise<T | undefined> {
-    if (renders >= MAX_RENDERS + MAX_WAITING) return undefined;
+    if (renders >= MAX_RENDERS + MAX_WAITING_RENDERS) return undefined;
     renders += 1;
     try {
-      return await inTurn(work);
+      return await limitRenders(work);
     } finally {
       renders -= 1;
     }
@@ -134,73 +134,73 @@ export function createVisitorGate({ rules, render, limit, now = Date.now }: Opti
   function findShared(name: string, url: string, language: string): Promise<SharedPage | undefined> {
     const cachedPage = pages.get(name);
     if (cachedPage && now() - cachedPage.at < PAGE_TTL_MS) return cachedPage.page;
-    // Only known values: nothing from one visitor's request can affect the page of others.
+    // Only known values, so that one visitor's request cannot affect the page of others.
     const headers = { host: "localhost", "accept-language": language, accept: "text/html" };
-    const page = renderInTurn(async () => sharePage(await renderPage(render, url, headers)));
+    const page = renderInTurn(async () => createSharedPage(await renderPage(render, url, headers)));
     pages.set(name, { at: now(), page });
     const forget = () => void (pages.get(name)?.page === page && pages.delete(name));
     page.then((loadedPage) => loadedPage ?? forget(), forget);
     return page;
   }
 
-  function refuseMany(request: IncomingMessage, response: ServerResponse, waitMs: number): void {
-    refuse(request, response, { ...tooMany, headers: { "retry-after": String(Math.ceil(waitMs / 1000)) } });
+  function refuseRateLimited(request: IncomingMessage, response: ServerResponse, waitMs: number): void {
+    refuse(request, response, { ...rateLimited, headers: { "retry-after": String(Math.ceil(waitMs / 1000)) } });
   }
 
   async function answerVisitor(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     const visitorRules = rules();
     if (!visitorRules) return false;
     const isMember = await visitorRules.isMember(request);
-    // The page of a share is the same for members; this counts its visits.
+    // The page of a share is the same for members. This counts its visits.
     if (isMember && !request.url?.startsWith("/share/")) return false;
     const refuseWith = (refused: Refused) => refuse(request, response, refused);
     const waitMs = isMember ? 0 : await limit.take(request);
-    if (waitMs > 0) refuseMany(request, response, waitMs);
+    if (waitMs > 0) refuseRateLimited(request, response, waitMs);
     else {
       const visitorAnswer = await visitorRules.answerFor(request);
       if (response.destroyed) return true;
       if (visitorAnswer.kind === "refused") refuseWith(visitorAnswer.refused);
       else if (visitorAnswer.kind === "redirect")
         response
-          .writeHead(307, { location: pageAddress(request, visitorAnswer.location), "cache-control": "no-store", "content-length": 0 })
+          .writeHead(307, { location: toPageUrl(request, visitorAnswer.location), "cache-control": "no-store", "content-length": 0 })
           .end();
       else if (visitorAnswer.kind === "shared") {
         const page = await findShared(`${visitorAnswer.language} ${visitorAnswer.key}`, visitorAnswer.url, visitorAnswer.language);
         if (page) await page(request, response);
-        else refuseWith(busy);
+        else refuseWith(overloaded);
       } else if (request.method !== "GET" && request.method !== "HEAD") return false;
       else {
         const { "accept-encoding": _packed, rsc: _data, ...headers } = request.headers;
         const page = await renderInTurn(async () => (response.destroyed ? undefined : renderPage(render, request.url ?? "/", headers)));
         if (page) await sendPage(request, response, page);
-        else if (!response.destroyed) refuseWith(busy);
+        else if (!response.destroyed) refuseWith(overloaded);
       }
     }
     return true;
   }
 
-  /** For any other call. Without a session, refused and public calls count. Resolves with false if the call was refused here. */
+  /** For all other calls. Without a session, failed and public calls count. Resolves with false if the call was rejected here. */
   async function admitCall(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     const waitMs = await limit.take(request);
     const isMember = async () => (await rules()?.isMember(request)) ?? false;
     if (waitMs === 0) {
       const settle = async () => {
         const { statusCode } = response;
-        const isGood = statusCode < 400 && !openCalls.test(request.url ?? "");
+        const isGood = statusCode < 400 && !uncountedCalls.test(request.url ?? "");
         if (isGood || (statusCode !== 401 && (await isMember()))) await limit.refund(request);
       };
       response.once("close", () => void settle());
       return true;
     }
     if (await isMember()) return true;
-    refuseMany(request, response, waitMs);
+    refuseRateLimited(request, response, waitMs);
     return false;
   }
 
-  /** Monitors have no limit, so all of them share one real check per second. */
+  /** Monitors have no limit, so all of them share one check per second. */
   async function answerHealth(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (!health || now() - health.at >= HEALTH_TTL_MS) {
-      const page = renderPage(render, "/api/health", { host: "localhost", accept: "application/json" }).then(sharePage);
+      const page = renderPage(render, "/api/health", { host: "localhost", accept: "application/json" }).then(createSharedPage);
       const check = { at: now(), page };
       health = check;
       page.catch(() => void (health === check && (health = undefined)));

@@ -1,5 +1,5 @@
-// Every sentence of the product in English, one file a namespace. What it exports is the type of every message key.
-// Components must not import it; pages hand the namespaces they need to the browser.
+// All English messages of the product, one file per namespace. The exports define the types of the message keys.
+// Components must not import it, because pages pass the required namespaces to the browser.
 
 export { default as acts } from "./en/acts.json";
 export { default as apiReference } from "./en/api-reference.json";

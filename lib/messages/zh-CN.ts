@@ -1,5 +1,5 @@
-// Every sentence of the product in Simplified Chinese, one file a namespace, complete against the English.
-// Components must not import it; pages hand the namespaces they need to the browser.
+// All messages in Simplified Chinese, one file per namespace, with the same keys as the English ones.
+// Components must not import it, because pages pass the required namespaces to the browser.
 
 export { default as acts } from "./zh-CN/acts.json";
 export { default as apiReference } from "./zh-CN/api-reference.json";

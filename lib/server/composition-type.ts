@@ -1,4 +1,4 @@
-// The type of one process's parts, so that the module that finds them needs to import none.
+// The type of the composition, in its own module so that importing it doesn't import the implementation.
 
 import "server-only";
 import { type Dialect } from "@/lib/contract/connections";
@@ -30,18 +30,18 @@ import { type AnswerCache } from "./upstream/answer-cache";
 import { type Upstream, type UpstreamOptions } from "./upstream/upstream";
 import { type ClassNames, type SeenNames } from "./workflows/seen-names";
 
-/** The service's answer as JSON text, or why there is none. */
+/** The service's response as JSON text, or why there is none. */
 export type SubmissionOutcome = Result<string, Failure>;
-/** This process's submissions without an answer yet, or with one that is not stored yet, by member and key. */
+/** This process's submissions whose outcome is not stored yet, by member and key. */
 type SubmissionsInFlight = Map<string, { contentHash: string; outcome: Promise<SubmissionOutcome> }>;
 
 export type Target = { connectionId: string; baseUrl: string; dialect: Dialect; apiKey: string | undefined };
 
 export type Webhooks = {
   start(composition: Composition): void;
-  /** A webhook of the connection was set up or changed. */
+  /** Call after a webhook of the connection was created or changed. */
   changed(connectionId: string): void;
-  /** One attempt now, of a delivery that was claimed. Undefined if it is gone. `resent`: if it fails, the schedule stays. */
+  /** Attempts a claimed delivery now. Undefined if it was removed. With `resent`, a failure doesn't change the schedule. */
   attempt(delivery: Delivery, resent?: { scheduledAt: number | undefined }): Promise<Delivery | undefined>;
   stop(): Promise<void>;
 };
@@ -67,11 +67,11 @@ export type Composition = {
   wrongTokenLimit: AttemptLimit;
   /** Attempts with a set-up link or an invitation, by address. */
   tokenLimit: AttemptLimit;
-  /** Sign-ins on the way to a provider and back, by address. */
+  /** Sign-ins through OIDC providers, by address. */
   oidcLimit: AttemptLimit;
   /** Visitors' requests to shares, by address. */
   shareLimit: AttemptLimit;
-  /** Attempts with a ticket of a host page, by address. */
+  /** Attempts to start embedded sessions with a ticket, by address. */
   ticketLimit: AttemptLimit;
   hostKeys: HostKeys;
   submissionsInFlight: SubmissionsInFlight;
@@ -79,27 +79,27 @@ export type Composition = {
   nodeInfos: Lru<string, { info: NodeInfo | undefined; atMs: number }>;
   /** Queue positions reported by services, by connection and address. */
   queuePositions: Lru<string, ReadonlyMap<string, number | undefined>>;
-  /** Where forms with files are stored until they are sent on; emptied at each start. */
+  /** Where forms with files are stored until they are forwarded. Emptied at startup. */
   formsFolder: string;
   ready: Promise<void>;
   readiness: Readiness;
-  /** Keys of the embedded service; only after `ready`. */
+  /** Keys of the embedded service. Available after `ready`. */
   serviceKeys(): { createKey(userName: string): Promise<{ key: string }> };
-  /** Where the embedded service executes jobs; only after `ready`. */
+  /** Runners of the embedded service. Available after `ready`. */
   serviceRunners(): ServiceRunners;
   upstreamFor(target: Target, about?: Pick<UpstreamOptions, "onAnswer" | "refusalOf">): Upstream;
   upstreamOptionsFor(target: Target): UpstreamOptions;
-  /** The service's messages about jobs, as they arrive. Undefined if the embedded service does not know the key. */
+  /** Subscribes to the service's messages about jobs. Undefined if the embedded service rejects the key. */
   listenTo(target: Target, clientId: string | undefined, listener: FeedTarget): Promise<Feed | undefined>;
-  /** The client id with which this process submits to local servers and listens to services. */
+  /** This process submits to local servers and subscribes to services with this client id. */
   clientId: string;
   liveOutputs: LiveOutputs;
   jobAnswers: AnswerCache;
   live: LiveHub;
-  /** Ends shared answers and refreshes live updates, in all processes that share the database. */
+  /** Invalidates shared responses and refreshes live updates, in all processes that share the database. */
   noteChange(change: DataChange): void;
   webhooks: Webhooks;
-  /** One-time address for making the owner; undefined if there is one. Only after `ready`. */
+  /** One-time URL for creating the owner. Undefined if there is one. Available after `ready`. */
   setUpUrl(): string | undefined;
   stop(): Promise<void>;
 };

@@ -1,4 +1,4 @@
-// Creates the store, the embedded service and the clock, once per process: on globalThis, because the bundler loads modules several times.
+// Creates the parts of a process, once: on globalThis, because the bundler loads modules several times.
 
 import "server-only";
 import { randomBytes, randomUUID } from "node:crypto";
@@ -6,12 +6,12 @@ import { chmodSync, existsSync, mkdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type DestinationStream } from "pino";
-import { answersBytes } from "@/lib/contract/operation";
+import { returnsBytes } from "@/lib/contract/operation";
 import { type Service } from "@/lib/service/index";
 import { ensureReserve, releaseReserve } from "@/lib/shared/database/disk-reserve";
 import { createDiskCache } from "@/lib/shared/disk-cache";
 import { createLru } from "@/lib/shared/lru";
-import { checkDisk, createReadiness, notReady } from "@/lib/shared/readiness";
+import { checkDisk, createNotReady, createReadiness } from "@/lib/shared/readiness";
 import { createLiveOutputs } from "./answers/live-outputs";
 import { createSignInLimits } from "./auth/sign-in-limits";
 import { createCapabilityMemory } from "./capabilities/memory";
@@ -21,7 +21,7 @@ import { createHostKeys } from "./embed/host-keys";
 import { consoleUrl, type Env, EnvError, isBuild, readEnv } from "./env";
 import { createJobIndex } from "./job-index/job-index";
 import { createRunKeys } from "./job-index/run-times";
-import { openKeyRing, openSharedSecret, readOrMakeSecretFile, seal, unseal } from "./keys/key-ring";
+import { openKeyRing, openSharedSecret, readOrCreateSecretFile, seal, unseal } from "./keys/key-ring";
 import { type AttemptLimit, createAttemptLimit, createSharedLimit } from "./limits/attempt-limit";
 import { createLiveHub } from "./live/hub";
 import { createLog } from "./log";
@@ -31,21 +31,21 @@ import { openStore, requireConsoleRows } from "./store/store";
 import { createBreaker } from "./thumbnails/breaker";
 import { createAnswerCache } from "./upstream/answer-cache";
 import { createAnswerReader } from "./upstream/answer-reader";
-import { catalogueReader } from "./upstream/catalogue-reader";
+import { createCatalogueReader } from "./upstream/catalogue-reader";
 import { createResponseTracker } from "./upstream/deadline";
-import { withoutKeyInHeaders } from "./upstream/key-gate";
+import { removeKeyFromHeaders } from "./upstream/key-gate";
 import { createLocalDialect } from "./upstream/local-dialect/local-dialect";
 import { createGuardedSend, createHttpSend, type GuardedSend, isEmbedded } from "./upstream/send";
-import { listenToService } from "./upstream/service-events";
+import { subscribeToService } from "./upstream/service-events";
 import { createUpstream, type UpstreamLimits } from "./upstream/upstream";
 import { createWebhooks } from "./webhooks/watch";
 import { createClassNames, createSeenNames } from "./workflows/seen-names";
 
-const SET_UP_KEPT_MS = 60 * 60_000;
+const SET_UP_LINK_MS = 60 * 60_000;
 const MAX_NODE_INFOS = 500;
 const MAX_THUMBNAIL_BYTES = 512 * 1024 ** 2;
 const MAX_CATALOGUE_BYTES = 256 * 1024 ** 2;
-const MAX_QUEUES = 100;
+const MAX_QUEUE_POSITIONS = 100;
 
 export type CompositionOptions = {
   env: Env;
@@ -61,15 +61,15 @@ export function composition(): Composition {
 }
 
 export function startComposition(options: CompositionOptions): Composition {
-  const composition = compose(options);
+  const composition = createComposition(options);
   getProcessState().composition = composition;
-  // A failed start has no webhooks, and its waiters get the error.
+  // After a failed startup there are no webhooks. Callers that await `ready` get the error.
   void composition.ready.then(() => composition.webhooks.start(composition)).catch(() => undefined);
   return composition;
 }
 
-function compose({ env, now = Date.now, logDestination, upstreamLimits }: CompositionOptions): Composition {
-  openDataDir(env.dataDir);
+function createComposition({ env, now = Date.now, logDestination, upstreamLimits }: CompositionOptions): Composition {
+  prepareDataDir(env.dataDir);
   const log = createLog(env.logLevel, logDestination);
   releaseReserve(env.dataDir);
   const store = openStore(env.dataDir, env.databaseUrl);
@@ -82,20 +82,20 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
   const live = createLiveHub({ now, log });
   const ring = openKeyRing(env.dataDir, env.encryptionKeys);
   const answerWorker = join(env.root, "dist", "answer-worker.mjs");
-  const answers = createAnswerReader(answerWorker, log);
+  const responseReader = createAnswerReader(answerWorker, log);
   const catalogues = createDiskCache<string>({ folder: join(env.dataDir, "catalogues"), maxBytes: MAX_CATALOGUE_BYTES, extension: "json" });
   const thumbnails = { folder: join(env.dataDir, "thumbnails"), maxBytes: MAX_THUMBNAIL_BYTES, extension: "webp", hasMetrics: true };
   const formsFolder = join(env.dataDir, "forms");
   const sendHttp = createHttpSend();
-  // One per process: a local server reports a job only to the last socket under the client id that submitted it.
+  // One per process, because a local server reports a job only to the last socket of the client id that submitted it.
   const clientId = `lightdesk-${randomUUID()}`;
   const sendLocal = createLocalDialect(sendHttp, now, clientId);
   const sendForeign: GuardedSend = createGuardedSend({ trustedHosts: env.trustedHosts });
   let service: Service | undefined;
   let setUpToken: string | undefined;
-  let authSecret = readOrMakeSecretFile(join(env.dataDir, "auth-secret"), () => randomBytes(32).toString("base64url"));
+  let authSecret = readOrCreateSecretFile(join(env.dataDir, "auth-secret"), () => randomBytes(32).toString("base64url"));
 
-  const running = (): Service => {
+  const getService = (): Service => {
     if (!service) throw new Error("the embedded service is not up yet");
     return service;
   };
@@ -110,31 +110,31 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
   const upstreamOptionsFor: Composition["upstreamOptionsFor"] = ({ connectionId, baseUrl, dialect, apiKey }) => ({
     baseUrl,
     apiKey,
-    send: withoutKeyInHeaders(
-      isEmbedded(baseUrl) ? (request) => running().fetch(request) : dialect === "local" ? sendLocal : sendHttp,
+    send: removeKeyFromHeaders(
+      isEmbedded(baseUrl) ? (request) => getService().fetch(request) : dialect === "local" ? sendLocal : sendHttp,
       apiKey,
     ),
-    sendForeign: withoutKeyInHeaders(sendForeign, apiKey),
+    sendForeign: removeKeyFromHeaders(sendForeign, apiKey),
     now,
     limits: upstreamLimits,
     record(operation, status) {
       capabilities.record(connectionId, operation, status);
-      if (!answersBytes(operation) && status < 500) pictureBreaker.wake(connectionId);
+      if (!returnsBytes(operation) && status < 500) pictureBreaker.wake(connectionId);
     },
     isSecond: (operation, item) => capabilities.isSecondRefused(connectionId, operation, item),
-    answers,
+    answers: responseReader,
     parsed: jobAnswers.parsedFor(connectionId, apiKey),
     onChange: () => noteChange({ baseUrl }),
-    readCatalogue: catalogueReader({ answers, cache: catalogues, connectionId }),
+    readCatalogue: createCatalogueReader({ answers: responseReader, cache: catalogues, connectionId }),
     connectionId,
     responseTracker: isEmbedded(baseUrl) ? undefined : { of: responseTracker, service: `${connectionId} ${baseUrl}` },
   });
 
-  /** Counted in memory if the process is alone, otherwise in the database; a burst of 0 means no limit. */
-  const limit = (of: string, burst: number, refillMs: number): AttemptLimit =>
+  /** Counted in memory with a single process, otherwise in the database. A burst of 0 means no limit. */
+  const createLimit = (name: string, burst: number, refillMs: number): AttemptLimit =>
     env.databaseUrl === undefined || burst === 0
       ? createAttemptLimit({ now, burst, refillMs })
-      : createSharedLimit({ attempts: store.attempts, now, of, burst, refillMs });
+      : createSharedLimit({ attempts: store.attempts, now, of: name, burst, refillMs });
 
   async function start(): Promise<void> {
     await rm(formsFolder, { recursive: true, force: true });
@@ -153,7 +153,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     const { createService } = await import("@/lib/service/index");
     const embeddedService = createService({
       ...env.service,
-      // A redirect would only lead back to this process, which would have to fetch the file itself.
+      // A redirect would lead back to this process, which would have to fetch the file itself.
       presignedSeconds: undefined,
       dataDir: join(env.dataDir, "service"),
       shippedImagesDir: join(env.root, "public", "samples"),
@@ -165,28 +165,29 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     service = embeddedService;
     if (!(await store.members.hasOwner())) {
       setUpToken = randomBytes(32).toString("base64url");
-      // Consoles that start together on one database each print a link, so earlier links stay valid for a while.
-      await store.setUpToken.replace(setUpToken, now(), env.databaseUrl === undefined ? 0 : SET_UP_KEPT_MS);
+      // Several consoles may start together on one database and each print a link, so earlier links remain valid for a while.
+      await store.setUpToken.replace(setUpToken, now(), env.databaseUrl === undefined ? 0 : SET_UP_LINK_MS);
     }
   }
   const webhooks = createWebhooks({ webhooks: store.webhooks, ring, log, now, send: sendForeign });
   const submissionsInFlight: Composition["submissionsInFlight"] = new Map();
-  // Reserved only after the start: until then the start may use that disk space.
+  // Reserved after startup, because the startup may need that disk space.
   const ready = start().then(() => {
     if (!ensureReserve(env.dataDir)) log.error({ dataDir: env.dataDir }, "console disk full");
   });
-  // Callers that await `ready` get the error; without this line Node would end the process before they could.
+  // Callers that await `ready` get the error. Without this line, Node would exit before they could.
   ready.catch(() => undefined);
 
   const readiness = createReadiness({
     store: async () => void (await store.members.hasOwner()),
     async service() {
-      const missing = (await running().readiness()).filter((state) => !state.ready);
-      return missing.length === 0 ? undefined : notReady(missing.map(({ part, reason }) => `${part}: ${reason}`).join(" "));
+      const missing = (await getService().readiness()).filter((state) => !state.ready);
+      return missing.length === 0 ? undefined : createNotReady(missing.map(({ part, reason }) => `${part}: ${reason}`).join(" "));
     },
     disk: () => checkDisk(env.dataDir),
-    "key ring": () => (unseal(ring, "ready", seal(ring, "ready", "ready")) ? undefined : notReady("It does not open what it sealed.")),
-    workers: () => (existsSync(answerWorker) ? undefined : notReady("The program that reads large answers is not built.")),
+    "key ring": () =>
+      unseal(ring, "ready", seal(ring, "ready", "ready")) ? undefined : createNotReady("It does not open what it sealed."),
+    workers: () => (existsSync(answerWorker) ? undefined : createNotReady("The program that reads large answers is not built.")),
   });
 
   return {
@@ -207,29 +208,29 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     classNames: createClassNames(),
     runKeys: createRunKeys(),
     signInLimits: createSignInLimits(store.attempts, now),
-    memberLimit: limit("member", env.rateLimit, 60_000 / Math.max(1, env.rateLimit)),
-    wrongTokenLimit: limit("wrong token", 20, 10_000),
-    tokenLimit: limit("token", 20, 10_000),
+    memberLimit: createLimit("member", env.rateLimit, 60_000 / Math.max(1, env.rateLimit)),
+    wrongTokenLimit: createLimit("wrong token", 20, 10_000),
+    tokenLimit: createLimit("token", 20, 10_000),
     // Generous, because an office may share one IP address. Successful attempts are refunded.
-    oidcLimit: limit("oidc", 120, 500),
-    shareLimit: limit("share", 600, 100),
+    oidcLimit: createLimit("oidc", 120, 500),
+    shareLimit: createLimit("share", 600, 100),
     // Generous, because an office may share one IP address, and each page requests a ticket every few minutes.
-    ticketLimit: limit("ticket", 120, 500),
+    ticketLimit: createLimit("ticket", 120, 500),
     hostKeys: createHostKeys({ ring, now, log, sendHere: sendHttp, sendForeign }),
     submissionsInFlight,
     nodeInfos: createLru({ max: MAX_NODE_INFOS }),
-    queuePositions: createLru({ max: MAX_QUEUES }),
+    queuePositions: createLru({ max: MAX_QUEUE_POSITIONS }),
     formsFolder,
     ready,
     readiness,
-    serviceKeys: () => running().keys,
-    serviceRunners: () => running().runners,
+    serviceKeys: () => getService().keys,
+    serviceRunners: () => getService().runners,
     upstreamOptionsFor,
     upstreamFor: (target, about) => createUpstream({ ...upstreamOptionsFor(target), ...about }),
     listenTo: async (target, client, listener) =>
       isEmbedded(target.baseUrl)
-        ? running().listen(target.apiKey ?? "", client, (message) => listener.send(message))
-        : listenToService(target, client, listener),
+        ? getService().listen(target.apiKey ?? "", client, (message) => listener.send(message))
+        : subscribeToService(target, client, listener),
     clientId,
     liveOutputs,
     jobAnswers,
@@ -238,7 +239,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     webhooks,
     setUpUrl: () => setUpToken && `${consoleUrl(env)}/set-up?token=${setUpToken}`,
     async stop() {
-      // A failed start has nothing to stop, and its waiters got the error.
+      // After a failed startup there is nothing to stop, and callers got the error.
       await ready.catch(() => undefined);
       live.stop();
       await webhooks.stop();
@@ -246,15 +247,15 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
       submissionsInFlight.clear();
       await jobIndex.stop();
       await service?.stop();
-      await Promise.all([sendHttp.close(), sendForeign.close(), answers.close()]);
+      await Promise.all([sendHttp.close(), sendForeign.close(), responseReader.close()]);
       await store.close();
       if (getProcessState().composition === this) getProcessState().composition = undefined;
     },
   };
 }
 
-/** Keys and sessions are in this folder: only its owner may read it. */
-function openDataDir(folder: string): void {
+/** The folder contains keys and sessions, so only its owner may read it. */
+function prepareDataDir(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     chmodSync(folder, 0o700);

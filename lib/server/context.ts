@@ -10,14 +10,14 @@ export type RouteContext = {
   requestId: string;
   composition: Composition;
   params: Record<string, string | string[] | undefined>;
-  /** Adds facts to the audit entry, besides member, time and status. */
+  /** Adds fields to the audit entry, besides member, time and status. */
   annotateAudit(facts: AuditNote): void;
 };
 export type AuthedContext = RouteContext & { viewer: Viewer };
 export type Actor = Pick<Viewer, "memberId" | "name" | "email"> & Partial<Pick<Viewer, "credential">>;
 /**
- * `isWritten`: writes an audit entry even if nothing changes or the member is unknown. `refused`: the error shown by the page that the
- * response redirects to.
+ * `isWritten`: writes an audit entry even if nothing changes or the member is unknown. `refused`: the error that the redirect's target
+ * shows.
  */
 export type AuditNote = {
   action?: string;

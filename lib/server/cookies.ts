@@ -3,7 +3,7 @@
 import "server-only";
 
 export const SESSION_COOKIE = "lightdesk.session";
-/** Browsers accept the first prefix only over https, from this host and for all its paths; the second only over https. */
+/** Browsers accept `__Host-` only over https, for this host and all its paths, and `__Secure-` only over https. */
 const prefixes = ["__Host-", "__Secure-"] as const;
 export const SESSION_COOKIES: readonly string[] = ["", ...prefixes].map((prefix) => prefix + SESSION_COOKIE);
 
@@ -14,7 +14,7 @@ export function isSecure(publicUrl: string | undefined): boolean {
   return publicUrl?.startsWith("https://") ?? false;
 }
 
-/** With a base path the first prefix cannot be used: the cookie would also be sent to everything else on the host. */
+/** With a base path, `__Host-` cannot be used: the cookie would also be sent to everything else on the host. */
 export function cookieName(plain: string, { publicUrl, basePath }: CookieScope): string {
   if (!isSecure(publicUrl)) return plain;
   return (basePath === "" ? prefixes[0] : prefixes[1]) + plain;
@@ -24,21 +24,21 @@ export function sessionCookieName(scope: CookieScope): string {
   return cookieName(SESSION_COOKIE, scope);
 }
 
-const OF_A_SIGN_IN_SECONDS = 15 * 60;
+const SIGN_IN_COOKIE_SECONDS = 15 * 60;
 
-/** All cookies of next-auth, renamed and limited to our path: under its own names, another product on the host that uses it would clash. */
+/** All cookies of next-auth, renamed and limited to our path. Its default names would clash with other products on the host. */
 export function nextAuthCookies(scope: CookieScope) {
-  const named = (plain: string, maxAge?: number) => ({
+  const toCookie = (plain: string, maxAge?: number) => ({
     name: cookieName(`lightdesk.${plain}`, scope),
     options: { httpOnly: true, sameSite: "lax", path: scope.basePath || "/", secure: isSecure(scope.publicUrl), maxAge } as const,
   });
   return {
-    sessionToken: named("session"),
-    csrfToken: named("csrf"),
-    callbackUrl: named("callback"),
-    pkceCodeVerifier: named("pkce", OF_A_SIGN_IN_SECONDS),
-    state: named("state", OF_A_SIGN_IN_SECONDS),
-    nonce: named("nonce", OF_A_SIGN_IN_SECONDS),
+    sessionToken: toCookie("session"),
+    csrfToken: toCookie("csrf"),
+    callbackUrl: toCookie("callback"),
+    pkceCodeVerifier: toCookie("pkce", SIGN_IN_COOKIE_SECONDS),
+    state: toCookie("state", SIGN_IN_COOKIE_SECONDS),
+    nonce: toCookie("nonce", SIGN_IN_COOKIE_SECONDS),
   };
 }
 
@@ -46,10 +46,10 @@ export function cookieAttributes({ publicUrl, basePath }: CookieScope, seconds: 
   return `Path=${basePath || "/"}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${isSecure(publicUrl) ? "; Secure" : ""}`;
 }
 
-/** A page's path within the console, which pages cannot read otherwise. Not trusted: the sign-in leads only to paths of this application. */
+/** A page's path within the console, which pages cannot read otherwise. Not trusted: the sign-in only redirects within this application. */
 export const PAGE_HEADER = "x-lightdesk-page";
-/** The address that the reverse proxy vouches for. Our HTTP server writes it after removing what a client sent under that name. */
-export const VOUCHED_HEADER = "x-lightdesk-vouched";
+/** The email address from the authenticating proxy. Our HTTP server sets it after removing what the client sent under this name. */
+export const PROXY_EMAIL_HEADER = "x-lightdesk-vouched";
 
 export function readCookie(header: string | null, name: string): string | undefined {
   for (const part of (header ?? "").split(";")) {
@@ -59,20 +59,20 @@ export function readCookie(header: string | null, name: string): string | undefi
   return undefined;
 }
 
-/** Browsers accept these prefixes only over https (or from this machine); `__Host` only for this very host and all of its paths. */
-function named(name: string, { basePath }: CookieOptions): string {
+/** Browsers accept these prefixes only over https or from this machine, and `__Host` only for this host and all of its paths. */
+function toCookieName(name: string, { basePath }: CookieOptions): string {
   return `${basePath === "" ? "__Host" : "__Secure"}-lightdesk.${name}`;
 }
 
 export function embedCookie(slot: string, scope: CookieOptions): string {
-  return named(`embed.${slot}`, scope);
+  return toCookieName(`embed.${slot}`, scope);
 }
 
-/** Shows that the browser keeps cookies here at all. */
+/** Detects whether the browser stores cookies in this frame. */
 export function probeCookie(slot: string, scope: CookieOptions): string {
-  return named(`probe.${slot}`, scope);
+  return toCookieName(`probe.${slot}`, scope);
 }
 
-export function embedCookieRules({ basePath }: CookieOptions): string {
+export function embedCookieAttributes({ basePath }: CookieOptions): string {
   return `Path=${basePath || "/"}; Secure; HttpOnly; SameSite=None; Partitioned`;
 }

@@ -1,5 +1,5 @@
-// Finds this process's composition: on globalThis, because the bundler loads one module several times.
-// Has no other imports, so that the launcher can look without loading a database, a service or a framework a second time.
+// Finds this process's composition: on globalThis, because the bundler loads modules several times.
+// Has no other imports, so that the launcher doesn't load a database, a service or a framework twice.
 
 import "server-only";
 import { type IncomingMessage, type ServerResponse } from "node:http";
@@ -10,15 +10,15 @@ import { type Composition } from "./composition-type";
 const KEY = Symbol.for("lightdesk");
 const POLL_MS = 10;
 
-/** Passed from instrumentation to the launcher, which reports a failed start, because Next swallows that error. */
+/** Passed from instrumentation to the launcher, which reports a failed startup, because Next swallows that error. */
 type ProcessState = {
   composition?: Composition;
   startFailure?: unknown;
-  admitListener?: (request: IncomingMessage) => Promise<FeedAdmission>;
-  maySeeReasons?: (request: IncomingMessage) => Promise<boolean>;
+  authorizeSubscription?: (request: IncomingMessage) => Promise<FeedAdmission>;
+  canSeeReasons?: (request: IncomingMessage) => Promise<boolean>;
   /** For clients without a session. */
   visitorRules?: VisitorRules;
-  /** By address: lists that the launcher answers without Next. */
+  /** By path: lists that the launcher serves without Next. */
   directReads?: Map<string, (request: IncomingMessage, response: ServerResponse) => Promise<void>>;
 };
 
@@ -29,7 +29,7 @@ export function getProcessState(): ProcessState {
   return current;
 }
 
-/** Next may be prepared a moment before its instrumentation has run. Throws the start's error, or that there was no start in time. */
+/** Next may be ready shortly before its instrumentation has run. Throws the startup error, or an error after `patienceMs`. */
 export async function waitForComposition(patienceMs: number): Promise<Composition> {
   for (const end = Date.now() + patienceMs; Date.now() < end;) {
     const { startFailure, composition } = getProcessState();

@@ -6,8 +6,8 @@ import { type IncomingMessage } from "node:http";
 import { z } from "zod";
 import { isLoopback } from "@/lib/contract/connections";
 import { type Role, roles } from "@/lib/contract/people/roles";
-import { isInNetworks, type networks } from "@/lib/shared/ip-address";
-import { VOUCHED_HEADER } from "./cookies";
+import { type createBlockList, isInNetworks } from "@/lib/shared/ip-address";
+import { PROXY_EMAIL_HEADER } from "./cookies";
 import { networkList } from "./trusted-proxies";
 
 type ReadSetting = <T>(name: string, schema: z.ZodType<T>, expected: string) => T | undefined;
@@ -30,17 +30,17 @@ export type OidcProvider = {
   clientId: string;
   clientSecret: string;
   scopes: string;
-  /** Lower case; empty: any domain. */
+  /** Lower case. Empty means any domain. */
   domains: readonly string[];
-  /** The role of members created at their first sign-in; undefined: none are created. */
+  /** The role of members created at their first sign-in. Undefined: none are created. */
   signUp: Role | undefined;
-  /** A person in none of these groups can't sign in. Undefined: admins set roles in the console. */
+  /** People in none of these groups can't sign in. Undefined: admins set roles in the console. */
   roles: { claim: string; byGroup: ReadonlyMap<string, Role> } | undefined;
   /** The claim that marks the email address as verified. */
   verifiedClaim: string;
-  /** A verified address signs in the member who has it. */
+  /** A verified email address signs in its member. */
   linksByAddress: boolean;
-  /** The provider never sends `auth_time`: confirmations don't require it. */
+  /** The provider never sends `auth_time`, so confirmations don't require it. */
   isUndated: boolean;
 };
 
@@ -63,11 +63,11 @@ const providerKeys = [
 type ProviderKey = (typeof providerKeys)[number];
 
 /** Reserved provider ids. */
-const takenIds = ["credentials", "password", "none"];
+const reservedIds = ["credentials", "password", "none"];
 
 const idList = z.string().regex(/^[a-z][a-z0-9-]{0,30}(,[a-z][a-z0-9-]{0,30})*$/);
-const text = z.string().min(1).max(2000);
-const flag = z.enum(["0", "1"]).transform((value) => value === "1");
+const textSchema = z.string().min(1).max(2000);
+const flagSchema = z.enum(["0", "1"]).transform((value) => value === "1");
 const roleSchema = z.enum(assignableRoles);
 /** Providers on this machine need no TLS. */
 const issuerSchema = z
@@ -82,10 +82,10 @@ export function readSignInSettings(
   hasProxySignIn: boolean,
 ): { oidc: readonly OidcProvider[]; passwordSignIn: boolean } {
   const ids = readSetting("LIGHTDESK_OIDC", idList, "short names in lower case, such as acme,google")?.split(",") ?? [];
-  if (ids.some((id, index) => ids.indexOf(id) !== index || takenIds.includes(id)))
-    return fail(`LIGHTDESK_OIDC must name each provider once, and none of them ${takenIds.join(" or ")}.`);
+  if (ids.some((id, index) => ids.indexOf(id) !== index || reservedIds.includes(id)))
+    return fail(`LIGHTDESK_OIDC must name each provider once, and none of them ${reservedIds.join(" or ")}.`);
   const oidc = ids.map((id) => readProvider(id, readSetting, fail));
-  const passwordSignIn = readSetting("LIGHTDESK_PASSWORD_SIGN_IN", flag, "1, or 0 to disable password sign-in") ?? true;
+  const passwordSignIn = readSetting("LIGHTDESK_PASSWORD_SIGN_IN", flagSchema, "1, or 0 to disable password sign-in") ?? true;
   if (!passwordSignIn && oidc.length === 0 && !hasProxySignIn)
     return fail(
       "LIGHTDESK_PASSWORD_SIGN_IN must be 1 while neither LIGHTDESK_OIDC nor LIGHTDESK_AUTH_HEADER is set: no one could sign in.",
@@ -102,19 +102,19 @@ export function oidcSettingNames(ids: readonly string[]): string[] {
 }
 
 function readProvider(id: string, readSetting: ReadSetting, fail: Fail): OidcProvider {
-  const nameOf = (key: ProviderKey) => oidcSetting(id, key);
-  const readKey = <T>(key: ProviderKey, schema: z.ZodType<T>, expected: string) => readSetting(nameOf(key), schema, expected);
+  const settingName = (key: ProviderKey) => oidcSetting(id, key);
+  const readKey = <T>(key: ProviderKey, schema: z.ZodType<T>, expected: string) => readSetting(settingName(key), schema, expected);
   const required = <T>(key: ProviderKey, value: T | undefined): T =>
-    value ?? fail(`${nameOf(key)} must be set, since LIGHTDESK_OIDC names ${id}.`);
+    value ?? fail(`${settingName(key)} must be set, since LIGHTDESK_OIDC names ${id}.`);
   const domains = readKey("DOMAINS", domainsSchema, domainsExpected)?.split(",");
   const signUp = readKey("SIGN_UP", signUpSchema, signUpExpected) ?? "no";
-  const byGroup = readGroups(readKey("ROLES", text, groupsExpected), (key) => fail(`${nameOf(key)} must be ${groupsExpected}.`));
-  const claim = readKey("ROLE_CLAIM", text, "the name of the claim that holds groups or roles");
+  const byGroup = readGroups(readKey("ROLES", textSchema, groupsExpected), (key) => fail(`${settingName(key)} must be ${groupsExpected}.`));
+  const claim = readKey("ROLE_CLAIM", textSchema, "the name of the claim that holds groups or roles");
   if ((byGroup === undefined) !== (claim === undefined))
-    return fail(`${nameOf("ROLE_CLAIM")} and ${nameOf("ROLES")} must be set together.`);
+    return fail(`${settingName("ROLE_CLAIM")} and ${settingName("ROLES")} must be set together.`);
   if (signUp !== "no" && domains === undefined && byGroup === undefined)
     return fail(
-      `${nameOf("DOMAINS")} or ${nameOf("ROLES")} must be set with ${nameOf("SIGN_UP")}: otherwise everyone with an account at the provider would become a member. Set ${nameOf("DOMAINS")}=* to allow that.`,
+      `${settingName("DOMAINS")} or ${settingName("ROLES")} must be set with ${settingName("SIGN_UP")}: otherwise everyone with an account at the provider would become a member. Set ${settingName("DOMAINS")}=* to allow that.`,
     );
   const scopes =
     readKey("SCOPES", z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e ]+$/), "scopes separated by spaces") ?? "openid email profile";
@@ -122,25 +122,25 @@ function readProvider(id: string, readSetting: ReadSetting, fail: Fail): OidcPro
     id,
     label: readKey("LABEL", z.string().max(40), "a short name for people") ?? `${id.charAt(0).toUpperCase()}${id.slice(1)}`,
     issuer: required("ISSUER", readKey("ISSUER", issuerSchema, "the provider's issuer URL (https)")),
-    clientId: required("CLIENT_ID", readKey("CLIENT_ID", text, "the client id from the provider")),
+    clientId: required("CLIENT_ID", readKey("CLIENT_ID", textSchema, "the client id from the provider")),
     clientSecret: readSecret(
-      readKey("CLIENT_SECRET", text, "the client secret from the provider"),
-      readKey("CLIENT_SECRET_FILE", text, "a file that contains the secret"),
-      (reason) => fail(`${nameOf("CLIENT_SECRET")} or ${nameOf("CLIENT_SECRET_FILE")} ${reason}.`),
+      readKey("CLIENT_SECRET", textSchema, "the client secret from the provider"),
+      readKey("CLIENT_SECRET_FILE", textSchema, "a file that contains the secret"),
+      (reason) => fail(`${settingName("CLIENT_SECRET")} or ${settingName("CLIENT_SECRET_FILE")} ${reason}.`),
     ),
     scopes: scopes.split(/ +/).includes("openid") ? scopes : `openid ${scopes}`,
     domains: domains === undefined || domains.includes(EVERYBODY) ? [] : domains,
     signUp: signUp === "no" ? undefined : signUp,
     roles: byGroup && claim !== undefined ? { claim, byGroup } : undefined,
-    verifiedClaim: readKey("VERIFIED_CLAIM", text, "the name of the claim that marks an address as verified") ?? "email_verified",
-    isUndated: readKey("UNDATED", flag, "1 if the provider never sends auth_time, otherwise 0") ?? false,
-    linksByAddress: readKey("LINK", flag, "1 to link sign-ins to members by verified address, otherwise 0") ?? false,
+    verifiedClaim: readKey("VERIFIED_CLAIM", textSchema, "the name of the claim that marks an address as verified") ?? "email_verified",
+    isUndated: readKey("UNDATED", flagSchema, "1 if the provider never sends auth_time, otherwise 0") ?? false,
+    linksByAddress: readKey("LINK", flagSchema, "1 to link sign-ins to members by verified address, otherwise 0") ?? false,
   };
 }
 
 const groupsExpected = `GROUP:ROLE pairs separated by commas, each ROLE one of ${assignableRoles.join(", ")}; the GROUP * is everybody else`;
 
-/** A group's name may contain a colon: the role follows the last one. */
+/** A group's name may contain a colon, so the role follows the last one. */
 function readGroups(setting: string | undefined, fail: (key: "ROLES") => never): ReadonlyMap<string, Role> | undefined {
   if (setting === undefined) return undefined;
   const pairs = setting.split(",").map((pair): [string, Role] => {
@@ -165,21 +165,21 @@ function readSecret(setting: string | undefined, file: string | undefined, fail:
 
 export type ProxySignIn = {
   header: string;
-  from: ReturnType<typeof networks>;
+  from: ReturnType<typeof createBlockList>;
   signUp: Role | undefined;
   domains: readonly string[];
-  /** Where the proxy ends its own session. */
+  /** The URL at which the proxy ends its own session. */
   signOutUrl: string | undefined;
 };
 
 /** Headers that browsers and other settings use. */
-const takenNames =
+const reservedHeaders =
   /^(cookie|host|origin|authorization|x-api-key|x-forwarded-for|user-agent|referer|accept.*|sec-.*|content-.*|x-lightdesk-.*)$/;
 const nameSchema = z
   .string()
   .toLowerCase()
   .regex(/^[a-z][a-z0-9-]{1,60}$/)
-  .refine((name) => !takenNames.test(name));
+  .refine((name) => !reservedHeaders.test(name));
 
 export function readProxySignIn(readSetting: ReadSetting, fail: Fail): ProxySignIn | undefined {
   const header = readSetting("LIGHTDESK_AUTH_HEADER", nameSchema, "the name of an otherwise unused header, such as x-forwarded-email");
@@ -199,15 +199,15 @@ export function readProxySignIn(readSetting: ReadSetting, fail: Fail): ProxySign
 
 type HeaderRefusal = { status: number; code: string; message: string };
 
-/** Runs before any route. Copies the proxy's header to the name that routes read, or returns the refusal. */
-export function applyProxyHeader({ headers, socket }: IncomingMessage, rule: ProxySignIn | undefined): HeaderRefusal | undefined {
-  delete headers[VOUCHED_HEADER];
-  const headerValue = rule && headers[rule.header];
-  if (!rule || headerValue === undefined) return undefined;
-  if (!isInNetworks(socket.remoteAddress ?? "", rule.from)) {
-    const message = `The header ${rule.header} is only accepted from the reverse proxy. The operator sets its address in LIGHTDESK_AUTH_HEADER_FROM.`;
+/** Runs before any route. Copies the proxy's header to the name that routes read, or rejects the request. */
+export function applyProxyHeader({ headers, socket }: IncomingMessage, settings: ProxySignIn | undefined): HeaderRefusal | undefined {
+  delete headers[PROXY_EMAIL_HEADER];
+  const headerValue = settings && headers[settings.header];
+  if (!settings || headerValue === undefined) return undefined;
+  if (!isInNetworks(socket.remoteAddress ?? "", settings.from)) {
+    const message = `The header ${settings.header} is only accepted from the reverse proxy. The operator sets its address in LIGHTDESK_AUTH_HEADER_FROM.`;
     return { status: 403, code: "FORBIDDEN", message };
   }
-  headers[VOUCHED_HEADER] = String(headerValue);
+  headers[PROXY_EMAIL_HEADER] = String(headerValue);
   return undefined;
 }

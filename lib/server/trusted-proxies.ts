@@ -1,23 +1,23 @@
-// Trusted reverse proxies, and the client address behind them. X-Forwarded-For is read from its end, only as far as proxies wrote it.
+// Trusted reverse proxies and the client address behind them. X-Forwarded-For is read backwards, only as far as proxies have written it.
 
 import "server-only";
 import { type IncomingHttpHeaders } from "node:http";
 import { isIP } from "node:net";
 import { z } from "zod";
-import { isInNetworks, networks } from "@/lib/shared/ip-address";
+import { createBlockList, isInNetworks } from "@/lib/shared/ip-address";
 import { type Log } from "./log";
 
-/** `maxHops`: how many proxies are in a row; if a number was given, only the nearest has to be in `from`. */
-export type Proxies = { from: ReturnType<typeof networks>; maxHops: number | undefined };
+/** `maxHops` is the number of chained proxies. If it is set, only the nearest one must be in `from`. */
+export type Proxies = { from: ReturnType<typeof createBlockList>; maxHops: number | undefined };
 
 export const networkList = z
   .string()
   .transform((text) => text.split(",").map((part) => part.trim()))
   .refine((parts) => parts.every(isNetwork))
-  .transform((parts) => networks(...parts.map((part) => (part.includes("/") ? part : `${part}/${isIP(part) === 6 ? 128 : 32}`))));
+  .transform((parts) => createBlockList(...parts.map((part) => (part.includes("/") ? part : `${part}/${isIP(part) === 6 ? 128 : 32}`))));
 
-/** A setting that is a number trusts this machine and private networks: a client from the internet is then never a proxy. */
-const near = networks(
+/** If the setting is a number, only this machine and private networks are trusted, so that no client from the internet is. */
+const privateNetworks = createBlockList(
   "127.0.0.0/8",
   "10.0.0.0/8",
   "172.16.0.0/12",
@@ -34,7 +34,7 @@ export const proxiesSchema = z.union([
   z
     .string()
     .regex(/^[1-9]$/)
-    .transform((count): Proxies => ({ from: near, maxHops: Number(count) })),
+    .transform((count): Proxies => ({ from: privateNetworks, maxHops: Number(count) })),
   networkList.transform((from): Proxies => ({ from, maxHops: undefined })),
 ]);
 export const proxiesExpected =
@@ -46,8 +46,11 @@ export function isProxy(address: string, proxies: Proxies | undefined): boolean 
   return proxies !== undefined && isInNetworks(address, proxies.from);
 }
 
-/** Reads a request's client address. Logs once if there seems to be an untrusted proxy: all its clients then count as one. */
-export function addressReader(proxies: Proxies | undefined, log: () => Pick<Log, "warn"> | undefined): (request: ProxiedRequest) => string {
+/** Returns a function that reads client addresses. Logs once if a proxy seems to be untrusted, because its clients then count as one. */
+export function createAddressReader(
+  proxies: Proxies | undefined,
+  log: () => Pick<Log, "warn"> | undefined,
+): (request: ProxiedRequest) => string {
   let isLogged = false;
   return (request) => {
     const { headers, socket } = request;
@@ -55,29 +58,29 @@ export function addressReader(proxies: Proxies | undefined, log: () => Pick<Log,
     if (!isLogged && proxies && headers["x-forwarded-for"] !== undefined && !isProxy(from, proxies)) {
       const logger = log();
       isLogged = logger !== undefined;
-      logger?.warn({ address: from }, untrusted(from));
+      logger?.warn({ address: from }, untrustedMessage(from));
     }
-    return addressOf(request, proxies);
+    return getClientAddress(request, proxies);
   };
 }
 
-function untrusted(from: string): string {
+function untrustedMessage(from: string): string {
   return `X-Forwarded-For is not read: it came from ${from}, which LIGHTDESK_TRUST_PROXY does not trust. If that is your reverse proxy, set LIGHTDESK_TRUST_PROXY=${from}, with your other proxies behind commas.`;
 }
 
-function addressOf({ headers, socket }: ProxiedRequest, proxies: Proxies | undefined): string {
+function getClientAddress({ headers, socket }: ProxiedRequest, proxies: Proxies | undefined): string {
   let address = socket.remoteAddress ?? "unknown";
   const forwardedFor = String(headers["x-forwarded-for"] ?? "").split(",");
-  for (let passed = 0; forwardedFor.length > 0 && passed < (proxies?.maxHops ?? Infinity); passed += 1) {
-    const isTaken = isProxy(address, proxies) || (proxies?.maxHops !== undefined && passed > 0);
-    const before = isTaken ? withoutPort(forwardedFor.pop()?.trim() ?? "") : "";
-    if (isIP(before) === 0) break;
-    address = before;
+  for (let hops = 0; forwardedFor.length > 0 && hops < (proxies?.maxHops ?? Infinity); hops += 1) {
+    const isTrusted = isProxy(address, proxies) || (proxies?.maxHops !== undefined && hops > 0);
+    const previousHop = isTrusted ? removePort(forwardedFor.pop()?.trim() ?? "") : "";
+    if (isIP(previousHop) === 0) break;
+    address = previousHop;
   }
   return address;
 }
 
-function withoutPort(text: string): string {
+function removePort(text: string): string {
   return /^\[([^\]]*)\](?::\d+)?$/.exec(text)?.[1] ?? /^(\d+(?:\.\d+){3}):\d+$/.exec(text)?.[1] ?? text;
 }
 

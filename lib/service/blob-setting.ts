@@ -9,13 +9,13 @@ export type BucketSetting = {
   /** Ends with a slash unless it is empty. */
   prefix: string;
   region: string;
-  /** Without it, the endpoint of Amazon S3. */
+  /** Undefined for the endpoint of Amazon S3. */
   endpoint?: string;
   /** The bucket's name is in the path, not in the host name. */
   isPathStyle: boolean;
 };
 export type BlobSetting = { kind: "folder"; path: string } | BucketSetting;
-/** Undefined: the SDK looks for its keys itself. */
+/** Undefined if the SDK looks for its keys itself. */
 export type BucketKeys = (() => { accessKeyId: string; secretAccessKey: string }) | undefined;
 
 export const blobSettingText =

@@ -1,4 +1,4 @@
-// Copies all blobs to another store and verifies them there. Can be run again, and never changes the old store.
+// Copies all blobs to another store and verifies them there. Can be repeated, and never changes the old store.
 
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -9,17 +9,17 @@ import { createLimiter } from "@/lib/shared/async";
 import { type BlobBackend } from "./assets/blob-store";
 import { claimBackend, createFolderBackend } from "./assets/blobs/folder-backend";
 import { markLocalBlobs, openSharedBackend } from "./assets/blobs/open-blobs";
-import { makeFolders } from "./assets/folders";
+import { createFolders } from "./assets/folders";
 import { type BlobSetting, blobSettingSchema, blobSettingText } from "./blob-setting";
 import { type ServiceLog } from "./options";
-import { asRefusal } from "./service-error";
+import { toRefusal } from "./service-error";
 import { type ServiceSettings } from "./settings";
 import { type DataLock, lockDataFolder } from "./store/data-folder";
 import { query, type Reader } from "./store/database";
 import { openPostgres } from "./store/postgres/database";
-import { liveProcesses } from "./store/postgres/processes";
+import { listLiveProcesses } from "./store/postgres/processes";
 import { openDatabase } from "./store/sqlite";
-import { fileIn, idOf, requireRows } from "./store/store-location";
+import { ensureStoreId, getDatabasePath, requireRows } from "./store/store-location";
 
 type BlobCopyOptions = {
   dataDir: string;
@@ -32,7 +32,7 @@ type Blob = { hash: string; size: number };
 export type BlobCopyResult = { files: number; copied: number; missing: string[]; damaged: string[]; todo?: string };
 
 const MAX_CONCURRENT = 4;
-const PAGE = 500;
+const PAGE_SIZE = 500;
 
 export async function copyBlobs({ dataDir, settings, to: targetText, log, onProgress }: BlobCopyOptions): Promise<BlobCopyResult> {
   const parsedSetting = targetText === "data-folder" ? undefined : blobSettingSchema.safeParse(targetText);
@@ -40,13 +40,13 @@ export async function copyBlobs({ dataDir, settings, to: targetText, log, onProg
   const to = parsedSetting?.data;
   if (isDeepStrictEqual(to, settings.blobs)) throw new Error("The target must differ from LIGHTDESK_BLOBS.");
   const { databaseUrl } = settings;
-  const file = fileIn(dataDir);
+  const file = getDatabasePath(dataDir);
   if (databaseUrl === undefined && !existsSync(file))
     throw new Error(`LIGHTDESK_DATA_DIR must be the data folder of a service (${dataDir} contains no service.sqlite).`);
   await requireRows(dataDir, databaseUrl);
-  const folders = makeFolders(dataDir);
+  const folders = createFolders(dataDir);
   const database = await (databaseUrl === undefined ? openDatabase(file, Date.now) : openPostgres(databaseUrl, Date.now));
-  // A separate folder, because a running service evicts files from its own.
+  // In a separate folder, because a running service evicts files from its own.
   const blobCopies = await mkdtemp(join(folders.temp, "copies-"));
   const open = async (setting: BlobSetting | undefined) =>
     setting
@@ -54,8 +54,8 @@ export async function copyBlobs({ dataDir, settings, to: targetText, log, onProg
       : createFolderBackend(folders.blobs);
   try {
     const [source, target] = [await open(settings.blobs), await open(to)];
-    if (to) await claimBackend(target, await idOf(database));
-    const hasOtherProcesses = async () => databaseUrl !== undefined && (await liveProcesses(database)).length > 0;
+    if (to) await claimBackend(target, await ensureStoreId(database));
+    const hasOtherProcesses = async () => databaseUrl !== undefined && (await listLiveProcesses(database)).length > 0;
     const work = () => copyAll(database, source, target, onProgress ?? (() => undefined));
     return await (to ? work() : copyBack(dataDir, work, hasOtherProcesses));
   } finally {
@@ -64,7 +64,7 @@ export async function copyBlobs({ dataDir, settings, to: targetText, log, onProg
   }
 }
 
-/** Allows a start without LIGHTDESK_BLOBS only if all files were copied and no process could store more in the old store. */
+/** Allows a start without LIGHTDESK_BLOBS only if all files were copied, and no process can add more to the old store. */
 async function copyBack(
   dataDir: string,
   work: () => Promise<BlobCopyResult>,
@@ -72,16 +72,16 @@ async function copyBack(
 ): Promise<BlobCopyResult> {
   const lock = tryLock(dataDir);
   try {
-    const hadOthers = await hasOtherProcesses();
-    const copied = await work();
-    if (copied.missing.length + copied.damaged.length > 0)
-      return { ...copied, todo: "Bring these files back from a backup, or delete them in the console; then run this again." };
+    const hadOtherProcesses = await hasOtherProcesses();
+    const result = await work();
+    if (result.missing.length + result.damaged.length > 0)
+      return { ...result, todo: "Bring these files back from a backup, or delete them in the console; then run this again." };
     if (typeof lock === "string")
-      return { ...copied, todo: `${lock} Files may still be added to the old store. Stop that service, then run this again.` };
-    if (hadOthers || (await hasOtherProcesses()))
-      return { ...copied, todo: "Another service on this database may still store files in the old store. Stop it, then run this again." };
+      return { ...result, todo: `${lock} Files may still be added to the old store. Stop that service, then run this again.` };
+    if (hadOtherProcesses || (await hasOtherProcesses()))
+      return { ...result, todo: "Another service on this database may still store files in the old store. Stop it, then run this again." };
     markLocalBlobs(dataDir);
-    return copied;
+    return result;
   } finally {
     if (typeof lock !== "string") lock.release();
   }
@@ -97,47 +97,47 @@ function tryLock(dataDir: string): DataLock | string {
 
 async function copyAll(database: Reader, source: BlobBackend, target: BlobBackend, onProgress: (done: number, all: number) => void) {
   const outcome: BlobCopyResult = { files: 0, copied: 0, missing: [], damaged: [] };
-  const all = (await database.row(query.selectFrom("blobs").select(({ fn }) => fn.countAll<number>().as("count"))))?.count ?? 0;
+  const totalCount = (await database.row(query.selectFrom("blobs").select(({ fn }) => fn.countAll<number>().as("count"))))?.count ?? 0;
   // Files that users delete during the copy are neither missing nor damaged.
   const isReferenced = async (hash: string) =>
     (await database.row(query.selectFrom("blobs").select("hash").where("hash", "=", hash))) !== undefined;
 
   async function copy(blob: Blob): Promise<void> {
     const { hash, size } = blob;
-    if (!(await isWhole(target, blob))) {
-      if (!(await isWhole(source, blob))) return void ((await isReferenced(hash)) && outcome.missing.push(hash));
+    if (!(await isComplete(target, blob))) {
+      if (!(await isComplete(source, blob))) return void ((await isReferenced(hash)) && outcome.missing.push(hash));
       await source.withFiles([hash], (pathOf) => target.adopt({ path: pathOf(hash), hash, size }));
       outcome.copied += 1;
     }
-    if ((await hashAt(target, blob)) !== hash && (await isReferenced(hash))) outcome.damaged.push(hash);
+    if ((await hashBlob(target, blob)) !== hash && (await isReferenced(hash))) outcome.damaged.push(hash);
   }
 
   await forEachBlob(database, async (blob) => {
     await copy(blob);
-    onProgress((outcome.files += 1), all);
+    onProgress((outcome.files += 1), totalCount);
   });
   return outcome;
 }
 
 /** Stops at the first failure, after the running calls have ended. */
 async function forEachBlob(database: Reader, work: (blob: Blob) => Promise<void>): Promise<void> {
-  const limited = createLimiter(MAX_CONCURRENT);
-  let isFailing = false;
+  const limit = createLimiter(MAX_CONCURRENT);
+  let hasFailed = false;
   const fail = (error: unknown): never => {
-    isFailing = true;
+    hasFailed = true;
     throw error;
   };
-  for (let after: string | undefined = ""; after !== undefined;) {
+  for (let lastHash: string | undefined = ""; lastHash !== undefined;) {
     const page: Blob[] = await database.rows(
-      query.selectFrom("blobs").select(["hash", "size"]).where("hash", ">", after).orderBy("hash").limit(PAGE),
+      query.selectFrom("blobs").select(["hash", "size"]).where("hash", ">", lastHash).orderBy("hash").limit(PAGE_SIZE),
     );
-    const settled = await Promise.allSettled(page.map((blob) => limited(async () => (isFailing ? undefined : work(blob).catch(fail)))));
+    const settled = await Promise.allSettled(page.map((blob) => limit(async () => (hasFailed ? undefined : work(blob).catch(fail)))));
     for (const outcome of settled) if (outcome.status === "rejected") throw outcome.reason;
-    after = page.at(-1)?.hash;
+    lastHash = page.at(-1)?.hash;
   }
 }
 
-async function isWhole(backend: BlobBackend, { hash, size }: Blob): Promise<boolean> {
+async function isComplete(backend: BlobBackend, { hash, size }: Blob): Promise<boolean> {
   return (
     (await undefinedIfMissing(async () => {
       const bytes = await backend.open(hash, size);
@@ -151,7 +151,7 @@ async function isWhole(backend: BlobBackend, { hash, size }: Blob): Promise<bool
   );
 }
 
-async function hashAt(backend: BlobBackend, { hash, size }: Blob): Promise<string | undefined> {
+async function hashBlob(backend: BlobBackend, { hash, size }: Blob): Promise<string | undefined> {
   return undefinedIfMissing(async () => {
     const bytes = await backend.open(hash, size);
     const hasher = new Blake3Hasher();
@@ -168,7 +168,7 @@ async function undefinedIfMissing<T>(work: () => Promise<T>): Promise<T | undefi
   try {
     return await work();
   } catch (error) {
-    if (asRefusal(error)) return undefined;
+    if (toRefusal(error)) return undefined;
     throw error;
   }
 }

@@ -5,27 +5,27 @@ import { withTimeout } from "@/lib/shared/async";
 import { ensureReserve, releaseReserve } from "@/lib/shared/database/disk-reserve";
 import { isFullDisk } from "@/lib/shared/error-codes";
 import { type Feed } from "@/lib/shared/http-types";
-import { checkDisk, createReadiness, notReady } from "@/lib/shared/readiness";
-import { telemetry } from "@/lib/shared/telemetry";
+import { checkDisk, createNotReady, createReadiness } from "@/lib/shared/readiness";
+import { getTelemetry } from "@/lib/shared/telemetry";
 import { createAccessTimes } from "./assets/access-times";
 import { removeDeadLeases } from "./assets/blobs/leases";
 import { openBlobs, otherBlobStore } from "./assets/blobs/open-blobs";
 import { collectBlob } from "./assets/change-asset";
 import { shipPublicAssets } from "./assets/create-asset";
-import { evictOldest, type Folders, makeFolders } from "./assets/folders";
+import { createFolders, evictOldest, type Folders } from "./assets/folders";
 import { createThumbnails } from "./assets/thumbnails";
 import { createDownloads } from "./downloads/downloads";
 import { type PruneParts, pruneTasks } from "./downloads/task-rows";
 import { createJobEvents, type NotifyListener } from "./events/job-events";
 import { registerMetrics } from "./figures";
 import { type Chore, emptyFolder, startHousekeeping, sweep } from "./housekeeping";
-import { json } from "./http/answers";
+import { jsonResponse } from "./http/answers";
 import { createRouter } from "./http/router";
 import { applyRetention, finishClears, hasRetention, type RetentionParts } from "./jobs/history/ended-jobs";
 import { countJobs } from "./jobs/list-jobs";
 import { createEngine, listenToOthers, RUNNERS } from "./jobs/run/engine";
 import { createLiveRuns } from "./jobs/run/live-runs";
-import { classes } from "./nodes/library";
+import { nodeClasses } from "./nodes/library";
 import { createRunner } from "./nodes/runner";
 import { type OpenedDatabase, openServiceDatabase } from "./open-database";
 import { type ServiceLog, type ServiceOptions } from "./options";
@@ -33,24 +33,24 @@ import { createPool } from "./runners/pool";
 import { createRunnerChores } from "./runners/runner-chores";
 import { createRunners } from "./runners/store";
 import { defaultSettings, type ServiceSettings } from "./settings";
-import { lockDataFolder, makeDataFolder } from "./store/data-folder";
+import { createDataFolder, lockDataFolder } from "./store/data-folder";
 import { query, retry } from "./store/database";
 import { createKeys, findUserByKey } from "./users/keys";
 
-/** Entries of some 350 bytes take 4 KiB each on a disk: 128 MiB. */
-const CACHE_BYTES = 11 * 1024 ** 2;
+/** Entries of about 350 bytes take 4 KiB each on disk: 128 MiB. */
+const MAX_CACHE_BYTES = 11 * 1024 ** 2;
 
-function serviceChores(parts: RetentionParts & PruneParts & { folders: Folders }): Chore[] {
-  const trim: Chore = { name: "cache", everyMs: 300_000, round: createNodeCacheSweep(parts.folders.nodeCache) };
+function createServiceChores(parts: RetentionParts & PruneParts & { folders: Folders }): Chore[] {
+  const cacheSweep: Chore = { name: "cache", everyMs: 300_000, round: createNodeCacheSweep(parts.folders.nodeCache) };
   const retention: Chore = { name: "retention", everyMs: 2000, isShared: true, round: (canContinue) => applyRetention(parts, canContinue) };
   const tasks: Chore = { name: "tasks", everyMs: 60_000, isShared: true, round: (canContinue) => pruneTasks(parts, canContinue) };
-  return [trim, tasks, ...(hasRetention(parts.settings) ? [retention] : [])];
+  return [cacheSweep, tasks, ...(hasRetention(parts.settings) ? [retention] : [])];
 }
 
 function createNodeCacheSweep(folder: string): Chore["round"] {
   let bytes: number | undefined;
-  telemetry().metrics?.read("lightdesk_node_cache_bytes", () => bytes);
-  return async () => void (bytes = await evictOldest(folder, CACHE_BYTES));
+  getTelemetry().metrics?.read("lightdesk_node_cache_bytes", () => bytes);
+  return async () => void (bytes = await evictOldest(folder, MAX_CACHE_BYTES));
 }
 
 const POLL_MS = 1000;
@@ -58,26 +58,26 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const JOB_GRACE_MS = 5000;
 const REQUEST_GRACE_MS = 10_000;
-const noLog: ServiceLog = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const silentLog: ServiceLog = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 export type StartedService = Awaited<ReturnType<typeof startService>>;
 
 export async function startService(options: ServiceOptions) {
-  const { now = Date.now, log = noLog } = options;
-  const settings = withDefaults(options);
+  const { now = Date.now, log = silentLog } = options;
+  const settings = addDefaults(options);
   const { concurrency, maxJobPixels } = settings;
   if (!existsSync(options.workerPath)) log.error({ workerPath: options.workerPath }, "worker file missing");
-  makeDataFolder(options.dataDir);
+  createDataFolder(options.dataDir);
   releaseReserve(options.dataDir);
   const lock = lockDataFolder(options.dataDir);
   let openedDatabase: OpenedDatabase | undefined;
   try {
-    const folders = makeFolders(options.dataDir);
+    const folders = createFolders(options.dataDir);
     for (const folder of [folders.temp, folders.work]) await emptyFolder(folder);
     openedDatabase = await openServiceDatabase(settings.databaseUrl, { folders, settings, now, log });
     const { database, assetSearch, processes, createQueue } = openedDatabase;
-    const isSame = await processes.start({ slots: concurrency, hasSharedFiles: settings.blobs !== undefined });
-    if (!isSame) throw otherBlobStore(settings.blobs);
+    const usesSameStore = await processes.start({ slots: concurrency, hasSharedFiles: settings.blobs !== undefined });
+    if (!usesSameStore) throw otherBlobStore(settings.blobs);
     const blobs = await openBlobs({ settings, folders, database, processes, now, log });
     const thumbnails = createThumbnails(folders, settings);
     const accessTimes = createAccessTimes(database, now);
@@ -98,15 +98,15 @@ export async function startService(options: ServiceOptions) {
 
     await shipPublicAssets({ database, blobs, tempFolder: folders.temp, now, log }, options.shippedImagesDir);
     let isStopping = false;
-    const begin = async () => {
+    const startEngine = async () => {
       if (!isStopping) await engine.start();
     };
-    // On a full disk the service serves stored data but starts no jobs until space is freed.
+    // On a full disk, the service serves stored data but starts no jobs until space is freed.
     let recovery = Promise.resolve();
-    await begin().catch((error: unknown) => {
+    await startEngine().catch((error: unknown) => {
       if (!isFullDisk(error)) throw error;
       log.error({ err: error }, "job recovery deferred: disk full");
-      recovery = retry(begin, isFullDisk).catch((cause: unknown) => log.error({ err: cause }, "job recovery failed"));
+      recovery = retry(startEngine, isFullDisk).catch((cause: unknown) => log.error({ err: cause }, "job recovery failed"));
     });
     const liveRuns = createLiveRuns({
       ...shared,
@@ -123,7 +123,7 @@ export async function startService(options: ServiceOptions) {
     const aborter = new AbortController();
     const housekeeping = startHousekeeping(
       [
-        ...serviceChores({ database, settings, folders, now }),
+        ...createServiceChores({ database, settings, folders, now }),
         { name: "sweep", everyMs: DAY_MS, round: (canContinue) => sweep({ database, processes, blobs, thumbnails }, canContinue) },
         { name: "leases of bytes", everyMs: 60_000, isShared: true, round: () => removeDeadLeases({ database, processes, now }) },
         { name: "cleared histories", everyMs: 10_000, isShared: true, round: (canContinue) => finishClears(database, canContinue) },
@@ -144,11 +144,11 @@ export async function startService(options: ServiceOptions) {
       processes,
       log,
     );
-    const userOfKey = async (key: string) => (isStopping ? undefined : findUserByKey(database, key));
+    const findUser = async (key: string) => (isStopping ? undefined : findUserByKey(database, key));
     const inFlight = new Set<Promise<Response>>();
 
     registerMetrics(database, options.dataDir);
-    const builtIn = { slots: () => processes.slots(concurrency), classes: classes.size };
+    const builtIn = { slots: () => processes.slots(concurrency), classes: nodeClasses.size };
 
     return {
       keys: createKeys(database, now),
@@ -157,26 +157,26 @@ export async function startService(options: ServiceOptions) {
       readiness: createReadiness({
         database: async () => void (await database.row(query.selectFrom("users").select("id").limit(1))),
         disk: () => checkDisk(options.dataDir),
-        workers: () => (existsSync(options.workerPath) ? undefined : notReady("The program that runs jobs is not built.")),
+        workers: () => (existsSync(options.workerPath) ? undefined : createNotReady("The program that runs jobs is not built.")),
       }),
 
       async fetch(request: Request, bytes?: AsyncIterable<Uint8Array>): Promise<Response> {
-        if (isStopping) return unavailable("The service is stopping.");
-        const answer = route(request, bytes);
-        inFlight.add(answer);
-        return answer.finally(() => inFlight.delete(answer));
+        if (isStopping) return unavailableResponse("The service is stopping.");
+        const response = route(request, bytes);
+        inFlight.add(response);
+        return response.finally(() => inFlight.delete(response));
       },
 
-      userOf: async (key: string) => (await userOfKey(key))?.name,
+      userOf: async (key: string) => (await findUser(key))?.name,
 
       async listen(key: string, clientId: string | undefined, notify: NotifyListener): Promise<Feed | undefined> {
-        const user = await userOfKey(key);
+        const user = await findUser(key);
         if (!user) return undefined;
         const stop = await events.listen(user.id, clientId, notify).catch((error: unknown) => {
           log.error({ err: error }, "queue status send failed");
           throw error;
         });
-        return { stop, objection: async () => ((await userOfKey(key)) ? undefined : "The key is no longer valid.") };
+        return { stop, objection: async () => ((await findUser(key)) ? undefined : "The key is no longer valid.") };
       },
 
       async stop(): Promise<void> {
@@ -199,11 +199,11 @@ export async function startService(options: ServiceOptions) {
   }
 }
 
-function withDefaults(options: ServiceOptions): ServiceSettings {
+function addDefaults(options: ServiceOptions): ServiceSettings {
   const changedOptions = Object.entries(options).filter(([, value]) => value !== undefined);
   return { ...defaultSettings, ...Object.fromEntries(changedOptions) };
 }
 
-export function unavailable(message: string): Response {
-  return json({ code: "SERVICE_UNAVAILABLE", message }, 503);
+export function unavailableResponse(message: string): Response {
+  return jsonResponse({ code: "SERVICE_UNAVAILABLE", message }, 503);
 }

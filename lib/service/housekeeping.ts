@@ -19,7 +19,7 @@ export function startHousekeeping(chores: readonly Chore[], processes: Pick<Proc
   let isStopping = false;
   const runningRounds = new Map<Chore, Promise<void>>();
 
-  function begin(chore: Chore): void {
+  function runChore(chore: Chore): void {
     if (isStopping || runningRounds.has(chore)) return;
     const round = runIfResponsible(chore)
       .catch((error: unknown) => log.error({ err: error, chore: chore.name }, "housekeeping failed"))
@@ -32,8 +32,8 @@ export function startHousekeeping(chores: readonly Chore[], processes: Pick<Proc
   }
 
   const timers = chores.map((chore) => {
-    begin(chore);
-    return setInterval(() => begin(chore), chore.everyMs).unref();
+    runChore(chore);
+    return setInterval(() => runChore(chore), chore.everyMs).unref();
   });
   return {
     async stop() {
@@ -44,17 +44,17 @@ export function startHousekeeping(chores: readonly Chore[], processes: Pick<Proc
   };
 }
 
-/** Whether this process runs the shared chores. Right after a process joins, two may run the same round. */
+/** True if this process runs the shared chores. Right after a process joins, two may run the same round. */
 async function isFirst(processes: Pick<Processes, "id" | "live">): Promise<boolean> {
   const [first] = await processes.live();
   return first === processes.id;
 }
 
-/** Runs `piece` until it returns false. Pauses after each run for as long as it took. */
-export async function runWithPauses(canContinue: () => boolean, piece: () => Promise<boolean>): Promise<void> {
+/** Runs `step` until it returns false. Pauses after each run for as long as it took. */
+export async function runWithPauses(canContinue: () => boolean, step: () => Promise<boolean>): Promise<void> {
   while (canContinue()) {
     const startedMs = performance.now();
-    if (!(await piece())) return;
+    if (!(await step())) return;
     await sleep(performance.now() - startedMs);
   }
 }
@@ -63,7 +63,7 @@ export async function emptyFolder(folder: string): Promise<void> {
   for (const name of await readdir(folder)) await rm(join(folder, name), { recursive: true, force: true });
 }
 
-type Parts = {
+type SweepParts = {
   database: Database;
   processes: Pick<Processes, "id" | "live">;
   blobs: Pick<BlobStore, "sweep" | "sweepCache">;
@@ -71,17 +71,17 @@ type Parts = {
 };
 
 /** The first process sweeps shared files; each process sweeps its own caches. Returns the number of removed files. */
-export async function sweep({ database, processes, blobs, thumbnails }: Parts, canContinue: () => boolean): Promise<number> {
+export async function sweep({ database, processes, blobs, thumbnails }: SweepParts, canContinue: () => boolean): Promise<number> {
   const shared = (await isFirst(processes)) ? await sweepBlobs({ database, blobs }, canContinue) : 0;
   if (!canContinue()) return shared;
   return shared + (await blobs.sweepCache()) + (await thumbnails.sweep((hashes) => withBlobRow(database, hashes)));
 }
 
-async function sweepBlobs({ database, blobs }: Pick<Parts, "database" | "blobs">, canContinue: () => boolean): Promise<number> {
-  let after: string | undefined = "";
+async function sweepBlobs({ database, blobs }: Pick<SweepParts, "database" | "blobs">, canContinue: () => boolean): Promise<number> {
+  let lastKey: string | undefined = "";
   await runWithPauses(canContinue, async () => {
-    after = await database.commit((tx) => removeUnreferencedRows(tx, after ?? ""));
-    return after !== undefined;
+    lastKey = await database.commit((tx) => removeUnreferencedRows(tx, lastKey ?? ""));
+    return lastKey !== undefined;
   });
   return canContinue() ? blobs.sweep(canContinue) : 0;
 }

@@ -1,18 +1,18 @@
 // Entry point of the embedded service: a plain Node library behind a fetch function. Import nothing else from this folder.
 
 import { type ServiceRunners } from "@/lib/contract/runners/runners";
-import { notReady } from "@/lib/shared/readiness";
-import { type StartedService, startService, unavailable } from "./create-service";
-import { classes } from "./nodes/library";
+import { createNotReady } from "@/lib/shared/readiness";
+import { type StartedService, startService, unavailableResponse } from "./create-service";
+import { nodeClasses } from "./nodes/library";
 import { type Service, type ServiceKeys, type ServiceOptions } from "./options";
 import { createRunners } from "./runners/store";
-import { asStartFailure } from "./service-error";
+import { toStartFailure } from "./service-error";
 import { type ServiceSettings } from "./settings";
-import { makeDataFolder } from "./store/data-folder";
+import { createDataFolder } from "./store/data-folder";
 import { openPostgres } from "./store/postgres/database";
-import { slotsOfLive } from "./store/postgres/processes";
+import { countLiveSlots } from "./store/postgres/processes";
 import { openDatabase } from "./store/sqlite";
-import { fileIn, requireRows } from "./store/store-location";
+import { getDatabasePath, requireRows } from "./store/store-location";
 import { createKeys } from "./users/keys";
 
 export { tryBlobBackend } from "./assets/blobs/open-blobs";
@@ -29,16 +29,16 @@ export { serviceContentsSchema, storedFileSchema } from "./backup/restore";
 export function createService(options: ServiceOptions): Service {
   let started: StartedService | undefined;
 
-  function running(): StartedService {
+  function getStarted(): StartedService {
     if (!started) throw new Error("The service is not running.");
     return started;
   }
 
   return {
-    fetch: async (request, bytes) => (started ? started.fetch(request, bytes) : unavailable("The service is not running.")),
+    fetch: async (request, bytes) => (started ? started.fetch(request, bytes) : unavailableResponse("The service is not running.")),
 
     userOf: async (key) => started?.userOf(key),
-    readiness: async () => (started ? started.readiness() : [{ part: "start", ...notReady("It is starting or stopping.") }]),
+    readiness: async () => (started ? started.readiness() : [{ part: "start", ...createNotReady("It is starting or stopping.") }]),
     listen: async (key, clientId, notify) => started?.listen(key, clientId, notify),
 
     async start() {
@@ -46,7 +46,7 @@ export function createService(options: ServiceOptions): Service {
       try {
         started = await startService(options);
       } catch (error) {
-        throw asStartFailure(error, options.dataDir);
+        throw toStartFailure(error, options.dataDir);
       }
     },
 
@@ -56,10 +56,10 @@ export function createService(options: ServiceOptions): Service {
     },
 
     get keys() {
-      return running().keys;
+      return getStarted().keys;
     },
     get runners() {
-      return running().runners;
+      return getStarted().runners;
     },
   };
 }
@@ -68,20 +68,22 @@ type ServiceStore = { keys: ServiceKeys; runners: ServiceRunners; close(): Promi
 
 type StoreSettings = Pick<ServiceSettings, "concurrency"> & { databaseUrl?: string };
 
-/** For the command line, beside a running service: takes no lock. The caller closes it. */
+/** For the command line, next to a running service. Takes no lock. The caller must close it. */
 export async function openServiceStore(dataDir: string, { concurrency, databaseUrl }: StoreSettings): Promise<ServiceStore> {
-  makeDataFolder(dataDir);
+  createDataFolder(dataDir);
   try {
     await requireRows(dataDir, databaseUrl);
-    const database = await (databaseUrl === undefined ? openDatabase(fileIn(dataDir), Date.now) : openPostgres(databaseUrl, Date.now));
-    const slots = async () => (databaseUrl === undefined ? concurrency : (await slotsOfLive(database)) || concurrency);
-    const builtIn = { slots, classes: classes.size };
+    const database = await (databaseUrl === undefined
+      ? openDatabase(getDatabasePath(dataDir), Date.now)
+      : openPostgres(databaseUrl, Date.now));
+    const slots = async () => (databaseUrl === undefined ? concurrency : (await countLiveSlots(database)) || concurrency);
+    const builtIn = { slots, classes: nodeClasses.size };
     return {
       keys: createKeys(database, Date.now),
       runners: createRunners({ database, now: Date.now, builtIn }),
       close: () => database.close(),
     };
   } catch (error) {
-    throw asStartFailure(error, dataDir);
+    throw toStartFailure(error, dataDir);
   }
 }

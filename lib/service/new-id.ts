@@ -1,19 +1,19 @@
-// UUIDs of version 7: increasing within a process, so that outputs keep their order. Not for secrets.
+// UUIDs of version 7. They increase within a process, so that outputs keep their order. Not for secrets.
 
 import { randomBytes } from "node:crypto";
 
-const COUNTS = 2 ** 12;
-let last = { at: 0, count: 0 };
+const COUNTS_PER_MS = 2 ** 12;
+let lastId = { at: 0, count: 0 };
 
 export function newId(): string {
   const now = Date.now();
-  // If the clock stops or goes back, counting continues; a millisecond that is full borrows from the next.
-  if (now > last.at) last = { at: now, count: 0 };
-  else last = last.count + 1 < COUNTS ? { at: last.at, count: last.count + 1 } : { at: last.at + 1, count: 0 };
-  const time = last.at.toString(16).padStart(12, "0");
-  const count = last.count.toString(16).padStart(3, "0");
+  // If the clock stops or goes back, counting continues. When a millisecond's counts are used up, the next millisecond is used.
+  if (now > lastId.at) lastId = { at: now, count: 0 };
+  else lastId = lastId.count + 1 < COUNTS_PER_MS ? { at: lastId.at, count: lastId.count + 1 } : { at: lastId.at + 1, count: 0 };
+  const time = lastId.at.toString(16).padStart(12, "0");
+  const count = lastId.count.toString(16).padStart(3, "0");
   const random = randomBytes(8);
   random[0] = ((random[0] ?? 0) & 0x3f) | 0x80;
-  const rest = random.toString("hex");
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${count}-${rest.slice(0, 4)}-${rest.slice(4)}`;
+  const randomHex = random.toString("hex");
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${count}-${randomHex.slice(0, 4)}-${randomHex.slice(4)}`;
 }

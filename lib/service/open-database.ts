@@ -1,4 +1,4 @@
-// Opens the service's database. An empty database beside users' files is refused, because the sweep would remove the files.
+// Opens the service's database. Rejects an empty database if the folder has users' files, because the sweep would remove them.
 
 import { type Folders } from "./assets/folders";
 import { type AssetSearch, createPostgresSearch } from "./assets/search/asset-search";
@@ -39,8 +39,8 @@ export async function openServiceDatabase(
     requireDatabase(folders);
     const database = await openDatabase(folders.database, now, settings);
     const assetSearch = createSqliteSearch(database);
-    const others = { processes: createOnlyProcess(), elsewhere: createNoPeerEvents() };
-    return { database, assetSearch, ...others, createQueue: createMemoryQueue, chores: [], close: () => database.close() };
+    const single = { processes: createOnlyProcess(), elsewhere: createNoPeerEvents() };
+    return { database, assetSearch, ...single, createQueue: createMemoryQueue, chores: [], close: () => database.close() };
   }
   const database = await openPostgres(databaseUrl, now, settings);
   const processes = createPostgresProcesses(database, databaseUrl, log);

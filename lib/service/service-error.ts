@@ -13,53 +13,53 @@ export class ServiceError extends Error {
 
 export type Refusal = { code: ErrorCode; message: string; details?: unknown };
 
-/** Undefined for an unforeseen error. Node's own errors carry codes too (ENOENT): only codes of the table count. */
-export function asRefusal(error: unknown): Refusal | undefined {
+/** Undefined for an unexpected error. Errors of Node.js also have codes (ENOENT), so only known codes count. */
+export function toRefusal(error: unknown): Refusal | undefined {
   if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string" || !isErrorCode(error.code)) return undefined;
   return { code: error.code, message: error.message, details: "details" in error ? error.details : undefined };
 }
 
-/** `kept`: what became of a request that met it. */
-type Failure = { code: ErrorCode; problem: string; remedy: string; outcome?: string };
+/** `outcome`: what happened to the request that failed. */
+type StorageFailure = { code: ErrorCode; problem: string; remedy: string; outcome?: string };
 
-const full: Failure = {
+const diskFull: StorageFailure = {
   code: "INSUFFICIENT_STORAGE",
   problem: "The disk of the service's data folder is full.",
   remedy: "The operator must free space on it; then try again.",
 };
-const unwritable: Failure = {
+const notWritable: StorageFailure = {
   code: "SERVICE_UNAVAILABLE",
   problem: "The service's data folder is not writable.",
   remedy: "The operator must make it writable; then try again.",
 };
-const damaged: Failure = {
+const databaseDamaged: StorageFailure = {
   code: "SERVICE_UNAVAILABLE",
   problem: "The service's database is damaged.",
   remedy: "The operator must stop the service and restore the data folder from a backup.",
 };
-const failing: Failure = {
+const diskFailing: StorageFailure = {
   code: "SERVICE_UNAVAILABLE",
   problem: "The disk of the service's data folder reported an error.",
-  // The error may have been reported after everything was written.
+  // The error may have been reported after all data was written.
   outcome: "This request may or may not have been carried out: check before you send it again.",
   remedy: "The operator finds the cause in the service's log.",
 };
-const crowded: Failure = {
+const overloaded: StorageFailure = {
   code: "SERVICE_UNAVAILABLE",
   problem: "The service has too many open files, or is waiting for its database.",
   remedy: "Try again in a while.",
 };
 
-const unreachable: Failure = {
+const objectStoreAway: StorageFailure = {
   code: "SERVICE_UNAVAILABLE",
   problem: "The service's object store is unavailable or returned an error.",
   remedy: "Try again in a while. The operator finds the cause in the service's log.",
 };
 
-const away: Failure = {
+const databaseAway: StorageFailure = {
   code: "SERVICE_UNAVAILABLE",
   problem: "The service's database is unavailable.",
-  // The lost response may be that of the last step.
+  // The lost response may be that of the final commit.
   outcome: "This request may or may not have been carried out: check before you send it again.",
   remedy: "Try again in a while. The operator finds the cause in the service's log.",
 };
@@ -67,46 +67,46 @@ const away: Failure = {
 /** An error of an object store: an outage, never a missing file. */
 export const OBJECT_STORE_FAILED = "OBJECT_STORE_FAILED";
 
-const failuresByCode: readonly (readonly [RegExp, Failure])[] = [
-  [/^(ENOSPC|EDQUOT|EFBIG|SQLITE_FULL)$/, full],
-  [/^(EROFS|EACCES|EPERM|SQLITE_READONLY.*|SQLITE_CANTOPEN.*)$/, unwritable],
-  [/^(SQLITE_CORRUPT.*|SQLITE_NOTADB)$/, damaged],
-  [new RegExp(`^${OBJECT_STORE_FAILED}$`), unreachable],
-  [/^STORE_AWAY$/, away],
-  [/^(EIO|SQLITE_IOERR.*)$/, failing],
-  [/^(EMFILE|ENFILE|SQLITE_BUSY.*)$/, crowded],
+const failuresByCode: readonly (readonly [RegExp, StorageFailure])[] = [
+  [/^(ENOSPC|EDQUOT|EFBIG|SQLITE_FULL)$/, diskFull],
+  [/^(EROFS|EACCES|EPERM|SQLITE_READONLY.*|SQLITE_CANTOPEN.*)$/, notWritable],
+  [/^(SQLITE_CORRUPT.*|SQLITE_NOTADB)$/, databaseDamaged],
+  [new RegExp(`^${OBJECT_STORE_FAILED}$`), objectStoreAway],
+  [/^STORE_AWAY$/, databaseAway],
+  [/^(EIO|SQLITE_IOERR.*)$/, diskFailing],
+  [/^(EMFILE|ENFILE|SQLITE_BUSY.*)$/, overloaded],
 ];
 
-function find(error: unknown): Failure | undefined {
+function findStorageFailure(error: unknown): StorageFailure | undefined {
   if (!(error instanceof Error)) return undefined;
   const code = "code" in error ? String(error.code) : "";
   // The image library reports a full disk in words only.
-  if (code === "" && /No space left on device|File too large|Disk quota exceeded/i.test(error.message)) return full;
+  if (code === "" && /No space left on device|File too large|Disk quota exceeded/i.test(error.message)) return diskFull;
   return failuresByCode.find(([pattern]) => pattern.test(code))?.[1];
 }
 
 /** For a request. Undefined for an error that has nothing to do with the disk or the database. */
-export function asStorageFailure(error: unknown): Refusal | undefined {
-  const failure = find(error);
+export function toStorageFailure(error: unknown): Refusal | undefined {
+  const failure = findStorageFailure(error);
   if (!failure) return undefined;
   const { code, problem: what, outcome = "Nothing from this request was stored.", remedy } = failure;
   return { code, message: `${what} ${outcome} ${remedy}` };
 }
 
-/** For a start, to be read in a terminal: here the folder and the cause are named. Any other error is returned as it is. */
-export function asStartFailure(error: unknown, dataDir: string): unknown {
-  const failure = find(error);
+/** For the start, in a terminal: names the folder and the cause. Other errors are returned unchanged. */
+export function toStartFailure(error: unknown, dataDir: string): unknown {
+  const failure = findStorageFailure(error);
   if (!failure || !(error instanceof Error)) return error;
-  if (failure === away) return new Error(`${failure.problem} ${failure.remedy}`, { cause: error });
-  const sentence =
-    failure === unwritable
+  if (failure === databaseAway) return new Error(`${failure.problem} ${failure.remedy}`, { cause: error });
+  const message =
+    failure === notWritable
       ? `LIGHTDESK_DATA_DIR must be a writable folder (${dataDir}: ${error.message}).`
       : `The data folder ${dataDir} cannot be used. ${failure.problem} ${failure.remedy} (${error.message})`;
-  return new Error(sentence, { cause: error });
+  return new Error(message, { cause: error });
 }
 
-export function asStorageException(error: unknown): { type: string; message: string } | undefined {
-  const failure = find(error);
+export function toStorageException(error: unknown): { type: string; message: string } | undefined {
+  const failure = findStorageFailure(error);
   if (!failure) return undefined;
   const type = failure.code === "INSUFFICIENT_STORAGE" ? "InsufficientStorage" : "StorageUnavailable";
   return { type, message: `${failure.problem} ${failure.remedy}` };

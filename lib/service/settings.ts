@@ -8,19 +8,19 @@ import { blobSettingSchema, type BucketKeys } from "./blob-setting";
 
 const GIB = 1024 ** 3;
 const MIB = 1024 ** 2;
-/** The most bytes per pixel: three numbers, the bytes they were read from or written to, and the buffers of an encoder or a kernel. */
-const BYTES_OF_PIXEL = 20;
+/** The maximum memory per pixel: three numbers, the file's bytes, and the buffers of an encoder or a kernel. */
+const BYTES_PER_PIXEL = 20;
 const MAX_PIXELS = 256 * MIB;
-const halfTheCores = Math.max(1, Math.floor(availableParallelism() / 2));
+const defaultConcurrency = Math.max(1, Math.floor(availableParallelism() / 2));
 
-const wholeNumber = (min: number, max: number, unit: string) =>
+const createIntegerSchema = (min: number, max: number, unit: string) =>
   z
     .string()
     .regex(/^\d{1,15}$/, unit)
     .transform(Number)
     .refine((value) => value >= min && value <= max, unit);
 
-const hosts = z
+const hostListSchema = z
   .string()
   .transform((list) =>
     list
@@ -33,38 +33,44 @@ const hosts = z
     "a comma list of hosts such as huggingface.co, or of origins",
   );
 
-const TOKEN = /^[\x21-\x7e]{16,1000}$/;
-const TOKEN_WORDS = "at least 16 characters without spaces";
-const keyFileWords = "the absolute path of a file that holds it";
+const TOKEN_PATTERN = /^[\x21-\x7e]{16,1000}$/;
+const TOKEN_DESCRIPTION = "at least 16 characters without spaces";
+const keyFileDescription = "the absolute path of a file that holds it";
 
-const schema = z.object({
+const settingsSchema = z.object({
   DATABASE_URL: z
     .url({
       protocol: /^postgres(ql)?$/,
       error: "postgres://USER:PASSWORD@HOST:PORT/DATABASE, and nothing where SQLite is to be used",
     })
     .optional(),
-  LIGHTDESK_CONCURRENCY: wholeNumber(1, 64, "how many jobs run at once, from 1 to 64").default(halfTheCores),
-  LIGHTDESK_MAX_UPLOAD_BYTES: wholeNumber(1, 1e15, "the largest upload in bytes").default(100 * GIB),
-  LIGHTDESK_MAX_JOB_PIXELS: wholeNumber(1, 1e12, "the most pixels a job may hold at once").optional(),
-  LIGHTDESK_MAX_JSON_BYTES: wholeNumber(1024, 256 * MIB, "the largest JSON body in bytes, from 1024 to 268435456").default(16 * MIB),
-  LIGHTDESK_MAX_JSON_DEPTH: wholeNumber(8, 1000, "how deep JSON may be nested, from 8 to 1000").default(100),
-  LIGHTDESK_MAX_GRAPH_NODES: wholeNumber(1, 100_000, "the most nodes of a graph, from 1 to 100000").default(5000),
-  LIGHTDESK_MAX_IDS_PER_CALL: wholeNumber(1, 100_000, "the most ids in one call, from 1 to 100000").default(1000),
-  LIGHTDESK_MAX_TAGS_PER_ASSET: wholeNumber(1, 10_000, "the most tags of an asset, from 1 to 10000").default(100),
-  LIGHTDESK_REQUEST_TIMEOUT_SECONDS: wholeNumber(1, 86_400, "how many seconds a body may pause, from 1 to 86400").default(60),
-  LIGHTDESK_CONNECTIONS_PER_ADDRESS: wholeNumber(1, 1e6, "how many connections one address may hold, from 1 to 1000000").optional(),
-  LIGHTDESK_USER_QUOTA_BYTES: wholeNumber(1, 1e15, "the most bytes that one user may store").optional(),
-  LIGHTDESK_RETENTION_DAYS: wholeNumber(1, 36_500, "after how many days an ended job leaves the history").optional(),
-  LIGHTDESK_RETENTION_JOBS: wholeNumber(1, 1e9, "how many ended jobs of a user stay in the history").optional(),
-  LIGHTDESK_RETENTION_TASK_DAYS: wholeNumber(1, 36_500, "after how many days an ended task goes, from 1 to 36500").default(30),
-  LIGHTDESK_RETENTION_TASKS: wholeNumber(0, 1e9, "how many ended tasks of a user stay").default(1000),
-  LIGHTDESK_DOWNLOAD_HOSTS: hosts.optional(),
-  LIGHTDESK_DOWNLOADS_AT_ONCE: wholeNumber(1, 32, "how many downloads run at once, from 1 to 32").default(2),
-  LIGHTDESK_MAX_DOWNLOAD_BYTES: wholeNumber(1, 1e15, "the largest download in bytes").default(100 * GIB),
-  LIGHTDESK_RUNNER_CHECK_SECONDS: wholeNumber(1, 3600, "every how many seconds a runner is looked at, from 1 to 3600").default(5),
-  LIGHTDESK_RUNNER_LEASE_SECONDS: wholeNumber(1, 86_400, "for how many seconds a runner may be out of reach, from 1 to 86400").default(60),
-  LIGHTDESK_RUNNER_SILENCE_SECONDS: wholeNumber(
+  LIGHTDESK_CONCURRENCY: createIntegerSchema(1, 64, "how many jobs run at once, from 1 to 64").default(defaultConcurrency),
+  LIGHTDESK_MAX_UPLOAD_BYTES: createIntegerSchema(1, 1e15, "the largest upload in bytes").default(100 * GIB),
+  LIGHTDESK_MAX_JOB_PIXELS: createIntegerSchema(1, 1e12, "the most pixels a job may hold at once").optional(),
+  LIGHTDESK_MAX_JSON_BYTES: createIntegerSchema(1024, 256 * MIB, "the largest JSON body in bytes, from 1024 to 268435456").default(
+    16 * MIB,
+  ),
+  LIGHTDESK_MAX_JSON_DEPTH: createIntegerSchema(8, 1000, "how deep JSON may be nested, from 8 to 1000").default(100),
+  LIGHTDESK_MAX_GRAPH_NODES: createIntegerSchema(1, 100_000, "the most nodes of a graph, from 1 to 100000").default(5000),
+  LIGHTDESK_MAX_IDS_PER_CALL: createIntegerSchema(1, 100_000, "the most ids in one call, from 1 to 100000").default(1000),
+  LIGHTDESK_MAX_TAGS_PER_ASSET: createIntegerSchema(1, 10_000, "the most tags of an asset, from 1 to 10000").default(100),
+  LIGHTDESK_REQUEST_TIMEOUT_SECONDS: createIntegerSchema(1, 86_400, "how many seconds a body may pause, from 1 to 86400").default(60),
+  LIGHTDESK_CONNECTIONS_PER_ADDRESS: createIntegerSchema(1, 1e6, "how many connections one address may hold, from 1 to 1000000").optional(),
+  LIGHTDESK_USER_QUOTA_BYTES: createIntegerSchema(1, 1e15, "the most bytes that one user may store").optional(),
+  LIGHTDESK_RETENTION_DAYS: createIntegerSchema(1, 36_500, "after how many days an ended job leaves the history").optional(),
+  LIGHTDESK_RETENTION_JOBS: createIntegerSchema(1, 1e9, "how many ended jobs of a user stay in the history").optional(),
+  LIGHTDESK_RETENTION_TASK_DAYS: createIntegerSchema(1, 36_500, "after how many days an ended task goes, from 1 to 36500").default(30),
+  LIGHTDESK_RETENTION_TASKS: createIntegerSchema(0, 1e9, "how many ended tasks of a user stay").default(1000),
+  LIGHTDESK_DOWNLOAD_HOSTS: hostListSchema.optional(),
+  LIGHTDESK_DOWNLOADS_AT_ONCE: createIntegerSchema(1, 32, "how many downloads run at once, from 1 to 32").default(2),
+  LIGHTDESK_MAX_DOWNLOAD_BYTES: createIntegerSchema(1, 1e15, "the largest download in bytes").default(100 * GIB),
+  LIGHTDESK_RUNNER_CHECK_SECONDS: createIntegerSchema(1, 3600, "every how many seconds a runner is looked at, from 1 to 3600").default(5),
+  LIGHTDESK_RUNNER_LEASE_SECONDS: createIntegerSchema(
+    1,
+    86_400,
+    "for how many seconds a runner may be out of reach, from 1 to 86400",
+  ).default(60),
+  LIGHTDESK_RUNNER_SILENCE_SECONDS: createIntegerSchema(
     1,
     604_800,
     "for how many seconds a job on a runner may say nothing, from 1 to 604800",
@@ -72,12 +78,14 @@ const schema = z.object({
   LIGHTDESK_BLOBS: blobSettingSchema.optional(),
   LIGHTDESK_S3_ACCESS_KEY_ID: z.string().optional(),
   LIGHTDESK_S3_SECRET_ACCESS_KEY: z.string().optional(),
-  LIGHTDESK_S3_ACCESS_KEY_ID_FILE: z.string().refine(isAbsolute, keyFileWords).optional(),
-  LIGHTDESK_S3_SECRET_ACCESS_KEY_FILE: z.string().refine(isAbsolute, keyFileWords).optional(),
-  LIGHTDESK_BLOB_CACHE_BYTES: wholeNumber(MIB, 1e15, "how many bytes copies of what lies in a bucket may take, at least 1048576").default(
-    4 * GIB,
-  ),
-  LIGHTDESK_BLOBS_PRESIGNED_SECONDS: wholeNumber(
+  LIGHTDESK_S3_ACCESS_KEY_ID_FILE: z.string().refine(isAbsolute, keyFileDescription).optional(),
+  LIGHTDESK_S3_SECRET_ACCESS_KEY_FILE: z.string().refine(isAbsolute, keyFileDescription).optional(),
+  LIGHTDESK_BLOB_CACHE_BYTES: createIntegerSchema(
+    MIB,
+    1e15,
+    "how many bytes copies of what lies in a bucket may take, at least 1048576",
+  ).default(4 * GIB),
+  LIGHTDESK_BLOBS_PRESIGNED_SECONDS: createIntegerSchema(
     1,
     3600,
     "for how many seconds an address of a file in a bucket is good, from 1 to 3600",
@@ -86,11 +94,11 @@ const schema = z.object({
     .string()
     .refine((path) => path === "none" || isAbsolute(path), "the absolute path of ffmpeg, or none")
     .optional(),
-  LIGHTDESK_METRICS_TOKEN: z.string().regex(TOKEN, TOKEN_WORDS).optional(),
+  LIGHTDESK_METRICS_TOKEN: z.string().regex(TOKEN_PATTERN, TOKEN_DESCRIPTION).optional(),
   LIGHTDESK_METRICS_TOKEN_FILE: z
     .string()
     .transform((file) => readText(file)?.trim() ?? "")
-    .refine((token) => TOKEN.test(token), `a file that can be read and holds ${TOKEN_WORDS}`)
+    .refine((token) => TOKEN_PATTERN.test(token), `a file that can be read and holds ${TOKEN_DESCRIPTION}`)
     .optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: z
     .url({ protocol: /^https?$/, error: "where OTLP is taken over HTTP, such as http://127.0.0.1:4318" })
@@ -98,31 +106,31 @@ const schema = z.object({
   OTEL_SERVICE_NAME: z.string().max(200, "a name of up to 200 characters").optional(),
 });
 
-type Source = Readonly<Record<string, string | undefined>>;
+type Environment = Readonly<Record<string, string | undefined>>;
 export type ServiceSettings = ReturnType<typeof toSettings>;
 export type SettingsReading = { ok: true; settings: ServiceSettings } | { ok: false; problems: string[] };
 
-export function readServiceSettings(source: Source): SettingsReading {
-  const parsed = readByName(schema, source);
+export function readServiceSettings(source: Environment): SettingsReading {
+  const parsed = readByName(settingsSchema, source);
   return parsed.ok ? { ok: true, settings: toSettings(parsed.values, source) } : parsed;
 }
 
-function toSettings(values: z.output<typeof schema>, source: Source) {
+function toSettings(values: z.output<typeof settingsSchema>, source: Environment) {
   return {
-    /** The PostgreSQL that has the rows; undefined: SQLite in the data folder. */
+    /** The URL of a PostgreSQL database. Undefined: SQLite in the data folder. */
     databaseUrl: values.DATABASE_URL,
     concurrency: values.LIGHTDESK_CONCURRENCY,
     maxUploadBytes: values.LIGHTDESK_MAX_UPLOAD_BYTES,
-    /** Pixels times batch that one job may keep alive at once. */
-    maxJobPixels: values.LIGHTDESK_MAX_JOB_PIXELS ?? pixelsThatFit(values.LIGHTDESK_CONCURRENCY),
+    /** The pixels times the batch size that one job may hold at once. */
+    maxJobPixels: values.LIGHTDESK_MAX_JOB_PIXELS ?? getDefaultMaxPixels(values.LIGHTDESK_CONCURRENCY),
     maxJsonBytes: values.LIGHTDESK_MAX_JSON_BYTES,
     maxJsonDepth: values.LIGHTDESK_MAX_JSON_DEPTH,
     maxGraphNodes: values.LIGHTDESK_MAX_GRAPH_NODES,
     maxIdsPerCall: values.LIGHTDESK_MAX_IDS_PER_CALL,
     maxTagsPerAsset: values.LIGHTDESK_MAX_TAGS_PER_ASSET,
-    /** How long a body may pause. */
+    /** The maximum pause within a body. */
     requestTimeoutMs: values.LIGHTDESK_REQUEST_TIMEOUT_SECONDS * 1000,
-    /** Undefined: a quarter of what all addresses together may have. */
+    /** Undefined: a quarter of the limit of all addresses together. */
     connectionsPerAddress: values.LIGHTDESK_CONNECTIONS_PER_ADDRESS,
     /** Undefined: no quota. */
     userQuotaBytes: values.LIGHTDESK_USER_QUOTA_BYTES,
@@ -132,12 +140,12 @@ function toSettings(values: z.output<typeof schema>, source: Source) {
     retentionJobs: values.LIGHTDESK_RETENTION_JOBS,
     retentionTaskDays: values.LIGHTDESK_RETENTION_TASK_DAYS,
     retentionTasks: values.LIGHTDESK_RETENTION_TASKS,
-    /** Hosts (with their subdomains, over https) and origins (exactly these) that downloads may come from. */
+    /** The hosts (with their subdomains, over https) and exact origins that downloads may come from. */
     downloadHosts: values.LIGHTDESK_DOWNLOAD_HOSTS,
     downloadsAtOnce: values.LIGHTDESK_DOWNLOADS_AT_ONCE,
     maxDownloadBytes: values.LIGHTDESK_MAX_DOWNLOAD_BYTES,
     runnerCheckMs: values.LIGHTDESK_RUNNER_CHECK_SECONDS * 1000,
-    /** If a runner is out of reach for longer, its jobs go to others. */
+    /** If a runner is unreachable for longer, its jobs move to others. */
     runnerLeaseMs: values.LIGHTDESK_RUNNER_LEASE_SECONDS * 1000,
     /** A running job that reports nothing for longer counts as hanging. */
     runnerUnresponsiveMs: values.LIGHTDESK_RUNNER_SILENCE_SECONDS * 1000,
@@ -145,22 +153,22 @@ function toSettings(values: z.output<typeof schema>, source: Source) {
     blobs: values.LIGHTDESK_BLOBS,
     bucketKeys: readBucketKeys(values),
     blobCacheBytes: values.LIGHTDESK_BLOB_CACHE_BYTES,
-    /** How long signed bucket URLs are valid; undefined: clients are never redirected to the bucket. */
+    /** How long signed bucket URLs are valid. Undefined: clients are never redirected to the bucket. */
     presignedSeconds: values.LIGHTDESK_BLOBS_PRESIGNED_SECONDS,
-    /** Absolute path; without it, video and audio have a placeholder as thumbnail. */
+    /** An absolute path. If it is absent, thumbnails of video and audio are placeholders. */
     ffmpeg: values.LIGHTDESK_FFMPEG === "none" ? undefined : (values.LIGHTDESK_FFMPEG ?? findOnPath("ffmpeg", source.PATH)),
-    /** The token for metrics and readiness reasons; undefined: both are off. */
+    /** The token for metrics and readiness reasons. Undefined: both are disabled. */
     metricsToken: values.LIGHTDESK_METRICS_TOKEN ?? values.LIGHTDESK_METRICS_TOKEN_FILE,
     /** If set, spans are exported. The OpenTelemetry packages read OTEL_… themselves. */
     traces: values.OTEL_EXPORTER_OTLP_ENDPOINT === undefined ? undefined : { serviceName: values.OTEL_SERVICE_NAME },
   };
 }
 
-/** Read when the bucket is opened: a setting may be printed, a key must not. */
-function readBucketKeys(values: z.output<typeof schema>): BucketKeys {
+/** Returns a function that reads the keys when the bucket is opened, because settings may be printed and keys must not. */
+function readBucketKeys(values: z.output<typeof settingsSchema>): BucketKeys {
   const { LIGHTDESK_S3_ACCESS_KEY_ID: id, LIGHTDESK_S3_SECRET_ACCESS_KEY: secret } = values;
   const { LIGHTDESK_S3_ACCESS_KEY_ID_FILE: idFile, LIGHTDESK_S3_SECRET_ACCESS_KEY_FILE: secretFile } = values;
-  const read = (name: string, path: string | undefined) => {
+  const readKeyFile = (name: string, path: string | undefined) => {
     try {
       return path === undefined ? "" : readFileSync(path, "utf8").trim();
     } catch (error) {
@@ -171,12 +179,12 @@ function readBucketKeys(values: z.output<typeof schema>): BucketKeys {
   };
   if ((id ?? idFile) === undefined && (secret ?? secretFile) === undefined) return undefined;
   return () => ({
-    accessKeyId: id ?? read("LIGHTDESK_S3_ACCESS_KEY_ID_FILE", idFile),
-    secretAccessKey: secret ?? read("LIGHTDESK_S3_SECRET_ACCESS_KEY_FILE", secretFile),
+    accessKeyId: id ?? readKeyFile("LIGHTDESK_S3_ACCESS_KEY_ID_FILE", idFile),
+    secretAccessKey: secret ?? readKeyFile("LIGHTDESK_S3_SECRET_ACCESS_KEY_FILE", secretFile),
   });
 }
 
-/** The default of every setting, without probing this machine. */
+/** The defaults of all settings. */
 export const defaultSettings: ServiceSettings = requireDefaults();
 
 function requireDefaults(): ServiceSettings {
@@ -187,27 +195,27 @@ function requireDefaults(): ServiceSettings {
 
 function readByName<S extends z.ZodObject>(
   schemaOfNames: S,
-  source: Source,
+  source: Environment,
 ): { ok: true; values: z.output<S> } | { ok: false; problems: string[] } {
   const names = Object.keys(schemaOfNames.shape);
-  const set = Object.fromEntries(names.flatMap((name) => (source[name]?.trim() ? [[name, source[name].trim()]] : [])));
-  const parsed = schemaOfNames.safeParse(set);
+  const values = Object.fromEntries(names.flatMap((name) => (source[name]?.trim() ? [[name, source[name].trim()]] : [])));
+  const parsed = schemaOfNames.safeParse(values);
   if (parsed.success) return { ok: true, values: parsed.data };
   return { ok: false, problems: parsed.error.issues.map((issue) => `${issue.path.join(".")} must be ${issue.message}.`) };
 }
 
-/** All jobs together may use half of the memory; a container's limit counts as the machine's. */
-function pixelsThatFit(jobsAtOnce: number): number {
+/** All jobs together may use half of the memory. The limit of a container replaces that of the machine. */
+function getDefaultMaxPixels(jobsAtOnce: number): number {
   const limit = process.constrainedMemory() ?? 0;
   const memory = limit > 0 ? Math.min(limit, totalmem()) : totalmem();
-  return Math.max(1, Math.min(MAX_PIXELS, Math.floor(memory / 2 / jobsAtOnce / BYTES_OF_PIXEL)));
+  return Math.max(1, Math.min(MAX_PIXELS, Math.floor(memory / 2 / jobsAtOnce / BYTES_PER_PIXEL)));
 }
 
 function readText(file: string): string | undefined {
   try {
     return readFileSync(file, "utf8");
   } catch {
-    return undefined; // the setting is then named as wrong
+    return undefined; // reported as an invalid setting
   }
 }
 
@@ -221,7 +229,7 @@ function findOnPath(name: string, path: string | undefined): string | undefined 
         accessSync(file, constants.X_OK);
         return true;
       } catch {
-        return false; // not here: the next folder
+        return false; // continue with the next folder
       }
     });
 }
@@ -230,18 +238,18 @@ function isOrigin(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && new URL(text).origin === text.toLowerCase();
 }
 
-const folder = "a folder for the data";
-const publicUrl = "the address under which others reach it, such as https://service.example.com";
+const folderDescription = "a folder for the data";
+const publicUrlDescription = "the address under which others reach it, such as https://service.example.com";
 
 const addressSchema = z.object({
-  PORT: wholeNumber(0, 65_535, "a port number from 0 to 65535").default(8288),
+  PORT: createIntegerSchema(0, 65_535, "a port number from 0 to 65535").default(8288),
   HOST: z
     .string()
     .regex(/^[A-Za-z0-9.:_-]+$/, "a host name or an address to listen on, such as 127.0.0.1")
     .default("127.0.0.1"),
-  LIGHTDESK_DATA_DIR: z.string().min(1, folder).max(1000, folder).default(".lightdesk").transform(toAbsolute),
+  LIGHTDESK_DATA_DIR: z.string().min(1, folderDescription).max(1000, folderDescription).default(".lightdesk").transform(toAbsolute),
   LIGHTDESK_PUBLIC_URL: z
-    .url({ protocol: /^https?$/, error: publicUrl })
+    .url({ protocol: /^https?$/, error: publicUrlDescription })
     .transform((url) => url.replace(/\/+$/, ""))
     .optional(),
 });
@@ -249,7 +257,7 @@ const addressSchema = z.object({
 export type ServiceEnv = { port: number; host: string; dataDir: string; publicUrl?: string; settings: ServiceSettings };
 export type EnvReading = { ok: true; env: ServiceEnv } | { ok: false; problems: string[] };
 
-export function readServiceEnv(source: Source): EnvReading {
+export function readServiceEnv(source: Environment): EnvReading {
   const addresses = readByName(addressSchema, source);
   const rest = readServiceSettings(source);
   if (!addresses.ok || !rest.ok)

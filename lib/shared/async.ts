@@ -16,20 +16,20 @@ export function sleep(ms: number, { signal, unref = false }: SleepOptions = {}):
   });
 }
 
-/** Repeats `step`, which returns the milliseconds until the next one. `wake` ends the wait, also one that begins afterwards. */
-export function createLoop(step: () => Promise<number>, stopping: AbortSignal) {
-  let waking = new AbortController();
+/** Repeats `step`, which returns the milliseconds until the next one. `wake` ends the current wait, or the next one during a step. */
+export function createLoop(step: () => Promise<number>, stopSignal: AbortSignal) {
+  let wakeController = new AbortController();
   let loop: Promise<void> | undefined;
   async function run(): Promise<void> {
-    while (!stopping.aborted) {
-      waking = new AbortController();
+    while (!stopSignal.aborted) {
+      wakeController = new AbortController();
       const waitMs = await step();
-      await sleep(waitMs, { signal: AbortSignal.any([stopping, waking.signal]), unref: true });
+      await sleep(waitMs, { signal: AbortSignal.any([stopSignal, wakeController.signal]), unref: true });
     }
   }
   return {
     start: () => void (loop ??= run()),
-    wake: () => waking.abort(),
+    wake: () => wakeController.abort(),
     /** Resolves when the loop has ended after `stopping`. */
     ended: async () => loop,
   };
@@ -37,11 +37,11 @@ export function createLoop(step: () => Promise<number>, stopping: AbortSignal) {
 
 export function withTimeout<T, L>(work: Promise<T>, ms: number, onTimeout: () => L): Promise<T | L> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms))).then(onTimeout);
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+  const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms))).then(onTimeout);
+  return Promise.race([work, timeout]).finally(() => clearTimeout(timer));
 }
 
-/** One run at a time; calls during a run share one more run after it, even if the first fails. */
+/** One run at a time. Calls during a run share one more run after it, even if the first one fails. */
 export function coalesce(work: () => Promise<unknown>): () => Promise<void> {
   let running: Promise<void> | undefined;
   let next: Promise<void> | undefined;
@@ -63,19 +63,19 @@ export function coalesce(work: () => Promise<unknown>): () => Promise<void> {
 }
 
 type SharedCallOptions<V> = {
-  /** Results that later calls share as well, until `keepMs` after the call began. */
+  /** Results that later calls share too, until `keepMs` after the start of the call. */
   isKept?: (value: V) => boolean;
   keepMs?: number;
-  /** For a caller that leaves, at once. Without it, that caller waits for the result too. */
+  /** The immediate result for a caller that aborts. Without it, that caller waits for the result too. */
   whenLeft?: V;
 };
 
-/** Callers with the same key share one call. It is aborted when all of them have left. */
+/** Callers with the same key share one call, which is aborted once all of them have aborted. */
 export function createSharedCalls<V>({ isKept = () => false, keepMs, whenLeft }: SharedCallOptions<V> = {}) {
   type Call = { result: Promise<V>; waiting: number; leaving: AbortController; forget: () => void };
   const calls = new Map<string, Call>();
 
-  function begin(key: string, start: (signal: AbortSignal) => Promise<V>): Call {
+  function startCall(key: string, start: (signal: AbortSignal) => Promise<V>): Call {
     const aborter = new AbortController();
     const forget = () => void (calls.get(key) === call && calls.delete(key));
     const call: Call = { result: start(aborter.signal), waiting: 0, leaving: aborter, forget };
@@ -85,9 +85,9 @@ export function createSharedCalls<V>({ isKept = () => false, keepMs, whenLeft }:
     return call;
   }
 
-  /** Keeps `caller` during the call, because the signal of a freed request does not fire. */
+  /** Holds a reference to `caller` during the call, because the signal of a freed request does not fire. */
   return (key: string, caller: { signal?: AbortSignal | undefined }, start: (signal: AbortSignal) => Promise<V>): Promise<V> => {
-    const call = calls.get(key) ?? begin(key, start);
+    const call = calls.get(key) ?? startCall(key, start);
     call.waiting += 1;
     return new Promise((resolve, reject) => {
       const onAbort = () => {
@@ -105,23 +105,23 @@ export function createSharedCalls<V>({ isKept = () => false, keepMs, whenLeft }:
   };
 }
 
-/** `weight`: the part of the limit that the work takes; 1 by default. */
+/** `weight`: the part of the limit that the work uses, 1 by default. */
 export type Limiter = <T>(work: () => Promise<T>, weight?: number) => Promise<T>;
 
-/** First in, first out, so that heavy work is never starved. */
+/** First in, first out, so that heavy work always gets its turn. */
 export function createLimiter(max: number): Limiter {
   const waiting: { weight: number; start: () => void }[] = [];
-  let busy = 0;
+  let usedWeight = 0;
   return async (work, weight = 1) => {
-    if (waiting.length > 0 || busy + weight > max) await new Promise<void>((start) => waiting.push({ weight, start }));
-    else busy += weight;
+    if (waiting.length > 0 || usedWeight + weight > max) await new Promise<void>((start) => waiting.push({ weight, start }));
+    else usedWeight += weight;
     try {
       return await work();
     } finally {
-      busy -= weight;
-      for (let next = waiting[0]; next && busy + next.weight <= max; next = waiting[0]) {
+      usedWeight -= weight;
+      for (let next = waiting[0]; next && usedWeight + next.weight <= max; next = waiting[0]) {
         waiting.shift();
-        busy += next.weight;
+        usedWeight += next.weight;
         next.start();
       }
     }
@@ -129,8 +129,8 @@ export function createLimiter(max: number): Limiter {
 }
 
 export function createYieldQueue(): () => Promise<void> {
-  const oneByOne = createLimiter(1);
-  return () => oneByOne(() => new Promise<void>((resolve) => setImmediate(resolve)));
+  const limitToOne = createLimiter(1);
+  return () => limitToOne(() => new Promise<void>((resolve) => setImmediate(resolve)));
 }
 
 export const yieldInOrder = createYieldQueue();

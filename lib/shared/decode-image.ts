@@ -1,4 +1,4 @@
-// Decodes untrusted images within one memory budget. The first bytes determine the format: SVG and PDF never reach a renderer.
+// Decodes untrusted images within a memory budget. The first bytes determine the format, so that SVG and PDF are never rendered.
 
 import { type FileHandle, open } from "node:fs/promises";
 import sharp, { type Metadata, type ResizeOptions } from "sharp";
@@ -22,42 +22,42 @@ type Reader = { size: number; read(at: number, length: number): Promise<Buffer> 
 
 export async function withImage<T>(source: Source, use: (header: Metadata) => Promise<T>): Promise<T> {
   const { header, extraBytes } = await readHeader(source);
-  return withinBudget(extraBytes + pixelBytes(header), () => use(header), header.autoOrient);
+  return withinBudget(extraBytes + estimatePixelBytes(header), () => use(header), header.autoOrient);
 }
 
-export async function imageHeader(source: Source): Promise<Metadata> {
+export async function readImageHeader(source: Source): Promise<Metadata> {
   return (await readHeader(source)).header;
 }
 
-export async function decodableHeader(source: Source): Promise<Metadata> {
+export async function requireDecodable(source: Source): Promise<Metadata> {
   const { header, extraBytes } = await readHeader(source);
-  requireWithinBudget(extraBytes + pixelBytes(header), header.autoOrient);
+  requireWithinBudget(extraBytes + estimatePixelBytes(header), header.autoOrient);
   return header;
 }
 
-const MAX_DRAW_SECONDS = 20;
+const DRAW_TIMEOUT_SECONDS = 20;
 
-/** The first picture of an image in a box: upright, as WebP, without metadata. Call it in `withImage`. */
+/** The first frame of an image within a box: upright, as WebP, without metadata. Call it in `withImage`. */
 export function drawThumbnail(source: Source, box: ResizeOptions, failOn: "error" | "truncated", background?: string): Promise<Buffer> {
   const image = sharp(source, { limitInputPixels: MAX_DECODE_PIXELS, failOn, pages: 1 });
-  const small = image.timeout({ seconds: MAX_DRAW_SECONDS }).autoOrient().resize(box);
-  return (background === undefined ? small : small.flatten({ background })).webp({ quality: 80, effort: 2 }).toBuffer();
+  const resized = image.timeout({ seconds: DRAW_TIMEOUT_SECONDS }).autoOrient().resize(box);
+  return (background === undefined ? resized : resized.flatten({ background })).webp({ quality: 80, effort: 2 }).toBuffer();
 }
 
 async function readHeader(source: Source): Promise<{ header: Metadata; extraBytes: number }> {
   const extraBytes = await withReader(source, async (reader) => {
-    const format = formatOf((await reader.read(0, 12)).toString("latin1"));
+    const format = detectFormat((await reader.read(0, 12)).toString("latin1"));
     if (format === undefined) throw new Error("The file has an unsupported image format.");
-    if (format === "png") return pngTextBytes(reader);
+    if (format === "png") return estimatePngTextBytes(reader);
     if (format === "tiff") await checkTiffPages(reader);
-    // The decoder lists the frames of a whole GIF, at 15 bytes a frame in the file and 90 in memory.
+    // The decoder lists all frames of a GIF, with 15 bytes per frame in the file and 90 in memory.
     return format === "gif" ? reader.size * 8 : 0;
   });
   const read = () => sharp(source, { limitInputPixels: false, pages: 1 }).metadata();
   return { header: await withinBudget(extraBytes, read), extraBytes };
 }
 
-function formatOf(head: string): Format | undefined {
+function detectFormat(head: string): Format | undefined {
   if (head.startsWith("\x89PNG\r\n\x1a\n")) return "png";
   if (head.startsWith("\xff\xd8\xff")) return "jpeg";
   if (head.startsWith("RIFF") && head.startsWith("WEBP", 8)) return "webp";
@@ -66,8 +66,8 @@ function formatOf(head: string): Format | undefined {
   return /^(II[*+]\0|MM\0[*+])/.test(head) ? "tiff" : undefined;
 }
 
-/** Peak decoding memory, measured with sharp 0.35. Its AVIF decoder keeps several copies; a JPEG with many scans keeps its coefficients. */
-function pixelBytes({ width, height, format, depth, channels }: Metadata): number {
+/** Peak decoding memory, measured with sharp 0.35. The AVIF decoder makes several copies, and a JPEG with many scans stores coefficients. */
+function estimatePixelBytes({ width, height, format, depth, channels }: Metadata): number {
   const isDeep = depth !== "uchar";
   if (format === "heif") return width * height * (isDeep ? 28 : 20);
   return width * height * Math.max(MIN_PIXEL_BYTES, channels * (isDeep || format === "jpeg" ? 2 : 1) + 1);
@@ -77,21 +77,21 @@ const PNG_TEXTS = new Set(["tEXt", "zTXt", "iTXt", "iCCP"]);
 const MAX_PNG_TEXT_BYTES = 8_000_000;
 const MAX_DEFLATE_RATIO = 1032;
 
-/** A PNG's compressed texts, which libpng inflates while it reads the header. */
-async function pngTextBytes({ size, read }: Reader): Promise<number> {
-  const WINDOW = 64 * 1024;
+/** The size of a PNG's compressed texts, which libpng decompresses while it reads the header. */
+async function estimatePngTextBytes({ size, read }: Reader): Promise<number> {
+  const WINDOW_BYTES = 64 * 1024;
   let window: Buffer = Buffer.alloc(0);
   let [start, sum] = [0, 0];
-  for (let at = 8; at + 8 <= size;) {
-    if (at + 8 > start + window.length) {
-      window = await read(at, WINDOW);
-      start = at;
+  for (let offset = 8; offset + 8 <= size;) {
+    if (offset + 8 > start + window.length) {
+      window = await read(offset, WINDOW_BYTES);
+      start = offset;
     }
     if (window.length < 8) break;
-    const length = window.readUInt32BE(at - start);
-    if (PNG_TEXTS.has(window.toString("latin1", at - start + 4, at - start + 8)))
+    const length = window.readUInt32BE(offset - start);
+    if (PNG_TEXTS.has(window.toString("latin1", offset - start + 4, offset - start + 8)))
       sum += 2 * Math.min(length * MAX_DEFLATE_RATIO, MAX_PNG_TEXT_BYTES);
-    at += 12 + length;
+    offset += 12 + length;
   }
   return sum;
 }
@@ -101,20 +101,20 @@ const MAX_TIFF_PAGES = 1000;
 /** The decoder lists all pages of a TIFF before it decodes the first. */
 async function checkTiffPages({ read }: Reader): Promise<void> {
   const head = await read(0, 16);
-  const isLittle = head[0] === 0x49;
-  const isBig = head.includes(0x2b);
-  const word = (bytes: Buffer) =>
-    isLittle ? bytes.readUIntLE(0, Math.min(6, bytes.length)) : bytes.readUIntBE(0, Math.min(6, bytes.length));
-  const [pointer, count, entry] = isBig ? [8, 8, 20] : [4, 2, 12];
-  const next = async (at: number, length: number) => {
+  const isLittleEndian = head[0] === 0x49;
+  const isBigTiff = head.includes(0x2b);
+  const readNumber = (bytes: Buffer) =>
+    isLittleEndian ? bytes.readUIntLE(0, Math.min(6, bytes.length)) : bytes.readUIntBE(0, Math.min(6, bytes.length));
+  const [pointer, count, entry] = isBigTiff ? [8, 8, 20] : [4, 2, 12];
+  const readAtOffset = async (at: number, length: number) => {
     const bytes = await read(at, length);
     if (bytes.length < length) throw new Error("The file ends too early.");
-    return word(isLittle ? bytes : bytes.subarray(-6));
+    return readNumber(isLittleEndian ? bytes : bytes.subarray(-6));
   };
-  let at = await next(isBig ? 8 : 4, pointer);
-  for (let pages = 0; at !== 0; pages++) {
+  let offset = await readAtOffset(isBigTiff ? 8 : 4, pointer);
+  for (let pages = 0; offset !== 0; pages++) {
     if (pages >= MAX_TIFF_PAGES) throw new Error(`The file has more than ${MAX_TIFF_PAGES} pages.`);
-    at = await next(at + count + (await next(at, count)) * entry, pointer);
+    offset = await readAtOffset(offset + count + (await readAtOffset(offset, count)) * entry, pointer);
   }
 }
 
@@ -138,8 +138,8 @@ async function readAt(file: FileHandle, at: number, length: number): Promise<Buf
 
 const budgetKey = Symbol.for("lightdesk.decode-budget");
 
-/** Of bytes. On globalThis, because the bundler loads one module several times. */
-function decodeBudget(): Limiter {
+/** In bytes. On globalThis, because the bundler loads a module several times. */
+function getDecodeBudget(): Limiter {
   const existing: Limiter | undefined = Reflect.get(globalThis, budgetKey);
   const budget = existing ?? createLimiter(MAX_DECODE_BYTES);
   Reflect.set(globalThis, budgetKey, budget);
@@ -153,5 +153,5 @@ function requireWithinBudget(bytes: number, size?: Size): void {
 async function withinBudget<T>(bytes: number, work: () => Promise<T>, size?: Size): Promise<T> {
   if (bytes === 0) return work();
   requireWithinBudget(bytes, size);
-  return decodeBudget()(work, bytes);
+  return getDecodeBudget()(work, bytes);
 }

@@ -3,12 +3,12 @@ import { mkdir, open, readdir, readFile, rename, rm, stat, utimes, writeFile } f
 import { dirname, join } from "node:path";
 import { Blake3Hasher } from "@napi-rs/blake-hash";
 
-/** The file's bytes, and it counts as used now; undefined if it is absent, or was removed just now. */
+/** Returns the file's bytes and marks it as used. Undefined if the file does not exist. */
 export async function readCached(file: string): Promise<Buffer | undefined> {
   try {
     const bytes = await readFile(file);
     const now = new Date();
-    // If the folder accepts no times, files are removed in the order in which they were written.
+    // If the folder does not allow this, files are removed in the order of writing.
     await utimes(file, now, now).catch(() => undefined);
     return bytes;
   } catch {
@@ -16,20 +16,20 @@ export async function readCached(file: string): Promise<Buffer | undefined> {
   }
 }
 
-/** `aside`: a name of its own on the same disk. False if the disk did not take the file. */
-export async function writeCached(file: string, aside: string, bytes: Uint8Array): Promise<boolean> {
+/** `temporaryPath`: an unused name on the same disk. False if the file could not be written. */
+export async function writeCached(file: string, temporaryPath: string, bytes: Uint8Array): Promise<boolean> {
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-    await writeFile(aside, bytes, { flag: "wx", mode: 0o600 });
-    await rename(aside, file);
+    await writeFile(temporaryPath, bytes, { flag: "wx", mode: 0o600 });
+    await rename(temporaryPath, file);
     return true;
   } catch {
-    await rm(aside, { force: true }).catch(() => undefined);
+    await rm(temporaryPath, { force: true }).catch(() => undefined);
     return false;
   }
 }
 
-export async function filesByAge(folder: string): Promise<{ path: string; size: number; usedAt: number }[]> {
+export async function listFilesByAge(folder: string): Promise<{ path: string; size: number; usedAt: number }[]> {
   const files: { path: string; size: number; usedAt: number }[] = [];
   for (const name of await readdir(folder, { recursive: true })) {
     const path = join(folder, name);
@@ -43,15 +43,15 @@ const READ_CHUNK_BYTES = 1024 ** 2;
 
 export type Content = { hash: string; size: number };
 
-const PART = ".part";
+const PART_SUFFIX = ".part";
 
 export class ChangedContent extends Error {}
 
 export async function hashFile(file: string): Promise<Content> {
-  return pass(file, async () => undefined);
+  return readChunks(file, async () => undefined);
 }
 
-export async function isOfSize(file: string, size: number): Promise<boolean> {
+export async function hasSize(file: string, size: number): Promise<boolean> {
   return stat(file).then(
     (info) => info.isFile() && info.size === size,
     () => false,
@@ -60,10 +60,10 @@ export async function isOfSize(file: string, size: number): Promise<boolean> {
 
 /** Replaces the file named `to` with a copy. Throws ChangedContent if the bytes do not have the hash `expected`. */
 export async function copyHashed(from: string, to: string, expected?: string): Promise<Content> {
-  const part = to + PART;
+  const part = to + PART_SUFFIX;
   const target = await open(part, "w", 0o600);
   try {
-    const content = await pass(from, async (chunk) => {
+    const content = await readChunks(from, async (chunk) => {
       for (let offset = 0; offset < chunk.byteLength;) offset += (await target.write(chunk, offset)).bytesWritten;
     });
     if (expected !== undefined && content.hash !== expected) throw new ChangedContent(`${from} does not hold what it should`);
@@ -78,21 +78,21 @@ export async function copyHashed(from: string, to: string, expected?: string): P
   }
 }
 
-export async function writeWhole(file: string, text: string): Promise<Content> {
-  const part = file + PART;
+export async function writeAtomically(file: string, text: string): Promise<Content> {
+  const part = file + PART_SUFFIX;
   await writeFile(part, text, { mode: 0o600, flush: true });
   await rename(part, file);
   return hashFile(file);
 }
 
-async function pass(file: string, take: (chunk: Uint8Array) => Promise<void>): Promise<Content> {
+async function readChunks(file: string, handleChunk: (chunk: Uint8Array) => Promise<void>): Promise<Content> {
   const hasher = new Blake3Hasher();
   let size = 0;
   for await (const chunk of createReadStream(file, { highWaterMark: READ_CHUNK_BYTES })) {
     if (!(chunk instanceof Uint8Array)) continue;
     hasher.update(chunk);
     size += chunk.byteLength;
-    await take(chunk);
+    await handleChunk(chunk);
   }
   return { hash: hasher.digest("hex"), size };
 }

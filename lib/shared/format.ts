@@ -1,4 +1,4 @@
-// Formats sizes. The locale is passed in, so that server and browser give the same text.
+// Formats sizes. The locale is a parameter, so that server and browser return the same text.
 
 const byteUnits = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte", "petabyte"] as const;
 
@@ -6,19 +6,19 @@ export function formatBytes(bytes: number, locale = "en"): string {
   if (!Number.isFinite(bytes) || bytes < 0) return "–";
   let value = bytes;
   let unit = 0;
-  // 999.9 kB would be written "1,000 kB": step up if rounding reaches the next unit.
+  // 999.9 kB would be written "1,000 kB", so the next unit is used if rounding reaches it.
   while (unit < byteUnits.length - 1 && Math.round(value) >= 1000) {
     value /= 1000;
     unit++;
   }
   const maximumFractionDigits = unit === 0 || value >= 100 ? 0 : 1;
-  return formatter(locale, unit, maximumFractionDigits).format(value);
+  return getFormatter(locale, unit, maximumFractionDigits).format(value);
 }
 
-/** Cached, since making a formatter costs more than the row it is used for. */
+/** Cached, because creating a formatter is slow. */
 const formatters = new Map<string, Intl.NumberFormat>();
 
-function formatter(locale: string, unit: number, maximumFractionDigits: number): Intl.NumberFormat {
+function getFormatter(locale: string, unit: number, maximumFractionDigits: number): Intl.NumberFormat {
   const key = `${locale} ${unit} ${maximumFractionDigits}`;
   const formatter = formatters.get(key);
   if (formatter) return formatter;

@@ -3,7 +3,7 @@
 import { type LookupAddress, type LookupOptions } from "node:dns";
 import { isIP } from "node:net";
 import { buildConnector } from "undici";
-import { isInNetworks, isPublicAddress, networks } from "./ip-address";
+import { createBlockList, isInNetworks, isPublicAddress } from "./ip-address";
 
 type LookupAllOptions = LookupOptions & { all: true };
 export type Resolve = (host: string, options: LookupAllOptions, done: (error: Error | null, addresses: LookupAddress[]) => void) => void;
@@ -13,18 +13,18 @@ type ConnectCallback<S> = (...outcome: [null, S] | [Error, null]) => void;
 type Connector<T, S> = (target: T, done: ConnectCallback<S>) => void;
 type Lookup = (host: string, options: LookupOptions, done: Done) => void;
 
-function checkedLookup(resolve: Resolve, isRefused: (address: string) => boolean, refusal: () => Error): Lookup {
+function createCheckedLookup(resolve: Resolve, isForbidden: (address: string) => boolean, createError: () => Error): Lookup {
   return (host, options, done) => {
     resolve(host, { ...options, all: true }, (error, addresses) => {
       const [first] = error ? [] : addresses;
       if (!first) return done(error ?? new Error(`no address for ${host}`), []);
-      if (addresses.some(({ address }) => isRefused(address))) return done(refusal(), []);
+      if (addresses.some(({ address }) => isForbidden(address))) return done(createError(), []);
       return options.all ? done(null, addresses) : done(null, first.address, first.family);
     });
   };
 }
 
-const never = networks(
+const forbiddenNetworks = createBlockList(
   "0.0.0.0/8",
   "169.254.0.0/16",
   // The metadata addresses of three more clouds.
@@ -42,55 +42,55 @@ const never = networks(
 
 export function isForbiddenAddress(address: string): boolean {
   const host = address.replace(/^\[|\]$/g, "").split("%")[0] ?? "";
-  return isInNetworks(host, never);
+  return isInNetworks(host, forbiddenNetworks);
 }
 
-/** Never connects to a refused address: checked as written and again once connected, since a name may lead anywhere. */
-function checkedConnector<T extends { hostname: string }, S extends Socket>(
+/** Checks the address as written, and again after connecting, because a name may lead to any address. */
+function createCheckedConnector<T extends { hostname: string }, S extends Socket>(
   connect: Connector<T, S>,
-  isRefused: (address: string) => boolean,
-  refusal: () => Error,
+  isForbidden: (address: string) => boolean,
+  createError: () => Error,
 ): Connector<T, S> {
   return (target, done) => {
-    if (isAddress(target.hostname) && isRefused(bare(target.hostname))) return done(refusal(), null);
+    if (isIpAddress(target.hostname) && isForbidden(removeBrackets(target.hostname))) return done(createError(), null);
     connect(target, (...outcome) => {
       const [error, socket] = outcome;
-      if (error !== null || !isRefused(socket.remoteAddress ?? "")) return done(...outcome);
+      if (error !== null || !isForbidden(socket.remoteAddress ?? "")) return done(...outcome);
       socket.destroy();
-      done(refusal(), null);
+      done(createError(), null);
     });
   };
 }
 
-export function guardedConnector(timeout: number): buildConnector.connector {
-  return checkedConnector(buildConnector({ timeout }), isForbiddenAddress, forbidden);
+export function createGuardedConnector(timeout: number): buildConnector.connector {
+  return createCheckedConnector(buildConnector({ timeout }), isForbiddenAddress, createForbiddenError);
 }
 
-function forbidden(): Error {
+function createForbiddenError(): Error {
   return Object.assign(new Error("an address that is never opened"), { code: "FORBIDDEN_ADDRESS" });
 }
 
-export function guardedLookup(resolve: Resolve): Lookup {
-  return checkedLookup(resolve, isForbiddenAddress, forbidden);
+export function createGuardedLookup(resolve: Resolve): Lookup {
+  return createCheckedLookup(resolve, isForbiddenAddress, createForbiddenError);
 }
 
-export function publicConnector<T extends { hostname: string }, S extends Socket>(
+export function createPublicConnector<T extends { hostname: string }, S extends Socket>(
   { resolve, refusal }: { resolve: Resolve; refusal: () => Error },
   build: (lookup: Lookup) => Connector<T, S>,
 ): Connector<T, S> {
-  const isRefused = (address: string) => !isPublicAddress(address);
-  return checkedConnector(build(checkedLookup(resolve, isRefused, refusal)), isRefused, refusal);
+  const isForbidden = (address: string) => !isPublicAddress(address);
+  return createCheckedConnector(build(createCheckedLookup(resolve, isForbidden, refusal)), isForbidden, refusal);
 }
 
-/** True if the host is written as an IP address. A name may lead anywhere; it is checked when it is connected to. */
-export function isAddress(hostname: string): boolean {
-  return isIP(bare(hostname)) !== 0;
+/** True if the host is written as an IP address. Names are checked when they are connected to. */
+export function isIpAddress(hostname: string): boolean {
+  return isIP(removeBrackets(hostname)) !== 0;
 }
 
-export function isInside(hostname: string): boolean {
-  return isAddress(hostname) && !isPublicAddress(bare(hostname));
+export function isPrivateAddress(hostname: string): boolean {
+  return isIpAddress(hostname) && !isPublicAddress(removeBrackets(hostname));
 }
 
-function bare(hostname: string): string {
+function removeBrackets(hostname: string): string {
   return hostname.replace(/^\[|\]$/g, "");
 }

@@ -1,14 +1,14 @@
-/** Next drops a content-length that a handler sets; lib/http turns this header into one. */
+/** Next drops a content-length that a handler sets, so lib/http converts this header to one. */
 export const LENGTH_HEADER = "x-lightdesk-length";
 export const UNREADABLE_HEADER = "x-lightdesk-unreadable";
 
-export function bearerIn(authorization: string | null | undefined): string | undefined {
+export function parseBearer(authorization: string | null | undefined): string | undefined {
   return /^bearer +(.+)$/i.exec(authorization?.trim() ?? "")?.[1];
 }
 
 export const ACT_HEADER = "x-lightdesk-act";
-const id = /^[A-Za-z0-9-]{16,64}$/;
+const actIdPattern = /^[A-Za-z0-9-]{16,64}$/;
 
-export function readActId(header: string | null): string | undefined {
-  return header !== null && id.test(header) ? header : undefined;
+export function parseActId(header: string | null): string | undefined {
+  return header !== null && actIdPattern.test(header) ? header : undefined;
 }

@@ -1,9 +1,9 @@
-// Types that the HTTP servers share with the code that answers visitors and sends events.
+// Types that the HTTP servers share with the code for visitors and events.
 import { type IncomingMessage } from "node:http";
 
 export type Refused = { status: number; code: string; message: string; headers?: Record<string, string> };
 
-/** `shared`: the same for every visitor with this key. `own`: rendered for this visitor only. */
+/** `shared`: the same for all visitors with this key. `own`: rendered for this visitor only. */
 export type VisitorAnswer =
   | { kind: "shared"; key: string; url: string; language: string }
   | { kind: "own" }
@@ -15,22 +15,22 @@ export type VisitorRules = {
   answerFor(request: IncomingMessage): Promise<VisitorAnswer>;
 };
 
-export function withoutRouterQuery(url: string): string {
+export function removeRouterQuery(url: string): string {
   const [path = "", query] = url.split("?", 2);
   const params = (query ?? "").split("&").filter((part) => part !== "" && part !== "_rsc" && !part.startsWith("_rsc="));
   return params.length === 0 ? path : `${path}?${params.join("&")}`;
 }
 
-export function isApi(url: string): boolean {
+export function isApiUrl(url: string): boolean {
   return /^\/api(?=[/?#]|$)/.test(url);
 }
 
-/** Pages, and the sign-in routes. Other routes refuse a request without a session before they do any work. */
-export function isForVisitors(url: string): boolean {
-  return !isApi(url) || /^\/api\/auth(?=[/?#]|$)/.test(url);
+/** Pages and the sign-in routes. Other routes reject requests without a session first. */
+export function allowsVisitors(url: string): boolean {
+  return !isApiUrl(url) || /^\/api\/auth(?=[/?#]|$)/.test(url);
 }
 
-/** A close code of RFC 6455 (or a private one from 4000 on) and a sentence of up to 123 bytes. */
+/** A close code of RFC 6455 (or a private one from 4000 on) and a sentence of at most 123 bytes. */
 export type FeedEnd = { code: number; reason: string };
 
 export type FeedTarget = {

@@ -1,31 +1,31 @@
-// IP addresses as texts. A text that is not exactly an address is in no network and is not public. For servers.
+// IP addresses as texts. A text that is not exactly an address is in no network and not public. For servers.
 
 import { BlockList, isIP } from "node:net";
 
 export function isPublicAddress(text: string): boolean {
-  // Outside 2000::/3 are loopback, private, link-local, multicast, mapped IPv4 and NAT64: none of them is needed.
-  return (isIP(text) === 4 || isInNetworks(text, globalUnicast)) && !isInNetworks(text, reserved);
+  // Addresses outside 2000::/3 are loopback, private, link-local, multicast, mapped IPv4 and NAT64, which are not needed.
+  return (isIP(text) === 4 || isInNetworks(text, globalUnicastNetworks)) && !isInNetworks(text, reservedNetworks);
 }
 
-/** What limits count as one client: an IPv4 address, or the first 64 bits of an IPv6 address. Other texts are returned as they are. */
-export function networkOf(text: string): string {
+/** The client for limits: an IPv4 address, or the first 64 bits of an IPv6 address. Other texts are returned unchanged. */
+export function getNetwork(text: string): string {
   const mapped = /^::ffff:([\d.]+)$/i.exec(text)?.[1];
   if (mapped !== undefined && isIP(mapped) === 4) return mapped;
   const address = text.replace(/%.*$/, "");
   if (isIP(address) !== 6) return text;
   const [head = "", tail = ""] = new URL(`http://[${address}]`).hostname.slice(1, -1).split("::");
   const [left, right] = [head, tail].map((part) => part.split(":").filter(Boolean));
-  const all = [...(left ?? []), ...new Array<string>(8 - (left?.length ?? 0) - (right?.length ?? 0)).fill("0"), ...(right ?? [])];
-  return `${all.slice(0, 4).join(":")}::/64`;
+  const groups = [...(left ?? []), ...new Array<string>(8 - (left?.length ?? 0) - (right?.length ?? 0)).fill("0"), ...(right ?? [])];
+  return `${groups.slice(0, 4).join(":")}::/64`;
 }
 
-/** False for a text that is not an address, or names an interface. Mapped IPv4 addresses count as the IPv4 one. */
+/** False for a text that is not an address or names an interface. Mapped IPv4 addresses count as IPv4 addresses. */
 export function isInNetworks(text: string, list: BlockList): boolean {
   const version = text.includes("%") ? 0 : isIP(text);
   return version !== 0 && list.check(text, version === 6 ? "ipv6" : "ipv4");
 }
 
-export function networks(...texts: readonly string[]): BlockList {
+export function createBlockList(...texts: readonly string[]): BlockList {
   const list = new BlockList();
   for (const text of texts) {
     const [start = "", prefix = ""] = text.split("/");
@@ -34,7 +34,7 @@ export function networks(...texts: readonly string[]): BlockList {
   return list;
 }
 
-const reserved = networks(
+const reservedNetworks = createBlockList(
   "0.0.0.0/8",
   "10.0.0.0/8",
   "100.64.0.0/10",
@@ -55,4 +55,4 @@ const reserved = networks(
   "2002::/16",
   "3fff::/20",
 );
-const globalUnicast = networks("2000::/3");
+const globalUnicastNetworks = createBlockList("2000::/3");

@@ -1,9 +1,9 @@
-// Metrics for Prometheus. No label may take arbitrary values, such as ids, names or addresses as sent.
+// Metrics for Prometheus. Labels never have arbitrary values, such as ids, names or addresses from requests.
 
 import { type Gauge } from "prom-client";
 
-const FAST = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-const LONG = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];
+const SHORT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const LONG_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];
 
 type MetricDescription = { help: string; labels: readonly string[]; buckets?: readonly number[] };
 
@@ -27,10 +27,10 @@ const histograms = {
   lightdesk_http_request_duration_seconds: {
     help: "HTTP request duration, from the headers to the end of the response.",
     labels: ["route"],
-    buckets: FAST,
+    buckets: SHORT_BUCKETS,
   },
-  lightdesk_upstream_call_duration_seconds: { help: "Duration of calls to services.", labels: ["operation"], buckets: FAST },
-  lightdesk_job_run_duration_seconds: { help: "Duration of job runs, including storing their outputs.", labels: [], buckets: LONG },
+  lightdesk_upstream_call_duration_seconds: { help: "Duration of calls to services.", labels: ["operation"], buckets: SHORT_BUCKETS },
+  lightdesk_job_run_duration_seconds: { help: "Duration of job runs, including storing their outputs.", labels: [], buckets: LONG_BUCKETS },
 } as const satisfies Record<string, MetricDescription>;
 
 const gauges = {
@@ -52,13 +52,13 @@ type Counters = typeof counters;
 type Histograms = typeof histograms;
 type Gauges = typeof gauges;
 type Labels<Names extends readonly string[]> = Record<Names[number], string>;
-type Figure = number | ReadonlyMap<string, number> | undefined;
+type MetricValue = number | ReadonlyMap<string, number> | undefined;
 
 export type Metrics = {
   count<N extends keyof Counters>(name: N, labels: Labels<Counters[N]["labels"]>): void;
   observe<N extends keyof Histograms>(name: N, labels: Labels<Histograms[N]["labels"]>, seconds: number): void;
-  /** `read` is called at each scrape; a later `read` for the same name replaces it. */
-  read(name: keyof Gauges, read: () => Figure | Promise<Figure>): void;
+  /** `read` is called at each scrape. A later call for the same name replaces it. */
+  read(name: keyof Gauges, read: () => MetricValue | Promise<MetricValue>): void;
   text(): Promise<{ type: string; body: string }>;
 };
 
@@ -67,12 +67,12 @@ export async function createMetrics(): Promise<Metrics> {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
-  const created = {
+  const instruments = {
     counters: new Map<string, InstanceType<typeof Counter>>(),
     histograms: new Map<string, InstanceType<typeof Histogram>>(),
   };
-  const once = <T>(instruments: Map<string, T>, name: string, make: () => T): T => {
-    const instrument = instruments.get(name) ?? make();
+  const getOrCreate = <T>(instruments: Map<string, T>, name: string, create: () => T): T => {
+    const instrument = instruments.get(name) ?? create();
     instruments.set(name, instrument);
     return instrument;
   };
@@ -80,11 +80,11 @@ export async function createMetrics(): Promise<Metrics> {
   return {
     count(name, labels) {
       const { help, labels: labelNames } = counters[name];
-      once(created.counters, name, () => new Counter({ name, help, labelNames, registers })).inc(labels);
+      getOrCreate(instruments.counters, name, () => new Counter({ name, help, labelNames, registers })).inc(labels);
     },
     observe(name, labels, seconds) {
       const { help, labels: labelNames, buckets } = histograms[name];
-      once(created.histograms, name, () => new Histogram({ name, help, labelNames, buckets: [...buckets], registers })).observe(
+      getOrCreate(instruments.histograms, name, () => new Histogram({ name, help, labelNames, buckets: [...buckets], registers })).observe(
         labels,
         seconds,
       );
@@ -98,7 +98,7 @@ export async function createMetrics(): Promise<Metrics> {
         labelNames,
         registers,
         async collect() {
-          put(
+          setGauge(
             this,
             labelNames[0],
             await Promise.resolve()
@@ -112,9 +112,9 @@ export async function createMetrics(): Promise<Metrics> {
   };
 }
 
-function put(gauge: Gauge, label: string | undefined, figure: Figure): void {
+function setGauge(gauge: Gauge, label: string | undefined, figure: MetricValue): void {
   gauge.reset();
-  // After a reset a gauge without a label is 0, though nothing was measured.
+  // After a reset, a gauge without a label would be 0 although nothing was measured.
   if (label === undefined) gauge.remove();
   if (figure === undefined) return;
   if (typeof figure === "number") return gauge.set(figure);

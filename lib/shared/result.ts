@@ -8,8 +8,8 @@ export function failed<F>(failure: F): { ok: false; failure: F } {
   return { ok: false, failure };
 }
 
-/** For callers such as SWR, which expect a failure to be thrown. */
-export function valueOrThrow<T, F>(result: Result<T, F>): T {
+/** For callers such as SWR, which expect failures to be thrown. */
+export function unwrapResult<T, F>(result: Result<T, F>): T {
   if (!result.ok) throw result.failure;
   return result.value;
 }

@@ -1,4 +1,4 @@
-// Set on every response of the console: by Next (next.config.js), and where the launcher answers without it.
+// Set on all console responses: by Next (next.config.js), and by the launcher for responses without Next.
 export const securityHeaders = {
   "X-Content-Type-Options": "nosniff",
   "Referrer-Policy": "no-referrer",
@@ -6,5 +6,5 @@ export const securityHeaders = {
   "Permissions-Policy": "camera=(self), microphone=(), geolocation=()",
 };
 
-/** Embedded pages are framed by the origins in their content policy, which this older header can't express. */
+/** Not for embedded pages, which may be framed by the origins in their content policy. This older header cannot express that. */
 export const unframedHeaders = { "X-Frame-Options": "DENY" };

@@ -8,7 +8,7 @@ export type Telemetry = { metrics?: Metrics; traces?: Traces };
 const TELEMETRY_KEY = Symbol.for("lightdesk.telemetry");
 const DISABLED: Telemetry = {};
 
-export function telemetry(): Telemetry {
+export function getTelemetry(): Telemetry {
   const current: Telemetry | undefined = Reflect.get(globalThis, TELEMETRY_KEY);
   return current ?? DISABLED;
 }
@@ -27,7 +27,7 @@ type Observation<T> = {
 };
 
 export async function observe<T>(observation: Observation<T>, run: () => Promise<T>): Promise<T> {
-  const { metrics, traces } = telemetry();
+  const { metrics, traces } = getTelemetry();
   if (!metrics && !traces) return run();
   const { spanName, attributes, parent, outcomeOf, statusOf, recordMetrics } = observation;
   const startedAt = performance.now();

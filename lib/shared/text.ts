@@ -1,16 +1,16 @@
-/** Its upper case is the letter I, but it folds to itself. */
+/** Its upper case is the letter I, but it remains unchanged. */
 const DOTLESS_I = "ı";
 
 export function foldName(name: string): string {
   const text = name.normalize("NFC");
-  // Letter by letter: the lower case of a letter can depend on its neighbours (a final sigma), and in a substring these differ.
+  // Letter by letter, because the lower case of a letter can depend on its neighbours (a final sigma), which differ in substrings.
   const folded = isAscii(text) ? text.toLowerCase() : Array.from(text, foldLetter).join("");
   return folded.normalize("NFC");
 }
 
 function foldLetter(letter: string): string {
   if (letter === DOTLESS_I) return letter;
-  // Small first, for a capital that has no other ("ẞ"); then each capital by itself, because one letter may have become two.
+  // Lower case first, for capitals such as "ẞ". Then each capital separately, because one letter may have become two.
   const capitals = letter.toLowerCase().toUpperCase();
   return Array.from(capitals, (capital) => capital.toLowerCase()).join("");
 }
@@ -19,16 +19,16 @@ function isAscii(text: string): boolean {
   return /^[\x20-\x7e]*$/.test(text);
 }
 
-/** Spreadsheets read a file as UTF-8 only if it begins with this. */
+/** Spreadsheets read a file as UTF-8 only if it begins with this character. */
 export const BYTE_ORDER_MARK = "\uFEFF";
 
 export type Cell = string | number | undefined;
 
-export function csvLine(cells: readonly Cell[]): string {
+export function formatCsvLine(cells: readonly Cell[]): string {
   return `${cells.map(toCell).join(",")}\r\n`;
 }
 
-/** Numbers are our own and stay numbers; a text may come from outside. East Asian settings also read the wide signs as formulas. */
+/** Texts may come from outside, so formulas are escaped. With East Asian settings, wide signs also begin formulas. */
 function toCell(value: Cell): string {
   if (value === undefined) return "";
   if (typeof value === "number") return String(value);
@@ -41,22 +41,22 @@ export function toUuid(hex: string, version: 4 | 5 | 8): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${version}${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** PostgreSQL rejects NUL, and SQLite texts are read only up to it before Node 24. */
-export function storable(value: unknown): unknown {
+/** Replaces NUL, which PostgreSQL rejects and which ends SQLite texts before Node 24. */
+export function toStorableText(value: unknown): unknown {
   if (typeof value === "string") return value.includes("\0") ? value.replaceAll("\0", "\uFFFD") : value;
-  return Array.isArray(value) ? value.map(storable) : value;
+  return Array.isArray(value) ? value.map(toStorableText) : value;
 }
 
-export function readTags(text: string): string[] {
+export function parseTags(text: string): string[] {
   return [...new Set(text.split(/[,\n，]/).map((tag) => tag.trim()))].filter((tag) => tag !== "");
 }
 
-/** 128 random bits. `randomUUID` exists only on secure pages, and a console in a local network may not be one. */
-export function newIdempotencyKey(): string {
+/** 128 random bits. Not `randomUUID`, which exists only on secure pages, because consoles in a local network may not be secure. */
+export function createIdempotencyKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-export function newUuid(): string {
-  return toUuid(newIdempotencyKey(), 4);
+export function createUuid(): string {
+  return toUuid(createIdempotencyKey(), 4);
 }

@@ -1,11 +1,11 @@
-// OpenTelemetry spans over OTLP. Never pass a key, a prompt, a name, or an address with its query.
+// OpenTelemetry spans over OTLP. Never pass keys, prompts, names, or URLs with their query.
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type SpanContext } from "@opentelemetry/api";
 import { withTimeout } from "./async";
 
 type Attributes = Readonly<Record<string, string | number>>;
-/** A W3C `traceparent`; null: no parent; undefined: the caller's current span. */
+/** A W3C `traceparent`. Null: no parent. Undefined: the caller's current span. */
 export type SpanParent = string | null | undefined;
 type SpanOptions = { kind: "incoming" | "inside"; parent: SpanParent; attributes?: Attributes };
 type Span = { run<T>(run: () => T): T; end(attributes: Attributes, isOk: boolean): void };
@@ -16,7 +16,7 @@ export type Traces = {
   stop(): Promise<void>;
 };
 
-const STOP_MS = 3000;
+const STOP_TIMEOUT_MS = 3000;
 const parentPattern = /^00-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})$/;
 
 /** The OpenTelemetry packages read endpoint and sampling from the OTEL_… environment variables. */
@@ -65,7 +65,7 @@ export async function createTraces(serviceName: string): Promise<Traces> {
     async stop() {
       await withTimeout(
         provider.shutdown().catch(() => undefined),
-        STOP_MS,
+        STOP_TIMEOUT_MS,
         () => undefined,
       );
     },

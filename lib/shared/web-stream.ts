@@ -1,8 +1,8 @@
-// Streams of bytes that are read only on demand. Readable.toWeb may end the process when a reader leaves (docs/decisions/0030).
+// Byte streams that are read on demand. Readable.toWeb may end the process when a reader cancels (docs/decisions/0030).
 
 import { type Readable } from "node:stream";
 
-/** `next` may still be pending when `onCancel` runs: the reader has left. An error of `next` becomes the stream's. */
+/** `next` may still be pending when `onCancel` runs. An error of `next` becomes the stream's error. */
 export function toByteStream(
   next: () => Promise<IteratorResult<Uint8Array, unknown> | ReadableStreamReadResult<Uint8Array>>,
   onCancel: (reason: unknown) => unknown,
@@ -27,7 +27,7 @@ export function toWebStream(source: Readable): ReadableStream<Uint8Array> {
   return toByteStream(
     () => chunks.next(),
     () => {
-      // Some streams end with an error when they are abandoned; there is no reader to report it to.
+      // Some streams end with an error when they are cancelled, and there is no reader to report it to.
       source.on("error", () => undefined);
       source.destroy();
     },

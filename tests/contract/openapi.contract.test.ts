@@ -2,7 +2,7 @@
 import { createServer } from "node:http";
 import { afterAll, describe, expect, it } from "vitest";
 import { isObject } from "@/lib/contract/json/json";
-import { openApiDocument } from "@/lib/contract/openapi/document";
+import { createOpenApiDocument } from "@/lib/contract/openapi/document";
 import { allOperations } from "@/lib/contract/operations";
 import { canvas, ended, png, record, string, submit, waiting } from "../integration/service/support";
 import { createClient, startService } from "../support/service";
@@ -19,7 +19,7 @@ function* objectsIn(value: unknown): Generator<Record<string, unknown>> {
   for (const sample of Object.values(value)) yield* objectsIn(sample);
 }
 
-const document = openApiDocument("http://service.test");
+const document = createOpenApiDocument("http://service.test");
 const operationsIn = () =>
   Object.entries(record(document.paths)).flatMap(([path, item]) =>
     Object.entries(record(item)).map(([method, operation]) => ({ path, method, ...record(operation) })),

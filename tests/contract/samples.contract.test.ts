@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { apiReference } from "@/lib/contract/openapi/reference";
-import { sampleOf } from "@/lib/contract/openapi/samples";
+import { getApiReference } from "@/lib/contract/openapi/reference";
+import { createSample } from "@/lib/contract/openapi/samples";
 import { type Operation } from "@/lib/contract/operation";
 import { canvas, ended, png, record, string, submit, waiting } from "../integration/service/support";
 import { requireProgram } from "../support/program";
@@ -14,7 +14,7 @@ import { type Client } from "../support/service";
 import { createKey, httpClient, type ServiceProcess, startServiceProcess } from "../support/service-process";
 
 const run = promisify(execFile);
-const offered = apiReference().groups.flatMap(({ operations }) => operations.map(({ operation }) => operation));
+const offered = getApiReference().groups.flatMap(({ operations }) => operations.map(({ operation }) => operation));
 /** Their samples name a host or a task that this service doesn't have: it refuses those, and nothing else about the request. */
 const refusedSamples = new Map([
   ["downloadAsset", "UNSUPPORTED_SOURCE"],
@@ -89,16 +89,16 @@ describe("the samples of the API reference", () => {
   it.each(offered.map((operation) => [operation.name, operation] as const))(
     "run in curl and TypeScript for %s",
     async (name, operation) => {
-      expectAccepted(name, await output("bash", ["-c", await fillIn(sampleOf(operation, "curl", service.url))]));
+      expectAccepted(name, await output("bash", ["-c", await fillIn(createSample(operation, "curl", service.url))]));
       const script = join(folder, `${name}.mjs`);
-      await writeFile(script, await fillIn(sampleOf(operation, "typescript", service.url)));
+      await writeFile(script, await fillIn(createSample(operation, "typescript", service.url)));
       expectAccepted(name, await output(process.execPath, [script]));
     },
   );
 
   it("are valid Python", async (context) => {
     const python = await requireProgram("python3", context);
-    const sources = offered.map((operation: Operation) => sampleOf(operation, "python", service.url));
+    const sources = offered.map((operation: Operation) => createSample(operation, "python", service.url));
     const script = "import ast, json, sys\nfor source in json.loads(sys.argv[1]): ast.parse(source)";
     expect(await output(python, ["-c", script, JSON.stringify(sources)])).toEqual({ isOk: true, text: "" });
   });

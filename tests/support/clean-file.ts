@@ -1,18 +1,18 @@
 import { expect } from "vitest";
-import { cleanPieces } from "@/lib/server/shares/clean/clean";
-import { lengthOf, type Piece } from "@/lib/server/shares/clean/pieces";
-import { cleanStream, piecesBetween, spanOf } from "@/lib/server/shares/shared-bytes";
+import { cleanFile } from "@/lib/server/shares/clean/clean";
+import { getPieceLength, type Piece } from "@/lib/server/shares/clean/pieces";
+import { createCleanStream, findOriginalRange, selectPieces } from "@/lib/server/shares/shared-bytes";
 
 /** The file as a share's visitor receives it; undefined if it can't be cleaned. */
 export const piecesOf = (file: Buffer) =>
-  cleanPieces({ size: file.length, read: (at, length) => Promise.resolve(file.subarray(at, at + length)) });
+  cleanFile({ size: file.length, read: (at, length) => Promise.resolve(file.subarray(at, at + length)) });
 
 /** The file without its metadata, after a check that ranges of it equal the same ranges of the whole. */
 export async function cleaned(file: Buffer): Promise<Buffer | undefined> {
   const pieces = await piecesOf(file);
   if (!pieces) return undefined;
   const bytes = await streamed(file, pieces);
-  expect(bytes.length).toBe(pieces.reduce((sum, piece) => sum + lengthOf(piece), 0));
+  expect(bytes.length).toBe(pieces.reduce((sum, piece) => sum + getPieceLength(piece), 0));
   const size = bytes.length;
   for (const [from, to] of [
     [0, 1],
@@ -21,12 +21,12 @@ export async function cleaned(file: Buffer): Promise<Buffer | undefined> {
     [Math.floor(size / 2), size],
   ] as const)
     // prettier-ignore
-    if (from >= 0 && to <= size) expect((await streamed(file, piecesBetween(pieces, from, to))).equals(bytes.subarray(from, to))).toBe(true);
+    if (from >= 0 && to <= size) expect((await streamed(file, selectPieces(pieces, from, to))).equals(bytes.subarray(from, to))).toBe(true);
   return bytes;
 }
 
 async function streamed(file: Buffer, pieces: readonly Piece[]): Promise<Buffer> {
-  const span = spanOf(pieces) ?? { from: 0, to: 0 };
+  const span = findOriginalRange(pieces) ?? { from: 0, to: 0 };
   const original = new Blob([new Uint8Array(file.subarray(span.from, span.to))]).stream();
-  return Buffer.from(await new Response(cleanStream(pieces, original, span.from)).arrayBuffer());
+  return Buffer.from(await new Response(createCleanStream(pieces, original, span.from)).arrayBuffer());
 }

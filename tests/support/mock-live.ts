@@ -2,7 +2,7 @@
 // stream itself is tested in tests/unit/live.
 import { callApi } from "@/lib/browser/api";
 import { type LiveMessage } from "@/lib/browser/live/live-client";
-import { liveCode } from "@/lib/browser/live/use-live";
+import { liveModule } from "@/lib/browser/live/use-live";
 
 export const LIVE_MS = 1_500;
 
@@ -14,4 +14,4 @@ function watchLive<Answer>(path: `/${string}`, receive: (message: LiveMessage<An
   return () => clearInterval(timer);
 }
 
-liveCode.load = async () => ({ watchLive, restartLive: () => undefined });
+liveModule.load = async () => ({ watchLive, restartLive: () => undefined });

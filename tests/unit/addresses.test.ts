@@ -9,9 +9,9 @@ import { Linter } from "eslint";
 import { afterEach, describe, expect, it, test } from "vitest";
 import config from "@/eslint.config.mjs";
 import { errorStatus } from "@/lib/contract/failure";
-import { createEmbedPaths, isApi } from "@/lib/http/request-line";
-import { allSettings, readEnv, unknownSettings } from "@/lib/server/env";
-import { EMBED_PATH_HEADER, embedAddressOf, embedPath, inEmbedPath, setEmbedPaths } from "@/lib/shared/console-paths";
+import { createEmbedPaths, isApiPath } from "@/lib/http/request-line";
+import { describeUnknownSettings, listSettingNames, readEnv } from "@/lib/server/env";
+import { addEmbedPath, EMBED_PATH_HEADER, getEmbedPath, parseEmbedPath, setEmbedPaths } from "@/lib/shared/console-paths";
 import { isForbiddenAddress } from "@/lib/shared/guarded-connector";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 
@@ -106,14 +106,14 @@ describe("embed path", () => {
 
   describe("the session in an address", () => {
     it("resolves to the session path and the rest of the URL", () => {
-      expect(embedAddressOf(`${here}/jobs?status=failed`)).toEqual({
+      expect(parseEmbedPath(`${here}/jobs?status=failed`)).toEqual({
         path: here,
         host: "0123456789abcdef01",
         slot: "abcdefgh1234",
         rest: "/jobs?status=failed",
       });
-      expect(embedAddressOf(here)?.rest).toBe("");
-      expect(embedAddressOf(`/desk${here}/api/jobs`)?.path).toBe(here);
+      expect(parseEmbedPath(here)?.rest).toBe("");
+      expect(parseEmbedPath(`/desk${here}/api/jobs`)?.path).toBe(here);
     });
 
     it.each([
@@ -122,7 +122,7 @@ describe("embed path", () => {
       "/embed/0123456789abcdef01/short",
       "/embed/0123456789abcdef01/UPPERCASE123",
       "/jobs?at=/embed/a1b2c3/abcdefgh",
-    ])("is undefined for %s", (address) => expect(embedAddressOf(address)).toBeUndefined());
+    ])("is undefined for %s", (address) => expect(parseEmbedPath(address)).toBeUndefined());
   });
 
   describe("a request", () => {
@@ -130,19 +130,19 @@ describe("embed path", () => {
       const request = new IncomingMessage(new Socket());
       request.url = url;
       request.headers[EMBED_PATH_HEADER] = here;
-      const at = createEmbedPaths().answerAt(request, () => embedPath());
+      const at = createEmbedPaths().answerAt(request, () => getEmbedPath());
       return [at, request.url, request.headers[EMBED_PATH_HEADER]];
     };
 
     it("routes a session path to the underlying route's address", () => {
-      expect([answered(`${here}/api/jobs?limit=1`), isApi(`${here}/api/jobs`)]).toEqual([[here, "/api/jobs?limit=1", here], true]);
+      expect([answered(`${here}/api/jobs?limit=1`), isApiPath(`${here}/api/jobs`)]).toEqual([[here, "/api/jobs?limit=1", here], true]);
     });
 
     it.each(["/api/userdata/embed/styles/portrait1/x.json", `/api/userdata${here}/jobs`, `/embed/short${here}/jobs`])(
       "is undefined when only a later part matches: %s",
       (url) => {
         expect(answered(url)).toEqual(["", url, undefined]);
-        expect(isApi(url)).toBe(url.startsWith("/api/"));
+        expect(isApiPath(url)).toBe(url.startsWith("/api/"));
       },
     );
   });
@@ -150,20 +150,20 @@ describe("embed path", () => {
   it("prefixes an address once with the current request's path", async () => {
     const paths = new AsyncLocalStorage<string>();
     setEmbedPaths(paths);
-    const answer = async (path: string) => paths.run(path, async () => [await Promise.resolve(embedPath()), inEmbedPath("/jobs")]);
+    const answer = async (path: string) => paths.run(path, async () => [await Promise.resolve(getEmbedPath()), addEmbedPath("/jobs")]);
     expect(await Promise.all([answer(here), answer("/embed/ffffff/zzzzzzzz")])).toEqual([
       [here, `${here}/jobs`],
       ["/embed/ffffff/zzzzzzzz", "/embed/ffffff/zzzzzzzz/jobs"],
     ]);
     paths.run(here, () => {
-      expect(["https://elsewhere.example", "//elsewhere.example", "#content", `${here}/jobs`].map(inEmbedPath)).toEqual([
+      expect(["https://elsewhere.example", "//elsewhere.example", "#content", `${here}/jobs`].map(addEmbedPath)).toEqual([
         "https://elsewhere.example",
         "//elsewhere.example",
         "#content",
         `${here}/jobs`,
       ]);
     });
-    expect(inEmbedPath("/jobs")).toBe("/jobs");
+    expect(addEmbedPath("/jobs")).toBe("/jobs");
   });
 });
 
@@ -174,7 +174,7 @@ describe("docs/admin/configuration.md", () => {
   const settings = rows.map(([, name = "", byDefault]) => ({ name, byDefault }));
 
   it("has one row for each setting", () => {
-    expect(settings.map(({ name }) => name).sort()).toEqual(allSettings(["id"]).sort());
+    expect(settings.map(({ name }) => name).sort()).toEqual(listSettingNames(["id"]).sort());
   });
 
   const required = { LIGHTDESK_OIDC: "id", LIGHTDESK_OIDC_ID_ISSUER: "https://a.example", LIGHTDESK_OIDC_ID_CLIENT_ID: "a" };
@@ -199,7 +199,7 @@ it.each(examples)("accepts the settings of an example in docs/admin/%s.md", (_, 
   const filled = text.replaceAll(/\/run\/secrets\/\S+/g, secret).replaceAll(/NEW_KEY|OLD_KEY/g, Buffer.alloc(32).toString("base64"));
   const source = parseEnv(filled);
   expect(readEnv(source)).toBeDefined();
-  expect(unknownSettings(source)).toEqual([]);
+  expect(describeUnknownSettings(source)).toEqual([]);
 });
 
 it("docs/admin/monitoring.md lists every metric", () => {

@@ -7,7 +7,7 @@ export const generateMetadata = pageTitle("auth.confirmed.title");
 
 /** Shown in the tab where a member signed in again, so that the waiting tab continues. */
 export default async function ConfirmedPage() {
-  // For every role: the waiting member may be one who only runs apps.
+  // For all roles, because the waiting member may only run apps.
   await openPage({ isFrame: true });
   const t = await getTranslations("auth.confirmed");
   const frame = await getTranslations("frame");

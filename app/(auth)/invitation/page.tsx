@@ -11,7 +11,7 @@ import { openVisitorPage } from "@/lib/server/bff/open-page";
 import { pickMessages } from "@/lib/server/i18n/messages";
 import { getSignInChoices } from "@/lib/server/queries/sign-in";
 
-// The token is in the address, so no other site may learn it from a referrer.
+// The URL contains the token, so it must not reach other sites as a referrer.
 export async function generateMetadata(): Promise<Metadata> {
   return { title: (await getTranslations("auth.invitation"))("tab"), referrer: "no-referrer" };
 }

@@ -4,8 +4,8 @@ import { type Question, questions, toOverviewJobs, unavailableRunners } from "@/
 import { OverviewScreen } from "@/components/overview/overview-screen";
 import { hasRole } from "@/lib/contract/people/roles";
 import { openPage } from "@/lib/server/bff/open-page";
-import { roleOn } from "@/lib/server/connections/access";
-import { messagesOf, pageTitle, pickMessages } from "@/lib/server/i18n/messages";
+import { getRoleOn } from "@/lib/server/connections/access";
+import { messagesByLanguage, pageTitle, pickMessages } from "@/lib/server/i18n/messages";
 import { hasRunJobs, listJobs } from "@/lib/server/queries/jobs";
 import { listRunners } from "@/lib/server/queries/runners";
 import { ok } from "@/lib/shared/result";
@@ -21,24 +21,24 @@ export default async function OverviewPage({ searchParams }: PageProps<"/">) {
   const isAdmin = hasRole(context.viewer.role, "admin");
   const connectionParam = typeof connection === "string" ? connection : undefined;
   const jobs = listJobs(context, { ...newestFirst, limit: 1 }, connectionParam);
-  const read = (question: Question) =>
-    withRequestTime(listJobs(context, { ...newestFirst, ...questions[question] }, connectionParam), toOverviewJobs);
+  const readJobs = (name: Question) =>
+    withRequestTime(listJobs(context, { ...newestFirst, ...questions[name] }, connectionParam), toOverviewJobs);
   return (
-    <PageMessages messages={await overviewMessages()}>
+    <PageMessages messages={await pickOverviewMessages()}>
       <OverviewScreen
-        canRun={context.viewer.can("operator", await roleOn(context, connectionParam))}
+        canRun={context.viewer.can("operator", await getRoleOn(context, connectionParam))}
         canManage={isAdmin}
         runners={isAdmin ? withRequestTime(listRunners(context.composition).then(ok), unavailableRunners) : undefined}
         total={withRequestTime(jobs, ({ pagination }) => pagination.total)}
         wasUsed={jobs.then((result) => result.ok && result.value.pagination.total === 0 && hasRunJobs(context, connectionParam))}
-        reads={{ running: read("running"), failed: read("failed"), pictures: read("pictures") }}
+        reads={{ running: readJobs("running"), failed: readJobs("failed"), pictures: readJobs("pictures") }}
       />
     </PageMessages>
   );
 }
 
-/** Only the action labels of the settings messages. */
-async function overviewMessages() {
-  const { does, tried } = messagesOf[await getLocale()].settings.audit;
+/** Of the settings messages, only the action labels are needed. */
+async function pickOverviewMessages() {
+  const { does, tried } = messagesByLanguage[await getLocale()].settings.audit;
   return { ...(await pickMessages("overview", "samples")), settings: { audit: { does, tried } } };
 }

@@ -4,7 +4,7 @@ import { APPS_PAGE_SIZE, appsParams } from "@/components/apps/apps-address";
 import { AppsScreen } from "@/components/apps/apps-screen";
 import { IgnoredValues } from "@/components/frame/list/tool-bar";
 import { PageSkeleton } from "@/components/frame/page-skeleton";
-import { readAddress } from "@/lib/contract/params";
+import { parseSearch } from "@/lib/contract/params";
 import { listApps } from "@/lib/server/apps/change-app";
 import { pageTitle } from "@/lib/server/i18n/messages";
 import { toSearchParams } from "../params";
@@ -13,11 +13,11 @@ import { withRequestTime } from "../request-time";
 export const generateMetadata = pageTitle("apps.title");
 
 export default consolePage(["apps"], (context, { search, connection }) => {
-  const { query, ignored } = readAddress(appsParams, toSearchParams(search));
+  const { query, ignored } = parseSearch(appsParams, toSearchParams(search));
   const { tag, ...listQuery } = query;
   const apps = withRequestTime(
     listApps(context, connection, { ...listQuery, ...(tag && { tag }), limit: APPS_PAGE_SIZE }),
-    (appsAnswer) => appsAnswer,
+    (response) => response,
   );
   return (
     <>

@@ -1,14 +1,14 @@
 import { type AssetsLook, lookParams, PAGE_SIZE, withoutLayers } from "@/components/assets/assets-address";
-import { readAddress } from "@/lib/contract/params";
+import { parseSearch } from "@/lib/contract/params";
 import { type AssetsQuery, assetsQuerySchema } from "@/lib/contract/schemas/asset";
 import { type SearchParams, toSearchParams } from "../params";
 
 const pageParams = { ...lookParams, layers: { kind: "word", values: ["hidden", "shown"], default: "hidden" } } as const;
 
-/** Each value is validated separately: a bad one falls back to its default and is reported. Never throws. */
+/** Each value is validated separately. Invalid values are replaced by their defaults and reported. Never throws. */
 export function parseAssetsQuery(params: SearchParams): { query: AssetsQuery; look: AssetsLook; ignored: string[] } {
   const search = toSearchParams(params);
-  const { query: ownQuery, ignored } = readAddress(pageParams, search);
+  const { query: ownQuery, ignored } = parseSearch(pageParams, search);
   const { layers, ...look } = ownQuery;
   const queryParams = Object.fromEntries(
     Object.keys(assetsQuerySchema.shape).flatMap((name) => {
@@ -27,7 +27,7 @@ export function parseAssetsQuery(params: SearchParams): { query: AssetsQuery; lo
   };
 }
 
-/** The read for the first paint: for an endless list the chunk that contains the place, for pages the page. */
+/** The query for the first paint: for an endless list the chunk at the scroll position, otherwise the page. */
 export function toFirstQuery(query: AssetsQuery, look: AssetsLook): AssetsQuery {
   if (look.by === "pages") return query;
   return { ...query, limit: PAGE_SIZE, offset: Math.floor(query.offset / PAGE_SIZE) * PAGE_SIZE };

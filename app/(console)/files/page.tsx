@@ -2,7 +2,7 @@ import { consolePage } from "@/app/(console)/console-page";
 import { FilesScreen } from "@/components/files/files-screen";
 import { filesParams, toFilesView } from "@/components/files/files-view";
 import { IgnoredValues } from "@/components/frame/list/tool-bar";
-import { readAddress } from "@/lib/contract/params";
+import { parseSearch } from "@/lib/contract/params";
 import { pageTitle } from "@/lib/server/i18n/messages";
 import { listFiles } from "@/lib/server/operations/list-files";
 import { textParam, toSearchParams } from "../params";
@@ -11,7 +11,7 @@ import { withRequestTime } from "../request-time";
 export const generateMetadata = pageTitle("files.title");
 
 export default consolePage(["files"], (context, { search, connection }) => {
-  const { query, ignored } = readAddress(filesParams, toSearchParams(search));
+  const { query, ignored } = parseSearch(filesParams, toSearchParams(search));
   const listing = new URLSearchParams({ dir: query.dir, recurse: "true", full_info: "true", ...(connection && { connection }) });
   return (
     <>

@@ -1,9 +1,9 @@
 import { HistoryScreen } from "@/components/jobs/list/history-screen";
 import { pageTitle } from "@/lib/server/i18n/messages";
-import { jobListPage } from "../job-list-page";
+import { renderJobList } from "../job-list-page";
 
 export const generateMetadata = pageTitle("history.title");
 
 export default async function HistoryPage({ searchParams }: PageProps<"/history">) {
-  return jobListPage("history", await searchParams, (props) => <HistoryScreen {...props} />);
+  return renderJobList("history", await searchParams, (props) => <HistoryScreen {...props} />);
 }

@@ -1,9 +1,9 @@
 import { JobsScreen } from "@/components/jobs/list/jobs-screen";
 import { pageTitle } from "@/lib/server/i18n/messages";
-import { jobListPage } from "../job-list-page";
+import { renderJobList } from "../job-list-page";
 
 export const generateMetadata = pageTitle("jobs.title");
 
 export default async function JobsPage({ searchParams }: PageProps<"/jobs">) {
-  return jobListPage("jobs", await searchParams, (props) => <JobsScreen {...props} />);
+  return renderJobList("jobs", await searchParams, (props) => <JobsScreen {...props} />);
 }

@@ -1,7 +1,7 @@
 import { consolePage } from "@/app/(console)/console-page";
 import { toQueueList } from "@/components/jobs/job-row";
 import { QueueScreen } from "@/components/jobs/queue/queue-screen";
-import { roleOn } from "@/lib/server/connections/access";
+import { getRoleOn } from "@/lib/server/connections/access";
 import { pageTitle } from "@/lib/server/i18n/messages";
 import { getQueue } from "@/lib/server/queries/jobs";
 import { withRequestTime } from "../request-time";
@@ -10,6 +10,6 @@ export const generateMetadata = pageTitle("queue.title");
 
 export default consolePage(["queue", "jobList", "acts"], async (context, { connection }) => {
   const queue = withRequestTime(getQueue(context, connection), toQueueList);
-  const canCancel = context.viewer.can("operator", await roleOn(context, connection));
+  const canCancel = context.viewer.can("operator", await getRoleOn(context, connection));
   return <QueueScreen canCancel={canCancel} queue={queue} />;
 });

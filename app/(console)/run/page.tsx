@@ -11,12 +11,12 @@ export default consolePage(["run", "acts", "samples", "graph", "masks", "viewer"
 ));
 
 const MAX_ID_LENGTH = 200;
-/** Each asset costs a request. */
+/** Limited, because each asset costs a request. */
 const MAX_ASSETS = 100;
 
 /**
- * ?job=ID (&without=secrets), ?file=workflows/x.json, ?carrier=ID, ?sample=NAME, ?app=ID, ?asset=ID or ?assets=ID,ID. Anything else opens
- * the page empty.
+ * ?job=ID (&without=secrets), ?file=workflows/x.json, ?carrier=ID, ?sample=NAME, ?app=ID, ?asset=ID or ?assets=ID,ID. Otherwise, the page
+ * is empty.
  */
 function toRunSource({ job, without, file, carrier, sample, app, asset, assets }: Record<string, unknown>): RunSource | undefined {
   if (isId(job)) return { job, ...(without === "secrets" && { without }) };

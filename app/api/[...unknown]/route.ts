@@ -1,10 +1,10 @@
-import { refusal } from "@/lib/contract/failure";
+import { createFailure } from "@/lib/contract/failure";
 import { consoleRoute } from "@/lib/server/bff/routes";
 import { failed } from "@/lib/shared/result";
 
-/** Wrong /api URLs get JSON, since callers parse the response. */
+/** Unknown URLs below /api respond with JSON, because callers parse the response. */
 const notFound = consoleRoute("unknown", "runner", () =>
-  Promise.resolve(failed(refusal("NOT_FOUND", "There is nothing at this address."))),
+  Promise.resolve(failed(createFailure("NOT_FOUND", "There is nothing at this address."))),
 );
 
 export { notFound as DELETE, notFound as GET, notFound as POST, notFound as PUT };

@@ -1,11 +1,11 @@
-import { openApiDocument } from "@/lib/contract/openapi/document";
+import { createOpenApiDocument } from "@/lib/contract/openapi/document";
 import { consoleRoute } from "@/lib/server/bff/routes";
 import { consoleUrl } from "@/lib/server/env";
-import { jsonAnswer } from "@/lib/server/requests/responses";
+import { jsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 /** The embedded service's document. The console's own /api has the same operations, with a console token instead of the service's key. */
 export const GET = consoleRoute("readOpenApi", "viewer", async ({ composition, request }) => {
   const host = request.headers.get("host");
-  return ok(jsonAnswer(openApiDocument(consoleUrl(composition.env, host && `http://${host}`))));
+  return ok(jsonResponse(createOpenApiDocument(consoleUrl(composition.env, host && `http://${host}`))));
 });

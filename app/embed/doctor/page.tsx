@@ -9,7 +9,7 @@ import { pageTitle, pickMessages } from "@/lib/server/i18n/messages";
 
 export const generateMetadata = pageTitle("embedding.doctor.title");
 
-/** Needs no sign-in, since it reveals only what a host page could find out itself. */
+/** Needs no sign-in, because it reveals only what a host page could find out itself. */
 export default async function DoctorPage({ searchParams }: PageProps<"/embed/doctor">) {
   const params = await searchParams;
   const origin = textParam(params, "origin") ?? "";

@@ -3,7 +3,7 @@ import { notFound, redirect } from "next/navigation";
 import { textParam } from "@/app/(console)/params";
 import { StartScreen } from "@/components/embed/start-screen";
 import { PageMessages } from "@/components/frame/page-header";
-import { endReasons, isEmbedAddress, isFileAddress } from "@/lib/browser/embed/host-page";
+import { endReasons, isEmbedUrl, isFileUrl } from "@/lib/browser/embed/host-page";
 import { readViewer } from "@/lib/server/auth/viewer";
 import { findCurrentHost, openVisitorPage } from "@/lib/server/bff/open-page";
 import { pickMessages } from "@/lib/server/i18n/messages";
@@ -15,7 +15,7 @@ export default async function StartPage({ searchParams }: PageProps<"/embed/star
   const host = await findCurrentHost();
   if (!host) return notFound();
   const from = textParam(params, "from") ?? "/";
-  if ((isEmbedAddress(from) || isFileAddress(from)) && (await isTabOfMember())) redirect(from);
+  if ((isEmbedUrl(from) || isFileUrl(from)) && (await isOwnTab())) redirect(from);
   const origin = textParam(params, "origin");
   return (
     <PageMessages messages={await pickMessages("embedding")}>
@@ -28,8 +28,8 @@ export default async function StartPage({ searchParams }: PageProps<"/embed/star
   );
 }
 
-/** Opening an embedded link in its own tab shows a signed-in member the same page. */
-async function isTabOfMember(): Promise<boolean> {
+/** In its own tab, an embedded link shows a signed-in member the same page. */
+async function isOwnTab(): Promise<boolean> {
   const requestHeaders = new Headers(await headers());
   requestHeaders.delete(EMBED_PATH_HEADER);
   return (

@@ -1,7 +1,7 @@
 import { getTranslations } from "next-intl/server";
 import { WholePageNote } from "@/components/ui/empty-state";
 
-/** The same for every invalid link, for any reason. */
+/** The same for all invalid links. */
 export default async function NoShare() {
   const t = await getTranslations("sharing.page");
   return (

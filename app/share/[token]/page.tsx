@@ -13,22 +13,22 @@ import { openVisitorPage } from "@/lib/server/bff/open-page";
 import { readShare } from "@/lib/server/queries/shares";
 
 /** The HTTP server has already counted the visit. */
-const visitOnce = cache(async (token: string) => readShare(await openVisitorPage(), token, await headers()));
+const readVisitOnce = cache(async (token: string) => readShare(await openVisitorPage(), token, await headers()));
 
-// The token is in the address, so no other site may learn it from a referrer, and no search engine may keep it.
+// The URL contains the token, so it must not reach other sites as a referrer, or search engines.
 export async function generateMetadata({ params }: PageProps<"/share/[token]">): Promise<Metadata> {
   const t = await getTranslations("sharing.page");
-  const visit = await visitOnce((await params).token);
+  const visit = await readVisitOnce((await params).token);
   const title = visit.kind === "open" ? visit.page.title || t("tab") : visit.kind === "none" ? t("goneTab") : t("tab");
   return { title: { absolute: title }, referrer: "no-referrer", robots: { index: false, follow: false, noarchive: true } };
 }
 
 export default async function SharePage({ params }: PageProps<"/share/[token]">) {
   const { token } = await params;
-  const visit = await visitOnce(token);
+  const visit = await readVisitOnce(token);
   if (visit.kind === "none") return notFound();
   const t = await getTranslations("sharing.page");
-  if (visit.kind === "open") return <Shared token={token} page={visit.page} />;
+  if (visit.kind === "open") return <SharedFiles token={token} page={visit.page} />;
   const words = {
     ...{ password: t("password"), enter: t("enter"), entering: t("entering") },
     ...{ wrong: t("wrong"), tries: t("tries"), unreached: t("unreached") },
@@ -41,7 +41,7 @@ export default async function SharePage({ params }: PageProps<"/share/[token]">)
   );
 }
 
-async function Shared({ token, page }: { token: string; page: SharedPage }) {
+async function SharedFiles({ token, page }: { token: string; page: SharedPage }) {
   const t = await getTranslations("sharing.page");
   const { title, maker, expiresAt, items, hasWorkflow, isCleaned } = page;
   const isOnlyItem = items.length === 1;

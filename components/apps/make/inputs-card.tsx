@@ -7,12 +7,12 @@ import { Card } from "@/components/ui/card";
 import { Button, IconButton } from "@/components/ui/controls/button";
 import { Checkbox, Input } from "@/components/ui/controls/fields";
 import { type AppDefinition, type AppInput, type AppOutput } from "@/lib/contract/apps/app";
-import { inputDraft, outputDraft } from "@/lib/contract/apps/draft";
-import { withDefault } from "@/lib/contract/apps/fill";
+import { createInputDraft, createOutputDraft } from "@/lib/contract/apps/draft";
+import { addDefault } from "@/lib/contract/apps/fill";
 import { own } from "@/lib/contract/json/own";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { nodeName, topologicalOrder } from "@/lib/contract/workflow/graph";
+import { getNodeName, sortTopologically } from "@/lib/contract/workflow/graph";
 import { InputEditor } from "./input-editor";
 
 type InputsCardProps = {
@@ -82,8 +82,8 @@ export function InputsCard({ definition: { graph, inputs }, catalogue, unsupport
               {openInput === keyOf(input) ? (
                 <InputEditor
                   input={input}
-                  defaultValue={withDefault(input, graph).default}
-                  base={inputDraft(graph, input, catalogue)?.control ?? input.control}
+                  defaultValue={addDefault(input, graph).default}
+                  base={createInputDraft(graph, input, catalogue)?.control ?? input.control}
                   groups={[...new Set(inputs.flatMap(({ group }) => group || []))]}
                   onChange={(nextInput) => onChange(inputs.map((item) => (item === input ? nextInput : item)))}
                 />
@@ -107,7 +107,7 @@ export function InputsCard({ definition: { graph, inputs }, catalogue, unsupport
 
 function placeOf(graph: Graph, catalogue: ObjectInfo | undefined, { node: id, input }: AppInput): string {
   const node = own(graph, id);
-  return node ? `${nodeName(node, own(catalogue, node.class_type)?.display_name)} · ${input}` : input;
+  return node ? `${getNodeName(node, own(catalogue, node.class_type)?.display_name)} · ${input}` : input;
 }
 
 const MAX_SHOWN = 60;
@@ -126,7 +126,7 @@ function Others({ graph, catalogue, inputs, onAdd }: OthersProps) {
   // Stays open after an input is added: users often add several.
   const [isOpen, setOpen] = useState(inputs.length === 0);
   const all = useMemo(() => {
-    const form = formBuilder(graph, topologicalOrder(graph), catalogue)(graph);
+    const form = formBuilder(graph, sortTopologically(graph), catalogue)(graph);
     return form.flatMap((node) => node.fields.filter(isEditable).map(({ name }) => ({ node: node.id, input: name, title: node.title })));
   }, [graph, catalogue]);
   const words = searchText.trim().toLowerCase();
@@ -148,7 +148,7 @@ function Others({ graph, catalogue, inputs, onAdd }: OthersProps) {
       />
       <ul aria-label={t("add")} className="flex max-h-72 flex-col overflow-y-auto">
         {matches.slice(0, MAX_SHOWN).map(({ node, input, title }) => {
-          const draft = inputDraft(graph, { node, input }, catalogue, inputs);
+          const draft = createInputDraft(graph, { node, input }, catalogue, inputs);
           return (
             <li key={`${node} ${input}`} className="flex min-h-[34px] items-center gap-2">
               <span className="min-w-0 flex-1 truncate">
@@ -185,7 +185,7 @@ export function OutputsCard({ definition: { graph, outputs }, catalogue, onChang
   const t = useTranslations("apps.make.outputs");
   const availableOutputs = useMemo(() => {
     const nodes = new Set([...outputNodes(graph, catalogue), ...outputs.map(({ node }) => node)]);
-    return [...nodes].flatMap((node) => outputDraft(graph, node, catalogue) ?? []);
+    return [...nodes].flatMap((node) => createOutputDraft(graph, node, catalogue) ?? []);
     // eslint-disable-next-line react-hooks/exhaustive-deps -- the list stays as it is while boxes in it are ticked
   }, [graph, catalogue]);
   return (

@@ -18,11 +18,11 @@ import { Picture } from "@/components/ui/pictures/picture";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { apiPath, thumbnailUrl, withQuery } from "@/lib/browser/urls";
+import { apiPath, createThumbnailUrl, withQuery } from "@/lib/browser/urls";
 import { type AppDefinition, type AppView } from "@/lib/contract/apps/app";
-import { withDefault } from "@/lib/contract/apps/fill";
+import { addDefault } from "@/lib/contract/apps/fill";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { readTags } from "@/lib/shared/text";
+import { parseTags } from "@/lib/shared/text";
 import { AppForm } from "../app-form";
 import { usePictures } from "../app-screen";
 import { defaultValues } from "../app-values";
@@ -189,12 +189,12 @@ function AboutCard({ definition: { title, text, tags, cover }, connection, onCha
         value={tagText}
         onChange={({ target }) => {
           setTagText(target.value);
-          onChange({ tags: readTags(target.value) });
+          onChange({ tags: parseTags(target.value) });
         }}
       />
       <div role="group" aria-label={t("cover")} className="flex flex-wrap items-center gap-3">
         <Picture
-          src={cover === undefined ? undefined : thumbnailUrl({ connection, asset: cover, edge: 256 })}
+          src={cover === undefined ? undefined : createThumbnailUrl({ connection, asset: cover, edge: 256 })}
           alt={cover === undefined ? "" : t("cover")}
           width={128}
           height={72}
@@ -230,7 +230,7 @@ type PreviewProps = { app: string | undefined; definition: AppDefinition; connec
 function Preview({ app, definition, connection }: PreviewProps) {
   const t = useTranslations("apps.make");
   const { title, text, graph } = definition;
-  const inputs = definition.inputs.map((input) => withDefault(input, graph));
+  const inputs = definition.inputs.map((input) => addDefault(input, graph));
   const [trialValues, setTrialValues] = useState<Readonly<Record<string, unknown>>>({});
   const picture = usePictures(app, false, connection);
   return (

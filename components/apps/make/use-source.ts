@@ -11,11 +11,11 @@ import { readMemory } from "@/components/run/workflow/workflow-memory";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type AppAccess, type AppDefinition, type AppLimits, type AppView } from "@/lib/contract/apps/app";
-import { appDraft, type AppPin, omittedInputs } from "@/lib/contract/apps/draft";
+import { type AppPin, createAppDraft, findOmittedInputs } from "@/lib/contract/apps/draft";
 import { isEditorFile } from "@/lib/contract/editor-workflow/file";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { drawingIn, isNameless } from "@/lib/contract/workflow/workflow-name";
+import { getDrawing, isNameless } from "@/lib/contract/workflow/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { appApi } from "../apps-address";
 
@@ -64,10 +64,10 @@ function newDraft(
   catalogue: ObjectInfo | undefined,
 ): { draft: Draft; unsupported: string[] } {
   const { graph, extraData, workflowId, name } = file;
-  const drawn = drawingIn(extraData);
+  const drawn = getDrawing(extraData);
   const drawing = isEditorFile(drawn) ? drawn : undefined;
   const pins = readMemory(workflowId).pinned.flatMap(pinOf);
-  const definition = appDraft(
+  const definition = createAppDraft(
     {
       graph,
       title: name === "" || isNameless(name) ? fallbackName : name,
@@ -76,7 +76,7 @@ function newDraft(
     },
     catalogue,
   );
-  const unsupported = drawing && pins.length === 0 ? omittedInputs(drawing, definition.inputs, catalogue) : [];
+  const unsupported = drawing && pins.length === 0 ? findOmittedInputs(drawing, definition.inputs, catalogue) : [];
   return { draft: { definition, access: { kind: "me" }, limits: {} }, unsupported };
 }
 

@@ -11,7 +11,7 @@ import { Link } from "@/components/ui/link";
 import { showToast } from "@/components/ui/toast-store";
 import { MAX_COMPARED } from "@/components/viewer/use-viewing";
 import { callApi } from "@/lib/browser/api";
-import { saveFrom } from "@/lib/browser/files/save-file";
+import { saveUrl } from "@/lib/browser/files/save-file";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type ArchiveAnswer } from "@/lib/contract/console";
 import { type AssetRights } from "../asset-calls";
@@ -178,7 +178,7 @@ function useArchive(connectionId: string | undefined) {
     setPendingDialog(false);
     if (!result.ok) return showToast({ tone: "bad", text: failureText(errors, result.failure) });
     const { id, count, isCut } = result.value;
-    saveFrom(apiPath(`/api/console/archive/${encodeURIComponent(id)}`), "");
+    saveUrl(apiPath(`/api/console/archive/${encodeURIComponent(id)}`), "");
     if (isCut) showToast({ tone: "wait", text: t("archiveCut", { count: count ?? 0 }) });
   }
   return { download, isAsking };

@@ -6,7 +6,7 @@ import { useFeature } from "@/components/frame/connection/connection-context";
 import { failureText } from "@/components/frame/failure/fault-owner";
 import { Button } from "@/components/ui/controls/button";
 import { type Tone } from "@/components/ui/status-badge";
-import { affectsAllCalls, type BatchOutcome, callWithRetry, inBatches, walkPages, type Work } from "@/lib/browser/bulk/bulk-calls";
+import { affectsAllCalls, type BatchOutcome, callWithRetry, readAllPages, runInBatches, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { isMissingOperation } from "@/lib/contract/failure";
 import { type AssetsAnswer, type AssetsQuery } from "@/lib/contract/schemas/asset";
@@ -115,7 +115,7 @@ async function runAction(assetAction: AssetAction, assets: readonly AssetTarget[
     );
     return { entries: results.map(({ entry }) => entry), isOver: results.some(({ isOver }) => isOver) };
   }
-  const done = await inBatches(free, work.isLeaving ? Math.max(1, free.length) : MAX_CONCURRENT, batch, work);
+  const done = await runInBatches(free, work.isLeaving ? Math.max(1, free.length) : MAX_CONCURRENT, batch, work);
   const names = new Map(assets.map(({ id, name }) => [id, name]));
   const entries = fixed.map(({ id }): Entry => ({ id, outcome: "immutable" }));
   return [...done, ...entries].map((entry) => ({ ...entry, name: names.get(entry.id) }));
@@ -260,5 +260,5 @@ function walkAssets(query: AssetsQuery, work: Work) {
     const items = assets.map(({ id, name, immutable }): AssetTarget => ({ id, name, immutable }));
     return { items, rows: assets.length, total, hasMore };
   }
-  return walkPages<AssetsAnswer, AssetTarget>({ pathAt, read, maxItems: MAX_IN_ACT }, work);
+  return readAllPages<AssetsAnswer, AssetTarget>({ pathAt, read, maxItems: MAX_IN_ACT }, work);
 }

@@ -7,7 +7,7 @@ import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { ButtonLink } from "@/components/ui/link";
 import { MASK } from "@/lib/contract/secrets/secret-texts";
 import { type AssetView } from "@/lib/contract/views/asset-view";
-import { mayCarryWorkflow } from "@/lib/contract/views/outputs-view";
+import { canContainWorkflow } from "@/lib/contract/views/outputs-view";
 import { type AssetRights } from "../asset-calls";
 import { assetFileUrl, carriedHref, maskHref, runHref, useFileDownload, useHandsOutFiles } from "../asset-urls";
 import { toRows } from "../filter/metadata-rows";
@@ -53,7 +53,7 @@ export function AssetActions({ asset, connectionId, connection, rights, edits }:
           </a>
         ) : null}
         {rights.canTag ? <ButtonLink href={runHref([asset.id], connection)}>{t("useInRun")}</ButtonLink> : null}
-        {rights.canTag && hasFiles && mayCarryWorkflow(asset.name) ? (
+        {rights.canTag && hasFiles && canContainWorkflow(asset.name) ? (
           <ButtonLink href={carriedHref(asset.id, connection)}>{t("openWorkflow")}</ButtonLink>
         ) : null}
         {rights.canTag && hasFiles && asset.kind === "image" ? (

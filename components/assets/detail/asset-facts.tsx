@@ -6,7 +6,7 @@ import { Button } from "@/components/ui/controls/button";
 import { CopyButton } from "@/components/ui/controls/copy-button";
 import { Link } from "@/components/ui/link";
 import { RelativeTime } from "@/components/ui/time/relative-time";
-import { jobHref, shortId } from "@/lib/browser/urls";
+import { shortId, toJobHref } from "@/lib/browser/urls";
 import { type AssetDetail } from "@/lib/contract/views/asset-view";
 import { formatBytes } from "@/lib/shared/format";
 import { assetHref, assetLink } from "../asset-urls";
@@ -141,7 +141,7 @@ const linkStyle = "font-mono text-sm text-accent underline-offset-2 hover:underl
 
 function JobLink({ jobId, connection }: { jobId: string; connection?: string }) {
   return (
-    <Link href={jobHref(jobId, connection)} title={jobId} className={linkStyle}>
+    <Link href={toJobHref(jobId, connection)} title={jobId} className={linkStyle}>
       {shortId(jobId)}
     </Link>
   );

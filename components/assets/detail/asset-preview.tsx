@@ -11,7 +11,7 @@ import { readBeginning, readFirstBytes } from "@/lib/browser/files/byte-source";
 import { useRead } from "@/lib/browser/use-read";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { formatBytes } from "@/lib/shared/format";
-import { pictureSizeOf } from "@/lib/shared/picture-size";
+import { readPictureSize } from "@/lib/shared/picture-size";
 import { AssetPicture, extensionOf, KindIcon } from "../asset-picture";
 import { assetFileUrl, pictureUrl, useHandsOutFiles } from "../asset-urls";
 
@@ -117,7 +117,7 @@ function usePictureSize(asset: AssetView, connectionId: string | undefined, mayA
 async function readSize(file: string): Promise<Size | undefined> {
   for (const bytes of BEGINNINGS) {
     const firstBytesResult = await readFirstBytes(file, bytes);
-    const size = firstBytesResult.ok ? await pictureSizeOf(firstBytesResult.value.bytes) : undefined;
+    const size = firstBytesResult.ok ? await readPictureSize(firstBytesResult.value.bytes) : undefined;
     if (size || !firstBytesResult.ok || !isWebp(firstBytesResult.value.bytes)) return size;
   }
   return undefined;

@@ -13,7 +13,7 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { isMissingOperation } from "@/lib/contract/failure";
 import { type AssetView } from "@/lib/contract/views/asset-view";
-import { readTags } from "@/lib/shared/text";
+import { parseTags } from "@/lib/shared/text";
 import { type AssetChange, type AssetEdit, assetPath, type AssetRights, requests, type TagsAnswer } from "../asset-calls";
 
 type AssetTagsProps = {
@@ -80,7 +80,7 @@ function TagField({ connectionId, has, onTags }: { connectionId?: string; has: r
     <form
       action={() => {
         const only = isTypedOut ? undefined : onlyTag(search, offered);
-        const typedTags = only === undefined ? readTags(search) : [only];
+        const typedTags = only === undefined ? parseTags(search) : [only];
         if (typedTags.length > 0) onTags(typedTags);
         setTyped("");
       }}

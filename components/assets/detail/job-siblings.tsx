@@ -8,15 +8,15 @@ import { LoadingBlocks } from "@/components/ui/skeleton";
 import { FileName } from "@/components/ui/truncated";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { jobHref, thumbnailUrl, withQuery } from "@/lib/browser/urls";
+import { createThumbnailUrl, toJobHref, withQuery } from "@/lib/browser/urls";
 import { isMissingOperation } from "@/lib/contract/failure";
 import { object, text } from "@/lib/contract/json/readers";
 import { type JobDetail } from "@/lib/contract/schemas/job";
-import { listOutputs, mediaKindOf } from "@/lib/contract/views/outputs-view";
+import { getMediaKind, listOutputs } from "@/lib/contract/views/outputs-view";
 import { KindIcon } from "../asset-picture";
 import { assetHref } from "../asset-urls";
 
-type Sibling = { key: string; name: string; kind: ReturnType<typeof mediaKindOf>; assetId?: string; file?: string; picture?: string };
+type Sibling = { key: string; name: string; kind: ReturnType<typeof getMediaKind>; assetId?: string; file?: string; picture?: string };
 type Siblings = { siblings: Sibling[]; isCut: boolean };
 type NamedAsset = { id: string; name: string; hash?: string };
 type JobSiblingsProps = { jobId: string; asset: NamedAsset; connectionId?: string; connection?: string };
@@ -55,7 +55,7 @@ export function JobSiblings({ jobId, asset, connectionId, connection }: JobSibli
   const otherSiblings = data.siblings.filter((_, index) => index !== ownIndex);
   const isCut = data.isCut || otherSiblings.length > MAX_COUNT;
   if (otherSiblings.length === 0) return <p className="text-ink-3">{t("none")}</p>;
-  const job = jobHref(jobId, connection);
+  const job = toJobHref(jobId, connection);
   return (
     <>
       <ul aria-label={t("label")} className="grid grid-cols-[repeat(auto-fill,minmax(72px,1fr))] gap-2">
@@ -125,7 +125,7 @@ async function readSiblings(jobId: string, connection: string | undefined): Prom
   const outputs = listOutputs(jobResult.value.outputs).flatMap((view) => {
     if (!view.file || view.kind === "json") return [];
     const isSeen = view.kind === "image" || view.kind === "video";
-    const picture = isSeen ? thumbnailUrl({ connection, file: view.file, edge: 128 }) : undefined;
+    const picture = isSeen ? createThumbnailUrl({ connection, file: view.file, edge: 128 }) : undefined;
     return [
       {
         key: `${view.nodeId}/${view.key}/${view.index}`,
@@ -146,7 +146,7 @@ function ofAsset(response: unknown, connection: string | undefined): Sibling[] {
   const asset = listedAsset(response);
   if (!asset) return [];
   const { id, name = id, mime_type, preview_url } = asset;
-  const kind = mediaKindOf({ names: [name], types: [mime_type] });
+  const kind = getMediaKind({ names: [name], types: [mime_type] });
   const isSeen = kind === "image" || kind === "video" || preview_url !== undefined;
-  return [{ key: id, name, kind, assetId: id, picture: isSeen ? thumbnailUrl({ connection, asset: id, edge: 128 }) : undefined }];
+  return [{ key: id, name, kind, assetId: id, picture: isSeen ? createThumbnailUrl({ connection, asset: id, edge: 128 }) : undefined }];
 }

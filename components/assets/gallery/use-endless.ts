@@ -1,7 +1,7 @@
 import { startTransition, useEffect, useMemo, useState, useSyncExternalStore } from "react";
 import { isAtTop as isPageAtTop, reuseRows, subscribeToTop, usePausedRows } from "@/components/data-table/paused-rows";
 import { historyState } from "@/components/viewer/use-shown";
-import { initialOf, type TimedValue, useLive } from "@/lib/browser/live/use-live";
+import { type TimedValue, toInitial, useLive } from "@/lib/browser/live/use-live";
 import { type Failure } from "@/lib/contract/failure";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type AssetView } from "@/lib/contract/views/asset-view";
@@ -40,7 +40,7 @@ export function useEndless({ query, connectionId, first, isOn }: EndlessOptions)
   const store = useStore(question, { query, connectionId, first, isOn });
   const version = useVersion(store);
   const path = connectionId && isOn ? assetsApiPath({ ...query, offset: 0, limit: CHUNK }, connectionId) : undefined;
-  const live = useLive(path, { ...(isOn && query.offset === 0 && initialOf(first)), read: toAssetPage });
+  const live = useLive(path, { ...(isOn && query.offset === 0 && toInitial(first)), read: toAssetPage });
   const isAtTop = useSyncExternalStore(subscribeToTop, isPageAtTop, () => true);
   const latest = live.value;
   const isOther = latest !== undefined && isOn && differs(store, latest);
@@ -148,7 +148,7 @@ const none: AssetView[] = [];
 /** One page of the list, kept current by live updates. */
 export function usePaged({ query, connectionId, first, isOn }: PagedOptions): AssetsSource & { hasMore: boolean | undefined } {
   const path = connectionId && isOn ? assetsApiPath(query, connectionId) : undefined;
-  const live = useLive(path, { ...(isOn && initialOf(first)), read: toAssetPage });
+  const live = useLive(path, { ...(isOn && toInitial(first)), read: toAssetPage });
   const page = live.value;
   const view = `${questionOf(query)} ${query.offset} ${query.limit}`;
   const paused = usePausedRows(view, page?.assets ?? none, { total: page?.total, isHeld: query.offset > 0 });

@@ -4,7 +4,7 @@ import { type Tone } from "@/components/ui/status-badge";
 import { type AllPages, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Result } from "@/lib/shared/result";
-import { newUuid } from "@/lib/shared/text";
+import { createUuid } from "@/lib/shared/text";
 
 export type BulkRequest<Action, Item> = { action: Action; items: readonly Item[] };
 /** An action with the outcome of each item. `isCut`: there are more items. */
@@ -71,7 +71,7 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
     stopping.current.set(key, stop);
     return {
       connection,
-      act: newUuid(),
+      act: createUuid(),
       signal: stop.signal,
       onDone: (count) => change(key, (now) => advanced(now, count)),
       onWait: (waitMs) => change(key, (now) => (now.kind === "walking" || now.kind === "working" ? { ...now, waitMs } : now)),
@@ -99,7 +99,7 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
     onDone(action, entries);
   }
   async function leave(request: BulkRequest<Act, Item>): Promise<void> {
-    const silent = { connection, action: newUuid(), signal: forever, onDone: () => undefined, onWait: () => undefined, isLeaving: true };
+    const silent = { connection, action: createUuid(), signal: forever, onDone: () => undefined, onWait: () => undefined, isLeaving: true };
     onUnfinished(await carryOut(request, silent));
   }
   const pending = usePendingUndo<BulkRequest<Act, Item>>(

@@ -6,7 +6,7 @@ import { Dialog, FormFoot } from "@/components/ui/dialog";
 import { FailureNotice } from "@/components/ui/empty-state";
 import { callApi } from "@/lib/browser/api";
 import { onConfirmedElsewhere } from "@/lib/browser/confirm";
-import { signInAt } from "@/lib/browser/session";
+import { signInWithProvider } from "@/lib/browser/session";
 import { useRequests } from "@/lib/browser/use-read";
 import { type OidcChoice, type SignInMethods } from "@/lib/contract/people/sign-in";
 import { FailureMessage } from "../failure/failure-message";
@@ -79,7 +79,7 @@ function ConfirmAtProvider({ providers, onConfirmed }: { providers: readonly Oid
     const tab = window.open("", "_blank");
     setBusyWith(id);
     setRefused(undefined);
-    const redirect = await signInAt(id, { purpose: "confirm", returnTo: "/confirmed" });
+    const redirect = await signInWithProvider(id, { purpose: "confirm", returnTo: "/confirmed" });
     setBusyWith(undefined);
     if (!redirect.ok) {
       tab?.close();

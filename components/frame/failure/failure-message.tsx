@@ -7,7 +7,7 @@ import { ButtonLink, usePathname } from "@/components/ui/link";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
 import { isObject, textOf } from "@/lib/contract/json/json";
-import { cutText } from "@/lib/contract/plain-line";
+import { truncateText } from "@/lib/contract/plain-line";
 import { useIsSessionWatched } from "../session-watch";
 import { faultOwners, toFaultCode } from "./fault-owner";
 
@@ -64,7 +64,7 @@ const MAX_DETAILS = 300;
 
 /** Details of the failure, such as the wrong fields, on one line. */
 function detailsText(details: unknown): string | undefined {
-  return cutText(wordsOf(details, 0), MAX_DETAILS) || undefined;
+  return truncateText(wordsOf(details, 0), MAX_DETAILS) || undefined;
 }
 
 function wordsOf(value: unknown, depth: number): string {

@@ -1,5 +1,5 @@
 import { type useTranslations } from "next-intl";
-import { codeByStatus, type ErrorCode, type Failure, type QUEUE_FULL } from "@/lib/contract/failure";
+import { type ErrorCode, type Failure, getCodeByStatus, type QUEUE_FULL } from "@/lib/contract/failure";
 
 type FaultOwner = "us" | "service" | "key" | "network" | "request" | "rights";
 /** Failures that only a browser can meet, besides the console's own codes. */
@@ -68,7 +68,7 @@ export const faultOwners: Readonly<Record<FaultCode, FaultOwner>> = {
 
 export function toFaultCode({ code, message = "", status = 0 }: FailureFacts): FaultCode {
   if (isFaultCode(code) || status === 0) return isFaultCode(code) ? code : "UNKNOWN";
-  const byStatus = codeByStatus({ code, message, status });
+  const byStatus = getCodeByStatus({ code, message, status });
   return isFaultCode(byStatus) ? byStatus : "UNKNOWN";
 }
 

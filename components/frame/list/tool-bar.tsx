@@ -5,7 +5,7 @@ import { type ReactNode } from "react";
 import { cn } from "@/components/ui/cn";
 import { useHydrated, useNow } from "@/components/ui/time/use-now";
 import { useTimeFormat } from "@/components/ui/time/use-time-format";
-import { freshnessOf, liveState, useIsLive } from "@/lib/browser/live/live-state";
+import { getFreshness, liveState, useIsLive } from "@/lib/browser/live/live-state";
 
 /** Marks the element that the key `/` focuses. */
 export const FILTERS = "data-filters";
@@ -38,7 +38,7 @@ export function Freshness({ atMs, isFailing }: FreshnessProps) {
   const isLive = useIsLive();
   if (atMs === undefined) return null;
   const answeredMs = Math.max(atMs, liveState.getState().lastReceivedMs);
-  const freshness = freshnessOf({ nowMs: isHydrated ? nowMs : answeredMs, answeredMs, isLive, isFailing });
+  const freshness = getFreshness({ nowMs: isHydrated ? nowMs : answeredMs, answeredMs, isLive, isFailing });
   const ageText = (seconds: number) =>
     seconds < 100 ? t("seconds", { count: seconds }) : t("minutes", { count: Math.floor(seconds / 60) });
   const word =

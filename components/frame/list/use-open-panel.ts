@@ -2,7 +2,7 @@ import { useSearchParams } from "next/navigation";
 import { useEffect, useState, useSyncExternalStore } from "react";
 import { createStore } from "zustand/vanilla";
 import { useRouter } from "@/components/ui/link";
-import { addressWith } from "@/lib/browser/urls";
+import { setSearchParam } from "@/lib/browser/urls";
 import { isAddressableId } from "@/lib/contract/params";
 
 /** Minimum width for a panel next to the list. */
@@ -31,12 +31,12 @@ function createOpenPanel(name: string, first: string | undefined): OpenPanel {
     open(id) {
       if (!isAddressableId(id) || !window.matchMedia(MIN_PANEL_WIDTH).matches) return false;
       become(id);
-      window.history[readParam() === undefined ? "pushState" : "replaceState"](null, "", addressWith(name, id));
+      window.history[readParam() === undefined ? "pushState" : "replaceState"](null, "", setSearchParam(name, id));
       return true;
     },
     close() {
       become(undefined);
-      window.history.pushState(null, "", addressWith(name, undefined));
+      window.history.pushState(null, "", setSearchParam(name, undefined));
     },
     settle: () => become(readParam()),
   };

@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import { useTheme } from "next-themes";
 import { useRouter } from "@/components/ui/link";
 import { useTimeFormat } from "@/components/ui/time/use-time-format";
-import { jobHref, shortId, withQuery } from "@/lib/browser/urls";
+import { shortId, toJobHref, withQuery } from "@/lib/browser/urls";
 import { toJobState } from "@/lib/contract/jobs/job-list";
 import { isAddressableId } from "@/lib/contract/params";
 import { hasRole } from "@/lib/contract/people/roles";
@@ -68,7 +68,7 @@ export function usePaletteItems({ jobs, foundJobs, assets, onSwitch }: Ports): P
         note: [whenOf(job), stateWord(job, t)].filter(Boolean).join(" · "),
         searchTerms: `${job.id} ${searchTerms ?? ""}`,
         onDemand: index >= RECENT_JOBS,
-        run: to(jobHref(job.id, connection)),
+        run: to(toJobHref(job.id, connection)),
       })),
     ...workflowsOf(jobs).map(({ id, name }) => ({
       key: `workflow-${id}`,

@@ -6,7 +6,7 @@ import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
-import { readTags } from "@/lib/shared/text";
+import { parseTags } from "@/lib/shared/text";
 
 type TagsInputProps = Omit<ComponentProps<"input">, "value" | "list" | "onChange" | "onKeyDown"> & {
   connection: string | undefined;
@@ -66,7 +66,7 @@ function lastTag(text: string): { before: string; typed: string } {
 
 function tagsFor(text: string, allTags: readonly string[]): string[] {
   const { before, typed } = lastTag(text);
-  const tags = readTags(before);
+  const tags = parseTags(before);
   return allTags.filter((tag) => tag.toLowerCase().includes(typed.toLowerCase()) && !tags.includes(tag));
 }
 

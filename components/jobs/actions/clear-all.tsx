@@ -6,7 +6,7 @@ import { useConfirmed } from "@/components/frame/list/use-confirmed";
 import { Button } from "@/components/ui/controls/button";
 import { InputField } from "@/components/ui/controls/form-field";
 import { ConfirmDialog } from "@/components/ui/dialog";
-import { clearAll, type ClearAllResult, isUnanswered } from "@/lib/browser/bulk/bulk-calls";
+import { clearAllJobs, type ClearAllResult, hasNoResponse } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 
 type ClearAllProps = {
@@ -71,7 +71,7 @@ export function ClearAll({ words, count, word, parameter, isBusy, onClear }: Cle
       >
         <p>{t("text")}</p>
         {question.failure ? (
-          <FailureMessage failure={question.failure} about={isUnanswered(question.failure) ? t("unclear") : undefined} className="mt-3" />
+          <FailureMessage failure={question.failure} about={hasNoResponse(question.failure) ? t("unclear") : undefined} className="mt-3" />
         ) : null}
         <form id={form} onSubmit={submit} className="mt-3" autoComplete="off">
           {word === undefined ? null : (
@@ -90,7 +90,7 @@ export function useClearAll<Answer>(path: `/${string}`, leftPath: `/${string}`, 
   async function clear(shownCount: number | undefined): Promise<ApiFailure | undefined> {
     setCleared(undefined);
     setBusy(true);
-    const result = await clearAll<Answer>(path, leftPath);
+    const result = await clearAllJobs<Answer>(path, leftPath);
     setBusy(false);
     if (!result.ok) return result.failure;
     // If the service doesn't name cleared jobs, only the next list shows it.

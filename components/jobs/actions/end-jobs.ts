@@ -1,11 +1,11 @@
 import { type Tone } from "@/components/ui/status-badge";
-import { affectsAllCalls, type BatchOutcome, callWithRetry, inBatches, type Work } from "@/lib/browser/bulk/bulk-calls";
+import { affectsAllCalls, type BatchOutcome, callWithRetry, runInBatches, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type StopResult } from "@/lib/contract/console";
 import { isTerminalWord, type JobState, toJobState } from "@/lib/contract/jobs/job-list";
 import { type QueueAnswer } from "@/lib/contract/schemas/job";
-import { mayHaveStarted } from "@/lib/contract/workflow/submission";
+import { couldHaveStarted } from "@/lib/contract/workflow/submission";
 
 /** `word` and `state` are absent where the job is not on the visible page. */
 export type TargetJob = JobNames & { id: string; word?: string; state?: JobState };
@@ -23,10 +23,10 @@ export function cancelJobs(jobs: readonly TargetJob[], work: Work): Promise<Resu
   return fitting("cancel", jobs, work, async (fittingJobs) => {
     const running = fittingJobs.filter(({ state }) => state === "in_progress");
     const waiting = fittingJobs.filter(({ state }) => state !== "in_progress");
-    const fromQueue = inBatches(waiting, BATCH, (batch) => cancelWaiting(batch, work), work);
+    const fromQueue = runInBatches(waiting, BATCH, (batch) => cancelWaiting(batch, work), work);
     // When the page is closing, all calls are sent at once; otherwise one waits for the other.
     if (!work.isLeaving) await fromQueue;
-    const stopped = await inBatches(running, STOP_BATCH, (batch) => stop(batch, work), work);
+    const stopped = await runInBatches(running, STOP_BATCH, (batch) => stop(batch, work), work);
     return [...(await fromQueue), ...stopped];
   });
 }
@@ -37,7 +37,7 @@ export function removeJobs(jobs: readonly TargetJob[], work: Work): Promise<Resu
     const result = await post<unknown>("/api/history", { delete: batch.map(({ id }) => id) }, work);
     return result.ok ? { entries: batch.map(({ id }) => ({ id, outcome: "removed" })) } : refused("remove", batch, result.failure, work);
   }
-  return fitting("remove", jobs, work, (fittingJobs) => inBatches(fittingJobs, BATCH, removeBatch, work));
+  return fitting("remove", jobs, work, (fittingJobs) => runInBatches(fittingJobs, BATCH, removeBatch, work));
 }
 
 type EndJobs = (fittingJobs: readonly TargetJob[]) => Promise<ResultEntry[]>;
@@ -94,7 +94,7 @@ function post<T>(path: `/${string}`, json: unknown, work: Work) {
 }
 
 async function refused(ending: Ending, batch: readonly TargetJob[], failure: ApiFailure, work: Work): Promise<BatchOutcome<ResultEntry>> {
-  const isUnsure = failure.status === 0 || mayHaveStarted(failure);
+  const isUnsure = failure.status === 0 || couldHaveStarted(failure);
   const entries = isUnsure
     ? await lookUp(ending, batch, failure, work)
     : batch.map(({ id }): ResultEntry => ({ id, outcome: "failed", failure }));

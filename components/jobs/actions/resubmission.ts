@@ -1,8 +1,8 @@
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { isMasked, withoutMasks } from "@/lib/contract/secrets/secret-texts";
-import { isLink, isSeedName, looseGraph, nodeName } from "@/lib/contract/workflow/graph";
+import { isMasked, removeMasks } from "@/lib/contract/secrets/secret-texts";
+import { getNodeName, isLink, isSeedName, readLooseGraph } from "@/lib/contract/workflow/graph";
 import { unwrapWorkflow } from "@/lib/contract/workflow/read-workflow";
 
 const SEEDS = 2 ** 32;
@@ -19,7 +19,7 @@ export function toResubmission(workflow: unknown, newSeed?: () => number): Resub
   const inputs = maskedInputs(unwrapped.graph);
   if (inputs.length > 0) return { kind: "masked", inputs };
   const prompt = newSeed ? withNewSeeds(unwrapped.graph, newSeed) : unwrapped.graph;
-  return { kind: "ready", submission: { prompt, ...(unwrapped.extraData && { extra_data: withoutMasks(unwrapped.extraData) }) } };
+  return { kind: "ready", submission: { prompt, ...(unwrapped.extraData && { extra_data: removeMasks(unwrapped.extraData) }) } };
 }
 
 export function someSeed(): number {
@@ -42,14 +42,14 @@ function withNewSeeds(graph: Graph, newSeed: () => number): Graph {
 }
 
 export function countSeeds(workflow: JsonObject): number {
-  const inputs = Object.values(looseGraph(workflow) ?? {}).flatMap((node) => Object.entries(node.inputs ?? {}));
+  const inputs = Object.values(readLooseGraph(workflow) ?? {}).flatMap((node) => Object.entries(node.inputs ?? {}));
   return inputs.filter(([name, value]) => isSeed(name, value)).length;
 }
 
 function maskedInputs(graph: Graph): MaskedInput[] {
   return Object.entries(graph).flatMap(([nodeId, node]) =>
     Object.entries(node.inputs).flatMap(([input, value]) =>
-      !isLink(value) && isMasked(value) ? [{ nodeId, node: nodeName(node), input }] : [],
+      !isLink(value) && isMasked(value) ? [{ nodeId, node: getNodeName(node), input }] : [],
     ),
   );
 }

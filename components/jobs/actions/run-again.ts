@@ -1,11 +1,11 @@
 import { callApi, type CallInit } from "@/lib/browser/api";
-import { affectsAllCalls, type BatchOutcome, callWithRetry, inBatches, type Work } from "@/lib/browser/bulk/bulk-calls";
+import { affectsAllCalls, type BatchOutcome, callWithRetry, runInBatches, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type JobDetail } from "@/lib/contract/schemas/job";
-import { IDEMPOTENCY_HEADER, mayHaveStarted, RERUN_HEADER, submittedJob } from "@/lib/contract/workflow/submission";
+import { couldHaveStarted, getSubmittedJob, IDEMPOTENCY_HEADER, RERUN_HEADER } from "@/lib/contract/workflow/submission";
 import { type Result } from "@/lib/shared/result";
-import { newIdempotencyKey } from "@/lib/shared/text";
+import { createIdempotencyKey } from "@/lib/shared/text";
 import { type Outcome, type ResultEntry, type TargetJob, withJobNames } from "./end-jobs";
 import { type MaskedInput, toResubmission } from "./resubmission";
 
@@ -34,20 +34,20 @@ export async function runAgain(
   const resubmission = toResubmission(result.value.workflow, newSeed);
   if (resubmission.kind !== "ready") return resubmission;
   if (isStopped?.()) return { kind: "stopped" };
-  const headers = { [IDEMPOTENCY_HEADER]: newIdempotencyKey(), [RERUN_HEADER]: encodeURIComponent(id) };
+  const headers = { [IDEMPOTENCY_HEADER]: createIdempotencyKey(), [RERUN_HEADER]: encodeURIComponent(id) };
   const init = { method: "POST", json: resubmission.submission, headers };
   const submitResult = await call<unknown>(withQuery("/api/prompt", { connection }), init);
   if (!submitResult.ok) return { kind: isUnanswered(submitResult.failure) ? "unknown" : "refused", failure: submitResult.failure };
-  const newId = submittedJob(submitResult.value);
+  const newId = getSubmittedJob(submitResult.value);
   return newId === undefined ? { kind: "unknown" } : { kind: "submitted", id: newId };
 }
 
 function isUnanswered(failure: ApiFailure): boolean {
-  return failure.status === 0 || failure.code === "CONSOLE_UNREACHABLE" || mayHaveStarted(failure);
+  return failure.status === 0 || failure.code === "CONSOLE_UNREACHABLE" || couldHaveStarted(failure);
 }
 
 export async function runEachAgain(jobs: readonly TargetJob[], work: Work): Promise<ResultEntry[]> {
-  return withJobNames(jobs, await inBatches(jobs, 1, ([job]) => runOneAgain(job?.id ?? "", work), work));
+  return withJobNames(jobs, await runInBatches(jobs, 1, ([job]) => runOneAgain(job?.id ?? "", work), work));
 }
 
 async function runOneAgain(id: string, work: Work): Promise<BatchOutcome<ResultEntry>> {

@@ -6,7 +6,7 @@ import { useCopy } from "@/components/ui/hooks/use-copy";
 import { DisabledLink, useRouter } from "@/components/ui/link";
 import { ProgressBar } from "@/components/ui/skeleton";
 import { AgoTime, type AgoWords, durationText, RunningDuration, useAgoWords } from "@/components/ui/time/relative-time";
-import { apiPath, jobHref, shortId } from "@/lib/browser/urls";
+import { apiPath, shortId, toJobHref } from "@/lib/browser/urls";
 import { isAddressableId } from "@/lib/contract/params";
 import { isNameless } from "@/lib/contract/workflow/workflow-name";
 import { type JobRow } from "../job-row";
@@ -160,7 +160,7 @@ function subscribeWidth(listener: () => void): () => void {
 
 /** The URL of a row's links. Undefined if the service's id can't be part of a URL. */
 export function rowHref(id: string, connectionParam: string | undefined): string | undefined {
-  return isAddressableId(id) ? apiPath(jobHref(id, connectionParam)) : undefined;
+  return isAddressableId(id) ? apiPath(toJobHref(id, connectionParam)) : undefined;
 }
 
 /** Plain links: `useRowClick` is the only listener for all rows. Without `href`, the row shows the reason in `cannotOpen`. */
@@ -222,9 +222,9 @@ export function useRowClick(onOpen?: (id: string) => boolean): (event: MouseEven
         event.preventDefault();
         // The second click of a double click would hit this open row or a closed dialog.
         if (event.detail > 1) return;
-        if (!onOpen?.(id)) router.push(jobHref(id, connectionParam));
+        if (!onOpen?.(id)) router.push(toJobHref(id, connectionParam));
       } else if (!isLink && isForTab(event)) {
-        window.open(apiPath(jobHref(id, connectionParam)), "_blank", "noopener");
+        window.open(apiPath(toJobHref(id, connectionParam)), "_blank", "noopener");
       }
     },
     [router, connectionParam, onOpen, copy, t],

@@ -3,8 +3,8 @@
 import { useTranslations } from "next-intl";
 import { useMemo, useSyncExternalStore } from "react";
 import { type Persisted, persisted } from "@/lib/browser/persisted";
-import { type InputId, inputOf, MAX_INPUTS, readInputId } from "@/lib/contract/jobs/job-list";
-import { isTrue, list, map, number, object, where } from "@/lib/contract/json/readers";
+import { type InputId, MAX_INPUTS, parseInputId, splitInputId } from "@/lib/contract/jobs/job-list";
+import { filter, isTrue, list, map, number, object } from "@/lib/contract/json/readers";
 
 const namedIds = ["preview", "status", "job", "workflow", "what", "outputs", "by", "submitted", "ran"] as const;
 export type NamedId = (typeof namedIds)[number];
@@ -39,7 +39,7 @@ const readStored = object(
     order: list(readId, 50),
     hidden: list(readId, 50),
     pinned: list(readId, 50),
-    widths: map(where(number, (width) => width >= 40 && width <= 1000)),
+    widths: map(filter(number, (width) => width >= 40 && width <= 1000)),
     isCompact: isTrue,
   },
 );
@@ -63,7 +63,7 @@ function withFewValues(ids: readonly ColumnId[]): ColumnId[] {
 }
 
 function readId(value: unknown): ColumnId | undefined {
-  return namedIds.find((id) => id === value) ?? readInputId(value);
+  return namedIds.find((id) => id === value) ?? parseInputId(value);
 }
 
 export function addInput(choice: ColumnChoice, id: InputId): ColumnChoice {
@@ -112,5 +112,5 @@ export function useColumnChoice(connection = "", defaultChoice: ColumnChoice): [
 
 export function useColumnName(): (id: ColumnId) => string {
   const t = useTranslations("jobList.column");
-  return (id) => (isInputId(id) ? inputOf(id).name : t(id));
+  return (id) => (isInputId(id) ? splitInputId(id).name : t(id));
 }

@@ -5,7 +5,7 @@ import useSWR from "swr";
 import { Button, IconButton } from "@/components/ui/controls/button";
 import { Checkbox, Input } from "@/components/ui/controls/fields";
 import { Dialog } from "@/components/ui/dialog";
-import { commonInputs, type SeenInput } from "@/lib/contract/jobs/job-inputs";
+import { findCommonInputs, type SeenInput } from "@/lib/contract/jobs/job-inputs";
 import { type InputId, MAX_INPUTS } from "@/lib/contract/jobs/job-list";
 import { addInput, alwaysShown, type ColumnChoice, type ColumnId, isInputId, pinInput, useColumnName } from "./column-choice";
 
@@ -202,7 +202,7 @@ async function readSeen(ids: readonly string[], connection: string | undefined):
   const jobs = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
   const failure = outcomes.find((outcome) => outcome.status === "rejected");
   if (jobs.length === 0 && failure) throw failure.reason;
-  return commonInputs(jobs);
+  return findCommonInputs(jobs);
 }
 
 export function moveColumn(choice: ColumnChoice, id: ColumnId, by: -1 | 1): ColumnChoice {

@@ -6,8 +6,8 @@ import { SelectAllRows, type SelectionStore, SelectRow } from "@/components/data
 import { columnsFor, type ColumnStyle } from "@/components/data-table/table-columns";
 import { plainPicture } from "@/components/ui/pictures/plain-picture";
 import { Truncated, truncateIfLong } from "@/components/ui/truncated";
-import { livePreviewUrl, shortId, thumbnailUrl } from "@/lib/browser/urls";
-import { type InputId, inputOf } from "@/lib/contract/jobs/job-list";
+import { createLivePreviewUrl, createThumbnailUrl, shortId } from "@/lib/browser/urls";
+import { type InputId, splitInputId } from "@/lib/contract/jobs/job-list";
 import { type JobRow } from "../job-row";
 import { type CellWords, copyButton, ranCell, rowHref, rowLink, stateCell, submittedCell, titleOf, useRowClick, whatCell } from "./cells";
 import { type ColumnChoice, type NamedId } from "./column-choice";
@@ -87,8 +87,8 @@ export function jobColumns(
       plainPicture({
         src:
           livePreview === undefined
-            ? preview && thumbnailUrl({ connection, file: preview, edge: 128 })
-            : livePreviewUrl({ connection, jobId: id, version: livePreview }),
+            ? preview && createThumbnailUrl({ connection, file: preview, edge: 128 })
+            : createLivePreviewUrl({ connection, jobId: id, version: livePreview }),
         width: 52,
         height: 36,
         kind: previewKind,
@@ -117,7 +117,7 @@ export function jobColumns(
 
 export function valueColumn(id: InputId, { pinned }: ColumnChoice, connection: string | undefined) {
   const isPinned = pinned.includes(id);
-  const { node, input, name } = inputOf(id);
+  const { node, input, name } = splitInputId(id);
   return column.display({
     id,
     header: name,

@@ -4,7 +4,7 @@ import useSWR from "swr";
 import { Truncated } from "@/components/ui/truncated";
 import { callApi } from "@/lib/browser/api";
 import { withQuery } from "@/lib/browser/urls";
-import { type JobInputs, toInputs } from "@/lib/contract/jobs/job-inputs";
+import { collectInputs, type JobInputs } from "@/lib/contract/jobs/job-inputs";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { createLimiter } from "@/lib/shared/async";
 
@@ -51,6 +51,6 @@ function readInputs(path: `/${string}`): Promise<JobInputs> {
   return fewAtOnce(async () => {
     const result = await callApi<{ workflow?: JsonObject }>(path);
     if (!result.ok) throw result.failure;
-    return toInputs(result.value.workflow);
+    return collectInputs(result.value.workflow);
   });
 }

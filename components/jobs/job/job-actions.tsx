@@ -11,7 +11,7 @@ import { Dialog } from "@/components/ui/dialog";
 import { ButtonLink } from "@/components/ui/link";
 import { type Tone } from "@/components/ui/status-badge";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { jobHref, shortId, withQuery } from "@/lib/browser/urls";
+import { shortId, toJobHref, withQuery } from "@/lib/browser/urls";
 import { type JobState } from "@/lib/contract/jobs/job-list";
 import { type MaskedInput, someSeed } from "../actions/resubmission";
 import { runAgain } from "../actions/run-again";
@@ -77,7 +77,7 @@ export function JobActionResult({ facts: { job }, actions }: JobActionsProps) {
           <WorkLines label={t("label")}>
             <WorkLine tone={result.tone} text={result.text} onDismiss={actions.dismiss}>
               {result.jobId ? (
-                <ButtonLink href={jobHref(result.jobId, connectionParam)} size="small">
+                <ButtonLink href={toJobHref(result.jobId, connectionParam)} size="small">
                   {t("open", { id: shortId(result.jobId) })}
                 </ButtonLink>
               ) : null}

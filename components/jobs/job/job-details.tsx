@@ -10,9 +10,9 @@ import { ProgressBar } from "@/components/ui/skeleton";
 import { Duration, durationText, RelativeTime, RunningDuration } from "@/components/ui/time/relative-time";
 import { useNow } from "@/components/ui/time/use-now";
 import { useTimeFormat } from "@/components/ui/time/use-time-format";
-import { jobHref, livePreviewUrl, shortId } from "@/lib/browser/urls";
+import { createLivePreviewUrl, shortId, toJobHref } from "@/lib/browser/urls";
 import { toJobState } from "@/lib/contract/jobs/job-list";
-import { namelessWorkflow } from "@/lib/contract/workflow/workflow-name";
+import { formatNamelessWorkflow } from "@/lib/contract/workflow/workflow-name";
 import { type JobFacts, type RawWords as Words } from "./job-facts";
 
 export function JobDetails({ facts }: { facts: JobFacts }) {
@@ -22,7 +22,7 @@ export function JobDetails({ facts }: { facts: JobFacts }) {
   const { createdAtMs: createdMs, startedAtMs: startedMs, endedAtMs: endedMs } = job;
   const waitedTo = startedMs ?? (job.terminal ? endedMs : undefined);
   // Without an id and a name the workflow would be named after the job.
-  const isOfOne = job.workflowId !== undefined || workflow !== namelessWorkflow(job.id);
+  const isOfOne = job.workflowId !== undefined || workflow !== formatNamelessWorkflow(job.id);
   return (
     <Card title={t("title")}>
       <dl className="grid grid-cols-[80px_minmax(0,1fr)] gap-y-1.5">
@@ -100,7 +100,7 @@ function JobLinks({ ids }: { ids: readonly string[] }) {
       {ids.map((id) => (
         <Link
           key={id}
-          href={jobHref(id, connectionParam)}
+          href={toJobHref(id, connectionParam)}
           title={id}
           prefetch={false}
           className="font-mono text-sm text-accent hover:underline"
@@ -189,7 +189,7 @@ export function JobProgress({ facts: { job, currentNode, waiting }, connection }
         ) : null}
         {progress?.previewVersion === undefined ? null : (
           <Picture
-            src={livePreviewUrl({ connection, jobId: job.id, version: progress.previewVersion })}
+            src={createLivePreviewUrl({ connection, jobId: job.id, version: progress.previewVersion })}
             alt={t("preview")}
             width={256}
             height={256}

@@ -2,7 +2,7 @@ import { type Failure, readNodeErrors } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { textOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
-import { anyText, list, or } from "@/lib/contract/json/readers";
+import { anyText, list, withFallback } from "@/lib/contract/json/readers";
 import { type JobRunner, type JobWaits } from "@/lib/contract/runners/runners";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type JobDetail, type JobStatus } from "@/lib/contract/schemas/job";
@@ -10,8 +10,8 @@ import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
 import { toMilliseconds } from "@/lib/contract/times";
 import { type JobErrorView, type JobView, listLiveOutputs, toJobView } from "@/lib/contract/views/job-view";
 import { listOutputs, type OutputView } from "@/lib/contract/views/outputs-view";
-import { looseGraph, nodeName } from "@/lib/contract/workflow/graph";
-import { namelessWorkflow, workflowName } from "@/lib/contract/workflow/workflow-name";
+import { getNodeName, readLooseGraph } from "@/lib/contract/workflow/graph";
+import { formatNamelessWorkflow, getWorkflowName } from "@/lib/contract/workflow/workflow-name";
 import { countSeeds } from "../actions/resubmission";
 
 /** A node that was refused only after the job was queued, with its errors. */
@@ -64,7 +64,7 @@ export function toJobFacts(detail: JobDetail, status?: JobStatus): JobFacts {
   const current = job.progress?.currentNode;
   const facts: JobFacts = {
     job,
-    workflow: workflowName(detail),
+    workflow: getWorkflowName(detail),
     ...(detail.job_label && { label: detail.job_label }),
     ...(detail.submitted_by && { submittedBy: { name: detail.submitted_by, token: detail.submitted_token } }),
     ...(detail.rerun_of && { rerunOf: detail.rerun_of }),
@@ -111,7 +111,7 @@ export function factsAfter(last: JobFacts | undefined, failure: Failure | undefi
 
 /** The workflow's name, undefined if derived from an id, which is next to the title anyway. */
 export function ownName({ job, workflow }: Pick<JobFacts, "job" | "workflow">): string | undefined {
-  return workflow === namelessWorkflow(job.workflowId ?? job.id) ? undefined : workflow;
+  return workflow === formatNamelessWorkflow(job.workflowId ?? job.id) ? undefined : workflow;
 }
 
 /** Fields of the status view only: the machine, and the submission in milliseconds. */
@@ -171,10 +171,10 @@ type TimelineNode = {
 
 /** The names of the submitted graph's nodes, where the service sends the graph. */
 function nodeNames({ workflow, class_names: names = {} }: Pick<JobDetail, "workflow" | "class_names">): ReadonlyMap<string, string> {
-  const nodes = Object.entries(looseGraph(workflow) ?? {});
+  const nodes = Object.entries(readLooseGraph(workflow) ?? {});
   return new Map(
     nodes.flatMap(([id, node]) =>
-      node.class_type === undefined ? [] : [[id, nodeName(node, nameOfClass(names, node.class_type))] as const],
+      node.class_type === undefined ? [] : [[id, getNodeName(node, nameOfClass(names, node.class_type))] as const],
     ),
   );
 }
@@ -252,7 +252,7 @@ function hasEnded(
   return isReported ? node.startMs === undefined && stoppedId !== undefined : node !== timeline.at(-1);
 }
 
-const idsIn = or(list(anyText), []);
+const idsIn = withFallback(list(anyText), []);
 
 /** Nodes that only the run's messages name: cached ones, and those that were done when the run failed or was stopped. */
 function reportedStates(detail: JobDetail): [nodeId: string, state: "cached" | "done"][] {

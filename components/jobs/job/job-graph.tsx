@@ -15,7 +15,7 @@ import { withQuery } from "@/lib/browser/urls";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { unwrapWorkflow } from "@/lib/contract/workflow/read-workflow";
-import { drawingIn } from "@/lib/contract/workflow/workflow-name";
+import { getDrawing } from "@/lib/contract/workflow/workflow-name";
 import { type Bar, barsOf, type JobFacts, nameOfClass } from "./job-facts";
 
 const Graph = dynamic(() => import("@/components/graph/workflow-graph").then((module) => module.WorkflowGraph), {
@@ -29,7 +29,7 @@ function readSubmitted({ workflow, class_names: names = {} }: JobDetail) {
   return {
     json: workflow,
     graph: graph && withTitles(graph, (className) => nameOfClass(names, className)),
-    drawing: drawingIn(extraData),
+    drawing: getDrawing(extraData),
   };
 }
 

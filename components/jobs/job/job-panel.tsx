@@ -14,7 +14,7 @@ import { LoadingBlocks } from "@/components/ui/skeleton";
 import { ClampedClock } from "@/components/ui/time/relative-time";
 import { FileName } from "@/components/ui/truncated";
 import { useLive } from "@/lib/browser/live/use-live";
-import { jobHref, newTabProps, shortId, thumbnailUrl, viewUrl, withQuery } from "@/lib/browser/urls";
+import { createThumbnailUrl, createViewUrl, getNewTabProps, shortId, toJobHref, withQuery } from "@/lib/browser/urls";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { JobPanelFrame } from "../list/list-screen";
 import { JobActionResult, JobActions, useJobActions } from "./job-actions";
@@ -56,7 +56,7 @@ export function JobPanel({ jobId, connection, canRun, onClose, onNext, onPreviou
         <h2 className="mr-auto min-w-0">
           <CopyableId id={jobId} displayText={8} />
         </h2>
-        <Link ref={page} href={jobHref(jobId, connectionParam)} className={buttonStyle({ tone: "quiet", size: "small" })}>
+        <Link ref={page} href={toJobHref(jobId, connectionParam)} className={buttonStyle({ tone: "quiet", size: "small" })}>
           {t("openPage")}
         </Link>
         <IconButton
@@ -121,9 +121,9 @@ function JobPanelOutputs({ facts: { outputs }, connection }: { facts: JobFacts; 
   return (
     <section aria-label={t("title")} className="flex flex-col gap-2">
       {first ? (
-        <a href={viewUrl({ ...first.file, connection })} {...newTabProps()} className="block rounded-sm">
+        <a href={createViewUrl({ ...first.file, connection })} {...getNewTabProps()} className="block rounded-sm">
           <Picture
-            src={thumbnailUrl({ connection, file: first.file, edge: 512 })}
+            src={createThumbnailUrl({ connection, file: first.file, edge: 512 })}
             alt={first.name}
             width={512}
             height={384}
@@ -136,10 +136,10 @@ function JobPanelOutputs({ facts: { outputs }, connection }: { facts: JobFacts; 
         <ul className="flex gap-1.5 overflow-x-auto py-0.5">
           {rest.slice(0, SHOWN).map(({ nodeId, key, index, kind, name, file }) => (
             <li key={`${nodeId}/${key}/${index}`} className="shrink-0">
-              <a href={viewUrl({ ...file, connection })} {...newTabProps()} title={name} className="block rounded-sm">
+              <a href={createViewUrl({ ...file, connection })} {...getNewTabProps()} title={name} className="block rounded-sm">
                 {kind === "image" || kind === "video" || kind === "audio" ? (
                   <Picture
-                    src={thumbnailUrl({ connection, file, edge: 128 })}
+                    src={createThumbnailUrl({ connection, file, edge: 128 })}
                     alt={name}
                     width={64}
                     height={48}

@@ -5,7 +5,7 @@ import { cn } from "@/components/ui/cn";
 import { Link } from "@/components/ui/link";
 import { durationText } from "@/components/ui/time/relative-time";
 import { useOnce } from "@/lib/browser/live/use-live";
-import { jobHref, shortId, withQuery } from "@/lib/browser/urls";
+import { shortId, toJobHref, withQuery } from "@/lib/browser/urls";
 import { type JobState } from "@/lib/contract/jobs/job-list";
 import { isAddressableId } from "@/lib/contract/params";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
@@ -67,7 +67,7 @@ export function RunBars({ runs: all, jobId }: { runs: readonly Run[]; jobId: str
           return (
             <li key={id} className="max-w-8 min-w-0 flex-1">
               <Link
-                href={jobHref(id, connectionParam)}
+                href={toJobHref(id, connectionParam)}
                 prefetch={false}
                 aria-label={label}
                 aria-current={isThis ? "page" : undefined}

@@ -16,7 +16,7 @@ import { Link } from "@/components/ui/link";
 import { ClampedClock } from "@/components/ui/time/relative-time";
 import { useNumberFormat } from "@/components/ui/time/use-time-format";
 import { OutputList } from "@/components/viewer/output-list";
-import { initialOf, type TimedValue, useLive, useOnce } from "@/lib/browser/live/use-live";
+import { type TimedValue, toInitial, useLive, useOnce } from "@/lib/browser/live/use-live";
 import { withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
 import { isAddressableId } from "@/lib/contract/params";
@@ -43,7 +43,7 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
   const hasStatus = useFeature("jobStatus");
   const id = encodeURIComponent(jobId);
   const path = connectionId ? withQuery(`/api/jobs/${id}`, { connection: connectionId }) : undefined;
-  const live = useLive(path, { ...initialOf(first), read: readJob, isFinal: hasEnded });
+  const live = useLive(path, { ...toInitial(first), read: readJob, isFinal: hasEnded });
   const failure = live.failure;
   const jobFacts = first.ok ? first.value.value : undefined;
   // The details are live; whenever their state changes, the status view is read once for its own word and the machine.

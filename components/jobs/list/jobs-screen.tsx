@@ -10,9 +10,9 @@ import { type OpenPanel, useOpenPanel, useOpenPanelId } from "@/components/frame
 import { Button } from "@/components/ui/controls/button";
 import { useOnFirstInteraction } from "@/components/ui/hooks/use-on-first-interaction";
 import { ButtonLink } from "@/components/ui/link";
-import { jobHref } from "@/lib/browser/urls";
+import { toJobHref } from "@/lib/browser/urls";
 import { type JobSearchQuery } from "@/lib/contract/console";
-import { readInputIds } from "@/lib/contract/jobs/job-list";
+import { parseInputIds } from "@/lib/contract/jobs/job-list";
 import { choiceOfOne, type ColumnChoice, DEFAULT_CHOICE, shownInputs, useColumnChoice, withInputs } from "../columns/column-choice";
 import { type JobRow } from "../job-row";
 import { JobListTable, SelectedJobs } from "./job-list-table";
@@ -111,12 +111,12 @@ export function JobListScreen({
   const defaultChoice = isTeam ? DEFAULT_CHOICE : choiceOfOne;
   const [choice, choose] = useColumnChoice(connection, defaultChoice);
   const viewInputs = useSearchParams()?.get(INPUTS_PARAM) ?? "";
-  const showInputs = useEffectEvent((ids: string) => choose(withInputs(choice, readInputIds(ids))));
+  const showInputs = useEffectEvent((ids: string) => choose(withInputs(choice, parseInputIds(ids))));
   // A saved view restores its inputs. After that they are ordinary columns.
   useEffect(() => {
     if (viewInputs !== "") showInputs(viewInputs);
   }, [viewInputs]);
-  const pageOf = useCallback((id: string) => jobHref(id, connectionParam), [connectionParam]);
+  const pageOf = useCallback((id: string) => toJobHref(id, connectionParam), [connectionParam]);
   const openPanel = useOpenPanel("job", pageOf);
   const request = useMemo(() => requestQuery(list, query), [list, query]);
   const shared = { rows, connection };

@@ -4,13 +4,13 @@
 import { withQuery } from "@/lib/browser/urls";
 import { type JobSearchQuery } from "@/lib/contract/console";
 import { type InputId, isSearch, jobParams, type KnownJobState, searchParams } from "@/lib/contract/jobs/job-list";
-import { addressValues, readAddress } from "@/lib/contract/params";
+import { parseSearch, toSearchValues } from "@/lib/contract/params";
 
 export type ListName = "jobs" | "history";
 const ended = ["completed", "failed", "cancelled"] as const satisfies readonly KnownJobState[];
-const DEFAULT_QUERY = readAddress(jobParams, new URLSearchParams()).query;
+const DEFAULT_QUERY = parseSearch(jobParams, new URLSearchParams()).query;
 
-const noSearch = readAddress(searchParams, new URLSearchParams()).query;
+const noSearch = parseSearch(searchParams, new URLSearchParams()).query;
 export const noFilters = { ...noSearch, status: undefined, workflow_id: undefined, output_type: undefined };
 
 export function isFilteredList(query: JobSearchQuery): boolean {
@@ -24,12 +24,12 @@ const paramsOfHistory = { status: endedStatus, workflow_id, output_type, ...sear
 
 /** `ignored`: the values that could not be read. */
 export function readList(list: ListName, search: URLSearchParams): { query: JobSearchQuery; ignored: string[] } {
-  const { query, ignored } = list === "jobs" ? readAddress(paramsOfJobs, search) : readHistory(search);
+  const { query, ignored } = list === "jobs" ? parseSearch(paramsOfJobs, search) : readHistory(search);
   return { query: { ...query, status: query.status?.length ? query.status : undefined }, ignored };
 }
 
 function readHistory(search: URLSearchParams): { query: JobSearchQuery; ignored: string[] } {
-  const { query, ignored } = readAddress(paramsOfHistory, search);
+  const { query, ignored } = parseSearch(paramsOfHistory, search);
   const { max_items, ...filters } = query;
   return { query: { ...DEFAULT_QUERY, ...filters, limit: max_items }, ignored };
 }
@@ -58,9 +58,9 @@ export function listHref(list: ListName, query: JobSearchQuery, { connection, vi
 }
 
 function addressOf(list: ListName, query: JobSearchQuery) {
-  if (list === "jobs") return addressValues(paramsOfJobs, query);
+  if (list === "jobs") return toSearchValues(paramsOfJobs, query);
   const status = query.status && ended.filter((each) => query.status?.includes(each));
-  return addressValues(paramsOfHistory, { ...query, status, max_items: query.limit });
+  return toSearchValues(paramsOfHistory, { ...query, status, max_items: query.limit });
 }
 
 export const INPUTS_PARAM = "inputs";

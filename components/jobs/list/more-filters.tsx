@@ -13,8 +13,8 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { shortId, withQuery } from "@/lib/browser/urls";
 import { type JobPeople } from "@/lib/contract/console";
 import { outputTypes } from "@/lib/contract/jobs/job-list";
-import { namelessWorkflow } from "@/lib/contract/workflow/workflow-name";
-import { valueOrThrow } from "@/lib/shared/result";
+import { formatNamelessWorkflow } from "@/lib/contract/workflow/workflow-name";
+import { unwrapResult } from "@/lib/shared/result";
 import { type JobRow } from "../job-row";
 import { type JobListState } from "./use-job-list";
 
@@ -26,7 +26,7 @@ export function MoreFilters({ state, rows, connection }: MoreFiltersProps) {
   const [picking, setPicking] = useState<"person" | "workflow">();
   const close = () => setPicking(undefined);
   const { member, workflow_id: id } = useListQuery(state);
-  const workflow = id && (rows.find((row) => row.workflowId === id)?.workflow ?? namelessWorkflow(id));
+  const workflow = id && (rows.find((row) => row.workflowId === id)?.workflow ?? formatNamelessWorkflow(id));
   return (
     <>
       <FilterRow name={t("jobSearch.person")}>
@@ -129,7 +129,7 @@ function PickDialog({ title, any, items, onPick, onClose, children, note }: Pick
 }
 
 async function readPeople(path: `/${string}`): Promise<JobPeople["people"]> {
-  return valueOrThrow(await callApi<JobPeople>(path)).people;
+  return unwrapResult(await callApi<JobPeople>(path)).people;
 }
 
 function usePeople(connection: string | undefined) {
@@ -214,7 +214,7 @@ function WorkflowPicker({ state, rows, connection, onClose }: PickerProps & { ro
 }
 
 function WorkflowLabel({ id, name }: WorkflowChoice) {
-  if (name === namelessWorkflow(id)) return <span className="min-w-0 flex-1 truncate font-mono text-sm">{id}</span>;
+  if (name === formatNamelessWorkflow(id)) return <span className="min-w-0 flex-1 truncate font-mono text-sm">{id}</span>;
   return (
     <>
       <span className="min-w-0 flex-1 truncate">{name}</span>
@@ -226,7 +226,7 @@ function WorkflowLabel({ id, name }: WorkflowChoice) {
 function workflowsOf(rows: readonly JobRow[], choices: readonly WorkflowChoice[]): WorkflowChoice[] {
   const byId = new Map(choices.map((workflow) => [workflow.id, workflow]));
   for (const { workflowId, workflow } of rows) {
-    if (workflowId && !byId.has(workflowId)) byId.set(workflowId, { id: workflowId, name: workflow ?? namelessWorkflow(workflowId) });
+    if (workflowId && !byId.has(workflowId)) byId.set(workflowId, { id: workflowId, name: workflow ?? formatNamelessWorkflow(workflowId) });
   }
   return [...byId.values()].sort((a, b) => a.name.localeCompare(b.name));
 }

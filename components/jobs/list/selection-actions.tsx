@@ -7,7 +7,7 @@ import { useCopy } from "@/components/ui/hooks/use-copy";
 import { showToast } from "@/components/ui/toast-store";
 import { saveFile } from "@/lib/browser/files/save-file";
 import { readFailure } from "@/lib/browser/read-answer";
-import { type ApiFailure, failureOfThrown } from "@/lib/browser/read-failure";
+import { type ApiFailure, toFailure } from "@/lib/browser/read-failure";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type InputId } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -158,7 +158,7 @@ async function saveNamed(ids: readonly string[], format: ExportFormat, { connect
     saveFile(name, await response.blob());
     return undefined;
   } catch (cause) {
-    return failureOfThrown(cause);
+    return toFailure(cause);
   }
 }
 

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { callWithRetry, walkPages, type Work } from "@/lib/browser/bulk/bulk-calls";
+import { callWithRetry, readAllPages, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type JobSearchQuery } from "@/lib/contract/console";
 import { jobStates } from "@/lib/contract/jobs/job-list";
@@ -103,7 +103,7 @@ function walkJobs(query: JobSearchQuery, work: Work) {
   const read = ({ jobs, pagination: { total, has_more: hasMore }, unreadable = 0 }: JobsAnswer) => {
     return { items: jobs.map(toJobRow), rows: jobs.length + unreadable, total, hasMore };
   };
-  return walkPages<JobsAnswer, TargetJob>({ pathAt, read, maxItems: MAX_AT_ONCE }, work);
+  return readAllPages<JobsAnswer, TargetJob>({ pathAt, read, maxItems: MAX_AT_ONCE }, work);
 }
 
 /** How many jobs a query matches now; undefined if the service reports none. */

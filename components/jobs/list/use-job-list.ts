@@ -4,7 +4,7 @@ import { usePausedRows } from "@/components/data-table/paused-rows";
 import { createSelection } from "@/components/data-table/selection/selection";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { type ListAddress, type ListState, useListState } from "@/components/frame/list/list-state";
-import { initialOf, type LiveValue, type TimedValue, useLive } from "@/lib/browser/live/use-live";
+import { type LiveValue, type TimedValue, toInitial, useLive } from "@/lib/browser/live/use-live";
 import { apiPath } from "@/lib/browser/urls";
 import { type JobSearchQuery } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
@@ -40,7 +40,7 @@ export function useJobList({ list, initialQuery, first, links }: JobList) {
   const result = use(first);
   const connection = useConnection()?.id;
   const question = useQuestion(list, initialQuery);
-  const initialState = question === initialQuery ? initialOf(result) : {};
+  const initialState = question === initialQuery ? toInitial(result) : {};
   const path = connection ? listApiPath(list, question, connection) : undefined;
   const live = useLive(path, { ...initialState, read: toView, revalidateOnReturn: true });
   const displayed = useShown(question, live);

@@ -4,7 +4,7 @@ import { type ColumnStyle } from "@/components/data-table/table-columns";
 import { Button } from "@/components/ui/controls/button";
 import { durationText, RunningDuration } from "@/components/ui/time/relative-time";
 import { shortId } from "@/lib/browser/urls";
-import { type ExpectedRun, timeLeft, type TimeRange, toSpan } from "@/lib/contract/jobs/expected-run";
+import { estimateTimeLeft, type ExpectedRun, type TimeRange, toSpan } from "@/lib/contract/jobs/expected-run";
 import { type JobWaits } from "@/lib/contract/runners/runners";
 import { type CellWords } from "../columns/cells";
 import { column, jobColumns, jobColumnStyles, selectColumn } from "../columns/columns";
@@ -146,7 +146,9 @@ type Jobs = { running: readonly (Ahead & { startedMs?: number })[]; pending: rea
 
 /** When each waiting job may start; undefined if unknown or nothing runs. Assumes the current concurrency. */
 export function startRanges({ running, pending, nowMs }: Jobs): (TimeRange | undefined)[] {
-  const left = running.map(({ expected, startedMs }) => expected && startedMs !== undefined && timeLeft(expected, nowMs - startedMs));
+  const left = running.map(
+    ({ expected, startedMs }) => expected && startedMs !== undefined && estimateTimeLeft(expected, nowMs - startedMs),
+  );
   const early = left.map((range) => (range ? range.fromMs : 0));
   const endTimes = left.map((range) => (range ? range.toMs : Infinity));
   return pending.map(({ expected }) => {

@@ -13,7 +13,7 @@ import { useOnFirstInteraction } from "@/components/ui/hooks/use-on-first-intera
 import { ResultLine } from "@/components/ui/result-line";
 import { useReadingFrom, useRenderedMs } from "@/components/ui/time/use-now";
 import { type ClearAllResult } from "@/lib/browser/bulk/bulk-calls";
-import { initialOf, type TimedValue, useLive } from "@/lib/browser/live/use-live";
+import { type TimedValue, toInitial, useLive } from "@/lib/browser/live/use-live";
 import { withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
 import { type QueueAnswer } from "@/lib/contract/schemas/job";
@@ -51,7 +51,7 @@ export function QueueScreen({ canCancel, queue }: QueueScreenProps) {
   const first = use(queue);
   const connection = useConnection()?.id;
   const path = connection ? withQuery("/api/console/queue", { connection }) : undefined;
-  const live = useLive(path, { ...initialOf(first), read: toQueueList });
+  const live = useLive(path, { ...toInitial(first), read: toQueueList });
   const { value: list, failure } = live;
   const { running, pending, pendingTotal, isSortedBySubmission, canStop } = list ?? emptyQueue;
   const total = running.length + pendingTotal;

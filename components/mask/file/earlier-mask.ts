@@ -2,8 +2,8 @@
 // Guarantees: never throws; ignores a mask of another size.
 
 import { callApi } from "@/lib/browser/api";
-import { viewUrl, withQuery } from "@/lib/browser/urls";
-import { orientationOf, partsOf, pictureKindOf } from "@/lib/shared/picture-size";
+import { createViewUrl, withQuery } from "@/lib/browser/urls";
+import { detectPictureKind, listParts, readOrientation } from "@/lib/shared/picture-size";
 import { type Coverage } from "../drawing/coverage";
 import { type Size } from "../drawing/geometry";
 import { type Hold } from "./encode-png";
@@ -27,7 +27,7 @@ export async function readLayer(
   { connection }: MaskSource,
   { signal }: FetchOptions,
 ): Promise<Coverage | undefined> {
-  const fetched = await fetchFile(viewUrl({ filename: layer, type: "input", connection }), { signal });
+  const fetched = await fetchFile(createViewUrl({ filename: layer, type: "input", connection }), { signal });
   const coverage = fetched.ok ? await readOrNothing(fetched.value, "layer", size) : "unreadable";
   return typeof coverage === "object" ? coverage : undefined;
 }
@@ -63,10 +63,10 @@ const WITH_ALPHA: readonly number[] = [4, 6];
  */
 export async function mayBeClear(file: Blob): Promise<boolean> {
   const bytes = await readBytes(file);
-  const kind = pictureKindOf(bytes);
+  const kind = detectPictureKind(bytes);
   if (kind !== "png") return kind !== "jpeg";
   if (WITH_ALPHA.includes(bytes[25] ?? 0)) return true;
-  for (const { name } of partsOf(bytes, kind)) if (name === "tRNS" || name === "IDAT") return name === "tRNS";
+  for (const { name } of listParts(bytes, kind)) if (name === "tRNS" || name === "IDAT") return name === "tRNS";
   return true;
 }
 
@@ -75,15 +75,15 @@ export async function mayBeClear(file: Blob): Promise<boolean> {
 /** Browsers show a WebP as it is stored, and rotate every other picture. */
 export async function isTurnedWebp(file: Blob): Promise<boolean> {
   const bytes = await readBytes(file);
-  return pictureKindOf(bytes) === "webp" && (orientationOf(bytes) ?? 1) > 1;
+  return detectPictureKind(bytes) === "webp" && (readOrientation(bytes) ?? 1) > 1;
 }
 
 /** `isShownUpright`: true for WebP too. Undefined: the mask is written as it was drawn. */
 export async function holdOf(file: Blob, ofStoredPixels: boolean, isShownUpright = false): Promise<Hold | undefined> {
   const bytes = await readBytes(file);
-  const orientation = orientationOf(bytes) ?? 1;
+  const orientation = readOrientation(bytes) ?? 1;
   if (orientation === 1) return undefined;
-  const isTurned = isShownUpright || pictureKindOf(bytes) !== "webp";
+  const isTurned = isShownUpright || detectPictureKind(bytes) !== "webp";
   return isTurned && !ofStoredPixels ? undefined : { orientation, isTurned };
 }
 

@@ -3,9 +3,9 @@
 // files, the preview is shown and the mask still has the original's size; an earlier mask that cannot be read is reported.
 
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { naturalSize } from "@/lib/browser/uploads/picture-check";
-import { type FileName, shownPictureUrl, thumbnailUrl } from "@/lib/browser/urls";
-import { isNotThere } from "@/lib/contract/failure";
+import { readNaturalSize } from "@/lib/browser/uploads/picture-check";
+import { createThumbnailUrl, type FileName, toShownPictureUrl } from "@/lib/browser/urls";
+import { isNotFound } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Coverage, emptyCoverage } from "../drawing/coverage";
 import { type Size } from "../drawing/geometry";
@@ -69,7 +69,7 @@ export const openMask: OpenMask = async (source, options) => {
   }
   if (!refusal || refusal.kind === "too-large") return failed(refusal ?? { kind: "broken" });
   // The service lacks GET /api/view, or answers 404 for an existing asset.
-  return isNotThere(refusal.failure) && source.assetId ? openPreview(source, source.assetId, options, refusal.failure) : failed(refusal);
+  return isNotFound(refusal.failure) && source.assetId ? openPreview(source, source.assetId, options, refusal.failure) : failed(refusal);
 };
 
 async function openOwn(source: MaskSource, file: File, options: OpenOptions): Promise<Result<OpenedMask, OpenRefusal>> {
@@ -88,7 +88,7 @@ async function openOriginal(source: MaskSource, filename: string, options: Fetch
   if (!layer) return undefined;
   const ref = { filename, subfolder: "", type: "input" };
   const original = await fetchFile(addressOf(source, ref), options);
-  const size = original.ok ? await naturalSize(original.value) : undefined;
+  const size = original.ok ? await readNaturalSize(original.value) : undefined;
   // A layer is upright; over an original that is shown rotated it would not fit.
   if (!original.ok || !size || tooLarge(size) || (await holdOf(original.value, false))) return undefined;
   const coverage = await readLayer(layer, size, source, options);
@@ -104,7 +104,7 @@ async function openFile(
 ): Promise<Result<OpenedMask, OpenRefusal>> {
   const upright = options.file ? undefined : await uprightWebp(file, source, refs, options);
   const blob = upright ?? file;
-  const size = await naturalSize(blob);
+  const size = await readNaturalSize(blob);
   if (!size || size.width === 0 || size.height === 0) return failed({ kind: file.type.startsWith("image/") ? "broken" : "not-picture" });
   const reason = tooLarge(size);
   if (reason) return failed({ kind: "too-large", why: reason });
@@ -133,7 +133,7 @@ async function uprightWebp(
 ): Promise<Blob | undefined> {
   const address = name && addressOf(source, name);
   if (address === undefined || !(await isTurnedWebp(file))) return undefined;
-  const pictureUrl = shownPictureUrl(address);
+  const pictureUrl = toShownPictureUrl(address);
   const redrawn = pictureUrl === address ? undefined : await fetchFile(pictureUrl, { signal });
   return redrawn?.ok && redrawn.value.size > 0 ? redrawn.value : undefined;
 }
@@ -146,7 +146,7 @@ async function withoutMask(
   { signal }: FetchOptions,
 ): Promise<{ file: Blob; ref?: FileName } | undefined> {
   const isSame = async (file: Blob) => {
-    const pictureSize = (await holdOf(file, false)) ? undefined : await naturalSize(file);
+    const pictureSize = (await holdOf(file, false)) ? undefined : await readNaturalSize(file);
     return pictureSize?.width === size.width && pictureSize.height === size.height;
   };
   const { original: over } = source.facts;
@@ -166,7 +166,7 @@ async function openPreview(
   options: FetchOptions,
   failure: ApiFailure,
 ): Promise<Result<OpenedMask, OpenRefusal>> {
-  const preview = await fetchFile(thumbnailUrl({ asset, edge: 1024, connection }), options);
+  const preview = await fetchFile(createThumbnailUrl({ asset, edge: 1024, connection }), options);
   // Empty: the console cannot make a picture of it.
   if (!preview.ok || preview.value.size === 0) return failed({ kind: "failed", failure: failure });
   if (facts.width === undefined || facts.height === undefined) return failed({ kind: "unknown-size" });

@@ -2,12 +2,12 @@
 // Guarantees: pure; the most reliable name is first. It is sent to POST /api/upload/mask as original_ref.
 
 import { readFailure } from "@/lib/browser/read-answer";
-import { type ApiFailure, failureOfThrown } from "@/lib/browser/read-failure";
-import { type FileName, viewUrl } from "@/lib/browser/urls";
+import { type ApiFailure, toFailure } from "@/lib/browser/read-failure";
+import { createViewUrl, type FileName } from "@/lib/browser/urls";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { textOf } from "@/lib/contract/json/json";
-import { type AssetView, fileOfAsset } from "@/lib/contract/views/asset-view";
-import { pictureSizeOf } from "@/lib/shared/picture-size";
+import { type AssetView, getAssetFile } from "@/lib/contract/views/asset-view";
+import { readPictureSize } from "@/lib/shared/picture-size";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Rect, type Size } from "../drawing/geometry";
 
@@ -36,7 +36,7 @@ export type MaskSource = {
 };
 
 export function sourceOfAsset(asset: AssetView, connection?: string, keepsPixels = false): MaskSource {
-  const { type } = fileOfAsset({ ...asset, file: undefined });
+  const { type } = getAssetFile({ ...asset, file: undefined });
   // The plain name is last, as another file may have it.
   const names = [asset.hash, asset.name].filter((value) => value !== undefined);
   const { sizeBytes, width, height, kind, metadata } = asset;
@@ -64,7 +64,7 @@ export function sourceOfFile(file: Required<FileName>, title: string, connection
 
 /** The address as a page requests it, with a query. */
 export function addressOf({ connection, target }: Pick<MaskSource, "connection" | "target">, file: FileName): string {
-  return target ? target.urlOf(file) : viewUrl({ ...file, connection });
+  return target ? target.urlOf(file) : createViewUrl({ ...file, connection });
 }
 
 /** Sends known fields only; some services require a subfolder, even an empty one. */
@@ -116,7 +116,7 @@ export async function fetchFile(address: string, { signal, onProgress }: FetchOp
     }
     return await readBody(response, contentLength, { stop, onProgress });
   } catch (cause) {
-    return failed({ kind: "failed", failure: failureOfThrown(cause) });
+    return failed({ kind: "failed", failure: toFailure(cause) });
   } finally {
     signal?.removeEventListener("abort", stop);
   }
@@ -140,7 +140,7 @@ async function readBody(response: Response, contentLength: number, { stop, onPro
     // Read from the header, so that a picture that is too large is not loaded further.
     if (!isMeasured && bytes >= HEADER_BYTES) {
       isMeasured = true;
-      const reason = tooLarge((await pictureSizeOf(new Uint8Array(await new Blob(parts).arrayBuffer()))) ?? {});
+      const reason = tooLarge((await readPictureSize(new Uint8Array(await new Blob(parts).arrayBuffer()))) ?? {});
       if (reason) {
         stop();
         return failed({ kind: "too-large", why: reason });

@@ -7,7 +7,7 @@ import { FailureNotice } from "@/components/ui/empty-state";
 import { ButtonLink } from "@/components/ui/link";
 import { ProgressBar } from "@/components/ui/skeleton";
 import { ToneIcon } from "@/components/ui/status-badge";
-import { newTabProps, viewUrl, withQuery } from "@/lib/browser/urls";
+import { createViewUrl, getNewTabProps, withQuery } from "@/lib/browser/urls";
 import { formatBytes } from "@/lib/shared/format";
 import { findAsset, type SavedMask, type SaveFailure, type SaveState, type SaveStep } from "../file/mask-session";
 import { MAX_BYTES } from "../file/picture-file";
@@ -53,7 +53,7 @@ function SavedText({ mask: saved, connection, onDismiss }: { mask: SavedMask; co
   const { data: asset } = useSWR(["masks.asset", saved.name, connection], () => findAsset(saved, connection), { revalidateOnFocus: false });
   const { mask, paint, painted } = saved.metadata?.related_files ?? {};
   const layers = Object.entries({ mask, paint, painted } as const).flatMap(([layer, file]) => (file ? [{ layer, file }] : []));
-  const file = viewUrl({ filename: saved.name, subfolder: saved.subfolder ?? undefined, type: saved.type ?? "input", connection });
+  const file = createViewUrl({ filename: saved.name, subfolder: saved.subfolder ?? undefined, type: saved.type ?? "input", connection });
   return (
     <div
       role="status"
@@ -70,8 +70,8 @@ function SavedText({ mask: saved, connection, onDismiss }: { mask: SavedMask; co
             {layers.map(({ layer, file: filename }) => (
               <a
                 key={layer}
-                href={viewUrl({ filename, type: "input", connection })}
-                {...newTabProps()}
+                href={createViewUrl({ filename, type: "input", connection })}
+                {...getNewTabProps()}
                 className="mr-2 text-accent underline-offset-2 hover:underline"
               >
                 {t(`layer.${layer === "mask" || layer === "paint" ? layer : "painted"}`)}
@@ -86,7 +86,7 @@ function SavedText({ mask: saved, connection, onDismiss }: { mask: SavedMask; co
               <ButtonLink href={withQuery("/run", { asset, connection })}>{t("use")}</ButtonLink>
             </>
           ) : (
-            <a href={file} {...newTabProps()} className={buttonStyle()}>
+            <a href={file} {...getNewTabProps()} className={buttonStyle()}>
               {t("openFile")}
             </a>
           )}

@@ -3,7 +3,7 @@
 
 import { askToStay } from "@/components/ui/hooks/use-close-warning";
 import { tabStorage } from "@/lib/browser/persisted";
-import { newIdempotencyKey } from "@/lib/shared/text";
+import { createIdempotencyKey } from "@/lib/shared/text";
 import { type RunStore } from "../run-store";
 import { askAfter, type SubmitApi } from "../submit/attempt";
 import { type OpenWorkflow } from "../workflow/opened-workflow";
@@ -61,7 +61,7 @@ export function createCopiesActions(store: RunStore, api: SubmitApi, context: Ru
       const copies = plan.copies.map(({ key, label }) => ({ key, label }));
       const set: CopiesSet = {
         ...context,
-        id: newIdempotencyKey(),
+        id: createIdempotencyKey(),
         workflowId: openWorkflow.workflowId,
         name,
         atMs: Date.now(),

@@ -6,7 +6,19 @@ import { type Failure } from "@/lib/contract/failure";
 import { type ExpectedRun } from "@/lib/contract/jobs/expected-run";
 import { type JobState } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { anyText, anything, isTrue, list, number, object, oneOf, or, type ReadBy, text, where } from "@/lib/contract/json/readers";
+import {
+  anyText,
+  anything,
+  filter,
+  isTrue,
+  list,
+  number,
+  object,
+  oneOf,
+  type ReadBy,
+  text,
+  withFallback,
+} from "@/lib/contract/json/readers";
 import { isIdempotencyKey } from "@/lib/contract/workflow/submission";
 import { type RunOutcome } from "../submit/attempt";
 import { type Submitted } from "../submit/submission";
@@ -143,11 +155,11 @@ function withCancel(copy: Copy, jobIds: readonly string[]): Copy {
 // Guarantees: never throws; bounded by the number of copies; another member's note is not read. Must never: hold what was sent.
 
 const copyNote = object(
-  { key: where(anyText, isIdempotencyKey), label: anyText },
+  { key: filter(anyText, isIdempotencyKey), label: anyText },
   { isBegun: isTrue, jobId: text, isCancelled: isTrue, kind: oneOf(["invalid", "refused", "unknown", "lost"]), code: text, message: text },
 );
 const note = object(
-  { memberId: text, workflowId: text, atMs: number, name: or(text, ""), copies: list(copyNote, MAX_COPIES) },
+  { memberId: text, workflowId: text, atMs: number, name: withFallback(text, ""), copies: list(copyNote, MAX_COPIES) },
   { connection: text, isOver: isTrue },
 );
 const noteIn = (storage: BrowserStorage) => persisted("lightdesk.run.copies", note, storage);

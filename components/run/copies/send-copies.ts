@@ -7,7 +7,7 @@ import { own } from "@/lib/contract/json/own";
 import { type FilledText, isFileName } from "@/lib/contract/nodes/fill-texts";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type BatchRef } from "@/lib/contract/workflow/submission";
-import { newIdempotencyKey } from "@/lib/shared/text";
+import { createIdempotencyKey } from "@/lib/shared/text";
 import { type SeedEdit, withInputs } from "../form/form-model";
 import { askAfter, type Attempt, judge, type RunOutcome, type SubmitApi } from "../submit/attempt";
 import { type Submission, toSubmission } from "../submit/submission";
@@ -27,7 +27,7 @@ export function planOf(openWorkflow: OpenWorkflow, name: string, { nodeId, input
   return {
     workflow: { ...openWorkflow, name },
     copies: values.map((value, index) => ({
-      key: newIdempotencyKey(),
+      key: createIdempotencyKey(),
       label: labelOf(input, own(openWorkflow.ownNames, String(value)) ?? value, { index, total: values.length }),
       edits: changesOf(openWorkflow.graph, { nodeId, name: input, value }, index, drawn).edits,
     })),

@@ -2,7 +2,7 @@
 // Guarantees: pure; bounded; an unsendable value is a reason; masked or secret values never become labels.
 
 import { type ChoiceValue, WHITE } from "@/lib/contract/nodes/input-spec";
-import { cutText } from "@/lib/contract/plain-line";
+import { truncateText } from "@/lib/contract/plain-line";
 import { isSecretName } from "@/lib/contract/secrets/mask-secrets";
 import { MAX_BATCH_SIZE } from "@/lib/contract/workflow/submission";
 import { type FormField, isSeed, randomSeed } from "../form/form-model";
@@ -179,5 +179,5 @@ export function labelOf(name: string, value: Literal, { index, total }: { index:
 }
 
 export function shownValue(value: Literal): string {
-  return cutText(String(value).replace(/\s+/g, " ").trim(), SHOWN_VALUE);
+  return truncateText(String(value).replace(/\s+/g, " ").trim(), SHOWN_VALUE);
 }

@@ -4,8 +4,8 @@
 
 import { isObject } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
-import { inputsOf } from "@/lib/contract/nodes/dynamic-inputs";
-import { boxEdges, BUILT_IN_MODULE, nearestOption, readInputSpec } from "@/lib/contract/nodes/input-spec";
+import { listInputs } from "@/lib/contract/nodes/dynamic-inputs";
+import { boxEdges, BUILT_IN_MODULE, findNearestOption, readInputSpec } from "@/lib/contract/nodes/input-spec";
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
@@ -85,7 +85,7 @@ export function valueChecker(original: Graph, outputs: readonly string[], catalo
 
 export function missingInputs(graph: Graph, outputs: readonly string[], catalogue: ObjectInfo): NodeErrors {
   return byNode(graph, neededFor(graph, outputs), (node) =>
-    inputsOf(own(catalogue, node.class_type), node.inputs).flatMap(({ name, raw, isRequired }) =>
+    listInputs(own(catalogue, node.class_type), node.inputs).flatMap(({ name, raw, isRequired }) =>
       !isRequired || Object.hasOwn(node.inputs, name) || isOfManyInputs(raw)
         ? []
         : [valueError("required_input_missing", { input_name: name })],
@@ -103,7 +103,7 @@ function isOfManyInputs(raw: unknown): boolean {
 
 function wrongValues({ class_type, inputs }: GraphNode, catalogue: ObjectInfo): NodeError[] {
   const info = own(catalogue, class_type);
-  return inputsOf(info, inputs).flatMap(({ name, raw }) => {
+  return listInputs(info, inputs).flatMap(({ name, raw }) => {
     const value = own(inputs, name);
     if (!Object.hasOwn(inputs, name) || isLink(value) || isMasked(value)) return [];
     const errors = [
@@ -127,7 +127,7 @@ function wrongChoice(name: string, value: unknown, raw: unknown): NodeError[] {
   const spec = readInputSpec(name, raw);
   if (spec.kind !== "choice" || spec.isOpen || typeof value === "object" || value === undefined) return [];
   if (spec.options.some((option) => option === value)) return [];
-  return [valueError("value_not_in_list", { input_name: name, received_value: value, nearest: nearestOption(value, spec.options) })];
+  return [valueError("value_not_in_list", { input_name: name, received_value: value, nearest: findNearestOption(value, spec.options) })];
 }
 
 function wrongNumber(name: string, value: unknown, raw: unknown): NodeError[] {

@@ -4,13 +4,13 @@
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
-import { inputsOf, isDynamic } from "@/lib/contract/nodes/dynamic-inputs";
-import { randomOf } from "@/lib/contract/nodes/fill-texts";
+import { isDynamic, listInputs } from "@/lib/contract/nodes/dynamic-inputs";
+import { createRandom } from "@/lib/contract/nodes/fill-texts";
 import { type ChoiceValue, guessKind, type InputSpec, type Limit, type Media, readInputSpec, WHITE } from "@/lib/contract/nodes/input-spec";
 import { decodePercent } from "@/lib/contract/plain-line";
 import { type Graph, type GraphNode, type Link } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { isLink, isSeedName, nodeName } from "@/lib/contract/workflow/graph";
+import { getNodeName, isLink, isSeedName } from "@/lib/contract/workflow/graph";
 
 export type Control =
   | { kind: "link"; fromId: string; fromTitle: string; output: number; outputName?: string }
@@ -88,13 +88,13 @@ type Context = { graph: Graph; catalogue: ObjectInfo | undefined };
 
 function formNode(id: string, node: GraphNode, context: Context): FormNode {
   const info = own(context.catalogue, node.class_type);
-  const inputs = inputsOf(info, node.inputs);
+  const inputs = listInputs(info, node.inputs);
   const specs = new Map(inputs.map(({ name, raw }) => [name, readInputSpec(name, raw)]));
   const isNext = (name: string) => name.includes(".");
   const missing = inputs.filter(({ name, isRequired }) => (isRequired || isNext(name)) && !Object.hasOwn(node.inputs, name));
   return {
     id,
-    title: nodeName(node, info?.display_name),
+    title: getNodeName(node, info?.display_name),
     classType: node.class_type,
     isKnown: !context.catalogue || info !== undefined,
     fields: [
@@ -131,7 +131,13 @@ function linkControl([fromId, output]: Link, graph: Graph, catalogue: ObjectInfo
   const info = source && own(catalogue, source.class_type);
   const names = info?.output_name;
   const outputName = Array.isArray(names) ? names[output] : output === 0 ? names : undefined;
-  return { kind: "link", fromId, fromTitle: source ? nodeName(source, info?.display_name) : "", output, ...(outputName && { outputName }) };
+  return {
+    kind: "link",
+    fromId,
+    fromTitle: source ? getNodeName(source, info?.display_name) : "",
+    output,
+    ...(outputName && { outputName }),
+  };
 }
 
 function specControl(spec: Exclude<InputSpec, { kind: "connection" }>): Control {
@@ -219,7 +225,7 @@ export function newSeeds(form: readonly FormNode[], isRandomised: (nodeId: strin
   return form.flatMap(({ id, fields }) =>
     fields.flatMap(({ name, control }) =>
       isSeed(name, control) && isRandomised(id, name)
-        ? [{ nodeId: id, name, value: randomSeed(control, randomOf(`${draw} ${id} ${name}`)) }]
+        ? [{ nodeId: id, name, value: randomSeed(control, createRandom(`${draw} ${id} ${name}`)) }]
         : [],
     ),
   );

@@ -7,8 +7,8 @@ import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { own } from "@/lib/contract/json/own";
 import { anyText, object } from "@/lib/contract/json/readers";
-import { boxEdges, type Limit, settingsOf } from "@/lib/contract/nodes/input-spec";
-import { cutText } from "@/lib/contract/plain-line";
+import { boxEdges, getSettings, type Limit } from "@/lib/contract/nodes/input-spec";
+import { truncateText } from "@/lib/contract/plain-line";
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type FormNode } from "./form-model";
@@ -126,7 +126,7 @@ const MAX_MESSAGE_LENGTH = 400;
 export function problemSentence({ type, message, details, extra }: Problem): ProblemSentence {
   const input = valueText(extra.input_name);
   const received = valueText(extra.received_value ?? extra.received_type);
-  const { min, max } = settingsOf(extra.input_config);
+  const { min, max } = getSettings(extra.input_config);
   if (type === "required_input_missing" && input) return { key: type, values: { input } };
   if (type === "masked_value" && input) return { key: type, values: { input } };
   if (type === "bad_linked_input" && input) return { key: type, values: { input } };
@@ -155,7 +155,7 @@ function shownLimit(limit: Limit): number | string {
 }
 
 function valueText(value: unknown): string {
-  return cutText(typeof value === "string" ? value : value === undefined || value === null ? "" : writeExactJson(value), MAX_VALUE);
+  return truncateText(typeof value === "string" ? value : value === undefined || value === null ? "" : writeExactJson(value), MAX_VALUE);
 }
 
 export function ProblemList({ id, problems, className }: { id?: string; problems: readonly Problem[]; className?: string }) {

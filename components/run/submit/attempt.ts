@@ -9,20 +9,20 @@ import { type BrowserStorage, persisted } from "@/lib/browser/persisted";
 import { withQuery } from "@/lib/browser/urls";
 import { type Failure, readNodeErrors } from "@/lib/contract/failure";
 import { objectOf } from "@/lib/contract/json/json";
-import { isTrue, list, number, object, or, type ReadBy, text, where } from "@/lib/contract/json/readers";
+import { filter, isTrue, list, number, object, type ReadBy, text, withFallback } from "@/lib/contract/json/readers";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
-import { readPlaces, type SecretPlace } from "@/lib/contract/secrets/secret-places";
+import { readSecretPlaces, type SecretPlace } from "@/lib/contract/secrets/secret-places";
 import {
   BATCH_HEADER,
   type BatchRef,
+  couldHaveStarted,
+  formatBatch,
+  getSubmittedJob,
   IDEMPOTENCY_HEADER,
   isIdempotencyKey,
   LABEL_HEADER,
-  mayHaveStarted,
   RERUN_HEADER,
   type SubmissionReport,
-  submittedJob,
-  writeBatch,
 } from "@/lib/contract/workflow/submission";
 import { ACT_HEADER } from "@/lib/shared/headers";
 import { type Result } from "@/lib/shared/result";
@@ -30,7 +30,7 @@ import { missingClassErrors } from "../form/problems";
 import { type Submission } from "./submission";
 
 const attempt = object(
-  { key: where(text, isIdempotencyKey), memberId: text, workflowId: text, atMs: number, name: or(text, "") },
+  { key: filter(text, isIdempotencyKey), memberId: text, workflowId: text, atMs: number, name: withFallback(text, "") },
   { connection: text },
 );
 export type Attempt = ReadBy<typeof attempt>;
@@ -81,7 +81,7 @@ export function createSubmitApi(connection: string | undefined): SubmitApi {
       const headers = {
         [IDEMPOTENCY_HEADER]: key,
         ...(label !== undefined && { [LABEL_HEADER]: encodeURIComponent(label) }),
-        ...(batch && { [ACT_HEADER]: batch.id, [BATCH_HEADER]: writeBatch(batch) }),
+        ...(batch && { [ACT_HEADER]: batch.id, [BATCH_HEADER]: formatBatch(batch) }),
         ...(rerunOf !== undefined && { [RERUN_HEADER]: encodeURIComponent(rerunOf) }),
       };
       return callApi(withQuery("/api/prompt", { connection }), { method: "POST", json: submission, headers });
@@ -95,14 +95,14 @@ export function judge(result: Result<unknown, Failure>, graph: Submission["promp
   const { failure } = result;
   const errors = hasErrors(failure.nodeErrors) ? failure.nodeErrors : missingClassErrors(graph, failure);
   if (errors) return { kind: "invalid", failure, errors };
-  const isUnanswered = failure.status === 0 || failure.code === "CONSOLE_UNREACHABLE" || mayHaveStarted(failure);
+  const isUnanswered = failure.status === 0 || failure.code === "CONSOLE_UNREACHABLE" || couldHaveStarted(failure);
   return { kind: isUnanswered ? "unknown" : "refused", failure };
 }
 
 function judgeAnswer(value: unknown): RunOutcome {
-  const jobId = submittedJob(value);
+  const jobId = getSubmittedJob(value);
   if (jobId !== undefined) {
-    const secretPlaces = readPlaces(objectOf(value)?.held_secrets);
+    const secretPlaces = readSecretPlaces(objectOf(value)?.held_secrets);
     const errors = readNodeErrors(objectOf(value)?.node_errors) ?? {};
     return { kind: "accepted", jobId, errors, ...(secretPlaces.length > 0 && { secretPlaces }) };
   }
@@ -151,7 +151,7 @@ export type SubmittedJob = {
 export const MAX_SUBMITTED_JOBS = 5;
 
 const submittedJobShape = object(
-  { jobId: text, atMs: number, name: or(text, ""), nodesRefused: or(number, 0) },
+  { jobId: text, atMs: number, name: withFallback(text, ""), nodesRefused: withFallback(number, 0) },
   { isCancelled: isTrue, isDismissed: isTrue, workflowId: text, connection: text },
 );
 const submittedJobsNote = object({ memberId: text, receipts: list(submittedJobShape, MAX_SUBMITTED_JOBS) });

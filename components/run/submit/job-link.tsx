@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import { useConnection, useConnectionParam } from "@/components/frame/connection/connection-context";
 import { CopyButton } from "@/components/ui/controls/copy-button";
 import { Link } from "@/components/ui/link";
-import { jobHref, type QueryValues, shortId, withQuery } from "@/lib/browser/urls";
+import { type QueryValues, shortId, toJobHref, withQuery } from "@/lib/browser/urls";
 
 /** Job URLs that keep the jobs' connection: the given one, otherwise the page's. */
 export function useJobHrefs(jobName?: string) {
@@ -10,7 +10,7 @@ export function useJobHrefs(jobName?: string) {
   const connectionParam = useConnectionParam();
   const connection = jobName === undefined || jobName === current ? connectionParam : jobName;
   return {
-    job: (id: string) => jobHref(id, connection),
+    job: (id: string) => toJobHref(id, connection),
     jobs: (query: QueryValues = {}) => withQuery("/jobs", { ...query, connection }),
   };
 }

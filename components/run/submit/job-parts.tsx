@@ -6,10 +6,10 @@ import { useRunProgress } from "@/components/frame/job-status";
 import { Button } from "@/components/ui/controls/button";
 import { Picture } from "@/components/ui/pictures/picture";
 import { ProgressBar } from "@/components/ui/skeleton";
-import { livePreviewUrl } from "@/lib/browser/urls";
+import { createLivePreviewUrl } from "@/lib/browser/urls";
 import { own } from "@/lib/contract/json/own";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { nodeName } from "@/lib/contract/workflow/graph";
+import { getNodeName } from "@/lib/contract/workflow/graph";
 import { type StartedJob } from "./use-started-job";
 
 const OutputList = dynamic(() => import("@/components/viewer/output-list").then((module) => module.OutputList), { ssr: false });
@@ -29,7 +29,7 @@ export function JobProgress({
   const { share, remaining } = useRunProgress({ value: progress?.value, expected, startedMs: startedAtMs });
   const { nodesDone = 0, nodesTotal, currentNode, step, steps, previewVersion } = progress ?? {};
   const current = currentNode === undefined ? undefined : own(sentGraph ?? {}, currentNode);
-  const node = current ? nodeName(current) : currentNode;
+  const node = current ? getNodeName(current) : currentNode;
   if (state !== "in_progress" || (!progress && share === undefined)) return null;
   return (
     <div className="flex flex-col gap-1.5 px-3.5 pb-2.5 text-sm" aria-live="off">
@@ -44,7 +44,7 @@ export function JobProgress({
       </p>
       {previewVersion === undefined ? null : (
         <Picture
-          src={livePreviewUrl({ connection, jobId: id, version: previewVersion })}
+          src={createLivePreviewUrl({ connection, jobId: id, version: previewVersion })}
           alt={t("preview")}
           width={outputs ? 128 : 256}
           height={outputs ? 128 : 256}
@@ -66,7 +66,7 @@ export function JobResult({ outputs, sent: sentGraph, connection }: JobResultPro
   if (outputs.length === 0) return <p className="px-3.5 pb-2.5 text-ink-2">{t("noResult")}</p>;
   const namedOutputs = outputs.map((view) => {
     const node = own(sentGraph ?? {}, view.nodeId);
-    return { view, node: node ? nodeName(node) : view.nodeId };
+    return { view, node: node ? getNodeName(node) : view.nodeId };
   });
   return (
     <div className="flex flex-col rounded-b-lg border-t border-line bg-surface">
@@ -105,7 +105,7 @@ export function FailedIn({
   const t = useTranslations("run.answer");
   const node = nodeId === undefined ? undefined : own(sentGraph ?? {}, nodeId);
   // Another workflow may have been opened since, whose node with this id is a different one.
-  const title = node && node.class_type === nodeType ? nodeName(node) : (nodeType ?? nodeId);
+  const title = node && node.class_type === nodeType ? getNodeName(node) : (nodeType ?? nodeId);
   const reason = [type, message.trim()].filter(Boolean).join(": ");
   return (
     <>

@@ -4,7 +4,7 @@ import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { type JsonObject, objectOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { drawingIn } from "@/lib/contract/workflow/workflow-name";
+import { getDrawing } from "@/lib/contract/workflow/workflow-name";
 import { type InEditorFile, withEditorFile } from "../workflow/editor-file";
 import { type OpenWorkflow } from "../workflow/opened-workflow";
 import { mergedExtra, readExtra, withWrittenNames } from "../workflow/workflow-contents";
@@ -25,7 +25,7 @@ export function toSubmission(workflow: Submitted, writtenGraph = workflow.graph,
   const extra = readExtra(workflow.advanced?.extra ?? "");
   const fromFile = withEditorFile(workflow.extraData, withWritten(workflow.graph, writtenGraph), inFile);
   const extraData = mergedExtra(fromFile, extra.ok ? extra.value : {});
-  const drawing = withWrittenNames(drawingIn(extraData), writtenGraph, workflow.graph);
+  const drawing = withWrittenNames(getDrawing(extraData), writtenGraph, workflow.graph);
   const info = objectOf(extraData.extra_pnginfo) ?? {};
   const targets = workflow.advanced?.targets;
   return {

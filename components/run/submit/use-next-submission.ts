@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useEffectEvent, useMemo, useState } from "react";
-import { containsTime, type FilledText, filledTexts, type FillOptions } from "@/lib/contract/nodes/fill-texts";
+import { containsTime, type FilledText, type FillOptions, fillTexts } from "@/lib/contract/nodes/fill-texts";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { type FormNode, newSeeds, withInputs } from "../form/form-model";
@@ -35,7 +35,7 @@ export function useNextSubmission({ graph, form, info, isRandomised, rawTexts = 
   const filledAt = useCallback(
     (now: Graph, filling: FillOptions) => {
       const widgetsOf = inFile && ((writtenGraph: Graph) => inFile(writtenGraph).widgetOf);
-      return withoutRaw(filledTexts(now, info, filling, widgetsOf), rawTexts);
+      return withoutRaw(fillTexts(now, info, filling, widgetsOf), rawTexts);
     },
     [info, rawTexts, inFile],
   );

@@ -8,14 +8,14 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { isMissingOperation } from "@/lib/contract/failure";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { type Result, valueOrThrow } from "@/lib/shared/result";
+import { type Result, unwrapResult } from "@/lib/shared/result";
 
 export type CatalogueApi = { readCatalogue: () => Promise<Result<ObjectInfo, ApiFailure>> };
 
 const catalogueAddress = (connection: string | undefined) => withQuery("/api/object_info", { connection });
 
 async function fetchCatalogue(path: `/${string}`): Promise<ObjectInfo> {
-  return valueOrThrow(await callApi<ObjectInfo>(path));
+  return unwrapResult(await callApi<ObjectInfo>(path));
 }
 
 export async function readCatalogue(connection: string | undefined): Promise<Result<ObjectInfo, ApiFailure>> {

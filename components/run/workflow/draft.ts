@@ -7,17 +7,23 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { parseJson } from "@/lib/contract/json/parse-json";
-import { anyText, anything, list, map, object, oneOf, or, type Reader, text } from "@/lib/contract/json/readers";
-import { readPlaces } from "@/lib/contract/secrets/secret-places";
+import { anyText, anything, list, map, object, oneOf, type Reader, text, withFallback } from "@/lib/contract/json/readers";
+import { readSecretPlaces } from "@/lib/contract/secrets/secret-places";
 import { openWorkflow } from "./open-workflow";
 import { type BothFormats, type Draft, type Edit, type OpenWorkflow } from "./opened-workflow";
 
 export const draftLimit = 1_000_000;
 export const draftOptions = { maxCharacters: draftLimit, parse: parseJson };
-const workflowFacts = object({}, { name: anyText, workflowId: text, leavesOut: readPlaces, fromJob: text });
+const workflowFacts = object({}, { name: anyText, workflowId: text, leavesOut: readSecretPlaces, fromJob: text });
 const bothFormats: Reader<BothFormats> = object({ text, facts: workflowFacts, shown: oneOf(["run", "drawing"]) }, { fileName: anyText });
 const note = object(
-  { memberId: text, workflow: anything, name: or(text, ""), inputs: or(map(map(anything)), {}), ownNames: or(map(anyText), {}) },
+  {
+    memberId: text,
+    workflow: anything,
+    name: withFallback(text, ""),
+    inputs: withFallback(map(map(anything)), {}),
+    ownNames: withFallback(map(anyText), {}),
+  },
   { workflowId: text, stored: text, fromJob: text, readFor: text, rawTexts: list(anyText), both: bothFormats },
 );
 const noteIn = (storage: BrowserStorage) => persisted("lightdesk.run", note, storage, draftOptions);

@@ -1,12 +1,12 @@
 import { useTranslations } from "next-intl";
 import { useEffect, useMemo, useState } from "react";
 import { type EditorNotice, type EditorProblem, type EditorReport } from "@/lib/contract/editor-workflow/sent-values";
-import { type EditableFile, type writable } from "@/lib/contract/editor-workflow/write-file";
+import { type createEditableFile, type EditableFile } from "@/lib/contract/editor-workflow/write-file";
 import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
 import { type JsonObject, objectOf } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { drawingIn } from "@/lib/contract/workflow/workflow-name";
+import { getDrawing } from "@/lib/contract/workflow/workflow-name";
 import { focusProblem } from "../form/form-model";
 import { type OpenWorkflow } from "./opened-workflow";
 
@@ -15,14 +15,14 @@ export type InEditorFile = EditableFile["withValues"];
 
 /** Undefined where the workflow has no such file, or while the code that writes it is not loaded yet. */
 export function useEditorFile(extraData: JsonObject | undefined, info: ObjectInfo | undefined): EditableFile | undefined {
-  const drawing = drawingIn(extraData);
+  const drawing = getDrawing(extraData);
   const isFile = Array.isArray(drawing?.nodes);
-  const [write, setWrite] = useState<typeof writable>();
+  const [write, setWrite] = useState<typeof createEditableFile>();
   useEffect(() => {
     // If this fails to load, the file is sent as it was opened.
     if (isFile)
       import("@/lib/contract/editor-workflow/write-file").then(
-        (module) => setWrite(() => module.writable),
+        (module) => setWrite(() => module.createEditableFile),
         () => undefined,
       );
   }, [isFile]);

@@ -7,8 +7,8 @@ import { own } from "@/lib/contract/json/own";
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { danglingLinks, findCycle, nodeName } from "@/lib/contract/workflow/graph";
-import { drawingIn } from "@/lib/contract/workflow/workflow-name";
+import { findCycle, findDanglingLinks, getNodeName } from "@/lib/contract/workflow/graph";
+import { getDrawing } from "@/lib/contract/workflow/workflow-name";
 
 /** `isSure`: no service could run it. Otherwise only the service's list of nodes says so, which may be out of date. */
 export type Faults = { errors: NodeErrors; isSure: boolean };
@@ -38,7 +38,7 @@ export function mergedErrors(item: NodeErrors | undefined, other: NodeErrors): N
 type Fault = { nodeId: string; error: NodeError };
 
 function danglingFaults(graph: Graph): Fault[] {
-  return danglingLinks(graph).map(({ nodeId, input, source }) => ({
+  return findDanglingLinks(graph).map(({ nodeId, input, source }) => ({
     nodeId,
     error: { type: "dangling_link", message: "", details: "", extra_info: { input_name: input, source } },
   }));
@@ -92,7 +92,7 @@ function keyOf({ type, extra_info }: NodeError): string {
 
 function titleIn(graph: Graph, id: string, catalogue: ObjectInfo | undefined): string {
   const node = own(graph, id);
-  return node ? nodeName(node, own(catalogue, node.class_type)?.display_name) : "";
+  return node ? getNodeName(node, own(catalogue, node.class_type)?.display_name) : "";
 }
 
 export type MissingClass = { classType: string; nodeIds: readonly string[]; pack?: string };
@@ -103,7 +103,7 @@ export function missingClasses(graph: Graph, catalogue: ObjectInfo | undefined, 
   const missing = new Map<string, string[]>();
   for (const [id, { class_type: classType }] of Object.entries(graph))
     if (!own(catalogue, classType)) missing.set(classType, [...(missing.get(classType) ?? []), id]);
-  const packs = missing.size > 0 ? packsIn(drawingIn(extraData)) : new Map<string, string>();
+  const packs = missing.size > 0 ? packsIn(getDrawing(extraData)) : new Map<string, string>();
   return [...missing].map(([classType, nodeIds]) => ({ classType, nodeIds, ...(packs.has(classType) && { pack: packs.get(classType) }) }));
 }
 

@@ -2,11 +2,11 @@
 // Guarantees: the newest request wins and aborts an older one.
 
 import { pictureSamples, type SampleName } from "@/components/frame/samples/samples";
-import { bytesOfBlob } from "@/lib/browser/files/byte-source";
+import { createBlobSource } from "@/lib/browser/files/byte-source";
 import { toImageValue } from "@/lib/contract/assets/file-refs";
-import { drawingIn } from "@/lib/contract/workflow/workflow-name";
+import { getDrawing } from "@/lib/contract/workflow/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { newIdempotencyKey } from "@/lib/shared/text";
+import { createIdempotencyKey } from "@/lib/shared/text";
 import { checkPicture, type PictureApi } from "../form/controls/picture-api";
 import { type Arriving, type RunStore } from "../run-store";
 import { openAnyWorkflow, openDrawing, openDrawingOf, openFile } from "./open-workflow";
@@ -55,7 +55,7 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
     work: (signal: AbortSignal, show: ShowPicture) => Promise<T>,
     settled: (result: T) => R,
   ): Promise<R | undefined> {
-    const turn = newIdempotencyKey();
+    const turn = createIdempotencyKey();
     const controller = new AbortController();
     store.setArriving({ turn, isSeen });
     const forget = store.subscribe(() => {
@@ -91,7 +91,7 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
       return openNewest(
         false,
         async (signal, show): Promise<Opening> => {
-          const result = await openFile(bytesOfBlob(file), api, file);
+          const result = await openFile(createBlobSource(file), api, file);
           const isPicture = !result.ok && result.failure.reason.code === "picture" && (await checkPicture(file, api.decode)) === "picture";
           const { openWorkflow, pendingImages } = store.get();
           return isPicture && canSend && !openWorkflow && !pendingImages && !signal.aborted ? sampleWith(file, signal, show) : { result };
@@ -121,14 +121,17 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
     /** Reads the open drawing of the editor again, with the list of nodes of the current connection. */
     async reread() {
       const { openWorkflow } = store.get();
-      const drawing = drawingIn(openWorkflow?.extraData);
+      const drawing = getDrawing(openWorkflow?.extraData);
       if (!openWorkflow || !drawing) return;
       const { name, workflowId, storedPath, both, leftOut } = openWorkflow;
       await openNewest(
         false,
         async () => {
-          const [catalogue, { writable }] = await Promise.all([api.readCatalogue(), import("@/lib/contract/editor-workflow/write-file")]);
-          const file = catalogue.ok ? writable(drawing, catalogue.value).withValues(openWorkflow.graph).file : drawing;
+          const [catalogue, { createEditableFile }] = await Promise.all([
+            api.readCatalogue(),
+            import("@/lib/contract/editor-workflow/write-file"),
+          ]);
+          const file = catalogue.ok ? createEditableFile(drawing, catalogue.value).withValues(openWorkflow.graph).file : drawing;
           return openDrawing(file, { readCatalogue: async () => catalogue });
         },
         (result) => settle(result.ok ? ok({ ...result.value, name, workflowId, storedPath, both, leftOut }) : result),

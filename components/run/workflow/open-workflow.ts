@@ -5,10 +5,10 @@
 import { type ByteSource, PartReadError } from "@/lib/browser/files/byte-source";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { withoutMasks } from "@/lib/contract/secrets/secret-texts";
-import { readWorkflow, topologicalOrder } from "@/lib/contract/workflow/graph";
+import { removeMasks } from "@/lib/contract/secrets/secret-texts";
+import { readWorkflow, sortTopologically } from "@/lib/contract/workflow/graph";
 import { type Workflow, workflowLimits } from "@/lib/contract/workflow/read-workflow";
-import { drawingIn, nameInExtraData } from "@/lib/contract/workflow/workflow-name";
+import { getDrawing, getNameInExtraData } from "@/lib/contract/workflow/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type CatalogueApi } from "./catalogue";
 import {
@@ -45,18 +45,18 @@ export async function openAnyWorkflow(
     return reason.code === "ui_format" ? openDrawing(reason.file, api, fileName, facts) : textResult;
   }
   const { graph, extraData, duplicates } = textResult.value;
-  const drawing = drawingIn(extraData);
+  const drawing = getDrawing(extraData);
   if (drawnNodes(drawing) === 0) return ok(toOpened(textResult.value, fileName, facts));
-  const { readDrawingOf } = await import("@/lib/contract/editor-workflow/drawing");
+  const { readMatchingDrawing } = await import("@/lib/contract/editor-workflow/drawing");
   // The id and name of a drawing that does not match the graph belong to other runs.
-  const workflow = readDrawingOf(drawing, graph) ? textResult.value : { graph, duplicates, extraData: withoutDrawing(extraData) };
+  const workflow = readMatchingDrawing(drawing, graph) ? textResult.value : { graph, duplicates, extraData: withoutDrawing(extraData) };
   const both = { text, ...(fileName !== undefined && { fileName }), facts };
   return ok({ ...toOpened(workflow, fileName, facts), both });
 }
 
 export async function openDrawingOf({ text, fileName, facts }: BothFormats, api: CatalogueApi): Promise<Result<OpenedFile, Refusal>> {
   const workflowResult = openWorkflow(text, fileName, facts);
-  const drawing = workflowResult.ok ? drawingIn(workflowResult.value.extraData) : undefined;
+  const drawing = workflowResult.ok ? getDrawing(workflowResult.value.extraData) : undefined;
   return workflowResult.ok && drawing ? openDrawing(drawing, api, fileName, { ...facts, name: workflowResult.value.name }) : workflowResult;
 }
 
@@ -75,7 +75,7 @@ export async function openDrawing(
     return failed(refusal({ code: "too_large", limit: "nodes", max: workflowLimits.nodes, found: workflowLimits.nodes + 1 }, fileName));
   if (Object.keys(graph).length === 0) return failed(refusal({ code: "nothing_runs" }, fileName));
   const extraData = { extra_pnginfo: { workflow: file } };
-  return ok({ ...toOpened({ graph, extraData, title: nameInExtraData(extraData) }, fileName, facts), rawTexts });
+  return ok({ ...toOpened({ graph, extraData, title: getNameInExtraData(extraData) }, fileName, facts), rawTexts });
 }
 
 function toOpened({ title, duplicates, ...read }: Workflow, fileName: string | undefined, facts: WorkflowFacts): OpenedFile {
@@ -83,10 +83,10 @@ function toOpened({ title, duplicates, ...read }: Workflow, fileName: string | u
   return {
     name: nameOfFile(fileName ?? "") || (facts.name ?? title ?? ""),
     // Keeping the file's own id groups its runs with those started elsewhere.
-    workflowId: uuidOf(drawingIn(extraData)?.id) ?? uuidOf(facts.workflowId) ?? workflowIdOf(graph),
+    workflowId: uuidOf(getDrawing(extraData)?.id) ?? uuidOf(facts.workflowId) ?? workflowIdOf(graph),
     order: orderOf(graph),
     graph,
-    ...(extraData && { extraData: withoutMasks(extraData) }),
+    ...(extraData && { extraData: removeMasks(extraData) }),
     ...(facts.leavesOut && { leftOut: facts.leavesOut }),
     ...(duplicates && { duplicates }),
     ...(facts.fromJob !== undefined && { fromJob: facts.fromJob }),
@@ -123,7 +123,7 @@ export async function openFile(
 
 /** Nodes in or behind a loop have no execution order, so they come last. */
 function orderOf(graph: Graph): string[] {
-  const sorted = topologicalOrder(graph);
+  const sorted = sortTopologically(graph);
   const sortedIds = new Set(sorted);
   return [...sorted, ...Object.keys(graph).filter((id) => !sortedIds.has(id))];
 }

@@ -6,8 +6,8 @@ import { type JsonObject } from "@/lib/contract/json/json";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
-import { mayCarryWorkflow } from "@/lib/contract/views/outputs-view";
-import { linksOf, type WorkflowProblem } from "@/lib/contract/workflow/graph";
+import { canContainWorkflow } from "@/lib/contract/views/outputs-view";
+import { getLinks, type WorkflowProblem } from "@/lib/contract/workflow/graph";
 import { toUuid } from "@/lib/shared/text";
 import { type UnsentPicture } from "../form/controls/picture-api";
 
@@ -106,7 +106,7 @@ export type PendingImage = { id: string; value: string; name: string };
 /** Without folders and extension. */
 export function nameOfFile(path: string): string {
   const name = path.slice(path.lastIndexOf("/") + 1);
-  return (mayCarryWorkflow(name) ? name.slice(0, name.lastIndexOf(".")) : name).trim();
+  return (canContainWorkflow(name) ? name.slice(0, name.lastIndexOf(".")) : name).trim();
 }
 
 // A workflow's id groups its runs. It is made from the graph's shape (node ids, classes, links), not from its texts and seeds, and is the
@@ -122,7 +122,7 @@ function shapeOf(graph: Graph): string {
   return writeExactJson(
     ids.map((id) => {
       const node = graph[id];
-      const links = node ? linksOf(node).map(({ input, source, output }) => writeExactJson([input, source, output])) : [];
+      const links = node ? getLinks(node).map(({ input, source, output }) => writeExactJson([input, source, output])) : [];
       return [id, node?.class_type, links.sort()];
     }),
   );

@@ -7,9 +7,9 @@ import { FailureNotice } from "@/components/ui/empty-state";
 import { isMissingOperation } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { own } from "@/lib/contract/json/own";
-import { cutText } from "@/lib/contract/plain-line";
+import { truncateText } from "@/lib/contract/plain-line";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { nodeName } from "@/lib/contract/workflow/graph";
+import { getNodeName } from "@/lib/contract/workflow/graph";
 import { ok, type Result } from "@/lib/shared/result";
 import { type CatalogueApi } from "./catalogue";
 import { openDrawingOf } from "./open-workflow";
@@ -171,10 +171,10 @@ function differencesOf(run: Graph, drawing: Graph): FormatDifferences {
         : [
             {
               nodeId,
-              title: first ? nodeName(first) : nodeId,
+              title: first ? getNodeName(first) : nodeId,
               input,
-              run: cutText(runValue, MAX_VALUE),
-              drawing: cutText(drawingValue, MAX_VALUE),
+              run: truncateText(runValue, MAX_VALUE),
+              drawing: truncateText(drawingValue, MAX_VALUE),
             },
           ];
     });

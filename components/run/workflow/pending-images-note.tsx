@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { Button } from "@/components/ui/controls/button";
 import { Picture } from "@/components/ui/pictures/picture";
-import { thumbnailUrl } from "@/lib/browser/urls";
+import { createThumbnailUrl } from "@/lib/browser/urls";
 import { formBuilder, type FormNode } from "../form/form-model";
 import { type OpenedFile, type PendingImage, type PendingImages } from "./opened-workflow";
 
@@ -43,7 +43,7 @@ export function PendingImagesNote({
           {pictures.slice(0, SHOWN).map(({ id, name }) => (
             <li key={id}>
               <Picture
-                src={thumbnailUrl({ asset: id, edge: 128, connection })}
+                src={createThumbnailUrl({ asset: id, edge: 128, connection })}
                 alt={name}
                 width={52}
                 height={39}

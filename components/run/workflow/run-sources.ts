@@ -8,10 +8,10 @@ import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json"
 import { own } from "@/lib/contract/json/own";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { secretsInWorkflow } from "@/lib/contract/secrets/secret-places";
+import { findWorkflowSecrets } from "@/lib/contract/secrets/secret-places";
 import { toAssetView } from "@/lib/contract/views/asset-view";
 import { type JobView, toJobView } from "@/lib/contract/views/job-view";
-import { workflowName } from "@/lib/contract/workflow/workflow-name";
+import { getWorkflowName } from "@/lib/contract/workflow/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { assetValue, contentName, type UnsentPicture } from "../form/controls/picture-api";
 import { openAnyWorkflow, openFile, openWorkflow } from "./open-workflow";
@@ -67,11 +67,11 @@ async function openJob({ job: id, without }: Extract<RunSource, { job: string }>
   if (!job.value.workflow) return refuse({ code: "job_without_workflow" });
   // The job carries the name; its workflow id groups the new run with the older ones.
   const result = await openAnyWorkflow(writeExactJson(job.value.workflow), api, undefined, {
-    name: workflowName(job.value),
+    name: getWorkflowName(job.value),
     workflowId: job.value.workflow_id,
     fromJob: id,
     errors: failureOf(toJobView(job.value)),
-    ...(without && { leavesOut: secretsInWorkflow(job.value.workflow) }),
+    ...(without && { leavesOut: findWorkflowSecrets(job.value.workflow) }),
   });
   return result.ok ? result : refuse(result.failure.reason);
 }

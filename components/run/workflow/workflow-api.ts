@@ -2,16 +2,16 @@
 
 import { type SampleName } from "@/components/frame/samples/samples";
 import { callApi } from "@/lib/browser/api";
-import { bytesAt, type ByteSource } from "@/lib/browser/files/byte-source";
+import { type ByteSource, openByteSource } from "@/lib/browser/files/byte-source";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { apiPath, viewUrl, withQuery } from "@/lib/browser/urls";
+import { apiPath, createViewUrl, withQuery } from "@/lib/browser/urls";
 import { type AppDefinition } from "@/lib/contract/apps/app";
-import { fromTop } from "@/lib/contract/assets/file-refs";
+import { addFolderPath } from "@/lib/contract/assets/file-refs";
 import { type UserdataFile } from "@/lib/contract/operations/files";
 import { type Asset } from "@/lib/contract/schemas/asset";
 import { type JobDetail, type JobsAnswer } from "@/lib/contract/schemas/job";
 import { toMilliseconds } from "@/lib/contract/times";
-import { type AssetView, fileOfAsset } from "@/lib/contract/views/asset-view";
+import { type AssetView, getAssetFile } from "@/lib/contract/views/asset-view";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type PictureApi, sendWithoutProgress, type UnsentPicture } from "../form/controls/picture-api";
 import { type CatalogueApi, readCatalogue } from "./catalogue";
@@ -51,14 +51,14 @@ export function createWorkflowApi(connection: string | undefined, shipsPictures:
     loadSample: (name) => readSample(`${name}.json`, (response) => response.text()),
     readApp: (id) => callApi<AppDefinition>(`/api/apps/${encodeURIComponent(id)}/workflow`, { cache: "no-store" }),
     readJob: (id) => callApi(withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection }), { cache: "no-store" }),
-    readStored: (path) => bytesAt(apiPath(withQuery(`/api/userdata/${encodeURIComponent(path)}`, { connection }))),
-    readFile: (asset) => bytesAt(viewUrl({ ...fileOfAsset(asset), connection })),
+    readStored: (path) => openByteSource(apiPath(withQuery(`/api/userdata/${encodeURIComponent(path)}`, { connection }))),
+    readFile: (asset) => openByteSource(createViewUrl({ ...getAssetFile(asset), connection })),
     listStored: async () => {
       const path = withQuery("/api/userdata", { dir: FOLDER, recurse: true, connection });
       const files = await callApi<UserdataFile[]>(path, { cache: "no-store" });
       if (!files.ok) return files;
       const changedAt = ({ modified }: UserdataFile) => toMilliseconds(modified) ?? 0;
-      return ok(fromTop(files.value, FOLDER).sort((item, other) => changedAt(other) - changedAt(item)));
+      return ok(addFolderPath(files.value, FOLDER).sort((item, other) => changedAt(other) - changedAt(item)));
     },
     readCatalogue: () => readCatalogue(connection),
   };

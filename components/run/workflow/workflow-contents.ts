@@ -4,13 +4,13 @@ import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json"
 import { isObject, type JsonObject, objectOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { parseJson } from "@/lib/contract/json/parse-json";
-import { anyText, map, object, where } from "@/lib/contract/json/readers";
+import { anyText, filter, map, object } from "@/lib/contract/json/readers";
 import { FILE_NAME, isFileName } from "@/lib/contract/nodes/fill-texts";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
-import { isMasked, withoutMasks } from "@/lib/contract/secrets/secret-texts";
-import { drawingIn } from "@/lib/contract/workflow/workflow-name";
+import { isMasked, removeMasks } from "@/lib/contract/secrets/secret-texts";
+import { getDrawing } from "@/lib/contract/workflow/workflow-name";
 import { isDeeperThan } from "@/lib/shared/json-depth";
 import { withInput } from "../form/form-model";
 import { type OpenWorkflow } from "./opened-workflow";
@@ -22,7 +22,7 @@ import { type OpenWorkflow } from "./opened-workflow";
 
 const OURS = "lightdesk";
 const MAX_LENGTH = 1_000;
-const name = where(anyText, (text) => text.length <= MAX_LENGTH);
+const name = filter(anyText, (text) => text.length <= MAX_LENGTH);
 const readOurs = object({ fileNames: map(object({ written: name, filled: name })) });
 
 /** The editor's drawing, with the names that differ between `sent` and `written`. */
@@ -38,7 +38,7 @@ export function withWrittenNames(drawing: JsonObject | undefined, writtenGraph: 
 }
 
 export function readWrittenNames<T extends { graph: Graph; extraData?: JsonObject }>(file: T): T {
-  const drawing = drawingIn(file.extraData);
+  const drawing = getDrawing(file.extraData);
   const before = objectOf(drawing?.extra) ?? {};
   const { [OURS]: ownData, ...extra } = before;
   if (ownData === undefined) return file;
@@ -86,7 +86,7 @@ export function leftOut({ graph, extraData }: Parts, secretPlaces: readonly Secr
 
 function withoutSecret(name: string, value: unknown): unknown {
   const { [name]: masked } = maskSecrets({ [name]: value });
-  return isMasked(masked) ? withoutMasks(masked) : "";
+  return isMasked(masked) ? removeMasks(masked) : "";
 }
 
 /** Keeps the editor's drawing with masked texts emptied, and list items, since positions matter. */
@@ -95,7 +95,7 @@ function withoutPath(value: JsonObject, [name = "", ...rest]: readonly string[])
   if (inner === undefined) return value;
   if (rest.length > 0 && isObject(inner)) return withSpellingsOf(value, { ...value, [name]: withoutPath(inner, rest) });
   const masked = typeof inner === "string" ? undefined : maskSecrets(inner);
-  if (isMasked(masked)) return withSpellingsOf(value, { ...value, [name]: withoutMasks(masked) });
+  if (isMasked(masked)) return withSpellingsOf(value, { ...value, [name]: removeMasks(masked) });
   const { [name]: _, ...others } = value;
   return withSpellingsOf(value, others);
 }

@@ -4,7 +4,7 @@
 import { useCallback, useMemo, useState } from "react";
 import { persisted } from "@/lib/browser/persisted";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { anyText, list, object, or, type Reader } from "@/lib/contract/json/readers";
+import { anyText, list, object, type Reader, withFallback } from "@/lib/contract/json/readers";
 import { type BothFormats, fingerprint, type Format } from "./opened-workflow";
 
 const MAX_WORKFLOWS = 200;
@@ -13,14 +13,14 @@ const MAX_INPUTS = 200;
 type WorkflowMemory = { pinned: readonly string[]; randomised: readonly string[] };
 type Entry = readonly [id: string, memory: WorkflowMemory];
 
-const inputs = or(list(anyText, MAX_INPUTS), []);
+const inputs = withFallback(list(anyText, MAX_INPUTS), []);
 const memory = object({ pinned: inputs, randomised: inputs });
 const entry: Reader<Entry> = (storedValue) => {
   const [id, stored]: unknown[] = Array.isArray(storedValue) ? storedValue : [];
   const read = memory(stored);
   return typeof id === "string" && read ? [id, read] : undefined;
 };
-const workflows = persisted("lightdesk.run.workflows", or(list(entry), []));
+const workflows = persisted("lightdesk.run.workflows", withFallback(list(entry), []));
 
 export function inputKey(nodeId: string, name: string): string {
   return writeExactJson([nodeId, name]);

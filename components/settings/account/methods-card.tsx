@@ -12,7 +12,7 @@ import { RelativeTime } from "@/components/ui/time/relative-time";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { signInAt } from "@/lib/browser/session";
+import { signInWithProvider } from "@/lib/browser/session";
 import { useRequests } from "@/lib/browser/use-read";
 import { type SessionView } from "@/lib/contract/console";
 import { type SignInMethods } from "@/lib/contract/people/sign-in";
@@ -83,7 +83,7 @@ function useMethods() {
     failure,
     async connect(id: string, provider: string) {
       begin(id);
-      const redirect = await signInAt(id, { purpose: "link", returnTo: "/settings/account" });
+      const redirect = await signInWithProvider(id, { purpose: "link", returnTo: "/settings/account" });
       if (redirect.ok) return window.location.assign(redirect.value);
       setBusyWith(undefined);
       setRefused({ provider, reason: redirect.failure });

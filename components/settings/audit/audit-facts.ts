@@ -1,6 +1,6 @@
 import { shortId, withQuery } from "@/lib/browser/urls";
 import { type AuditItem, type AuditPart, type AuditQuery } from "@/lib/contract/audit/audit";
-import { namelessWorkflow } from "@/lib/contract/workflow/workflow-name";
+import { formatNamelessWorkflow } from "@/lib/contract/workflow/workflow-name";
 
 /** The log's words, and the names shown to people. */
 const words = {
@@ -49,7 +49,7 @@ export function factsOf({ action, outcome = "", connection }: AuditItem): AuditF
 /** The name as in lists; `short`: the beginning of the id, shown next to a name. */
 export function partWords({ action }: AuditItem, { id, name }: Pick<AuditPart, "id" | "name">): { text: string; short?: string } {
   if (isCount(action, id)) return { text: id };
-  if (name === undefined || name === id) return { text: aboutJobs.has(action) ? namelessWorkflow(id) : id };
+  if (name === undefined || name === id) return { text: aboutJobs.has(action) ? formatNamelessWorkflow(id) : id };
   return { text: name, ...((aboutJobs.has(action) || aboutAssets.has(action)) && { short: shortId(id) }) };
 }
 

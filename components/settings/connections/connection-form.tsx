@@ -6,7 +6,7 @@ import { InputField } from "@/components/ui/controls/form-field";
 import { useRouter } from "@/components/ui/link";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { endsWithApi, toBaseUrl, withScheme } from "@/lib/contract/connections";
+import { addScheme, endsWithApi, toBaseUrl } from "@/lib/contract/connections";
 import { type ConnectionCheck, type ConnectionSaved, type ConnectionView } from "@/lib/contract/console";
 import { type Result } from "@/lib/shared/result";
 import { Outcome } from "../outcome";
@@ -150,8 +150,8 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
 
 /** The value to be stored, if it differs from the typed one. */
 function hintOf(address: string, t: ReturnType<typeof useTranslations<"settings.form">>): string {
-  if (endsWithApi(address)) return t("withoutApi", { url: toBaseUrl(withScheme(address)) });
-  return withScheme(address) === address ? t("baseUrlHint") : t("withScheme", { url: toBaseUrl(withScheme(address)) });
+  if (endsWithApi(address)) return t("withoutApi", { url: toBaseUrl(addScheme(address)) });
+  return addScheme(address) === address ? t("baseUrlHint") : t("withScheme", { url: toBaseUrl(addScheme(address)) });
 }
 
 type ConnectionFields = { name: string; baseUrl?: string; accountUrl?: string; key?: string; shared?: boolean };
@@ -165,12 +165,12 @@ export function readConnectionForm(data: FormData): ConnectionFields {
     const value = data.get(name);
     return typeof value === "string" ? value.trim() : "";
   };
-  const baseUrl = withScheme(text("baseUrl"));
+  const baseUrl = addScheme(text("baseUrl"));
   const key = text("key");
   return {
     name: text("name"),
     ...(baseUrl && { baseUrl }),
-    ...(data.has("accountUrl") && { accountUrl: withScheme(text("accountUrl")) }),
+    ...(data.has("accountUrl") && { accountUrl: addScheme(text("accountUrl")) }),
     ...(key && { key }),
     ...(data.get("shared") === "on" && { shared: true }),
   };

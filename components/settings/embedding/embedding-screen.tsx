@@ -8,7 +8,7 @@ import { Options } from "@/components/ui/controls/fields";
 import { SelectField } from "@/components/ui/controls/form-field";
 import { Dialog } from "@/components/ui/dialog";
 import { RelativeTime } from "@/components/ui/time/relative-time";
-import { outsidePath, withQuery } from "@/lib/browser/urls";
+import { toOutsidePath, withQuery } from "@/lib/browser/urls";
 import { embedRefusals } from "@/lib/contract/embed/embed-pages";
 import { type EmbedHostView } from "@/lib/contract/embed/embedding";
 import { type Failure } from "@/lib/contract/failure";
@@ -116,7 +116,7 @@ function SnippetDialog({ host, onClose }: { host: EmbedHostView; onClose: () => 
       className="w-[min(880px,calc(100vw-24px))]"
       actions={
         <>
-          <a href={outsidePath(doctor)} target="_blank" rel="noreferrer" className={buttonStyle()}>
+          <a href={toOutsidePath(doctor)} target="_blank" rel="noreferrer" className={buttonStyle()}>
             {t("doctor")}
           </a>
           <Button onClick={onClose}>{t("close")}</Button>

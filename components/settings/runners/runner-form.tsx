@@ -4,7 +4,7 @@ import { Button } from "@/components/ui/controls/button";
 import { InputField } from "@/components/ui/controls/form-field";
 import { callApi } from "@/lib/browser/api";
 import { type NewRunner, type Runner, type RunnerCheck, type RunnerSaved } from "@/lib/contract/runners/runners";
-import { readTags } from "@/lib/shared/text";
+import { parseTags } from "@/lib/shared/text";
 import { CheckNote } from "../outcome";
 import { ResourceForm, useResourceForm } from "../resource-form";
 
@@ -144,7 +144,7 @@ function readForm(data: FormData, isBuiltIn: boolean): Omit<NewRunner, "keep" | 
   const text = (name: (typeof fields)[number]) => String(data.get(name) ?? "").trim();
   const label = text("label");
   return {
-    tags: readTags(text("tags")),
+    tags: parseTags(text("tags")),
     ...(label && { label }),
     ...(!isBuiltIn && { address: text("address"), slots: Number(text("slots")) }),
   };

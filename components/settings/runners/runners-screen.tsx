@@ -13,7 +13,7 @@ import { ClampedClock, durationText, RelativeTime } from "@/components/ui/time/r
 import { useNumberFormat } from "@/components/ui/time/use-time-format";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
-import { initialOf, type LiveValue, type TimedValue, useLive } from "@/lib/browser/live/use-live";
+import { type LiveValue, type TimedValue, toInitial, useLive } from "@/lib/browser/live/use-live";
 import { useRequests } from "@/lib/browser/use-read";
 import { type Failure } from "@/lib/contract/failure";
 import { type Role } from "@/lib/contract/people/roles";
@@ -46,7 +46,7 @@ const sentences = { pause: "paused", drain: "drained", resume: "resumed", remove
 
 function Runners({ canChange, runners }: { canChange: boolean; runners: Reading }) {
   const t = useTranslations("runners");
-  const live = useLive(runnerPath(), { ...initialOf(use(runners)), read: toRunners });
+  const live = useLive(runnerPath(), { ...toInitial(use(runners)), read: toRunners });
   const [open, setOpen] = useState<Runner | "new">();
   const [removalTarget, setRemovalTarget] = useState<Runner>();
   const actions = useRunnerActions(live);

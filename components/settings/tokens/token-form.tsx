@@ -7,7 +7,7 @@ import { Input } from "@/components/ui/controls/fields";
 import { InputField } from "@/components/ui/controls/form-field";
 import { callApi } from "@/lib/browser/api";
 import { hasRole, type Role, roles } from "@/lib/contract/people/roles";
-import { EVENTS, tokenLifetimes } from "@/lib/contract/people/sign-in";
+import { EVENTS_OPERATION, tokenLifetimes } from "@/lib/contract/people/sign-in";
 import { type NewTokenView, type TokenBody, type TokenChoices, type TokenOperation } from "@/lib/contract/people/tokens";
 import { ChoiceField, ResourceForm, useResourceForm } from "../resource-form";
 
@@ -156,7 +156,7 @@ function Operations({ operations, chosen: selectedOperations, onChange }: Operat
         <CheckList options={tokenOperations} chosen={selectedOperations} onChange={onChange}>
           {({ name, call }) => (
             <span className="min-w-0 truncate">
-              {name === EVENTS ? t("events") : name} <span className="ml-1 font-mono text-xs text-ink-3">{call}</span>
+              {name === EVENTS_OPERATION ? t("events") : name} <span className="ml-1 font-mono text-xs text-ink-3">{call}</span>
             </span>
           )}
         </CheckList>

@@ -11,14 +11,14 @@ import { EmptyState } from "@/components/ui/empty-state";
 import { useRouter } from "@/components/ui/link";
 import { durationText } from "@/components/ui/time/relative-time";
 import { useNumberFormat, useTimeFormat } from "@/components/ui/time/use-time-format";
-import { initialOf, type TimedValue, useLive } from "@/lib/browser/live/use-live";
+import { type TimedValue, toInitial, useLive } from "@/lib/browser/live/use-live";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
-import { addressValues } from "@/lib/contract/params";
+import { toSearchValues } from "@/lib/contract/params";
 import {
-  addUp,
   type Amount,
   amountNames,
+  sumUsage,
   type UsageConnection,
   type UsageFigures,
   usageParams,
@@ -39,7 +39,7 @@ export function UsageScreen({ query, usage }: UsageScreenProps) {
   const router = useRouter();
   const { from, to } = query;
   const timeRange: TimeRange = from === undefined && to === undefined ? query : { from, to };
-  const values = (range: UsageQuery) => addressValues(usageParams, range);
+  const values = (range: UsageQuery) => toSearchValues(usageParams, range);
   const go = ({ within = usageParams.within.default, ...dates }: TimeRange) =>
     router.push(withQuery("/settings/usage", values({ within, ...dates })));
   return (
@@ -60,8 +60,8 @@ const same = (usage: UsageView) => usage;
 function Usage({ query, usage }: UsageScreenProps) {
   const t = useTranslations("usage");
   const clock = useTimeFormat();
-  const path = withQuery("/api/console/usage", addressValues(usageParams, query));
-  const live = useLive(path, { ...initialOf(use(usage)), read: same });
+  const path = withQuery("/api/console/usage", toSearchValues(usageParams, query));
+  const live = useLive(path, { ...toInitial(use(usage)), read: same });
   const notice = live.failure ? <FailureMessage failure={live.failure} onRetry={() => void live.refresh()} /> : null;
   if (!live.value) return notice;
   const { rows, isOfAll, fromMs, toMs } = live.value;
@@ -115,7 +115,7 @@ function UsageTable({ rows }: { rows: readonly UsageRow[] }) {
                 {t("total")}
               </th>
               <td className="max-sm:hidden" />
-              <Figures of={addUp(rows)} />
+              <Figures of={sumUsage(rows)} />
             </tr>
           </tfoot>
         ) : null}
@@ -159,7 +159,7 @@ function MemberRows({ rows }: { rows: readonly UsageRow[] }) {
             <span className="sr-only">{t("totalOf", { name })}</span>
             <span aria-hidden="true">{t("total")}</span>
           </th>
-          <Figures of={addUp(rows)} />
+          <Figures of={sumUsage(rows)} />
         </tr>
       ) : null}
     </tbody>

@@ -6,10 +6,10 @@ import { FileName } from "@/components/ui/truncated";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
-import { maskedAddress } from "@/lib/contract/assets/file-refs";
+import { maskAddress } from "@/lib/contract/assets/file-refs";
 import { isLoopback } from "@/lib/contract/connections";
-import { isNotThere } from "@/lib/contract/failure";
-import { list, number, object, oneOf, type Reader, text, where } from "@/lib/contract/json/readers";
+import { isNotFound } from "@/lib/contract/failure";
+import { filter, list, number, object, oneOf, type Reader, text } from "@/lib/contract/json/readers";
 import { formatBytes } from "@/lib/shared/format";
 import { type Result } from "@/lib/shared/result";
 
@@ -160,15 +160,15 @@ const metadata = object(
   {
     name: text,
     filename: text,
-    content_length: where(number, (size) => size >= 0),
-    preview_image: where(text, (address) => /^data:image\/(png|jpeg|webp|gif|avif);/i.test(address)),
+    content_length: filter(number, (size) => size >= 0),
+    preview_image: filter(text, (address) => /^data:image\/(png|jpeg|webp|gif|avif);/i.test(address)),
     validation: object({}, { is_valid: oneOf([true, false]), errors: list(sentence), warnings: list(sentence) }),
   },
 );
 
 export function toCheck(result: Result<unknown, ApiFailure>): SourceCheck {
   if (result.ok) return { kind: "known", facts: toFacts(result.value) };
-  return isNotThere(result.failure) ? { kind: "unsupported" } : { kind: "refused", failure: result.failure };
+  return isNotFound(result.failure) ? { kind: "unsupported" } : { kind: "refused", failure: result.failure };
 }
 
 function toFacts(response: unknown): SourceFacts {
@@ -200,7 +200,7 @@ export function readAddresses(text: string): { addresses: Address[]; isCut: bool
   const addresses = lines.slice(0, MAX_ADDRESSES).map((url): Address => {
     const fault = seenUrls.has(url) ? "twice" : faultOf(url);
     seenUrls.add(url);
-    return { url, displayUrl: maskedAddress(url).slice(0, 300), ...(fault && { fault }) };
+    return { url, displayUrl: maskAddress(url).slice(0, 300), ...(fault && { fault }) };
   });
   return { addresses, isCut: lines.length > MAX_ADDRESSES };
 }

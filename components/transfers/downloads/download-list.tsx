@@ -10,7 +10,7 @@ import { useLive } from "@/lib/browser/live/use-live";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { useRequests } from "@/lib/browser/use-read";
-import { type DownloadState, type DownloadTask, type DownloadTasks, fileOfAddress } from "@/lib/contract/assets/file-refs";
+import { type DownloadState, type DownloadTask, type DownloadTasks, getFileName } from "@/lib/contract/assets/file-refs";
 import { isMissingOperation } from "@/lib/contract/failure";
 import { formatBytes } from "@/lib/shared/format";
 import { OpenAsset, TransferRow } from "../uploads/upload-list";
@@ -122,7 +122,7 @@ function refusalText(failure: ApiFailure, t: Words, errors: ReturnType<typeof us
 }
 
 function nameOf({ fileName, source }: DownloadTask): string {
-  return fileName || fileOfAddress(source);
+  return fileName || getFileName(source);
 }
 
 export type Downloads = ReturnType<typeof useDownloads>;

@@ -10,7 +10,7 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { isMissingOperation } from "@/lib/contract/failure";
 import { ACT_HEADER } from "@/lib/shared/headers";
-import { newUuid } from "@/lib/shared/text";
+import { createUuid } from "@/lib/shared/text";
 import { AssetFieldsForm, type DraftErrors, newDraft, readDraft, uploadPreferences } from "../uploads/asset-fields-form";
 import { type Address, AddressLine, MAX_ADDRESSES, readAddresses, useAddressChecks } from "./address-line";
 
@@ -53,7 +53,7 @@ export function UrlDialog({ connection, text, onText, onStarted, onClose }: UrlD
       ...(previewId && { preview_id: previewId }),
     };
     const failures = new Map<string, ApiFailure>();
-    const headers = { [ACT_HEADER]: newUuid() };
+    const headers = { [ACT_HEADER]: createUuid() };
     const count = { already: 0, started: 0 };
     // One at a time; a refused one doesn't stop the others.
     for (const { url } of good) {

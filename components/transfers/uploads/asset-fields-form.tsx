@@ -5,9 +5,9 @@ import { persisted } from "@/lib/browser/persisted";
 import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, type JsonObject } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
-import { anyText, object, oneOf, or } from "@/lib/contract/json/readers";
+import { anyText, object, oneOf, withFallback } from "@/lib/contract/json/readers";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { readTags } from "@/lib/shared/text";
+import { parseTags } from "@/lib/shared/text";
 
 type AssetFieldsFormProps = {
   /** The connection whose tags are offered. */
@@ -107,7 +107,7 @@ export function draftOf({ name, tags, metadata, previewId }: AssetFields): Asset
 }
 
 export function readDraft({ name, tags: tagText, metadata: metadataText, preview }: AssetFieldsDraft): Result<AssetFields, DraftErrors> {
-  const tags = readTags(tagText);
+  const tags = parseTags(tagText);
   const metadata = metadataText.trim() === "" ? {} : parseJson(metadataText);
   const previewId = ASSET_URL.exec(preview.trim())?.[1] ?? preview.trim();
   const faults: DraftErrors = {
@@ -168,7 +168,7 @@ export function fieldsWrittenExcept(parts: readonly AssetFieldPart[], before: As
 export const DEFAULT_UPLOAD_PREFERENCES = { ask: true, tags: newDraft.tags };
 
 /** The default tags apply only if files are added without asking. */
-const storedPreferences = object({ ask: oneOf([false]), tags: or(anyText, newDraft.tags) });
+const storedPreferences = object({ ask: oneOf([false]), tags: withFallback(anyText, newDraft.tags) });
 
 export const uploadPreferences = persisted(
   "lightdesk.uploads",

@@ -11,7 +11,7 @@ import { callApi } from "@/lib/browser/api";
 import { type DroppedFiles } from "@/lib/browser/files/dropped-files";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { offerHash } from "@/lib/browser/uploads/offer-hash";
-import { hashFirstUpTo } from "@/lib/browser/uploads/upload";
+import { getMaxHashBytes } from "@/lib/browser/uploads/upload";
 import { withQuery } from "@/lib/browser/urls";
 import { useRead } from "@/lib/browser/use-read";
 import { isMissingOperation } from "@/lib/contract/failure";
@@ -52,7 +52,7 @@ export function StartDialog({ dropped, connection, onStart, onClose }: StartDial
   const [isLast, setLast] = useState(() => !uploadPreferences.get().ask);
   const [isEmptyOut, setEmptyOut] = useState(true);
   const limit = useUploadLimit(connection?.id);
-  const atOnce = hashFirstUpTo(tabUploads.speeds());
+  const atOnce = getMaxHashBytes(tabUploads.speeds());
 
   if (!dropped) return <Dialog isOpen onClose={onClose} title={t("reading")} actions={<Button onClick={onClose}>{t("cancel")}</Button>} />;
   const { unreadable, leftOut, isCut } = dropped;

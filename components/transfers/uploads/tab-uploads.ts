@@ -4,7 +4,7 @@ import { retryRateLimited } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { hashPool } from "@/lib/browser/uploads/hash-pool";
 import { offerHash } from "@/lib/browser/uploads/offer-hash";
-import { canBeRead } from "@/lib/browser/uploads/picture-check";
+import { canDecode } from "@/lib/browser/uploads/picture-check";
 import { upload } from "@/lib/browser/uploads/upload";
 import { withQuery } from "@/lib/browser/urls";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -44,7 +44,7 @@ export const tabUploads = createUploadStore(
         upload<StoredAsset>(withQuery("/api/assets", { connection }), { form, onProgress, signal, act: action }),
       );
     },
-    canBeRead,
+    canBeRead: canDecode,
     change: writeChanges,
     nowMs: () => performance.now(),
   },

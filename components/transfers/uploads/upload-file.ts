@@ -9,7 +9,7 @@ import { type HashPoint } from "@/lib/browser/uploads/hash-file";
 import { type HashPool } from "@/lib/browser/uploads/hash-pool";
 import { isWorthHashing, type Speeds } from "@/lib/browser/uploads/upload";
 import { isMissingOperation } from "@/lib/contract/failure";
-import { isUnsent, mayHaveStarted } from "@/lib/contract/workflow/submission";
+import { couldHaveStarted, isUnsent } from "@/lib/contract/workflow/submission";
 import { type Result } from "@/lib/shared/result";
 import { type AssetFields, type FieldChanges } from "./asset-fields-form";
 import { type Check, type FieldsFailure, type SentWhole, type StoredAsset, type UploadItem, type UploadStatus } from "./upload-item";
@@ -179,7 +179,7 @@ function whyNotFromHash(failure: ApiFailure): SentWhole | undefined {
 }
 
 function mayHaveArrived(failure: ApiFailure): boolean {
-  return mayHaveStarted(failure) || (failure.status === 0 && !isUnsent(failure));
+  return couldHaveStarted(failure) || (failure.status === 0 && !isUnsent(failure));
 }
 
 const unreadable: ApiFailure = { code: "FILE_UNREADABLE", message: "", status: 0 };

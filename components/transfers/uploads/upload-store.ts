@@ -3,10 +3,10 @@
 // that would meet every file holds the waiting ones; failed files and alarms stay until a person deals with them.
 
 import { CONSOLE_UNREACHABLE } from "@/lib/browser/read-failure";
-import { type Speeds, withSample } from "@/lib/browser/uploads/upload";
+import { addSample, type Speeds } from "@/lib/browser/uploads/upload";
 import { createUploadQueue } from "@/lib/browser/uploads/upload-queue";
 import { type Failure } from "@/lib/contract/failure";
-import { newUuid } from "@/lib/shared/text";
+import { createUuid } from "@/lib/shared/text";
 import { type AssetFields, diffFields, fieldsWrittenExcept, mergeFields } from "./asset-fields-form";
 import { type UploadConditions, uploadFile, type UploadPorts } from "./upload-file";
 import { isProblem, isUnderWay, isUnfinished, type UploadItem, type UploadKind, type UploadStatus } from "./upload-item";
@@ -48,7 +48,7 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
   function conditionsOf(connection: string | undefined): UploadConditions {
     const service = services.get(connection) ?? {};
     services.set(connection, service);
-    return { service, speeds: () => speeds, measured: (speed, sample) => (speeds = withSample(speeds, speed, sample)) };
+    return { service, speeds: () => speeds, measured: (speed, sample) => (speeds = addSample(speeds, speed, sample)) };
   }
 
   /** Files of any kind are stored; a picture that cannot be read is marked. */
@@ -112,7 +112,7 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
     if (item?.status.kind !== "paused" && item?.status.kind !== "failed") return;
     // An id that the service rejected is not used again.
     const isIdSpent = item.status.kind === "failed" && item.status.failure.code === "ASSET_ID_UNAVAILABLE";
-    change(key, { status: { kind: "waiting" }, ...(isIdSpent && { id: newUuid(), mayBeStored: false }) });
+    change(key, { status: { kind: "waiting" }, ...(isIdSpent && { id: createUuid(), mayBeStored: false }) });
   }
 
   return {
@@ -123,9 +123,9 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
     add(uploads: readonly NewUpload[], connection?: string, takesNoId = false) {
       if (!get().items.some(isUnfinished)) release();
       if (takesNoId) conditionsOf(connection).service.takesNoId = true;
-      const action = newUuid();
+      const action = createUuid();
       const common = { connection, action, mayBeStored: false, status: { kind: "waiting" } } as const;
-      add(uploads.map((upload) => (key) => ({ ...upload, ...common, key, id: newUuid() })));
+      add(uploads.map((upload) => (key) => ({ ...upload, ...common, key, id: createUuid() })));
     },
     pause(key: number) {
       pause(key);
@@ -134,7 +134,7 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
     /** Also for failed files, and for descriptions that could not be written. */
     again(key: number) {
       const unwritten = find(key)?.standing;
-      if (unwritten) void write(key, unwritten, newUuid());
+      if (unwritten) void write(key, unwritten, createUuid());
       release();
       wait(key);
       startPending();
@@ -164,7 +164,7 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
     dropFailed: () => remove(keysOf(({ status }) => status.kind === "failed")),
     /** For waiting files the description is sent along; for files stored or being sent it is written afterwards. */
     describe(keys: ReadonlySet<number>, assetFields: (item: UploadItem) => AssetFields) {
-      const action = newUuid();
+      const action = createUuid();
       for (const key of keys) {
         const item = find(key);
         if (!item) continue;

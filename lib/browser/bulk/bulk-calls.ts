@@ -1,6 +1,6 @@
 import { isPlainRateLimit } from "@/lib/contract/failure";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
-import { mayHaveStarted } from "@/lib/contract/workflow/submission";
+import { couldHaveStarted } from "@/lib/contract/workflow/submission";
 import { sleep } from "@/lib/shared/async";
 import { ACT_HEADER } from "@/lib/shared/headers";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -19,9 +19,9 @@ export type Work = {
 };
 
 const FIRST_WAIT_MS = 1_000;
-const MAX_TRIES = 6;
+const MAX_ATTEMPTS = 6;
 
-/** Retries only plain rate limits: those calls had no effect and can be repeated as they are. */
+/** Retries only plain rate limits, because those calls had no effect. */
 export async function callWithRetry<T>(path: `/${string}`, init: CallInit, work: Work): Promise<Result<T, ApiFailure>> {
   const headers = new Headers(init.headers);
   if (work.act !== undefined) headers.set(ACT_HEADER, work.act);
@@ -35,12 +35,12 @@ export async function retryRateLimited<T>(
 ): Promise<Result<T, ApiFailure>> {
   for (let tries = 1; ; tries++) {
     const result = await call();
-    if (result.ok || tries === MAX_TRIES || !isPlainRateLimit(result.failure)) return result;
+    if (result.ok || tries === MAX_ATTEMPTS || !isPlainRateLimit(result.failure)) return result;
     const waitMs = result.failure.retryAfterMs ?? FIRST_WAIT_MS * 2 ** (tries - 1);
     onWait(waitMs);
-    const isFull = await sleep(waitMs, { signal });
+    const hasWaited = await sleep(waitMs, { signal });
     onWait(undefined);
-    if (!isFull) return result;
+    if (!hasWaited) return result;
   }
 }
 
@@ -51,7 +51,7 @@ export function affectsAllCalls({ status, code }: Pick<ApiFailure, "status" | "c
 
 export type BatchOutcome<Entry> = { entries: Entry[]; isOver?: boolean };
 
-export async function inBatches<Item extends { id: string }, Entry extends { id: string }>(
+export async function runInBatches<Item extends { id: string }, Entry extends { id: string }>(
   items: readonly Item[],
   size: number,
   runBatch: (batch: readonly Item[]) => Promise<BatchOutcome<Entry>>,
@@ -79,7 +79,7 @@ export type AllPages<Item> = { items: Item[]; isCut: boolean };
 
 type List<Data, Item> = { pathAt: (offset: number) => `/${string}`; read: (answer: Data) => Page<Item>; maxItems: number };
 
-export async function walkPages<Data, Item extends { id: string }>(
+export async function readAllPages<Data, Item extends { id: string }>(
   { pathAt, read, maxItems }: List<Data, Item>,
   work: Work,
 ): Promise<Result<AllPages<Item>, ApiFailure>> {
@@ -89,11 +89,11 @@ export async function walkPages<Data, Item extends { id: string }>(
     const result = await callWithRetry<Data>(pathAt(offset), { cache: "no-store" }, work);
     if (!result.ok) return failed(result.failure);
     const { items, rows, total, hasMore } = read(result.value);
-    const before = itemsById.size;
+    const previousCount = itemsById.size;
     for (const item of items) itemsById.set(item.id, item);
-    work.onDone(itemsById.size - before);
+    work.onDone(itemsById.size - previousCount);
     offset += rows;
-    isOver = itemsById.size === before || (hasMore === undefined ? offset >= (total ?? Number.POSITIVE_INFINITY) : !hasMore);
+    isOver = itemsById.size === previousCount || (hasMore === undefined ? offset >= (total ?? Number.POSITIVE_INFINITY) : !hasMore);
   }
   return ok({
     items: [...itemsById.values()].slice(0, maxItems),
@@ -103,14 +103,14 @@ export async function walkPages<Data, Item extends { id: string }>(
 
 export type ClearAllResult<T> = { kind: "answered"; answer: T } | { kind: "lost"; left: number };
 
-export async function clearAll<T>(path: `/${string}`, leftPath: `/${string}`): Promise<Result<ClearAllResult<T>, ApiFailure>> {
+export async function clearAllJobs<T>(path: `/${string}`, leftPath: `/${string}`): Promise<Result<ClearAllResult<T>, ApiFailure>> {
   const result = await callApi<T>(path, { method: "POST", json: { clear: true } });
   if (result.ok) return ok({ kind: "answered", answer: result.value });
-  if (!isUnanswered(result.failure)) return result;
+  if (!hasNoResponse(result.failure)) return result;
   const list = await callApi<JobsAnswer>(leftPath, { cache: "no-store" });
   return list.ok && list.value.pagination.total !== undefined ? ok({ kind: "lost", left: list.value.pagination.total }) : result;
 }
 
-export function isUnanswered(failure: ApiFailure): boolean {
-  return failure.status === 0 || mayHaveStarted(failure);
+export function hasNoResponse(failure: ApiFailure): boolean {
+  return failure.status === 0 || couldHaveStarted(failure);
 }

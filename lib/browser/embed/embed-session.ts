@@ -1,12 +1,12 @@
-// The session of an embedded page: in a cookie if the browser allows one, else in memory. A bearer is never stored.
+// The session of an embedded page: in a cookie if the browser allows it, otherwise in memory. Bearers are never stored.
 
 import { type EmbedSessionStarted } from "@/lib/contract/embed/embedding";
 import { callApi } from "../api";
 import { type ApiFailure, CONSOLE_UNREACHABLE } from "../read-failure";
-import { outsidePath } from "../urls";
+import { toOutsidePath } from "../urls";
 import { type TicketMessage } from "./host-page";
 
-const WORKER_MS = 10_000;
+const WORKER_TIMEOUT_MS = 10_000;
 
 export type BeginSessionResult =
   | { ok: true; leftMs: number; isSame: boolean; keeps: "cookie" | "memory" }
@@ -16,7 +16,7 @@ let bearer: string | undefined;
 
 export async function beginSession({ ticket, theme, language }: TicketMessage, origin: string): Promise<BeginSessionResult> {
   const result = await callApi<EmbedSessionStarted>("/api/embed/tickets", { method: "POST", json: { ticket, origin } });
-  if (!result.ok) return { ok: false, reason: reasonOf(result.failure) };
+  if (!result.ok) return { ok: false, reason: getReason(result.failure) };
   const { leftMs, isSame, bearer: newBearer } = result.value;
   if (newBearer !== undefined && !(await storeBearer(newBearer))) return { ok: false, reason: "storage" };
   const appearance = { ...(theme && { theme }), ...(language && { language }) };
@@ -31,13 +31,13 @@ export async function endEmbedSession(): Promise<void> {
 }
 
 /** `ticket`: the console rejected the ticket itself. `console`: a server error, such as a full disk. */
-function reasonOf({ code, status }: ApiFailure): "ticket" | "unreachable" | "console" | "unknown-host" {
+function getReason({ code, status }: ApiFailure): "ticket" | "unreachable" | "console" | "unknown-host" {
   if (status === 404) return "unknown-host";
   if (status === 400 || status === 401 || status === 413) return "ticket";
   return code === CONSOLE_UNREACHABLE || status === 429 ? "unreachable" : "console";
 }
 
-/** A restarted worker requests the bearer from its pages; a new page requests it from the worker. */
+/** A restarted worker requests the bearer from its pages, and a new page requests it from the worker. */
 export function shareBearer(): () => void {
   const { serviceWorker } = navigator;
   if (!serviceWorker?.controller) return () => undefined;
@@ -58,7 +58,7 @@ export function isSessionInMemory(): boolean {
 async function storeBearer(newBearer: string): Promise<boolean> {
   try {
     const { serviceWorker } = navigator;
-    await serviceWorker.register(outsidePath("/embed-worker.js"), { scope: outsidePath("/embed/") });
+    await serviceWorker.register(toOutsidePath("/embed-worker.js"), { scope: toOutsidePath("/embed/") });
     const { active } = await serviceWorker.ready;
     if (!active || (await queryWorker(active, { kind: "keep", bearer: newBearer })) !== newBearer) return false;
     bearer = newBearer;
@@ -72,7 +72,7 @@ async function storeBearer(newBearer: string): Promise<boolean> {
 function queryWorker(worker: ServiceWorker, message: { kind: string; bearer?: string }): Promise<unknown> {
   const { port1, port2 } = new MessageChannel();
   return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(undefined), WORKER_MS);
+    const timer = setTimeout(() => resolve(undefined), WORKER_TIMEOUT_MS);
     port1.onmessage = ({ data }: MessageEvent<unknown>) => {
       clearTimeout(timer);
       resolve(data);

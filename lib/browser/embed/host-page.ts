@@ -1,11 +1,11 @@
-// Messages between an embedded page and its host page, with exact origins both ways. A ticket is sent only in the body of one request.
+// Messages between an embedded page and its host page, with exact origins. A ticket is sent only in the body of one request.
 
-import { embedPageOf, type EmbedTheme, embedThemes } from "@/lib/contract/embed/embed-pages";
+import { type EmbedTheme, embedThemes, findEmbedPage } from "@/lib/contract/embed/embed-pages";
 import { objectOf } from "@/lib/contract/json/json";
 import { type Language, languages } from "@/lib/shared/languages";
 
-const MAX_TICKET = 8000;
-const MAX_ADDRESS = 2000;
+const MAX_TICKET_LENGTH = 8000;
+const MAX_URL_LENGTH = 2000;
 
 export type HostMessage =
   | { type: "ticket"; ticket: string; theme?: EmbedTheme; language?: Language }
@@ -18,32 +18,32 @@ export type HostMessage =
   | { type: "end" };
 export type TicketMessage = Extract<HostMessage, { type: "ticket" }>;
 
-export function isEmbedAddress(to: unknown): to is `/${string}` {
-  if (typeof to !== "string" || to.length > MAX_ADDRESS || !/^\/(?![/\\])/.test(to)) return false;
+export function isEmbedUrl(to: unknown): to is `/${string}` {
+  if (typeof to !== "string" || to.length > MAX_URL_LENGTH || !/^\/(?![/\\])/.test(to)) return false;
   const { pathname } = new URL(`http://here/place${to}`);
-  return pathname.startsWith("/place/") && embedPageOf(pathname.slice("/place".length)) !== undefined;
+  return pathname.startsWith("/place/") && findEmbedPage(pathname.slice("/place".length)) !== undefined;
 }
 
-export function isFileAddress(to: string): to is `/${string}` {
+export function isFileUrl(to: string): to is `/${string}` {
   return to.startsWith("/api/");
 }
 
-function readMessage(data: unknown): HostMessage | undefined {
+function parseMessage(data: unknown): HostMessage | undefined {
   const message = objectOf(data);
   if (message?.lightdesk !== 1) return undefined;
   const { type, ticket, to, follow } = message;
   const theme = embedThemes.find((name) => name === message.theme);
   const language = languages.find((name) => name === message.language);
-  if (type === "ticket" && typeof ticket === "string" && ticket !== "" && ticket.length <= MAX_TICKET)
+  if (type === "ticket" && typeof ticket === "string" && ticket !== "" && ticket.length <= MAX_TICKET_LENGTH)
     return { type, ticket, theme, language };
-  if (type === "navigate" && isEmbedAddress(to)) return { type, to };
+  if (type === "navigate" && isEmbedUrl(to)) return { type, to };
   if (type === "theme" && theme) return { type, theme };
   if (type === "language" && language) return { type, language };
   if (type === "height" && typeof follow === "boolean") return { type, follow };
   return type === "no-ticket" || type === "choose-asset" || type === "end" ? { type } : undefined;
 }
 
-/** `changed`: the session continues with other rights. */
+/** `changed`: the session continues with different rights. */
 export const endReasons = ["host", "expired", "refused"] as const;
 export type EndReason = (typeof endReasons)[number];
 
@@ -70,7 +70,7 @@ export function postToHost(origins: readonly string[], event: HostEvent): void {
 export function onHostMessage(origins: readonly string[], receive: (message: HostMessage, origin: string) => void): () => void {
   const onMessage = ({ source, origin, data }: MessageEvent<unknown>) => {
     if (!isFramed() || source !== window.parent || !origins.includes(origin)) return;
-    const message = readMessage(data);
+    const message = parseMessage(data);
     if (message) receive(message, origin);
   };
   window.addEventListener("message", onMessage);

@@ -1,4 +1,4 @@
-// Bounded reads of a file. Declared lengths can't exceed the limits.
+// Bounded reads of a file. Declared lengths cannot exceed the limits.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";
@@ -6,10 +6,10 @@ import { own } from "@/lib/contract/json/own";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { type ByteSource } from "../files/byte-source";
 
-const MAX_BYTES = 12_000_000;
-const MAX_READ = 96_000_000;
+const MAX_PART_BYTES = 12_000_000;
+const MAX_READ_BYTES = 96_000_000;
 const MAX_STEPS = 400_000;
-const WINDOW = 16_384;
+const WINDOW_BYTES = 16_384;
 
 /** `damaged`: declared parts are missing. `too_much`: a limit was reached. */
 export class UnreadableFile extends Error {
@@ -20,17 +20,17 @@ export class UnreadableFile extends Error {
 
 export type Bytes = { size: number; at: (from: number, length: number) => Promise<Uint8Array<ArrayBuffer>> };
 
-export function boundedBytes({ size, read }: ByteSource): Bytes {
-  let [window, start, remainingBytes, steps] = [new Uint8Array(), 0, MAX_READ, MAX_STEPS];
+export function createBoundedBytes({ size, read }: ByteSource): Bytes {
+  let [window, start, remainingBytes, steps] = [new Uint8Array(), 0, MAX_READ_BYTES, MAX_STEPS];
   return {
     size,
     async at(from, length) {
       if (from + length > size) throw new UnreadableFile("damaged");
       steps -= 1;
       if (from < start || from + length > start + window.length) {
-        const to = Math.min(size, from + Math.max(length, WINDOW));
+        const to = Math.min(size, from + Math.max(length, WINDOW_BYTES));
         remainingBytes -= to - from;
-        if (length > MAX_BYTES || remainingBytes < 0) throw new UnreadableFile("too_much");
+        if (length > MAX_PART_BYTES || remainingBytes < 0) throw new UnreadableFile("too_much");
         [window, start] = [await read(from, to), from];
         if (window.length < length) throw new UnreadableFile("damaged");
       }
@@ -42,7 +42,7 @@ export function boundedBytes({ size, read }: ByteSource): Bytes {
 
 const textKeys = new Set(["prompt", "workflow", "comment"]);
 
-/** Keeps the first text per key. Also reads a JSON comment with both keys, as VideoHelperSuite writes. */
+/** Stores the first text per key. Also reads a JSON comment with both keys, as VideoHelperSuite writes it. */
 export type TextCollector = {
   prompt?: string;
   workflow?: string;
@@ -81,24 +81,24 @@ export function addObject(collector: TextCollector, value: unknown): void {
   }
 }
 
-/** Many writers ignore their format's character set, so valid UTF-8 is read as UTF-8. */
-export function textOf(bytes: Uint8Array): string {
+/** Valid UTF-8 is read as UTF-8, because many writers ignore the character set of their format. */
+export function decodeBytes(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    return latin1(bytes);
+    return decodeLatin1(bytes);
   }
 }
 
-export function latin1(bytes: Uint8Array): string {
+export function decodeLatin1(bytes: Uint8Array): string {
   return new TextDecoder("latin1").decode(bytes);
 }
 
-export function viewOf(bytes: Uint8Array): DataView {
+export function createView(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-export function part(bytes: Uint8Array<ArrayBuffer>, from: number, to: number): Uint8Array<ArrayBuffer> {
+export function takePart(bytes: Uint8Array<ArrayBuffer>, from: number, to: number): Uint8Array<ArrayBuffer> {
   if (to > bytes.length || from > to) throw new UnreadableFile("damaged");
   return bytes.subarray(from, to);
 }
@@ -113,17 +113,17 @@ export function concatBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffe
   return bytes;
 }
 
-export async function inflate(packed: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+export async function decompress(compressed: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
   const { readable, writable } = new DecompressionStream("deflate");
   const writer = writable.getWriter();
-  for (const pendingWrite of [writer.write(packed), writer.close()]) pendingWrite.catch(() => undefined);
+  for (const pendingWrite of [writer.write(compressed), writer.close()]) pendingWrite.catch(() => undefined);
   const reader = readable.getReader();
   const next = () => reader.read().catch(() => Promise.reject(new UnreadableFile("damaged")));
   const parts: Uint8Array[] = [];
   let size = 0;
   for (let item = await next(); !item.done; item = await next()) {
     size += item.value.length;
-    if (size > MAX_BYTES) {
+    if (size > MAX_PART_BYTES) {
       await reader.cancel();
       throw new UnreadableFile("too_much");
     }

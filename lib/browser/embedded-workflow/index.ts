@@ -1,44 +1,44 @@
 // Reads the workflow embedded in an image, video, audio file or 3D model. The first bytes determine the format.
 
 import { isObject, objectOf } from "@/lib/contract/json/json";
-import { parseJson, readLenientJson, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
+import { parseJson, parseLenient, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
 import { type ByteSource } from "../files/byte-source";
-import { flacTexts, id3Texts, matroskaTexts, movieTexts, oggTexts } from "./audio-video";
-import { addObject, boundedBytes, type Bytes, createTextCollector, type TextCollector, UnreadableFile, viewOf } from "./bytes";
-import { heifTexts, jpegTexts, pngTexts, webpTexts } from "./pictures";
+import { readFlacTexts, readId3Texts, readMatroskaTexts, readMovieTexts, readOggTexts } from "./audio-video";
+import { addObject, type Bytes, createBoundedBytes, createTextCollector, createView, type TextCollector, UnreadableFile } from "./bytes";
+import { readHeifTexts, readJpegTexts, readPngTexts, readWebpTexts } from "./pictures";
 
 export type EmbeddedWorkflow =
   { kind: "workflow"; text: string } | { kind: "none"; isPicture: boolean } | { kind: "damaged" | "too_much" } | { kind: "unknown" };
 
 type Kind = { isPicture?: true; starts: (head: string) => boolean; read: (bytes: Bytes, texts: TextCollector) => Promise<void> };
 
-const kinds: readonly Kind[] = [
-  { isPicture: true, starts: (head) => head.startsWith("\x89PNG\r\n\x1a\n"), read: pngTexts },
-  { isPicture: true, starts: (head) => head.startsWith("\xff\xd8\xff"), read: jpegTexts },
-  { isPicture: true, starts: (head) => head.startsWith("RIFF") && head.slice(8, 12) === "WEBP", read: webpTexts },
-  { isPicture: true, starts: (head) => /^(\ufeff|ï»¿)?\s*<(\?xml[^]*<svg\b|svg\b)/.test(head), read: svgTexts },
+const fileKinds: readonly Kind[] = [
+  { isPicture: true, starts: (head) => head.startsWith("\x89PNG\r\n\x1a\n"), read: readPngTexts },
+  { isPicture: true, starts: (head) => head.startsWith("\xff\xd8\xff"), read: readJpegTexts },
+  { isPicture: true, starts: (head) => head.startsWith("RIFF") && head.slice(8, 12) === "WEBP", read: readWebpTexts },
+  { isPicture: true, starts: (head) => /^(\ufeff|ï»¿)?\s*<(\?xml[^]*<svg\b|svg\b)/.test(head), read: readSvgTexts },
   // The brand distinguishes AVIF and HEIC from videos.
   {
     isPicture: true,
     starts: (head) => /^ftyp(avi[fs]|hei[cxms]|hev[cxms]|mif1|msf1)$/.test(head.slice(4, 12)),
-    read: heifTexts,
+    read: readHeifTexts,
   },
-  { starts: (head) => /^(ftyp|moov|mdat|wide|free|skip)$/.test(head.slice(4, 8)), read: movieTexts },
-  { starts: (head) => head.startsWith("\x1aE\xdf\xa3"), read: matroskaTexts },
-  { starts: (head) => head.startsWith("fLaC"), read: flacTexts },
-  { starts: (head) => head.startsWith("OggS"), read: oggTexts },
-  { starts: (head) => head.startsWith("ID3"), read: id3Texts },
-  { starts: (head) => head.startsWith("glTF"), read: glbTexts },
+  { starts: (head) => /^(ftyp|moov|mdat|wide|free|skip)$/.test(head.slice(4, 8)), read: readMovieTexts },
+  { starts: (head) => head.startsWith("\x1aE\xdf\xa3"), read: readMatroskaTexts },
+  { starts: (head) => head.startsWith("fLaC"), read: readFlacTexts },
+  { starts: (head) => head.startsWith("OggS"), read: readOggTexts },
+  { starts: (head) => head.startsWith("ID3"), read: readId3Texts },
+  { starts: (head) => head.startsWith("glTF"), read: readGlbTexts },
   // Safetensors: the length of the JSON header (below 4 GiB), then the header.
-  { starts: (head) => head.slice(4, 9) === "\0\0\0\0{", read: safetensorsTexts },
+  { starts: (head) => head.slice(4, 9) === "\0\0\0\0{", read: readSafetensorsTexts },
 ];
 
-const HEAD = 512;
+const HEAD_BYTES = 512;
 
 export async function readEmbeddedWorkflow(source: ByteSource): Promise<EmbeddedWorkflow> {
-  const bytes = boundedBytes(source);
-  const head = toLatin1(await source.read(0, Math.min(HEAD, source.size)));
-  const kind = kinds.find(({ starts }) => starts(head));
+  const bytes = createBoundedBytes(source);
+  const head = toLatin1(await source.read(0, Math.min(HEAD_BYTES, source.size)));
+  const kind = fileKinds.find(({ starts }) => starts(head));
   if (!kind) return { kind: "unknown" };
   const texts = createTextCollector();
   let reason: UnreadableFile["reason"] | undefined;
@@ -49,13 +49,13 @@ export async function readEmbeddedWorkflow(source: ByteSource): Promise<Embedded
     else if (cause instanceof RangeError) reason = "damaged";
     else throw cause;
   }
-  const text = workflowText(texts);
+  const text = combineTexts(texts);
   if (text !== undefined) return { kind: "workflow", text };
   return reason ? { kind: reason } : { kind: "none", isPicture: kind.isPicture === true };
 }
 
 /** Returns the graph with its editor file, in a form that `readWorkflow` accepts. `readWorkflow` reports invalid texts. */
-function workflowText({ prompt: graph, workflow: editorFile }: TextCollector): string | undefined {
+function combineTexts({ prompt: graph, workflow: editorFile }: TextCollector): string | undefined {
   if (!graph || !isObjectText(graph)) return editorFile ?? graph;
   const extra = editorFile && isObjectText(editorFile) ? `,"extra_data":{"extra_pnginfo":{"workflow":${editorFile}}}` : "";
   return `{"prompt":${graph}${extra}}`;
@@ -64,28 +64,28 @@ function workflowText({ prompt: graph, workflow: editorFile }: TextCollector): s
 /** True for a text with too many exact numbers, so that `readWorkflow` reports that error. */
 function isObjectText(text: string): boolean {
   try {
-    return isObject(readLenientJson(text));
+    return isObject(parseLenient(text));
   } catch (error) {
     return error instanceof TooManyExactNumbers;
   }
 }
 
-/** The first chunk is JSON; custom data is in `asset.extras`. */
-async function glbTexts(bytes: Bytes, texts: TextCollector): Promise<void> {
-  const head = viewOf(await bytes.at(12, 8));
+/** The first chunk is JSON, and custom data is in `asset.extras`. */
+async function readGlbTexts(bytes: Bytes, texts: TextCollector): Promise<void> {
+  const head = createView(await bytes.at(12, 8));
   if (head.getUint32(4) !== 0x4a534f4e) throw new UnreadableFile("damaged");
   const scene = parseJson(new TextDecoder().decode(await bytes.at(20, head.getUint32(0, true))));
   if (!isObject(scene)) throw new UnreadableFile("damaged");
   addObject(texts, objectOf(scene.asset)?.extras);
 }
 
-async function safetensorsTexts(bytes: Bytes, texts: TextCollector): Promise<void> {
-  const header = parseJson(new TextDecoder().decode(await bytes.at(8, viewOf(await bytes.at(0, 8)).getUint32(0, true))));
+async function readSafetensorsTexts(bytes: Bytes, texts: TextCollector): Promise<void> {
+  const header = parseJson(new TextDecoder().decode(await bytes.at(8, createView(await bytes.at(0, 8)).getUint32(0, true))));
   if (!isObject(header)) throw new UnreadableFile("damaged");
   addObject(texts, header.__metadata__);
 }
 
-async function svgTexts(bytes: Bytes, texts: TextCollector): Promise<void> {
+async function readSvgTexts(bytes: Bytes, texts: TextCollector): Promise<void> {
   const text = new TextDecoder().decode(await bytes.at(0, bytes.size));
   const [start, end] = ["<![CDATA[", "]]>"];
   const from = text.indexOf(start, text.indexOf("<metadata"));

@@ -1,13 +1,13 @@
 import { type Failure } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { readFailure } from "../read-answer";
-import { type ApiFailure, failureOfThrown } from "../read-failure";
+import { type ApiFailure, toFailure } from "../read-failure";
 
-type FirstBytes = { bytes: Uint8Array<ArrayBuffer>; isWhole: boolean; size?: number };
+type FirstBytesResult = { bytes: Uint8Array<ArrayBuffer>; isWhole: boolean; size?: number };
 
-export async function readFirstBytes(src: string, maxBytes: number, from = 0): Promise<Result<FirstBytes, ApiFailure>> {
+export async function readFirstBytes(src: string, maxBytes: number, from = 0): Promise<Result<FirstBytesResult, ApiFailure>> {
   try {
-    // One byte more than needed, to detect a longer file.
+    // One byte more than needed, to detect longer files.
     const response = await fetch(src, { headers: { range: `bytes=${from}-${from + maxBytes}` } });
     if (response.status === 416) return ok({ bytes: new Uint8Array(), isWhole: true });
     if (!response.ok) return failed(readFailure(response.status, response.headers.get("retry-after"), await response.text()));
@@ -16,13 +16,13 @@ export async function readFirstBytes(src: string, maxBytes: number, from = 0): P
       return failed({ code: "UPSTREAM_UNREADABLE", message: "", status: 502 });
     }
     const size = /\/(\d+)$/.exec(response.headers.get("content-range") ?? "")?.[1];
-    return ok({ ...(await take(response, maxBytes)), ...(response.status === 206 && size !== undefined && { size: Number(size) }) });
+    return ok({ ...(await readUpTo(response, maxBytes)), ...(response.status === 206 && size !== undefined && { size: Number(size) }) });
   } catch (cause) {
-    return failed(failureOfThrown(cause));
+    return failed(toFailure(cause));
   }
 }
 
-async function take({ body }: Response, maxBytes: number): Promise<FirstBytes> {
+async function readUpTo({ body }: Response, maxBytes: number): Promise<FirstBytesResult> {
   const reader = body?.getReader();
   const bytes = new Uint8Array(maxBytes);
   for (let filled = 0; ;) {
@@ -39,7 +39,7 @@ async function take({ body }: Response, maxBytes: number): Promise<FirstBytes> {
 
 export type ByteSource = {
   size: number;
-  /** Throws `PartReadError` for a service, and the browser's own error for a file that was moved or locked. */
+  /** Throws `PartReadError` for a service, or the browser's error for a file that was moved or locked. */
   read: (from: number, to: number) => Promise<Uint8Array<ArrayBuffer>>;
   text: () => Promise<string>;
 };
@@ -50,7 +50,7 @@ export class PartReadError extends Error {
   }
 }
 
-export function bytesOfBlob(blob: Blob): ByteSource {
+export function createBlobSource(blob: Blob): ByteSource {
   return {
     size: blob.size,
     read: async (from, to) => new Uint8Array(await blob.slice(from, to).arrayBuffer()),
@@ -61,28 +61,28 @@ export function bytesOfBlob(blob: Blob): ByteSource {
 const FIRST_BYTES = 256 * 1024;
 const MAX_WITHOUT_RANGES = 24 * 1024 ** 2;
 
-export async function bytesAt(src: string): Promise<Result<ByteSource, ApiFailure>> {
+export async function openByteSource(src: string): Promise<Result<ByteSource, ApiFailure>> {
   const first = await readFirstBytes(src, FIRST_BYTES);
   if (!first.ok) return first;
   const { bytes, isWhole, size } = first.value;
-  if (isWhole) return ok(bytesOfBlob(new Blob([bytes])));
+  if (isWhole) return ok(createBlobSource(new Blob([bytes])));
   if (size === undefined) {
-    const more = await readFirstBytes(src, MAX_WITHOUT_RANGES);
-    return more.ok ? ok(bytesOfBlob(new Blob([more.value.bytes]))) : more;
+    const wholeResult = await readFirstBytes(src, MAX_WITHOUT_RANGES);
+    return wholeResult.ok ? ok(createBlobSource(new Blob([wholeResult.value.bytes]))) : wholeResult;
   }
-  const read = async (from: number, to: number) => {
+  const readRange = async (from: number, to: number) => {
     if (to <= bytes.length) return bytes.slice(from, to);
     const part = await readFirstBytes(src, to - from, from);
     if (!part.ok) throw new PartReadError(part.failure);
     return part.value.bytes;
   };
-  return ok({ size, read, text: async () => new TextDecoder().decode(await read(0, size)) });
+  return ok({ size, read: readRange, text: async () => new TextDecoder().decode(await readRange(0, size)) });
 }
 
 const MAX_BYTES = 64 * 1024;
-export type Beginning = { text: string; isWhole: boolean };
+export type TextBeginning = { text: string; isWhole: boolean };
 
-export async function readBeginning(src: string): Promise<Result<Beginning, ApiFailure>> {
+export async function readBeginning(src: string): Promise<Result<TextBeginning, ApiFailure>> {
   const firstBytesResult = await readFirstBytes(src, MAX_BYTES);
   if (!firstBytesResult.ok) return firstBytesResult;
   const { bytes, isWhole } = firstBytesResult.value;

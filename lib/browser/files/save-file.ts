@@ -1,10 +1,10 @@
-// Saves bytes from memory. Use a link for files of the server, so that they are streamed to disk.
+// Saves bytes from memory. For files of the server, use a link, so that the browser streams them to disk.
 
 /** The browser may read the bytes late, after a save dialog. */
 const REVOKE_DELAY_MS = 60_000;
 
-/** Clicks a link in the page itself, so that an embedded page notices the download. */
-export function saveFrom(href: string, name: string): void {
+/** Clicks a link in the page, so that an embedded page notices the download. */
+export function saveUrl(href: string, name: string): void {
   const link = document.createElement("a");
   Object.assign(link, { href, download: name });
   document.body.append(link);
@@ -14,6 +14,6 @@ export function saveFrom(href: string, name: string): void {
 
 export function saveFile(name: string, bytes: Blob): void {
   const url = URL.createObjectURL(bytes);
-  saveFrom(url, name);
+  saveUrl(url, name);
   setTimeout(() => URL.revokeObjectURL(url), REVOKE_DELAY_MS);
 }

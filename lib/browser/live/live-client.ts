@@ -1,27 +1,37 @@
-// The live updates of one tab. The tabs of a browser share one stream, since HTTP/1.1 allows six connections: the tab that holds a lock
-// leads and passes the events on by a BroadcastChannel. A browser without locks (a console without https) has a stream for each tab that
-// is shown. A SharedWorker would need a script outside the bundle, and Chrome for Android has none.
+// The live updates of a tab. The tabs of a browser share one stream, because HTTP/1.1 allows six connections. The tab with a lock leads, and
+// passes the events on by a BroadcastChannel. In browsers without locks (a console without https), each visible tab has a stream. A
+// SharedWorker would need a script outside the bundle, and is missing in Chrome for Android.
 
 import { isTerminalWord } from "@/lib/contract/jobs/job-list";
 import { isObject, type JsonObject, objectOf, textOf } from "@/lib/contract/json/json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
-import { noteSkipped } from "@/lib/contract/json/readers";
-import { isLiveEvent, LIVE_PATH, type LiveEvent, MAX_TOPICS, pathTopic, readTopic, rowId, rowLists, topicPath } from "@/lib/contract/live";
+import { recordSkipped } from "@/lib/contract/json/readers";
+import {
+  getPathTopic,
+  getRowId,
+  getTopicPath,
+  isLiveEvent,
+  LIVE_PATH,
+  type LiveEvent,
+  MAX_TOPICS,
+  parseTopic,
+  rowFields,
+} from "@/lib/contract/live";
 import { type ApiResponse, callApi, notifyResponse, onResponse } from "../api";
 import { type ApiFailure, isFailure } from "../read-failure";
 import { apiPath } from "../urls";
 import { liveState } from "./live-state";
 import { createLiveStream, type LiveStream, type StreamEvent } from "./live-stream";
 
-/** A hidden tab that is soon shown again keeps its topics. */
-const HIDE_MS = 10_000;
-const CHECK_MS = 5_000;
-/** A leader tab that the browser froze sends nothing. */
+/** Hidden tabs that are soon shown again keep their topics. */
+const HIDE_DELAY_MS = 10_000;
+const CHECK_INTERVAL_MS = 5_000;
+/** Detects a leader tab that the browser froze. */
 const MAX_SILENCE_MS = 30_000;
 const ALIVE_MS = 10_000;
 
-/** A higher number after each change of `TabMessage`: tabs of an earlier version stay open during an upgrade. */
-const TAB_MESSAGES = 2;
+/** Increase this after each change of `TabMessage`, because tabs of an earlier version remain open during an upgrade. */
+const TAB_MESSAGE_VERSION = 2;
 /** Messages between the tabs of a browser. */
 type TabMessage =
   | { to: "leader"; kind: "topics"; tab: string; topics: readonly string[]; newTopics: readonly string[] }
@@ -32,14 +42,14 @@ type TabMessage =
   | { to: "tabs"; kind: "failure"; failure: ApiFailure; topics: readonly string[] };
 
 export type LiveMessage<Data> = { answer: Data } | { failure: ApiFailure };
-/** Declared as a method for its bivariance: each receiver gets only responses of its own path. */
+/** A method because of its bivariance: each receiver gets only values of its own path. */
 type Receiver = { receive(message: LiveMessage<unknown>): void };
 type RowChange = Extract<LiveEvent, { event: "job.updated" | "job.progress" }>;
-/** `sinceMs`, `snapshotMs`: times of the first and the last snapshot; `changes`: the newest change of each row since the last. */
+/** `sinceMs` and `snapshotMs`: times of the first and last snapshot. `changes`: the newest change of each row since the last one. */
 type TopicValue = { answer: unknown; sinceMs: number; snapshotMs: number; changes: Map<string, { change: RowChange; ms: number }> };
 type WatchedTopic = { receivers: Set<Receiver>; isDelivered?: true; isReadAgain?: boolean; current?: TopicValue };
 
-/** `locks`, `channel`: undefined where the browser has none. */
+/** `locks` and `channel` are undefined in browsers without them. */
 type Environment = {
   locks?: { request(name: string, options: { steal?: boolean }, hold: () => Promise<void> | void): Promise<unknown> };
   channel?: Pick<BroadcastChannel, "postMessage" | "onmessage">;
@@ -52,17 +62,15 @@ export type LiveTab = ReturnType<typeof createLiveTab>;
 
 export function createLiveTab({ locks, channel, name, request, times }: Environment) {
   const id = crypto.getRandomValues(new Uint32Array(2)).join("-");
-  const watched = new Map<string, WatchedTopic>();
-  /** On the leader: the topics of each tab, the most recent tab last. */
+  const watchedTopics = new Map<string, WatchedTopic>();
+  /** For the leader: the topics of each tab, with the most recent tab last. */
   const tabs = new Map<string, readonly string[]>();
-  /** On the leader: a stream, and polling for topics beyond its limit. */
+  /** For the leader: a stream, and polling for topics beyond its limit. */
   const streams: LiveStream[] = [];
   let lastId: string | undefined;
   let leaderMs = Date.now();
-  let isHidden = false;
+  let [isHidden, isPlanned, isReady] = [false, false, false];
   let hideTimer: ReturnType<typeof setTimeout> | undefined;
-  let isPlanned = false;
-  let isReady = false;
   let checks: ReturnType<typeof setInterval> | undefined;
   let stopListening: (() => void) | undefined;
 
@@ -81,7 +89,7 @@ export function createLiveTab({ locks, channel, name, request, times }: Environm
     else {
       lastId = message.event.id ?? lastId;
       liveState.setState({ lastReceivedMs: leaderMs });
-      const item = message.event.topic === undefined ? undefined : watched.get(message.event.topic);
+      const item = message.event.topic === undefined ? undefined : watchedTopics.get(message.event.topic);
       if (item) applyEvent(item, message.event);
     }
   }
@@ -89,9 +97,9 @@ export function createLiveTab({ locks, channel, name, request, times }: Environm
   function applyFailure({ failure, topics }: Extract<TabMessage, { kind: "failure" }>): void {
     const { status } = failure;
     notifyResponse({ path: LIVE_PATH, method: "GET", status, failure });
-    // The session banner shows these.
+    // The session banner shows these failures.
     if (status === 401 || status === 403) return;
-    for (const [topic, one] of watched) if (topics.includes(topic)) deliver(one, { failure });
+    for (const [topic, watchedTopic] of watchedTopics) if (topics.includes(topic)) deliver(watchedTopic, { failure });
   }
 
   function applyEvent(item: WatchedTopic, { event, data }: StreamEvent): void {
@@ -105,10 +113,10 @@ export function createLiveTab({ locks, channel, name, request, times }: Environm
     const ms = Date.now();
     if (liveEvent.event === "snapshot") {
       const { value, unreadable = 0 } = liveEvent.data;
-      const response = typeof value === "object" && value !== null ? noteSkipped(value, unreadable) : value;
+      const response = typeof value === "object" && value !== null ? recordSkipped(value, unreadable) : value;
       item.current = { answer: response, sinceMs: item.current?.sinceMs ?? ms, snapshotMs: ms, changes: new Map() };
     } else if (item.current && (liveEvent.event === "job.updated" || liveEvent.event === "job.progress")) {
-      const key = `${liveEvent.event} ${changedId(liveEvent)}`;
+      const key = `${liveEvent.event} ${getChangedId(liveEvent)}`;
       item.current.changes.delete(key);
       item.current.changes.set(key, { change: liveEvent, ms });
       item.current.answer = applyChange(item.current.answer, liveEvent);
@@ -116,10 +124,10 @@ export function createLiveTab({ locks, channel, name, request, times }: Environm
     deliver(item, { answer: item.current.answer });
   }
 
-  /** A screen's own read is newer than earlier events, but SWR drops it if an event arrives meanwhile. */
-  function applyAnswer({ path, method, value, startedMs = Date.now() }: ApiResponse): void {
-    const topic = method === "GET" && value !== undefined ? pathTopic(path) : undefined;
-    const item = topic === undefined ? undefined : watched.get(topic);
+  /** A screen's own read is newer than earlier events, but SWR drops it if an event arrives at the same time. */
+  function applyResponse({ path, method, value, startedMs = Date.now() }: ApiResponse): void {
+    const topic = method === "GET" && value !== undefined ? getPathTopic(path) : undefined;
+    const item = topic === undefined ? undefined : watchedTopics.get(topic);
     if (topic === undefined || !item?.isDelivered) return;
     const { current } = item;
     if (!current) return deliver(item, { answer: value });
@@ -129,9 +137,9 @@ export function createLiveTab({ locks, channel, name, request, times }: Environm
     deliver(item, { answer: current.answer });
   }
 
-  /** Which one is newer is unknown if a snapshot arrived during a screen's own read. */
+  /** Reads again, because a snapshot arrived during a screen's own read and it is unknown which of the two is newer. */
   async function readAgain(item: WatchedTopic, topic: string): Promise<void> {
-    const path = topicPath(topic);
+    const path = getTopicPath(topic);
     if (item.isReadAgain || path === undefined) return;
     item.isReadAgain = true;
     await callApi(path);
@@ -143,14 +151,14 @@ export function createLiveTab({ locks, channel, name, request, times }: Environm
     for (const receiver of item.receivers) receiver.receive(message);
   }
 
-  function topicsNow(): readonly string[] {
-    return [...watched.keys()].filter((topic) => !isHidden || (isShared && isForHidden(topic)));
+  function listTopics(): readonly string[] {
+    return [...watchedTopics.keys()].filter((topic) => !isHidden || (isShared && isForHidden(topic)));
   }
 
   function sendTopics(): void {
     if (!isReady) return;
-    const topics = topicsNow();
-    const newTopics = topics.filter((topic) => watched.get(topic)?.current === undefined);
+    const topics = listTopics();
+    const newTopics = topics.filter((topic) => watchedTopics.get(topic)?.current === undefined);
     post({ to: "leader", kind: "topics", tab: id, topics, newTopics });
   }
 
@@ -203,7 +211,7 @@ export function createLiveTab({ locks, channel, name, request, times }: Environm
     tabs.clear();
   }
 
-  /** Leads until this tab is closed, or until another takes over. */
+  /** Leads until this tab is closed or another one takes over. */
   async function becomeLeader(steal: boolean): Promise<void> {
     await locks
       ?.request(name, { steal }, () => {
@@ -217,14 +225,14 @@ export function createLiveTab({ locks, channel, name, request, times }: Environm
   }
 
   async function start(): Promise<void> {
-    stopListening = onResponse(applyAnswer);
+    stopListening = onResponse(applyResponse);
     isReady = !isShared;
     if (!isShared) return startStreams();
     channel.onmessage = ({ data }: MessageEvent<TabMessage>) => {
       if (data.to === "tabs") handleForTabs(data);
       else if (streams.length > 0) handleForLeader(data);
     };
-    // Each tab holds this lock while open. When the leader gets it, the tab is gone.
+    // Each tab holds this lock while it is open. The leader gets it once the tab is closed.
     await new Promise<void>((resolve) => {
       void locks.request(`${name} ${id}`, {}, () => {
         resolve();
@@ -237,22 +245,22 @@ export function createLiveTab({ locks, channel, name, request, times }: Environm
     checks = setInterval(() => {
       if (streams.length > 0 && Date.now() - leaderMs > ALIVE_MS) post({ to: "tabs", kind: "state", isLive: liveState.getState().isLive });
       else if (streams.length === 0 && !isHidden && Date.now() - leaderMs > MAX_SILENCE_MS) void becomeLeader(true);
-    }, CHECK_MS);
+    }, CHECK_INTERVAL_MS);
   }
 
   return {
     start,
     watch<Data>(path: string, receive: (message: LiveMessage<Data>) => void): () => void {
-      const topic = pathTopic(path);
+      const topic = getPathTopic(path);
       if (topic === undefined) return () => undefined;
-      const item: WatchedTopic = watched.get(topic) ?? { receivers: new Set() };
-      watched.set(topic, item);
+      const item: WatchedTopic = watchedTopics.get(topic) ?? { receivers: new Set() };
+      watchedTopics.set(topic, item);
       const receiver: Receiver = { receive };
       item.receivers.add(receiver);
       planTopics();
       return () => {
         item.receivers.delete(receiver);
-        if (item.receivers.size === 0 && watched.get(topic) === item) watched.delete(topic);
+        if (item.receivers.size === 0 && watchedTopics.get(topic) === item) watchedTopics.delete(topic);
         planTopics();
       };
     },
@@ -269,57 +277,57 @@ export function createLiveTab({ locks, channel, name, request, times }: Environm
       const apply = () => {
         if (isHidden === hidden) return;
         isHidden = hidden;
-        // Changes may be missed from now on.
-        const nextTopics = topicsNow();
-        for (const [topic, one] of watched) if (hidden && !nextTopics.includes(topic)) one.current = undefined;
+        // Changes may be missed until the tab is visible again.
+        const nextTopics = listTopics();
+        for (const [topic, one] of watchedTopics) if (hidden && !nextTopics.includes(topic)) one.current = undefined;
         sendTopics();
       };
-      if (hidden) hideTimer = setTimeout(apply, HIDE_MS);
+      if (hidden) hideTimer = setTimeout(apply, HIDE_DELAY_MS);
       else apply();
     },
   };
 }
 
-/** For the titles of hidden tabs, and the end of the session. */
+/** For the titles of hidden tabs, and for the end of the session. */
 const hiddenTopics: readonly (string | undefined)[] = ["counts", "queue", "batches", "session"];
-const isForHidden = (topic: string) => hiddenTopics.includes(readTopic(topic)?.name);
+const isForHidden = (topic: string) => hiddenTopics.includes(parseTopic(topic)?.name);
 
-function changedId({ event, data }: RowChange): string | undefined {
-  return event === "job.updated" ? rowId(data.job) : data.id;
+function getChangedId({ event, data }: RowChange): string | undefined {
+  return event === "job.updated" ? getRowId(data.job) : data.id;
 }
 
 /** Services may restart these jobs. */
-const restartable: readonly unknown[] = ["retryable_error", "lost"];
+const restartableStates: readonly unknown[] = ["retryable_error", "lost"];
 
 function hasEnded(row: JsonObject): boolean {
-  return !restartable.includes(row.status ?? row.state) && isTerminalWord(textOf(row.status) ?? textOf(row.state) ?? "");
+  return !restartableStates.includes(row.status ?? row.state) && isTerminalWord(textOf(row.status) ?? textOf(row.state) ?? "");
 }
 
-/** Unchanged if the answer lacks the row. An ended job stays ended: earlier events may arrive after it. */
+/** Returns the value unchanged if it lacks the row. Ended jobs remain ended, because earlier events may arrive later. */
 function applyChange(response: unknown, event: RowChange): unknown {
   if (!isObject(response)) return response;
   const { data } = event;
-  const id = changedId(event);
+  const id = getChangedId(event);
   const change = (row: JsonObject): JsonObject => {
-    if (rowId(row) !== id || (hasEnded(row) && (event.event === "job.progress" || !hasEnded(event.data.job)))) return row;
+    if (getRowId(row) !== id || (hasEnded(row) && (event.event === "job.progress" || !hasEnded(event.data.job)))) return row;
     if (event.event === "job.updated") return event.data.job;
     return { ...row, progress: { start_time: objectOf(row.progress)?.start_time, ...event.data.progress } };
   };
-  const name = readTopic(data.topic)?.name;
+  const name = parseTopic(data.topic)?.name;
   if (name === "job") return change(response);
-  const lists = (name && rowLists[name]) ?? [];
-  const changed = lists.flatMap((list) => {
+  const lists = (name && rowFields[name]) ?? [];
+  const changedLists = lists.flatMap((list) => {
     const rows = response[list];
     return Array.isArray(rows) ? [[list, rows.map((row: unknown) => (isObject(row) ? change(row) : row))] as const] : [];
   });
-  return { ...response, ...Object.fromEntries(changed) };
+  return { ...response, ...Object.fromEntries(changedLists) };
 }
 
-let shared: LiveTab | undefined;
+let sharedTab: LiveTab | undefined;
 
-function liveTab(): LiveTab {
-  if (shared) return shared;
-  const name = `lightdesk live ${TAB_MESSAGES} ${apiPath("/")}`;
+function getLiveTab(): LiveTab {
+  if (sharedTab) return sharedTab;
+  const name = `lightdesk live ${TAB_MESSAGE_VERSION} ${apiPath("/")}`;
   const channel = typeof BroadcastChannel === "undefined" ? undefined : new BroadcastChannel(name);
   const tab = createLiveTab({
     // Absent without https.
@@ -335,14 +343,14 @@ function liveTab(): LiveTab {
     if (document.visibilityState !== "hidden") tab.wake();
   });
   for (const change of ["online", "offline"]) window.addEventListener(change, () => tab.reconnect());
-  shared = tab;
+  sharedTab = tab;
   return tab;
 }
 
 export function watchLive<Data>(path: `/${string}`, receive: (message: LiveMessage<Data>) => void): () => void {
-  return liveTab().watch(path, receive);
+  return getLiveTab().watch(path, receive);
 }
 
 export function restartLive(): void {
-  liveTab().restart();
+  getLiveTab().restart();
 }

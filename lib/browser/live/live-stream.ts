@@ -1,27 +1,27 @@
-// Reads the console's live events: as a stream, or by requests while a proxy buffers or blocks streams.
-// Guarantees: no gap and no duplicate over reconnects (Last-Event-ID); one reopening for topics that change together; a wait that the
-// console names is kept.
+// Reads the console's live events as a stream, or by requests while a proxy buffers or blocks streams.
+// Guarantees: no gaps or duplicates after reconnects (Last-Event-ID), one reconnect for topics that change together, and no request before
+// the time in Retry-After.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, textOf } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { LIVE_PATH } from "@/lib/contract/live";
-import { readAnswer, readFailure } from "../read-answer";
-import { type ApiFailure, failureOfThrown, isFailure } from "../read-failure";
+import { parseResponse, readFailure } from "../read-answer";
+import { type ApiFailure, isFailure, toFailure } from "../read-failure";
 
-/** `data`: JSON as the console sent it, parsed only by tabs that show the topic. */
+/** `data`: JSON as sent by the console. Only tabs that show the topic parse it. */
 export type StreamEvent = { event: string; data: string; topic?: string; id?: string };
 
 const defaultTimes = {
   coalesceMs: 50,
-  /** For the first event; then for each further one. */
+  /** The time until the first event, and then until each further one. */
   helloMs: 10_000,
   silenceMs: 20_000,
   busyMs: 2_000,
   idleMs: 8_000,
   firstRetryMs: 1_000,
   maxRetryMs: 10_000,
-  /** How long requests replace a stream that did not arrive; three times longer after each further try. */
+  /** How long requests replace a stream that did not arrive. Three times longer after each further attempt. */
   requestsMs: 60_000,
   maxRequestsMs: 900_000,
 };
@@ -30,7 +30,7 @@ type StreamOptions = {
   /** Sends a request to the console. */
   request: (path: `/${string}`, init: { headers: Record<string, string>; signal: AbortSignal }) => Promise<Response>;
   onEvent: (event: StreamEvent) => void;
-  /** The console refused or could not be reached; the topics have no live updates until the next event. */
+  /** The console returned an error or is unreachable. The topics have no live updates until the next event. */
   onFailure: (failure: ApiFailure, topics: readonly string[]) => void;
   onState: (isLive: boolean) => void;
   times?: Partial<typeof defaultTimes>;
@@ -69,18 +69,18 @@ export function createLiveStream({ request, onEvent, onFailure, onState, times, 
     current?.abort();
     current = undefined;
     if (topics.length === 0) return onState(false);
-    const own = new AbortController();
-    current = own;
+    const controller = new AbortController();
+    current = controller;
     startedMs = Date.now();
     const isStream = hasStream && Date.now() >= requestsUntilMs;
-    const outcome = await (isStream ? readStream(own) : readOnce(own)).catch((cause: unknown): Outcome =>
-      own.signal.reason === "silent" ? "silent" : { failure: failureOfThrown(cause) },
+    const outcome = await (isStream ? readStream(controller) : readOnce(controller)).catch((cause: unknown): Outcome =>
+      controller.signal.reason === "silent" ? "silent" : { failure: toFailure(cause) },
     );
-    if (current !== own) return;
+    if (current !== controller) return;
     current = undefined;
     unansweredMs = undefined;
     if (isStream) onState(false);
-    plan(nextWait(outcome, isStream));
+    plan(getNextWait(outcome, isStream));
   }
 
   function switchToRequests(firstMs: number): void {
@@ -88,7 +88,7 @@ export function createLiveStream({ request, onEvent, onFailure, onState, times, 
     requestsUntilMs = Date.now() + requestsMs;
   }
 
-  function nextWait(outcome: Outcome, isStream: boolean): number {
+  function getNextWait(outcome: Outcome, isStream: boolean): number {
     if (outcome === "answered") return limits.busyMs;
     if (outcome === "idle") return limits.idleMs;
     if (outcome === "silent") {
@@ -99,7 +99,7 @@ export function createLiveStream({ request, onEvent, onFailure, onState, times, 
     const isSignedOut = outcome.failure.status === 401;
     if (isSignedOut) streamFailures = 0;
     else if (isStream) streamFailures += 1;
-    // Polling failed as well.
+    // Polling also failed.
     else if (streamFailures > 0) [requestsMs, requestsUntilMs] = [0, 0];
     if (isStream && streamFailures > 1) {
       switchToRequests(limits.maxRetryMs);
@@ -124,48 +124,48 @@ export function createLiveStream({ request, onEvent, onFailure, onState, times, 
     return request(`${LIVE_PATH}?${query.toString()}`, { headers, signal });
   }
 
-  async function readStream(own: AbortController): Promise<Outcome> {
-    const abort = () => own.abort("silent");
+  async function readStream(controller: AbortController): Promise<Outcome> {
+    const abort = () => controller.abort("silent");
     unansweredMs ??= startedMs;
     let watchdog = setTimeout(abort, unansweredMs + limits.helloMs - startedMs);
-    let isGreeted = false;
+    let hasReceived = false;
     let failure: ApiFailure | undefined;
-    const takeText = createLineReader((event) => {
-      isGreeted = true;
+    const handleText = createLineReader((event) => {
+      hasReceived = true;
       unansweredMs = undefined;
       if (event.event === "hello") [requestsMs, requestsUntilMs, streamFailures] = [0, 0, 0];
-      if (event.event === "end") failure = failureOfEnd(event.data);
+      if (event.event === "end") failure = parseEndFailure(event.data);
       else emit(event);
     });
     try {
-      const response = await requestEvents({}, own.signal);
+      const response = await requestEvents({}, controller.signal);
       const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
-      if (!response.ok || !isStream || !response.body) return { failure: await failureIn(response) };
+      if (!response.ok || !isStream || !response.body) return { failure: await readResponseFailure(response) };
       const decoder = new TextDecoder();
       const reader = response.body.getReader();
-      for (let chunk = await reader.read(); !chunk.done && current === own; chunk = await reader.read()) {
-        takeText(decoder.decode(chunk.value, { stream: true }));
+      for (let chunk = await reader.read(); !chunk.done && current === controller; chunk = await reader.read()) {
+        handleText(decoder.decode(chunk.value, { stream: true }));
         if (failure) return { failure: failure };
-        if (!isGreeted) continue;
+        if (!hasReceived) continue;
         clearTimeout(watchdog);
         watchdog = setTimeout(abort, limits.silenceMs);
       }
-      return isGreeted ? "closed" : { failure: failureOfThrown(undefined) };
+      return hasReceived ? "closed" : { failure: toFailure(undefined) };
     } catch (cause) {
-      // The stream was cut: the next attempt shows whether the console is reachable.
-      if (isGreeted && !own.signal.aborted) return "closed";
+      // The stream was interrupted. The next attempt shows whether the console is reachable.
+      if (hasReceived && !controller.signal.aborted) return "closed";
       throw cause;
     } finally {
       clearTimeout(watchdog);
     }
   }
 
-  async function readOnce(own: AbortController): Promise<Outcome> {
-    const { signal } = own;
-    const watchdog = setTimeout(() => own.abort("late"), limits.silenceMs);
+  async function readOnce(controller: AbortController): Promise<Outcome> {
+    const { signal } = controller;
+    const watchdog = setTimeout(() => controller.abort("late"), limits.silenceMs);
     const body = async () => {
       const response = await requestEvents({ format: "json" }, signal);
-      return readAnswer<{ id?: unknown; events?: unknown }>(response, await response.text());
+      return parseResponse<{ id?: unknown; events?: unknown }>(response, await response.text());
     };
     const result = await body().finally(() => clearTimeout(watchdog));
     if (!result.ok) return result;
@@ -175,7 +175,7 @@ export function createLiveStream({ request, onEvent, onFailure, onState, times, 
     emit({ event: "ping", data: "{}" });
     for (const item of events) {
       if (!isObject(item) || typeof item.event !== "string") continue;
-      if (item.event === "end") return { failure: failureOfEnd(writeExactJson(item.data)) };
+      if (item.event === "end") return { failure: parseEndFailure(writeExactJson(item.data)) };
       emit({ event: item.event, data: writeExactJson(item.data) });
     }
     lastId = textOf(id) ?? lastId;
@@ -186,7 +186,7 @@ export function createLiveStream({ request, onEvent, onFailure, onState, times, 
     lastReceivedMs = Date.now();
     failures = 0;
     if (event.id !== undefined) lastId = event.id || undefined;
-    const topic = topicOf(event.data);
+    const topic = extractTopic(event.data);
     if (topic !== undefined && (event.event === "snapshot" || event.event === "failure")) withoutValue.delete(topic);
     if (event.event === "hello") onState(true);
     onEvent(topic === undefined ? event : { ...event, topic });
@@ -201,18 +201,18 @@ export function createLiveStream({ request, onEvent, onFailure, onState, times, 
       topics = next;
       plan(limits.coalesceMs);
     },
-    /** Call when the device wakes up: reconnects at once unless the stream works. */
+    /** Call when the device wakes up. Reconnects at once unless the stream works. */
     wake(): void {
       if (current && Date.now() - lastReceivedMs <= limits.silenceMs) return;
       failures = 0;
       plan(0);
     },
-    /** Call when the network changes: reconnects at once. */
+    /** Call when the network changes. Reconnects at once. */
     reconnect(): void {
       failures = 0;
       plan(0);
     },
-    /** Call when the rights change: reads all values again. */
+    /** Call when the rights change. Reads all values again. */
     restart(): void {
       [failures, notBeforeMs, requestsUntilMs, streamFailures] = [0, 0, 0, 0];
       for (const topic of topics) withoutValue.add(topic);
@@ -227,13 +227,13 @@ export function createLiveStream({ request, onEvent, onFailure, onState, times, 
   };
 }
 
-/** Returns a function that takes the text of the stream as it arrives. */
+/** Returns a function for the text chunks of the stream. */
 function createLineReader(onEvent: (event: StreamEvent) => void): (text: string) => void {
   let rest = "";
   let event = "message";
   let data: string[] = [];
   let id: string | undefined;
-  const takeLine = (line: string) => {
+  const handleLine = (line: string) => {
     if (line === "") {
       if (data.length > 0) onEvent({ event, data: data.join("\n"), ...(id !== undefined && { id }) });
       [event, data, id] = ["message", [], undefined];
@@ -248,12 +248,12 @@ function createLineReader(onEvent: (event: StreamEvent) => void): (text: string)
     const lines = text.split("\n");
     lines[0] = rest + (lines[0] ?? "");
     rest = lines.pop() ?? "";
-    for (const line of lines) takeLine(line.replace(/\r$/, ""));
+    for (const line of lines) handleLine(line.replace(/\r$/, ""));
   };
 }
 
-/** Without parsing the whole value. */
-function topicOf(data: string): string | undefined {
+/** Finds the topic without parsing the whole value. */
+function extractTopic(data: string): string | undefined {
   const [, start] = /^\{"topic":("(?:[^"\\]|\\.)*")/.exec(data) ?? [];
   const topic: unknown = start === undefined ? parseTopic(data) : JSON.parse(start);
   return textOf(topic);
@@ -265,13 +265,13 @@ function parseTopic(data: string): unknown {
 }
 
 /** The response is an HTML page, such as a sign-in page or a proxy's error. */
-async function failureIn(response: Response): Promise<ApiFailure> {
+async function readResponseFailure(response: Response): Promise<ApiFailure> {
   if (!response.ok) return readFailure(response.status, response.headers.get("retry-after"), await response.text());
   void response.body?.cancel();
   return readFailure(response.redirected ? 401 : 502, null, "");
 }
 
-function failureOfEnd(data: string): ApiFailure {
+function parseEndFailure(data: string): ApiFailure {
   const body = parseJson(data);
   const failure = isObject(body) ? body.failure : undefined;
   return isFailure(failure) ? failure : readFailure(401, null, "");

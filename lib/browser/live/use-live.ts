@@ -5,41 +5,41 @@ import useSWR, { type SWRConfiguration, useSWRConfig } from "swr";
 import { type Failure } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
 import { callApi } from "../api";
-import { type ApiFailure, failureOfThrown } from "../read-failure";
+import { type ApiFailure, toFailure } from "../read-failure";
 import { type LiveMessage, type watchLive } from "./live-client";
 import { isSessionOver, useIsSessionOver } from "./live-state";
 
-/** The code of the live updates loads after the page. Tests replace it. */
-export const liveCode: { load(): Promise<{ watchLive: typeof watchLive; restartLive: () => void }> } = {
+/** Loads the code of the live updates after the page. Tests replace it. */
+export const liveModule: { load(): Promise<{ watchLive: typeof watchLive; restartLive: () => void }> } = {
   load: () => import("./live-client"),
 };
 
 const DEDUPE_MS = 500;
 const RETRY_MS = 1_500;
 const MAX_RETRY_MS = 10_000;
-/** The only path that is read after the session has ended: it succeeds again after a sign-in in another tab. */
+/** The only path that is read after the session has ended. It succeeds again after a sign-in in another tab. */
 export const SESSION_PATH = "/api/console/session";
 
 export type TimedValue<T> = { value: T; atMs: number };
-/** `failure`: the newest read failed; the last value is kept. */
+/** `failure`: the newest read failed, and the last value is preserved. */
 type ReadState<T> = { newest?: TimedValue<T>; failure?: ApiFailure };
 
 type LiveOptions<Data, T> = {
-  /** The value that the server rendered, with the moment it was read. */
+  /** The value that the server rendered, with the time at which it was read. */
   initial?: TimedValue<T>;
-  /** The failure that kept the server from rendering a value. */
+  /** The failure that prevented the server from rendering a value. */
   initialFailure?: ApiFailure;
   /** Converts the API's response to the screen's value. May load its code lazily. */
   read: (data: Data) => T | Promise<T>;
   /** True if the value can no longer change. */
   isFinal?: (value: T) => boolean;
-  /** If `path` changes back to one that was read before, its last value is shown and it is read again at once. */
+  /** If `path` changes back to an earlier path, its last value is shown and read again at once. */
   revalidateOnReturn?: boolean;
 };
 
 export type LiveValue<T> = {
   value: T | undefined;
-  /** When `value` was true, in milliseconds since 1970. */
+  /** The time of `value` in milliseconds since 1970. */
   atMs: number | undefined;
   failure: ApiFailure | undefined;
   isAsking: boolean;
@@ -49,11 +49,11 @@ export type LiveValue<T> = {
 };
 
 /** The initial value, read by the server for the page. */
-export function initialOf<T>(reading: Result<TimedValue<T>, Failure>): Pick<LiveOptions<never, T>, "initial" | "initialFailure"> {
-  return reading.ok ? { initial: reading.value } : { initialFailure: reading.failure };
+export function toInitial<T>(result: Result<TimedValue<T>, Failure>): Pick<LiveOptions<never, T>, "initial" | "initialFailure"> {
+  return result.ok ? { initial: result.value } : { initialFailure: result.failure };
 }
 
-function configurationOf<Data>(path: string | undefined): SWRConfiguration<Data, ApiFailure> {
+function createConfiguration<Data>(path: string | undefined): SWRConfiguration<Data, ApiFailure> {
   return {
     revalidateIfStale: false,
     revalidateOnFocus: false,
@@ -69,8 +69,8 @@ function configurationOf<Data>(path: string | undefined): SWRConfiguration<Data,
 }
 
 /**
- * `path`: the API's path with query and connection, also the cache's key; with `undefined` nothing is read. A fragment is never sent: it
- * distinguishes two uses of one path.
+ * `path`: the API's path with query and connection, which is also the cache's key. With `undefined`, nothing is read. A fragment is never
+ * sent, and distinguishes two uses of one path.
  */
 export function useLive<Data, T>(
   path: `/${string}` | undefined,
@@ -81,7 +81,7 @@ export function useLive<Data, T>(
     path,
     async (key: `/${string}`) => ({ newest: await fetchValue(key, read) }),
     {
-      ...configurationOf(path),
+      ...createConfiguration(path),
       revalidateOnMount: initial === undefined,
       revalidateIfStale: revalidateOnReturn,
     },
@@ -89,19 +89,19 @@ export function useLive<Data, T>(
   const current = data?.newest;
   const newest = current && initial ? (current.atMs >= initial.atMs ? current : initial) : (current ?? initial);
   const { cache, mutate: mutateKey } = useSWRConfig();
-  // The path may have changed by the time an answer is read.
+  // The path may have changed before a response is read.
   const receive = useEffectEvent(async (key: `/${string}`, message: LiveMessage<Data>) => {
     const state = cache.get(key);
-    // A mutation would drop the first value, which is being read and may succeed.
+    // A mutation would drop the first value, which is still being read and may succeed.
     if ("failure" in message && state?.isValidating && !state.data) return;
-    const reading: ReadState<T> =
+    const newState: ReadState<T> =
       "failure" in message
         ? message
-        : await readAnswer(message.answer, read).then(
+        : await readResponse(message.answer, read).then(
             (newest) => ({ newest }),
             (failure: ApiFailure) => ({ failure }),
           );
-    void mutateKey<ReadState<T>>(key, (previous) => ({ newest: previous?.newest, ...reading }), { revalidate: false });
+    void mutateKey<ReadState<T>>(key, (previous) => ({ newest: previous?.newest, ...newState }), { revalidate: false });
   });
   const isOver = useIsSessionOver() && path !== SESSION_PATH;
   const isWatched = !isOver && !(newest && isFinal?.(newest.value));
@@ -123,25 +123,25 @@ export function useLive<Data, T>(
 
 /** Reads a value once, without live updates. */
 export function useOnce<Data, T>(path: `/${string}` | undefined, read: (data: Data) => T | Promise<T>) {
-  const { data, error, mutate } = useSWR<TimedValue<T>, ApiFailure>(path, (key: `/${string}`) => fetchValue(key, read), configurationOf(path));
+  const { data, error, mutate } = useSWR<TimedValue<T>, ApiFailure>(path, (key: `/${string}`) => fetchValue(key, read), createConfiguration(path));
   return { value: data?.value, failure: error, refresh: () => mutate().then(ignore, ignore) };
 }
 
-/** A failure is in SWR's `error`. */
+/** Failures are in SWR's `error`. */
 const ignore = () => undefined;
 
 async function fetchValue<Data, T>(path: `/${string}`, read: LiveOptions<Data, T>["read"]): Promise<TimedValue<T>> {
   const result = await callApi<Data>(path);
   if (!result.ok) throw result.failure;
-  return readAnswer(result.value, read);
+  return readResponse(result.value, read);
 }
 
-async function readAnswer<Data, T>(data: Data, read: LiveOptions<Data, T>["read"]): Promise<TimedValue<T>> {
+async function readResponse<Data, T>(data: Data, read: LiveOptions<Data, T>["read"]): Promise<TimedValue<T>> {
   const atMs = Date.now();
   try {
     return { value: await read(data), atMs };
   } catch (cause) {
-    throw failureOfThrown(cause);
+    throw toFailure(cause);
   }
 }
 
@@ -149,11 +149,11 @@ async function readAnswer<Data, T>(data: Data, read: LiveOptions<Data, T>["read"
 export function watchPath<Data>(path: `/${string}`, receive: Parameters<typeof watchLive<Data>>[1]): () => void {
   let stop: (() => void) | undefined;
   let isOver = false;
-  liveCode.load().then(
+  liveModule.load().then(
     ({ watchLive }) => {
       if (!isOver) stop = watchLive(path, receive);
     },
-    (cause: unknown) => receive({ failure: failureOfThrown(cause) }),
+    (cause: unknown) => receive({ failure: toFailure(cause) }),
   );
   return () => {
     isOver = true;
@@ -161,7 +161,7 @@ export function watchPath<Data>(path: `/${string}`, receive: Parameters<typeof w
   };
 }
 
-/** After a new sign-in or a new session of an embedded page. */
+/** Call after a new sign-in or a new session of an embedded page. */
 export async function restartLive(): Promise<void> {
-  (await liveCode.load()).restartLive();
+  (await liveModule.load()).restartLive();
 }

@@ -2,7 +2,7 @@
 
 import { createBLAKE3 } from "hash-wasm";
 
-/** Where hashing was paused. The state may contain bytes of the file, so it is kept in this tab. */
+/** Where hashing was paused. The state may contain bytes of the file, so it stays in this tab. */
 export type HashPoint = { offset: number; state: Uint8Array };
 export type HashOutcome = { kind: "hashed"; hash: string } | { kind: "stopped"; at: HashPoint } | { kind: "unreadable" };
 
@@ -18,12 +18,12 @@ export async function hashFile(file: Blob, { from, onProgress, signal }: HashOpt
   const hasher = (await createBLAKE3()).init();
   if (from) hasher.load(from.state);
   let offset = from?.offset ?? 0;
-  const read = (at: number) => (at < file.size ? file.slice(at, at + SLICE_BYTES).arrayBuffer() : undefined);
+  const readSlice = (at: number) => (at < file.size ? file.slice(at, at + SLICE_BYTES).arrayBuffer() : undefined);
   try {
-    for (let nextSlice = read(offset); nextSlice;) {
+    for (let nextSlice = readSlice(offset); nextSlice;) {
       const slice = new Uint8Array(await nextSlice);
       if (signal.aborted) return { kind: "stopped", at: { offset, state: hasher.save() } };
-      nextSlice = read(offset + slice.length);
+      nextSlice = readSlice(offset + slice.length);
       // A file that shrinks while it is read would return empty slices forever.
       if (slice.length === 0) return { kind: "unreadable" };
       hasher.update(slice);

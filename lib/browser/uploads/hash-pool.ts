@@ -12,7 +12,7 @@ export type HashWorker = {
 export type PoolOutcome = HashOutcome | { kind: "unavailable" };
 export type HashPool = (file: Blob, options: Omit<HashOptions, "signal"> & { signal: AbortSignal }) => Promise<PoolOutcome>;
 
-export function createHashPool(makeWorker: () => HashWorker): HashPool {
+export function createHashPool(createWorker: () => HashWorker): HashPool {
   const idleWorkers: HashWorker[] = [];
   let lastId = 0;
 
@@ -20,7 +20,7 @@ export function createHashPool(makeWorker: () => HashWorker): HashPool {
     new Promise((resolve) => {
       let worker: HashWorker;
       try {
-        worker = idleWorkers.pop() ?? makeWorker();
+        worker = idleWorkers.pop() ?? createWorker();
       } catch {
         return resolve({ kind: "unavailable" });
       }
@@ -44,9 +44,9 @@ export function createHashPool(makeWorker: () => HashWorker): HashPool {
     });
 }
 
-export const hashPool = createHashPool(makeHashWorker);
+export const hashPool = createHashPool(createHashWorker);
 
 /** The bundler needs exactly this expression to find the worker's file. */
-function makeHashWorker(): HashWorker {
+function createHashWorker(): HashWorker {
   return new Worker(new URL("./hash-worker.ts", import.meta.url), { type: "module", name: "hash" });
 }

@@ -12,7 +12,7 @@ async function hash({ id, file, from }: Extract<ToHashWorker, { file: Blob }>): 
   try {
     send({ id, outcome: await hashFile(file, { from, signal, onProgress: (bytes) => send({ id, bytes }) }) });
   } catch {
-    // WebAssembly is unavailable or out of memory: the page uploads without a hash and reports that.
+    // WebAssembly is unavailable or out of memory. The page uploads without a hash and reports that.
     send({ id, broken: true });
   } finally {
     running.delete(id);

@@ -1,5 +1,5 @@
 import { toMilliseconds } from "@/lib/contract/times";
-import { mayHaveStarted } from "@/lib/contract/workflow/submission";
+import { couldHaveStarted } from "@/lib/contract/workflow/submission";
 import { ACT_HEADER } from "@/lib/shared/headers";
 import { ok, type Result } from "@/lib/shared/result";
 import { callApi } from "../api";
@@ -33,7 +33,7 @@ export async function offerHash<T extends { asset_hash?: string }>(
   if (result.ok && result.value.asset) return ok({ kind: "made", asset: result.value.asset });
   if (result.ok && !result.value.isUnclear) return ok({ kind: "unknown" });
   const failure = result.ok ? undefined : result.failure;
-  const isRefused = failure && failure.status !== 0 && !mayHaveStarted(failure);
+  const isRefused = failure && failure.status !== 0 && !couldHaveStarted(failure);
   if (!result.ok && (isRefused || signal?.aborted)) return result;
   const asset = await findOffered<T>(offer, { connection, startedMs });
   return ok(asset ? { kind: "made", asset } : { kind: asset === null ? "notMade" : "unsure", failure });
@@ -44,7 +44,7 @@ const CLOCK_SKEW_MS = 60_000;
 
 type ListedAsset = { asset_hash?: string; name?: string; tags?: readonly string[]; created_at?: unknown; updated_at?: unknown };
 
-/** The created asset; null if none was; undefined if the service cannot tell, or had the content before. */
+/** The created asset. Null if none was created, undefined if the service cannot tell or already had the content. */
 async function findOffered<T extends { asset_hash?: string }>(
   { hash, name, tags }: HashOffer,
   { connection, startedMs }: { connection: string | undefined; startedMs: number },
@@ -53,14 +53,14 @@ async function findOffered<T extends { asset_hash?: string }>(
   const result = await callApi<{ assets?: (T & ListedAsset)[] }>(path, { cache: "no-store" });
   if (!result.ok || !result.value.assets) return undefined;
   const { assets } = result.value;
-  const same = assets.filter((asset) => asset.asset_hash === hash);
-  const isFresh = ({ created_at: created, updated_at: updated }: ListedAsset) =>
+  const sameContent = assets.filter((asset) => asset.asset_hash === hash);
+  const isNew = ({ created_at: created, updated_at: updated }: ListedAsset) =>
     Math.max(toMilliseconds(created) ?? 0, toMilliseconds(updated) ?? 0) > startedMs - CLOCK_SKEW_MS;
   const isOurs = (asset: ListedAsset) => (name === undefined || asset.name === name) && tags.every((tag) => asset.tags?.includes(tag));
-  const ownAsset = same.find((asset) => isOurs(asset) && isFresh(asset));
-  // If the service uses another kind of hash, or none, a missing hash proves nothing.
+  const ownAsset = sameContent.find((asset) => isOurs(asset) && isNew(asset));
+  // If the service uses another kind of hash or none, a missing hash proves nothing.
   const isComparable = assets.every(({ asset_hash: theirs = "" }) => theirs.split(":")[0] === hash.split(":")[0]);
-  return ownAsset ?? (isComparable && same.length === 0 ? null : undefined);
+  return ownAsset ?? (isComparable && sameContent.length === 0 ? null : undefined);
 }
 
 type Offer = { tags: readonly string[]; connection: string | undefined; signal: AbortSignal };

@@ -2,18 +2,19 @@
 
 import { createLimiter } from "@/lib/shared/async";
 
-const everywhere = /^image\/(png|jpeg|gif|webp|bmp)$/;
+const supportedTypes = /^image\/(png|jpeg|gif|webp|bmp)$/;
 const MAX_BYTES = 64 * 1024 ** 2;
 const MAX_PIXELS = 64 * 1024 ** 2;
-const inTurn = createLimiter(1);
+const limitToOne = createLimiter(1);
 
-export function canBeRead(file: File): Promise<boolean | undefined> {
-  if (!everywhere.test(file.type) || file.size > MAX_BYTES || typeof createImageBitmap !== "function") return Promise.resolve(undefined);
-  return inTurn(() => decoded(file));
+export function canDecode(file: File): Promise<boolean | undefined> {
+  if (!supportedTypes.test(file.type) || file.size > MAX_BYTES || typeof createImageBitmap !== "function")
+    return Promise.resolve(undefined);
+  return limitToOne(() => tryDecode(file));
 }
 
-async function decoded(file: File): Promise<boolean | undefined> {
-  const size = await naturalSize(file);
+async function tryDecode(file: File): Promise<boolean | undefined> {
+  const size = await readNaturalSize(file);
   if (size === undefined) return false;
   if (size.width * size.height > MAX_PIXELS) return undefined;
   try {
@@ -24,14 +25,14 @@ async function decoded(file: File): Promise<boolean | undefined> {
   }
 }
 
-/** The size as shown; undefined if the browser cannot read it. An <img> reads only the header until it is drawn. */
-export function naturalSize(file: Blob): Promise<{ width: number; height: number } | undefined> {
-  const address = URL.createObjectURL(file);
+/** The displayed size. Undefined if the browser cannot read it. An <img> reads only the header until it is drawn. */
+export function readNaturalSize(file: Blob): Promise<{ width: number; height: number } | undefined> {
+  const url = URL.createObjectURL(file);
   const image = new Image();
   const size = new Promise<{ width: number; height: number } | undefined>((resolve) => {
     image.onload = () => resolve({ width: image.naturalWidth, height: image.naturalHeight });
     image.onerror = () => resolve(undefined);
   });
-  image.src = address;
-  return size.finally(() => URL.revokeObjectURL(address));
+  image.src = url;
+  return size.finally(() => URL.revokeObjectURL(url));
 }

@@ -1,17 +1,17 @@
-// Uploads that continue when the user opens another page. Starts items in order, at most one upload per item, and ignores results of
-// uploads that were stopped, removed or restarted. Call it only from event handlers, never on the server.
+// Uploads that continue when the user opens another page. Starts items in order, with at most one upload per item, and ignores results of
+// stopped, removed or restarted uploads. Call only from event handlers, never on the server.
 
 import { createStore } from "zustand/vanilla";
 
-/** Keeps the network busy while a file is hashed, but lets each upload progress. */
+/** Uses the network while a file is hashed, but lets each upload progress. */
 const MAX_CONCURRENT = 3;
 
 export type UploadQueue<T> = { items: readonly T[]; isPaused: boolean };
 type RunningUpload<T> = {
   signal: AbortSignal;
-  /** Ignored after a stop. */
+  /** Ignored after the upload was stopped. */
   report: (fields: Partial<T>) => void;
-  /** For values that stay valid after a stop. Ignored once the item has restarted. */
+  /** For values that remain valid after a stop. Ignored once the item was restarted. */
   reportLasting: (fields: Partial<T>) => void;
 };
 type Options<T> = {
@@ -20,7 +20,7 @@ type Options<T> = {
   initialFields: Partial<T>;
   /** Uploads one item and returns its outcome. */
   uploadFile: (item: T, upload: RunningUpload<T>) => Promise<Partial<T>>;
-  /** `before`: the item just before its outcome; `started`: the item as it was sent. */
+  /** `current`: the item just before its outcome. `started`: the item at the start of its upload. */
   onEnded?: (item: T, current: T, started: T) => void;
 };
 
@@ -59,8 +59,8 @@ export function createUploadQueue<T extends { key: number }>({ nextItem, initial
     running.delete(key);
     const current = find(key);
     update(key, outcome);
-    const after = find(key);
-    if (current && after) onEnded?.(after, current, item);
+    const endedItem = find(key);
+    if (current && endedItem) onEnded?.(endedItem, current, item);
     startPending();
   }
   function stop(key: number): void {
@@ -81,7 +81,7 @@ export function createUploadQueue<T extends { key: number }>({ nextItem, initial
       store.setState({ items: [...items(), ...added.map((make) => make(++lastKey))] });
       startPending();
     },
-    /** Aborts uploads that are running. */
+    /** Aborts running uploads. */
     remove(keys: ReadonlySet<number>): void {
       keys.forEach(stop);
       store.setState({ items: items().filter(({ key }) => !keys.has(key)) });

@@ -4,7 +4,7 @@ import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { ACT_HEADER } from "@/lib/shared/headers";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { readFailure } from "../read-answer";
-import { type ApiFailure, failureOfThrown } from "../read-failure";
+import { type ApiFailure, toFailure } from "../read-failure";
 import { apiPath } from "../urls";
 
 export type UploadOptions = ({ form: FormData } | { bytes: Blob }) & {
@@ -24,20 +24,20 @@ export function upload<T>(path: `/${string}`, { onProgress, signal, act, ...body
     request.upload.onprogress = ({ loaded, total, lengthComputable }) => {
       if (lengthComputable && total > 0) onProgress?.(loaded / total);
     };
-    request.onload = () => finish(readAnswer<T>(request));
-    request.onerror = () => finish(failed(failureOfThrown(new TypeError("network"))));
-    request.onabort = () => finish(failed(failureOfThrown(new DOMException("aborted", "AbortError"))));
+    request.onload = () => finish(parseResponse<T>(request));
+    request.onerror = () => finish(failed(toFailure(new TypeError("network"))));
+    request.onabort = () => finish(failed(toFailure(new DOMException("aborted", "AbortError"))));
     request.open("POST", apiPath(path));
     request.setRequestHeader("accept", "application/json");
     if (act !== undefined) request.setRequestHeader(ACT_HEADER, act);
-    if (signal?.aborted) return finish(failed(failureOfThrown(new DOMException("aborted", "AbortError"))));
+    if (signal?.aborted) return finish(failed(toFailure(new DOMException("aborted", "AbortError"))));
     signal?.addEventListener("abort", stop);
     if ("bytes" in body) request.setRequestHeader("content-type", "application/octet-stream");
     request.send("bytes" in body ? body.bytes : body.form);
   });
 }
 
-function readAnswer<T>(request: XMLHttpRequest): Result<T, ApiFailure> {
+function parseResponse<T>(request: XMLHttpRequest): Result<T, ApiFailure> {
   const { status, responseText } = request;
   if (status < 200 || status > 299) return failed(readFailure(status, request.getResponseHeader("retry-after"), responseText));
   try {
@@ -55,14 +55,14 @@ const MIN_SAMPLE_BYTES = 4 * 1024 * 1024;
 const MIN_SAMPLE_MS = 20;
 /** Weight of a new sample in the moving average. */
 const NEW_SAMPLE_WEIGHT = 0.4;
-/** Hashing up to this long is always worth it: the hash also verifies the uploaded bytes. */
+/** Hashing up to this long is always useful, because the hash also verifies the uploaded bytes. */
 const MAX_FREE_HASH_MS = 1_000;
 
-export function withSample(speeds: Speeds, kind: keyof Speeds, { bytes, ms }: { bytes: number; ms: number }): Speeds {
+export function addSample(speeds: Speeds, kind: keyof Speeds, { bytes, ms }: { bytes: number; ms: number }): Speeds {
   if (bytes < MIN_SAMPLE_BYTES || ms < MIN_SAMPLE_MS) return speeds;
-  const now = bytes / ms;
-  const before = speeds[kind];
-  return { ...speeds, [kind]: before === undefined ? now : before + (now - before) * NEW_SAMPLE_WEIGHT };
+  const speed = bytes / ms;
+  const previousSpeed = speeds[kind];
+  return { ...speeds, [kind]: previousSpeed === undefined ? speed : previousSpeed + (speed - previousSpeed) * NEW_SAMPLE_WEIGHT };
 }
 
 export function isWorthHashing(bytes: number, { hash, send }: Speeds): boolean {
@@ -70,6 +70,6 @@ export function isWorthHashing(bytes: number, { hash, send }: Speeds): boolean {
   return bytes / hash <= MAX_FREE_HASH_MS || hash > send;
 }
 
-export function hashFirstUpTo({ hash, send }: Speeds): number | undefined {
+export function getMaxHashBytes({ hash, send }: Speeds): number | undefined {
   return hash === undefined || send === undefined || hash > send ? undefined : Math.round(hash * MAX_FREE_HASH_MS);
 }

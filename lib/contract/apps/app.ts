@@ -1,4 +1,4 @@
-// An app: a workflow with a form. Components import the types only.
+// An app: a workflow with a form. Components import only the types.
 
 import { z } from "zod";
 import { type Role, roles } from "../people/roles";
@@ -15,7 +15,7 @@ import {
   idSchema,
   nameSchema,
 } from "./definition";
-import { type AppProblem, checkValue, problemSentence, withDefault } from "./fill";
+import { addDefault, type AppProblem, checkValue, formatProblem } from "./fill";
 
 export {
   type AppControl,
@@ -27,38 +27,38 @@ export {
   type AppValues,
 } from "./definition";
 
-const fittingSchema = definitionShape.superRefine(({ inputs, outputs, graph }, context) => {
-  const complain = (path: (string | number)[], message: string) => context.addIssue({ code: "custom", path, message });
+const checkedSchema = definitionShape.superRefine(({ inputs, outputs, graph }, context) => {
+  const addIssue = (path: (string | number)[], message: string) => context.addIssue({ code: "custom", path, message });
   const [names, fieldKeys] = [new Set<string>(), new Set<string>()];
   inputs.forEach((input, index) => {
-    if (names.has(input.name)) complain(["inputs", index, "name"], "is the name of another input");
+    if (names.has(input.name)) addIssue(["inputs", index, "name"], "is the name of another input");
     names.add(input.name);
     for (const { node, input: name } of [input, ...(input.also ?? [])]) {
       const fieldKey = `${node}\n${name}`;
-      if (fieldKeys.has(fieldKey)) complain(["inputs", index, "input"], "is chosen twice");
-      if (!Object.hasOwn(graph, node)) complain(["inputs", index, "node"], "is no node of the graph");
-      if (isSecretName(name) !== isSecretName(input.input)) complain(["inputs", index, "also"], "must not share a key's value");
+      if (fieldKeys.has(fieldKey)) addIssue(["inputs", index, "input"], "is chosen twice");
+      if (!Object.hasOwn(graph, node)) addIssue(["inputs", index, "node"], "is no node of the graph");
+      if (isSecretName(name) !== isSecretName(input.input)) addIssue(["inputs", index, "also"], "must not share a key's value");
       fieldKeys.add(fieldKey);
     }
     const { control } = input;
     if ((control.kind === "number" || control.kind === "seed") && control.min !== undefined && control.max !== undefined)
-      if (control.min > control.max) complain(["inputs", index, "control", "max"], "must not be less than min");
+      if (control.min > control.max) addIssue(["inputs", index, "control", "max"], "must not be less than min");
     for (const field of ["default", "example"] as const) {
       const value = input[field];
       if (value !== undefined && isSecretName(input.input))
-        complain(["inputs", index, field], "must not hold a key, which is given for each run");
+        addIssue(["inputs", index, field], "must not hold a key, which is given for each run");
       const checked = value === undefined ? undefined : checkValue(input, value);
-      if (checked?.ok === false) complain(["inputs", index, field], problemSentence(checked.problem));
+      if (checked?.ok === false) addIssue(["inputs", index, field], formatProblem(checked.problem));
     }
   });
   outputs.forEach(({ node }, index) => {
-    if (!Object.hasOwn(graph, node)) complain(["outputs", index, "node"], "is no node of the graph");
+    if (!Object.hasOwn(graph, node)) addIssue(["outputs", index, "node"], "is no node of the graph");
   });
 });
 
-export const appDefinitionSchema = fittingSchema.transform(({ inputs, ...rest }) => ({
+export const appDefinitionSchema = checkedSchema.transform(({ inputs, ...rest }) => ({
   ...rest,
-  inputs: inputs.map((input) => withDefault(input, rest.graph)),
+  inputs: inputs.map((input) => addDefault(input, rest.graph)),
 }));
 
 const appAccessSchema = z.discriminatedUnion("kind", [
@@ -74,7 +74,7 @@ export type AppAccess = z.infer<typeof appAccessSchema>;
 
 export type AppPerson = { id: string; name: string; role: Role };
 
-/** Per member and UTC day. An absent field sets no limit. */
+/** Per member and UTC day. Absent fields set no limit. */
 const appLimitsSchema = z.object({
   runsPerDay: z.int().min(1).max(100_000).optional(),
   atOnce: z.int().min(1).max(1000).optional(),
@@ -90,7 +90,7 @@ export const appBodySchema = z.object({
 });
 export type AppBody = z.input<typeof appBodySchema>;
 
-/** Absent fields stay as they are. CONFLICT if `version` is no longer the current one. */
+/** Absent fields are not changed. CONFLICT if `version` is not the current one. */
 export const appUpdateSchema = z.object({
   version: z.int().min(1),
   definition: appDefinitionSchema.optional(),
@@ -154,7 +154,7 @@ export const appPresetBodySchema = z.object({
 });
 export type AppPreset = { id: string; name: string; inputs: AppValues; isTeam: boolean; canChange: boolean };
 
-/** As multipart, each part is one input, files too. */
+/** In a multipart body, each part is one input, including files. */
 export const appRunBodySchema = z.object({
   inputs: freeForm.refine((inputs) => Object.keys(inputs).every((name) => name.length <= 40), "has a name that is too long").default({}),
 });
@@ -167,7 +167,7 @@ export type AppInputProblem = AppProblem | { input: string; label: string; messa
 const problemSchema = z
   .custom<AppInputProblem>()
   .meta({ type: "object", properties: { input: { type: "string" }, label: { type: "string" } }, required: ["input", "label"] });
-/** Without `code`: the service's own words. `problems`: with code `inputs`. */
+/** Without `code`, the message is the service's own. `problems`: for the code `inputs`. */
 const appRunErrorSchema = z.object({
   message: z.string(),
   code: z.enum(["inputs", "workflow", "not_sent", "job_gone", "answer_unreadable", "answer_lost", "sending_lost"]).optional(),
@@ -207,7 +207,7 @@ export const appRunsQuerySchema = z.object({
   limit: z.coerce.number().int().min(1).max(50).default(20),
 });
 
-/** Pictures a member may choose without a right to the service's files: own uploads, own results and the app's examples. */
+/** Images that a member may choose without a right to the service's files: own uploads, own results and the app's examples. */
 export type AppPicture = { value: string; name: string; from: "given" | "made" | "example" };
 
 export type AppFileAnswer = { name: string };

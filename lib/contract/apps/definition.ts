@@ -1,20 +1,20 @@
 import { z } from "zod";
 import { writeExactJson } from "../json/exact-json";
 import { graphSchema } from "../schemas/graph";
-import { freeForm, plainLine } from "../schemas/lenient";
+import { createPlainLine, freeForm } from "../schemas/lenient";
 import { workflowLimits } from "../workflow/read-workflow";
 
 export const appBounds = { inputs: 100, outputs: 50, tags: 20, members: 200, choices: 1000, presets: 100 } as const;
 
 export const idSchema = z.string().min(1).max(200);
-export const nameSchema = plainLine(80);
+export const nameSchema = createPlainLine(80);
 
 export const appValueSchema = z.union([z.string(), z.number(), z.bigint(), z.boolean()]);
 export type AppValue = z.infer<typeof appValueSchema>;
 export type AppValues = Record<string, AppValue>;
 const limitSchema = z.union([z.number(), z.bigint()]);
 
-/** `picture`, `video`, `audio`: the value is the name of a file at the service, as the answer to its upload gives it. */
+/** `picture`, `video`, `audio`: the value is the name of a file at the service, from the response to its upload. */
 const appControlSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("text"), isLong: z.boolean().default(false) }),
   z.object({
@@ -25,13 +25,13 @@ const appControlSchema = z.discriminatedUnion("kind", [
     step: z.number().positive().optional(),
     isSlider: z.boolean().default(false),
   }),
-  /** A whole number, drawn again for each run if none is given or the value is `random`. */
+  /** A whole number. If it is missing or `random`, it is drawn for each run. */
   z.object({ kind: z.literal("seed"), min: limitSchema.optional(), max: limitSchema.optional() }),
   z.object({ kind: z.literal("switch") }),
   z.object({
     kind: z.literal("choice"),
     choices: z
-      .array(z.object({ value: z.union([z.string().max(1000), z.number(), z.boolean()]), label: plainLine(200, 0).optional() }))
+      .array(z.object({ value: z.union([z.string().max(1000), z.number(), z.boolean()]), label: createPlainLine(200, 0).optional() }))
       .min(1)
       .max(appBounds.choices),
   }),
@@ -41,22 +41,22 @@ const appControlSchema = z.discriminatedUnion("kind", [
 ]);
 export type AppControl = z.infer<typeof appControlSchema>;
 
-const placeSchema = z.object({ node: idSchema, input: idSchema });
+const inputRefSchema = z.object({ node: idSchema, input: idSchema });
 const appInputSchema = z.object({
   name: z.string().regex(/^[a-z][a-z0-9_]{0,39}$/, "must begin with a small letter and hold small letters, digits and _"),
-  ...placeSchema.shape,
-  /** More inputs of the graph that get the same value, such as when the editor hands one widget to several nodes. */
-  also: z.array(placeSchema).max(appBounds.inputs).optional(),
+  ...inputRefSchema.shape,
+  /** More inputs of the graph with the same value, for example because one widget of the editor sets several nodes. */
+  also: z.array(inputRefSchema).max(appBounds.inputs).optional(),
   label: nameSchema,
   help: z.string().max(1000).default(""),
-  group: plainLine(80, 0).default(""),
+  group: createPlainLine(80, 0).default(""),
   control: appControlSchema,
   default: appValueSchema.optional(),
   isRequired: z.boolean().default(false),
   example: appValueSchema.optional(),
 });
 export type AppInput = z.infer<typeof appInputSchema>;
-/** An input as a form gets it: only members who may see the workflow learn its place in the graph. */
+/** An input for a form. Only members who may see the workflow get its location in the graph. */
 export type AppField = Omit<AppInput, "node" | "input" | "also"> & Partial<Pick<AppInput, "node" | "input" | "also">>;
 
 const appOutputSchema = z.object({ node: idSchema, label: nameSchema });
@@ -66,13 +66,13 @@ export const definitionShape = z.object({
   title: nameSchema,
   text: z.string().max(5000).default(""),
   tags: z
-    .array(plainLine(40))
+    .array(createPlainLine(40))
     .max(appBounds.tags)
     .default([])
     .transform((tags) => [...new Set(tags)]),
   cover: idSchema.optional(),
   inputs: z.array(appInputSchema).max(appBounds.inputs).default([]),
-  /** Empty: everything that the run produces. */
+  /** Empty: all outputs of the run. */
   outputs: z.array(appOutputSchema).max(appBounds.outputs).default([]),
   graph: graphSchema.refine((graph) => {
     const nodes = Object.keys(graph).length;
@@ -103,33 +103,33 @@ function compareLists<T extends { label: string }>(
   kind: "input" | "output",
   before: readonly T[],
   after: readonly T[],
-  keyOf: (item: T) => string,
+  getKey: (item: T) => string,
 ): AppChange[] {
-  const [old, now] = [new Map(before.map((item) => [keyOf(item), item])), new Map(after.map((item) => [keyOf(item), item]))];
-  const commonKeys = before.map(keyOf).filter((key) => now.has(key));
+  const [oldItems, newItems] = [new Map(before.map((item) => [getKey(item), item])), new Map(after.map((item) => [getKey(item), item]))];
+  const commonKeys = before.map(getKey).filter((key) => newItems.has(key));
   const changes: AppChange[] = [];
-  for (const [key, { label }] of old) if (!now.has(key)) changes.push({ what: `${kind}_removed`, label });
-  for (const [key, item] of now) {
-    const was = old.get(key);
-    if (!was) changes.push({ what: `${kind}_added`, label: item.label });
-    else if (!isSame(was, item)) changes.push({ what: `${kind}_changed`, label: item.label });
+  for (const [key, { label }] of oldItems) if (!newItems.has(key)) changes.push({ what: `${kind}_removed`, label });
+  for (const [key, item] of newItems) {
+    const oldItem = oldItems.get(key);
+    if (!oldItem) changes.push({ what: `${kind}_added`, label: item.label });
+    else if (!isSame(oldItem, item)) changes.push({ what: `${kind}_changed`, label: item.label });
   }
-  const order = after.map(keyOf).filter((key) => old.has(key));
+  const order = after.map(getKey).filter((key) => oldItems.has(key));
   if (commonKeys.join("\n") !== order.join("\n")) changes.push({ what: `${kind}_order` });
   return changes;
 }
 
 function isSame(item: unknown, other: unknown): boolean {
-  return writeExactJson(sorted(item)) === writeExactJson(sorted(other));
+  return writeExactJson(sortKeys(item)) === writeExactJson(sortKeys(other));
 }
 
-function sorted(value: unknown): unknown {
+function sortKeys(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value ?? null;
-  if (Array.isArray(value)) return value.map(sorted);
+  if (Array.isArray(value)) return value.map(sortKeys);
   return Object.fromEntries(
     Object.entries(value)
       .filter(([, item]) => item !== undefined)
       .sort(([one], [other]) => (one < other ? -1 : 1))
-      .map(([key, item]) => [key, sorted(item)]),
+      .map(([key, item]) => [key, sortKeys(item)]),
   );
 }

@@ -1,68 +1,68 @@
-// Drafts an app from pinned inputs, from the App mode of an editor file, or from a job's graph. Free of zod: the Run page loads it.
+// Drafts an app from pinned inputs, from the App mode of an editor file, or from a job's graph. Does not import zod, for the Run page.
 
-import { idText, isEditorFile, listOf, readEditorFile } from "../editor-workflow/file";
-import { boxesOf, nameOutside, placesOfWidget } from "../editor-workflow/values";
+import { isEditorFile, listOf, readEditorFile, toIdText } from "../editor-workflow/file";
+import { findNodes, findOuterName, findWidgetLocations } from "../editor-workflow/values";
 import { objectOf } from "../json/json";
 import { own } from "../json/own";
-import { inputsOf } from "../nodes/dynamic-inputs";
+import { listInputs } from "../nodes/dynamic-inputs";
 import { guessKind, type InputSpec, readInputSpec } from "../nodes/input-spec";
 import { toPlainLine } from "../plain-line";
 import { type Graph } from "../schemas/graph";
 import { type ObjectInfo } from "../schemas/object-info";
 import { isSecretName } from "../secrets/mask-secrets";
-import { isLink, isSeedName, nodeName } from "../workflow/graph";
+import { getNodeName, isLink, isSeedName } from "../workflow/graph";
 import { type AppControl, type AppDefinition, type AppInput, type AppOutput, type AppValue } from "./app";
 import { checkValue } from "./fill";
 
 export type AppPin = { node: string; input: string; shownAs?: string };
-type Beginning = { graph: Graph; editor?: Record<string, unknown>; title: string; pins?: readonly AppPin[]; outputs?: readonly string[] };
+type DraftSource = { graph: Graph; editor?: Record<string, unknown>; title: string; pins?: readonly AppPin[]; outputs?: readonly string[] };
 
 const MAX_INPUTS = 100;
 const MAX_CHOICES = 1000;
 const MAX_DEFAULT_LENGTH = 100_000;
 
-/** Without `pins` and `outputs`, uses those of the editor's App mode, if its file has one. */
-export function appDraft({ graph, editor, title, ...chosen }: Beginning, catalogue?: ObjectInfo): AppDefinition {
-  const mode = editor && appModeOf(editor, catalogue);
+/** Without `pins` and `outputs`, uses those of the file's App mode. */
+export function createAppDraft({ graph, editor, title, ...selection }: DraftSource, catalogue?: ObjectInfo): AppDefinition {
+  const appMode = editor && readAppMode(editor, catalogue);
   const inputs: AppInput[] = [];
-  for (const [pin, ...also] of (chosen.pins?.map((pin) => [pin]) ?? mode?.pins ?? []).slice(0, MAX_INPUTS)) {
-    const input = pin && inputDraft(graph, pin, catalogue, inputs);
-    // A key is never filled from another input: it is requested separately.
-    const others = also.filter(
+  for (const [pin, ...linkedRefs] of (selection.pins?.map((pin) => [pin]) ?? appMode?.pins ?? []).slice(0, MAX_INPUTS)) {
+    const input = pin && createInputDraft(graph, pin, catalogue, inputs);
+    // Another input never fills a key, which is requested separately.
+    const others = linkedRefs.filter(
       (inputRef) =>
         isValue(own(own(graph, inputRef.node)?.inputs, inputRef.input)) && !isSecretName(inputRef.input) && !isTaken(inputRef, inputs),
     );
     if (input) inputs.push({ ...input, ...(others.length > 0 && { also: others }) });
   }
-  const nodes = new Set(chosen.outputs ?? mode?.outputs ?? []);
-  const outputs = [...nodes].flatMap((node) => outputDraft(graph, node, catalogue) ?? []).slice(0, 50);
-  const line = toPlainLine(title).trim().slice(0, 80).trim();
-  return { title: line || "App", text: "", tags: [], inputs, outputs, graph, ...(editor && { editor }) };
+  const nodes = new Set(selection.outputs ?? appMode?.outputs ?? []);
+  const outputs = [...nodes].flatMap((node) => createOutputDraft(graph, node, catalogue) ?? []).slice(0, 50);
+  const plainTitle = toPlainLine(title).trim().slice(0, 80).trim();
+  return { title: plainTitle || "App", text: "", tags: [], inputs, outputs, graph, ...(editor && { editor }) };
 }
 
-export function omittedInputs(editor: Record<string, unknown>, inputs: readonly AppInput[], catalogue?: ObjectInfo): string[] {
-  const chosen = appModeOf(editor, catalogue)?.pins ?? [];
-  return chosen.flatMap((inputRefs) =>
+export function findOmittedInputs(editor: Record<string, unknown>, inputs: readonly AppInput[], catalogue?: ObjectInfo): string[] {
+  const pinGroups = readAppMode(editor, catalogue)?.pins ?? [];
+  return pinGroups.flatMap((inputRefs) =>
     inputRefs.some((inputRef) => isTaken(inputRef, inputs)) ? [] : inputRefs.slice(0, 1).map(({ input, shownAs = input }) => shownAs),
   );
 }
 
-/** `extra.linearData`: what the maker chose, each with every graph input that it fills; undefined if the file has none. */
-export function appModeOf(editor: Record<string, unknown>, catalogue?: ObjectInfo): { pins: AppPin[][]; outputs: string[] } | undefined {
+/** Reads `extra.linearData`: the selected inputs, each with every graph input that it fills. Undefined if the file has none. */
+export function readAppMode(editor: Record<string, unknown>, catalogue?: ObjectInfo): { pins: AppPin[][]; outputs: string[] } | undefined {
   const data = objectOf(objectOf(editor.extra)?.linearData);
   if (!data) return undefined;
   const file = isEditorFile(editor) ? readEditorFile(editor, catalogue) : undefined;
   const pins = listOf(data.inputs).flatMap((entry) => {
-    const [node, input] = [idText(listOf(entry)[0]), listOf(entry)[1]];
+    const [node, input] = [toIdText(listOf(entry)[0]), listOf(entry)[1]];
     if (node === undefined || typeof input !== "string") return [];
-    const [first = { node, input }, ...also] = file ? placesOfWidget(file, node, input) : [];
-    const shownAs = file && nameOutside(file, node, input, first.input);
+    const [first = { node, input }, ...also] = file ? findWidgetLocations(file, node, input) : [];
+    const shownAs = file && findOuterName(file, node, input, first.input);
     return [[shownAs === undefined ? first : { ...first, shownAs }, ...also]];
   });
   const outputs = listOf(data.outputs).flatMap((item) => {
-    const id = idText(item);
+    const id = toIdText(item);
     if (id === undefined) return [];
-    const boxes = file ? boxesOf(file, id) : [];
+    const boxes = file ? findNodes(file, id) : [];
     return boxes.length > 0 ? boxes.map((box) => box.path + box.id) : [id];
   });
   return { pins, outputs };
@@ -78,8 +78,8 @@ function isValue(value: unknown): boolean {
   return value !== undefined && !isLink(value);
 }
 
-/** Undefined if a person could not fill in this input: a link, a key, a list. `others`: inputs whose names are taken. */
-export function inputDraft(
+/** Undefined if a person cannot fill in this input, such as a link, a key or a list. `others`: inputs whose names are used. */
+export function createInputDraft(
   graph: Graph,
   { node: nodeId, input, shownAs = input }: AppPin,
   catalogue?: ObjectInfo,
@@ -90,35 +90,35 @@ export function inputDraft(
   if (!node || isLink(value) || isSecretName(input)) return undefined;
   if (isTaken({ node: nodeId, input }, others)) return undefined;
   const info = own(catalogue, node.class_type);
-  const described = inputsOf(info, node.inputs).find(({ name }) => name === input);
-  const control = controlOf(described && readInputSpec(input, described.raw), { input, classType: node.class_type, value });
+  const inputInfo = listInputs(info, node.inputs).find(({ name }) => name === input);
+  const control = createControl(inputInfo && readInputSpec(input, inputInfo.raw), { input, classType: node.class_type, value });
   if (!control) return undefined;
   const base: AppInput = {
-    name: freeName(shownAs, others),
+    name: createUnusedName(shownAs, others),
     node: nodeId,
     input,
-    label: labelOf(shownAs, node._meta?.title?.trim()),
+    label: createLabel(shownAs, node._meta?.title?.trim()),
     help: "",
     group: "",
     control,
     isRequired: ["picture", "video", "audio"].includes(control.kind),
   };
-  const defaultValue = defaultOf(base, value);
+  const defaultValue = getDefault(base, value);
   return defaultValue === undefined ? base : { ...base, default: defaultValue };
 }
 
-export function outputDraft(graph: Graph, nodeId: string, catalogue?: ObjectInfo): AppOutput | undefined {
+export function createOutputDraft(graph: Graph, nodeId: string, catalogue?: ObjectInfo): AppOutput | undefined {
   const node = own(graph, nodeId);
   if (!node) return undefined;
-  const name = toPlainLine(nodeName(node, own(catalogue, node.class_type)?.display_name))
+  const name = toPlainLine(getNodeName(node, own(catalogue, node.class_type)?.display_name))
     .trim()
     .slice(0, 80)
     .trim();
   return { node: nodeId, label: name || nodeId };
 }
 
-/** No default for a seed, which is drawn for each run, nor for a file, which each person gives for themselves. */
-function defaultOf(input: AppInput, value: unknown): AppValue | undefined {
+/** No default for a seed, which is drawn for each run, or for a file, which each person uploads. */
+function getDefault(input: AppInput, value: unknown): AppValue | undefined {
   if (["seed", "picture", "video", "audio"].includes(input.control.kind)) return undefined;
   if (typeof value === "string" && value.length > MAX_DEFAULT_LENGTH) return undefined;
   const checked = checkValue(input, value);
@@ -127,7 +127,7 @@ function defaultOf(input: AppInput, value: unknown): AppValue | undefined {
 
 type FoundInput = { input: string; classType: string; value: unknown };
 
-function controlOf(spec: InputSpec | undefined, { input, classType, value }: FoundInput): AppControl | undefined {
+function createControl(spec: InputSpec | undefined, { input, classType, value }: FoundInput): AppControl | undefined {
   if (typeof value === "object" && value !== null) return undefined;
   switch (spec?.kind) {
     case "text":
@@ -135,25 +135,25 @@ function controlOf(spec: InputSpec | undefined, { input, classType, value }: Fou
     case "boolean":
       return { kind: "switch" };
     case "number":
-      return numberControl(input, spec);
+      return createNumberControl(input, spec);
     case "hex-color":
       return { kind: "text", isLong: false };
     case "choice":
-      return choiceControl(spec, value);
+      return createChoiceControl(spec, value);
     case "box":
       return undefined;
     default:
-      return guessedControl({ input, classType, value });
+      return guessControl({ input, classType, value });
   }
 }
 
-function numberControl(name: string, { integer, min, max, step }: Extract<InputSpec, { kind: "number" }>): AppControl {
+function createNumberControl(name: string, { integer, min, max, step }: Extract<InputSpec, { kind: "number" }>): AppControl {
   const range = { ...(min !== undefined && { min }), ...(max !== undefined && { max }) };
   if (integer && isSeedName(name)) return { kind: "seed", ...range };
   return { kind: "number", isWhole: integer, isSlider: false, ...range, ...(step !== undefined && step > 0 && { step }) };
 }
 
-function choiceControl(spec: Extract<InputSpec, { kind: "choice" }>, value: unknown): AppControl {
+function createChoiceControl(spec: Extract<InputSpec, { kind: "choice" }>, value: unknown): AppControl {
   if (spec.image) return { kind: "picture", hasMask: false };
   if (spec.media) return { kind: spec.media };
   const options = spec.options.filter((option) => typeof option !== "string" || option.length <= 1000).slice(0, MAX_CHOICES);
@@ -161,7 +161,7 @@ function choiceControl(spec: Extract<InputSpec, { kind: "choice" }>, value: unkn
   return { kind: "choice", choices: options.map((option) => ({ value: option })) };
 }
 
-function guessedControl({ input, classType, value }: FoundInput): AppControl | undefined {
+function guessControl({ input, classType, value }: FoundInput): AppControl | undefined {
   const kind = guessKind(classType, input, value);
   switch (kind) {
     case "picture":
@@ -179,25 +179,25 @@ function guessedControl({ input, classType, value }: FoundInput): AppControl | u
   }
 }
 
-/** "noise_seed" becomes "Noise seed". For a generic name, the title that a person gave the node is used instead. */
-function labelOf(input: string, title: string | undefined): string {
+/** "noise_seed" becomes "Noise seed". For a generic name, the node's custom title is used instead. */
+function createLabel(input: string, title: string | undefined): string {
   const words = toPlainLine(input)
     .replace(/[_.\s]+/g, " ")
     .trim();
-  const generic = /^(text|value|string|image|seed|noise seed|number|int|float|video|audio)$/i.test(words);
+  const isGeneric = /^(text|value|string|image|seed|noise seed|number|int|float|video|audio)$/i.test(words);
   const customTitle = toPlainLine(title ?? "").trim();
-  const label = (generic && customTitle ? customTitle : words) || "Value";
+  const label = (isGeneric && customTitle ? customTitle : words) || "Value";
   return (label.charAt(0).toUpperCase() + label.slice(1)).slice(0, 80).trim();
 }
 
-function freeName(input: string, others: readonly Pick<AppInput, "name">[]): string {
-  const word = input
+function createUnusedName(input: string, others: readonly Pick<AppInput, "name">[]): string {
+  const plainName = input
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "_")
     .replace(/^[^a-z]+|_+$/g, "")
     .slice(0, 34)
     .replace(/_+$/, "");
-  const base = word || "value";
+  const base = plainName || "value";
   const usedNames = new Set(others.map(({ name }) => name));
   for (let number = 1; ; number += 1) {
     const name = number === 1 ? base : `${base}_${number}`;

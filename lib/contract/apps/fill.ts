@@ -1,4 +1,4 @@
-// Checks an app's inputs and writes them into its graph. Problems name the input's label, never a node. Free of zod: browsers use it.
+// Checks an app's inputs and writes them into its graph. Problems name the input's label, never a node. Does not import zod, for browsers.
 
 import { setSpelling, spellingOf, withSpellingsOf } from "../json/exact-json";
 import { own } from "../json/own";
@@ -40,7 +40,7 @@ export function isFileKind(kind: AppControl["kind"]): kind is "picture" | "video
   return kind === "picture" || kind === "video" || kind === "audio";
 }
 
-/** An input that is not given gets its default; without a default the graph's value stays. `random`: at least 0 and less than 1. */
+/** Missing inputs get their defaults. Without a default, the graph's value remains. `random` returns at least 0 and less than 1. */
 export function fillApp(
   { inputs, graph }: AppForm,
   inputValues: Readonly<Record<string, unknown>>,
@@ -49,9 +49,9 @@ export function fillApp(
   const checked = checkInputs(inputs, inputValues, random);
   if (!checked.ok) return checked;
   const filled = new Map(Object.entries(graph));
-  for (const { name, also = [], ...first } of inputs) {
+  for (const { name, also: otherRefs = [], ...firstRef } of inputs) {
     const value = own(checked.values, name);
-    for (const { node: id, input } of value === undefined ? [] : [first, ...also]) {
+    for (const { node: id, input } of value === undefined ? [] : [firstRef, ...otherRefs]) {
       const node = filled.get(id);
       if (!node) continue;
       const newInputs = withSpellingsOf(node.inputs, { ...node.inputs, [input]: value });
@@ -74,7 +74,7 @@ export function checkInputs(
   );
   const values: [string, AppValue][] = [];
   for (const input of inputs) {
-    const checked = valueFor(input, own(inputValues, input.name), random);
+    const checked = resolveValue(input, own(inputValues, input.name), random);
     if (checked === undefined) continue;
     if (checked.ok) values.push([input.name, checked.value]);
     else problems.push(checked.problem);
@@ -82,22 +82,22 @@ export function checkInputs(
   return problems.length > 0 ? { ok: false, problems } : { ok: true, values: withSpellingsOf(inputValues, Object.fromEntries(values)) };
 }
 
-/** An emptied text is sent empty. An emptied required input is missing, even if it has a default. */
-function valueFor(input: AppField, raw: unknown, random: () => number): CheckedValue | undefined {
+/** An emptied text is sent as an empty text. An emptied required input is missing, even if it has a default. */
+function resolveValue(input: AppField, raw: unknown, random: () => number): CheckedValue | undefined {
   const { control, isRequired, default: defaultValue } = input;
   const isEmptied = raw === "" && (control.kind === "text" || isRequired);
   const isGiven = raw !== undefined && raw !== null && raw !== "";
   const value = isGiven || isEmptied ? raw : (defaultValue ?? (control.kind === "seed" ? RANDOM : undefined));
   if (value !== undefined && !(value === "" && isRequired)) return checkValue(input, value, random);
-  return isRequired ? { ok: false, problem: problemOf(input, "missing") } : undefined;
+  return isRequired ? { ok: false, problem: createProblem(input, "missing") } : undefined;
 }
 
-/** Without a given value the graph's own is sent, so it becomes the default that forms show. If it does not fit, the input is required. */
-export function withDefault(input: AppInput, graph: Graph): AppInput {
+/** The graph's own value becomes the default that forms show. If it is not valid, the input is required. */
+export function addDefault(input: AppInput, graph: Graph): AppInput {
   const { default: defaultValue, ...rest } = input;
   if (input.isRequired || input.control.kind === "seed") return defaultValue === "" && input.isRequired ? rest : input;
   const graphValue = own(own(graph, input.node)?.inputs, input.input);
-  // A key never becomes a default: it is given for each run.
+  // A key never becomes a default, because it is requested for each run.
   if (isSecretName(input.input)) return input;
   if (defaultValue !== undefined || graphValue === undefined || typeof graphValue === "object") return input;
   const checked = checkValue(input, graphValue);
@@ -106,31 +106,30 @@ export function withDefault(input: AppInput, graph: Graph): AppInput {
 
 export function checkValue(input: AppField, value: unknown, random: () => number = Math.random): CheckedValue {
   const { control } = input;
-  const rejected = (code: AppProblem["code"], limit?: number | bigint): CheckedValue => ({
+  const reject = (code: AppProblem["code"], limit?: number | bigint): CheckedValue => ({
     ok: false,
-    problem: problemOf(input, code, limit),
+    problem: createProblem(input, code, limit),
   });
   switch (control.kind) {
     case "number":
     case "seed": {
       if (control.kind === "seed" && value === RANDOM) return { ok: true, value: drawNumber(control, random) };
-      if (typeof value !== "bigint" && (typeof value !== "number" || !Number.isFinite(value))) return rejected("wrong_type");
-      if ((control.kind === "seed" || control.isWhole) && typeof value === "number" && !Number.isInteger(value))
-        return rejected("not_whole");
-      if (control.min !== undefined && value < control.min) return rejected("too_small", control.min);
-      if (control.max !== undefined && value > control.max) return rejected("too_large", control.max);
+      if (typeof value !== "bigint" && (typeof value !== "number" || !Number.isFinite(value))) return reject("wrong_type");
+      if ((control.kind === "seed" || control.isWhole) && typeof value === "number" && !Number.isInteger(value)) return reject("not_whole");
+      if (control.min !== undefined && value < control.min) return reject("too_small", control.min);
+      if (control.max !== undefined && value > control.max) return reject("too_large", control.max);
       return { ok: true, value };
     }
     case "switch":
-      return typeof value === "boolean" ? { ok: true, value } : rejected("wrong_type");
+      return typeof value === "boolean" ? { ok: true, value } : reject("wrong_type");
     case "choice": {
       const choice = control.choices.find((choice) => choice.value === value);
-      return choice ? { ok: true, value: choice.value } : rejected("not_a_choice");
+      return choice ? { ok: true, value: choice.value } : reject("not_a_choice");
     }
     default: {
-      if (typeof value !== "string") return rejected("wrong_type");
+      if (typeof value !== "string") return reject("wrong_type");
       const maxLength = control.kind === "text" ? MAX_TEXT : 1000;
-      return value.length <= maxLength ? { ok: true, value } : rejected("too_long", maxLength);
+      return value.length <= maxLength ? { ok: true, value } : reject("too_long", maxLength);
     }
   }
 }
@@ -141,17 +140,17 @@ function drawNumber({ min = 0, max = MAX_SEED }: { min?: number | bigint; max?: 
   return Math.max(low, low + Math.floor(random() * (high - low + 1)));
 }
 
-export function problemOf({ name, label, control }: AppField, code: AppProblem["code"], limit?: number | bigint): AppProblem {
+export function createProblem({ name, label, control }: AppField, code: AppProblem["code"], limit?: number | bigint): AppProblem {
   return { input: name, label, control: control.kind, code, ...(limit !== undefined && { limit }) };
 }
 
-export function valueOfText({ control }: AppInput, text: string): unknown {
-  if (control.kind === "number" || control.kind === "seed" || control.kind === "switch") return text === "" ? undefined : scalarOf(text);
+export function parseValueText({ control }: AppInput, text: string): unknown {
+  if (control.kind === "number" || control.kind === "seed" || control.kind === "switch") return text === "" ? undefined : parseScalar(text);
   if (control.kind === "choice") return control.choices.find(({ value }) => String(value) === text)?.value ?? text;
   return text;
 }
 
-function scalarOf(text: string): unknown {
+function parseScalar(text: string): unknown {
   const json = parseJson(text);
   return typeof json === "number" || typeof json === "bigint" || typeof json === "boolean" ? json : text;
 }
@@ -166,7 +165,7 @@ const kindNames: Readonly<Record<AppControl["kind"], string>> = {
   switch: "true or false",
   choice: "a choice",
 };
-const sentences: Readonly<Record<AppProblem["code"], string>> = {
+const problemTexts: Readonly<Record<AppProblem["code"], string>> = {
   missing: "needs KIND",
   wrong_type: "must be KIND",
   not_whole: "must be a whole number",
@@ -182,8 +181,8 @@ const sentences: Readonly<Record<AppProblem["code"], string>> = {
   not_taken: "is not accepted by the service",
 };
 
-/** In English, for programs; screens have their own sentence for each code. */
-export function problemSentence({ label, code, control = "text", limit }: AppProblem): string {
+/** In English, for programs. Screens have their own sentence for each code. */
+export function formatProblem({ label, code, control = "text", limit }: AppProblem): string {
   const kind = code === "wrong_type" && isFileKind(control) ? "a file, or the name of one" : kindNames[control];
-  return `${label}: ${sentences[code].replace("KIND", kind).replace("LIMIT", String(limit))}`;
+  return `${label}: ${problemTexts[code].replace("KIND", kind).replace("LIMIT", String(limit))}`;
 }

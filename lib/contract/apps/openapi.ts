@@ -1,17 +1,17 @@
 // The OpenAPI 3.1 document of one app. It names no node and contains no person's values.
 
 import { type JsonObject } from "../json/json";
-import { jsonAnswer, securitySchemes, toWireSchema } from "../openapi/document";
+import { createJsonResponse, securitySchemes, toWireSchema } from "../openapi/document";
 import { IDEMPOTENCY_HEADER } from "../workflow/submission";
 import { type AppControl, type AppDefinition, type AppInput, appRunSchema } from "./app";
 import { isFileKind, RANDOM } from "./fill";
 
 type DescribedApp = Pick<AppDefinition, "title" | "text" | "inputs"> & { id: string; version: number };
 
-export function appDocument(app: DescribedApp, baseUrl: string): JsonObject {
+export function createAppDocument(app: DescribedApp, baseUrl: string): JsonObject {
   const path = `/api/apps/${app.id}/runs`;
   const run = { $ref: "#/components/schemas/Run" };
-  const oneRun = objectOf({ run });
+  const runObject = createObjectSchema({ run });
   const runParameter = { name: "run", in: "path", required: true, schema: { type: "string", format: "uuid" } };
   const idempotencyKey = {
     name: IDEMPOTENCY_HEADER,
@@ -39,18 +39,21 @@ export function appDocument(app: DescribedApp, baseUrl: string): JsonObject {
           requestBody: {
             required: true,
             content: {
-              "application/json": { schema: objectOf({ inputs: appInputsSchema(app.inputs) }) },
-              "multipart/form-data": { schema: multipartSchema(app.inputs) },
+              "application/json": { schema: createObjectSchema({ inputs: createInputsSchema(app.inputs) }) },
+              "multipart/form-data": { schema: createMultipartSchema(app.inputs) },
             },
           },
-          responses: { "202": jsonAnswer("Begun.", oneRun), ...refusals },
+          responses: { "202": createJsonResponse("Begun.", runObject), ...rejections },
         },
         get: {
           operationId: "listAppRuns",
           summary: "One's own runs, the newest first.",
           responses: {
-            "200": jsonAnswer("Runs.", objectOf({ runs: { type: "array", items: run }, next: { type: "string" } }, ["runs"])),
-            ...refusals,
+            "200": createJsonResponse(
+              "Runs.",
+              createObjectSchema({ runs: { type: "array", items: run }, next: { type: "string" } }, ["runs"]),
+            ),
+            ...rejections,
           },
         },
       },
@@ -59,7 +62,7 @@ export function appDocument(app: DescribedApp, baseUrl: string): JsonObject {
           operationId: "readAppRun",
           summary: "A run, with what it put out.",
           parameters: [runParameter],
-          responses: { "200": jsonAnswer("The run.", oneRun), ...refusals },
+          responses: { "200": createJsonResponse("The run.", runObject), ...rejections },
         },
       },
       [`${path}/{run}/cancel`]: {
@@ -67,7 +70,7 @@ export function appDocument(app: DescribedApp, baseUrl: string): JsonObject {
           operationId: "cancelAppRun",
           summary: "Cancels a run.",
           parameters: [runParameter],
-          responses: { "200": jsonAnswer("The run.", oneRun), ...refusals },
+          responses: { "200": createJsonResponse("The run.", runObject), ...rejections },
         },
       },
       [`${path}/{run}/outputs/{number}`]: {
@@ -75,11 +78,11 @@ export function appDocument(app: DescribedApp, baseUrl: string): JsonObject {
           operationId: "viewAppResult",
           summary: "The bytes of a result.",
           parameters: [runParameter, { name: "number", in: "path", required: true, schema: { type: "integer", minimum: 1 } }, edge],
-          responses: { "200": { description: "The bytes.", content: { "*/*": {} } }, ...refusals },
+          responses: { "200": { description: "The bytes.", content: { "*/*": {} } }, ...rejections },
         },
       },
       ...(app.inputs.some(({ control }) => isFileKind(control.kind)) && {
-        [`/api/apps/${app.id}/files`]: { post: uploadOperation(app.inputs) },
+        [`/api/apps/${app.id}/files`]: { post: createUploadOperation(app.inputs) },
       }),
     },
     components: { securitySchemes: appSecuritySchemes, schemas: { Run: toWireSchema(appRunSchema), Refusal: refusalSchema } },
@@ -91,58 +94,58 @@ const appSecuritySchemes = {
   Bearer: { ...securitySchemes.Bearer, description: "A personal access token of this console." },
 };
 
-function objectOf(properties: JsonObject, required = Object.keys(properties)): JsonObject {
+function createObjectSchema(properties: JsonObject, required = Object.keys(properties)): JsonObject {
   return { type: "object", properties, required };
 }
 
-function uploadOperation(inputs: readonly AppInput[]): JsonObject {
+function createUploadOperation(inputs: readonly AppInput[]): JsonObject {
   const names = inputs.filter(({ control }) => isFileKind(control.kind)).map(({ name }) => name);
   const input = { enum: names, description: "The input that it is measured for; left out, the first that takes files." };
   const properties = { file: { type: "string", contentMediaType: "application/octet-stream" }, input };
   return {
     operationId: "addAppFile",
     summary: "Sends a file to the service.",
-    requestBody: { required: true, content: { "multipart/form-data": { schema: objectOf(properties, ["file"]) } } },
-    responses: { "201": jsonAnswer("The value for the input.", objectOf({ name: { type: "string" } })), ...refusals },
+    requestBody: { required: true, content: { "multipart/form-data": { schema: createObjectSchema(properties, ["file"]) } } },
+    responses: { "201": createJsonResponse("The value for the input.", createObjectSchema({ name: { type: "string" } })), ...rejections },
   };
 }
 
-function appInputsSchema(inputs: readonly AppInput[]): JsonObject {
+function createInputsSchema(inputs: readonly AppInput[]): JsonObject {
   const required = inputs.filter((input) => input.isRequired && input.default === undefined).map(({ name }) => name);
   return {
     type: "object",
-    properties: Object.fromEntries(inputs.map((input) => [input.name, inputSchema(input)])),
+    properties: Object.fromEntries(inputs.map((input) => [input.name, createInputSchema(input)])),
     ...(required.length > 0 && { required }),
     additionalProperties: false,
   };
 }
 
-function multipartSchema(inputs: readonly AppInput[]): JsonObject {
-  const inputsSchema = appInputsSchema(inputs);
+function createMultipartSchema(inputs: readonly AppInput[]): JsonObject {
+  const inputsSchema = createInputsSchema(inputs);
   const files = inputs.filter(({ control }) => isFileKind(control.kind));
   const parts = files.map(({ name, label }) => [name, { type: "string", contentMediaType: "application/octet-stream", title: label }]);
   const { properties } = inputsSchema;
   return { ...inputsSchema, properties: { ...(typeof properties === "object" ? properties : {}), ...Object.fromEntries(parts) } };
 }
 
-function inputSchema({ label, help, control, default: defaultValue, example }: AppInput): JsonObject {
+function createInputSchema({ label, help, control, default: defaultValue, example }: AppInput): JsonObject {
   return {
     title: label,
     ...(help && { description: help }),
-    ...typeSchema(control),
+    ...createTypeSchema(control),
     ...(defaultValue !== undefined && { default: defaultValue }),
     ...(example !== undefined && { examples: [example] }),
   };
 }
 
-function typeSchema(control: AppControl): JsonObject {
+function createTypeSchema(control: AppControl): JsonObject {
   switch (control.kind) {
     case "text":
       return { type: "string" };
     case "number":
-      return { type: control.isWhole ? "integer" : "number", ...rangeOf(control) };
+      return { type: control.isWhole ? "integer" : "number", ...createRange(control) };
     case "seed":
-      return { anyOf: [{ type: "integer", ...rangeOf(control) }, { const: RANDOM }] };
+      return { anyOf: [{ type: "integer", ...createRange(control) }, { const: RANDOM }] };
     case "switch":
       return { type: "boolean" };
     case "choice":
@@ -152,20 +155,23 @@ function typeSchema(control: AppControl): JsonObject {
   }
 }
 
-function rangeOf({ min, max }: { min?: number | bigint; max?: number | bigint }): JsonObject {
+function createRange({ min, max }: { min?: number | bigint; max?: number | bigint }): JsonObject {
   return { ...(min !== undefined && { minimum: min }), ...(max !== undefined && { maximum: max }) };
 }
 
-const text = { type: "string" };
-const refusalSchema = objectOf({ code: text, message: text, details: {}, request_id: text }, ["code", "message"]);
-const refused = (description: string) => jsonAnswer(description, { $ref: "#/components/schemas/Refusal" });
-const refusals = {
-  "400": refused("The request is invalid."),
-  "401": refused("No valid token."),
-  "403": refused("Not allowed."),
-  "404": refused("There is no such app or run, or it is not for this member."),
-  "409": refused("The key was used for another run."),
-  "413": refused("A file is too large."),
-  "422": refused("An input is missing or wrong; details lists them."),
-  "429": refused("A limit of the app was reached. Retry-After is sent if known."),
+const textSchema = { type: "string" };
+const refusalSchema = createObjectSchema({ code: textSchema, message: textSchema, details: {}, request_id: textSchema }, [
+  "code",
+  "message",
+]);
+const createRejection = (description: string) => createJsonResponse(description, { $ref: "#/components/schemas/Refusal" });
+const rejections = {
+  "400": createRejection("The request is invalid."),
+  "401": createRejection("No valid token."),
+  "403": createRejection("Not allowed."),
+  "404": createRejection("There is no such app or run, or it is not for this member."),
+  "409": createRejection("The key was used for another run."),
+  "413": createRejection("A file is too large."),
+  "422": createRejection("An input is missing or wrong; details lists them."),
+  "429": createRejection("A limit of the app was reached. Retry-After is sent if known."),
 };

@@ -17,7 +17,7 @@ export function toImageValue(response: { name: string; subfolder?: string | null
   return !response.type || response.type === "input" ? path : `${path} [${response.type}]`;
 }
 
-/** The tag on files that the embedded service keeps beside the result of a saved mask; lists leave them out unless asked for the tag. */
+/** The tag on files that the embedded service stores with the result of a saved mask. Lists omit them unless they filter by the tag. */
 export const MASK_LAYER_TAG = "mask-layer";
 
 export const downloadStates = ["working", "completed", "failed", "cancelled", "gone"] as const;
@@ -25,7 +25,7 @@ export type DownloadState = (typeof downloadStates)[number];
 
 export type DownloadTask = {
   id: string;
-  /** The address without its query, which may hold a token. */
+  /** The URL without its query, which may contain a token. */
   source: string;
   state: DownloadState;
   word: string;
@@ -42,17 +42,17 @@ export type DownloadTask = {
   canRetry: boolean;
 };
 
-/** `failure`: the service can't be reached; the list shows the last known state. */
+/** `failure`: the service is unreachable, and the list shows the last known state. */
 export type DownloadTasks = { tasks: DownloadTask[]; underWay: number; failure?: { code: string; message: string } };
 
 /** Host and path identify the file. The query and credentials stay hidden. */
-export function maskedAddress(address: string): string {
+export function maskAddress(address: string): string {
   if (!URL.canParse(address)) return address.split(/[?#]/)[0] ?? "";
   const { protocol, host, pathname, search } = new URL(address);
   return `${protocol}//${host}${pathname}${search === "" ? "" : "?…"}`;
 }
 
-export function fileOfAddress(masked: string): string {
+export function getFileName(masked: string): string {
   const [path = ""] = masked.split("?");
   const name = path.slice(path.lastIndexOf("/") + 1);
   const decoded = decodePercent(name) ?? name;
@@ -60,11 +60,11 @@ export function fileOfAddress(masked: string): string {
 }
 
 export function maskAddresses(text: string): string {
-  return text.replace(/https?:\/\/[^\s"'<>]+/gi, (address) => maskedAddress(address));
+  return text.replace(/https?:\/\/[^\s"'<>]+/gi, (address) => maskAddress(address));
 }
 
-export const TOP = "/";
+export const ROOT_FOLDER = "/";
 
-export function fromTop(files: readonly UserdataFile[], dir: string): UserdataFile[] {
-  return dir === TOP ? [...files] : files.map((file) => ({ ...file, path: dir + file.path }));
+export function addFolderPath(files: readonly UserdataFile[], dir: string): UserdataFile[] {
+  return dir === ROOT_FOLDER ? [...files] : files.map((file) => ({ ...file, path: dir + file.path }));
 }

@@ -3,25 +3,30 @@ import { writeExactJson } from "../json/exact-json";
 import { parseJson } from "../json/parse-json";
 import { type Params, type ValuesOf } from "../params";
 import { roles } from "../people/roles";
-import { querySchema } from "../schemas/lenient";
-import { writeThings } from "./audit-items";
+import { createQuerySchema } from "../schemas/lenient";
+import { formatTargets } from "./audit-items";
 
-const text = { kind: "text", maxLength: 200, isTrimmed: true } as const;
-const ms = { kind: "integer", min: 0 } as const;
-const id = { kind: "integer", min: 1 } as const;
+const textParam = { kind: "text", maxLength: 200, isTrimmed: true } as const;
+const timeParam = { kind: "integer", min: 0 } as const;
+const idParam = { kind: "integer", min: 1 } as const;
 
-/** `on` is a connection; `from` and `to` are milliseconds since 1970; `within` is hours back from now. */
+/** `on` is a connection. `from` and `to` are milliseconds since 1970. `within` is a number of hours before now. */
 const filterParams = {
-  member: text,
-  action: text,
-  on: text,
-  from: ms,
-  to: ms,
+  member: textParam,
+  action: textParam,
+  on: textParam,
+  from: timeParam,
+  to: timeParam,
   within: { kind: "integer", min: 1, max: 24 * 366 },
 } as const satisfies Params;
-/** `before`: the id of the last entry of the previous page; `upTo`: the `upTo` of that page. */
-export const auditParams = { ...filterParams, before: id, upTo: id, limit: { kind: "integer", min: 1, max: 200, default: 50 } } as const;
-export const auditQuerySchema = querySchema(auditParams);
+/** `before`: the id of the last entry of the previous page. `upTo`: the `upTo` of that page. */
+export const auditParams = {
+  ...filterParams,
+  before: idParam,
+  upTo: idParam,
+  limit: { kind: "integer", min: 1, max: 200, default: 50 },
+} as const;
+export const auditQuerySchema = createQuerySchema(auditParams);
 export type AuditFilter = ValuesOf<typeof filterParams>;
 export type AuditQuery = ValuesOf<typeof auditParams>;
 
@@ -37,7 +42,7 @@ export type AuditItem = {
   status: number;
   code?: string;
   outcome?: string;
-  /** `outcome` has the same in one line. */
+  /** The structured form of `outcome`. */
   change?: MemberChange;
   parts?: AuditPart[];
   moreParts?: number;
@@ -45,7 +50,7 @@ export type AuditItem = {
   refused?: number;
 };
 export type AuditPart = { id: string; name?: string; at: number; isRefused?: true };
-/** `upTo`: the newest entry of all when the first page was read; later pages list nothing written after it. */
+/** `upTo`: the newest entry when the first page was read. Later pages omit newer entries. */
 export type AuditPage = { entries: AuditItem[]; hasMore: boolean; upTo?: number };
 export type AuditChoices = { members: { id: string; name: string }[]; actions: string[] };
 
@@ -67,25 +72,25 @@ const changeSchema = z
   .strict();
 export type MemberChange = z.output<typeof changeSchema> & { role?: { from?: (typeof roles)[number]; to: (typeof roles)[number] } };
 
-/** Without a name, the address alone. Guests have no address. */
-export function personLabel({ name, email }: { name: string; email?: string }): string {
+/** Without a name, the email address alone. Guests have none. */
+export function formatPerson({ name, email }: { name: string; email?: string }): string {
   if (email === undefined || !email.includes("@")) return name;
   return name === "" || name === email ? email : `${name} <${email}>`;
 }
 
 type Person = { id: string; name: string; email?: string };
 
-/** Name and address are stored, so later changes don't affect the entry. */
-export function aboutMember(person: Person, change?: MemberChange): { target: string; outcome: string | undefined } {
-  const target = personLabel(person);
-  return { target, outcome: writeThings([{ id: person.id, name: target }], change && writeExactJson(bounded(change))) };
+/** Stores the name and address, so that later changes don't affect the entry. */
+export function describeMember(person: Person, change?: MemberChange): { target: string; outcome: string | undefined } {
+  const target = formatPerson(person);
+  return { target, outcome: formatTargets([{ id: person.id, name: target }], change && writeExactJson(limitGroups(change))) };
 }
 
-function bounded(change: MemberChange): MemberChange {
+function limitGroups(change: MemberChange): MemberChange {
   return { ...change, ...(change.groups && { groups: change.groups.slice(0, MAX_GROUPS).map((group) => group.slice(0, 100)) }) };
 }
 
-export function readMemberChange(outcome: string): MemberChange | undefined {
+export function parseMemberChange(outcome: string): MemberChange | undefined {
   return outcome.startsWith("{") ? changeSchema.safeParse(parseJson(outcome)).data : undefined;
 }
 

@@ -4,21 +4,21 @@ import { own } from "../json/own";
 import { anything, map, object } from "../json/readers";
 import { type Graph } from "../schemas/graph";
 import { isLink } from "../workflow/graph";
-import { type EditorFile, type EditorNode, isEditorFile, type Net, nodesById, once, readEditorFile, slotFinder } from "./file";
+import { createSlotFinder, type EditorFile, type EditorNode, isEditorFile, memoize, type Net, nodesById, readEditorFile } from "./file";
 import { isGroupNode } from "./group-nodes";
 import { isNeverSent, isRunning } from "./node-kinds";
 
 const PROPERTY = "lightdesk";
-const read = object({}, { inputs: map(object({ is: anything }, { reads: anything })) });
+const readProperty = object({}, { inputs: map(object({ is: anything }, { reads: anything })) });
 
 export type SavedInput = { is?: unknown; reads?: unknown };
 
-export function savedInputsOf({ properties }: Pick<EditorNode, "properties">): Readonly<Record<string, SavedInput>> {
-  return read(properties[PROPERTY])?.inputs ?? {};
+export function readSavedInputs({ properties }: Pick<EditorNode, "properties">): Readonly<Record<string, SavedInput>> {
+  return readProperty(properties[PROPERTY])?.inputs ?? {};
 }
 
-/** The node was written from a graph, so it is sent even if its class is unknown. */
-export function isKept({ properties }: Pick<EditorNode, "properties">): boolean {
+/** Such a node was created from a graph, so it is sent even if its class is unknown. */
+export function hasSavedInputs({ properties }: Pick<EditorNode, "properties">): boolean {
   return Object.hasOwn(properties, PROPERTY);
 }
 
@@ -32,20 +32,20 @@ export function isSameJson(item: unknown, other: unknown): boolean {
 }
 
 const MAX_COMPARED_NODES = 50;
-/** Many nodes of a graph may come from one box of a definition, and each is compared with all of its inputs. */
-const MAX_LOOKED = 200_000;
+/** A limit, because many nodes of a graph may use one definition, and each is compared with all inputs. */
+const MAX_COMPARED_INPUTS = 200_000;
 
-/** The drawing may have more nodes: only a part of it may have been run, and some packs have nodes that only describe links. */
-export function readDrawingOf(drawing: unknown, graph: Graph): EditorFile | undefined {
+/** The drawing may have more nodes, because only a part may have been run and some packs have nodes that only describe links. */
+export function readMatchingDrawing(drawing: unknown, graph: Graph): EditorFile | undefined {
   if (!isEditorFile(drawing)) return undefined;
   const file = readEditorFile(drawing);
   const hasMore = file.linksByRule || file.nodes.some((node) => isPlain(file, node) && !own(graph, node.id));
   let comparedInputs = 0;
   for (const id of Object.keys(graph)) {
-    const box = boxOf(file, id);
+    const box = findBox(file, id);
     if (box === IN_GROUP) continue;
     comparedInputs += box?.node.inputs.length ?? 0;
-    if (!box || comparedInputs > MAX_LOOKED || !isDrawn({ file, graph, hasMore }, box, own(graph, id))) return undefined;
+    if (!box || comparedInputs > MAX_COMPARED_INPUTS || !matchesBox({ file, graph, hasMore }, box, own(graph, id))) return undefined;
   }
   return file;
 }
@@ -54,18 +54,18 @@ export function isPlain(file: EditorFile, node: EditorNode): boolean {
   return isRunning(node) && !isNeverSent(node) && !file.definitions.has(node.type) && !isGroupNode(node);
 }
 
-type Box = { net: Net; node: EditorNode; prefix: string };
-/** A node inside a group node has no box of its own. */
+type NodeBox = { net: Net; node: EditorNode; prefix: string };
+/** Nodes inside a group node have no box of their own. */
 const IN_GROUP = "in a group node";
 
-function boxOf(file: EditorFile, id: string): Box | typeof IN_GROUP | undefined {
+function findBox(file: EditorFile, id: string): NodeBox | typeof IN_GROUP | undefined {
   const path = nodesById(file).has(id) ? [id] : id.split(":", MAX_COMPARED_NODES + 1);
   if (path.length > MAX_COMPARED_NODES) return undefined;
   let net: Net = file;
-  for (const [at, part] of path.entries()) {
+  for (const [index, part] of path.entries()) {
     const node = nodesById(net).get(part);
     if (!node) return undefined;
-    if (at === path.length - 1) return { net, node, prefix: id.slice(0, id.length - part.length) };
+    if (index === path.length - 1) return { net, node, prefix: id.slice(0, id.length - part.length) };
     if (isGroupNode(node)) return IN_GROUP;
     const definition = file.definitions.get(node.type);
     if (!definition) return undefined;
@@ -74,21 +74,21 @@ function boxOf(file: EditorFile, id: string): Box | typeof IN_GROUP | undefined 
   return undefined;
 }
 
-const slotOf = once(({ inputs }: EditorNode) => slotFinder(inputs));
-const savedInputsOnce = once(savedInputsOf);
+const getSlotFinder = memoize(({ inputs }: EditorNode) => createSlotFinder(inputs));
+const getSavedInputs = memoize(readSavedInputs);
 
-function isDrawn(
+function matchesBox(
   { file, graph, hasMore }: { file: EditorFile; graph: Graph; hasMore: boolean },
-  { net, node: box, prefix }: Box,
+  { net, node: box, prefix }: NodeBox,
   node: Graph[string] | undefined,
 ): boolean {
   if (!node || (node.class_type !== box.type && node.class_type !== box.raw.type)) return false;
   const linkNames = Object.keys(node.inputs).filter((name) => isLink(node.inputs[name]));
   return [...new Set([...linkNames, ...box.inputs.map(({ name }) => name)])].every((name) => {
-    const slot = slotOf(box)(name);
+    const slot = getSlotFinder(box)(name);
     const link = net.links.get(slot?.link ?? "");
     const input = own(node.inputs, name) ?? own(node.inputs, slot?.widget ?? name);
-    if (!link) return hasMore || !isLink(input) || own(savedInputsOnce(box), name) !== undefined;
+    if (!link) return hasMore || !isLink(input) || own(getSavedInputs(box), name) !== undefined;
     const origin = nodesById(net).get(link.origin);
     if (!origin || !isPlain(file, origin) || !own(graph, prefix + origin.id)) return true;
     return isLink(input) && input[0] === prefix + origin.id && input[1] === link.originSlot;

@@ -2,11 +2,11 @@
 
 import { isObject } from "../json/json";
 import { own } from "../json/own";
-import { type Definition, type EditorNode, INSIDE_END, INSIDE_START, type Net, nodesById, once, type Slot } from "./file";
-import { BYPASSED, isNeverSent, isNote, isPrimitive, MUTED, tunnelOf } from "./node-kinds";
-import { idIn, type LinkContext, type NodeLocation, type Scope, slotsOf } from "./slots";
-import { type Value, valueOfUse } from "./value-of-use";
-import { valueLocationOf } from "./values";
+import { type Definition, type EditorNode, INSIDE_END, INSIDE_START, memoize, type Net, nodesById, type Slot } from "./file";
+import { BYPASSED, isNeverSent, isNote, isPrimitive, MUTED, parseTunnel } from "./node-kinds";
+import { getSlots, type LinkContext, type NodeLocation, type Scope, toGraphId } from "./slots";
+import { getUseValue, type Value } from "./value-of-use";
+import { getValueLocation } from "./values";
 
 export type Source =
   | { kind: "output"; id: string; slot: number }
@@ -14,75 +14,75 @@ export type Source =
   | { kind: "nothing"; reason?: "broken" | "bypass" }
   | { kind: "nothing"; reason: "unset"; name: string };
 
-const nothing: Source = { kind: "nothing" };
-const broken: Source = { kind: "nothing", reason: "broken" };
-const passesNothing: Source = { kind: "nothing", reason: "bypass" };
-const unnamed: Slot = { name: "", type: "*", hasWidget: false };
+const emptySource: Source = { kind: "nothing" };
+const brokenSource: Source = { kind: "nothing", reason: "broken" };
+const bypassedSource: Source = { kind: "nothing", reason: "bypass" };
+const unnamedSlot: Slot = { name: "", type: "*", hasWidget: false };
 
 const MAX_DEPTH = 200;
-const MAX_TRIED = 1_000;
+const MAX_TRIED_SLOTS = 1_000;
 
-/** `type`: of the input at the end, or of the last bypassed one. `isDirect`: only edges of subgraphs lie in between. */
+/** `type`: of the final input or the last bypassed one. `isDirect`: only subgraph borders were crossed. */
 type PathToSource = { type: string; isDirect: boolean; steps: number };
 
-export function follow({ scope }: NodeLocation, slot: Slot, following: LinkContext): Source {
-  return fromInput(scope, slot, { type: slot.type, isDirect: true, steps: 0 }, following);
+export function findSource({ scope }: NodeLocation, slot: Slot, context: LinkContext): Source {
+  return followInput(scope, slot, { type: slot.type, isDirect: true, steps: 0 }, context);
 }
 
-function fromInput(scope: Scope, slot: Slot, way: PathToSource, following: LinkContext): Source {
-  if (slot.link === undefined) return nothing;
+function followInput(scope: Scope, slot: Slot, path: PathToSource, context: LinkContext): Source {
+  if (slot.link === undefined) return emptySource;
   const link = scope.net.links.get(slot.link);
-  if (!link || way.steps > MAX_DEPTH) return broken;
-  const next = { ...way, steps: way.steps + 1 };
+  if (!link || path.steps > MAX_DEPTH) return brokenSource;
+  const next = { ...path, steps: path.steps + 1 };
   const { use } = scope;
   if (use && link.origin === INSIDE_START) {
-    const outer = slotsOf(use, following)[link.originSlot];
-    if (!outer) return broken;
-    if (outer.link === undefined) return valueOfUse(use, scope, link.originSlot, following) ?? nothing;
-    return fromInput(use.scope, outer, { ...next, type: outer.type }, following);
+    const outer = getSlots(use, context)[link.originSlot];
+    if (!outer) return brokenSource;
+    if (outer.link === undefined) return getUseValue(use, scope, link.originSlot, context) ?? emptySource;
+    return followInput(use.scope, outer, { ...next, type: outer.type }, context);
   }
   const node = nodesById(scope.net).get(link.origin);
-  return node ? fromOutput({ scope, node }, link.originSlot, next, following) : broken;
+  return node ? followOutput({ scope, node }, link.originSlot, next, context) : brokenSource;
 }
 
-function fromOutput(location: NodeLocation, output: number, way: PathToSource, following: LinkContext): Source {
+function followOutput(location: NodeLocation, output: number, path: PathToSource, context: LinkContext): Source {
   const { node, scope } = location;
-  // The value of a primitive is written even if it is muted; over a reroute it reaches nothing.
-  if (isPrimitive(node)) return way.isDirect ? valueOfPrimitive(node, following) : nothing;
-  if (isNote(node) || node.mode === MUTED) return nothing;
-  const onward = { ...way, isDirect: false };
-  if (node.mode === BYPASSED) return fromBypassed(location, output, onward, following);
-  const tunnel = tunnelOf(node, following.info);
+  // The value of a primitive is written even if the primitive is muted. Through a reroute, it has no effect.
+  if (isPrimitive(node)) return path.isDirect ? getPrimitiveValue(node, context) : emptySource;
+  if (isNote(node) || node.mode === MUTED) return emptySource;
+  const nextPath = { ...path, isDirect: false };
+  if (node.mode === BYPASSED) return followBypassed(location, output, nextPath, context);
+  const tunnel = parseTunnel(node, context.info);
   if (tunnel?.side === "get") {
-    const setter = setterFor(location, following);
+    const setter = findSetter(location, context);
     const input = setter?.node.inputs.find(({ link }) => link !== undefined);
-    // A Set node passes its input on even if it is muted or bypassed itself.
-    return setter && input ? fromInput(setter.scope, input, onward, following) : { kind: "nothing", reason: "unset", name: tunnel.name };
+    // A Set node passes its input on even if it is muted or bypassed.
+    return setter && input ? followInput(setter.scope, input, nextPath, context) : { kind: "nothing", reason: "unset", name: tunnel.name };
   }
-  if (tunnel || isNeverSent(node)) return fromInput(scope, node.inputs[output] ?? unnamed, onward, following);
-  const within = following.inside(location);
-  if (!within) return { kind: "output", id: idIn(scope, node), slot: output };
-  const end = endsOf(within.definition).get(output);
-  return end === undefined ? nothing : fromInput(within.scope, { ...unnamed, link: end }, onward, following);
+  if (tunnel || isNeverSent(node)) return followInput(scope, node.inputs[output] ?? unnamedSlot, nextPath, context);
+  const within = context.inside(location);
+  if (!within) return { kind: "output", id: toGraphId(scope, node), slot: output };
+  const end = getEndLinks(within.definition).get(output);
+  return end === undefined ? emptySource : followInput(within.scope, { ...unnamedSlot, link: end }, nextPath, context);
 }
 
 /** The Set node that a Get node reads: the first one in its own graph, otherwise in the nearest enclosing graph. */
-export function setterFor({ scope, node }: NodeLocation, { info }: LinkContext): NodeLocation | undefined {
-  const tunnel = tunnelOf(node, info);
+export function findSetter({ scope, node }: NodeLocation, { info }: LinkContext): NodeLocation | undefined {
+  const tunnel = parseTunnel(node, info);
   if (!tunnel || tunnel.name === "") return undefined;
   for (let within: Scope | undefined = scope; within; within = within.use?.scope) {
-    const editorNode = settersIn(within.net)
+    const editorNode = getSetters(within.net)
       .get(`${tunnel.setter} ${tunnel.name}`)
-      ?.find((setter) => tunnelOf(setter, info));
+      ?.find((setter) => parseTunnel(setter, info));
     if (editorNode) return { scope: within, node: editorNode };
   }
   return undefined;
 }
 
-const settersIn = once(({ nodes }: Net): ReadonlyMap<string, readonly EditorNode[]> => {
+const getSetters = memoize(({ nodes }: Net): ReadonlyMap<string, readonly EditorNode[]> => {
   const setters = new Map<string, EditorNode[]>();
   for (const node of nodes) {
-    const tunnel = tunnelOf(node, {});
+    const tunnel = parseTunnel(node, {});
     if (tunnel?.side !== "set") continue;
     const key = `${tunnel.setter} ${tunnel.name}`;
     setters.set(key, [...(setters.get(key) ?? []), node]);
@@ -90,47 +90,47 @@ const settersIn = once(({ nodes }: Net): ReadonlyMap<string, readonly EditorNode
   return setters;
 });
 
-function valueOfPrimitive(node: EditorNode, { primitiveValue }: LinkContext): Source {
+function getPrimitiveValue(node: EditorNode, { primitiveValue }: LinkContext): Source {
   const value = primitiveValue(node);
   const key = isObject(node.values) ? "value" : 0;
-  return value === undefined || value === null ? nothing : { kind: "value", value, home: valueLocationOf(node, { key }) };
+  return value === undefined || value === null ? emptySource : { kind: "value", value, home: getValueLocation(node, { key }) };
 }
 
-const endsOf = once(({ links, outputs }: Definition): ReadonlyMap<number, string> => {
+const getEndLinks = memoize(({ links, outputs }: Definition): ReadonlyMap<number, string> => {
   const ends = [...links].flatMap(([id, { target, targetSlot }]) => (target === INSIDE_END ? [[targetSlot, id] as const] : []));
-  const named = outputs.flatMap((port, output) => {
+  const portLinks = outputs.flatMap((port, output) => {
     const link = port.links.find((id) => links.has(id));
     return link === undefined ? [] : [[output, link] as const];
   });
-  return new Map([...ends.reverse(), ...named]);
+  return new Map([...ends.reverse(), ...portLinks]);
 });
 
-function fromBypassed(location: NodeLocation, output: number, way: PathToSource, following: LinkContext): Source {
-  const slots = slotsOf(location, following);
-  const slot = slots[bypassedTo(slots, output, way.type, outputType(location, output, following))];
-  if (!slot) return passesNothing;
-  const source = fromInput(location.scope, slot, { ...way, type: slot.type }, following);
-  return source === nothing ? passesNothing : source;
+function followBypassed(location: NodeLocation, output: number, path: PathToSource, context: LinkContext): Source {
+  const slots = getSlots(location, context);
+  const slot = slots[findBypassedInput(slots, output, path.type, getOutputType(location, output, context))];
+  if (!slot) return bypassedSource;
+  const source = followInput(location.scope, slot, { ...path, type: slot.type }, context);
+  return source === emptySource ? bypassedSource : source;
 }
 
-function bypassedTo(slots: readonly Slot[], output: number, type: string, outType: string): number {
+function findBypassedInput(slots: readonly Slot[], output: number, type: string, outType: string): number {
   if (type === "*" || type === "") return slots.length > output ? output : 0;
-  const fitsBoth = (slot: Slot) => fits(slot.type, outType) && fits(slot.type, type);
-  const same = slots[output];
-  if (same && fitsBoth(same)) return output;
-  return placeByType(slots).get(type) ?? slots.slice(0, MAX_TRIED).findIndex(fitsBoth);
+  const fitsBoth = (slot: Slot) => isTypeCompatible(slot.type, outType) && isTypeCompatible(slot.type, type);
+  const sameIndexSlot = slots[output];
+  if (sameIndexSlot && fitsBoth(sameIndexSlot)) return output;
+  return getIndexByType(slots).get(type) ?? slots.slice(0, MAX_TRIED_SLOTS).findIndex(fitsBoth);
 }
 
-const placeByType = once((slots: readonly Slot[]) => new Map(slots.map(({ type }, at) => [type, at] as const).reverse()));
+const getIndexByType = memoize((slots: readonly Slot[]) => new Map(slots.map(({ type }, at) => [type, at] as const).reverse()));
 
-function outputType(location: NodeLocation, output: number, { info, inside }: LinkContext): string {
+function getOutputType(location: NodeLocation, output: number, { info, inside }: LinkContext): string {
   const { node } = location;
   const outputType = inside(location)?.definition.outputs[output]?.type ?? own(info, node.type)?.output?.[output];
   const type = outputType === undefined || outputType === "COMFY_MATCHTYPE_V3" ? (node.outputs[output]?.type ?? "*") : outputType;
   return Array.isArray(type) ? "COMBO" : String(type);
 }
 
-function fits(value: string, other: string): boolean {
+function isTypeCompatible(value: string, other: string): boolean {
   const names = new Set(value.toLowerCase().split(","));
   const others = other.toLowerCase().split(",");
   return names.has("*") || others.some((name) => name === "*" || names.has(name));

@@ -1,72 +1,72 @@
-// Converts an editor file into the graph that the editor would send. What cannot be known is reported as a problem, never invented.
+// Converts an editor file into the graph that the editor would send. Unknown values are reported as problems, never invented.
 
 import { setSpelling, spellingOf } from "../json/exact-json";
 import { isObject, type JsonObject, objectOf } from "../json/json";
 import { own } from "../json/own";
 import { parseJson } from "../json/parse-json";
-import { inputsOf } from "../nodes/dynamic-inputs";
-import { type FillOptions, isFileName, withChoices, withReplacements } from "../nodes/fill-texts";
-import { settingsOf } from "../nodes/input-spec";
+import { listInputs } from "../nodes/dynamic-inputs";
+import { drawChoices, type FillOptions, isFileName, replacePlaceholders } from "../nodes/fill-texts";
+import { getSettings } from "../nodes/input-spec";
 import { type Graph, type GraphNode } from "../schemas/graph";
 import { type ObjectInfo } from "../schemas/object-info";
 import { workflowLimits } from "../workflow/read-workflow";
-import { isKept, isSameJson, savedInputsOf } from "./drawing";
-import { type Definition, type EditorFile, type EditorNode, idText, isEditorFile, listOf, readEditorFile } from "./file";
-import { follow, setterFor } from "./follow";
+import { hasSavedInputs, isSameJson, readSavedInputs } from "./drawing";
+import { type Definition, type EditorFile, type EditorNode, isEditorFile, listOf, readEditorFile, toIdText } from "./file";
+import { findSetter, findSource } from "./follow";
 import { expandGroupNode, isGroupNode } from "./group-nodes";
-import { isNeverSent, isRunning, isSwitch, linkedNodeIds, tunnelOf } from "./node-kinds";
-import { type EditorNotice, type EditorProblem, onSteps, problemOf, sentValue, UNNAMED, widgetFinder } from "./sent-values";
-import { idIn, type LinkContext, type NodeLocation, type Scope, slotsOf } from "./slots";
-import { type Value, valueOfHost } from "./value-of-use";
-import { type ValueLocation, valueLocationOf, type Widget, widgetsOf } from "./values";
+import { getLinkedNodeIds, isNeverSent, isRunning, isSwitch, parseTunnel } from "./node-kinds";
+import { createWidgetFinder, type EditorNotice, type EditorProblem, findProblems, roundToStep, toSentValue, UNNAMED } from "./sent-values";
+import { getSlots, type LinkContext, type NodeLocation, type Scope, toGraphId } from "./slots";
+import { getHostValue, type Value } from "./value-of-use";
+import { getValueLocation, readWidgets, type ValueLocation, type Widget } from "./values";
 
 export { type EditorNotice, type EditorProblem } from "./sent-values";
 
-/** `rawTexts`: "node input" of texts that are sent as written, where others are filled in. */
+/** `rawTexts`: "node input" of texts that are sent unchanged. */
 export type ConvertedWorkflow = { graph: Graph; problems: EditorProblem[]; notices: EditorNotice[]; rawTexts: string[] };
 type ConvertedFile = ConvertedWorkflow & { homes: ReadonlyMap<string, ValueLocation> };
-/** `fill`: how texts are filled in, as the editor does when it sends; false leaves them as written. */
+/** `fill`: how placeholders in texts are replaced, as in the editor. False leaves them unchanged. */
 type Options = { fill?: FillOptions | false };
 
 const MAX_DEPTH = 50;
-/** Definitions use one another, so a short file may expand to an endless graph. */
-const MAX_EXPANDED = 200_000;
+/** Definitions use one another, so a short file could expand to a huge graph. */
+const MAX_EXPANDED_SIZE = 200_000;
 const isDefinitionId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export function toApiWorkflow(editorJson: unknown, objectInfo: ObjectInfo, options: Options = {}): ConvertedWorkflow {
   const parsed = typeof editorJson === "string" ? parseJson(editorJson) : editorJson;
   if (!isEditorFile(parsed)) return { graph: {}, problems: [{ code: "not_an_editor_file" }], notices: [], rawTexts: [] };
   const { fill = { at: new Date(), draw: 0 } } = options;
-  const { graph, problems, notices, rawTexts } = convert(readEditorFile(parsed, objectInfo), objectInfo, fill);
+  const { graph, problems, notices, rawTexts } = convertFile(readEditorFile(parsed, objectInfo), objectInfo, fill);
   return { graph, problems, notices, rawTexts };
 }
 
-export function convert(file: EditorFile, info: ObjectInfo, fill: FillOptions | false): ConvertedFile {
+export function convertFile(file: EditorFile, info: ObjectInfo, fill: FillOptions | false): ConvertedFile {
   const problems: EditorProblem[] = file.linksByRule ? [{ code: "links_by_rule" }] : [];
   const notices: EditorNotice[] = [];
   const nodes: [string, GraphNode][] = [];
-  const lone: NodeLocation[] = [];
+  const unlinkedNodes: NodeLocation[] = [];
   const rawTexts: string[] = [];
   const valueLocations = new Map<string, ValueLocation>();
   const insides = new Map<string, ReturnType<LinkContext["inside"]>>();
-  const following: LinkContext = { info, inside, primitiveValue };
+  const context: LinkContext = { info, inside: enterNode, primitiveValue };
   let expanded = 0;
   let visited = 0;
 
-  function inside(location: NodeLocation): ReturnType<LinkContext["inside"]> {
-    const key = idIn(location.scope, location.node);
-    if (!insides.has(key)) insides.set(key, opened(location));
+  function enterNode(location: NodeLocation): ReturnType<LinkContext["inside"]> {
+    const key = toGraphId(location.scope, location.node);
+    if (!insides.has(key)) insides.set(key, openNode(location));
     return insides.get(key);
   }
 
-  function opened({ scope, node }: NodeLocation): ReturnType<LinkContext["inside"]> {
-    if (expanded > MAX_EXPANDED) return undefined;
-    const path = `${idIn(scope, node)}:`;
+  function openNode({ scope, node }: NodeLocation): ReturnType<LinkContext["inside"]> {
+    if (expanded > MAX_EXPANDED_SIZE) return undefined;
+    const path = `${toGraphId(scope, node)}:`;
     const group = isGroupNode(node) ? expandGroupNode(node, file.groupNodes, info) : undefined;
     const definition: Definition | undefined = group?.definition ?? file.definitions.get(node.type);
     if (!definition || path.split(":").length > MAX_DEPTH) return undefined;
-    expanded += sizeOf(definition);
-    if (expanded > MAX_EXPANDED) return undefined;
+    expanded += countParts(definition);
+    if (expanded > MAX_EXPANDED_SIZE) return undefined;
     const use = group?.use ?? node;
     return { definition, use, scope: { path, net: definition, use: { scope, node: use, definition } } };
   }
@@ -74,82 +74,83 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: FillOptions | 
   function primitiveValue(node: EditorNode): unknown {
     const value = objectOf(node.values)?.value ?? listOf(node.values)[0];
     const isReplaced = node.properties["Run widget replace on values"] === true && typeof value === "string";
-    return isReplaced && fill ? withReplacements(value, fill.at, widgetOf) : value;
+    return isReplaced && fill ? replacePlaceholders(value, fill.at, findWidgetValue) : value;
   }
 
-  const widgetOf = widgetFinder(file, info);
+  const findWidgetValue = createWidgetFinder(file, info);
 
-  function send(scope: Scope): void {
-    problems.push(...duplicateIds(scope));
+  function sendScope(scope: Scope): void {
+    problems.push(...findDuplicateIds(scope));
     for (const node of scope.net.nodes) {
       if (++visited > workflowLimits.nodes) return;
-      // The editor checks only on the outside whether a use is on: deeper nodes are sent by their own modes.
+      // The editor checks only the outermost use of a subgraph. Inner nodes are sent by their own modes.
       const isOff = !isRunning(node);
       if (isOff && !scope.use) continue;
       const location = { scope, node };
-      const tunnel = tunnelOf(node, info);
+      const tunnel = parseTunnel(node, info);
       if (tunnel || isNeverSent(node)) {
-        if (!isOff && isSwitch(node)) notices.push(omittedNotice(location));
-        if (!isOff && tunnel?.side === "get" && setterFor(location, following)) {
-          notices.push({ code: "resolved", nodeId: idIn(scope, node), name: tunnel.name });
+        if (!isOff && isSwitch(node)) notices.push(createOmittedNotice(location));
+        if (!isOff && tunnel?.side === "get" && findSetter(location, context)) {
+          notices.push({ code: "resolved", nodeId: toGraphId(scope, node), name: tunnel.name });
         }
         continue;
       }
-      const within = inside(location);
+      const within = enterNode(location);
       if (within) {
-        const before = nodes.length;
-        send(within.scope);
-        if (isOff && nodes.length > before) problems.push({ code: "inside_of_off_sent", nodeId: idIn(scope, node) });
-      } else if (!isOff && isLone(location)) lone.push(location);
-      else if (!isOff) nodes.push([idIn(scope, node), sentNode(location)]);
+        const previousCount = nodes.length;
+        sendScope(within.scope);
+        if (isOff && nodes.length > previousCount) problems.push({ code: "inside_of_off_sent", nodeId: toGraphId(scope, node) });
+      } else if (!isOff && isUnlinked(location)) unlinkedNodes.push(location);
+      else if (!isOff) nodes.push([toGraphId(scope, node), toSentNode(location)]);
     }
   }
 
-  function isLone({ scope, node }: NodeLocation): boolean {
-    return !own(info, node.type) && !isDefinitionId.test(node.type) && !isKept(node) && !linkedNodeIds(scope.net).has(node.id);
+  function isUnlinked({ scope, node }: NodeLocation): boolean {
+    return !own(info, node.type) && !isDefinitionId.test(node.type) && !hasSavedInputs(node) && !getLinkedNodeIds(scope.net).has(node.id);
   }
 
-  function sentNode(location: NodeLocation): GraphNode {
+  function toSentNode(location: NodeLocation): GraphNode {
     const { node, scope } = location;
-    const nodeId = idIn(scope, node);
+    const nodeId = toGraphId(scope, node);
     const nodeInfo = own(info, node.type);
-    const widgets = nodeInfo ? widgetsOf(node, nodeInfo) : [];
-    const raws = new Map(widgets.map(({ name, raw }) => [name, raw]));
-    const inputs = nodeInfo ? widgetInputs(node, nodeId, widgets) : new Map(Object.entries(asSent(node.values)));
+    const widgets = nodeInfo ? readWidgets(node, nodeInfo) : [];
+    const specs = new Map(widgets.map(({ name, raw }) => [name, raw]));
+    const inputs = nodeInfo ? getWidgetInputs(node, nodeId, widgets) : new Map(Object.entries(toSentValues(node.values)));
     for (const { name } of scope.use ? widgets : []) {
-      const ofHost = valueOfHost(location, name);
-      if (ofHost && slotsOf(location, following).every((slot) => slot.name !== name || slot.link === undefined)) put(name, ofHost);
+      const hostValue = getHostValue(location, name);
+      if (hostValue && getSlots(location, context).every((slot) => slot.name !== name || slot.link === undefined))
+        setInput(name, hostValue);
     }
-    function put(name: string, { value: unrounded, isRaw, home }: Value): void {
-      const raw = raws.get(name);
-      const value = sentValue(isRaw ? unrounded : onSteps(unrounded, raw), raw);
-      inputs.set(name, isRaw ? value : filled(node, nodeId, name, value));
+    function setInput(name: string, { value: unrounded, isRaw, home }: Value): void {
+      const raw = specs.get(name);
+      const value = toSentValue(isRaw ? unrounded : roundToStep(unrounded, raw), raw);
+      inputs.set(name, isRaw ? value : fillText(node, nodeId, name, value));
       valueLocations.set(`${nodeId} ${name}`, home);
       if (isRaw && typeof value === "string") rawTexts.push(`${nodeId} ${name}`);
     }
-    if (!nodeInfo) problems.push(missing(node, nodeId));
-    for (const slot of slotsOf(location, following)) {
+    if (!nodeInfo) problems.push(createMissingProblem(node, nodeId));
+    for (const slot of getSlots(location, context)) {
       if (slot.link === undefined) continue;
-      const source = follow(location, slot, following);
+      const source = findSource(location, slot, context);
       const { name } = slot;
       if (source.kind === "output") inputs.set(name, [source.id, source.slot]);
-      else if (source.kind === "value" && (slot.hasWidget || source.isRaw)) put(name, source);
+      else if (source.kind === "value" && (slot.hasWidget || source.isRaw)) setInput(name, source);
       else if (source.kind === "nothing" && source.reason) {
         if (source.reason === "unset") problems.push({ code: "not_set", nodeId, input: name, name: source.name });
         else problems.push({ code: source.reason === "broken" ? "broken_link" : "bypass_passes_nothing", nodeId, input: name });
       }
     }
-    for (const [name, savedInput] of Object.entries(savedInputsOf(node))) {
+    for (const [name, savedInput] of Object.entries(readSavedInputs(node))) {
       if (isSameJson(inputs.get(name), savedInput.reads)) inputs.set(name, savedInput.is);
     }
     return {
       class_type: node.type,
-      inputs: spelledAsInFile(nodeId, Object.fromEntries(inputs)),
+      inputs: restoreSpellings(nodeId, Object.fromEntries(inputs)),
       _meta: { title: node.title ?? nodeInfo?.display_name ?? node.type },
     };
   }
 
-  function spelledAsInFile(nodeId: string, inputs: JsonObject): JsonObject {
+  function restoreSpellings(nodeId: string, inputs: JsonObject): JsonObject {
     for (const name of Object.keys(inputs)) {
       const valueLocation = valueLocations.get(`${nodeId} ${name}`);
       const spelling =
@@ -160,63 +161,63 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: FillOptions | 
     return inputs;
   }
 
-  function widgetInputs(node: EditorNode, nodeId: string, widgets: readonly Widget[]): Map<string, unknown> {
+  function getWidgetInputs(node: EditorNode, nodeId: string, widgets: readonly Widget[]): Map<string, unknown> {
     const inputs = new Map<string, unknown>();
     for (const widget of widgets) {
       const { name } = widget;
-      const value = sentValue(widget.value, widget.raw);
-      problems.push(...problemOf(widget, nodeId));
-      valueLocations.set(`${nodeId} ${name}`, valueLocationOf(node, widget));
-      if (value !== undefined) inputs.set(name, filled(node, nodeId, name, value));
+      const value = toSentValue(widget.value, widget.raw);
+      problems.push(...findProblems(widget, nodeId));
+      valueLocations.set(`${nodeId} ${name}`, getValueLocation(node, widget));
+      if (value !== undefined) inputs.set(name, fillText(node, nodeId, name, value));
     }
     return inputs;
   }
 
-  function filled({ type }: EditorNode, nodeId: string, name: string, value: unknown): unknown {
+  function fillText({ type }: EditorNode, nodeId: string, name: string, value: unknown): unknown {
     if (typeof value !== "string" || !fill) return value;
-    if (isFileName({ class_type: type, inputs: {} }, name)) return withReplacements(value, fill.at, widgetOf);
-    const raw = inputsOf(own(info, type), {}).find((input) => input.name === name)?.raw;
-    return settingsOf(raw).dynamicPrompts ? withChoices(value, `${fill.draw} ${nodeId} ${name}`) : value;
+    if (isFileName({ class_type: type, inputs: {} }, name)) return replacePlaceholders(value, fill.at, findWidgetValue);
+    const raw = listInputs(own(info, type), {}).find((input) => input.name === name)?.raw;
+    return getSettings(raw).dynamicPrompts ? drawChoices(value, `${fill.draw} ${nodeId} ${name}`) : value;
   }
 
-  send({ path: "", net: file });
-  // If no other node is left, the missing classes explain why nothing can run.
-  if (nodes.length > 0) notices.push(...lone.map(omittedNotice));
-  else for (const location of lone) nodes.push([idIn(location.scope, location.node), sentNode(location)]);
-  if (visited > workflowLimits.nodes || expanded > MAX_EXPANDED) problems.push({ code: "too_many_nodes", max: workflowLimits.nodes });
+  sendScope({ path: "", net: file });
+  // If no other node is left, the missing classes are reported as the reason why nothing can run.
+  if (nodes.length > 0) notices.push(...unlinkedNodes.map(createOmittedNotice));
+  else for (const location of unlinkedNodes) nodes.push([toGraphId(location.scope, location.node), toSentNode(location)]);
+  if (visited > workflowLimits.nodes || expanded > MAX_EXPANDED_SIZE) problems.push({ code: "too_many_nodes", max: workflowLimits.nodes });
   return { graph: Object.fromEntries(nodes), problems, notices, rawTexts, homes: valueLocations };
 }
 
-function sizeOf({ nodes, links, inputs, outputs }: Definition): number {
+function countParts({ nodes, links, inputs, outputs }: Definition): number {
   const plainNodes = nodes.map(
     (node) => 1 + node.inputs.length + node.outputs.length + (isObject(node.values) ? Object.keys(node.values) : node.values).length,
   );
   return plainNodes.reduce((sum, size) => sum + size, links.size + inputs.length + outputs.length);
 }
 
-function asSent(values: EditorNode["values"]): JsonObject {
+function toSentValues(values: EditorNode["values"]): JsonObject {
   const namedValues = isObject(values) ? values : values.length > 0 ? { [UNNAMED]: values } : {};
-  return Object.fromEntries(Object.entries(namedValues).map(([name, value]) => [name, sentValue(value, undefined) ?? value]));
+  return Object.fromEntries(Object.entries(namedValues).map(([name, value]) => [name, toSentValue(value, undefined) ?? value]));
 }
 
-function duplicateIds(scope: Scope): EditorProblem[] {
-  const sameId = new Map<string | undefined, EditorNode[]>();
+function findDuplicateIds(scope: Scope): EditorProblem[] {
+  const nodesByRawId = new Map<string | undefined, EditorNode[]>();
   for (const node of scope.net.nodes) {
-    const id = idText(node.raw.id);
-    sameId.set(id, [...(sameId.get(id) ?? []), node]);
+    const id = toIdText(node.raw.id);
+    nodesByRawId.set(id, [...(nodesByRawId.get(id) ?? []), node]);
   }
-  return [...sameId.values()].flatMap((nodes): EditorProblem[] => {
+  return [...nodesByRawId.values()].flatMap((nodes): EditorProblem[] => {
     const last = nodes.at(-1);
-    return last && nodes.length > 1 ? [{ code: "duplicate_id", nodeId: idIn(scope, last), count: nodes.length }] : [];
+    return last && nodes.length > 1 ? [{ code: "duplicate_id", nodeId: toGraphId(scope, last), count: nodes.length }] : [];
   });
 }
 
-function omittedNotice({ scope, node }: NodeLocation): EditorNotice {
+function createOmittedNotice({ scope, node }: NodeLocation): EditorNotice {
   const { type: classType, title } = node;
-  return { code: "left_out", nodeId: idIn(scope, node), classType, ...(title !== undefined && { title }) };
+  return { code: "left_out", nodeId: toGraphId(scope, node), classType, ...(title !== undefined && { title }) };
 }
 
-function missing({ type, title, properties }: EditorNode, nodeId: string): EditorProblem {
+function createMissingProblem({ type, title, properties }: EditorNode, nodeId: string): EditorProblem {
   if (isDefinitionId.test(type)) return { code: "missing_subgraph", nodeId, id: type };
   const { cnr_id: registryId, aux_id: repository, ver: version } = properties;
   const pack = [registryId, repository].find((id) => typeof id === "string");

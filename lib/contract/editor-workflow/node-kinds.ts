@@ -1,34 +1,34 @@
 import { objectOf } from "../json/json";
 import { own } from "../json/own";
 import { type ObjectInfo } from "../schemas/object-info";
-import { type EditorNode, INSIDE_END, listOf, type Net, once } from "./file";
+import { type EditorNode, INSIDE_END, listOf, memoize, type Net } from "./file";
 
 export const MUTED = 2;
 export const BYPASSED = 4;
 const PRIMITIVE = "PrimitiveNode";
-const reroutes = new Set(["Reroute", "Reroute (rgthree)"]);
-const notes = new Set(["Note", "MarkdownNote", "Note Plus (mtb)"]);
-/** Labels, and switches that only change modes, which the file already contains. Source: rgthree-comfy's virtual nodes. */
-const switches = new Set(
+const rerouteTypes = new Set(["Reroute", "Reroute (rgthree)"]);
+const noteTypes = new Set(["Note", "MarkdownNote", "Note Plus (mtb)"]);
+/** Labels, and switches that only change modes, which the file already contains. From rgthree-comfy's virtual nodes. */
+const switchTypes = new Set(
   [
     ...["Label", "Bookmark", "Fast Groups Muter", "Fast Groups Bypasser", "Fast Muter", "Fast Bypasser", "Fast Node Muter"],
     ...["Fast Actions Button", "Mute / Bypass Relay", "Mute / Bypass Repeater", "Node Collector", "Node Combiner", "Random Unmuter"],
   ].map((name) => `${name} (rgthree)`),
 );
-/** "GetNode" reads the "SetNode" with its name; packs add their own prefixes: "easy getNode", "easy setNode". */
+/** "GetNode" reads the "SetNode" with its name. Packs add their own prefixes: "easy getNode", "easy setNode". */
 const GETTER = /(?:^|[^a-z])get_?node$/i;
 const SETTER = /(?:^|[^a-z])set_?node$/i;
 
 export function isNeverSent({ type }: EditorNode): boolean {
-  return reroutes.has(type) || type === PRIMITIVE || notes.has(type) || switches.has(type);
+  return rerouteTypes.has(type) || type === PRIMITIVE || noteTypes.has(type) || switchTypes.has(type);
 }
 
 export function isReroute({ type }: EditorNode): boolean {
-  return reroutes.has(type);
+  return rerouteTypes.has(type);
 }
 
 export function isNote({ type }: EditorNode): boolean {
-  return notes.has(type);
+  return noteTypes.has(type);
 }
 
 export function isPrimitive({ type }: EditorNode): boolean {
@@ -36,17 +36,17 @@ export function isPrimitive({ type }: EditorNode): boolean {
 }
 
 export function isSwitch({ type }: EditorNode): boolean {
-  return switches.has(type);
+  return switchTypes.has(type);
 }
 
 export function isRunning({ mode }: EditorNode): boolean {
   return mode !== MUTED && mode !== BYPASSED;
 }
 
-/** A node that passes a value on by name, without a link. A server class with such a name is an ordinary node. */
-export function tunnelOf(node: EditorNode, info: ObjectInfo): { side: "set" | "get"; setter: string; name: string } | undefined {
+/** A node that passes a value on by name, without a link. A server class with such a name is a normal node. */
+export function parseTunnel(node: EditorNode, info: ObjectInfo): { side: "set" | "get"; setter: string; name: string } | undefined {
   const { type, values } = node;
-  // "PixaromaGetNode" is one, "TargetNode" and "OffsetNode" are not.
+  // Splits off a prefix: "PixaromaGetNode" matches, "TargetNode" and "OffsetNode" do not.
   const words = type.replace(/(?<=[A-Za-z])(?=[GS]et_?Node$)/, " ");
   const isGetter = GETTER.test(words);
   if ((!isGetter && !SETTER.test(words)) || own(info, type)) return undefined;
@@ -54,13 +54,13 @@ export function tunnelOf(node: EditorNode, info: ObjectInfo): { side: "set" | "g
   return { side: isGetter ? "get" : "set", setter: type.toLowerCase().replace(/get(?=_?node$)/, "set"), name: String(name) };
 }
 
-export const linkedNodeIds = once((net: Net): ReadonlySet<string> => {
+export const getLinkedNodeIds = memoize((net: Net): ReadonlySet<string> => {
   const ends = net.nodes.flatMap((node) =>
     node.inputs.flatMap(({ link }) => {
       const editorLink = net.links.get(link ?? "");
       return editorLink && !isSwitch(node) ? [node.id, editorLink.origin] : [];
     }),
   );
-  const outward = [...net.links.values()].flatMap(({ origin, target }) => (target === INSIDE_END ? [origin] : []));
-  return new Set([...ends, ...outward]);
+  const outputOrigins = [...net.links.values()].flatMap(({ origin, target }) => (target === INSIDE_END ? [origin] : []));
+  return new Set([...ends, ...outputOrigins]);
 });

@@ -1,14 +1,14 @@
 import { objectOf } from "../json/json";
 import { own } from "../json/own";
 import { number } from "../json/readers";
-import { fallbackOf } from "../nodes/dynamic-inputs";
+import { getFallback } from "../nodes/dynamic-inputs";
 import { isFileName, type WidgetOf } from "../nodes/fill-texts";
-import { nearestOption, readInputSpec, settingsOf, typeOf } from "../nodes/input-spec";
+import { findNearestOption, getInputType, getSettings, readInputSpec } from "../nodes/input-spec";
 import { type ObjectInfo } from "../schemas/object-info";
-import { type EditorFile, type EditorNode, listOf, type Net, slotFinder } from "./file";
-import { type Widget, widgetsOf } from "./values";
+import { createSlotFinder, type EditorFile, type EditorNode, listOf, type Net } from "./file";
+import { readWidgets, type Widget } from "./values";
 
-/** The editor's name for values of a missing class, which the file stores only by index. */
+/** The editor's name for the values of a missing class, which the file stores only by index. */
 export const UNNAMED = "UNKNOWN";
 
 export type EditorProblem =
@@ -26,9 +26,9 @@ export type EditorProblem =
   | { code: "not_set"; nodeId: string; input: string; name: string }
   /** The editor itself would round this number. */
   | { code: "digits_kept"; nodeId: string; input: string }
-  /** A use of a subgraph is muted or bypassed inside another one; the editor sends its nodes all the same. */
+  /** A subgraph node is muted or bypassed inside another one, but the editor sends its inner nodes anyway. */
   | { code: "inside_of_off_sent"; nodeId: string }
-  /** A node pack links nodes by its own rules, which the file does not spell out. */
+  /** A node pack links nodes by its own rules, which are not in the file. */
   | { code: "links_by_rule" };
 
 export type EditorNotice =
@@ -36,109 +36,109 @@ export type EditorNotice =
 
 export type EditorReport = { problems: readonly EditorProblem[]; notices: readonly EditorNotice[] };
 
-/** A list is wrapped, since it would read as a link. Undefined if the file has no value and the class no default. */
-export function sentValue(value: unknown, raw: unknown): unknown {
+/** Lists are wrapped, because they would be read as links. Undefined if neither the file nor the class has a value. */
+export function toSentValue(value: unknown, raw: unknown): unknown {
   const spec = value === null ? readInputSpec("", raw) : undefined;
-  const firstValue = (spec?.kind === "choice" ? spec.options[0] : value) ?? defaultOf(raw);
-  // JSON that the editor writes has no minus zero.
+  const firstValue = (spec?.kind === "choice" ? spec.options[0] : value) ?? getDefault(raw);
+  // The editor's JSON has no minus zero.
   if (!Array.isArray(firstValue)) return firstValue === 0 ? 0 : firstValue;
-  return typeOf(raw) === "CURVE" ? { __type__: "CURVE", __value__: firstValue } : { __value__: firstValue };
+  return getInputType(raw) === "CURVE" ? { __type__: "CURVE", __value__: firstValue } : { __value__: firstValue };
 }
 
-/** The editor's own limits, for classes that have none. */
+/** The editor's own limits, for classes without limits. */
 const [LEAST, MAX_COUNT] = [0, 2048];
 const MAX_DIGITS = 100;
 
-/** A number as a PrimitiveNode writes it over a widget: within the class's limits and on its steps. Other values are returned unchanged. */
-export function onSteps(value: unknown, raw: unknown): unknown {
-  const type = typeOf(raw);
+/** Limits and rounds a number for a widget, as a PrimitiveNode does. Other values are returned unchanged. */
+export function roundToStep(value: unknown, raw: unknown): unknown {
+  const type = getInputType(raw);
   if (typeof value !== "number" || (type !== "INT" && type !== "FLOAT")) return value;
-  const { min, max, step, round } = settingsOf(raw);
-  const within = (value: number, least = -Infinity, upperBound = Infinity) =>
+  const { min, max, step, round } = getSettings(raw);
+  const limit = (value: number, least = -Infinity, upperBound = Infinity) =>
     Math.min(Math.max(value, Number(min ?? least)), Number(max ?? upperBound));
-  const bounded = within(value);
+  const limited = limit(value);
   if (type === "INT") {
     const size = step || 1;
     const offset = Number(min ?? LEAST) % size;
-    return Math.round((bounded - offset) / size) * size + offset;
+    return Math.round((limited - offset) / size) * size + offset;
   }
   const digits = Math.min(MAX_DIGITS, Math.max(0, -Math.floor(Math.log10(step ?? 0.5))));
-  const part = number(round) || (digits > 0 ? 10 ** -digits : 0);
-  return part === 0 ? bounded : within(Number((Math.round(bounded / part) * part).toFixed(digits)), LEAST, MAX_COUNT);
+  const unit = number(round) || (digits > 0 ? 10 ** -digits : 0);
+  return unit === 0 ? limited : limit(Number((Math.round(limited / unit) * unit).toFixed(digits)), LEAST, MAX_COUNT);
 }
 
-export function defaultOf(raw: unknown): unknown {
-  return settingsOf(raw).default ?? fallbackOf(raw);
+export function getDefault(raw: unknown): unknown {
+  return getSettings(raw).default ?? getFallback(raw);
 }
 
-export function problemOf({ name: input, raw, value }: Widget, nodeId: string): EditorProblem[] {
-  if (value === undefined) return [{ code: defaultOf(raw) === undefined ? "value_missing" : "default_used", nodeId, input }];
+export function findProblems({ name: input, raw, value }: Widget, nodeId: string): EditorProblem[] {
+  if (value === undefined) return [{ code: getDefault(raw) === undefined ? "value_missing" : "default_used", nodeId, input }];
   if (typeof value === "bigint") return [{ code: "digits_kept", nodeId, input }];
   const spec = readInputSpec(input, raw);
-  const { remote, remote_combo } = settingsOf(raw);
+  const { remote, remote_combo } = getSettings(raw);
   if (remote !== undefined || remote_combo !== undefined) return [];
   if (spec.kind !== "choice" || value === null || Array.isArray(value) || spec.options.some((option) => option === value)) return [];
-  const nearest = nearestOption(value, spec.options);
+  const nearest = findNearestOption(value, spec.options);
   return [{ code: "value_not_listed", nodeId, input, value, ...(nearest !== undefined && { nearest }) }];
 }
 
 type NodeEntry = { node: EditorNode; net: Net; primitives: ReadonlyMap<string, EditorNode>; values?: ReadonlyMap<string, unknown> };
 const MAX_DEPTH = 50;
 
-/** The node that the editor picks for a name in a text: by its own name or class, else by its title. Inner nodes come first. */
-export function widgetFinder(file: EditorFile, info: ObjectInfo): WidgetOf {
+/** The node that the editor uses for a name in a text: by its own name or class, or by its title. Inner nodes come first. */
+export function createWidgetFinder(file: EditorFile, info: ObjectInfo): WidgetOf {
   let index: { byName: Map<unknown, NodeEntry>; byTitle: Map<unknown, NodeEntry> } | undefined;
 
-  function indexed() {
+  function createIndex() {
     const byName = new Map<unknown, NodeEntry>();
     const byTitle = new Map<unknown, NodeEntry>();
     const visited = new Set<Net>();
-    function add(net: Net, depth: number): void {
+    function addNodes(net: Net, depth: number): void {
       if (visited.has(net) || depth > MAX_DEPTH) return;
       visited.add(net);
       const primitives = new Map(net.nodes.flatMap((node) => (node.type === "PrimitiveNode" ? [[node.id, node] as const] : [])));
       for (const node of net.nodes) {
         const definition = file.definitions.get(node.type);
-        if (definition) add(definition, depth + 1);
+        if (definition) addNodes(definition, depth + 1);
         const entry = { net, primitives, node };
-        const [name, title] = [nameForTexts(node), titleOf(node, info)];
+        const [name, title] = [getTextName(node), getTitle(node, info)];
         if (!byName.has(name)) byName.set(name, entry);
         if (!byTitle.has(title)) byTitle.set(title, entry);
       }
     }
-    add(file, 0);
+    addNodes(file, 0);
     return { byName, byTitle };
   }
 
   return (name, widget) => {
-    index ??= indexed();
+    index ??= createIndex();
     const match = index.byName.get(name) ?? index.byTitle.get(name);
-    if (match) match.values ??= shownValues(match, info);
+    if (match) match.values ??= getShownValues(match, info);
     return match?.values?.get(widget);
   };
 }
 
-function shownValues({ node, net, primitives }: NodeEntry, info: ObjectInfo): ReadonlyMap<string, unknown> {
+function getShownValues({ node, net, primitives }: NodeEntry, info: ObjectInfo): ReadonlyMap<string, unknown> {
   const nodeInfo = own(info, node.type);
-  if (!nodeInfo) return new Map([["value", firstValue(node)]]);
-  const slotOf = slotFinder(node.inputs);
+  if (!nodeInfo) return new Map([["value", getFirstValue(node)]]);
+  const findSlot = createSlotFinder(node.inputs);
   return new Map(
-    widgetsOf(node, nodeInfo).map(({ name, value, raw }) => {
-      const primitive = primitives.get(net.links.get(slotOf(name)?.link ?? "")?.origin ?? "");
-      return [name, onSteps(primitive && firstValue(primitive), raw) ?? value ?? defaultOf(raw)];
+    readWidgets(node, nodeInfo).map(({ name, value, raw }) => {
+      const primitive = primitives.get(net.links.get(findSlot(name)?.link ?? "")?.origin ?? "");
+      return [name, roundToStep(primitive && getFirstValue(primitive), raw) ?? value ?? getDefault(raw)];
     }),
   );
 }
 
-function firstValue({ values }: EditorNode): unknown {
+function getFirstValue({ values }: EditorNode): unknown {
   return objectOf(values)?.value ?? listOf(values)[0];
 }
 
-function nameForTexts({ type, properties }: EditorNode): unknown {
-  const isWriter = isFileName({ class_type: type, inputs: {} }, "filename_prefix");
-  return properties["Node name for S&R"] ?? (isWriter ? undefined : type);
+function getTextName({ type, properties }: EditorNode): unknown {
+  const hasPrefix = isFileName({ class_type: type, inputs: {} }, "filename_prefix");
+  return properties["Node name for S&R"] ?? (hasPrefix ? undefined : type);
 }
 
-function titleOf({ title, type }: EditorNode, info: ObjectInfo): string | undefined {
+function getTitle({ title, type }: EditorNode, info: ObjectInfo): string | undefined {
   return title ?? own(info, type)?.display_name;
 }

@@ -1,12 +1,12 @@
 import { isObject, type JsonObject, objectOf, textOf } from "../json/json";
 import { own } from "../json/own";
-import { type ClassInput, inputsOfChoice, isDynamicCombo, isGrowing, orderedInputs } from "../nodes/dynamic-inputs";
-import { boxEdges, settingsOf, typeOf } from "../nodes/input-spec";
+import { type ClassInput, getChoiceInputs, isDynamicCombo, isGrowing, listDeclaredInputs } from "../nodes/dynamic-inputs";
+import { boxEdges, getInputType, getSettings } from "../nodes/input-spec";
 import { type NodeInfo } from "../schemas/object-info";
-import { type EditorFile, type EditorNode, entriesOf, INSIDE_START, listOf, type Net, nodesById } from "./file";
+import { type EditorFile, type EditorNode, INSIDE_START, listOf, type Net, nodesById, parseEntries } from "./file";
 import { isPrimitive } from "./node-kinds";
 
-/** The index in widgets_values, and the node in the file. `storedName`: the node also stores it by this name, which takes precedence. */
+/** The index in widgets_values, and the node in the file. A value that the node also stores by `storedName` has precedence. */
 type ValueKey = string | number;
 export type ValueLocation = { node: JsonObject; key: ValueKey; storedName?: string };
 export type Widget = { name: string; raw: unknown; value: unknown; key: ValueKey };
@@ -15,188 +15,189 @@ const widgetTypes = new Set([
   ...["INT", "FLOAT", "BOOLEAN", "STRING", "COMBO", "COLOR", "BOUNDING_BOX", "CURVE", "RANGE", "MARKDOWN", "TEXTAREA", "CHART"],
   ...["GALLERIA", "PAINTER", "IMAGECOMPARE", "COMFY_DYNAMICCOMBO_V3", "WEBCAM", "LOAD_3D", "AUDIO_UI", "AUDIO_RECORD"],
 ]);
-/** Saved instead of a list that the server had not sent yet. */
+/** Saved in place of a list that the server had not sent yet. */
 const unreadLists: readonly unknown[] = ["Loading...", "Loading…"];
 const REFRESH = "refresh";
 const viewButtons = ["upload3dmodel", "uploadExtraResources", "clear"];
 const MAX_DEPTH = 4;
 
-/** By type alone: also true for an input that forceInput makes a socket. */
+/** By type alone, so also true for an input that forceInput makes a socket. */
 function isWidgetType(raw: unknown): boolean {
-  return widgetTypes.has(widgetTypeOf(raw));
+  return widgetTypes.has(getWidgetType(raw));
 }
 
-function widgetTypeOf(raw: unknown): string {
-  return settingsOf(raw).widgetType ?? typeOf(raw);
+function getWidgetType(raw: unknown): string {
+  return getSettings(raw).widgetType ?? getInputType(raw);
 }
 
 function hasWidget(raw: unknown): boolean {
-  return isWidgetType(raw) && settingsOf(raw).forceInput === undefined;
+  return isWidgetType(raw) && getSettings(raw).forceInput === undefined;
 }
 
-export function widgetsOf(node: EditorNode, info: NodeInfo): Widget[] {
-  const inputs = orderedInputs(info);
+export function readWidgets(node: EditorNode, info: NodeInfo): Widget[] {
+  const inputs = listDeclaredInputs(info);
   const { values } = node;
-  if (isObject(values)) return byName(inputs, values, 0).map((widget) => corrected(node, widget));
-  const places = placesOfValues(inputs, values);
-  const [filtered, bare] = [true, false].map((hasFilters) => {
-    let at = 0;
+  if (isObject(values)) return readByName(inputs, values, 0).map((widget) => correctWidget(node, widget));
+  const indexes = findValueIndexes(inputs, values);
+  const [filtered, unfiltered] = [true, false].map((hasFilters) => {
+    let position = 0;
     const list = {
-      isAt: (value: unknown) => values[places[at] ?? -1] === value,
-      take: () => ({ key: places[at] ?? values.length + at - places.length, value: values[places[at++] ?? -1] }),
+      isAt: (value: unknown) => values[indexes[position] ?? -1] === value,
+      take: () => ({ key: indexes[position] ?? values.length + position - indexes.length, value: values[indexes[position++] ?? -1] }),
     };
-    const widgets = byPlace(inputs, list, 0, hasFilters);
-    return { widgets, isWhole: at <= places.length };
+    const widgets = readByPosition(inputs, list, 0, hasFilters);
+    return { widgets, isWhole: position <= indexes.length };
   });
-  const reading = filtered?.isWhole ? filtered : bare;
-  return (reading?.widgets ?? []).map((widget) => corrected(node, widget));
+  const result = filtered?.isWhole ? filtered : unfiltered;
+  return (result?.widgets ?? []).map((widget) => correctWidget(node, widget));
 }
 
-export function namedWidgets(info: NodeInfo, values: JsonObject): Widget[] {
-  return byName(orderedInputs(info), values, 0);
+export function readNamedWidgets(info: NodeInfo, values: JsonObject): Widget[] {
+  return readByName(listDeclaredInputs(info), values, 0);
 }
 
-export function listedBefore(raw: unknown): readonly string[] {
-  return widgetTypeOf(raw) === "LOAD_3D" ? viewButtons : [];
+export function getPrecedingValues(raw: unknown): readonly string[] {
+  return getWidgetType(raw) === "LOAD_3D" ? viewButtons : [];
 }
 
-export function listed({ name, raw, value }: Omit<Widget, "key">): unknown[] {
-  const extraValues = valuesBehind(name, raw, true);
-  if (widgetTypeOf(raw) !== "BOUNDING_BOX") return [value, ...extraValues];
+export function toListedValues({ name, raw, value }: Omit<Widget, "key">): unknown[] {
+  const extraValues = getExtraValues(name, raw, true);
+  if (getWidgetType(raw) !== "BOUNDING_BOX") return [value, ...extraValues];
   return [value, ...boxEdges.map((edge) => objectOf(value)?.[edge] ?? 0)];
 }
 
-export function listedAtEnd(info: NodeInfo): unknown[] {
-  const settings = orderedInputs(info).map(({ raw }) => settingsOf(raw));
+export function getTrailingValues(info: NodeInfo): unknown[] {
+  const settings = listDeclaredInputs(info).map(({ raw }) => getSettings(raw));
   const isPicture = settings.some(({ image_upload, video_upload }) => image_upload || video_upload);
   return [...(isPicture ? ["image"] : []), ...(settings.some(({ audio_upload }) => audio_upload) ? [null, null] : [])];
 }
 
-export function valueLocationOf({ raw, outside }: EditorNode, { key }: Pick<Widget, "key">): ValueLocation {
+export function getValueLocation({ raw, outside }: EditorNode, { key }: Pick<Widget, "key">): ValueLocation {
   const outerKey = typeof key === "number" ? outside?.places.get(key) : undefined;
   return outside && outerKey !== undefined ? { node: outside.raw, key: outerKey } : { node: raw, key };
 }
 
-/** In the editor's order: sockets, then widgets; the inputs of a choice come right after it. A growing list is one place. */
-export function classPlaces(info: NodeInfo, widgets: readonly Widget[]): (ClassInput & { hasWidget: boolean })[] {
+/** In the editor's order: sockets, then widgets. The inputs of a choice follow it directly. A growing list is one input. */
+export function orderClassInputs(info: NodeInfo, widgets: readonly Widget[]): (ClassInput & { hasWidget: boolean })[] {
   const choices = new Map(widgets.map(({ name, value }) => [name, value]));
-  const withChoiceInputs = (input: ClassInput, depth: number): ReturnType<typeof classPlaces> => {
-    const ofChoice = isDynamicCombo(input.raw) && depth < MAX_DEPTH ? inputsOfChoice(input, choices.get(input.name)) : [];
-    const place = { ...input, hasWidget: !isGrowing(input.raw) && hasWidget(input.raw) };
-    return [place, ...ofChoice.flatMap((classInput) => withChoiceInputs(classInput, depth + 1))];
+  const addChoiceInputs = (input: ClassInput, depth: number): ReturnType<typeof orderClassInputs> => {
+    const choiceInputs = isDynamicCombo(input.raw) && depth < MAX_DEPTH ? getChoiceInputs(input, choices.get(input.name)) : [];
+    const classInput = { ...input, hasWidget: !isGrowing(input.raw) && hasWidget(input.raw) };
+    return [classInput, ...choiceInputs.flatMap((classInput) => addChoiceInputs(classInput, depth + 1))];
   };
-  const places = orderedInputs(info).map((input) => withChoiceInputs(input, 0));
-  return [false, true].flatMap((isWidget) => places.filter(([place]) => place?.hasWidget === isWidget)).flat();
+  const inputGroups = listDeclaredInputs(info).map((input) => addChoiceInputs(input, 0));
+  return [false, true].flatMap((isWidget) => inputGroups.filter(([place]) => place?.hasWidget === isWidget)).flat();
 }
 
 type List = { isAt: (value: unknown) => boolean; take: () => { key: number; value: unknown } };
 
-function byPlace(inputs: readonly ClassInput[], list: List, depth: number, hasFilters: boolean): Widget[] {
+function readByPosition(inputs: readonly ClassInput[], list: List, depth: number, hasFilters: boolean): Widget[] {
   return inputs.flatMap((input) => {
     const { name, raw } = input;
     if (isGrowing(raw) || !hasWidget(raw)) return [];
-    for (const button of listedBefore(raw)) if (list.isAt(button)) list.take();
+    for (const button of getPrecedingValues(raw)) if (list.isAt(button)) list.take();
     const { key, value } = list.take();
-    valuesBehind(name, raw, hasFilters).forEach(list.take);
-    if (settingsOf(raw).remote !== undefined && list.isAt(REFRESH)) list.take();
-    // Null becomes the first choice only after all values are read: the inputs of that choice have no values.
-    const rest = value === null ? { isAt: () => false, take: () => ({ key, value: undefined }) } : list;
-    const ofChoice = isDynamicCombo(raw) && depth < MAX_DEPTH ? byPlace(inputsOfChoice(input, value), rest, depth + 1, hasFilters) : [];
-    return [{ name, raw, value, key }, ...ofChoice];
+    getExtraValues(name, raw, hasFilters).forEach(list.take);
+    if (getSettings(raw).remote !== undefined && list.isAt(REFRESH)) list.take();
+    // Null becomes the first choice only after all values are read, because the inputs of that choice have no values.
+    const remainingList = value === null ? { isAt: () => false, take: () => ({ key, value: undefined }) } : list;
+    const choiceWidgets =
+      isDynamicCombo(raw) && depth < MAX_DEPTH ? readByPosition(getChoiceInputs(input, value), remainingList, depth + 1, hasFilters) : [];
+    return [{ name, raw, value, key }, ...choiceWidgets];
   });
 }
 
-function byName(inputs: readonly ClassInput[], values: JsonObject, depth: number): Widget[] {
+function readByName(inputs: readonly ClassInput[], values: JsonObject, depth: number): Widget[] {
   return inputs.flatMap((input) => {
     const { name, raw } = input;
     if (isGrowing(raw) || !hasWidget(raw)) return [];
     const value = own(values, name);
-    const ofChoice = isDynamicCombo(raw) && depth < MAX_DEPTH ? byName(inputsOfChoice(input, value), values, depth + 1) : [];
-    return [{ name, raw, value, key: name }, ...ofChoice];
+    const choiceWidgets = isDynamicCombo(raw) && depth < MAX_DEPTH ? readByName(getChoiceInputs(input, value), values, depth + 1) : [];
+    return [{ name, raw, value, key: name }, ...choiceWidgets];
   });
 }
 
-/** Entries after a value that belong to no input: what becomes of a seed after a run, a list's refresh, the edges of a box. */
-function valuesBehind(name: string, raw: unknown, hasFilters: boolean): unknown[] {
-  const type = widgetTypeOf(raw);
-  const control = isControlled(name, raw) ? (type === "COMBO" && hasFilters ? ["fixed", ""] : ["fixed"]) : [];
-  const remote = settingsOf(raw).remote;
+/** Entries after a value that belong to no input: a seed's control, a list's refresh, and the edges of a box. */
+function getExtraValues(name: string, raw: unknown, hasFilters: boolean): unknown[] {
+  const type = getWidgetType(raw);
+  const control = hasControl(name, raw) ? (type === "COMBO" && hasFilters ? ["fixed", ""] : ["fixed"]) : [];
+  const remote = getSettings(raw).remote;
   const refresh = remote === undefined ? [] : [false, ...(objectOf(remote)?.refresh_button === true ? [REFRESH] : [])];
   return [...refresh, ...control, ...(type === "BOUNDING_BOX" ? boxEdges.map(() => 0) : [])];
 }
 
-/** The editor gives seeds a control even if the class does not ask for one; the control of a list is followed by its filter. */
-export function isControlled(name: string, raw: unknown): boolean {
-  const type = widgetTypeOf(raw);
+/** The editor adds a control to seeds even if the class has none. The control of a list is followed by its filter. */
+export function hasControl(name: string, raw: unknown): boolean {
+  const type = getWidgetType(raw);
   if (type !== "INT" && type !== "FLOAT" && type !== "COMBO") return false;
-  return Boolean(settingsOf(raw).control_after_generate ?? (type === "INT" && /^(noise_)?seed$/.test(name)));
+  return Boolean(getSettings(raw).control_after_generate ?? (type === "INT" && /^(noise_)?seed$/.test(name)));
 }
 
-/** Older files also hold values of inputs that are sockets today; these are skipped. Only the number of values shows that a file is one. */
-function placesOfValues(inputs: readonly ClassInput[], values: readonly unknown[]): readonly number[] {
-  const kinds = inputs.flatMap(({ raw }) => {
-    const { forceInput, control_after_generate: control } = settingsOf(raw);
+/** Skips values of inputs that are sockets now, which older files contain. Such files are recognized by their number of values. */
+function findValueIndexes(inputs: readonly ClassInput[], values: readonly unknown[]): readonly number[] {
+  const forcedInputs = inputs.flatMap(({ raw }) => {
+    const { forceInput, control_after_generate: control } = getSettings(raw);
     if (!isWidgetType(raw) && forceInput === undefined) return [];
     const isForced = forceInput === true;
     return control ? [isForced, false] : [isForced];
   });
-  const places = values.map((_, at) => at);
-  return kinds.length === values.length ? places.filter((at) => kinds[at] !== true) : places;
+  const indexes = values.map((_, at) => at);
+  return forcedInputs.length === values.length ? indexes.filter((at) => forcedInputs[at] !== true) : indexes;
 }
 
-function corrected({ type }: EditorNode, widget: Widget): Widget {
+function correctWidget({ type }: EditorNode, widget: Widget): Widget {
   const { name, raw, value } = widget;
-  if (unreadLists.includes(value) && settingsOf(raw).remote !== undefined) return { ...widget, value: undefined };
+  if (unreadLists.includes(value) && getSettings(raw).remote !== undefined) return { ...widget, value: undefined };
   const isSampler = name === "sampler_name" && (type === "KSampler" || type === "KSamplerAdvanced");
   return isSampler ? { ...widget, value: textOf(value)?.replace(/^sample_/, "") ?? value } : widget;
 }
 
 type WidgetLocation = { node: string; input: string };
 
-const MAX_NESTED = 50;
-const MAX_PLACES = 100;
-/** A subgraph may hold itself twice: the search would never end, even without finding a place. */
+const MAX_NESTING = 50;
+const MAX_LOCATIONS = 100;
+/** Limits the search, because a subgraph may contain itself twice. */
 const MAX_VISITED = 2_000;
 
-export function placesOfWidget(file: EditorFile, node: string, widget: string): WidgetLocation[] {
+export function findWidgetLocations(file: EditorFile, node: string, widget: string): WidgetLocation[] {
   const locations = new Map<string, WidgetLocation>();
   let visited = 0;
 
   function findLocations({ net, path, depth }: { net: Net; path: string; depth: number }, id: string, name: string): void {
-    if (depth > MAX_NESTED || locations.size >= MAX_PLACES || ++visited > MAX_VISITED) return;
+    if (depth > MAX_NESTING || locations.size >= MAX_LOCATIONS || ++visited > MAX_VISITED) return;
     const editorNode = nodesById(net).get(id);
     if (!editorNode) return;
     const definition = file.definitions.get(editorNode.type);
-    if (isPrimitive(editorNode)) return findInScope({ net, path, depth }, linksFrom(net, id, undefined));
+    if (isPrimitive(editorNode)) return findInScope({ net, path, depth }, findLinksFrom(net, id, undefined));
     if (!definition) return void locations.set(`${path}${id}\n${name}`, { node: path + id, input: name });
-    const inside = { net: definition, path: `${path}${id}:`, depth: depth + 1 };
+    const innerScope = { net: definition, path: `${path}${id}:`, depth: depth + 1 };
     const port = definition.inputs.findIndex((input) => input.name === name);
-    if (port >= 0) return findInScope(inside, linksFrom(definition, INSIDE_START, port));
-    const inner = entriesOf(editorNode.properties.proxyWidgets)
+    if (port >= 0) return findInScope(innerScope, findLinksFrom(definition, INSIDE_START, port));
+    const inner = parseEntries(editorNode.properties.proxyWidgets)
       .map(listOf)
       .find(([innerId, innerName]) => innerName === name && innerId !== "-1")?.[0];
-    if (typeof inner === "string") findLocations(inside, definition.renumbered?.get(inner) ?? inner, name);
+    if (typeof inner === "string") findLocations(innerScope, definition.renumbered?.get(inner) ?? inner, name);
   }
 
   function findInScope(scope: Parameters<typeof findLocations>[0], links: readonly string[]): void {
     const linkIds = new Set(links);
     for (const { id, inputs } of scope.net.nodes)
-      for (const { link, name, widget: ofWidget = name } of inputs)
-        if (link !== undefined && linkIds.has(link)) findLocations({ ...scope, depth: scope.depth + 1 }, id, ofWidget);
+      for (const { link, name, widget: widgetName = name } of inputs)
+        if (link !== undefined && linkIds.has(link)) findLocations({ ...scope, depth: scope.depth + 1 }, id, widgetName);
   }
 
-  for (const { net, path, id } of boxesOf(file, node)) findLocations({ net, path, depth: path === "" ? 0 : 1 }, id, widget);
+  for (const { net, path, id } of findNodes(file, node)) findLocations({ net, path, depth: path === "" ? 0 : 1 }, id, widget);
   return [...locations.values()];
 }
 
-export function nameOutside(file: EditorFile, node: string, widget: string, inner: string): string | undefined {
-  const uses = boxesOf(file, node).flatMap(({ net, id }) => file.definitions.get(nodesById(net).get(id)?.type ?? "") ?? []);
+export function findOuterName(file: EditorFile, node: string, widget: string, inner: string): string | undefined {
+  const uses = findNodes(file, node).flatMap(({ net, id }) => file.definitions.get(nodesById(net).get(id)?.type ?? "") ?? []);
   const port = uses.flatMap(({ inputs }) => inputs).find(({ name }) => name === widget);
   return port?.label ?? (port?.name.replace(/_\d+$/, "") === inner ? undefined : port?.name);
 }
 
-/** Where the file draws a node with this id: outside, else in each use of the subgraph that has it (App mode gives only the inner id). */
-export function boxesOf(file: EditorFile, id: string): { net: Net; path: string; id: string }[] {
+/** The nodes with this id: the outer one, or one in each use of the subgraph that has it (App mode has only the inner id). */
+export function findNodes(file: EditorFile, id: string): { net: Net; path: string; id: string }[] {
   if (nodesById(file).has(id)) return [{ net: file, path: "", id }];
   return file.nodes.flatMap((use) => {
     const net = file.definitions.get(use.type);
@@ -205,6 +206,6 @@ export function boxesOf(file: EditorFile, id: string): { net: Net; path: string;
   });
 }
 
-function linksFrom({ links }: Net, origin: string, slot: number | undefined): string[] {
+function findLinksFrom({ links }: Net, origin: string, slot: number | undefined): string[] {
   return [...links].flatMap(([id, link]) => (link.origin === origin && (slot === undefined || link.originSlot === slot) ? [id] : []));
 }

@@ -1,84 +1,93 @@
 import { withSpellingsOf } from "../json/exact-json";
 import { isObject, type JsonObject, objectOf } from "../json/json";
 import { own } from "../json/own";
-import { inputsOf, isDynamicCombo, orderedInputs } from "../nodes/dynamic-inputs";
+import { isDynamicCombo, listDeclaredInputs, listInputs } from "../nodes/dynamic-inputs";
 import { type WidgetOf } from "../nodes/fill-texts";
-import { settingsOf, typeOf } from "../nodes/input-spec";
+import { getInputType, getSettings } from "../nodes/input-spec";
 import { type Graph, type GraphNode } from "../schemas/graph";
 import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
 import { isLink } from "../workflow/graph";
 import { isSameJson, type SavedInput, toSavedProperties } from "./drawing";
-import { entriesOf, isEditorFile, listOf, readEditorFile, readNode } from "./file";
-import { convert } from "./index";
-import { defaultOf, type EditorReport, widgetFinder } from "./sent-values";
-import { listed, listedAtEnd, listedBefore, namedWidgets, type ValueLocation, type Widget, widgetsOf } from "./values";
+import { isEditorFile, listOf, parseEntries, readEditorFile, readNode } from "./file";
+import { convertFile } from "./index";
+import { createWidgetFinder, type EditorReport, getDefault } from "./sent-values";
+import {
+  getPrecedingValues,
+  getTrailingValues,
+  readNamedWidgets,
+  readWidgets,
+  toListedValues,
+  type ValueLocation,
+  type Widget,
+} from "./values";
 
 type UnplacedValue = { nodeId: string; input?: string };
-/** `unplaced`: where the new file differs from the graph; computed when called. `widgetOf`: values of its nodes, by the editor's names. */
+/** `unplaced` computes where the new file differs from the graph. `widgetOf`: values of its nodes, by the editor's names. */
 export type WrittenFile = { file: JsonObject; unplaced: () => UnplacedValue[]; widgetOf: WidgetOf };
 export type EditableFile = { report: () => EditorReport; withValues: (graph: Graph) => WrittenFile };
 type Values = readonly unknown[] | JsonObject;
-/** `staleNames`: names whose stored values must be removed from the node, because they would take precedence. */
+/** `staleNames`: names whose stored values must be removed from the node, because they would have precedence. */
 type Change = { values: Values; staleNames: readonly string[] };
 type EditorJson = JsonObject & { nodes: unknown[] };
 
-export function writable(file: JsonObject, info: ObjectInfo): EditableFile {
+export function createEditableFile(file: JsonObject, info: ObjectInfo): EditableFile {
   if (!isEditorFile(file))
     return { report: () => ({ problems: [], notices: [] }), withValues: () => ({ file, unplaced: () => [], widgetOf: () => undefined }) };
-  let convertedFile: ReturnType<typeof convert> | undefined;
-  const before = () => (convertedFile ??= convert(readEditorFile(file, info), info, false));
+  let convertedFile: ReturnType<typeof convertFile> | undefined;
+  const getConverted = () => (convertedFile ??= convertFile(readEditorFile(file, info), info, false));
   return {
-    report: before,
+    report: getConverted,
     withValues(graph) {
-      const { graph: was, homes } = before();
+      const { graph: originalGraph, homes } = getConverted();
       const changes = new Map<JsonObject, Change>();
       for (const [nodeId, node] of Object.entries(graph)) {
-        for (const { name, value, other } of differing(node, own(was, nodeId), info)) {
+        for (const { name, value, other } of findDifferences(node, own(originalGraph, nodeId), info)) {
           const valueLocation = homes.get(`${nodeId} ${name}`);
           if (!valueLocation || value === undefined || isLink(value) || isLink(other)) continue;
-          const { values, staleNames } = changes.get(valueLocation.node) ?? { values: valuesOf(valueLocation), staleNames: [] };
+          const { values, staleNames } = changes.get(valueLocation.node) ?? { values: getValues(valueLocation), staleNames: [] };
           changes.set(valueLocation.node, {
-            values: withValue(values, valueLocation, { name, value: bare(value) }, node, own(info, node.class_type)),
+            values: replaceValue(values, valueLocation, { name, value: unwrapList(value) }, node, own(info, node.class_type)),
             staleNames: valueLocation.storedName === undefined ? staleNames : [...staleNames, valueLocation.storedName],
           });
         }
       }
-      const newFile = changes.size === 0 ? file : withNodes(file, changes);
+      const newFile = changes.size === 0 ? file : replaceNodes(file, changes);
       let cachedFinder: WidgetOf | undefined;
       return {
         file: newFile,
-        unplaced: () => unplaced(graph, newFile === file ? was : convert(readEditorFile(newFile, info), info, false).graph),
-        widgetOf: (name, widget) => (cachedFinder ??= widgetFinder(readEditorFile(newFile, info), info))(name, widget),
+        unplaced: () =>
+          findUnplaced(graph, newFile === file ? originalGraph : convertFile(readEditorFile(newFile, info), info, false).graph),
+        widgetOf: (name, widget) => (cachedFinder ??= createWidgetFinder(readEditorFile(newFile, info), info))(name, widget),
       };
     },
   };
 
-  function unplaced(graph: Graph, now: Graph): UnplacedValue[] {
-    return [...new Set([...Object.keys(graph), ...Object.keys(now)])].flatMap((nodeId): UnplacedValue[] => {
-      const [node, placed] = [own(graph, nodeId), own(now, nodeId)];
+  function findUnplaced(graph: Graph, newGraph: Graph): UnplacedValue[] {
+    return [...new Set([...Object.keys(graph), ...Object.keys(newGraph)])].flatMap((nodeId): UnplacedValue[] => {
+      const [node, placed] = [own(graph, nodeId), own(newGraph, nodeId)];
       if (node?.class_type !== placed?.class_type) return [{ nodeId }];
-      return node ? differing(node, placed, info).map(({ name }) => ({ nodeId, input: name })) : [];
+      return node ? findDifferences(node, placed, info).map(({ name }) => ({ nodeId, input: name })) : [];
     });
   }
 }
 
-function differing({ class_type: type, inputs }: GraphNode, was: GraphNode | undefined, info: ObjectInfo) {
-  if (was?.class_type !== type) return [];
-  const raws = new Map(inputsOf(own(info, type), inputs).map(({ name, raw }) => [name, raw]));
-  return [...new Set([...Object.keys(inputs), ...Object.keys(was.inputs)])].flatMap((name) => {
-    const value = Object.hasOwn(inputs, name) ? inputs[name] : defaultOf(raws.get(name));
-    const other = own(was.inputs, name);
-    return isLink(value) === isLink(other) && isSameJson(bare(value), bare(other)) ? [] : [{ name, value, other }];
+function findDifferences({ class_type: type, inputs }: GraphNode, original: GraphNode | undefined, info: ObjectInfo) {
+  if (original?.class_type !== type) return [];
+  const specs = new Map(listInputs(own(info, type), inputs).map(({ name, raw }) => [name, raw]));
+  return [...new Set([...Object.keys(inputs), ...Object.keys(original.inputs)])].flatMap((name) => {
+    const value = Object.hasOwn(inputs, name) ? inputs[name] : getDefault(specs.get(name));
+    const other = own(original.inputs, name);
+    return isLink(value) === isLink(other) && isSameJson(unwrapList(value), unwrapList(other)) ? [] : [{ name, value, other }];
   });
 }
 
-function valuesOf({ node }: ValueLocation): Values {
+function getValues({ node }: ValueLocation): Values {
   return objectOf(node.widgets_values) ?? listOf(node.widgets_values);
 }
 
 type InputValue = { name: string; value: unknown };
 
-function withValue(
+function replaceValue(
   values: Values,
   { node, key }: ValueLocation,
   value: InputValue,
@@ -86,99 +95,103 @@ function withValue(
   info?: NodeInfo,
 ): Values {
   if (isObject(values)) return withSpellingsOf(values, { ...values, [key]: value.value });
-  const at = Number(key);
-  const [nodeInfo, all] = node.type === type ? [info, orderedInputs(info)] : [undefined, []];
-  // The entries after a choice are of another number now, and a list that is too short does not give the values before it.
-  if (nodeInfo && (at > values.length || all.some(({ raw }) => isDynamicCombo(raw))))
-    return listOfValues(nodeInfo, inputs, { node, values });
-  const before = Array.from({ length: at }, (_, index) => (index < values.length ? values[index] : null));
-  const raw = all.find(({ name }) => name === value.name)?.raw;
-  const newValues = isBox(raw) ? listed({ ...value, raw }) : [value.value];
-  return withSpellingsOf(values, [...before, ...newValues, ...values.slice(at + newValues.length)]);
+  const index = Number(key);
+  const [nodeInfo, classInputs] = node.type === type ? [info, listDeclaredInputs(info)] : [undefined, []];
+  // The entries after a choice change in number, and a short list lacks the values before this one.
+  if (nodeInfo && (index > values.length || classInputs.some(({ raw }) => isDynamicCombo(raw))))
+    return createValueList(nodeInfo, inputs, { node, values });
+  const precedingValues = Array.from({ length: index }, (_, index) => (index < values.length ? values[index] : null));
+  const raw = classInputs.find(({ name }) => name === value.name)?.raw;
+  const newValues = isBoundingBox(raw) ? toListedValues({ ...value, raw }) : [value.value];
+  return withSpellingsOf(values, [...precedingValues, ...newValues, ...values.slice(index + newValues.length)]);
 }
 
-function isBox(raw: unknown): boolean {
-  return typeOf(raw) === "BOUNDING_BOX";
+function isBoundingBox(raw: unknown): boolean {
+  return getInputType(raw) === "BOUNDING_BOX";
 }
 
-function listOfValues(info: NodeInfo, inputs: Readonly<JsonObject>, inFile?: { node: JsonObject; values: readonly unknown[] }): unknown[] {
+function createValueList(
+  info: NodeInfo,
+  inputs: Readonly<JsonObject>,
+  inFile?: { node: JsonObject; values: readonly unknown[] },
+): unknown[] {
   const [node] = inFile ? readNode({ id: 0, ...inFile.node, widgets_values: inFile.values }, {}) : [];
-  const nodeWidgets = node ? widgetsOf(node, info) : [];
-  const before = new Map(nodeWidgets.map((widget) => [widget.name, widget]));
-  const listedBehind = (widget: Widget) => {
+  const nodeWidgets = node ? readWidgets(node, info) : [];
+  const widgetsByName = new Map(nodeWidgets.map((widget) => [widget.name, widget]));
+  const getFollowingValues = (widget: Widget) => {
     const next = nodeWidgets[nodeWidgets.indexOf(widget) + 1];
     return listOf(inFile?.values).slice(Number(widget.key) + 1, next && Number(next.key));
   };
   const inputValues = Object.fromEntries(
-    Object.entries(inputs).map(([name, value]) => [name, isLink(value) ? before.get(name)?.value : bare(value)]),
+    Object.entries(inputs).map(([name, value]) => [name, isLink(value) ? widgetsByName.get(name)?.value : unwrapList(value)]),
   );
-  const widgets = namedWidgets(info, inputValues).map((widget) => {
-    const value = widget.value ?? defaultOf(widget.raw) ?? null;
-    const [, ...behind] = listed({ ...widget, value });
-    const was = before.get(widget.name);
-    const storedValues = was && !isBox(widget.raw) ? listedBehind(was) : [];
-    return [...listedBefore(widget.raw), value, ...behind.map((defaultValue, index) => storedValues[index] ?? defaultValue)];
+  const widgets = readNamedWidgets(info, inputValues).map((widget) => {
+    const value = widget.value ?? getDefault(widget.raw) ?? null;
+    const [, ...behind] = toListedValues({ ...widget, value });
+    const storedWidget = widgetsByName.get(widget.name);
+    const storedValues = storedWidget && !isBoundingBox(widget.raw) ? getFollowingValues(storedWidget) : [];
+    return [...getPrecedingValues(widget.raw), value, ...behind.map((defaultValue, index) => storedValues[index] ?? defaultValue)];
   });
-  const last = nodeWidgets.at(-1);
-  const end = last ? listedBehind(last).slice(listed(last).length - 1) : [];
-  return [...widgets.flat(), ...(end.length > 0 ? end : listedAtEnd(info))];
+  const lastWidget = nodeWidgets.at(-1);
+  const endValues = lastWidget ? getFollowingValues(lastWidget).slice(toListedValues(lastWidget).length - 1) : [];
+  return [...widgets.flat(), ...(endValues.length > 0 ? endValues : getTrailingValues(info))];
 }
 
-function bare(value: unknown): unknown {
+function unwrapList(value: unknown): unknown {
   return isObject(value) && Array.isArray(value.__value__) ? value.__value__ : value;
 }
 
-function withoutQuarantined({ proxyWidgetErrorQuarantine: quarantined, ...properties }: JsonObject, names: readonly string[]): JsonObject {
-  const remainingEntries = entriesOf(quarantined).filter((entry) => {
+function removeQuarantined({ proxyWidgetErrorQuarantine: quarantined, ...properties }: JsonObject, names: readonly string[]): JsonObject {
+  const remainingEntries = parseEntries(quarantined).filter((entry) => {
     const [id, name] = listOf(objectOf(entry)?.originalEntry);
     return id !== "-1" || !names.some((value) => value === name);
   });
   return { ...properties, ...(remainingEntries.length > 0 && { proxyWidgetErrorQuarantine: remainingEntries }) };
 }
 
-function withNodes(file: EditorJson, changes: ReadonlyMap<JsonObject, Change>): EditorJson {
+function replaceNodes(file: EditorJson, changes: ReadonlyMap<JsonObject, Change>): EditorJson {
   const nodes = file.nodes.map((node) => {
     const change = isObject(node) ? changes.get(node) : undefined;
     if (!change || !isObject(node)) return node;
     const { values, staleNames } = change;
-    // Newer editors also keep values by name, and those might count instead.
+    // Newer editors also store values by name, which could have precedence.
     const { widgets_values_named: _before, ...rest } = node;
-    const properties = staleNames.length === 0 ? {} : { properties: withoutQuarantined(objectOf(node.properties) ?? {}, staleNames) };
+    const properties = staleNames.length === 0 ? {} : { properties: removeQuarantined(objectOf(node.properties) ?? {}, staleNames) };
     return withSpellingsOf(node, { ...rest, ...properties, widgets_values: values });
   });
   const definitions = objectOf(file.definitions);
   if (!definitions) return withSpellingsOf(file, { ...file, nodes });
-  const subgraphs = listOf(definitions.subgraphs).map((item) => (isEditorFile(item) ? withNodes(item, changes) : item));
+  const subgraphs = listOf(definitions.subgraphs).map((item) => (isEditorFile(item) ? replaceNodes(item, changes) : item));
   return withSpellingsOf(file, { ...file, nodes, definitions: withSpellingsOf(definitions, { ...definitions, subgraphs }) });
 }
 
-/** `places`: where a drawing has the nodes. Only which node is beside and below which counts, since the editor's nodes are larger. */
+/** `places`: the positions of the nodes in a drawing. Only their order counts, because the editor's nodes are larger. */
 type Options = { id: string; places: ReadonlyMap<string, { x: number; y: number }> };
 type NewFile = { file: JsonObject; lostInputs: string[] };
 
-const WIDTH = 300;
-const GAP = 80;
-const ROW = 24;
-const HEAD = 60;
+const NODE_WIDTH = 300;
+const NODE_GAP = 80;
+const ROW_HEIGHT = 24;
+const HEADER_HEIGHT = 60;
 const TEXT_ROWS = 5;
 
 export function toEditorFile(graph: Graph, info: ObjectInfo, { id, places }: Options): NewFile {
   const links: unknown[][] = [];
   const outputs = new Map<string, Map<number, number[]>>();
-  const drawn = Object.entries(graph).map(([nodeId, node], order) => {
+  const newNodes = Object.entries(graph).map(([nodeId, node], order) => {
     const nodeInfo = own(info, node.class_type);
-    const widgets = new Map(namedWidgets(nodeInfo ?? {}, withoutLinks(node)).map((widget) => [widget.name, widget.raw]));
-    const specs = new Map(orderedInputs(nodeInfo).map(({ name, raw }) => [name, raw]));
-    const inputs = inputNames(node, nodeInfo, widgets).map((name, slot) => {
+    const widgets = new Map(readNamedWidgets(nodeInfo ?? {}, selectLiterals(node)).map((widget) => [widget.name, widget.raw]));
+    const specs = new Map(listDeclaredInputs(nodeInfo).map(({ name, raw }) => [name, raw]));
+    const inputs = getInputNames(node, nodeInfo, widgets).map((name, slot) => {
       const value = node.inputs[name];
       const raw = widgets.get(name) ?? specs.get(name);
-      const type = raw === undefined || /^COMFY_(AUTOGROW|MATCHTYPE)_V3$/.test(typeOf(raw)) ? "*" : typeOf(raw);
-      const link = isLink(value) && Object.hasOwn(graph, value[0]) ? newLink(value, [nodeId, slot], type) : null;
+      const type = raw === undefined || /^COMFY_(AUTOGROW|MATCHTYPE)_V3$/.test(getInputType(raw)) ? "*" : getInputType(raw);
+      const link = isLink(value) && Object.hasOwn(graph, value[0]) ? addLink(value, [nodeId, slot], type) : null;
       return { name, type, ...(widgets.has(name) && { widget: { name } }), link };
     });
-    function newLink([origin, slot]: readonly [string, number], [target, targetSlot]: readonly [string, number], type: string): number {
+    function addLink([origin, slot]: readonly [string, number], [target, targetSlot]: readonly [string, number], type: string): number {
       const linkId = links.length + 1;
-      links.push([linkId, idOf(origin), slot, idOf(target), targetSlot, type]);
+      links.push([linkId, toEditorId(origin), slot, toEditorId(target), targetSlot, type]);
       const slots = outputs.get(origin) ?? new Map<number, number[]>();
       outputs.set(origin, slots);
       const others = slots.get(slot);
@@ -187,17 +200,19 @@ export function toEditorFile(graph: Graph, info: ObjectInfo, { id, places }: Opt
       return linkId;
     }
     const title = node._meta?.title;
-    const values = nodeInfo ? listOfValues(nodeInfo, node.inputs) : withoutLinks(node);
-    const texts = [...widgets.values()].filter((raw) => settingsOf(raw).multiline).length;
-    const height = HEAD + ROW * (Math.max(inputs.length - widgets.size, nodeInfo?.output?.length ?? 1) + widgets.size + texts * TEXT_ROWS);
+    const values = nodeInfo ? createValueList(nodeInfo, node.inputs) : selectLiterals(node);
+    const texts = [...widgets.values()].filter((raw) => getSettings(raw).multiline).length;
+    const height =
+      HEADER_HEIGHT +
+      ROW_HEIGHT * (Math.max(inputs.length - widgets.size, nodeInfo?.output?.length ?? 1) + widgets.size + texts * TEXT_ROWS);
     return {
       nodeId,
       height,
       node: {
-        id: idOf(nodeId),
+        id: toEditorId(nodeId),
         type: node.class_type,
         pos: [0, 0],
-        size: [WIDTH, height],
+        size: [NODE_WIDTH, height],
         flags: {},
         order,
         mode: 0,
@@ -209,11 +224,11 @@ export function toEditorFile(graph: Graph, info: ObjectInfo, { id, places }: Opt
       },
     };
   });
-  const positions = spread(drawn, places);
-  const nodes = drawn.map(({ nodeId, node }) => ({
+  const positions = arrangeNodes(newNodes, places);
+  const nodes = newNodes.map(({ nodeId, node }) => ({
     ...node,
     pos: positions.get(nodeId) ?? [0, 0],
-    outputs: outputsOf(own(info, node.type), outputs.get(nodeId)),
+    outputs: createOutputs(own(info, node.type), outputs.get(nodeId)),
   }));
   const numbers = nodes.flatMap((node) => (typeof node.id === "number" ? node.id : []));
   const file = {
@@ -228,52 +243,52 @@ export function toEditorFile(graph: Graph, info: ObjectInfo, { id, places }: Opt
     extra: { ds: { scale: 1, offset: [0, 0] } },
     version: 0.4,
   };
-  return withSavedInputs(file, graph, info);
+  return addSavedInputs(file, graph, info);
 }
 
-function withSavedInputs(
+function addSavedInputs(
   file: JsonObject & { nodes: (JsonObject & { type: string; properties: JsonObject })[] },
   graph: Graph,
   info: ObjectInfo,
 ): NewFile {
-  const { graph: convertedGraph } = convert(readEditorFile(file, info), info, false);
+  const { graph: convertedGraph } = convertFile(readEditorFile(file, info), info, false);
   const ids = Object.keys(graph);
   const nodes = file.nodes.map((node, at) => {
     const [inputs, readBack] = [own(graph, ids[at] ?? "")?.inputs ?? {}, own(convertedGraph, ids[at] ?? "")?.inputs ?? {}];
     const savedInputs = Object.entries(inputs).flatMap(([name, is]): [string, SavedInput][] =>
-      isSameJson(bareOfFile(is), bareOfFile(own(readBack, name))) ? [] : [[name, { is, reads: own(readBack, name) }]],
+      isSameJson(unwrapUnlessLink(is), unwrapUnlessLink(own(readBack, name))) ? [] : [[name, { is, reads: own(readBack, name) }]],
     );
-    const isWhole = savedInputs.length === 0 && own(info, node.type) !== undefined;
-    return isWhole ? node : { ...node, properties: { ...node.properties, ...toSavedProperties(Object.fromEntries(savedInputs)) } };
+    const isComplete = savedInputs.length === 0 && own(info, node.type) !== undefined;
+    return isComplete ? node : { ...node, properties: { ...node.properties, ...toSavedProperties(Object.fromEntries(savedInputs)) } };
   });
   const newFile = { ...file, nodes };
-  const { graph: now } = convert(readEditorFile(newFile, info), info, false);
-  return { file: newFile, lostInputs: ids.filter((id) => own(now, id)?.class_type !== own(graph, id)?.class_type) };
+  const { graph: newGraph } = convertFile(readEditorFile(newFile, info), info, false);
+  return { file: newFile, lostInputs: ids.filter((id) => own(newGraph, id)?.class_type !== own(graph, id)?.class_type) };
 }
 
-function bareOfFile(value: unknown): unknown {
-  const list = bare(value);
+function unwrapUnlessLink(value: unknown): unknown {
+  const list = unwrapList(value);
   return isLink(list) ? value : list;
 }
 
-function withoutLinks({ inputs }: GraphNode): JsonObject {
+function selectLiterals({ inputs }: GraphNode): JsonObject {
   return Object.fromEntries(Object.entries(inputs).filter(([, value]) => !isLink(value)));
 }
 
-/** As in the editor's files: sockets in the order of the class, then other linked inputs; a widget has a slot only while it is linked. */
-function inputNames({ inputs }: GraphNode, nodeInfo: NodeInfo | undefined, widgets: ReadonlyMap<string, unknown>): string[] {
+/** As in the editor's files: sockets in the order of the class, then other linked inputs. Only linked widgets have a slot. */
+function getInputNames({ inputs }: GraphNode, nodeInfo: NodeInfo | undefined, widgets: ReadonlyMap<string, unknown>): string[] {
   const linkNames = Object.keys(inputs).filter((name) => isLink(inputs[name]));
-  const sockets = orderedInputs(nodeInfo).flatMap(({ name, raw }) =>
-    widgets.has(name) || /^COMFY_(AUTOGROW|DYNAMICCOMBO)_V3$/.test(typeOf(raw)) ? [] : [name],
+  const sockets = listDeclaredInputs(nodeInfo).flatMap(({ name, raw }) =>
+    widgets.has(name) || /^COMFY_(AUTOGROW|DYNAMICCOMBO)_V3$/.test(getInputType(raw)) ? [] : [name],
   );
   return [...new Set([...sockets, ...linkNames])];
 }
 
-function outputsOf(nodeInfo: NodeInfo | undefined, links: ReadonlyMap<number, number[]> | undefined): object[] {
-  const listed = nodeInfo?.output ?? [];
-  const outputCount = Math.min(MAX_OUTPUTS, Math.max(listed.length, ...[...(links?.keys() ?? [])].map((slot) => slot + 1)));
+function createOutputs(nodeInfo: NodeInfo | undefined, links: ReadonlyMap<number, number[]> | undefined): object[] {
+  const outputTypes = nodeInfo?.output ?? [];
+  const outputCount = Math.min(MAX_OUTPUTS, Math.max(outputTypes.length, ...[...(links?.keys() ?? [])].map((slot) => slot + 1)));
   return Array.from({ length: outputCount }, (_, slot) => {
-    const type = Array.isArray(listed[slot]) ? "COMBO" : String(listed[slot] ?? "*");
+    const type = Array.isArray(outputTypes[slot]) ? "COMBO" : String(outputTypes[slot] ?? "*");
     const name = Array.isArray(nodeInfo?.output_name) ? nodeInfo.output_name[slot] : undefined;
     return { name: name ?? type, type, links: links?.get(slot) ?? null };
   });
@@ -281,21 +296,24 @@ function outputsOf(nodeInfo: NodeInfo | undefined, links: ReadonlyMap<number, nu
 
 const MAX_OUTPUTS = 1000;
 
-function idOf(id: string): string | number {
+function toEditorId(id: string): string | number {
   const number = Number(id);
   return Number.isSafeInteger(number) && String(number) === id && number >= 0 ? number : id;
 }
 
-function spread(nodes: readonly { nodeId: string; height: number }[], places: Options["places"]): Map<string, readonly [number, number]> {
+function arrangeNodes(
+  nodes: readonly { nodeId: string; height: number }[],
+  places: Options["places"],
+): Map<string, readonly [number, number]> {
   const placed = nodes.map((node) => ({ ...node, ...(places.get(node.nodeId) ?? { x: 0, y: 0 }) }));
   const columns = [...new Set(placed.map(({ x }) => x))].sort((value, other) => value - other);
-  const columnOf = new Map(columns.map((x, index) => [x, { left: index * (WIDTH + GAP), nextTop: 0 }]));
+  const columnsByX = new Map(columns.map((x, index) => [x, { left: index * (NODE_WIDTH + NODE_GAP), nextTop: 0 }]));
   const positions = new Map<string, readonly [number, number]>();
   for (const { nodeId, height, x } of placed.sort((item, other) => item.y - other.y)) {
-    const column = columnOf.get(x);
+    const column = columnsByX.get(x);
     if (!column) continue;
     positions.set(nodeId, [column.left, column.nextTop]);
-    column.nextTop += height + GAP;
+    column.nextTop += height + NODE_GAP;
   }
   return positions;
 }

@@ -3,12 +3,12 @@ export type EmbedPage = (typeof embedPages)[number];
 export const embedThemes = ["system", "light", "dark"] as const;
 export type EmbedTheme = (typeof embedThemes)[number];
 
-/** Settings pages that a frame may show. The others are about the member's account or who can sign in: tokens, shares and host pages. */
+/** Settings pages that a frame may show. The others concern the account or sign-in: tokens, shares and host pages. */
 const embedSettings: readonly string[] = ["members", "usage", "runners", "audit"];
 const pagesWithParts: readonly EmbedPage[] = ["jobs", "assets", "apps"];
 
-/** The page at a console URL. Undefined for every URL that is not listed here, in any spelling. */
-export function embedPageOf(address: string): EmbedPage | undefined {
+/** The page of a console URL. Undefined for all URLs that are not listed here, in any spelling. */
+export function findEmbedPage(address: string): EmbedPage | undefined {
   const [first = "", ...parts] = (address.split(/[?#]/)[0] ?? "").slice(1).split("/");
   const page = embedPages.find((embedPage) => embedPage === (first === "" ? "overview" : first));
   if (page === undefined || parts.length === 0) return page;

@@ -1,4 +1,4 @@
-// Embedding: what a host page may show and what its ticket says. Origins are exact and https, or http on this machine.
+// The rules for embedding: what a host page may show and the content of its ticket. Origins are exact and https, or http for localhost.
 
 import { z } from "zod";
 import { isLoopback } from "../connections";
@@ -9,15 +9,15 @@ export const TICKET_SECONDS = 60;
 export const CLOCK_SLACK_SECONDS = 10;
 export const EMBED_SESSION_MS = 15 * 60_000;
 
-/** Browsers take every name below `localhost` for this machine too; the system's own look-up, which servers ask, may not. */
-export function isOnThisMachine(hostname: string): boolean {
+/** Browsers treat all names below `localhost` as this machine. The system's name lookup, which servers use, may not. */
+export function isLocalHost(hostname: string): boolean {
   return isLoopback(hostname) || /^[\w.-]+\.localhost$/.test(hostname);
 }
 
 function isExactOrigin(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { origin, protocol, hostname } = new URL(text);
-  return origin === text && !/[*;,\s]/.test(text) && (protocol === "https:" || (protocol === "http:" && isOnThisMachine(hostname)));
+  return origin === text && !/[*;,\s]/.test(text) && (protocol === "https:" || (protocol === "http:" && isLocalHost(hostname)));
 }
 
 const originSchema = z
@@ -28,21 +28,18 @@ const originSchema = z
 const jwksUrlSchema = z
   .url({ protocol: /^https?$/ })
   .max(1000)
-  .refine(
-    (text) => URL.canParse(text) && (text.startsWith("https:") || isOnThisMachine(new URL(text).hostname)),
-    "must begin with https://",
-  )
+  .refine((text) => URL.canParse(text) && (text.startsWith("https:") || isLocalHost(new URL(text).hostname)), "must begin with https://")
   .refine((text) => !/^[a-z]+:\/\/[^/]*@/i.test(text), "must not contain a user name or password");
 
 const languageSchema = z.string().max(20);
-const givenRole = z.enum(roles).exclude(["owner"]);
+const grantableRole = z.enum(roles).exclude(["owner"]);
 const pagesSchema = z
   .array(z.enum(embedPages))
   .min(1)
   .max(embedPages.length)
   .transform((pages) => embedPages.filter((page) => pages.includes(page)));
 
-/** `connection`: null: all connections that a member may use. `jwksUrl`: null: the console makes a secret. */
+/** `connection` is null for all connections of the member. `jwksUrl` is null if the console creates a secret. */
 export const embedHostSchema = z.object({
   name: z.string().trim().min(1).max(100),
   origins: z
@@ -51,13 +48,13 @@ export const embedHostSchema = z.object({
     .max(20)
     .transform((origins) => [...new Set(origins)]),
   connection: z.string().min(1).max(100).nullable(),
-  role: givenRole,
+  role: grantableRole,
   pages: pagesSchema,
   guests: z.boolean(),
   jwksUrl: jwksUrlSchema.nullable(),
 });
 export type EmbedHostBody = z.output<typeof embedHostSchema>;
-/** How long an old secret still works after a new one was made: time to bring the new one to every server. */
+/** How long an old secret remains valid after a new one was created, so that the new one can be deployed. */
 export const OLD_SECRET_MS = 24 * 60 * 60_000;
 export const embedHostChangeSchema = embedHostSchema.partial().extend({ renewSecret: z.enum(["keep-old", "at-once"]).optional() });
 export type RenewSecret = NonNullable<z.output<typeof embedHostChangeSchema>["renewSecret"]>;
@@ -66,14 +63,14 @@ export type EmbedHostView = EmbedHostBody & {
   id: string;
   createdAt: number;
   audience: string;
-  /** `lost`: why that member could not set it up now; the host page keeps working. */
+  /** The responsible member. `lost`: why they could not set it up now. The host page still works. */
   keptBy?: { name: string; lost?: "removed" | "suspended" | "role" };
   oldSecretUntil?: number;
   refused?: { at: number; why: string };
 };
 export type EmbedHostSaved = { host: EmbedHostView; secret?: string };
 
-/** What the host's server signs. `sub`: a member's address, or with `guest` the host's own name for a person who is not a member. */
+/** The content that the host's server signs. `sub`: a member's address, or for a `guest` the host's own name of the person. */
 export const ticketSchema = z.object({
   iss: originSchema,
   sub: z.string().trim().min(1).max(254),
@@ -91,14 +88,14 @@ export const ticketSchema = z.object({
 export type Ticket = z.output<typeof ticketSchema>;
 
 export const embedSessionSchema = z.object({ ticket: z.string().min(1).max(8000), origin: originSchema });
-/** `leftMs`: until it ends, not by the browser's clock. `isSame`: the session before continues. `bearer`: if the browser keeps no cookie. */
+/** `leftMs`: the remaining time. `isSame`: the earlier session continues. `bearer`: for browsers without cookies. */
 export type EmbedSessionStarted = { leftMs: number; isSame: boolean; bearer?: string };
 export const embedLookSchema = z.object({ theme: z.enum(embedThemes).optional(), language: languageSchema.optional() });
 
 export type EmbedRole = Exclude<Role, "owner">;
 
 /**
- * What unauthenticated clients may learn about a host: whether this origin may frame it, and the server time. `cookie`: a test cookie was
+ * The information for unauthenticated clients: whether this origin may frame the host, and the server time. `cookie`: a test cookie was
  * returned.
  */
 export const embedCheckQuerySchema = z.object({ host: z.string().max(100).default(""), origin: z.string().max(300).default("") });

@@ -1,18 +1,18 @@
 import { writeExactJson } from "../json/exact-json";
 import { type JsonObject } from "../json/json";
 import { own } from "../json/own";
-import { cutText } from "../plain-line";
-import { looseGraph, type LooseNode, nodeName } from "../workflow/graph";
-import { CLASS_MARK, type InputId, inputIdOf, inputOf } from "./job-list";
+import { truncateText } from "../plain-line";
+import { getNodeName, type LooseNode, readLooseGraph } from "../workflow/graph";
+import { CLASS_MARK, type InputId, splitInputId, toInputId } from "./job-list";
 
 const MAX_VALUE = 200;
 
 export type JobInputs = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
-/** Values of a job's graph, by node id and by class, shortened so that many rows stay small. */
-export function toInputs(workflow: JsonObject | undefined): JobInputs {
+/** The values of a job's graph by node id and by class, shortened for lists. */
+export function collectInputs(workflow: JsonObject | undefined): JobInputs {
   const textsByNode = new Map<string, Map<string, string>>();
-  for (const [id, node] of Object.entries(looseGraph(workflow) ?? {})) {
+  for (const [id, node] of Object.entries(readLooseGraph(workflow) ?? {})) {
     for (const [name, value] of Object.entries(node.inputs ?? {})) {
       if (!["string", "number", "bigint", "boolean"].includes(typeof value)) continue;
       const text = String(value).slice(0, MAX_VALUE);
@@ -28,19 +28,19 @@ export function toInputs(workflow: JsonObject | undefined): JobInputs {
 
 export type SeenInput = { id: InputId; name: string; jobs: number; example: string };
 
-export function commonInputs(jobs: readonly JobInputs[]): SeenInput[] {
-  const seen = new Map<InputId, SeenInput>();
+export function findCommonInputs(jobs: readonly JobInputs[]): SeenInput[] {
+  const inputsById = new Map<InputId, SeenInput>();
   for (const job of jobs) {
     for (const [node, values] of job) {
       if (!node.startsWith(CLASS_MARK)) continue;
       for (const [input, example] of values) {
-        const id = inputIdOf(node, input);
-        const entry = seen.get(id) ?? { id, name: inputOf(id).name, jobs: 0, example };
-        seen.set(id, { ...entry, jobs: entry.jobs + 1 });
+        const id = toInputId(node, input);
+        const entry = inputsById.get(id) ?? { id, name: splitInputId(id).name, jobs: 0, example };
+        inputsById.set(id, { ...entry, jobs: entry.jobs + 1 });
       }
     }
   }
-  return [...seen.values()].sort((seenInput, other) => other.jobs - seenInput.jobs || seenInput.name.localeCompare(other.name));
+  return [...inputsById.values()].sort((seenInput, other) => other.jobs - seenInput.jobs || seenInput.name.localeCompare(other.name));
 }
 
 type InputDifference = {
@@ -52,8 +52,11 @@ type InputDifference = {
 
 const MAX_VALUE_LENGTH = 300;
 
-export function inputDifferences(workflows: readonly unknown[], maxDifferences = 200): { differences: InputDifference[]; isCut: boolean } {
-  const graphs = workflows.map(looseGraph);
+export function findInputDifferences(
+  workflows: readonly unknown[],
+  maxDifferences = 200,
+): { differences: InputDifference[]; isCut: boolean } {
+  const graphs = workflows.map(readLooseGraph);
   const readableGraphs = graphs.filter((graph) => graph !== undefined);
   const ids = new Set(readableGraphs.flatMap((graph) => Object.keys(graph)));
   const differences: InputDifference[] = [];
@@ -61,18 +64,18 @@ export function inputDifferences(workflows: readonly unknown[], maxDifferences =
     const nodes = graphs.map((graph) => own(graph, nodeId));
     const names = new Set(nodes.flatMap((node) => Object.keys(node?.inputs ?? {})));
     for (const input of names) {
-      const values = nodes.map((node) => valueOf(node, input));
-      const comparable = values.filter((_, index) => graphs[index] !== undefined);
-      if (comparable.every((value) => value === comparable[0])) continue;
+      const values = nodes.map((node) => formatValue(node, input));
+      const comparableValues = values.filter((_, index) => graphs[index] !== undefined);
+      if (comparableValues.every((value) => value === comparableValues[0])) continue;
       if (differences.length === maxDifferences) return { differences, isCut: true };
-      const node = nodeName(nodes.find((node) => node !== undefined));
-      differences.push({ nodeId, node, input, values: values.map((value) => value && cutText(value, MAX_VALUE_LENGTH)) });
+      const node = getNodeName(nodes.find((node) => node !== undefined));
+      differences.push({ nodeId, node, input, values: values.map((value) => value && truncateText(value, MAX_VALUE_LENGTH)) });
     }
   }
   return { differences, isCut: false };
 }
 
-function valueOf(node: LooseNode | undefined, input: string): string | undefined {
+function formatValue(node: LooseNode | undefined, input: string): string | undefined {
   if (!node?.inputs || !Object.hasOwn(node.inputs, input)) return undefined;
   const value = own(node.inputs, input);
   return typeof value === "string" ? value : writeExactJson(value);

@@ -1,8 +1,8 @@
 // Writes JSON with the number spellings that parse-json.ts stored. Use it instead of JSON.stringify for graphs and metadata.
 
-import { weakMapOf } from "./own";
+import { getSharedWeakMap } from "./own";
 
-const spellings = weakMapOf<object, ReadonlyMap<string | number, string>>("number-spellings");
+const spellings = getSharedWeakMap<object, ReadonlyMap<string | number, string>>("number-spellings");
 
 export function withSpellingsOf<T extends object>(original: object, copy: T): T {
   const originalSpellings = spellings.get(original);
@@ -23,14 +23,14 @@ export function setSpelling(container: object, key: string, spelling: string): v
   spellings.set(container, new Map([...(spellings.get(container) ?? []), [key, spelling]]));
 }
 
-/** Like JSON.stringify; a value that JSON cannot express (undefined, a function) becomes null. */
+/** Like JSON.stringify. Values that JSON cannot express (undefined, functions) become null. */
 export function writeExactJson(value: unknown, indent = 0): string {
   // eslint-disable-next-line no-restricted-syntax -- this is the writer
   if (!needsSpelling(value)) return JSON.stringify(value, null, indent) ?? "null";
-  return write(value, indent, "\n") ?? "null";
+  return writeValue(value, indent, "\n") ?? "null";
 }
 
-/** Deeper values are searched without recursion, which takes seven times as long. */
+/** Deeper values are searched without recursion, which is seven times slower. */
 const MAX_RECURSION = 500;
 
 function needsSpelling(value: unknown, depth = 0): boolean {
@@ -45,36 +45,36 @@ function needsSpelling(value: unknown, depth = 0): boolean {
 }
 
 function needsSpellingDeep(root: object): boolean {
-  const open: unknown[] = [root];
+  const remaining: unknown[] = [root];
   const seen = new Set<unknown>();
-  for (let size = 1; size > 0; size = open.length) {
-    const value = open.pop();
+  for (let size = 1; size > 0; size = remaining.length) {
+    const value = remaining.pop();
     if (typeof value === "bigint") return true;
     if (typeof value !== "object" || value === null || seen.has(value)) continue;
     if (spellings.has(value)) return true;
     seen.add(value);
     for (const item of Array.isArray(value) ? value : Object.values(value))
-      if (typeof item === "object" || typeof item === "bigint") open.push(item);
+      if (typeof item === "object" || typeof item === "bigint") remaining.push(item);
   }
   return false;
 }
 
-function write(value: unknown, indent: number, line: string): string | undefined {
+function writeValue(value: unknown, indent: number, line: string): string | undefined {
   if (typeof value === "bigint") return String(value);
-  const isWhole = typeof value !== "object" || value === null || ("toJSON" in value && typeof value.toJSON === "function");
+  const isAtomic = typeof value !== "object" || value === null || ("toJSON" in value && typeof value.toJSON === "function");
   // eslint-disable-next-line no-restricted-syntax -- this is the writer
-  if (isWhole) return JSON.stringify(value);
-  const inner = line + " ".repeat(indent);
-  const [first, last] = Array.isArray(value) ? "[]" : "{}";
+  if (isAtomic) return JSON.stringify(value);
+  const innerLine = line + " ".repeat(indent);
+  const [opening, closing] = Array.isArray(value) ? "[]" : "{}";
   const valueSpellings = spellings.get(value);
   let output = "";
   const add = (key: string | number, item: unknown, before: string) => {
     const spelling = valueSpellings && typeof item === "number" ? spellingOf(value, key) : undefined;
-    const text = spelling ?? (typeof item === "number" && Number.isFinite(item) ? String(item + 0) : write(item, indent, inner));
-    if (text === undefined && first === "{") return;
-    output += `${output === "" ? "" : ","}${indent > 0 ? inner : ""}${before}${text ?? "null"}`;
+    const text = spelling ?? (typeof item === "number" && Number.isFinite(item) ? String(item + 0) : writeValue(item, indent, innerLine));
+    if (text === undefined && opening === "{") return;
+    output += `${output === "" ? "" : ","}${indent > 0 ? innerLine : ""}${before}${text ?? "null"}`;
   };
-  if (Array.isArray(value)) for (let at = 0; at < value.length; at += 1) add(at, value[at], "");
+  if (Array.isArray(value)) for (let index = 0; index < value.length; index += 1) add(index, value[index], "");
   else {
     for (const [key, item] of Object.entries(value)) {
       // eslint-disable-next-line no-restricted-syntax -- this is the writer
@@ -82,5 +82,5 @@ function write(value: unknown, indent: number, line: string): string | undefined
       add(key, item, indent > 0 ? `${name}: ` : `${name}:`);
     }
   }
-  return output === "" ? `${first}${last}` : `${first}${output}${indent > 0 ? line : ""}${last}`;
+  return output === "" ? `${opening}${closing}` : `${opening}${output}${indent > 0 ? line : ""}${closing}`;
 }

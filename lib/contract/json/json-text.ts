@@ -1,58 +1,58 @@
-const blank = /[ \t\r\n]*/y;
-const string = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*"/y;
-const openString = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*/y;
-const scalar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
+const blankPattern = /[ \t\r\n]*/y;
+const stringPattern = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*"/y;
+const stringStartPattern = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*/y;
+const scalarPattern = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 
-/** Offset of the first invalid character; the text's length when it ends too early; -1 for valid JSON. */
+/** The offset of the first invalid character, or the text's length if the text is incomplete. -1 for valid JSON. */
 export function findJsonError(text: string): number {
-  const open: ("{" | "[")[] = [];
-  let at = skip(blank, text, 0);
+  const openBrackets: ("{" | "[")[] = [];
+  let position = skip(blankPattern, text, 0);
   for (;;) {
-    const first = text[at];
-    if (first === "{" || first === "[") {
-      const inside = skip(blank, text, at + 1);
-      if (text[inside] !== (first === "{" ? "}" : "]")) {
-        open.push(first);
-        at = first === "{" ? readKey(text, inside) : inside;
-        if (at < 0) return -at - 1;
+    const character = text[position];
+    if (character === "{" || character === "[") {
+      const innerStart = skip(blankPattern, text, position + 1);
+      if (text[innerStart] !== (character === "{" ? "}" : "]")) {
+        openBrackets.push(character);
+        position = character === "{" ? readKey(text, innerStart) : innerStart;
+        if (position < 0) return -position - 1;
         continue;
       }
-      at = inside + 1;
+      position = innerStart + 1;
     } else {
-      const end = skip(first === '"' ? string : scalar, text, at);
-      if (end === at) return first === '"' ? brokenString(text, at) : at;
-      at = end;
+      const end = skip(character === '"' ? stringPattern : scalarPattern, text, position);
+      if (end === position) return character === '"' ? findStringError(text, position) : position;
+      position = end;
     }
-    at = skip(blank, text, at);
-    while (open.length > 0 && text[at] === (open.at(-1) === "{" ? "}" : "]")) {
-      open.pop();
-      at = skip(blank, text, at + 1);
+    position = skip(blankPattern, text, position);
+    while (openBrackets.length > 0 && text[position] === (openBrackets.at(-1) === "{" ? "}" : "]")) {
+      openBrackets.pop();
+      position = skip(blankPattern, text, position + 1);
     }
-    if (open.length === 0) return at === text.length ? -1 : at;
-    if (text[at] !== ",") return at;
-    at = skip(blank, text, at + 1);
-    if (open.at(-1) === "{") at = readKey(text, at);
-    if (at < 0) return -at - 1;
+    if (openBrackets.length === 0) return position === text.length ? -1 : position;
+    if (text[position] !== ",") return position;
+    position = skip(blankPattern, text, position + 1);
+    if (openBrackets.at(-1) === "{") position = readKey(text, position);
+    if (position < 0) return -position - 1;
   }
 }
 
-export function lineAndColumn(text: string, offset: number): { line: number; column: number } {
-  const before = text.slice(0, offset);
-  const lines = before.split(/\r\n|\r|\n/);
+export function getLineAndColumn(text: string, offset: number): { line: number; column: number } {
+  const precedingText = text.slice(0, offset);
+  const lines = precedingText.split(/\r\n|\r|\n/);
   return { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
 }
 
 function readKey(text: string, at: number): number {
   if (text[at] !== '"') return -at - 1;
-  const end = skip(string, text, at);
-  if (end === at) return -brokenString(text, at) - 1;
-  const colon = skip(blank, text, end);
-  return text[colon] === ":" ? skip(blank, text, colon + 1) : -colon - 1;
+  const end = skip(stringPattern, text, at);
+  if (end === at) return -findStringError(text, at) - 1;
+  const colon = skip(blankPattern, text, end);
+  return text[colon] === ":" ? skip(blankPattern, text, colon + 1) : -colon - 1;
 }
 
-/** For a text that is never closed, or holds a raw line break or a bad escape: the place of the fault, not of the opening quote. */
-function brokenString(text: string, at: number): number {
-  return skip(openString, text, at);
+/** The position of the error in a text that is not closed, or has a line break or an invalid escape. */
+function findStringError(text: string, at: number): number {
+  return skip(stringStartPattern, text, at);
 }
 
 function skip(pattern: RegExp, text: string, at: number): number {
@@ -60,33 +60,33 @@ function skip(pattern: RegExp, text: string, at: number): number {
   return pattern.test(text) ? pattern.lastIndex : at;
 }
 
-const token = /"[^"\\]*(?:\\[^][^"\\]*)*"|[{}[\],:]/g;
-const MAX_COUNT = 100;
+const tokenPattern = /"[^"\\]*(?:\\[^][^"\\]*)*"|[{}[\],:]/g;
+const MAX_DUPLICATES = 100;
 
-export function duplicateKeys(text: string, path: readonly string[]): string[] {
-  const seen = new Set<string>();
-  const twice = new Set<string>();
-  const open: string[] = [];
+export function findDuplicateKeys(text: string, path: readonly string[]): string[] {
+  const keys = new Set<string>();
+  const duplicates = new Set<string>();
+  const openPath: string[] = [];
   const isList: boolean[] = [];
   let isKey = false;
-  for (const [sign] of text.matchAll(token)) {
-    if (sign === "{" || sign === "[") {
-      isList.push(sign === "[");
-      open.push("0");
-      isKey = sign === "{";
-    } else if (sign === "}" || sign === "]") {
+  for (const [token] of text.matchAll(tokenPattern)) {
+    if (token === "{" || token === "[") {
+      isList.push(token === "[");
+      openPath.push("0");
+      isKey = token === "{";
+    } else if (token === "}" || token === "]") {
       isList.pop();
-      open.pop();
+      openPath.pop();
       isKey = false;
-    } else if (sign === ",") isKey = isList.at(-1) === false;
-    else if (sign === ":") isKey = false;
-    else if (isKey && open.length <= path.length + 1) {
-      const key = String(JSON.parse(sign));
-      open[open.length - 1] = key;
-      if (open.length !== path.length + 1 || path.some((name, at) => open[at] !== name)) continue;
-      if (seen.has(key) && twice.size < MAX_COUNT) twice.add(key);
-      seen.add(key);
+    } else if (token === ",") isKey = isList.at(-1) === false;
+    else if (token === ":") isKey = false;
+    else if (isKey && openPath.length <= path.length + 1) {
+      const key = String(JSON.parse(token));
+      openPath[openPath.length - 1] = key;
+      if (openPath.length !== path.length + 1 || path.some((name, index) => openPath[index] !== name)) continue;
+      if (keys.has(key) && duplicates.size < MAX_DUPLICATES) duplicates.add(key);
+      keys.add(key);
     }
   }
-  return [...twice];
+  return [...duplicates];
 }

@@ -1,4 +1,4 @@
-// Reads parsed JSON without schemas. Free of zod: browsers load it with the first page.
+// Reads parsed JSON without schemas. Does not import zod, because the first page loads it.
 
 export type JsonObject = Record<string, unknown>;
 

@@ -1,7 +1,7 @@
-// Schemas as functions, for values that a browser reads itself: what does not fit is undefined. Free of zod (docs/decisions/0035).
+// Schemas as functions, for browsers. Values that do not fit are undefined. Does not import zod (docs/decisions/0035).
 
 import { isObject } from "./json";
-import { own, weakMapOf } from "./own";
+import { getSharedWeakMap, own } from "./own";
 
 export { numberOf as number, textOf as text } from "./json";
 
@@ -12,16 +12,16 @@ export const anything: Reader<unknown> = (value) => value;
 export const anyText: Reader<string> = (value) => (typeof value === "string" ? value : undefined);
 export const isTrue: Reader<boolean> = (value) => value === true || undefined;
 
-export const or =
+export const withFallback =
   <T>(reader: Reader<T>, fallback: T) =>
   (value: unknown): T =>
     reader(value) ?? fallback;
 
-export const where =
-  <T>(reader: Reader<T>, fits: (value: T) => boolean): Reader<T> =>
+export const filter =
+  <T>(reader: Reader<T>, isAccepted: (value: T) => boolean): Reader<T> =>
   (value) => {
     const parsed = reader(value);
-    return parsed !== undefined && fits(parsed) ? parsed : undefined;
+    return parsed !== undefined && isAccepted(parsed) ? parsed : undefined;
   };
 
 export const oneOf =
@@ -32,32 +32,32 @@ export const oneOf =
 export const list =
   <T>(item: Reader<T>, maxItems = Infinity): Reader<readonly T[]> =>
   (value) =>
-    Array.isArray(value) ? value.slice(0, maxItems).flatMap((entry: unknown) => entryOf(item(entry))) : undefined;
+    Array.isArray(value) ? value.slice(0, maxItems).flatMap((entry: unknown) => toEntries(item(entry))) : undefined;
 
 export const map =
   <T>(item: Reader<T>): Reader<Record<string, T>> =>
   (value) =>
     isObject(value)
-      ? Object.fromEntries(Object.entries(value).flatMap(([key, entry]) => entryOf(item(entry)).map((parsed) => [key, parsed])))
+      ? Object.fromEntries(Object.entries(value).flatMap(([key, entry]) => toEntries(item(entry)).map((parsed) => [key, parsed])))
       : undefined;
 
-const skips = weakMapOf<object, number>("skipped-entries");
+const skippedCounts = getSharedWeakMap<object, number>("skipped-entries");
 
-export function noteSkipped<T extends object>(list: T, count: number): T {
-  if (count > 0) skips.set(list, count);
+export function recordSkipped<T extends object>(list: T, count: number): T {
+  if (count > 0) skippedCounts.set(list, count);
   return list;
 }
 
-export function skippedIn(value: unknown): number {
-  return typeof value === "object" && value !== null ? (skips.get(value) ?? 0) : 0;
+export function countSkipped(value: unknown): number {
+  return typeof value === "object" && value !== null ? (skippedCounts.get(value) ?? 0) : 0;
 }
 
-const entryOf = <T>(parsed: T | undefined): T[] => (parsed === undefined ? [] : [parsed]);
+const toEntries = <T>(parsed: T | undefined): T[] => (parsed === undefined ? [] : [parsed]);
 
 type Shape = Readonly<Record<string, Reader<unknown>>>;
 type Fields<S> = { [N in keyof S]: ReadBy<S[N]> };
 
-/** Undefined if one of `required` does not fit; fields of `optional` that do not fit are left out. */
+/** Undefined if a required field does not fit. Optional fields that do not fit are left out. */
 export function object<R extends Shape, O extends Shape = Record<never, never>>(
   required: R,
   optional?: O,

@@ -1,49 +1,49 @@
-// Texts that the editor fills in on submit: `%date:yyyy-MM-dd%` and `%Node.widget%` in file names, `{a|b}` in prompts.
+// Texts that the editor replaces on submission: `%date:yyyy-MM-dd%` and `%Node.widget%` in file names, `{a|b}` in prompts.
 
 import { withSpellingsOf } from "../json/exact-json";
 import { own } from "../json/own";
 import { type Graph, type GraphNode } from "../schemas/graph";
 import { type ObjectInfo } from "../schemas/object-info";
-import { inputsOf } from "./dynamic-inputs";
-import { settingsOf } from "./input-spec";
+import { listInputs } from "./dynamic-inputs";
+import { getSettings } from "./input-spec";
 
 export type FillOptions = { at: Date; draw: number };
 export type WidgetOf = (node: string, widget: string) => unknown;
 export type FilledText = { nodeId: string; name: string; text: string };
 
 export const FILE_NAME = "filename_prefix";
-const writers = new Set([
+const writerClasses = new Set([
   ...["SaveImage", "SaveVideo", "SaveAnimatedWEBP", "SaveWEBM", "SaveAudio", "SaveGLB", "SaveAnimatedPNG"],
   ...["CLIPSave", "VAESave", "ModelSave", "LoraSave", "SaveLatent"],
 ]);
 
 export function isFileName({ class_type }: GraphNode, name: string): boolean {
-  return name === FILE_NAME && writers.has(class_type);
+  return name === FILE_NAME && writerClasses.has(class_type);
 }
 
-/** Only the texts that change. `widgetsOf`: of the editor's file, which has names a graph lacks; called only if a text names a node. */
-export function filledTexts(
+/** Returns only texts that change. `widgetsOf` is called if a text names a node, because the editor's file has more names. */
+export function fillTexts(
   graph: Graph,
   catalogue: ObjectInfo | undefined,
   { at, draw }: FillOptions,
-  widgetsOf: (graph: Graph) => WidgetOf = widgetsIn,
+  createFinder: (graph: Graph) => WidgetOf = createGraphFinder,
 ): FilledText[] {
   let cachedFinder: WidgetOf | undefined;
-  const widgetOf: WidgetOf = (name, widget) => (cachedFinder ??= widgetsOf(graph))(name, widget);
+  const findWidgetValue: WidgetOf = (name, widget) => (cachedFinder ??= createFinder(graph))(name, widget);
   return Object.entries(graph).flatMap(([nodeId, node]) =>
     Object.entries(node.inputs).flatMap(([name, value]) => {
       if (typeof value !== "string") return [];
       const text = isFileName(node, name)
-        ? withReplacements(value, at, widgetOf)
+        ? replacePlaceholders(value, at, findWidgetValue)
         : isDynamicPrompt(node, name, catalogue)
-          ? withChoices(value, `${draw} ${nodeId} ${name}`)
+          ? drawChoices(value, `${draw} ${nodeId} ${name}`)
           : value;
       return text === value ? [] : [{ nodeId, name, text }];
     }),
   );
 }
 
-export function withTexts(graph: Graph, texts: readonly FilledText[]): Graph {
+export function replaceTexts(graph: Graph, texts: readonly FilledText[]): Graph {
   const filled = new Map(Object.entries(graph));
   for (const { nodeId, name, text } of texts) {
     const node = filled.get(nodeId);
@@ -59,31 +59,31 @@ export function containsTime(graph: Graph): boolean {
 function isDynamicPrompt(node: GraphNode, name: string, catalogue: ObjectInfo | undefined): boolean {
   const value = own(node.inputs, name);
   if (typeof value !== "string" || !/[{}\\/]/.test(value)) return false;
-  const raw = inputsOf(own(catalogue, node.class_type), node.inputs).find((input) => input.name === name)?.raw;
-  return settingsOf(raw).dynamicPrompts ?? false;
+  const raw = listInputs(own(catalogue, node.class_type), node.inputs).find((input) => input.name === name)?.raw;
+  return getSettings(raw).dynamicPrompts ?? false;
 }
 
-function widgetsIn(graph: Graph): WidgetOf {
+function createGraphFinder(graph: Graph): WidgetOf {
   const nodes = Object.values(graph).reverse();
   const [titles, classes] = [
     nodes.map((node) => [node._meta?.title, node] as const),
     nodes.map((node) => [node.class_type, node] as const),
   ];
-  const named = new Map<string | undefined, GraphNode>([...titles, ...classes]);
-  return (name, widget) => own(named.get(name)?.inputs, widget);
+  const nodesByName = new Map<string | undefined, GraphNode>([...titles, ...classes]);
+  return (name, widget) => own(nodesByName.get(name)?.inputs, widget);
 }
 
-export function withReplacements(value: string, at: Date, widgetOf: WidgetOf): string {
+export function replacePlaceholders(value: string, at: Date, widgetOf: WidgetOf): string {
   return value.replace(/%([^%]+)%/g, (whole, text: string) => {
     const [first = "", second, ...more] = text.split(".");
-    if (second === undefined || more.length > 0) return first.startsWith("date:") ? dateText(first.slice("date:".length), at) : whole;
+    if (second === undefined || more.length > 0) return first.startsWith("date:") ? formatDate(first.slice("date:".length), at) : whole;
     const widget = widgetOf(first, second);
     if (widget === undefined || typeof widget === "object") return whole;
     return String(widget).replace(/[/?<>\\:*|"\x00-\x1f\x7f]/g, "_");
   });
 }
 
-function dateText(format: string, at: Date): string {
+function formatDate(format: string, at: Date): string {
   const parts: Readonly<Record<string, number>> = {
     d: at.getDate(),
     M: at.getMonth() + 1,
@@ -97,45 +97,45 @@ function dateText(format: string, at: Date): string {
   });
 }
 
-/** Removes comments, replaces words in braces by one of them, drawn by `seed`, and a backslash before a sign by the sign itself. */
-export function withChoices(text: string, seed: string): string {
-  const random = randomOf(seed);
-  const bare = withoutComments(text);
+/** Removes comments, replaces each group in braces by one of its options, drawn by `seed`, and resolves backslash escapes. */
+export function drawChoices(text: string, seed: string): string {
+  const random = createRandom(seed);
+  const textWithoutComments = removeComments(text);
   const outerOptions: string[][] = [];
   let options = [""];
-  const add = (more: string) => void (options[options.length - 1] += more);
-  const end = () => {
+  const append = (more: string) => void (options[options.length - 1] += more);
+  const endGroup = () => {
     const choice = options[Math.floor(random() * options.length)] ?? "";
     options = outerOptions.pop() ?? [""];
-    add(choice);
+    append(choice);
   };
-  for (let at = 0; at < bare.length; at++) {
-    const sign = bare.charAt(at);
-    const next = bare.charAt(at + 1);
-    if (sign === "\\") {
-      add(/[{}|]/.test(next) ? next : sign + next);
-      at += 1;
-    } else if (sign === "{") {
+  for (let position = 0; position < textWithoutComments.length; position++) {
+    const character = textWithoutComments.charAt(position);
+    const next = textWithoutComments.charAt(position + 1);
+    if (character === "\\") {
+      append(/[{}|]/.test(next) ? next : character + next);
+      position += 1;
+    } else if (character === "{") {
       outerOptions.push(options);
       options = [""];
-    } else if (outerOptions.length > 0 && sign === "|") options.push("");
-    else if (outerOptions.length > 0 && sign === "}") end();
-    else add(sign);
+    } else if (outerOptions.length > 0 && character === "|") options.push("");
+    else if (outerOptions.length > 0 && character === "}") endGroup();
+    else append(character);
   }
-  while (outerOptions.length > 0) end();
+  while (outerOptions.length > 0) endGroup();
   return options.join("");
 }
 
-function withoutComments(text: string): string {
+function removeComments(text: string): string {
   return text.replace(/\/\*[\s\S]*?(?:\*\/|$)|\/\/.*/g, (comment) =>
     comment.startsWith("//") || (comment.length > 3 && comment.endsWith("*/")) ? "" : comment.replace(/\/\/.*/g, ""),
   );
 }
 
 /** Numbers from 0 to 1, of 53 bits, derived from a text (FNV-1a, then xorshift). */
-export function randomOf(seed: string): () => number {
+export function createRandom(seed: string): () => number {
   let state = 2166136261;
-  for (const sign of seed) state = Math.imul(state ^ (sign.codePointAt(0) ?? 0), 16777619) >>> 0;
+  for (const character of seed) state = Math.imul(state ^ (character.codePointAt(0) ?? 0), 16777619) >>> 0;
   const next = (bits: number) => {
     state ^= state << 13;
     state ^= state >>> 17;

@@ -1,4 +1,4 @@
-// One input as the node catalogue describes it. An unreadable description becomes a connection of unknown type.
+// Parses an input of the node catalogue. An unreadable description becomes a connection of unknown type.
 
 import { anyText, anything, isTrue, list, number, object, type ReadBy, type Reader } from "../json/readers";
 
@@ -26,17 +26,17 @@ export type ChoiceValue = string | number | boolean;
 export const boxEdges = ["x", "y", "width", "height"] as const;
 export const WHITE = 0xffffff;
 
-const limit: Reader<Limit> = (value) => (typeof value === "bigint" ? value : number(value));
-const choiceValue: Reader<ChoiceValue> = (value) =>
+const readLimit: Reader<Limit> = (value) => (typeof value === "bigint" ? value : number(value));
+const readChoiceValue: Reader<ChoiceValue> = (value) =>
   typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? value : undefined;
-const settings = object(
+const readSettings = object(
   {},
   {
     default: anything,
     options: list(anything),
     template: anything,
-    min: limit,
-    max: limit,
+    min: readLimit,
+    max: readLimit,
     step: number,
     round: anything,
     display: anyText,
@@ -53,33 +53,33 @@ const settings = object(
     control_after_generate: anything,
   },
 );
-const keyed = object({ key: choiceValue });
-type Settings = ReadBy<typeof settings>;
+const readKeyedOption = object({ key: readChoiceValue });
+type Settings = ReadBy<typeof readSettings>;
 
-/** `python_module` of the embedded service's own classes, which are validated strictly against their description. */
+/** `python_module` of the embedded service's own classes, which are validated strictly. */
 export const BUILT_IN_MODULE = "nodes.lightdesk";
 
-export function typeOf(raw: unknown): string {
+export function getInputType(raw: unknown): string {
   const type: unknown = Array.isArray(raw) ? raw[0] : undefined;
   return Array.isArray(type) ? "COMBO" : typeof type === "string" ? type : "*";
 }
 
-export function settingsOf(raw: unknown): Settings {
-  return (Array.isArray(raw) && settings(raw[1])) || {};
+export function getSettings(raw: unknown): Settings {
+  return (Array.isArray(raw) && readSettings(raw[1])) || {};
 }
 
-/** `raw` is [type, options] or [[choices], options]; newer catalogues say ["COMBO", { options: [choices] }]. */
+/** `raw` is [type, options] or [[choices], options]. Newer catalogues use ["COMBO", { options: [choices] }]. */
 export function readInputSpec(name: string, raw: unknown): InputSpec {
   const type: unknown = Array.isArray(raw) ? raw[0] : undefined;
-  const options = settingsOf(raw);
-  if (Array.isArray(type)) return choice(type, options);
-  if (type === "COMBO") return choice(options.options ?? [], options);
+  const options = getSettings(raw);
+  if (Array.isArray(type)) return createChoiceSpec(type, options);
+  if (type === "COMBO") return createChoiceSpec(options.options ?? [], options);
   if (type === "COMFY_DYNAMICCOMBO_V3") {
-    return { ...choice(options.options?.map((option) => keyed(option)?.key) ?? [], options), addsInputs: true };
+    return { ...createChoiceSpec(options.options?.map((option) => readKeyedOption(option)?.key) ?? [], options), addsInputs: true };
   }
   if (type === "COLOR") return { kind: "hex-color", ...(typeof options.default === "string" && { fallback: options.default }) };
   if (type === "BOUNDING_BOX") return { kind: "box" };
-  if (type === "INT" || type === "FLOAT") return numeric(name, type === "INT", options);
+  if (type === "INT" || type === "FLOAT") return createNumberSpec(name, type === "INT", options);
   if (type === "STRING") {
     const fallback = typeof options.default === "string" ? options.default : undefined;
     return { kind: "text", multiline: options.multiline ?? false, ...(fallback !== undefined && { fallback }) };
@@ -88,7 +88,7 @@ export function readInputSpec(name: string, raw: unknown): InputSpec {
   return { kind: "connection", type: typeof type === "string" ? type : "*" };
 }
 
-function numeric(name: string, integer: boolean, { min, max, step, display, default: defaultValue }: Settings): InputSpec {
+function createNumberSpec(name: string, integer: boolean, { min, max, step, display, default: defaultValue }: Settings): InputSpec {
   const fallback = number(defaultValue);
   const color = integer && (display === "color" || (/colou?r/i.test(name) && min === 0 && max === WHITE));
   return {
@@ -102,12 +102,12 @@ function numeric(name: string, integer: boolean, { min, max, step, display, defa
   };
 }
 
-function choice(choices: readonly unknown[], options: Settings): Extract<InputSpec, { kind: "choice" }> {
-  const values = choices.flatMap((value) => choiceValue(value) ?? []);
-  const fallback = choiceValue(options.default) ?? values[0];
+function createChoiceSpec(choices: readonly unknown[], options: Settings): Extract<InputSpec, { kind: "choice" }> {
+  const values = choices.flatMap((value) => readChoiceValue(value) ?? []);
+  const fallback = readChoiceValue(options.default) ?? values[0];
   const image = options.image_upload ?? false;
   const media = options.video_upload ? "video" : options.audio_upload ? "audio" : undefined;
-  // Lists that are filled elsewhere, and folders that files are added to, do not list all of their values.
+  // Lists that are filled elsewhere, and folders to which files are added, may have more values.
   const isOpen = image || media !== undefined || options.remote !== undefined || options.remote_combo !== undefined;
   return {
     kind: "choice",
@@ -120,12 +120,12 @@ function choice(choices: readonly unknown[], options: Settings): Extract<InputSp
 }
 
 const MAX_LINE_LENGTH = 60;
-const pictureClasses = new Set(["LoadImage", "LoadImageMask"]);
+const imageLoaderClasses = new Set(["LoadImage", "LoadImageMask"]);
 
 type GuessedKind = "picture" | "switch" | "whole" | "number" | "long-text" | "text";
 
 export function guessKind(classType: string, name: string, value: unknown): GuessedKind | undefined {
-  if (name === "image" && pictureClasses.has(classType)) return "picture";
+  if (name === "image" && imageLoaderClasses.has(classType)) return "picture";
   if (typeof value === "boolean") return "switch";
   if (typeof value === "bigint") return "whole";
   if (typeof value === "number") return "number";
@@ -135,21 +135,21 @@ export function guessKind(classType: string, name: string, value: unknown): Gues
 }
 
 const MAX_COMPARED_LENGTH = 200;
-const MAX_COMPARED = 5000;
+const MAX_COMPARED_OPTIONS = 5000;
 
 /** The most likely intended choice: it differs only in case, folder or extension, or has the smallest edit distance. */
-export function nearestOption(value: unknown, options: readonly ChoiceValue[]): ChoiceValue | undefined {
+export function findNearestOption(value: unknown, options: readonly ChoiceValue[]): ChoiceValue | undefined {
   const target = normalizeChoice(String(value));
   if (target === "" || target.length > MAX_COMPARED_LENGTH) return undefined;
-  let best: { option: ChoiceValue; edits: number } | undefined;
-  for (const option of options.slice(0, MAX_COMPARED)) {
+  let nearest: { option: ChoiceValue; edits: number } | undefined;
+  for (const option of options.slice(0, MAX_COMPARED_OPTIONS)) {
     const text = normalizeChoice(String(option));
-    const maxEdits = Math.min(Math.floor(Math.max(target.length, text.length) / 2), (best?.edits ?? Infinity) - 1);
+    const maxEdits = Math.min(Math.floor(Math.max(target.length, text.length) / 2), (nearest?.edits ?? Infinity) - 1);
     if (text.length > MAX_COMPARED_LENGTH || Math.abs(text.length - target.length) > maxEdits) continue;
-    const edits = editDistance(target, text);
-    if (edits <= maxEdits) best = { option, edits };
+    const edits = computeEditDistance(target, text);
+    if (edits <= maxEdits) nearest = { option, edits };
   }
-  return best?.option;
+  return nearest?.option;
 }
 
 function normalizeChoice(text: string): string {
@@ -159,15 +159,15 @@ function normalizeChoice(text: string): string {
     .replace(/\.[a-z0-9]{1,12}$/, "");
 }
 
-function editDistance(value: string, other: string): number {
-  let above = Array.from({ length: other.length + 1 }, (_, at) => at);
+function computeEditDistance(value: string, other: string): number {
+  let previousRow = Array.from({ length: other.length + 1 }, (_, at) => at);
   for (let row = 1; row <= value.length; row++) {
-    const line = [row];
-    for (let at = 1; at <= other.length; at++) {
-      const swap = (above[at - 1] ?? 0) + (value[row - 1] === other[at - 1] ? 0 : 1);
-      line.push(Math.min(swap, (above[at] ?? 0) + 1, (line[at - 1] ?? 0) + 1));
+    const currentRow = [row];
+    for (let column = 1; column <= other.length; column++) {
+      const swap = (previousRow[column - 1] ?? 0) + (value[row - 1] === other[column - 1] ? 0 : 1);
+      currentRow.push(Math.min(swap, (previousRow[column] ?? 0) + 1, (currentRow[column - 1] ?? 0) + 1));
     }
-    above = line;
+    previousRow = currentRow;
   }
-  return above[other.length] ?? 0;
+  return previousRow[other.length] ?? 0;
 }

@@ -2,13 +2,13 @@ import { z } from "zod";
 import { type ErrorCode, errorStatus } from "../failure";
 import { hasRanges, type Operation, type OperationAnswer, type OperationBody } from "../operation";
 import { allOperations } from "../operations";
-import { component, exactComponents, nameOf, rare } from "../schemas/exact";
-import { formOfParameter, wireFormOf } from "../schemas/lenient";
+import { component, getExactComponents, getSchemaName, rare } from "../schemas/exact";
+import { getParameterForm, getWireForm } from "../schemas/lenient";
 
-const isOfBody = (status: number) => [400, 408, 413].includes(status);
-const always: readonly ErrorCode[] = ["UNAUTHORIZED", "INTERNAL", "SERVICE_UNAVAILABLE"];
-const ofJson: readonly ErrorCode[] = ["INVALID_BODY", "INVALID_JSON", "TRUNCATED_UPLOAD", "REQUEST_TIMEOUT", "FILE_TOO_LARGE"];
-const ofFile: readonly ErrorCode[] = [
+const isBodyStatus = (status: number) => [400, 408, 413].includes(status);
+const commonCodes: readonly ErrorCode[] = ["UNAUTHORIZED", "INTERNAL", "SERVICE_UNAVAILABLE"];
+const jsonCodes: readonly ErrorCode[] = ["INVALID_BODY", "INVALID_JSON", "TRUNCATED_UPLOAD", "REQUEST_TIMEOUT", "FILE_TOO_LARGE"];
+const fileCodes: readonly ErrorCode[] = [
   "TRUNCATED_UPLOAD",
   "REQUEST_TIMEOUT",
   "FILE_TOO_LARGE",
@@ -17,87 +17,87 @@ const ofFile: readonly ErrorCode[] = [
 ];
 
 const envelope = component("Refusal", { code: z.string(), message: z.string(), details: rare(z.unknown()) });
-const refOfRefusal = (schema: z.ZodType) => ({ $ref: `#/components/schemas/${nameOf(schema)}` });
+const createErrorRef = (schema: z.ZodType) => ({ $ref: `#/components/schemas/${getSchemaName(schema)}` });
 
-function refusalsOf(operation: Operation): Record<string, Response> {
+function describeErrors(operation: Operation): Record<string, Response> {
   const { refusals = [], bodyRefusal } = operation;
-  const codes = new Set<ErrorCode>([...always, ...refusals]);
+  const codes = new Set<ErrorCode>([...commonCodes, ...refusals]);
   const add = (more: readonly ErrorCode[]) => more.forEach((code) => codes.add(code));
   const isUserdata = operation.path.startsWith("/api/userdata");
   if (hasRanges(operation)) add(["RANGE_NOT_SATISFIABLE", "PRECONDITION_FAILED"]);
   if (operation.query) codes.add("INVALID_QUERY");
-  if (operation.body?.kind === "json") add(ofJson);
-  if (operation.body?.kind === "multipart") add([...ofFile, "INVALID_BODY", "MISSING_FILE", "UNSUPPORTED_MEDIA_TYPE"]);
-  if (operation.body?.kind === "octets") add(ofFile);
+  if (operation.body?.kind === "json") add(jsonCodes);
+  if (operation.body?.kind === "multipart") add([...fileCodes, "INVALID_BODY", "MISSING_FILE", "UNSUPPORTED_MEDIA_TYPE"]);
+  if (operation.body?.kind === "octets") add(fileCodes);
   if (operation.path.includes("{")) codes.add(operation.body?.kind === "octets" ? "BAD_REQUEST" : "NOT_FOUND");
   if (isUserdata) codes.add("BAD_REQUEST");
 
   const statuses = [...new Set([...codes].map((code) => errorStatus[code]))].sort((a, b) => a - b);
-  const codesOf = (status: number) => [...codes].filter((code) => errorStatus[code] === status).sort();
+  const getCodes = (status: number) => [...codes].filter((code) => errorStatus[code] === status).sort();
   return Object.fromEntries(
     statuses.map((status) => [
       String(status),
-      refusal(operation, codesOf(status), isUserdata ? "text" : isOfBody(status) ? bodyRefusal : undefined),
+      describeError(operation, getCodes(status), isUserdata ? "text" : isBodyStatus(status) ? bodyRefusal : undefined),
     ]),
   );
 }
 
-function refusal(operation: Operation, codes: readonly ErrorCode[], other?: z.ZodType | "text"): Response {
+function describeError(operation: Operation, codes: readonly ErrorCode[], other?: z.ZodType | "text"): Response {
   const description = `${codes.join(", ")}.`;
   if (operation.method === "HEAD") return { description };
   if (other === "text") return { description, content: { "text/plain": { schema: { type: "string" } } } };
   const schema: JsonSchema = other
-    ? refOfRefusal(other)
-    : { allOf: [refOfRefusal(envelope), { type: "object", properties: { code: { enum: [...codes] } } }] };
+    ? createErrorRef(other)
+    : { allOf: [createErrorRef(envelope), { type: "object", properties: { code: { enum: [...codes] } } }] };
   return { description, content: { "application/json": { schema } } };
 }
 
-const uuids = new Set(["id", "job_id", "task_id"]);
+const uuidParams = new Set(["id", "job_id", "task_id"]);
 
-function parametersOf({ path, query }: Operation): Parameter[] {
-  const inPath: Parameter[] = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => ({
+function describeParameters({ path, query }: Operation): Parameter[] {
+  const pathParameters: Parameter[] = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => ({
     name,
     in: "path",
     required: true,
-    schema: { type: "string", ...(uuids.has(name) && { format: "uuid" }) },
+    schema: { type: "string", ...(uuidParams.has(name) && { format: "uuid" }) },
   }));
-  return [...inPath, ...(query ? inQuery(query) : [])];
+  return [...pathParameters, ...(query ? describeQuery(query) : [])];
 }
 
-function inQuery(query: z.ZodObject): Parameter[] {
+function describeQuery(query: z.ZodObject): Parameter[] {
   const { properties = {}, required = [] } = toWireSchema(query);
   return Object.entries(properties).map(([name, schema]) => ({
     name,
     in: "query",
     required: required.includes(name),
-    ...(formOfParameter(query, name)?.kind === "list" && { style: "form", explode: false }),
+    ...(getParameterForm(query, name)?.kind === "list" && { style: "form", explode: false }),
     schema,
   }));
 }
 
-function bodyOf(body: OperationBody, ref: string): RequestBody {
+function describeBody(body: OperationBody, ref: string): RequestBody {
   if (body.kind === "octets") return { required: true, content: { "application/octet-stream": { schema: {} } } };
   if (body.kind === "json")
     return { required: !body.schema.safeParse(undefined).success, content: { "application/json": { schema: { $ref: ref } } } };
   const file: Record<string, JsonSchema> = { [body.file]: { type: "string", contentMediaType: "application/octet-stream" } };
   const { properties = {}, required = [] } = toWireSchema(body.fields);
-  const fields = Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, asText(schema)]));
+  const fields = Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, toTextSchema(schema)]));
   const schema: JsonSchema = { type: "object", properties: { ...file, ...fields }, required: [body.file, ...required] };
   return { required: true, content: { "multipart/form-data": { schema } } };
 }
 
-function asText(schema: JsonSchema | boolean): JsonSchema | boolean {
+function toTextSchema(schema: JsonSchema | boolean): JsonSchema | boolean {
   if (typeof schema === "boolean" || schema.type === undefined || schema.type === "string") return schema;
   return { type: "string", contentMediaType: "application/json", contentSchema: schema };
 }
 
-const refOf = (name: string) => `#/components/schemas/${name}`;
-const bodyName = (operation: Operation) => `${operation.name.charAt(0).toUpperCase()}${operation.name.slice(1)}Body`;
+const toRef = (name: string) => `#/components/schemas/${name}`;
+const getBodyName = (operation: Operation) => `${operation.name.charAt(0).toUpperCase()}${operation.name.slice(1)}Body`;
 
-let cachedDocument: ReturnType<typeof makeDocument> | undefined;
+let cachedDocument: ReturnType<typeof buildDocument> | undefined;
 
-export function openApiDocument(baseUrl: string) {
-  cachedDocument ??= makeDocument();
+export function createOpenApiDocument(baseUrl: string) {
+  cachedDocument ??= buildDocument();
   return {
     ...cachedDocument.document,
     servers: [{ url: baseUrl }],
@@ -108,15 +108,15 @@ export function openApiDocument(baseUrl: string) {
 
 export const securitySchemes = { ApiKey: { type: "apiKey", in: "header", name: "X-API-Key" }, Bearer: { type: "http", scheme: "bearer" } };
 
-function makeDocument() {
-  const offered = allOperations.filter(({ summary }) => summary !== undefined);
-  const bodies = offered.flatMap((operation) =>
-    operation.body?.kind === "json" ? [[bodyName(operation), operation.body.schema] as const] : [],
+function buildDocument() {
+  const documentedOperations = allOperations.filter(({ summary }) => summary !== undefined);
+  const bodies = documentedOperations.flatMap((operation) =>
+    operation.body?.kind === "json" ? [[getBodyName(operation), operation.body.schema] as const] : [],
   );
-  const schemas: Record<string, z.core.$ZodType> = { ...exactComponents(), ...Object.fromEntries(bodies) };
+  const schemas: Record<string, z.core.$ZodType> = { ...getExactComponents(), ...Object.fromEntries(bodies) };
   const paths = new Map<string, Record<string, DescribedOperation>>(Object.entries(openPaths));
-  for (const operation of offered)
-    paths.set(operation.path, { ...paths.get(operation.path), [operation.method.toLowerCase()]: describe(operation) });
+  for (const operation of documentedOperations)
+    paths.set(operation.path, { ...paths.get(operation.path), [operation.method.toLowerCase()]: describeOperation(operation) });
   const document = {
     openapi: "3.1.0",
     info: {
@@ -132,7 +132,7 @@ function makeDocument() {
   return { document, schemas: toComponents(schemas) };
 }
 
-/** These need no key: they hold no user's data. */
+/** These need no key, because they contain no user's data. */
 const openPaths: Record<string, Record<string, DescribedOperation>> = {
   "/api/health": {
     get: {
@@ -140,7 +140,7 @@ const openPaths: Record<string, Record<string, DescribedOperation>> = {
       summary: "Checks whether the service is ready.",
       security: [],
       responses: {
-        "200": jsonAnswer<JsonSchema>("Ready.", { type: "object", properties: { status: { const: "ok" } }, required: ["status"] }),
+        "200": createJsonResponse<JsonSchema>("Ready.", { type: "object", properties: { status: { const: "ok" } }, required: ["status"] }),
       },
     },
   },
@@ -149,44 +149,46 @@ const openPaths: Record<string, Record<string, DescribedOperation>> = {
       operationId: "getOpenApi",
       summary: "Returns this document.",
       security: [],
-      responses: { "200": jsonAnswer<JsonSchema>("OpenAPI 3.1.", { type: "object" }) },
+      responses: { "200": createJsonResponse<JsonSchema>("OpenAPI 3.1.", { type: "object" }) },
     },
   },
 };
 
-function describe(operation: Operation): DescribedOperation {
-  const parameters = parametersOf(operation);
+function describeOperation(operation: Operation): DescribedOperation {
+  const parameters = describeParameters(operation);
   return {
     operationId: operation.name,
     summary: operation.summary ?? "",
     tags: [operation.tier],
     ...(operation.capability && { "x-capability": operation.capability }),
     ...(parameters.length > 0 && { parameters }),
-    ...(operation.body && { requestBody: bodyOf(operation.body, refOf(bodyName(operation))) }),
-    responses: { ...answersOf(operation), ...refusalsOf(operation) },
+    ...(operation.body && { requestBody: describeBody(operation.body, toRef(getBodyName(operation))) }),
+    responses: { ...describeResponses(operation), ...describeErrors(operation) },
   };
 }
 
-function answersOf(operation: Operation): Record<string, Response> {
-  const answers = Object.entries(operation.answers).map(([status, answer]) => [status, answerOf(answer, Number(status))] as const);
+function describeResponses(operation: Operation): Record<string, Response> {
+  const responses = Object.entries(operation.answers).map(
+    ([status, answer]) => [status, describeResponse(answer, Number(status))] as const,
+  );
   const ranges = hasRanges(operation) && { "304": { description: "The content has not changed." } };
-  return { ...Object.fromEntries(answers), ...ranges };
+  return { ...Object.fromEntries(responses), ...ranges };
 }
 
 const REDIRECT = "The content is at `Location` for a short time. Follow it without the key.";
 
-function answerOf(operationAnswer: OperationAnswer, status: number): Response {
+function describeResponse(operationAnswer: OperationAnswer, status: number): Response {
   if (operationAnswer.kind === "redirect")
     return { description: REDIRECT, headers: { Location: { schema: { type: "string", format: "uri" } } } };
   if (operationAnswer.kind === "empty") return { description: "Success, without a body." };
   if (operationAnswer.kind !== "json")
     return { description: status === 206 ? "A range of the content." : "The content.", content: { "*/*": { schema: {} } } };
-  const name = nameOf(operationAnswer.schema);
+  const name = getSchemaName(operationAnswer.schema);
   if (name === undefined) throw new Error(`an answer ${status} is no component`);
-  return jsonAnswer(status === 201 ? "Created." : status === 202 ? "Accepted." : "Success.", { $ref: refOf(name) });
+  return createJsonResponse(status === 201 ? "Created." : status === 202 ? "Accepted." : "Success.", { $ref: toRef(name) });
 }
 
-export function jsonAnswer<S>(description: string, schema: S) {
+export function createJsonResponse<S>(description: string, schema: S) {
   return { description, content: { "application/json": { schema } } };
 }
 
@@ -206,39 +208,39 @@ export type DescribedOperation = {
   responses: Readonly<Record<string, Response>>;
 };
 
-const options = { target: "draft-2020-12", io: "input", unrepresentable: "any", override } as const;
+const schemaOptions = { target: "draft-2020-12", io: "input", unrepresentable: "any", override } as const;
 
 export function toWireSchema(schema: z.ZodType): JsonSchema {
-  return withoutMarks(z.toJSONSchema(schema, options));
+  return removeZodKeys(z.toJSONSchema(schema, schemaOptions));
 }
 
 function toComponents(schemas: Readonly<Record<string, z.core.$ZodType>>): Record<string, JsonSchema> {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(schemas)) registry.add(schema, { id });
-  const document = z.toJSONSchema(registry, { ...options, uri: (id) => `#/components/schemas/${id}` });
-  return Object.fromEntries(Object.entries(document.schemas).map(([id, schema]) => [id, withoutMarks(schema)]));
+  const document = z.toJSONSchema(registry, { ...schemaOptions, uri: (id) => `#/components/schemas/${id}` });
+  return Object.fromEntries(Object.entries(document.schemas).map(([id, schema]) => [id, removeZodKeys(schema)]));
 }
 
 type Context = Parameters<NonNullable<NonNullable<Parameters<typeof z.toJSONSchema>[1]>["override"]>>[0];
 
 function override({ zodSchema, jsonSchema }: Context): void {
-  const form = wireFormOf(zodSchema);
+  const form = getWireForm(zodSchema);
   if (form) {
     for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
-    if (form.kind === "integer") Object.assign(jsonSchema, { type: "integer", ...bounds(form) });
+    if (form.kind === "integer") Object.assign(jsonSchema, { type: "integer", ...toBounds(form) });
     if (form.kind === "boolean") Object.assign(jsonSchema, { type: "boolean" });
     if (form.kind === "object") Object.assign(jsonSchema, { type: "object", additionalProperties: {} });
     if (form.kind === "object-text") Object.assign(jsonSchema, { type: "string", contentMediaType: "application/json" });
     if (form.kind === "list") Object.assign(jsonSchema, { type: "array", items: toWireSchema(form.item), maxItems: form.maxItems });
   }
-  // Otherwise the default would be lost where the type on the wire differs from the type that is read.
+  // Otherwise, the default would be lost if the type on the wire differs from the parsed type.
   if (zodSchema instanceof z.ZodDefault) jsonSchema.default = zodSchema.def.defaultValue;
   if (jsonSchema.type === "integer") dropUnboundedEnds(jsonSchema);
   if (jsonSchema.format !== undefined) delete jsonSchema.pattern;
   if (Object.keys(jsonSchema.propertyNames ?? {}).join() === "type") delete jsonSchema.propertyNames;
 }
 
-function bounds({ min, max }: { min?: number; max?: number }) {
+function toBounds({ min, max }: { min?: number; max?: number }) {
   return { ...(min !== undefined && { minimum: min }), ...(max !== undefined && { maximum: max }) };
 }
 
@@ -247,6 +249,6 @@ function dropUnboundedEnds(schema: { minimum?: unknown; maximum?: unknown }): vo
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
 }
 
-function withoutMarks(schema: object): JsonSchema {
+function removeZodKeys(schema: object): JsonSchema {
   return Object.fromEntries(Object.entries(schema).filter(([key]) => key !== "$schema" && key !== "$id" && key !== "~standard"));
 }

@@ -8,15 +8,15 @@ export type SampleLanguage = (typeof sampleLanguages)[number];
 
 type Example = { query?: string; body?: unknown; fields?: Readonly<Record<string, string>> };
 
-const graph = {
+const exampleGraph = {
   "1": { class_type: "EmptyImage", inputs: { width: 512, height: 512, batch_size: 1, color: 0x336699 } },
   "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "hello" } },
 };
 const HASH = "blake3:HASH";
 
-/** Values that an operation needs or that show how it is used. Words in capitals are placeholders. */
+/** Values that an operation needs or that show its use. Words in capitals are placeholders. */
 const examples: Readonly<Record<string, Example>> = {
-  submitPrompt: { body: { prompt: graph } },
+  submitPrompt: { body: { prompt: exampleGraph } },
   listJobs: { query: "status=completed&limit=20" },
   manageQueue: { body: { delete: ["JOB_ID"] } },
   manageHistory: { body: { delete: ["JOB_ID"] } },
@@ -52,8 +52,8 @@ const placeholders = new Map([
 
 type SampleOperation = Pick<Operation, "name" | "method" | "path" | "body" | "answers">;
 
-/** `baseUrl`: of the console or service, without a slash at the end. */
-export function sampleOf(operation: SampleOperation, language: SampleLanguage, baseUrl: string): string {
+/** `baseUrl`: of the console or service, without a trailing slash. */
+export function createSample(operation: SampleOperation, language: SampleLanguage, baseUrl: string): string {
   const { query, body, fields = {} } = examples[operation.name] ?? {};
   const path = operation.path.replace(/\{(\w+)\}/g, (placeholder, name: string) => placeholders.get(name) ?? placeholder);
   const file = operation.body?.kind === "multipart" ? operation.body.file : undefined;
@@ -63,9 +63,9 @@ export function sampleOf(operation: SampleOperation, language: SampleLanguage, b
     json: operation.body?.kind === "json" ? (body ?? {}) : undefined,
     form: file === undefined ? undefined : { file, fields },
     isUpload: operation.body?.kind === "octets",
-    answer: answerOf(operation),
+    answer: getResponseKind(operation),
   };
-  return language === "curl" ? curl(parts) : language === "typescript" ? typescript(parts) : python(parts);
+  return language === "curl" ? writeCurl(parts) : language === "typescript" ? writeTypescript(parts) : writePython(parts);
 }
 
 type Parts = {
@@ -77,13 +77,13 @@ type Parts = {
   answer: "json" | "bytes" | "none";
 };
 
-function answerOf({ method, answers }: SampleOperation): Parts["answer"] {
+function getResponseKind({ method, answers }: SampleOperation): Parts["answer"] {
   const { kind } = Object.values(answers)[0] ?? { kind: "empty" };
   if (method === "HEAD" || kind === "empty") return "none";
   return kind === "json" ? "json" : "bytes";
 }
 
-function curl({ method, url, json, form, isUpload, answer }: Parts): string {
+function writeCurl({ method, url, json, form, isUpload, answer }: Parts): string {
   const verb = method === "GET" || (method === "POST" && (json !== undefined || form || isUpload)) ? [] : [`-X ${method}`];
   const lines = [
     ["curl", "--fail-with-body", ...(method === "HEAD" ? ["--head"] : verb), `-H "X-API-Key: $LIGHTDESK_TOKEN"`].join(" "),
@@ -96,14 +96,14 @@ function curl({ method, url, json, form, isUpload, answer }: Parts): string {
   return lines.join(" \\\n  ");
 }
 
-function typescript({ method, url, json, form, isUpload, answer }: Parts): string {
+function writeTypescript({ method, url, json, form, isUpload, answer }: Parts): string {
   const needsFile = form !== undefined || isUpload;
   const fileImports = [needsFile && "openAsBlob"].filter(Boolean).join(", ");
   const imports = [
     ...(fileImports ? [`import { ${fileImports} } from "node:fs";`] : []),
     ...(answer === "bytes" ? [`import { writeFile } from "node:fs/promises";`] : []),
   ];
-  const makeForm = form
+  const formLines = form
     ? [
         "const form = new FormData();",
         `form.set("${form.file}", await openAsBlob("photo.png"), "photo.png");`,
@@ -124,7 +124,7 @@ function typescript({ method, url, json, form, isUpload, answer }: Parts): strin
   }[answer];
   return [
     ...(imports.length > 0 ? [...imports, ""] : []),
-    ...makeForm,
+    ...formLines,
     `const response = await fetch("${url}", {`,
     ...options,
     "});",
@@ -133,7 +133,7 @@ function typescript({ method, url, json, form, isUpload, answer }: Parts): strin
   ].join("\n");
 }
 
-function python({ method, url, json, form, isUpload, answer }: Parts): string {
+function writePython({ method, url, json, form, isUpload, answer }: Parts): string {
   const options = [
     `    headers={"X-API-Key": os.environ["LIGHTDESK_TOKEN"]},`,
     ...(json === undefined ? [] : [`    json=${writeExactJson(json)},`]),

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { parseJson } from "../json/parse-json";
 import { defineOperations, json } from "../operation";
 import { component, exactFields, namedSchema, reads } from "../schemas/exact";
-import { anyNumber, booleanText, entries, integerText, loosely, maybe, moment } from "../schemas/lenient";
+import { anyNumber, booleanText, createIntegerText, entries, loosely, maybe, moment } from "../schemas/lenient";
 
 const imageUploadFieldsSchema = z.object({
   type: z.string().max(50).default("output"),
@@ -62,8 +62,8 @@ const viewQuerySchema = z.object({
   subfolder: z.string().max(500).optional(),
   type: z.string().max(50).optional(),
   channel: z.enum(["rgb", "a", "alpha"]).optional(),
-  res: integerText({ min: 64, max: 1024 }).optional(),
-  /** Re-encodes the image: a format and its quality, such as `webp;90`. */
+  res: createIntegerText({ min: 64, max: 1024 }).optional(),
+  /** Re-encodes the image in a format and quality, such as `webp;90`. */
   preview: z.string().max(50).optional(),
   timestamp: z.string().max(100).optional(),
   format: z.string().max(100).optional(),
@@ -84,15 +84,15 @@ const userdataWriteQuerySchema = z.object({ overwrite: booleanText.default(true)
 const userdataFileSchema = z.looseObject({ path: z.string(), size: loosely(anyNumber), modified: loosely(moment) });
 export type UserdataFile = z.infer<typeof userdataFileSchema>;
 
-const bareName = z.string().transform((path): UserdataFile => ({ path, size: undefined, modified: undefined }));
-const file = exactFields(userdataFileSchema);
+const pathSchema = z.string().transform((path): UserdataFile => ({ path, size: undefined, modified: undefined }));
+const exactFile = exactFields(userdataFileSchema);
 export const userdataListSchema = namedSchema(
   "UserFiles",
-  reads(entries(z.union([userdataFileSchema, bareName])), z.array(file.extend({ modified: z.number() }))),
+  reads(entries(z.union([userdataFileSchema, pathSchema])), z.array(exactFile.extend({ modified: z.number() }))),
 );
 export const userdataWriteAnswerSchema = namedSchema(
   "WrittenFile",
-  reads(z.union([userdataFileSchema, bareName]), z.union([z.string(), file])),
+  reads(z.union([userdataFileSchema, pathSchema]), z.union([z.string(), exactFile])),
 );
 
 export const fileOperations = defineOperations({

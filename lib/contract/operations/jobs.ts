@@ -22,11 +22,14 @@ import {
   queueDepthSchema,
   queueListSchema,
 } from "../schemas/job";
-import { integerText, maybe } from "../schemas/lenient";
+import { createIntegerText, maybe } from "../schemas/lenient";
 
-const idsBody = z.looseObject({ job_ids: z.array(z.string().max(200)).min(1).max(100) });
-const pageQuery = z.object({ limit: integerText({ min: 1, max: 500 }).default(20), offset: integerText({ min: 0 }).default(0) });
-const interruptBody = z.looseObject({ prompt_id: maybe(z.string().max(200)) }).optional();
+const idsBodySchema = z.looseObject({ job_ids: z.array(z.string().max(200)).min(1).max(100) });
+const pageQuerySchema = z.object({
+  limit: createIntegerText({ min: 1, max: 500 }).default(20),
+  offset: createIntegerText({ min: 0 }).default(0),
+});
+const interruptBodySchema = z.looseObject({ prompt_id: maybe(z.string().max(200)) }).optional();
 
 export const jobOperations = defineOperations({
   submitPrompt: {
@@ -114,7 +117,7 @@ export const jobOperations = defineOperations({
     path: "/api/interrupt",
     capability: "interrupt",
     item: "job",
-    body: json(interruptBody),
+    body: json(interruptBodySchema),
     refusals: ["NOT_FOUND"],
     answers: { 200: { kind: "empty" } },
   },
@@ -132,7 +135,7 @@ export const jobOperations = defineOperations({
     path: "/api/jobs/cancel",
     capability: "jobs.cancel",
     item: "other",
-    body: json(idsBody),
+    body: json(idsBodySchema),
     refusals: ["NOT_FOUND"],
     answers: { 200: json(cancelsAnswerSchema) },
   },
@@ -143,7 +146,7 @@ export const jobOperations = defineOperations({
     capability: "jobs.assets",
     reads: "jobs",
     item: "job",
-    query: pageQuery,
+    query: pageQuerySchema,
     answers: { 200: json(jobAssetsAnswerSchema) },
   },
   getHistoryEntry: {

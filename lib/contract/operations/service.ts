@@ -5,7 +5,7 @@ import { component, count, exactForeign, namedSchema, rare, reads } from "../sch
 import { anyNumber, loosely } from "../schemas/lenient";
 import { objectInfoSchema } from "../schemas/object-info";
 
-/** `active` or `waitlisted`; other words are kept and shown. */
+/** `active` or `waitlisted`. Other values are stored and shown. */
 export const userSchema = component("User", {
   status: reads(z.string(), z.enum(["active", "waitlisted"])),
   id: loosely(z.string()),
@@ -21,7 +21,7 @@ export const featuresSchema = component("Features", {
 });
 export type Features = z.infer<typeof featuresSchema>;
 
-const exactSystem = z.object({
+const exactSystemSchema = z.object({
   os: z.string(),
   ram_total: count,
   ram_free: count,
@@ -30,7 +30,7 @@ const exactSystem = z.object({
   embedded_python: z.boolean(),
   argv: z.array(z.string()),
 });
-const exactDevice = z.object({
+const exactDeviceSchema = z.object({
   name: z.string(),
   type: z.string(),
   index: count,
@@ -41,11 +41,11 @@ const exactDevice = z.object({
 });
 
 const systemStatsSchema = component("SystemStats", {
-  system: reads(z.looseObject({ os: loosely(z.string()) }), exactSystem),
-  devices: reads(z.array(z.looseObject({})).catch([]), z.array(exactDevice)),
+  system: reads(z.looseObject({ os: loosely(z.string()) }), exactSystemSchema),
+  devices: reads(z.array(z.looseObject({})).catch([]), z.array(exactDeviceSchema)),
 });
 
-const freeBody = z.looseObject({}).optional();
+const freeBodySchema = z.looseObject({}).optional();
 
 export const serviceOperations = defineOperations({
   getUser: {
@@ -129,7 +129,7 @@ export const serviceOperations = defineOperations({
     method: "POST",
     path: "/api/free",
     capability: "free",
-    body: json(freeBody),
+    body: json(freeBodySchema),
     answers: { 200: { kind: "empty" } },
   },
 });

@@ -1,4 +1,4 @@
-// Weakest first; each role may do all that the weaker ones may. Free of zod: part of the first load.
+// Ordered from weakest to strongest. Each role includes the rights of the weaker ones. Does not import zod, for the first page.
 
 export const roles = ["runner", "viewer", "operator", "admin", "owner"] as const;
 export type Role = (typeof roles)[number];
@@ -7,6 +7,6 @@ export function hasRole(actual: Role, needed: Role): boolean {
   return roles.indexOf(actual) >= roles.indexOf(needed);
 }
 
-export function weaker(value: Role, other: Role): Role {
+export function getWeakerRole(value: Role, other: Role): Role {
   return hasRole(value, other) ? other : value;
 }

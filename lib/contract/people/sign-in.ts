@@ -22,7 +22,7 @@ export type OidcRefusal = (typeof oidcRefusals)[number];
 
 export type OidcChoice = { id: string; label: string };
 export type SignInChoices = { password: boolean; providers: OidcChoice[] };
-/** For the requesting member. `hasFixedAddress`: people are signed in by their address, so they cannot change it. */
+/** For the requesting member. `hasFixedAddress`: sign-in uses the email address, so members cannot change it. */
 export type SignInMethods = { password: boolean; hasFixedAddress?: true; providers: (OidcChoice & { connected: boolean })[] };
 export type MemberMethods = { password: boolean; providers: string[] };
 
@@ -31,13 +31,13 @@ export const MAX_PASSWORD_LENGTH = 200;
 
 export const tokenLifetimes = [7, 30, 90, 365] as const;
 
-/** In the list of operations, the name for the events of jobs (the WebSocket). */
-export const EVENTS = "events";
-/** In that list, the name for running apps, with everything that needs. */
-export const APPS = "apps";
+/** The name for job events (the WebSocket) in the list of operations. */
+export const EVENTS_OPERATION = "events";
+/** The name for running apps, with all operations that this requires, in the list of operations. */
+export const APPS_OPERATION = "apps";
 
-const shape = /^ld_[0-9a-f]{64}$/;
+const tokenPattern = /^ld_[0-9a-f]{64}$/;
 
 export function looksLikeToken(text: string): boolean {
-  return shape.test(text);
+  return tokenPattern.test(text);
 }

@@ -1,19 +1,19 @@
-// Personal access tokens. Expiry and connection are always chosen. Components import types and short lists only.
+// Personal access tokens. Expiry and connection are always explicit. Components import only types and short lists.
 
 import { z } from "zod";
-import { plainLine } from "../schemas/lenient";
+import { createPlainLine } from "../schemas/lenient";
 import { type Role, roles } from "./roles";
 import { tokenLifetimes } from "./sign-in";
 
-/** `reads`: operations that change nothing, here and at a service. A list names operations of the interface. */
+/** `reads`: operations that change nothing, here and at a service. A list contains names of operations. */
 export const tokenOperationsSchema = z.union([z.enum(["all", "reads"]), z.array(z.string().min(1).max(100)).min(1).max(200)]);
 export type TokenOperations = z.infer<typeof tokenOperationsSchema>;
 
 const idSchema = z.string().min(1).max(200);
 
-/** `connection`: the default. Without `connections`, all that the member may use. `days: null`: never expires. */
+/** `connection` is the default. Without `connections`, all connections of the member. `days: null`: never expires. */
 export const tokenBodySchema = z.object({
-  name: plainLine(60),
+  name: createPlainLine(60),
   role: z.enum(roles),
   connection: idSchema,
   connections: z.array(idSchema).min(1).max(200).optional(),
@@ -36,7 +36,7 @@ export type TokenView = {
   expiresAt?: number;
   lastUsedAt?: number;
 };
-/** The only answer that holds a token; the console keeps a hash. */
+/** The only response that contains a token. The console stores a hash. */
 export type NewTokenView = { token: string; view: TokenView };
 export type TokenOperation = { name: string; call: string };
 export type TokenChoices = { connections: { id: string; name: string; current: boolean }[]; operations: TokenOperation[] };

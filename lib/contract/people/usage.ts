@@ -1,10 +1,10 @@
-// Jobs submitted through the console, by member and connection. Unknown amounts are never shown as zero. Free of zod: its screen loads it.
+// Jobs submitted through the console, by member and connection. Unknown amounts are never shown as zero. Does not import zod.
 
 import { type Params, type ValuesOf } from "../params";
 
 const DAY_HOURS = 24;
 
-/** `within` is hours back from now; `from` (included) and `to` (excluded) are milliseconds since 1970 and take precedence. */
+/** `within` is hours before now. `from` (inclusive) and `to` (exclusive) are milliseconds since 1970 and have precedence. */
 export const usageParams = {
   within: { kind: "integer", min: 1, max: DAY_HOURS * 366, default: DAY_HOURS * 30 },
   from: { kind: "integer", min: 0 },
@@ -14,19 +14,19 @@ export type UsageQuery = ValuesOf<typeof usageParams>;
 
 export type Amount = { value?: number; isAtLeast?: true };
 export type UsageFigures = { runs: number; failed: Amount; seconds: Amount; outputs: Amount; bytes: Amount };
-/** `kind`: `personal` is a member's own, named only to them and to members who see its jobs; `removed` has no name any more. */
+/** `personal` connections are named only to their owner and to members who see their jobs. `removed` ones have no name. */
 export type UsageConnection = { kind: "named" | "personal" | "removed"; id?: string; name?: string };
 export type UsageRow = UsageFigures & { member: { id: string; name?: string; token?: string }; connection: UsageConnection };
 export type UsageView = { fromMs: number; toMs: number; rows: UsageRow[]; isOfAll: boolean };
 
-export function submitterText({ name, token }: { name?: string; token?: string }): string | undefined {
+export function formatSubmitter({ name, token }: { name?: string; token?: string }): string | undefined {
   if (token === undefined) return name;
   return name === undefined ? `token ${token}` : `token ${token} (${name})`;
 }
 
 export const amountNames = ["failed", "seconds", "outputs", "bytes"] as const;
 
-export function addUp(rows: readonly UsageFigures[]): UsageFigures {
+export function sumUsage(rows: readonly UsageFigures[]): UsageFigures {
   const sum = (name: (typeof amountNames)[number]) => addAmounts(rows.map((row) => row[name]));
   const runs = rows.reduce((total, row) => total + row.runs, 0);
   return { runs, failed: sum("failed"), seconds: sum("seconds"), outputs: sum("outputs"), bytes: sum("bytes") };

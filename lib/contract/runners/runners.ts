@@ -1,31 +1,31 @@
-// Runners of the embedded service: the built-in one, and plain local servers. Not the role of the same name.
+// Runners of the embedded service: the built-in one and plain local servers. Unrelated to the role "runner".
 
 import { z } from "zod";
-import { runnerOrders, type RunnerProblem, toBaseUrl, withScheme } from "../connections";
+import { addScheme, runnerOrders, type RunnerProblem, toBaseUrl } from "../connections";
 import { toPlainLine } from "../plain-line";
-import { plainLine, webAddress } from "../schemas/lenient";
+import { createPlainLine, webAddressSchema } from "../schemas/lenient";
 
 export const BUILT_IN_RUNNER = "built-in";
 
-/** `draining`: becomes `paused` after its last job; `set_aside`: paused by the service after failures; `checking`: no answer yet. */
+/** `draining`: becomes `paused` after its last job. `set_aside`: paused by the service after failures. `checking`: no response yet. */
 export const runnerStates = ["ready", "draining", "paused", "set_aside", "unreachable", "checking"] as const;
 
-const id = z.string().min(1).max(200);
-const label = plainLine(60);
-const tags = z
+const idSchema = z.string().min(1).max(200);
+const labelSchema = createPlainLine(60);
+const tagsSchema = z
   .array(z.string().max(200).transform(toPlainLine).pipe(z.string().trim().min(1).max(40)))
   .max(20)
   .transform((all) => [...new Set(all)]);
-const slots = z.int().min(1).max(16);
+const slotsSchema = z.int().min(1).max(16);
 
-/** Accepts `localhost:8188`, or a URL that ends with /api. Each server gets one canonical URL. */
+/** Accepts `localhost:8188`, or a URL that ends with /api. Each server has a single canonical URL. */
 export const runnerAddressSchema = z
   .string()
   .trim()
   .min(1)
   .max(2000)
-  .transform((typed) => toBaseUrl(withScheme(typed)))
-  .pipe(webAddress)
+  .transform((typed) => toBaseUrl(addScheme(typed)))
+  .pipe(webAddressSchema)
   .refine((text) => !/[?#]/.test(text), "must not contain a query or a fragment")
   .transform((text) => (URL.canParse(text) ? toBaseUrl(new URL(text).href) : text))
   .pipe(z.string().max(2000));
@@ -42,7 +42,7 @@ export type Runner = {
   label: string;
   address: string | null;
   tags: string[];
-  /** How many jobs it runs at once; the built-in one: a setting (LIGHTDESK_CONCURRENCY), summed over the services of a database. */
+  /** The number of parallel jobs. For the built-in runner, LIGHTDESK_CONCURRENCY, summed over the services of a database. */
   slots: number;
   state: (typeof runnerStates)[number];
   reason: { code: RunnerProblem | "failures"; message: string } | null;
@@ -51,7 +51,7 @@ export type Runner = {
   classes: number;
   running: number;
   queue: { running: number; pending: number } | null;
-  /** Jobs of this service since the runner was added: `done` ended well, `failed` did not. */
+  /** Jobs of this service since the runner was added: `done` succeeded, `failed` did not. */
   done: number;
   failed: number;
   meanRunMs: number | null;
@@ -60,18 +60,18 @@ export type Runner = {
 
 export const newRunnerSchema = z.object({
   address: runnerAddressSchema,
-  label: label.optional(),
-  tags: tags.default([]),
-  slots: slots.default(1),
+  label: labelSchema.optional(),
+  tags: tagsSchema.default([]),
+  slots: slotsSchema.default(1),
   keep: z.boolean().default(false),
 });
 export type NewRunner = z.input<typeof newRunnerSchema>;
 
 export const runnerChangeSchema = z.object({
-  label: label.optional(),
+  label: labelSchema.optional(),
   address: runnerAddressSchema.optional(),
-  tags: tags.optional(),
-  slots: slots.optional(),
+  tags: tagsSchema.optional(),
+  slots: slotsSchema.optional(),
   state: z.enum(runnerOrders).optional(),
 });
 export type RunnerChange = z.input<typeof runnerChangeSchema>;
@@ -79,7 +79,7 @@ export type RunnerChange = z.input<typeof runnerChangeSchema>;
 export type RunnerFacts = Pick<Runner, "version" | "devices" | "classes" | "queue">;
 export type RunnerCheck = { ok: true; address: string; facts: RunnerFacts } | { ok: false; code: RunnerProblem; message: string };
 
-/** `taken`: another runner has this address; `built_in`: the built-in one has no address and cannot be removed. */
+/** `taken`: another runner has this address. `built_in`: the built-in one has no address and cannot be removed. */
 export type RunnerFailure = { code: RunnerProblem | "invalid" | "not_found" | "taken" | "built_in"; message: string };
 
 type RunnerOutcome<T> = { ok: true; value: T } | { ok: false; failure: RunnerFailure };
@@ -89,14 +89,14 @@ export type ServiceRunners = {
   check(address: string): Promise<RunnerCheck>;
   add(runner: NewRunner): Promise<RunnerOutcome<Runner>>;
   change(id: string, change: RunnerChange): Promise<RunnerOutcome<Runner>>;
-  /** Its running jobs are given up and go to another runner; jobs that ran there still name it. */
+  /** Moves its running jobs to other runners. Jobs that ran there still name it. */
   remove(id: string): Promise<RunnerOutcome<undefined>>;
 };
 
-export const jobRunnerSchema = z.object({ id, label: z.string(), attempt: z.int().min(1) });
+export const jobRunnerSchema = z.object({ id: idSchema, label: z.string(), attempt: z.int().min(1) });
 export type JobRunner = z.infer<typeof jobRunnerSchema>;
 
-/** `state`: of the runner closest to taking the job; `none`: no runner can do it. `ahead`: jobs before it in a runner's queue. */
+/** `state`: of the runner that can take the job soonest. `none`: no runner can run it. `ahead`: earlier jobs in a runner's queue. */
 export const jobWaitsSchema = z.object({
   state: z.enum(["draining", "paused", "set_aside", "unreachable", "checking", "none", "queued"]),
   ahead: z.int().min(0).optional(),

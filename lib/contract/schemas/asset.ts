@@ -5,11 +5,11 @@ import {
   anyCount,
   anyNumber,
   booleanText,
-  commaList,
+  createIntegerText,
+  createListText,
   entries,
-  entriesById,
   freeForm,
-  integerText,
+  lenientMap,
   loosely,
   maybe,
   moment,
@@ -21,20 +21,20 @@ import {
 
 const assetSortFields = ["name", "created_at", "updated_at", "size", "last_access_time"] as const;
 const hashPattern = /^(blake3|sha256):[0-9a-f]{64}$/;
-/** The maximum that any setting may allow; a service's own bound is below it. */
+/** The maximum for any setting. A service's own limit is lower. */
 const MAX_TAGS = 10_000;
 const MAX_METADATA_BYTES = 64 * 1024;
-/** For a name, a tag or a media type that is sent; answers of a service are read as they are. */
-const oneLine = (maxLength: number) =>
+/** For names, tags and media types in requests. Responses of services are not checked. */
+const createLineSchema = (maxLength: number) =>
   z
     .string()
     .max(maxLength)
     .regex(/^\P{Cc}*$/u, "must hold no control characters")
     .regex(/^\P{Cs}*$/u, "must hold whole characters: half of a surrogate pair is none");
-const tagSchema = oneLine(200).min(1).regex(/\S/, "must not be blank");
+const tagSchema = createLineSchema(200).min(1).regex(/\S/, "must not be blank");
 const tagsSchema = z.array(tagSchema).max(MAX_TAGS);
-const idText = z.guid().toLowerCase();
-/** Bounded, since every item of a list carries it: large data belongs in a file. */
+const idTextSchema = z.guid().toLowerCase();
+/** Limited, because each list item contains it. Large data belongs in a file. */
 const metadataSchema = onWire(
   freeForm.refine(
     (metadata) => writeExactJson(metadata).length <= MAX_METADATA_BYTES,
@@ -43,7 +43,7 @@ const metadataSchema = onWire(
   { kind: "object" },
 );
 
-const exactHash = z.string().regex(/^blake3:[0-9a-f]{64}$/);
+const exactHashSchema = z.string().regex(/^blake3:[0-9a-f]{64}$/);
 export const assetFields = z.looseObject({
   id: reads(z.string(), z.guid()),
   name: z.string().catch(""),
@@ -52,8 +52,8 @@ export const assetFields = z.looseObject({
   created_at: loosely(moment),
   updated_at: loosely(moment),
   created_new: exactForeign(loosely(z.boolean())),
-  asset_hash: reads(loosely(z.string()), exactHash),
-  hash: reads(loosely(z.string()), exactHash),
+  asset_hash: reads(loosely(z.string()), exactHashSchema),
+  hash: reads(loosely(z.string()), exactHashSchema),
   mime_type: loosely(z.string()),
   tags: texts,
   user_metadata: loosely(freeForm),
@@ -63,29 +63,29 @@ export const assetFields = z.looseObject({
   job_id: reads(loosely(z.string()), z.guid().nullable()),
   last_access_time: loosely(moment),
   is_immutable: loosely(z.boolean()),
-  /** Not in the interface: where GET /api/view finds it. Added for a local server, which knows files by place and not by content. */
+  /** The location for GET /api/view. Added by the console for a local server, which has no content hashes. */
   file: exactForeign(loosely(z.object({ filename: z.string(), subfolder: z.string(), type: z.string() }))),
 });
 
-const readAsset = assetFields.transform(({ hash, job_id, ...asset }) => ({
+const readAssetSchema = assetFields.transform(({ hash, job_id, ...asset }) => ({
   ...asset,
   asset_hash: asset.asset_hash ?? hash,
   prompt_id: asset.prompt_id ?? job_id,
 }));
-export const assetSchema = namedSchema("Asset", readAsset);
+export const assetSchema = namedSchema("Asset", readAssetSchema);
 export const createdAssetSchema = namedSchema(
   "CreatedAsset",
-  reads(readAsset, exactFields(assetFields).extend({ created_new: z.boolean() })),
+  reads(readAssetSchema, exactFields(assetFields).extend({ created_new: z.boolean() })),
 );
 export type Asset = z.infer<typeof assetSchema>;
 
 export const assetsQuerySchema = z.object({
-  include_tags: commaList(tagSchema).optional(),
-  exclude_tags: commaList(tagSchema).optional(),
+  include_tags: createListText(tagSchema).optional(),
+  exclude_tags: createListText(tagSchema).optional(),
   name_contains: z.string().max(500).optional(),
   metadata_filter: objectText.optional(),
-  limit: integerText({ min: 1, max: 500 }).default(20),
-  offset: integerText({ min: 0 }).default(0),
+  limit: createIntegerText({ min: 1, max: 500 }).default(20),
+  offset: createIntegerText({ min: 0 }).default(0),
   sort: z.enum(assetSortFields).default("created_at"),
   order: z.enum(["asc", "desc"]).default("desc"),
   include_public: booleanText.default(true),
@@ -100,21 +100,21 @@ export const assetsAnswerSchema = component("AssetList", {
 });
 export type AssetsAnswer = z.infer<typeof assetsAnswerSchema>;
 
-/** The text parts of a multipart upload; values that are not text are read from JSON. */
+/** The text parts of a multipart upload. Values other than text are JSON. */
 export const assetUploadFieldsSchema = z.object({
   tags: tagsSchema.default([]),
-  id: idText.optional(),
-  preview_id: idText.optional(),
-  name: oneLine(500).min(1).optional(),
-  mime_type: oneLine(200).optional(),
+  id: idTextSchema.optional(),
+  preview_id: idTextSchema.optional(),
+  name: createLineSchema(500).min(1).optional(),
+  mime_type: createLineSchema(200).optional(),
   user_metadata: metadataSchema.default({}),
 });
 
 export const fromHashBodySchema = z.looseObject({
   hash: z.string().regex(hashPattern, "must be blake3: or sha256: and 64 hexadecimal digits"),
   tags: tagsSchema.min(1),
-  name: maybe(oneLine(500).min(1)),
-  mime_type: maybe(oneLine(200)),
+  name: maybe(createLineSchema(500).min(1)),
+  mime_type: maybe(createLineSchema(200)),
   user_metadata: maybe(metadataSchema),
 });
 
@@ -122,15 +122,15 @@ export const downloadBodySchema = z.looseObject({
   source_url: z.url().max(4000),
   tags: maybe(tagsSchema),
   user_metadata: maybe(metadataSchema),
-  preview_id: maybe(idText),
+  preview_id: maybe(idTextSchema),
 });
 
 export const assetEditBodySchema = z
   .looseObject({
-    name: maybe(oneLine(500).min(1)),
+    name: maybe(createLineSchema(500).min(1)),
     tags: maybe(tagsSchema),
-    mime_type: maybe(oneLine(200)),
-    preview_id: idText.nullable().optional(),
+    mime_type: maybe(createLineSchema(200)),
+    preview_id: idTextSchema.nullable().optional(),
     user_metadata: maybe(metadataSchema),
   })
   .refine((body) => [body.name, body.tags, body.mime_type, body.preview_id, body.user_metadata].some((value) => value !== undefined), {
@@ -179,8 +179,8 @@ export const tagChangeSchema = component("TagChange", {
 
 export const tagsQuerySchema = z.object({
   prefix: z.string().max(200).optional(),
-  limit: integerText({ min: 1, max: 1000 }).default(100),
-  offset: integerText({ min: 0 }).default(0),
+  limit: createIntegerText({ min: 1, max: 1000 }).default(100),
+  offset: createIntegerText({ min: 0 }).default(0),
   order: z.enum(["count_desc", "name_asc"]).default("count_desc"),
   include_zero: booleanText.default(false),
   include_public: booleanText.default(true),
@@ -195,8 +195,8 @@ export const tagsAnswerSchema = component("TagList", {
 
 export const refineQuerySchema = assetsQuerySchema
   .pick({ include_tags: true, exclude_tags: true, name_contains: true, metadata_filter: true, include_public: true })
-  .extend({ limit: integerText({ min: 1, max: 1000 }).default(100) });
-export const refineAnswerSchema = component("TagCounts", { tag_counts: entriesById(anyCount), unreadable: unreadableCount });
+  .extend({ limit: createIntegerText({ min: 1, max: 1000 }).default(100) });
+export const refineAnswerSchema = component("TagCounts", { tag_counts: lenientMap(anyCount), unreadable: unreadableCount });
 
 export const taskStartedSchema = component("TaskStarted", {
   task_id: reads(z.string(), z.guid()),
@@ -228,7 +228,7 @@ export const tasksQuerySchema = z.object({
   created_after: z.string().max(50).optional(),
   created_before: z.string().max(50).optional(),
   sort_order: z.enum(["asc", "desc"]).default("desc"),
-  offset: integerText({ min: 0 }).default(0),
-  limit: integerText({ min: 1, max: 100 }).default(20),
+  offset: createIntegerText({ min: 0 }).default(0),
+  limit: createIntegerText({ min: 1, max: 100 }).default(20),
 });
 export const tasksAnswerSchema = z.looseObject({ tasks: entries(taskSchema), pagination: loosely(freeForm), unreadable: unreadableCount });

@@ -1,35 +1,35 @@
-// One definition reads any service's answers leniently and describes the embedded service's exact ones.
+// One definition reads responses of any service leniently, and describes the exact responses of the embedded service.
 
 import { z } from "zod";
 
 type Schema = z.core.$ZodType;
-const exacts = new WeakMap<Schema, Schema>();
-const foreigns = new WeakSet<Schema>();
+const exactSchemas = new WeakMap<Schema, Schema>();
+const foreignSchemas = new WeakSet<Schema>();
 const components = new Map<string, Schema>();
-const names = new WeakMap<Schema, string>();
+const schemaNames = new WeakMap<Schema, string>();
 
-/** `exact`: what the embedded service answers; other services may answer anything that `lenient` reads. */
+/** `exact`: the embedded service's response. Other services may send anything that `lenient` accepts. */
 export function reads<S extends z.ZodType>(lenient: S, exact: Schema): S {
-  const own = lenient.clone();
-  exacts.set(own, exact);
-  return own;
+  const schema = lenient.clone();
+  exactSchemas.set(schema, exact);
+  return schema;
 }
 
-/** The embedded service omits this field if there is nothing to report. */
+/** The embedded service omits this field if it has no value. */
 export function rare<S extends z.ZodType>(lenient: S): S {
-  return reads(lenient, z.optional(exactOf(lenient)));
+  return reads(lenient, z.optional(getExactSchema(lenient)));
 }
 
-/** Not a field of the embedded service: other services send it, or the console adds it. */
+/** Not a field of the embedded service. Other services send it, or the console adds it. */
 export function exactForeign<S extends z.ZodType>(lenient: S): S {
-  const own = lenient.clone();
-  foreigns.add(own);
-  return own;
+  const schema = lenient.clone();
+  foreignSchemas.add(schema);
+  return schema;
 }
 
 export function namedSchema<S extends z.ZodType>(name: string, schema: S): S {
   components.set(name, schema);
-  names.set(schema, name);
+  schemaNames.set(schema, name);
   return schema;
 }
 
@@ -37,32 +37,32 @@ export function component<S extends z.ZodRawShape>(name: string, shape: S) {
   return namedSchema(name, z.looseObject(shape));
 }
 
-export const nameOf = (schema: Schema): string | undefined => names.get(schema);
-export const exactComponents = (): Record<string, Schema> =>
-  Object.fromEntries([...components].map(([name, schema]) => [name, exactOf(schema)]));
+export const getSchemaName = (schema: Schema): string | undefined => schemaNames.get(schema);
+export const getExactComponents = (): Record<string, Schema> =>
+  Object.fromEntries([...components].map(([name, schema]) => [name, getExactSchema(schema)]));
 
-export function exactOf(schema: Schema): Schema {
-  const exact = exacts.get(schema) ?? derived(schema);
-  exacts.set(schema, exact);
+export function getExactSchema(schema: Schema): Schema {
+  const exact = exactSchemas.get(schema) ?? deriveExact(schema);
+  exactSchemas.set(schema, exact);
   return exact;
 }
 
-function derived(schema: Schema): Schema {
+function deriveExact(schema: Schema): Schema {
   if (schema instanceof z.ZodObject) return exactFields(schema);
-  if (schema instanceof z.ZodArray) return z.array(exactOf(schema.element));
-  if (schema instanceof z.ZodRecord) return z.record(z.string(), exactOf(schema.valueType));
+  if (schema instanceof z.ZodArray) return z.array(getExactSchema(schema.element));
+  if (schema instanceof z.ZodRecord) return z.record(z.string(), getExactSchema(schema.valueType));
   if (schema instanceof z.ZodTuple) {
-    const [first, ...others] = schema.def.items.map(exactOf);
+    const [first, ...others] = schema.def.items.map(getExactSchema);
     return first ? z.tuple([first, ...others]) : schema;
   }
-  if (schema instanceof z.ZodPipe) return exactOf(schema.in);
+  if (schema instanceof z.ZodPipe) return getExactSchema(schema.in);
   const isWrapper = schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodCatch;
-  return isWrapper || schema instanceof z.ZodDefault ? exactOf(schema.def.innerType) : schema;
+  return isWrapper || schema instanceof z.ZodDefault ? getExactSchema(schema.def.innerType) : schema;
 }
 
 export function exactFields(schema: z.ZodObject): z.ZodObject {
-  const fields = Object.entries(schema.shape).filter(([, field]) => !foreigns.has(field));
-  return z.object(Object.fromEntries(fields.map(([name, field]) => [name, exactOf(field)])));
+  const fields = Object.entries(schema.shape).filter(([, field]) => !foreignSchemas.has(field));
+  return z.object(Object.fromEntries(fields.map(([name, field]) => [name, getExactSchema(field)])));
 }
 
 export const count = z.int().min(0);

@@ -17,7 +17,7 @@ export const executionErrorSchema = component("ExecutionError", {
       .catch([]),
     z.array(z.string()),
   ),
-  /** { input name: [formatted value, …] }; may be an empty list if nothing is known. */
+  /** { input name: [formatted value, …] }. May be an empty list if nothing is known. */
   current_inputs: reads(loosely(z.union([freeForm, z.array(z.unknown())])), freeForm),
   /** An object on cloud services, a list of node ids on a local server. */
   current_outputs: reads(loosely(z.union([freeForm, z.array(z.unknown())])), freeForm),
@@ -61,14 +61,14 @@ const nodeErrorEntrySchema = z.looseObject({
 export const nodeErrorsSchema = namedSchema("NodeErrors", z.record(z.string(), nodeErrorEntrySchema));
 export type NodeErrors = z.infer<typeof nodeErrorsSchema>;
 
-/** A node's output that is not an object is kept under the key `output`, so that it is shown as it is. */
-const anyNodeOutput = z.unknown().transform((output): Record<string, unknown> | undefined => {
+/** A node's output that is not an object is returned under the key `output`. */
+const anyNodeOutputSchema = z.unknown().transform((output): Record<string, unknown> | undefined => {
   if (output === null || output === undefined) return undefined;
   return isObject(output) ? output : { output };
 });
-/** The exact form: by node, then by key; file items under images, texts under text, flags under animated. */
-const exactOutputs = z.record(z.string(), z.record(z.string(), z.array(z.unknown())));
-export const outputsSchema = namedSchema("Outputs", reads(z.record(z.string(), anyNodeOutput), exactOutputs));
+/** By node, then by key: file items under images, texts under text, and flags under animated. */
+const exactOutputsSchema = z.record(z.string(), z.record(z.string(), z.array(z.unknown())));
+export const outputsSchema = namedSchema("Outputs", reads(z.record(z.string(), anyNodeOutputSchema), exactOutputsSchema));
 export type Outputs = z.infer<typeof outputsSchema>;
 
 export const progressSchema = component("Progress", {

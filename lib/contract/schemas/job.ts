@@ -1,4 +1,4 @@
-// Jobs as list items, details and status; submissions, the queue and the history. Status words are kept as sent; `toJobState` reads them.
+// Schemas of jobs, submissions, the queue and the history. Status words are stored as sent, and `toJobState` parses them.
 
 import { z } from "zod";
 import { readNodeErrors } from "../failure";
@@ -6,7 +6,7 @@ import { jobParams, jobStates } from "../jobs/job-list";
 import { jobRunnerSchema, jobWaitsSchema } from "../runners/runners";
 import { type SecretPlace } from "../secrets/secret-places";
 import { assetFields } from "./asset";
-import { component, count, exactFields, exactForeign, exactOf, milliseconds, namedSchema, rare, reads } from "./exact";
+import { component, count, exactFields, exactForeign, getExactSchema, milliseconds, namedSchema, rare, reads } from "./exact";
 import {
   executionErrorSchema,
   executionMetaSchema,
@@ -21,14 +21,14 @@ import {
 import {
   anyCount,
   anyNumber,
+  createIntegerText,
+  createQuerySchema,
   entries,
-  entriesById,
   freeForm,
-  integerText,
+  lenientMap,
   loosely,
   maybe,
   moment,
-  querySchema,
   unreadableCount,
 } from "./lenient";
 
@@ -46,10 +46,10 @@ const submissionFields = {
 
 const expectedRunSchema = z.object({ low_ms: z.number(), median_ms: z.number(), high_ms: z.number(), late_ms: z.number() });
 
-export const jobsQuerySchema = querySchema(jobParams);
+export const jobsQuerySchema = createQuerySchema(jobParams);
 export type JobsQuery = z.infer<typeof jobsQuerySchema>;
 
-/** Times are milliseconds here, whole seconds in details, RFC 3339 in the status. Only id and status are required. */
+/** Times are milliseconds here, whole seconds in details, and RFC 3339 in the status. Only id and status are required. */
 export const jobListItemSchema = component("Job", {
   id: reads(z.string(), z.guid()),
   status: reads(z.string(), z.enum(jobStates)),
@@ -61,9 +61,9 @@ export const jobListItemSchema = component("Job", {
   preview_output: rare(loosely(previewOutputSchema)),
   execution_error: rare(loosely(executionErrorSchema)),
   progress: rare(loosely(progressSchema)),
-  /** From the embedded service: why the job waits, if no runner that can do it takes jobs. */
+  /** From the embedded service: why the job waits, if no suitable runner takes jobs. */
   waits: rare(loosely(jobWaitsSchema)),
-  /** From the embedded service: the runner that the job was given to. */
+  /** From the embedded service: the runner of the job. */
   runner_id: rare(loosely(z.string())),
   /** Added by the console while the job waits or runs, from earlier runs of the same workflow on the same runner. */
   expected_run: exactForeign(loosely(expectedRunSchema)),
@@ -96,10 +96,10 @@ export const jobDetailSchema = namedSchema(
   "JobDetail",
   jobListItemSchema.extend({
     status: reads(z.string().catch("unknown"), z.enum(jobStates)),
-    /** The catalogue's names for the classes of the workflow, as far as it has been read. */
+    /** The display names of the workflow's classes, as far as the catalogue was read. */
     class_names: exactForeign(loosely(z.record(z.string(), z.string()))),
     reruns: exactForeign(loosely(z.array(z.string()))),
-    /** For the job's owner only: the places where a masked key was. */
+    /** For the job's owner only: the locations of masked keys. */
     held_secrets: exactForeign(loosely(z.array(z.custom<SecretPlace>()))),
     create_time: reads(loosely(moment), count),
     update_time: reads(loosely(moment), count),
@@ -123,19 +123,19 @@ export const jobStatusSchema = component("JobStatus", {
 });
 export type JobStatus = z.infer<typeof jobStatusSchema>;
 
-const outputPlace = { filename: z.string(), node_id: z.string(), output_key: z.string(), output_index: count };
+const outputFields = { filename: z.string(), node_id: z.string(), output_key: z.string(), output_index: count };
 export const jobAssetsAnswerSchema = component("JobAssets", {
   job_id: reads(loosely(z.string()), z.guid()),
-  assets: reads(entries(freeForm), z.array(exactFields(assetFields).extend(outputPlace))),
+  assets: reads(entries(freeForm), z.array(exactFields(assetFields).extend(outputFields))),
   pagination: loosely(paginationSchema),
   unreadable: unreadableCount,
 });
 
-const cancelAnswer = z.looseObject({ cancelled: z.union([z.boolean(), z.array(z.string())]) });
-export const cancelAnswerSchema = namedSchema("CancelledJob", reads(cancelAnswer, z.object({ cancelled: z.boolean() })));
-export const cancelsAnswerSchema = namedSchema("CancelledJobs", reads(cancelAnswer, z.object({ cancelled: z.array(z.guid()) })));
+const cancelSchema = z.looseObject({ cancelled: z.union([z.boolean(), z.array(z.string())]) });
+export const cancelAnswerSchema = namedSchema("CancelledJob", reads(cancelSchema, z.object({ cancelled: z.boolean() })));
+export const cancelsAnswerSchema = namedSchema("CancelledJobs", reads(cancelSchema, z.object({ cancelled: z.array(z.guid()) })));
 
-/** The maximum that any setting may allow; a service's own bound is below it. */
+/** The maximum for any setting. A service's own limit is lower. */
 const MAX_IDS_PER_CALL = 100_000;
 
 export const manageBodySchema = z
@@ -143,14 +143,14 @@ export const manageBodySchema = z
     delete: maybe(z.array(z.string().max(200)).max(MAX_IDS_PER_CALL)),
     clear: maybe(z.boolean()),
   })
-  // A service that looked at `delete` first would leave the other entries.
+  // A service that handled `delete` first would not remove the other entries.
   .transform((body) => (body.clear ? { clear: true } : body));
 export type ManageBody = z.infer<typeof manageBodySchema>;
 
-/** A local server's empty answer has no `deleted`: unknown. An empty list means that nothing was deleted. */
+/** Undefined for a local server, whose response is empty. An empty list means that nothing was deleted. */
 export const queueAnswerSchema = component("QueueChange", {
   deleted: maybe(z.array(z.string())),
-  /** For a local server, whose queue forgets jobs that left it: the named jobs without a trace. */
+  /** For a local server, whose queue has no ended jobs: the named jobs that were not found. */
   gone: exactForeign(maybe(z.array(z.string()))),
   cleared: z
     .boolean()
@@ -161,7 +161,7 @@ export type QueueAnswer = z.infer<typeof queueAnswerSchema>;
 
 export const historyManageAnswerSchema = component("HistoryChange", { code: maybe(z.string()), message: maybe(z.string()) });
 
-/** [position, job id, graph, output node ids | extra_data, { create_time } | output node ids]: cloud | local server. */
+/** [position, job id, graph, output node ids | extra_data, { create_time } | output node ids] of cloud services | local servers. */
 const queueItemSchema = namedSchema(
   "QueueItem",
   reads(
@@ -176,14 +176,14 @@ export const queueListSchema = component("Queue", {
 });
 
 export const historyQuerySchema = z.object({
-  max_items: integerText({ min: 1, max: 1000 }).default(200),
-  offset: integerText({ min: 0 }).default(0),
+  max_items: createIntegerText({ min: 1, max: 1000 }).default(200),
+  offset: createIntegerText({ min: 0 }).default(0),
 });
 
-/** ComfyUI's older map: oldest first, with the offset counted from the oldest; an offset below 0 means the last `max_items`. */
+/** ComfyUI's older format: oldest first, with the offset from the oldest. A negative offset means the last `max_items`. */
 export const olderHistoryQuerySchema = z.object({
-  max_items: integerText({ min: 1, max: 1000 }).default(200),
-  offset: integerText({ min: -1 }).default(-1),
+  max_items: createIntegerText({ min: 1, max: 1000 }).default(200),
+  offset: createIntegerText({ min: -1 }).default(-1),
 });
 
 const historyEntrySchema = z.looseObject({
@@ -208,9 +208,9 @@ export const historyAnswerSchema = component("History", {
 });
 export type HistoryAnswer = z.infer<typeof historyAnswerSchema>;
 
-const byJob = entriesById(freeForm);
-const ended = exactFields(historyEntrySchema.pick({ outputs: true, status: true, meta: true, error_message: true })).shape;
-const submitted = z.object({
+const jobMapSchema = lenientMap(freeForm);
+const endedFields = exactFields(historyEntrySchema.pick({ outputs: true, status: true, meta: true, error_message: true })).shape;
+const submittedSchema = z.object({
   priority: z.number(),
   prompt_id: z.guid(),
   prompt: freeForm,
@@ -219,15 +219,18 @@ const submitted = z.object({
 });
 export const historyDetailSchema = namedSchema(
   "HistoryDetail",
-  reads(byJob, z.record(z.string(), z.object({ prompt: submitted, ...ended }))),
+  reads(jobMapSchema, z.record(z.string(), z.object({ prompt: submittedSchema, ...endedFields }))),
 );
 /** prompt: [number, job id, graph, extra_data, ids of the output nodes] */
-const older = z.tuple([z.int(), z.guid(), freeForm, freeForm, z.array(z.string())]);
-export const olderHistorySchema = namedSchema("OlderHistory", reads(byJob, z.record(z.string(), z.object({ prompt: older, ...ended }))));
+const olderPromptSchema = z.tuple([z.int(), z.guid(), freeForm, freeForm, z.array(z.string())]);
+export const olderHistorySchema = namedSchema(
+  "OlderHistory",
+  reads(jobMapSchema, z.record(z.string(), z.object({ prompt: olderPromptSchema, ...endedFields }))),
+);
 
 export const promptBodySchema = z
   .looseObject({
-    /** The service judges it node by node, so that a refusal can name the node. */
+    /** The service validates each node, so that an error can name the node. */
     prompt: freeForm,
     extra_data: maybe(freeForm),
     partial_execution_targets: maybe(z.array(z.string()).max(100_000)),
@@ -235,20 +238,20 @@ export const promptBodySchema = z
     front: z.unknown().optional(),
     client_id: maybe(z.string().max(200)),
   })
-  // Passing them on would promise an effect.
+  // These have no effect, so they are not passed on.
   .transform(({ number: _number, front: _front, ...body }) => body);
 export type PromptBody = z.infer<typeof promptBodySchema>;
 
 export const promptAnswerSchema = component("PromptAccepted", {
   prompt_id: reads(z.string(), z.guid()),
   number: reads(loosely(z.number()), z.int()),
-  /** The job exists already, so an odd entry must not make the answer unreadable. */
+  /** The job already exists, so an invalid entry must not make the response unreadable. */
   node_errors: reads(
     z
       .unknown()
       .optional()
       .transform((errors): NodeErrors => readNodeErrors(errors) ?? {}),
-    exactOf(nodeErrorsSchema),
+    getExactSchema(nodeErrorsSchema),
   ),
 });
 export const promptRefusalSchema = namedSchema("PromptRefusal", z.object({ error: nodeErrorSchema, node_errors: nodeErrorsSchema }));

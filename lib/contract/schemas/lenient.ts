@@ -1,15 +1,15 @@
-// Building blocks for reading JSON from others and texts of queries. Unknown fields are kept; null counts as absent.
+// Building blocks for reading foreign JSON and query texts. Unknown fields are preserved, and null counts as absent.
 
 import { z } from "zod";
 import { isObject, type JsonObject } from "../json/json";
 import { parseJson } from "../json/parse-json";
-import { noteSkipped } from "../json/readers";
-import { nearestOption } from "../nodes/input-spec";
-import { integerOf, type Param, type Params, partsOf, truthOf, type ValueOf } from "../params";
+import { recordSkipped } from "../json/readers";
+import { findNearestOption } from "../nodes/input-spec";
+import { type Param, type Params, parseBoolean, parseInteger, splitList, type ValueOf } from "../params";
 import { toPlainLine } from "../plain-line";
-import { count, exactForeign, exactOf, reads } from "./exact";
+import { count, exactForeign, getExactSchema, reads } from "./exact";
 
-/** How a value is written in a query, if its schema reads text: for documents made from the contract. */
+/** The form of a value in a query, if its schema reads text. Used for documents that are generated from the contract. */
 export type WireForm =
   | { kind: "integer"; min?: number; max?: number }
   | { kind: "boolean" }
@@ -17,11 +17,11 @@ export type WireForm =
   | { kind: "object-text" }
   | { kind: "list"; item: z.ZodType; maxItems: number };
 const wireForms = new WeakMap<object, WireForm>();
-export const wireFormOf = (schema: object): WireForm | undefined => wireForms.get(schema);
-export function formOfParameter(query: z.ZodObject, name: string): WireForm | undefined {
+export const getWireForm = (schema: object): WireForm | undefined => wireForms.get(schema);
+export function getParameterForm(query: z.ZodObject, name: string): WireForm | undefined {
   const schema = query.shape[name];
   const inner = schema instanceof z.ZodOptional || schema instanceof z.ZodDefault ? schema.unwrap() : schema;
-  return inner && wireFormOf(inner);
+  return inner && getWireForm(inner);
 }
 export function onWire<S extends z.ZodType>(schema: S, form: WireForm): S {
   wireForms.set(schema, form);
@@ -35,41 +35,41 @@ export function maybe<T extends z.ZodType>(schema: T) {
     .optional();
 }
 
-/** Returns the parsed object itself: a copy would lose the spelling of its numbers. */
+/** Returns the parsed object itself, because a copy would lose the spelling of its numbers. */
 export const freeForm = onWire(z.custom<JsonObject>(isObject, "must be an object"), { kind: "object" });
 
-/** A size, a count or a time as a service sends it; a number beyond what a double holds is rounded. */
+/** A size, a count or a time from a service. Numbers beyond the range of a double are rounded. */
 export const anyNumber = reads(z.union([z.number(), z.bigint().transform(Number)]), count);
 
 export const anyCount = reads(anyNumber.pipe(count), count);
 
-/** A moment as deployments send it: RFC 3339 text, seconds or milliseconds. `toMilliseconds` reads it. */
+/** A time in any format that services send: RFC 3339 text, seconds or milliseconds. `toMilliseconds` parses it. */
 export const moment = reads(z.union([z.string(), anyNumber]), z.iso.datetime());
 
-/** For the inside of free-form objects that custom nodes fill: a value of another shape counts as absent. Never for a request. */
+/** For responses with free-form objects, never for requests. A value of another type counts as absent. */
 export function loosely<T extends z.ZodType>(schema: T) {
   return maybe(schema).catch(undefined);
 }
 
-/** A list in a response: unreadable entries are skipped and counted (`skippedIn`). */
+/** A list in a response. Unreadable entries are skipped and counted (`countSkipped`). */
 export function entries<T extends z.ZodType>(item: T) {
-  const lenientArray = z.array(z.unknown()).transform((all): z.output<T>[] => {
-    const readable = all.flatMap((entry) => entryOf(item.safeParse(entry)));
-    return noteSkipped(readable, all.length - readable.length);
+  const lenientArray = z.array(z.unknown()).transform((values): z.output<T>[] => {
+    const readable = values.flatMap((entry) => toEntries(item.safeParse(entry)));
+    return recordSkipped(readable, values.length - readable.length);
   });
-  return reads(lenientArray, z.array(exactOf(item)));
+  return reads(lenientArray, z.array(getExactSchema(item)));
 }
 
-export function entriesById<T extends z.ZodType>(item: T) {
-  const lenientRecord = z.record(z.string(), z.unknown()).transform((all): Record<string, z.output<T>> => {
-    const entries = Object.entries(all);
-    const readable = entries.flatMap(([id, one]) => entryOf(item.safeParse(one)).map((entry) => [id, entry] as const));
-    return noteSkipped(Object.fromEntries(readable), entries.length - readable.length);
+export function lenientMap<T extends z.ZodType>(item: T) {
+  const lenientRecord = z.record(z.string(), z.unknown()).transform((valuesById): Record<string, z.output<T>> => {
+    const entries = Object.entries(valuesById);
+    const readable = entries.flatMap(([id, value]) => toEntries(item.safeParse(value)).map((entry) => [id, entry] as const));
+    return recordSkipped(Object.fromEntries(readable), entries.length - readable.length);
   });
-  return reads(lenientRecord, z.record(z.string(), exactOf(item)));
+  return reads(lenientRecord, z.record(z.string(), getExactSchema(item)));
 }
 
-function entryOf<T>(parsed: z.ZodSafeParseResult<T>): T[] {
+function toEntries<T>(parsed: z.ZodSafeParseResult<T>): T[] {
   return parsed.success ? [parsed.data] : [];
 }
 
@@ -85,7 +85,7 @@ export const unreadableCount = exactForeign(loosely(count.max(100_000)));
 
 export const nodeIdText = reads(z.union([z.string(), z.union([z.number(), z.bigint()]).transform(String)]), z.string());
 
-export function integerText(bounds: { min?: number; max?: number } = {}) {
+export function createIntegerText(bounds: { min?: number; max?: number } = {}) {
   const number = z
     .int()
     .min(bounds.min ?? Number.MIN_SAFE_INTEGER)
@@ -93,16 +93,16 @@ export function integerText(bounds: { min?: number; max?: number } = {}) {
   const digits = z
     .string()
     .regex(/^-?\d{1,16}$/)
-    .transform(integerOf);
+    .transform(parseInteger);
   return onWire(z.union([z.number(), digits], { error: "must be a whole number" }).pipe(number), { kind: "integer", ...bounds });
 }
 
-const words = z
+const booleanWords = z
   .string()
-  .refine((word) => truthOf(word) !== undefined)
-  .transform((word) => truthOf(word) === true);
+  .refine((word) => parseBoolean(word) !== undefined)
+  .transform((word) => parseBoolean(word) === true);
 
-export const booleanText = onWire(z.union([z.boolean(), words], { error: "must be true or false" }), { kind: "boolean" });
+export const booleanText = onWire(z.union([z.boolean(), booleanWords], { error: "must be true or false" }), { kind: "boolean" });
 
 export const objectText = onWire(
   z
@@ -112,23 +112,23 @@ export const objectText = onWire(
   { kind: "object-text" },
 );
 
-export function commaList<T extends z.ZodType<string, string>>(item: T, maxItems = 100) {
+export function createListText<T extends z.ZodType<string, string>>(item: T, maxItems = 100) {
   const schema = z
-    .union([z.array(z.string()).transform((values) => values.flatMap((value) => value.trim() || [])), z.string().transform(partsOf)])
+    .union([z.array(z.string()).transform((values) => values.flatMap((value) => value.trim() || [])), z.string().transform(splitList)])
     .pipe(z.array(item).max(maxItems));
   return onWire(schema, { kind: "list", item, maxItems });
 }
 
-/** Query parameters that clients add to any URL: cache busters, client ids, credentials. They filter nothing. */
-const harmless = new Set(["_", "t", "ts", "rand", "timestamp", "nocache", "v", "clientId", "client_id", "token", "workspace_id"]);
+/** Query parameters that clients add to any URL: cache busters, client ids and credentials. They filter nothing. */
+const ignoredParams = new Set(["_", "t", "ts", "rand", "timestamp", "nocache", "v", "clientId", "client_id", "token", "workspace_id"]);
 
-/** Rejects a list's unknown parameters: ignoring a filter would return more than was requested. */
-export function unknownFilter(query: z.ZodObject, names: Iterable<string>): { field: string; message: string } | undefined {
+/** Rejects unknown parameters of lists, because ignoring a filter would return more than requested. */
+export function findUnknownFilter(query: z.ZodObject, names: Iterable<string>): { field: string; message: string } | undefined {
   const paramNames = Object.keys(query.shape);
   if (!["limit", "max_items", "dir"].some((name) => paramNames.includes(name))) return undefined;
   for (const name of names) {
-    if (paramNames.includes(name) || harmless.has(name)) continue;
-    const nearest = nearestOption(name, paramNames);
+    if (paramNames.includes(name) || ignoredParams.has(name)) continue;
+    const nearest = findNearestOption(name, paramNames);
     return {
       field: name.slice(0, 100),
       message: `is not a parameter here${nearest === undefined ? "" : `; did you mean ${String(nearest)}?`}`,
@@ -143,29 +143,29 @@ type QueryShape<P extends Params> = {
     : z.ZodOptional<z.ZodType<ValueOf<P[N]>>>;
 };
 
-export function querySchema<const P extends Params>(params: P): z.ZodObject<QueryShape<P>>;
-export function querySchema(params: Params): z.ZodObject {
+export function createQuerySchema<const P extends Params>(params: P): z.ZodObject<QueryShape<P>>;
+export function createQuerySchema(params: Params): z.ZodObject {
   const fields = Object.entries(params).map(([name, param]) => {
-    const schema = schemaOf(param);
+    const schema = createParamSchema(param);
     return [name, param.default === undefined ? schema.optional() : schema.default(param.default)] as const;
   });
   return z.object(Object.fromEntries(fields));
 }
 
-function schemaOf(param: Param): z.ZodType {
-  if (param.kind === "integer") return integerText({ min: param.min, max: param.max });
+function createParamSchema(param: Param): z.ZodType {
+  if (param.kind === "integer") return createIntegerText({ min: param.min, max: param.max });
   if (param.kind === "boolean") return booleanText;
   if (param.kind === "word") return z.enum(param.values);
-  if (param.kind === "words") return commaList(z.string().toLowerCase().pipe(z.enum(param.values)));
+  if (param.kind === "words") return createListText(z.string().toLowerCase().pipe(z.enum(param.values)));
   return (param.isTrimmed ? z.string().trim() : z.string()).min(1).max(param.maxLength);
 }
 
-export const webAddress = z
+export const webAddressSchema = z
   .url({ protocol: /^https?$/, error: "must be an address that begins with http:// or https://" })
   .max(2000)
   .refine((text) => !/^[a-z]+:\/\/[^/]*@/i.test(text), "must not contain a user name or password");
 
-/** One line that a person wrote, without signs that change the direction of writing. */
-export function plainLine(max: number, min = 1) {
+/** One line that a person wrote, without characters that change the direction of writing. */
+export function createPlainLine(max: number, min = 1) {
   return z.string().max(1000).transform(toPlainLine).pipe(z.string().trim().min(min).max(max));
 }

@@ -1,4 +1,4 @@
-// The node catalogue: class name to inputs and outputs. One odd entry must not make the whole catalogue unreadable.
+// The node catalogue: inputs and outputs by class name. An invalid entry must not make the whole catalogue unreadable.
 
 import { z } from "zod";
 import { namedSchema, reads } from "./exact";
@@ -18,15 +18,15 @@ export const nodeInfoSchema = z.looseObject({
 });
 export type NodeInfo = z.infer<typeof nodeInfoSchema>;
 
-const specs = z.record(z.string(), z.array(z.unknown()));
-const names = z.array(z.string());
-const exactInfo = z.looseObject({
-  input: z.object({ required: specs, optional: specs.optional(), hidden: freeForm.optional() }),
-  input_order: z.object({ required: names, optional: names.optional(), hidden: names.optional() }),
+const specsSchema = z.record(z.string(), z.array(z.unknown()));
+const namesSchema = z.array(z.string());
+const exactInfoSchema = z.looseObject({
+  input: z.object({ required: specsSchema, optional: specsSchema.optional(), hidden: freeForm.optional() }),
+  input_order: z.object({ required: namesSchema, optional: namesSchema.optional(), hidden: namesSchema.optional() }),
   is_input_list: z.boolean(),
-  output: names,
+  output: namesSchema,
   output_is_list: z.array(z.boolean()),
-  output_name: names,
+  output_name: namesSchema,
   name: z.string(),
   display_name: z.string(),
   description: z.string(),
@@ -37,6 +37,6 @@ const exactInfo = z.looseObject({
 
 export const objectInfoSchema = namedSchema(
   "NodeLibrary",
-  reads(z.record(z.string(), nodeInfoSchema.catch({})), z.record(z.string(), exactInfo)),
+  reads(z.record(z.string(), nodeInfoSchema.catch({})), z.record(z.string(), exactInfoSchema)),
 );
 export type ObjectInfo = z.infer<typeof objectInfoSchema>;

@@ -1,36 +1,37 @@
-// Masks secrets in free-form objects. Content beyond the bounds is masked whole. Links and descriptions of inputs stay.
+// Masks secrets in free-form objects. Content beyond the limits is masked completely. Links and input descriptions are not masked.
 
 import { withSpellingsOf } from "../json/exact-json";
 import { isObject, type JsonObject } from "../json/json";
 import { isLink } from "../workflow/graph";
-import { MASK, maskText, spellingsOf } from "./secret-texts";
+import { listSpellings, MASK, maskText } from "./secret-texts";
 
-const anywhere =
+const secretPattern =
   /apikey|apitoken|apisecret|authtoken|accesstoken|refreshtoken|bearertoken|sessiontoken|password|passwd|passphrase|secretkey|accesskey|privatekey|authorization|credential/;
 const secretWords = new Set(["token", "tokens", "secret", "secrets", "auth", "cookie", "setcookie", "pwd"]);
-const tokenOfService = /^(hf|huggingface|civitai|github|gitlab|openai|replicate|id|user|bot|csrf|jwt|oauth|login|client)(token|secret)$/;
+const serviceTokenPattern =
+  /^(hf|huggingface|civitai|github|gitlab|openai|replicate|id|user|bot|csrf|jwt|oauth|login|client)(token|secret)$/;
 
 export function isSecretName(name: string): boolean {
-  const cached = remembered.get(name);
+  const cached = secretNameCache.get(name);
   if (cached !== undefined) return cached;
   const word = name.length > 100 ? "" : name.toLowerCase().replace(/[^a-z0-9]/g, "");
-  const secret = anywhere.test(word) || secretWords.has(word) || tokenOfService.test(word);
-  if (remembered.size < MAX_CACHED) remembered.set(name, secret);
-  return secret;
+  const isSecret = secretPattern.test(word) || secretWords.has(word) || serviceTokenPattern.test(word);
+  if (secretNameCache.size < MAX_CACHED) secretNameCache.set(name, isSecret);
+  return isSecret;
 }
 
-/** Field names repeat by the thousand in one answer; the bound keeps names sent by strangers from filling the memory. */
-const remembered = new Map<string, boolean>();
+/** Names repeat many times in one response. The limit prevents foreign names from filling the memory. */
+const secretNameCache = new Map<string, boolean>();
 const MAX_CACHED = 5000;
 
 const maskBounds = { depth: 200, values: 3_000_000 } as const;
 
 type IsMasked = (value: object) => boolean;
 
-/** `literals`: secrets known by value. `isMasked`: the object was searched before with the same literals. */
+/** `literals`: known secret values. `isMasked`: the object was already masked with the same literals. */
 export function maskSecrets<T>(value: T, literals?: readonly string[], isMasked?: IsMasked): T;
 export function maskSecrets(value: unknown, literals: readonly string[] = [], isMasked: IsMasked = () => false): unknown {
-  const search = { literals: spellingsOf(literals), left: maskBounds.values, names: new Map(), isMasked };
+  const search = { literals: listSpellings(literals), left: maskBounds.values, names: new Map(), isMasked };
   return maskValue(value, search, { depth: 0, secret: false });
 }
 
@@ -47,35 +48,35 @@ function maskValue(value: unknown, search: Search, scope: Scope): unknown {
 }
 
 function maskList(list: unknown[], search: Search, { depth, secret }: Scope): unknown[] {
-  const inside = { depth: depth + 1, secret: secret && !isLink(list) && !isInputSpec(list) };
+  const innerScope = { depth: depth + 1, secret: secret && !isLink(list) && !isInputSpec(list) };
   let masked: unknown[] | undefined;
   for (let index = 0; index < list.length; index++) {
-    const after = maskValue(list[index], search, inside);
-    if (after === list[index]) continue;
+    const maskedItem = maskValue(list[index], search, innerScope);
+    if (maskedItem === list[index]) continue;
     masked ??= [...list];
-    masked[index] = after;
+    masked[index] = maskedItem;
   }
   return masked ? withSpellingsOf(list, masked) : list;
 }
 
 function maskObject(object: JsonObject, search: Search, { depth, secret }: Scope): JsonObject {
-  const widgetsAreSecret = hasSecretWidget(object);
+  const hasSecretWidgets = hasSecretWidget(object);
   const names = Object.keys(object);
   let masked: [string, unknown][] | undefined;
   for (let index = 0; index < names.length; index++) {
     const name = names[index] ?? "";
-    const before = object[name];
-    const announced = (isSecretName(name) && before !== name.toUpperCase()) || (widgetsAreSecret && name === "widgets_values");
-    const after = maskValue(before, search, { depth: depth + 1, secret: secret || announced });
-    const cleanName = cleanNameOf(name, search);
-    if (masked === undefined && (after !== before || cleanName !== name)) masked = Object.entries(object).slice(0, index);
-    masked?.push([cleanName, after]);
+    const value = object[name];
+    const isSecretField = (isSecretName(name) && value !== name.toUpperCase()) || (hasSecretWidgets && name === "widgets_values");
+    const maskedValue = maskValue(value, search, { depth: depth + 1, secret: secret || isSecretField });
+    const cleanName = maskName(name, search);
+    if (masked === undefined && (maskedValue !== value || cleanName !== name)) masked = Object.entries(object).slice(0, index);
+    masked?.push([cleanName, maskedValue]);
   }
   return masked ? withSpellingsOf(object, Object.fromEntries(masked)) : object;
 }
 
-/** Remembered, since every row of a list has the same few names. */
-function cleanNameOf(name: string, search: Search): string {
+/** Cached, because all rows of a list have the same names. */
+function maskName(name: string, search: Search): string {
   const cleanName = search.names.get(name);
   if (cleanName !== undefined) return cleanName;
   const clean = maskText(name, search.literals);
@@ -83,7 +84,7 @@ function cleanNameOf(name: string, search: Search): string {
   return clean;
 }
 
-/** ["STRING", { default: "" }] in a node catalogue describes an input named `api_key`; it is not a secret. */
+/** In a node catalogue, ["STRING", { default: "" }] describes an input named `api_key`, and is not a secret. */
 function isInputSpec(list: unknown[]): boolean {
   return (
     list.length <= 2 &&
@@ -93,7 +94,7 @@ function isInputSpec(list: unknown[]): boolean {
   );
 }
 
-/** The editor's format lists widget values without names; the names are in `inputs`. One secret name makes all of a node's values secret. */
+/** The editor's format lists widget values without names, which are in `inputs`. If one name is secret, all values of the node are. */
 function hasSecretWidget(object: JsonObject): boolean {
   return (
     Array.isArray(object.widgets_values) &&

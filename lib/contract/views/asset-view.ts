@@ -1,9 +1,9 @@
-// One asset as the console shows it. Fields that a service does not send are absent. Free of zod: browsers load it with the first page.
+// An asset as the console shows it. Fields that a service does not send are absent. Does not import zod, for the first page.
 
 import { isObject, numberOf, textOf } from "../json/json";
 import { type Asset } from "../schemas/asset";
 import { toMilliseconds } from "../times";
-import { type FileKind, mediaKindOf, type OutputFile } from "./outputs-view";
+import { type FileKind, getMediaKind, type OutputFile } from "./outputs-view";
 
 export type AssetView = {
   id: string;
@@ -32,7 +32,7 @@ export function toAssetView(asset: Asset): AssetView {
   return {
     id: asset.id,
     name: textOf(asset.name) ?? textOf(asset.display_name) ?? asset.id,
-    kind: mediaKindOf({ names: [asset.name], types: [mimeType] }),
+    kind: getMediaKind({ names: [asset.name], types: [mimeType] }),
     tags: asset.tags,
     immutable: asset.is_immutable === true,
     metadata,
@@ -51,8 +51,8 @@ export function toAssetView(asset: Asset): AssetView {
   };
 }
 
-/** The query for GET /api/view: the file's place if known, else its content, else its name. */
-export function fileOfAsset({ file, hash, name, tags }: Pick<AssetView, "file" | "hash" | "name" | "tags">): Partial<OutputFile> & {
+/** The query for GET /api/view: the file's location if known, or its hash, or its name. */
+export function getAssetFile({ file, hash, name, tags }: Pick<AssetView, "file" | "hash" | "name" | "tags">): Partial<OutputFile> & {
   filename: string;
 } {
   return file ?? { filename: hash ?? name, type: ["output", "temp", "input"].find((word) => tags.includes(word)) };
@@ -70,11 +70,11 @@ const knownFields = new Set([
 ]);
 
 export function toAssetDetail(asset: Asset): AssetDetail {
-  const unknown = Object.entries(asset).filter(([name, value]) => !knownFields.has(name) && value !== undefined && value !== null);
+  const unknownFields = Object.entries(asset).filter(([name, value]) => !knownFields.has(name) && value !== undefined && value !== null);
   return {
     ...toAssetView(asset),
     ...(typeof asset.created_new === "boolean" && { createdNew: asset.created_new }),
     ...(typeof asset.is_immutable === "boolean" && { isMutableReported: true }),
-    others: Object.fromEntries(unknown),
+    others: Object.fromEntries(unknownFields),
   };
 }

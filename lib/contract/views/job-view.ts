@@ -3,7 +3,7 @@ import { type ExpectedRun } from "../jobs/expected-run";
 import { isTerminalWord, type JobState, toJobState } from "../jobs/job-list";
 import { isObject, objectOf, textOf } from "../json/json";
 import { parseJson } from "../json/parse-json";
-import { cutText } from "../plain-line";
+import { truncateText } from "../plain-line";
 import { type JobWaits } from "../runners/runners";
 import { type ExecutionError } from "../schemas/execution";
 import { type HistoryEntry, type JobDetail, type JobListItem, type JobStatus } from "../schemas/job";
@@ -16,38 +16,38 @@ export type JobErrorView = {
   type: string;
   message: string;
   traceback: string[];
-  /** The service accepted the graph and refused its nodes later: the same facts as in a refusal of POST /api/prompt. */
+  /** The service accepted the graph and rejected its nodes later, with the details of an error of POST /api/prompt. */
   lateValidation?: Failure;
 };
 
-/** Also reads an `execution_error` message of the timeline, which has the same fields. Undefined if it says nothing. */
+/** Also converts `execution_error` messages of the timeline, which have the same fields. Undefined without details. */
 function toJobErrorView(error: unknown): JobErrorView | undefined {
-  if (typeof error === "string") return fromText(error);
+  if (typeof error === "string") return parseErrorText(error);
   if (!isObject(error)) return undefined;
   const message = typeof error.exception_message === "string" ? error.exception_message : "";
   const type = textOf(error.exception_type) ?? "";
   if (message === "" && type === "" && textOf(error.node_id) === undefined) return undefined;
-  return withFacts({
+  return addLateValidation({
     nodeId: textOf(error.node_id),
     nodeType: textOf(error.node_type),
     type,
     message,
-    traceback: linesOf(error.traceback),
+    traceback: toLines(error.traceback),
   });
 }
 
-const SHOWN_ERROR = 140;
+const MAX_ERROR_LINE = 140;
 
-/** One line for a list: "LoadImage: file not found". For a refusal that arrived as JSON inside the text, the line is its message. */
-export function errorLine({ nodeType, type, message, lateValidation }: JobErrorView): string {
+/** One line for a list: "LoadImage: file not found". For a late validation failure, its message. */
+export function formatErrorLine({ nodeType, type, message, lateValidation }: JobErrorView): string {
   const reason = lateValidation?.message ?? (message.trim().split("\n")[0] || type);
-  return cutText([nodeType, reason].filter(Boolean).join(": "), SHOWN_ERROR);
+  return truncateText([nodeType, reason].filter(Boolean).join(": "), MAX_ERROR_LINE);
 }
 
 const MAX_FIELD_LENGTH = 500;
 const MAX_LISTED_LENGTH = 2000;
 
-/** Bounded, for a list: without the traceback and the inputs at failure, which only the job's own page shows. */
+/** Shortened for a list: without the traceback and inputs, which only the job's own page shows. */
 export function toListedError(value: unknown): ExecutionError | undefined {
   const error = toJobErrorView(value);
   return (
@@ -61,13 +61,13 @@ export function toListedError(value: unknown): ExecutionError | undefined {
   );
 }
 
-function fromText(text: string): JobErrorView | undefined {
+function parseErrorText(text: string): JobErrorView | undefined {
   if (text.trim() === "") return undefined;
   const parsed = objectOf(parseJson(text));
-  return (parsed && toJobErrorView(parsed)) ?? withFacts({ type: "", message: text, traceback: [] });
+  return (parsed && toJobErrorView(parsed)) ?? addLateValidation({ type: "", message: text, traceback: [] });
 }
 
-function withFacts(error: JobErrorView): JobErrorView {
+function addLateValidation(error: JobErrorView): JobErrorView {
   const { nodeId, nodeType, ...rest } = error;
   const lateValidation = parseLateValidation(error.message);
   return {
@@ -78,7 +78,7 @@ function withFacts(error: JobErrorView): JobErrorView {
   };
 }
 
-function linesOf(traceback: unknown): string[] {
+function toLines(traceback: unknown): string[] {
   if (typeof traceback === "string") return traceback.trim() === "" ? [] : [traceback];
   return Array.isArray(traceback) ? traceback.filter((line) => typeof line === "string") : [];
 }
@@ -90,14 +90,14 @@ export type JobProgressView = {
   currentNode?: string;
   step?: number;
   steps?: number;
-  /** A higher version is another picture. */
+  /** Increases with each new image. */
   previewVersion?: number;
 };
 
 export type JobView = {
   id: string;
   state: JobState;
-  /** The status in the service's words; from the status view if there is one, since it is more exact. */
+  /** The service's own word for the status. The status view is preferred, because it is more exact. */
   word: string;
   terminal: boolean;
   createdAtMs?: number;
@@ -118,45 +118,45 @@ export type JobView = {
 };
 
 export function toJobView(item: JobListItem | JobDetail, status?: JobStatus): JobView {
-  const messages = messagesOf(item);
+  const messages = readMessages(item);
   const createdAtMs = toMilliseconds(item.create_time) ?? toMilliseconds(status?.created_at);
   const startedAtMs =
-    toMilliseconds(item.execution_start_time) ?? timeOf(messages, ["execution_start"]) ?? toMilliseconds(item.progress?.start_time);
+    toMilliseconds(item.execution_start_time) ?? findTime(messages, ["execution_start"]) ?? toMilliseconds(item.progress?.start_time);
   const endedAtMs =
-    toMilliseconds(item.execution_end_time) ?? timeOf(messages, ["execution_success", "execution_error", "execution_interrupted"]);
-  const standing = stateFields(item.status, status?.status);
+    toMilliseconds(item.execution_end_time) ?? findTime(messages, ["execution_success", "execution_error", "execution_interrupted"]);
+  const stateView = toStateFields(item.status, status?.status);
   const liveOutputs = standing.terminal ? [] : listLiveOutputs(item);
   return dropAbsent({
     id: item.id,
-    ...standing,
+    ...stateView,
     createdAtMs,
     updatedAtMs: toMilliseconds(item.update_time) ?? toMilliseconds(status?.updated_at),
     startedAtMs,
     endedAtMs,
-    queueWaitMs: between(createdAtMs, startedAtMs),
-    runMs: between(startedAtMs, endedAtMs),
-    progress: standing.terminal ? undefined : toProgressView(item.progress),
-    expected: standing.terminal ? undefined : item.expected_run,
+    queueWaitMs: getDuration(createdAtMs, startedAtMs),
+    runMs: getDuration(startedAtMs, endedAtMs),
+    progress: stateView.terminal ? undefined : toProgressView(item.progress),
+    expected: stateView.terminal ? undefined : item.expected_run,
     preview: toPreviewView(item.preview_output) ?? previewOf(liveOutputs),
     outputsCount: liveOutputs.length > 0 ? Math.max(liveOutputs.length, item.outputs_count ?? 0) : item.outputs_count,
     workflowId: textOf(item.workflow_id),
     assignedTo: textOf(status?.assigned_inference),
-    stoppedIn: standing.state === "cancelled" ? stoppedIn(messages) : undefined,
-    error: standing.state === "completed" ? undefined : errorOf(item, messages, status),
-    waits: standing.state === "pending" ? item.waits : undefined,
+    stoppedIn: stateView.state === "cancelled" ? findStoppedNode(messages) : undefined,
+    error: stateView.state === "completed" ? undefined : findError(item, messages, status),
+    waits: stateView.state === "pending" ? item.waits : undefined,
   });
 }
 
-/** An unknown raw word is shown, but a known word decides the state. */
-function stateFields(itemWord: string, statusWord: string | undefined): Pick<JobView, "state" | "word" | "terminal"> {
+/** An unknown status word is shown, but the known one decides the state. */
+function toStateFields(itemWord: string, statusWord: string | undefined): Pick<JobView, "state" | "word" | "terminal"> {
   const word = statusWord ?? itemWord;
-  const judged = toJobState(word) === "unknown" ? itemWord : word;
-  return { state: toJobState(judged), word, terminal: isTerminalWord(judged) };
+  const knownWord = toJobState(word) === "unknown" ? itemWord : word;
+  return { state: toJobState(knownWord), word, terminal: isTerminalWord(knownWord) };
 }
 
 type Message = { event: string; facts: Record<string, unknown> };
 
-function messagesOf(item: JobListItem | JobDetail): Message[] {
+function readMessages(item: JobListItem | JobDetail): Message[] {
   const messages: unknown = isObject(item.execution_status) ? item.execution_status.messages : undefined;
   if (!Array.isArray(messages)) return [];
   return messages.flatMap((entry: unknown) =>
@@ -164,24 +164,24 @@ function messagesOf(item: JobListItem | JobDetail): Message[] {
   );
 }
 
-function timeOf(messages: Message[], events: string[]): number | undefined {
+function findTime(messages: Message[], events: string[]): number | undefined {
   return toMilliseconds(messages.findLast((message) => events.includes(message.event))?.facts.timestamp);
 }
 
-function stoppedIn(messages: Message[]): JobView["stoppedIn"] {
+function findStoppedNode(messages: Message[]): JobView["stoppedIn"] {
   const { node_id, node_type } = messages.findLast(({ event }) => event === "execution_interrupted")?.facts ?? {};
   const nodeId = typeof node_id === "number" ? String(node_id) : textOf(node_id);
   return nodeId === undefined ? undefined : dropAbsent({ nodeId, nodeType: textOf(node_type) });
 }
 
-function errorOf(item: JobListItem | JobDetail, messages: Message[], status: JobStatus | undefined): JobErrorView | undefined {
+function findError(item: JobListItem | JobDetail, messages: Message[], status: JobStatus | undefined): JobErrorView | undefined {
   const reported = messages.findLast((message) => message.event === "execution_error")?.facts;
   return toJobErrorView(item.execution_error) ?? toJobErrorView(reported) ?? toJobErrorView(status?.error_message);
 }
 
 export type RunningNode = { node: string; step?: number; steps?: number };
 
-export function runningNode({ currentNode: node, step, steps }: JobProgressView = {}): RunningNode | undefined {
+export function toRunningNode({ currentNode: node, step, steps }: JobProgressView = {}): RunningNode | undefined {
   const isInSteps = step !== undefined && steps !== undefined && steps > 1;
   return node === undefined ? undefined : { node, ...(isInSteps && { step, steps }) };
 }
@@ -200,8 +200,8 @@ function toProgressView(progress: JobListItem["progress"]): JobProgressView | un
   return Object.keys(view).length > 0 ? view : undefined;
 }
 
-/** With whole seconds beside milliseconds, an end may precede its start by less than one second: the duration is then 0. */
-function between(startMs: number | undefined, endMs: number | undefined): number | undefined {
+/** If one time has whole seconds, the end may be up to one second before the start. The duration is 0 then. */
+function getDuration(startMs: number | undefined, endMs: number | undefined): number | undefined {
   return startMs === undefined || endMs === undefined ? undefined : Math.max(0, endMs - startMs);
 }
 
@@ -210,10 +210,10 @@ function dropAbsent<T extends object>(view: T): T {
   return view;
 }
 
-export function jobOfEntry(entry: HistoryEntry): { job: JobDetail; files: OutputView[] } {
+export function toHistoryJob(entry: HistoryEntry): { job: JobDetail; files: OutputView[] } {
   const job: JobDetail = {
     id: entry.prompt_id,
-    status: wordOf(entry),
+    status: getStatusWord(entry),
     create_time: entry.create_time,
     workflow_id: entry.workflow_id,
     workflow_name: entry.workflow_name,
@@ -231,13 +231,13 @@ export function listLiveOutputs({ progress }: Pick<JobListItem, "progress">): Ou
   return listOutputs(progress?.outputs);
 }
 
-/** Files that are kept come before temporary ones. Only pictures and videos count. */
-export function previewOf(files: readonly OutputView[]): OutputView | undefined {
+/** Images and videos only. Permanent files come before temporary ones. */
+export function choosePreview(files: readonly OutputView[]): OutputView | undefined {
   const visual = files.filter(({ kind }) => kind === "image" || kind === "video");
   return visual.find(({ temporary }) => !temporary) ?? visual[0];
 }
 
-function wordOf({ status }: HistoryEntry): string {
+function getStatusWord({ status }: HistoryEntry): string {
   if (status?.status_str === "success") return "completed";
   const wasInterrupted = status?.messages.some(([event]) => event === "execution_interrupted");
   if (wasInterrupted) return "cancelled";

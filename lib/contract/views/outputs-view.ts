@@ -12,11 +12,11 @@ const extensions: Readonly<Record<Exclude<FileKind, "file">, readonly string[]>>
   text: ["txt", "md", "json", "csv", "srt", "vtt", "yaml", "yml", "log"],
   "3d": ["obj", "fbx", "gltf", "glb", "usdz", "stl", "ply"],
 };
-const kindOfExtension = new Map(
+const kindByExtension = new Map(
   (["image", "video", "audio", "text", "3d"] as const).flatMap((kind) => extensions[kind].map((extension) => [extension, kind] as const)),
 );
 
-const kindOfKey = new Map<string, FileKind>([
+const kindByKey = new Map<string, FileKind>([
   ["images", "image"],
   ["image", "image"],
   ["gifs", "image"],
@@ -28,42 +28,42 @@ const kindOfKey = new Map<string, FileKind>([
   ["text", "text"],
 ]);
 
-export function kindOfName(name: string): FileKind | undefined {
+export function getKindByName(name: string): FileKind | undefined {
   const dot = name.lastIndexOf(".");
-  return dot < 0 ? undefined : kindOfExtension.get(name.slice(dot + 1).toLowerCase());
+  return dot < 0 ? undefined : kindByExtension.get(name.slice(dot + 1).toLowerCase());
 }
 
-const carrier = /\.(json|a?png|webp|jpe?g|svg|mp4|m4[av]|mov|webm|mkv|flac|mp3|og[ga]|opus|glb)$/i;
+const workflowFilePattern = /\.(json|a?png|webp|jpe?g|svg|mp4|m4[av]|mov|webm|mkv|flac|mp3|og[ga]|opus|glb)$/i;
 
-/** A workflow file, or a kind of file that may carry a workflow beside its picture or sound. */
-export function mayCarryWorkflow(name: string): boolean {
-  return carrier.test(name);
+/** A workflow file, or a file type that may contain a workflow as metadata. */
+export function canContainWorkflow(name: string): boolean {
+  return workflowFilePattern.test(name);
 }
 
-/** `types`: media types or kinds as services send them ("video/h264-mp4", "image/png", "3d"), the most telling first. */
-export function mediaKindOf(file: {
+/** `types`: media types or kinds as sent by services ("video/h264-mp4", "image/png", "3d"), most specific first. */
+export function getMediaKind(file: {
   names: readonly (string | undefined)[];
   types?: readonly (string | undefined)[];
   key?: string;
 }): FileKind {
   for (const name of file.names) {
-    const kind = name === undefined ? undefined : kindOfName(name);
+    const kind = name === undefined ? undefined : getKindByName(name);
     if (kind) return kind;
   }
   for (const type of [...(file.types ?? []), file.key]) {
-    const kind = type === undefined ? undefined : kindOfType(type.toLowerCase());
+    const kind = type === undefined ? undefined : getKindByType(type.toLowerCase());
     if (kind) return kind;
   }
   return "file";
 }
 
-function kindOfType(type: string): FileKind | undefined {
+function getKindByType(type: string): FileKind | undefined {
   const family = type.split("/")[0] ?? "";
-  if (type.includes("/")) return family === "model" ? "3d" : kindOfFamily(family);
-  return kindOfKey.get(type);
+  if (type.includes("/")) return family === "model" ? "3d" : getKindByFamily(family);
+  return kindByKey.get(type);
 }
 
-function kindOfFamily(family: string): FileKind | undefined {
+function getKindByFamily(family: string): FileKind | undefined {
   return family === "image" || family === "video" || family === "audio" || family === "text" ? family : undefined;
 }
 
@@ -75,7 +75,7 @@ export type OutputView = {
   key: string;
   index: number;
   kind: MediaKind;
-  /** For people: the display name, else the file's name; empty for raw text and JSON. */
+  /** The display name, or the file's name. Empty for raw text and JSON. */
   name: string;
   file?: OutputFile;
   text?: string;
@@ -94,13 +94,13 @@ export function listOutputs(outputs: Outputs | null | undefined): OutputView[] {
   for (const [nodeId, node] of Object.entries(isObject(outputs) ? outputs : {})) {
     for (const [key, value] of Object.entries(isObject(node) ? node : {})) {
       if (views.length >= MAX_OUTPUTS) return views;
-      if (key !== "animated") views.push(...listUnderKey({ nodeId, key, value, flags: objectOf(node)?.animated }));
+      if (key !== "animated") views.push(...listKeyOutputs({ nodeId, key, value, flags: objectOf(node)?.animated }));
     }
   }
   return views;
 }
 
-/** More than a job of single frames has; a hostile answer could have hundreds of thousands. */
+/** More than any real job has. A hostile response could have hundreds of thousands. */
 const MAX_OUTPUTS = 20_000;
 
 export function toPreviewView(preview: PreviewOutput | null | undefined): OutputView | undefined {
@@ -108,49 +108,54 @@ export function toPreviewView(preview: PreviewOutput | null | undefined): Output
   const location = { nodeId: textOf(preview.nodeId) ?? "", key: textOf(preview.mediaType) ?? "images", index: 0 };
   const content = typeof preview.content === "string" ? preview.content : undefined;
   if (textOf(preview.filename) === undefined && content !== undefined) {
-    return { ...textView(location, content), ...(preview.truncated === true && { truncated: true }) };
+    return { ...createTextView(location, content), ...(preview.truncated === true && { truncated: true }) };
   }
-  return fileView(location, preview, false);
+  return toFileView(location, preview, false);
 }
 
 type OutputLocation = { nodeId: string; key: string; index: number };
 
-function listUnderKey({ nodeId, key, value, flags }: { nodeId: string; key: string; value: unknown; flags: unknown }): OutputView[] {
+function listKeyOutputs({ nodeId, key, value, flags }: { nodeId: string; key: string; value: unknown; flags: unknown }): OutputView[] {
   const location = { nodeId, key, index: 0 };
   if (!Array.isArray(value)) return toView(location, value, false);
-  const holdsItems = value.some((item) => typeof item === "string" || (isObject(item) && textOf(item.filename) !== undefined));
-  if (!holdsItems) return value.every((item) => item === null) ? [] : [jsonView(location, value)];
+  const hasItems = value.some((item) => typeof item === "string" || (isObject(item) && textOf(item.filename) !== undefined));
+  if (!hasItems) return value.every((item) => item === null) ? [] : [createJsonView(location, value)];
   return value.slice(0, MAX_OUTPUTS).flatMap((item: unknown, index) => toView({ nodeId, key, index }, item, isAnimated(flags, index)));
 }
 
 function toView(location: OutputLocation, item: unknown, animated: boolean): OutputView[] {
   if (item === null || item === undefined) return [];
-  if (typeof item === "string") return [isBareFile(location.key, item) ? bareFileView(location, item) : textView(location, item)];
-  const file = isObject(item) ? fileView(location, item, animated) : undefined;
-  return [file ?? jsonView(location, item)];
+  if (typeof item === "string") return [isFileName(location.key, item) ? toNamedFileView(location, item) : createTextView(location, item)];
+  const file = isObject(item) ? toFileView(location, item, animated) : undefined;
+  return [file ?? createJsonView(location, item)];
 }
 
 function isAnimated(flags: unknown, index: number): boolean {
   return Array.isArray(flags) && (flags[index] ?? (flags.length === 1 ? flags[0] : false)) === true;
 }
 
-/** A 3d path counts as a file under every key but `text`; other file names only under keys where files are expected. */
-function isBareFile(key: string, text: string): boolean {
+/** A 3d path is a file under every key except `text`. Other file names are files only under keys for files. */
+function isFileName(key: string, text: string): boolean {
   if (key === "text" || text.length > 1000 || /[\r\n]/.test(text)) return false;
-  const kind = kindOfName(text);
+  const kind = getKindByName(text);
   return kind === "3d" || (kind !== undefined && /^(images?|gifs|videos?|audios?|3d|files)$/.test(key));
 }
 
-function bareFileView(location: OutputLocation, filename: string): OutputView {
-  return fromFile(location, { filename, subfolder: "", type: "output" }, mediaKindOf({ names: [filename], key: location.key }), filename);
+function toNamedFileView(location: OutputLocation, filename: string): OutputView {
+  return createFileView(
+    location,
+    { filename, subfolder: "", type: "output" },
+    getMediaKind({ names: [filename], key: location.key }),
+    filename,
+  );
 }
 
-function fileView(location: OutputLocation, item: Record<string, unknown>, animated: boolean): OutputView | undefined {
+function toFileView(location: OutputLocation, item: Record<string, unknown>, animated: boolean): OutputView | undefined {
   const filename = textOf(item.filename);
   if (filename === undefined) return undefined;
   const displayName = textOf(item.display_name);
   const format = textOf(item.format);
-  const kind = mediaKindOf({
+  const kind = getMediaKind({
     names: [filename, displayName],
     types: [format, textOf(item.mime_type), textOf(item.mediaType)],
     key: location.key,
@@ -158,7 +163,7 @@ function fileView(location: OutputLocation, item: Record<string, unknown>, anima
   const frameRate = numberOf(item.frame_rate);
   const assetId = textOf(item.asset_id) ?? textOf(item.id);
   return {
-    ...fromFile(
+    ...createFileView(
       location,
       { filename, subfolder: textOf(item.subfolder) ?? "", type: textOf(item.type) ?? "output" },
       kind,
@@ -171,14 +176,14 @@ function fileView(location: OutputLocation, item: Record<string, unknown>, anima
   };
 }
 
-function fromFile(location: OutputLocation, file: OutputFile, kind: FileKind, name: string): OutputView {
+function createFileView(location: OutputLocation, file: OutputFile, kind: FileKind, name: string): OutputView {
   return { ...location, kind, name, file, animated: false, temporary: file.type === "temp" };
 }
 
-function textView(location: OutputLocation, text: string): OutputView {
+function createTextView(location: OutputLocation, text: string): OutputView {
   return { ...location, kind: "text", name: "", text, animated: false, temporary: false };
 }
 
-function jsonView(location: OutputLocation, json: unknown): OutputView {
+function createJsonView(location: OutputLocation, json: unknown): OutputView {
   return { ...location, kind: "json", name: "", json, animated: false, temporary: false };
 }

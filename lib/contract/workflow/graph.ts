@@ -1,4 +1,4 @@
-// The prompt graph: links, order and loops. No recursion: chains may have 5,000 nodes. Free of zod: browsers load it with the first page.
+// Links, order and loops of the prompt graph. Not recursive, because chains may have 5,000 nodes. Does not import zod.
 
 import { type JsonObject, objectOf } from "../json/json";
 import { own } from "../json/own";
@@ -9,19 +9,19 @@ export { readWorkflow, type WorkflowProblem } from "./read-workflow";
 
 type GraphLink = { nodeId: string; input: string; source: string; output: number };
 
-/** Any list of [text, whole number]; `{ __value__: [...] }` wraps a literal list so that it is not a link. */
+/** Any list of [text, whole number]. `{ __value__: [...] }` wraps a literal list. */
 export function isLink(value: unknown): value is Link {
   return Array.isArray(value) && value.length === 2 && typeof value[0] === "string" && Number.isInteger(value[1]) && Number(value[1]) >= 0;
 }
 
-/** Node ids in order, each with its class and the inputs that `keeps` selects: equal for equal graphs in any order. */
-export function shapeOf(graph: JsonObject, keeps: (nodeId: string, name: string, value: unknown) => boolean): unknown[] {
+/** The sorted nodes, each with its class and the included inputs, so that equal graphs have equal shapes. */
+export function getShape(graph: JsonObject, isIncluded: (nodeId: string, name: string, value: unknown) => boolean): unknown[] {
   return Object.keys(graph)
     .sort()
     .map((nodeId) => {
       const node = objectOf(own(graph, nodeId));
       const inputs = Object.entries(objectOf(node && own(node, "inputs")) ?? {})
-        .filter(([name, value]) => keeps(nodeId, name, value))
+        .filter(([name, value]) => isIncluded(nodeId, name, value))
         .sort(([a], [b]) => (a < b ? -1 : 1));
       return [nodeId, node && own(node, "class_type"), inputs];
     });
@@ -31,87 +31,87 @@ export function isSeedName(name: string): boolean {
   return /(^|_)seed$/i.test(name);
 }
 
-export function linksOf(node: Pick<GraphNode, "inputs">): Omit<GraphLink, "nodeId">[] {
+export function getLinks(node: Pick<GraphNode, "inputs">): Omit<GraphLink, "nodeId">[] {
   return Object.entries(node.inputs ?? {}).flatMap(([input, value]) =>
     isLink(value) ? [{ input, source: value[0], output: value[1] }] : [],
   );
 }
 
-export function allLinks(graph: Graph): GraphLink[] {
-  return Object.entries(graph).flatMap(([nodeId, node]) => linksOf(node).map((link) => ({ nodeId, ...link })));
+export function listLinks(graph: Graph): GraphLink[] {
+  return Object.entries(graph).flatMap(([nodeId, node]) => getLinks(node).map((link) => ({ nodeId, ...link })));
 }
 
-export function danglingLinks(graph: Graph): GraphLink[] {
-  return allLinks(graph).filter((link) => !Object.hasOwn(graph, link.source));
+export function findDanglingLinks(graph: Graph): GraphLink[] {
+  return listLinks(graph).filter((link) => !Object.hasOwn(graph, link.source));
 }
 
-/** Node ids, each after its sources; nodes that are ready at once keep the graph's order. Nodes in or behind a loop are left out. */
-export function topologicalOrder(graph: Graph): string[] {
+/** Node ids, each after its sources. Ties keep the graph's order. Nodes in or after a loop are omitted. */
+export function sortTopologically(graph: Graph): string[] {
   const ids = Object.keys(graph);
   const indexById = new Map(ids.map((id, index) => [id, index]));
-  const waitsFor = ids.map(() => 0);
+  const pendingSources = ids.map(() => 0);
   const followers: number[][] = ids.map(() => []);
-  for (const { nodeId, source } of allLinks(graph)) {
+  for (const { nodeId, source } of listLinks(graph)) {
     const [from, to] = [indexById.get(source), indexById.get(nodeId)];
     if (from === undefined || to === undefined) continue;
     followers[from]?.push(to);
-    waitsFor[to] = (waitsFor[to] ?? 0) + 1;
+    pendingSources[to] = (pendingSources[to] ?? 0) + 1;
   }
-  const ready = ids.flatMap((_, index) => (waitsFor[index] === 0 ? [index] : [])).reverse();
+  const ready = ids.flatMap((_, index) => (pendingSources[index] === 0 ? [index] : [])).reverse();
   const order: string[] = [];
   for (let index = ready.pop(); index !== undefined; index = ready.pop()) {
     order.push(ids[index] ?? "");
     for (const follower of followers[index] ?? []) {
-      waitsFor[follower] = (waitsFor[follower] ?? 0) - 1;
-      if (waitsFor[follower] === 0) insertDescending(ready, follower);
+      pendingSources[follower] = (pendingSources[follower] ?? 0) - 1;
+      if (pendingSources[follower] === 0) insertDescending(ready, follower);
     }
   }
   return order;
 }
 
-/** Everything that can be reached from `starts`, including these, each once. `budget` bounds the steps. */
-export function reach(
+/** All ids that can be reached from `starts`, including these. `budget` limits the number of steps. */
+export function findReachable(
   starts: readonly string[],
-  nextOf: (id: string) => readonly string[],
+  getNext: (id: string) => readonly string[],
   budget = Number.POSITIVE_INFINITY,
 ): Set<string> {
   const reached = new Set(starts);
-  const open = [...reached];
+  const remaining = [...reached];
   let steps = 0;
-  for (let id = open.pop(); id !== undefined && steps < budget; id = open.pop()) {
-    for (const next of nextOf(id)) {
+  for (let id = remaining.pop(); id !== undefined && steps < budget; id = remaining.pop()) {
+    for (const next of getNext(id)) {
       steps++;
       if (reached.has(next)) continue;
       reached.add(next);
-      open.push(next);
+      remaining.push(next);
     }
   }
   return reached;
 }
 
-/** The ids that a node's links name, including ids not in the graph. */
-export function directSources(graph: Graph): (nodeId: string) => string[] {
+/** The ids in a node's links, including ids that are not in the graph. */
+export function createSourceLookup(graph: Graph): (nodeId: string) => string[] {
   return (nodeId) => {
     const node = own(graph, nodeId);
-    return node ? linksOf(node).map(({ source }) => source) : [];
+    return node ? getLinks(node).map(({ source }) => source) : [];
   };
 }
 
-/** All nodes that a node takes from, directly or indirectly, including ids not in the graph. In a loop a node is its own source. */
-export function sourcesOf(graph: Graph, nodeId: string): Set<string> {
-  const nextOf = directSources(graph);
-  return reach(nextOf(nodeId), nextOf);
+/** All direct and indirect sources of a node, including ids that are not in the graph. In a loop, a node is its own source. */
+export function findSources(graph: Graph, nodeId: string): Set<string> {
+  const getNext = createSourceLookup(graph);
+  return findReachable(getNext(nodeId), getNext);
 }
 
-/** One loop, as node ids from a node over its sources back to itself (the first id is not repeated); undefined if there is none. */
+/** A loop, as node ids from a node over its sources (the first id is not repeated). Undefined if there is none. */
 export function findCycle(graph: Graph): string[] | undefined {
-  return findCycles(Object.keys(graph), directSources(graph)).next().value;
+  return findCycles(Object.keys(graph), createSourceLookup(graph)).next().value;
 }
 
-/** Each loop as its first `maxNodes` ids in the order of the links, starting at the first id of `order` that is on it. */
+/** Each loop as its first `maxNodes` ids in the order of the links, starting at its first id in `order`. */
 export function* findCycles(
   order: readonly string[],
-  nextOf: (id: string) => readonly string[],
+  getNext: (id: string) => readonly string[],
   maxNodes = Number.POSITIVE_INFINITY,
 ): Generator<string[], undefined> {
   const finished = new Set<string>();
@@ -120,7 +120,7 @@ export function* findCycles(
     const positions = new Map<string, number>();
     const enter = (id: string) => {
       positions.set(id, path.length);
-      path.push({ id, sources: nextOf(id), next: 0 });
+      path.push({ id, sources: getNext(id), next: 0 });
     };
     if (!finished.has(start)) enter(start);
     for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
@@ -150,19 +150,19 @@ function insertDescending(list: number[], value: number): void {
   list.splice(low, 0, value);
 }
 
-const node = object({}, { class_type: text, inputs: map(anything), _meta: object({}, { title: text }) });
-export type LooseNode = ReadBy<typeof node>;
-const nodes = map(node);
-const wrapper = object({ prompt: nodes });
+const readNode = object({}, { class_type: text, inputs: map(anything), _meta: object({}, { title: text }) });
+export type LooseNode = ReadBy<typeof readNode>;
+const readNodes = map(readNode);
+const readWrapper = object({ prompt: readNodes });
 
-/** `workflow`: `{ prompt, extra_data }` or a bare graph. Undefined if it is neither. */
-export function looseGraph(workflow: unknown): Readonly<Record<string, LooseNode>> | undefined {
-  return wrapper(workflow)?.prompt ?? nodes(workflow);
+/** `workflow` is `{ prompt, extra_data }` or a graph. Undefined for other values. */
+export function readLooseGraph(workflow: unknown): Readonly<Record<string, LooseNode>> | undefined {
+  return readWrapper(workflow)?.prompt ?? readNodes(workflow);
 }
 
 type NamedNode = { class_type?: string; _meta?: { title?: string | null } | null };
 
-/** Its title, else the catalogue's name for its class if known, else the class; empty if it has neither. */
-export function nodeName(node: NamedNode | undefined, catalogueName?: string | null): string {
+/** The title, or the catalogue's name of its class, or the class. Empty if it has none of these. */
+export function getNodeName(node: NamedNode | undefined, catalogueName?: string | null): string {
   return node?._meta?.title?.trim() || catalogueName?.trim() || node?.class_type || "";
 }

@@ -1,16 +1,16 @@
-// Parses a text into a graph: a bare API graph, or one inside the wrappers that programs use. Editor files are returned as they are.
+// Parses a text as a graph, which may be inside the wrappers that programs use. Editor files are returned unchanged.
 
 import { withSpellingsOf } from "../json/exact-json";
 import { isObject, type JsonObject, objectOf } from "../json/json";
-import { duplicateKeys, findJsonError, lineAndColumn } from "../json/json-text";
+import { findDuplicateKeys, findJsonError, getLineAndColumn } from "../json/json-text";
 import { own } from "../json/own";
-import { parseLenientJson, readLenientJson, TooManyExactNumbers, withoutNaN } from "../json/parse-json";
+import { parseLenient, parseLenientJson, replaceNaN, TooManyExactNumbers } from "../json/parse-json";
 import { type Graph } from "../schemas/graph";
-import { nameInExtraData } from "./workflow-name";
+import { getNameInExtraData } from "./workflow-name";
 
 export const workflowLimits = { characters: 5_000_000, nodes: 5000, depth: 100 } as const;
 
-/** Codes and facts only: messages are in the catalogue. */
+/** Codes and values only, because the messages are translated. */
 export type WorkflowProblem =
   | { code: "empty" }
   | { code: "no_nodes" }
@@ -27,39 +27,40 @@ export type WorkflowReading = { ok: true; value: Workflow } | { ok: false; failu
 
 export function readWorkflow(text: string): WorkflowReading {
   const json = text.startsWith("\uFEFF") ? text.slice(1) : text;
-  if (json.trim() === "") return refuse({ code: "empty" });
-  if (json.length > workflowLimits.characters) return tooLarge("characters", json.length);
+  if (json.trim() === "") return reject({ code: "empty" });
+  if (json.length > workflowLimits.characters) return rejectTooLarge("characters", json.length);
   let parsed: unknown;
   try {
-    parsed = readLenientJson(json);
+    parsed = parseLenient(json);
   } catch (error) {
-    if (error instanceof TooManyExactNumbers) return refuse({ code: "too_many_numbers", max: error.maxNumbers });
+    if (error instanceof TooManyExactNumbers) return reject({ code: "too_many_numbers", max: error.maxNumbers });
     // Replacements of the same length preserve error positions.
-    return refuse({ code: "not_json", ...lineAndColumn(json, findJsonError(withoutNaN(json, "0"))) });
+    return reject({ code: "not_json", ...getLineAndColumn(json, findJsonError(replaceNaN(json, "0"))) });
   }
-  return readParsed(parsed, json);
+  return parseValue(parsed, json);
 }
 
-/** The submitted graph, from a job's `workflow` (or an already parsed file); undefined if it holds none. */
+/** The submitted graph of a job's `workflow` or of a parsed file. Undefined if it has none. */
 export function unwrapWorkflow(workflow: unknown): { graph: Graph; extraData?: JsonObject } | undefined {
-  const reading = readParsed(workflow);
+  const reading = parseValue(workflow);
   return reading.ok ? { graph: reading.value.graph, extraData: reading.value.extraData } : undefined;
 }
 
-function readParsed(parsed: unknown, text?: string): WorkflowReading {
-  const depth = depthOf(parsed, workflowLimits.depth);
-  if (depth > workflowLimits.depth) return tooLarge("depth", depth);
-  const located = locate(parsed, { path: [], text });
-  if (!located) return refuse(isObject(parsed) && isBlank(parsed) ? { code: "no_nodes" } : { code: "no_graph", found: nameOfType(parsed) });
-  const problem = problemOf(located.graph);
-  if (problem) return refuse(problem);
-  const extraData = withoutPartnerKeys(located.extraData);
-  const title = extraData && nameInExtraData(extraData);
-  const duplicates = located.text === undefined ? [] : duplicateKeys(located.text, located.path);
+function parseValue(parsed: unknown, text?: string): WorkflowReading {
+  const depth = getDepth(parsed, workflowLimits.depth);
+  if (depth > workflowLimits.depth) return rejectTooLarge("depth", depth);
+  const locatedGraph = locateGraph(parsed, { path: [], text });
+  if (!locatedGraph)
+    return reject(isObject(parsed) && isBlank(parsed) ? { code: "no_nodes" } : { code: "no_graph", found: getTypeName(parsed) });
+  const problem = findProblem(locatedGraph.graph);
+  if (problem) return reject(problem);
+  const extraData = removePartnerKeys(locatedGraph.extraData);
+  const title = extraData && getNameInExtraData(extraData);
+  const duplicates = locatedGraph.text === undefined ? [] : findDuplicateKeys(locatedGraph.text, locatedGraph.path);
   return {
     ok: true,
     value: {
-      graph: toGraph(located.graph),
+      graph: toGraph(locatedGraph.graph),
       ...(title !== undefined && { title }),
       ...(extraData && { extraData }),
       ...(duplicates.length > 0 && { duplicates }),
@@ -70,26 +71,26 @@ function readParsed(parsed: unknown, text?: string): WorkflowReading {
 type JsonLocation = { text: string | undefined; path: readonly string[] };
 type LocatedGraph = JsonLocation & { graph: JsonObject; extraData?: unknown };
 
-/** Keys that programs use for a workflow: a queued prompt, the editor's own result, a request to a hosted worker, a job's details. */
-const wrappers = ["prompt", "output", "workflow", "input", "data"] as const;
+/** Keys of wrappers: a queued prompt, the editor's own result, a request to a hosted worker, and a job's details. */
+const wrapperKeys = ["prompt", "output", "workflow", "input", "data"] as const;
 const MAX_WRAPPER_DEPTH = 4;
 
-/** The graph or editor file in a value: the value itself, or inside objects, one-element lists and JSON texts. */
-function locate(value: unknown, location: JsonLocation): LocatedGraph | undefined {
+/** Finds the graph or editor file in a value: the value itself, or inside objects, one-element lists and JSON texts. */
+function locateGraph(value: unknown, location: JsonLocation): LocatedGraph | undefined {
   if (location.path.length > MAX_WRAPPER_DEPTH) return undefined;
   if (typeof value === "string") {
     const parsed = /^\s*\{/.test(value) ? parseLenientJson(value) : undefined;
-    return isObject(parsed) && depthOf(parsed, workflowLimits.depth) <= workflowLimits.depth
-      ? locate(parsed, { text: value, path: [] })
+    return isObject(parsed) && getDepth(parsed, workflowLimits.depth) <= workflowLimits.depth
+      ? locateGraph(parsed, { text: value, path: [] })
       : undefined;
   }
-  if (Array.isArray(value)) return value.length === 1 ? locate(value[0], { ...location, path: [...location.path, "0"] }) : undefined;
+  if (Array.isArray(value)) return value.length === 1 ? locateGraph(value[0], { ...location, path: [...location.path, "0"] }) : undefined;
   if (!isObject(value)) return undefined;
   if (Array.isArray(value.nodes) || Object.values(value).some(hasClass)) return { ...location, graph: value };
-  for (const key of wrappers) {
-    const inner = locate(own(value, key), { ...location, path: [...location.path, key] });
+  for (const key of wrapperKeys) {
+    const inner = locateGraph(own(value, key), { ...location, path: [...location.path, key] });
     if (!inner) continue;
-    const editorFile = key === "workflow" ? undefined : locate(own(value, "workflow"), location)?.graph;
+    const editorFile = key === "workflow" ? undefined : locateGraph(own(value, "workflow"), location)?.graph;
     const editorExtraData = Array.isArray(editorFile?.nodes) &&
       !Array.isArray(inner.graph.nodes) && { extra_pnginfo: { workflow: editorFile } };
     return { ...inner, extraData: inner.extraData ?? value.extra_data ?? (editorExtraData || undefined) };
@@ -99,10 +100,10 @@ function locate(value: unknown, location: JsonLocation): LocatedGraph | undefine
 
 function isBlank(value: JsonObject): boolean {
   const entries = Object.entries(value);
-  return entries.every(([key, inner]) => wrappers.some((name) => name === key) && isObject(inner) && isBlank(inner));
+  return entries.every(([key, inner]) => wrapperKeys.some((name) => name === key) && isObject(inner) && isBlank(inner));
 }
 
-function problemOf(candidate: JsonObject): WorkflowProblem | undefined {
+function findProblem(candidate: JsonObject): WorkflowProblem | undefined {
   if (Array.isArray(candidate.nodes)) return candidate.nodes.length === 0 ? { code: "no_nodes" } : { code: "ui_format", file: candidate };
   const entries = Object.entries(candidate);
   if (entries.length > workflowLimits.nodes) {
@@ -130,15 +131,15 @@ function toGraph(candidate: JsonObject): Graph {
   return Object.fromEntries(nodes);
 }
 
-/** Each submitter adds their own key: a redacted one would break the run, and a real one belongs to someone else. */
-function withoutPartnerKeys(extraData: unknown): JsonObject | undefined {
+/** Removes keys, because each submitter adds their own. A redacted key would break the run. */
+function removePartnerKeys(extraData: unknown): JsonObject | undefined {
   if (!isObject(extraData)) return undefined;
   const { api_key_comfy_org: _apiKey, auth_token_comfy_org: _token, ...rest } = extraData;
   return withSpellingsOf(extraData, rest);
 }
 
-/** Counts levels of lists and objects; stops one beyond `maxDepth`, so that a hostile file costs no more than a normal one. */
-function depthOf(value: unknown, maxDepth: number): number {
+/** Counts levels of lists and objects. Stops one level beyond `maxDepth`, so that hostile files cost no more than normal ones. */
+function getDepth(value: unknown, maxDepth: number): number {
   let level: unknown[] = [value];
   for (let depth = 0; ; depth++) {
     const containers = level.filter((item) => typeof item === "object" && item !== null);
@@ -147,17 +148,17 @@ function depthOf(value: unknown, maxDepth: number): number {
   }
 }
 
-function nameOfType(value: unknown): "list" | "text" | "number" | "boolean" | "null" | "object" {
+function getTypeName(value: unknown): "list" | "text" | "number" | "boolean" | "null" | "object" {
   if (Array.isArray(value)) return "list";
   if (value === null || value === undefined) return "null";
   if (typeof value === "string") return "text";
   return typeof value === "number" || typeof value === "bigint" ? "number" : typeof value === "boolean" ? "boolean" : "object";
 }
 
-function tooLarge(limit: keyof typeof workflowLimits, actual: number): WorkflowReading {
-  return refuse({ code: "too_large", limit, max: workflowLimits[limit], found: actual });
+function rejectTooLarge(limit: keyof typeof workflowLimits, actual: number): WorkflowReading {
+  return reject({ code: "too_large", limit, max: workflowLimits[limit], found: actual });
 }
 
-function refuse(failure: WorkflowProblem): WorkflowReading {
+function reject(failure: WorkflowProblem): WorkflowReading {
   return { ok: false, failure };
 }

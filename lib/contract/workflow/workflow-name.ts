@@ -1,29 +1,29 @@
-// The name of a workflow: the editor's own name if it was submitted with the graph, else a short id. Free of zod: first load.
+// The name of a workflow: the editor's name if it was submitted with the graph, or a short id. Does not import zod.
 
 import { isObject, type JsonObject, objectOf, textOf } from "../json/json";
 
 const MAX_NAME_LENGTH = 200;
 
-export function drawingIn(extraData: unknown): JsonObject | undefined {
+export function getDrawing(extraData: unknown): JsonObject | undefined {
   return objectOf(objectOf(objectOf(extraData)?.extra_pnginfo)?.workflow);
 }
 
-export function nameInExtraData(extraData: unknown): string | undefined {
-  return textOf(drawingIn(extraData)?.name)?.trim().slice(0, MAX_NAME_LENGTH);
+export function getNameInExtraData(extraData: unknown): string | undefined {
+  return textOf(getDrawing(extraData)?.name)?.trim().slice(0, MAX_NAME_LENGTH);
 }
 
-/** A workflow without a name is named after its id, marked with #: eight digits alone could be taken for a name. */
-export function namelessWorkflow(id: string): string {
+/** Named after its id and marked with #, because eight digits alone could be a name. */
+export function formatNamelessWorkflow(id: string): string {
   return `#${id.slice(0, 8)}`;
 }
 
-/** The name contains an id and means nothing to most people. */
+/** The name contains an id, which is not useful for most people. */
 export function isNameless(name: string): boolean {
   return /^#[0-9a-f]{8}$/i.test(name);
 }
 
-/** From a job in any view: the submitted name, else the last known one, else one made from the workflow's or the job's id. */
-export function workflowName(job: { id: string; workflow_id?: string; workflow_name?: string; workflow?: unknown }): string {
-  const submitted = isObject(job.workflow) ? nameInExtraData(job.workflow.extra_data) : undefined;
-  return submitted ?? textOf(job.workflow_name) ?? namelessWorkflow(textOf(job.workflow_id) ?? job.id);
+/** The name of any view of a job: the submitted name, or the last known one, or one from the workflow's or job's id. */
+export function getWorkflowName(job: { id: string; workflow_id?: string; workflow_name?: string; workflow?: unknown }): string {
+  const submitted = isObject(job.workflow) ? getNameInExtraData(job.workflow.extra_data) : undefined;
+  return submitted ?? textOf(job.workflow_name) ?? formatNamelessWorkflow(textOf(job.workflow_id) ?? job.id);
 }

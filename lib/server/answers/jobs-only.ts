@@ -1,8 +1,8 @@
 // Members who may see only the jobs of another member's own connection: the operations and files open to them.
-// An operation without `reads` in its row is refused; a file is open only if an answer about jobs has named it.
+// Operations without `reads` are rejected. A file may be fetched only if a job response has listed it.
 
 import "server-only";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { objectOf, textOf } from "@/lib/contract/json/json";
 import { isRead, type Operation } from "@/lib/contract/operation";
 import { outputsSchema, previewOutputSchema } from "@/lib/contract/schemas/execution";
@@ -14,16 +14,16 @@ import { type CallInput } from "../upstream/outgoing";
 
 type ConnectionState = Pick<Connection, "id" | "seenOf">;
 
-export function jobsOnly(owner: string): Failure {
-  return refusal("JOBS_ONLY", `This is ${owner}'s own connection. You can only view its jobs.`);
+export function jobsOnlyRefusal(owner: string): Failure {
+  return createFailure("JOBS_ONLY", `This is ${owner}'s own connection. You can only view its jobs.`);
 }
 
 export function readsJobs(operation: Operation): boolean {
   return isRead(operation) && operation.reads !== undefined;
 }
 
-/** Undefined if the call is allowed, and for all other members. */
-export async function refusalOf(
+/** Undefined if the call is allowed, and always for members with full access. */
+export async function checkJobsOnlyOperation(
   composition: Parts<"store">,
   connection: ConnectionState,
   operation: Operation,
@@ -31,21 +31,21 @@ export async function refusalOf(
 ): Promise<Failure | undefined> {
   const { seenOf } = connection;
   if (seenOf === undefined) return undefined;
-  if (!readsJobs(operation)) return jobsOnly(seenOf);
+  if (!readsJobs(operation)) return jobsOnlyRefusal(seenOf);
   if (operation.reads !== "jobFiles") return undefined;
   const { filename, subfolder, type, fullpath, workflow } = query ?? {};
-  if (fullpath !== undefined || workflow !== undefined) return jobsOnly(seenOf);
+  if (fullpath !== undefined || workflow !== undefined) return jobsOnlyRefusal(seenOf);
   const file = { filename: textOf(filename) ?? "", subfolder: textOf(subfolder) ?? "", type: textOf(type) ?? "" };
-  return refusalOfFile(composition, connection, file);
+  return checkJobsOnlyFile(composition, connection, file);
 }
 
-export async function refusalOfFile(
+export async function checkJobsOnlyFile(
   { store }: Parts<"store">,
   { id, seenOf }: ConnectionState,
   file: ShownFile | { asset: string },
 ): Promise<Failure | undefined> {
   if (seenOf === undefined) return undefined;
-  return "filename" in file && (await store.jobViewers.hasShown(id, file)) ? undefined : jobsOnly(seenOf);
+  return "filename" in file && (await store.jobViewers.hasShown(id, file)) ? undefined : jobsOnlyRefusal(seenOf);
 }
 
 /** Call before sending a response about jobs: its files may be fetched afterwards. */
@@ -55,12 +55,12 @@ export async function recordShownFiles(
   response: unknown,
 ): Promise<void> {
   if (seenOf === undefined) return;
-  const files = filesShownIn(response);
+  const files = collectFiles(response);
   if (files.length > 0) await store.jobViewers.addShown(id, files, now());
 }
 
-function filesShownIn(value: unknown): ShownFile[] {
-  const rows = rowsOf(value).map(objectOf);
+function collectFiles(value: unknown): ShownFile[] {
+  const rows = getJobRows(value).map(objectOf);
   const views = rows.flatMap((row): (OutputView | undefined)[] => [
     ...listOutputs(outputsSchema.safeParse(row?.outputs).data),
     toPreviewView(previewOutputSchema.safeParse(row?.preview_output).data),
@@ -68,8 +68,8 @@ function filesShownIn(value: unknown): ShownFile[] {
   return views.flatMap((view) => view?.file ?? []);
 }
 
-/** An answer is one job, a list of jobs, or an object with an entry for each job id. */
-function rowsOf(value: unknown): unknown[] {
+/** A response is one job, a list of jobs, or an object with an entry per job id. */
+function getJobRows(value: unknown): unknown[] {
   const response = objectOf(value) ?? {};
   for (const list of [response.jobs, response.history]) if (Array.isArray(list)) return list;
   return textOf(response.status) === undefined && response.outputs === undefined ? Object.values(response) : [response];

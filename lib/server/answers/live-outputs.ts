@@ -1,7 +1,7 @@
 // Outputs and progress of running jobs, as services report them on the WebSocket; kept in memory and bounded.
 
 import "server-only";
-import { type ComfyMessage, readMessage } from "@/lib/comfyui/socket";
+import { type ComfyMessage, parseMessage } from "@/lib/comfyui/socket";
 import { type JsonObject, numberOf, objectOf } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { type Outputs, outputsSchema } from "@/lib/contract/schemas/execution";
@@ -11,30 +11,30 @@ import { createLru } from "@/lib/shared/lru";
 /** `jobs` and `bytes` are limits for each socket. */
 const limits = { sockets: 50, jobs: 200, bytes: 4 * 1024 ** 2, messageBytes: 256 * 1024 };
 const MAX_ENDED = 2000;
-const LOOK_MS = 30_000;
+const CHECK_INTERVAL_MS = 30_000;
 /** Long, because a job may run for hours without a viewer. */
-const UNASKED_MS = 30 * 60_000;
-const AGAIN_MS = 10_000;
-const WITHOUT_MS = 10 * 60_000;
+const MAX_IDLE_MS = 30 * 60_000;
+const RETRY_MS = 10_000;
+const UNSUPPORTED_RETRY_MS = 10 * 60_000;
 
-/** `isListening`: from opening the socket until it has ended. It is not opened again before `restsUntil`. */
-type Place = {
-  askedAt: number;
+/** `isListening` is true from opening the socket until it closes. It is not reopened before `retryAtMs`. */
+type Subscription = {
+  lastUsedMs: number;
   isListening: boolean;
   /** True after the first message on the open socket. */
   isConnected: boolean;
   /** The job of the last message. Previews have no job id. */
   lastJob: string | undefined;
-  restsUntil: number;
+  retryAtMs: number;
   feed: Feed | undefined;
   jobs: Map<string, LiveReport>;
 };
 /**
- * `done`: nodes that have ended, including cached ones. `within`: the sum of the running nodes' progress, from 0 to 1 each.
- * `node`: the running one, with its step.
+ * `done` counts finished nodes, including cached ones. `within` is the sum of the running nodes' progress, each from 0 to 1.
+ * `node` is the running node, with its current step.
  */
 type LiveProgress = { done: number; within: number; node?: string; step?: number; steps?: number };
-/** `ended`: nodes that ended, from the messages of older servers. `nodesTotal`: set once the console has seen the job's graph. */
+/** `ended`: finished nodes, from the messages of older servers. `nodesTotal` is set once the job's graph is available. */
 export type LiveReport = {
   outputs: Outputs;
   cached: readonly string[];
@@ -42,18 +42,18 @@ export type LiveReport = {
   bytes: number;
   nodesTotal?: number;
   isTotalRequested?: true;
-  /** By the console's clock; unknown if the job started before the console listened. */
+  /** By the console's clock. Missing if the job started before the console subscribed. */
   startedMs?: number;
   progress?: LiveProgress;
 };
 /** `received`: called for every message. `changed`: called when a job starts or ends, or the queue changes. */
 export type ReportTarget = FeedTarget & { received(): void; changed(): void };
-/** Opens a socket to the service; its messages arrive with secrets already removed. */
+/** Opens a socket to the service. Secrets are removed from its messages before they arrive here. */
 type Listen = (target: ReportTarget) => Promise<Feed | undefined>;
-/** `jobId`: the job that has a new report; undefined if any job may have changed. */
+/** `jobId` is the job with a new report, or undefined if any job may have changed. */
 export type Watcher = (jobId: string | undefined) => void;
 
-/** `version`: a newer preview has a higher one, also after a restart. */
+/** A newer preview has a higher `version`, even after a restart. */
 export type Preview = { bytes: Uint8Array<ArrayBuffer>; type: string; version: number };
 /** Limit across all jobs. Only the newest preview of each job is cached. */
 const MAX_PREVIEWS_BYTES = 32 * 1024 ** 2;
@@ -62,13 +62,13 @@ export const MAX_PREVIEW_BYTES = 1024 ** 2;
 export type LiveOutputs = ReturnType<typeof createLiveOutputs>;
 
 export function createLiveOutputs(now: () => number) {
-  const places = new Map<string, Place>();
+  const subscriptions = new Map<string, Subscription>();
   const watchers = new Map<string, Set<Watcher>>();
   const previews = createLru<string, Preview>({ max: MAX_PREVIEWS_BYTES, sizeOf: ({ bytes }) => bytes.byteLength });
   let version = 0;
-  const looking = setInterval(() => void checkSockets(), LOOK_MS).unref();
+  const checkTimer = setInterval(() => void checkSockets(), CHECK_INTERVAL_MS).unref();
 
-  function notePreview(name: string, jobId: string | undefined, message: Uint8Array): string | undefined {
+  function storePreview(name: string, jobId: string | undefined, message: Uint8Array): string | undefined {
     const picture = readPreview(message);
     if (!picture || jobId === undefined) return undefined;
     version = Math.max(version + 1, now());
@@ -76,34 +76,34 @@ export function createLiveOutputs(now: () => number) {
     return jobId;
   }
 
-  function close(name: string, subscription: Place): void {
-    places.delete(name);
+  function close(name: string, subscription: Subscription): void {
+    subscriptions.delete(name);
     subscription.feed?.stop();
   }
 
   async function checkSockets(): Promise<void> {
-    for (const [name, place] of [...places]) {
-      if (now() - place.askedAt > UNASKED_MS) close(name, place);
-      // An outage does not mean that the key is invalid: it is checked again next time.
-      else if ((await ask(place).catch(() => undefined)) !== undefined) close(name, place);
+    for (const [name, subscription] of [...subscriptions]) {
+      if (now() - subscription.lastUsedMs > MAX_IDLE_MS) close(name, subscription);
+      // During an outage the key may still be valid, so it is checked again next time.
+      else if ((await checkAccess(subscription).catch(() => undefined)) !== undefined) close(name, subscription);
     }
   }
 
-  const ask = async ({ feed }: Place) => feed?.objection();
+  const checkAccess = async ({ feed }: Subscription) => feed?.objection();
 
-  async function open(name: string, subscription: Place, listen: Listen): Promise<void> {
+  async function open(name: string, subscription: Subscription, listen: Listen): Promise<void> {
     subscription.isListening = true;
     const notifyWatchers = (jobId?: string) => watchers.get(name)?.forEach((watcher) => watcher(jobId));
     const end = (feedEnd?: FeedEnd) => {
       subscription.isListening = false;
       subscription.isConnected = false;
       subscription.feed = undefined;
-      subscription.restsUntil = now() + (feedEnd?.code === feedEnds.notFound ? WITHOUT_MS : AGAIN_MS);
+      subscription.retryAtMs = now() + (feedEnd?.code === feedEnds.notFound ? UNSUPPORTED_RETRY_MS : RETRY_MS);
       notifyWatchers();
     };
     const send = (message: string | Uint8Array) => {
       const jobId =
-        typeof message === "string" ? note(subscription.jobs, message, now()) : notePreview(name, subscription.lastJob, message);
+        typeof message === "string" ? applyText(subscription.jobs, message, now()) : storePreview(name, subscription.lastJob, message);
       if (typeof message === "string") subscription.lastJob = jobId ?? subscription.lastJob;
       if (jobId !== undefined) notifyWatchers(jobId);
     };
@@ -111,55 +111,55 @@ export function createLiveOutputs(now: () => number) {
       () => undefined,
     );
     if (!feed) end();
-    else if (places.get(name) === subscription && subscription.isListening) subscription.feed = feed;
+    else if (subscriptions.get(name) === subscription && subscription.isListening) subscription.feed = feed;
     else feed.stop();
   }
 
   return {
-    /** What is known by job; listening starts now. `name` identifies the service and the key. */
+    /** Returns the reports by job and subscribes if needed. `name` identifies the service and the key. */
     at(name: string, listen: Listen): ReadonlyMap<string, LiveReport> {
-      const subscription = places.get(name) ?? {
-        askedAt: 0,
+      const subscription = subscriptions.get(name) ?? {
+        lastUsedMs: 0,
         isListening: false,
         isConnected: false,
         lastJob: undefined,
-        restsUntil: 0,
+        retryAtMs: 0,
         feed: undefined,
         jobs: new Map<string, LiveReport>(),
       };
       // Moves the most recently used entry to the end.
-      places.delete(name);
-      places.set(name, subscription);
-      subscription.askedAt = now();
-      if (!subscription.isListening && now() >= subscription.restsUntil) void open(name, subscription, listen);
-      for (const [oldest, other] of [...places].slice(0, -limits.sockets)) close(oldest, other);
+      subscriptions.delete(name);
+      subscriptions.set(name, subscription);
+      subscription.lastUsedMs = now();
+      if (!subscription.isListening && now() >= subscription.retryAtMs) void open(name, subscription, listen);
+      for (const [oldest, other] of [...subscriptions].slice(0, -limits.sockets)) close(oldest, other);
       return subscription.jobs;
     },
 
     previewOf: (name: string, jobId: string) => previews.get(`${name}\n${jobId}`),
 
-    reportOf: (name: string, jobId: string) => places.get(name)?.jobs.get(jobId),
+    reportOf: (name: string, jobId: string) => subscriptions.get(name)?.jobs.get(jobId),
 
     watch(name: string, watcher: Watcher): { stop(): void; isConnected(): boolean } {
-      const all = watchers.get(name) ?? new Set();
-      watchers.set(name, all.add(watcher));
+      const namedWatchers = watchers.get(name) ?? new Set();
+      watchers.set(name, namedWatchers.add(watcher));
       return {
         stop() {
-          all.delete(watcher);
-          if (all.size === 0 && watchers.get(name) === all) watchers.delete(name);
+          namedWatchers.delete(watcher);
+          if (namedWatchers.size === 0 && watchers.get(name) === namedWatchers) watchers.delete(name);
         },
-        isConnected: () => places.get(name)?.isConnected === true,
+        isConnected: () => subscriptions.get(name)?.isConnected === true,
       };
     },
 
     setTotal(name: string, jobId: string, nodesTotal: number): void {
-      const jobs = places.get(name)?.jobs;
+      const jobs = subscriptions.get(name)?.jobs;
       if (jobs) storeReport(jobs, jobId, { ...(jobs.get(jobId) ?? unknownJob), nodesTotal });
     },
 
     /** True once for each job that reports progress while its number of nodes is unknown. */
     requestTotal(name: string, jobId: string): boolean {
-      const jobs = places.get(name)?.jobs;
+      const jobs = subscriptions.get(name)?.jobs;
       const report = jobs?.get(jobId);
       if (!jobs || !report?.progress || report.nodesTotal !== undefined || report.isTotalRequested) return false;
       jobs.set(jobId, { ...report, isTotalRequested: true });
@@ -167,8 +167,8 @@ export function createLiveOutputs(now: () => number) {
     },
 
     stop(): void {
-      clearInterval(looking);
-      for (const [name, place] of places) close(name, place);
+      clearInterval(checkTimer);
+      for (const [name, subscription] of subscriptions) close(name, subscription);
     },
   };
 }
@@ -184,7 +184,7 @@ export function isNeeded(message: string | Uint8Array): message is string {
 const PREVIEW_EVENT = 1;
 const HEADER_BYTES = 8;
 
-/** Undefined for anything but a JPEG, PNG or WebP: the first bytes decide, not the declared type. */
+/** Accepts only JPEG, PNG and WebP. The first bytes decide, not the declared type. */
 function readPreview(message: Uint8Array): Omit<Preview, "version"> | undefined {
   if (message.byteLength <= HEADER_BYTES || message.byteLength > MAX_PREVIEW_BYTES) return undefined;
   if (new DataView(message.buffer, message.byteOffset).getUint32(0) !== PREVIEW_EVENT) return undefined;
@@ -200,14 +200,13 @@ function readPreview(message: Uint8Array): Omit<Preview, "version"> | undefined 
   return type && { bytes, type };
 }
 
-/** The type is at the beginning. */
 export function isStateChange(message: string): boolean {
   return stateChange.test(message.slice(0, 200));
 }
 
-/** The id of the job that has a new report. */
-function note(jobs: Place["jobs"], text: string | Uint8Array, atMs: number): string | undefined {
-  const message = isNeeded(text) ? readMessage(parseJson(text)) : undefined;
+/** Returns the id of the job with a new report. */
+function applyText(jobs: Subscription["jobs"], text: string | Uint8Array, atMs: number): string | undefined {
+  const message = isNeeded(text) ? parseMessage(parseJson(text)) : undefined;
   if (message?.jobId === undefined) return undefined;
   const report = jobs.get(message.jobId) ?? unknownJob;
   const next =
@@ -219,14 +218,14 @@ function note(jobs: Place["jobs"], text: string | Uint8Array, atMs: number): str
   return message.jobId;
 }
 
-function storeReport(jobs: Place["jobs"], jobId: string, next: LiveReport): void {
+function storeReport(jobs: Subscription["jobs"], jobId: string, next: LiveReport): void {
   jobs.delete(jobId);
   jobs.set(jobId, next);
   let bytes = [...jobs.values()].reduce((sum, job) => sum + job.bytes, 0);
-  for (const [oldest, one] of jobs) {
+  for (const [oldest, oldestReport] of jobs) {
     if (jobs.size <= limits.jobs && bytes <= limits.bytes) return;
     jobs.delete(oldest);
-    bytes -= one.bytes;
+    bytes -= oldestReport.bytes;
   }
 }
 
@@ -237,25 +236,25 @@ function applyMessage(report: LiveReport, { type, node, ...message }: ComfyMessa
     return output.success ? { ...report, bytes, outputs: { ...report.outputs, ...output.data } } : undefined;
   }
   if (type === "execution_cached") return { ...report, bytes, cached: message.nodes };
-  if (type === "executing") return afterNode(report, node);
+  if (type === "executing") return applyNodeStart(report, node);
   const isOfNode = node === undefined || node === report.progress?.node;
   if (type === "progress" && isOfNode && report.progress)
     return { ...report, progress: { ...report.progress, ...progressForNode(message) } };
   const states = type === "progress_state" ? message.states : undefined;
-  return states && { ...report, progress: progressIn(states, report.cached) };
+  return states && { ...report, progress: toProgress(states, report.cached) };
 }
 
-/** A node begins, so the one before it has ended. */
-function afterNode(report: LiveReport, node: string | undefined): LiveReport {
-  const before = report.progress?.node;
-  if (before === node && before !== undefined) return report;
-  const isOver = before === undefined || report.ended.has(before) || report.ended.size >= MAX_ENDED;
-  const ended = isOver ? report.ended : new Set([...report.ended, before]);
+/** A node has started, so the previous one has ended. */
+function applyNodeStart(report: LiveReport, node: string | undefined): LiveReport {
+  const previousNode = report.progress?.node;
+  if (previousNode === node && previousNode !== undefined) return report;
+  const isAlreadyCounted = previousNode === undefined || report.ended.has(previousNode) || report.ended.size >= MAX_ENDED;
+  const ended = isAlreadyCounted ? report.ended : new Set([...report.ended, previousNode]);
   const done = Math.max(report.progress?.done ?? 0, new Set([...report.cached, ...ended]).size);
   return {
     ...report,
     ended,
-    bytes: report.bytes + (ended === report.ended ? 0 : (before?.length ?? 0)),
+    bytes: report.bytes + (ended === report.ended ? 0 : (previousNode?.length ?? 0)),
     progress: { done, within: 0, node },
   };
 }
@@ -267,26 +266,26 @@ function progressForNode({
   step?: number | undefined;
   steps?: number | undefined;
 }): Pick<LiveProgress, "within" | "step" | "steps"> {
-  return { within: share(step, steps), ...(step !== undefined && steps !== undefined && steps > 1 && { step, steps }) };
+  return { within: toFraction(step, steps), ...(step !== undefined && steps !== undefined && steps > 1 && { step, steps }) };
 }
 
-/** A service may or may not list cached nodes here too. */
-function progressIn(nodes: JsonObject, cached: readonly string[]): LiveProgress {
+/** Services may or may not list cached nodes here. */
+function toProgress(nodes: JsonObject, cached: readonly string[]): LiveProgress {
   const done = new Set(cached);
   let within = 0;
   let running: Pick<LiveProgress, "node" | "step" | "steps"> = {};
   for (const [id, state] of Object.entries(nodes)) {
-    const { state: word, value, max } = objectOf(state) ?? {};
-    if (word === "finished") done.add(id);
-    else if (word === "running") {
-      const { within: part, ...step } = progressForNode({ step: numberOf(value), steps: numberOf(max) });
-      within += part;
+    const { state: status, value, max } = objectOf(state) ?? {};
+    if (status === "finished") done.add(id);
+    else if (status === "running") {
+      const { within: nodeProgress, ...step } = progressForNode({ step: numberOf(value), steps: numberOf(max) });
+      within += nodeProgress;
       running = { node: id, ...step };
     }
   }
   return { done: done.size, within, ...running };
 }
 
-function share(value = 0, max = 0): number {
+function toFraction(value = 0, max = 0): number {
   return max > 0 ? Math.min(1, Math.max(0, value / max)) : 0;
 }

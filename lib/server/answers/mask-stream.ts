@@ -1,32 +1,32 @@
-// Masks a JSON stream of any length at least as well as `maskSecrets`, with bounded memory. Input that is not JSON ends it with an error.
+// Masks a JSON stream of any length in bounded memory, at least as strictly as `maskSecrets`. Invalid JSON fails the stream.
 
 import "server-only";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { isSecretName } from "@/lib/contract/secrets/mask-secrets";
-import { endOfWindow, MASK, maskText, WINDOW } from "@/lib/contract/secrets/secret-texts";
+import { findWindowEnd, MASK, maskText, MAX_WINDOW_LENGTH } from "@/lib/contract/secrets/secret-texts";
 import { toByteStream } from "@/lib/shared/web-stream";
-import { keyGate } from "../upstream/key-gate";
+import { createKeyGate } from "../upstream/key-gate";
 
-/** Values this deep are masked; the parser of masked answers does the same. */
+/** Deeper values are masked. The parser of masked responses has the same limit. */
 const MAX_VISIBLE_DEPTH = 200;
 const MAX_DEPTH = 10_000;
 const MAX_NUMBER_LENGTH = 10_000;
 const SLICE_BYTES = 64 * 1024;
 
-class NotJson extends Error {}
+class InvalidJsonError extends Error {}
 
-/** A list or an object that is open. `name`: the field that holds it. */
+/** An open list or object. `name` is the field that contains it. */
 type Level = {
   parent: Level | undefined;
   depth: number;
   isList: boolean;
   name: string;
   isSecret: boolean;
-  /** The field that is being read; undefined where a name is expected. */
+  /** The current field, or undefined where a name is expected. */
   field?: string;
-  /** For a node in the editor's format: its `widgets_values` have no names. */
+  /** For a node in the editor's format, whose `widgets_values` have no names. */
   hasInputs?: boolean;
   hasSecretInput?: boolean;
 };
@@ -34,7 +34,7 @@ type Level = {
 type OpenText = { isSecret: boolean; isName: boolean; name: string; text: string; pendingText: string; raw: string; isEmpty: boolean };
 
 function createMasker(apiKey: string | undefined) {
-  const gate = keyGate(apiKey);
+  const gate = createKeyGate(apiKey);
   let level: Level | undefined;
   let text: OpenText | undefined;
   let word = "";
@@ -42,7 +42,7 @@ function createMasker(apiKey: string | undefined) {
 
   function open(isList: boolean): void {
     const depth = (level?.depth ?? 0) + 1;
-    if (depth > MAX_DEPTH) throw new NotJson("the answer is nested too deep");
+    if (depth > MAX_DEPTH) throw new InvalidJsonError("the answer is nested too deep");
     const isSecret = isInSecretField() || depth > MAX_VISIBLE_DEPTH;
     level = { parent: level, depth, isList, name: level?.field ?? "", isSecret };
   }
@@ -60,27 +60,27 @@ function createMasker(apiKey: string | undefined) {
     out += '"';
   }
 
-  /** `raw`: more of the text as it is in JSON, with whole escapes only. */
+  /** `raw` is the next part of the text in JSON notation, with complete escapes only. */
   function appendText(raw: string, isLast: boolean): void {
     if (!text) return;
     if (raw !== "") {
-      const plain = raw.includes("\\") ? unescaped(raw) : raw;
+      const unescapedText = raw.includes("\\") ? unescapeJson(raw) : raw;
       text.isEmpty = false;
-      if (text.name.length <= 100) text.name += plain.slice(0, 101);
-      if (!text.isSecret) text.text += plain;
+      if (text.name.length <= 100) text.name += unescapedText.slice(0, 101);
+      if (!text.isSecret) text.text += unescapedText;
     }
-    while (text.text.length > WINDOW || (isLast && text.text !== "")) {
-      const end = endOfWindow(text.text, 0);
-      pass(maskText(text.text.slice(0, end)), isLast && end === text.text.length);
+    while (text.text.length > MAX_WINDOW_LENGTH || (isLast && text.text !== "")) {
+      const end = findWindowEnd(text.text, 0);
+      writeMasked(maskText(text.text.slice(0, end)), isLast && end === text.text.length);
       text.text = text.text.slice(end);
     }
     if (isLast) {
-      if (text.pendingText !== "") pass("", true);
+      if (text.pendingText !== "") writeMasked("", true);
       endText();
     }
   }
 
-  function pass(masked: string, isLast: boolean): void {
+  function writeMasked(masked: string, isLast: boolean): void {
     if (!text) return;
     const raw = text.pendingText + writeExactJson(masked).slice(1, -1);
     const end = isLast ? raw.length : raw.length - gate.partialKeyLength(raw);
@@ -105,22 +105,22 @@ function createMasker(apiKey: string | undefined) {
 
   function endWord(): void {
     if (word === "") return;
-    const isPlain = /^(?:true|false|null|NaN|-?Infinity|-?\d[\d.eE+-]*)$/.test(word);
-    if (!isPlain || word.length > MAX_NUMBER_LENGTH) throw new NotJson("the answer is not JSON");
-    // A key of digits may be part of a number.
+    const isValid = /^(?:true|false|null|NaN|-?Infinity|-?\d[\d.eE+-]*)$/.test(word);
+    if (!isValid || word.length > MAX_NUMBER_LENGTH) throw new InvalidJsonError("the answer is not JSON");
+    // The key may be part of a number if it has digits only.
     out += gate.part(word) === word ? word : `"${MASK}"`;
     word = "";
   }
 
-  function handleDelimiter(letter: string): void {
+  function handleDelimiter(character: string): void {
     endWord();
-    if (letter === '"') return beginText();
-    out += letter;
-    if (letter === "{" || letter === "[") open(letter === "[");
-    else if (letter === "}" || letter === "]") {
-      if (!level || level.isList !== (letter === "]")) throw new NotJson("the answer is not JSON");
+    if (character === '"') return beginText();
+    out += character;
+    if (character === "{" || character === "[") open(character === "[");
+    else if (character === "}" || character === "]") {
+      if (!level || level.isList !== (character === "]")) throw new InvalidJsonError("the answer is not JSON");
       level = level.parent;
-    } else if (letter === "," && level) level.field = undefined;
+    } else if (character === "," && level) level.field = undefined;
   }
 
   return (chunk: string, isLast: boolean): string => {
@@ -128,9 +128,9 @@ function createMasker(apiKey: string | undefined) {
     while (at < chunk.length) {
       if (text) {
         const raw = text.raw + chunk.slice(at);
-        const end = endOfText(raw);
-        // An escape that is cut in two is kept for the next chunk.
-        const cut = end ?? raw.length - unfinishedEscape(raw);
+        const end = findClosingQuote(raw);
+        // An escape that is split across chunks is completed by the next one.
+        const cut = end ?? raw.length - incompleteEscapeLength(raw);
         at += (end === undefined ? raw.length : end + 1) - text.raw.length;
         text.raw = end === undefined ? raw.slice(cut) : "";
         appendText(raw.slice(0, cut), end !== undefined);
@@ -138,29 +138,29 @@ function createMasker(apiKey: string | undefined) {
       }
       delimiters.lastIndex = at;
       const next = delimiters.exec(chunk)?.index ?? chunk.length;
-      for (const part of chunk.slice(at, next).split(/(\s+)/)) {
-        if (/^\s/.test(part)) {
+      for (const segment of chunk.slice(at, next).split(/(\s+)/)) {
+        if (/^\s/.test(segment)) {
           endWord();
-          out += part;
-        } else word += part;
+          out += segment;
+        } else word += segment;
       }
-      if (word.length > MAX_NUMBER_LENGTH) throw new NotJson("the answer is not JSON");
+      if (word.length > MAX_NUMBER_LENGTH) throw new InvalidJsonError("the answer is not JSON");
       if (next < chunk.length) handleDelimiter(chunk.charAt(next));
       at = next + 1;
     }
     if (isLast) {
       endWord();
-      if (level || text) throw new NotJson("the answer ends too early");
+      if (level || text) throw new InvalidJsonError("the answer ends too early");
     }
-    const done = out;
+    const result = out;
     out = "";
-    return done;
+    return result;
   };
 }
 
 const delimiters = /["{}[\],:]/g;
 
-function endOfText(raw: string): number | undefined {
+function findClosingQuote(raw: string): number | undefined {
   for (let at = raw.indexOf('"'); at >= 0; at = raw.indexOf('"', at + 1)) {
     let slashes = 0;
     while (raw.charAt(at - 1 - slashes) === "\\") slashes += 1;
@@ -169,28 +169,27 @@ function endOfText(raw: string): number | undefined {
   return undefined;
 }
 
-function unfinishedEscape(raw: string): number {
+function incompleteEscapeLength(raw: string): number {
   const tail = /(\\+)(u[\da-fA-F]{0,3})?$/.exec(raw);
   if (!tail) return 0;
-  const [whole, slashes = "", code] = tail;
+  const [escape, slashes = "", code] = tail;
   if (slashes.length % 2 === 0) return 0;
-  return code === undefined ? 1 : whole.length - slashes.length + 1;
+  return code === undefined ? 1 : escape.length - slashes.length + 1;
 }
 
-function unescaped(raw: string): string {
+function unescapeJson(raw: string): string {
   try {
     return parseExactJson<string>(`"${raw}"`);
   } catch {
-    throw new NotJson("the answer is not JSON");
+    throw new InvalidJsonError("the answer is not JSON");
   }
 }
 
-/** `source` is read as fast as the result is. */
 export function maskJsonStream(source: ReadableStream<Uint8Array>, apiKey: string | undefined): ReadableStream<Uint8Array> {
   const mask = createMasker(apiKey);
   const decoder = new TextDecoder();
   const encoder = new TextEncoder();
-  async function* pieces(): AsyncGenerator<Uint8Array, void> {
+  async function* maskChunks(): AsyncGenerator<Uint8Array, void> {
     for await (const chunk of source) {
       for (let from = 0; from < chunk.byteLength; from += SLICE_BYTES) {
         const masked = mask(decoder.decode(chunk.subarray(from, from + SLICE_BYTES), { stream: true }), false);
@@ -202,9 +201,9 @@ export function maskJsonStream(source: ReadableStream<Uint8Array>, apiKey: strin
     const rest = mask(decoder.decode(), true);
     if (rest !== "") yield encoder.encode(rest);
   }
-  const reading = pieces();
+  const maskedChunks = maskChunks();
   return toByteStream(
-    () => reading.next(),
-    () => reading.return(),
+    () => maskedChunks.next(),
+    () => maskedChunks.return(),
   );
 }

@@ -5,43 +5,43 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, numberOf, objectOf, textOf } from "@/lib/contract/json/json";
-import { skippedIn } from "@/lib/contract/json/readers";
+import { countSkipped } from "@/lib/contract/json/readers";
 import { type AnswerOf, type Operation } from "@/lib/contract/operation";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { manageBodySchema } from "@/lib/contract/schemas/job";
-import { secretsInJob, secretsInWorkflow } from "@/lib/contract/secrets/secret-places";
+import { findJobSecrets, findWorkflowSecrets } from "@/lib/contract/secrets/secret-places";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition, type Target } from "../composition-type";
-import { notesOf, toJobResponse } from "../job-index/job-notes";
+import { toJobResponse, toNotes } from "../job-index/job-notes";
 import { type Connection } from "../store/connections";
 import { type CallInput } from "../upstream/outgoing";
 import { type Upstream } from "../upstream/upstream";
-import { withNames } from "../workflows/names";
+import { addWorkflowNames } from "../workflows/names";
 import { readsJobs, recordShownFiles } from "./jobs-only";
-import { noteTotal, withLiveProgress } from "./live-progress";
-import { redactForBrowser, withOwnAddresses } from "./redact";
+import { addLiveProgress, recordTotal } from "./live-progress";
+import { redactForBrowser, replaceServiceUrls } from "./redact";
 
 /** A history page that is too large is read again with this fraction of its entries. */
 const HISTORY_PAGE_DIVISOR = 5;
 
-async function withSecretPlaces<T>(operation: Operation, from: From, value: T, body: unknown): Promise<T>;
-async function withSecretPlaces({ subject }: Operation, from: From, value: unknown, body: unknown): Promise<unknown> {
+async function addSecretPaths<T>(operation: Operation, from: CallSource, value: T, body: unknown): Promise<T>;
+async function addSecretPaths({ subject }: Operation, from: CallSource, value: unknown, body: unknown): Promise<unknown> {
   if ((subject !== "job" && subject !== "submission") || !isObject(value)) return value;
-  const secretPlaces = subject === "submission" ? secretsInWorkflow(body) : secretsInJob(value);
-  const isShown = secretPlaces.length > 0 && (subject === "submission" || (await isOwner(from, value.id)));
-  // Adds the field only if there are places to report, and removes one that the service sent under this name.
+  const secretPaths = subject === "submission" ? findWorkflowSecrets(body) : findJobSecrets(value);
+  const isShown = secretPaths.length > 0 && (subject === "submission" || (await isOwner(from, value.id)));
+  // The field is added only with paths to report, and removed if the service sent one with this name.
   if (!isShown && !("held_secrets" in value)) return value;
-  return { ...value, held_secrets: isShown ? secretPlaces : undefined };
+  return { ...value, held_secrets: isShown ? secretPaths : undefined };
 }
 
-async function isOwner({ composition, connection, viewer }: From, id: unknown): Promise<boolean> {
+async function isOwner({ composition, connection, viewer }: CallSource, id: unknown): Promise<boolean> {
   const target = textOf(id);
   if (target === undefined) return false;
   const submitter = (await composition.store.audit.findFirstActors("submitPrompt", [target], connection.id)).get(target);
   return submitter ? submitter.memberId === viewer.memberId : hasRole(viewer.role, "operator");
 }
 
-type From = {
+type CallSource = {
   composition: Composition;
   connection: Connection;
   apiKey: string | undefined;
@@ -50,16 +50,16 @@ type From = {
   viewer: { memberId: string; role: Role; credential: { kind: string; name?: string } };
   upstream: Pick<Upstream, "exchange" | "call">;
 };
-type BrowserAnswer<O extends Operation> = { status: number; value: AnswerOf<O>; skipped: number };
+type BrowserResponse<O extends Operation> = { status: number; value: AnswerOf<O>; skipped: number };
 
-type Exchange<O extends Operation> = Promise<Result<{ status: number; value: AnswerOf<O> }, Failure>>;
+type ExchangeResult<O extends Operation> = Promise<Result<{ status: number; value: AnswerOf<O> }, Failure>>;
 
 /**
- * A page of the history that is too large is read again with fewer entries, and names where the next one begins. Programs get the
- * failure: they would take a short page for the last one.
+ * Retries a history page that is too large with fewer entries, and adds the offset of the next page. API clients get the failure,
+ * because they would treat a short page as the last one.
  */
-function exchangeBounded<O extends Operation>(operation: O, from: From, input: CallInput | undefined): Exchange<O>;
-async function exchangeBounded(operation: Operation, { upstream, viewer }: From, input: CallInput = {}): Exchange<Operation> {
+function exchangeBounded<O extends Operation>(operation: O, from: CallSource, input: CallInput | undefined): ExchangeResult<O>;
+async function exchangeBounded(operation: Operation, { upstream, viewer }: CallSource, input: CallInput = {}): ExchangeResult<Operation> {
   const first = await upstream.exchange(operation, input);
   const { query } = input;
   const offset = numberOf(query?.offset) ?? 0;
@@ -74,19 +74,19 @@ async function exchangeBounded(operation: Operation, { upstream, viewer }: From,
 }
 
 /**
- * All answers of services to browsers go through this function: masked, with names and live progress. Also updates the job index.
- * Members with the same rights share reads of jobs, so do not change the value.
+ * Processes every service response that a browser receives: masks it, adds names and live progress, and updates the job index.
+ * Members with the same rights share the response, so it must not be changed.
  */
 export async function callForBrowser<O extends Operation>(
   operation: O,
-  from: From,
+  from: CallSource,
   input?: CallInput,
-): Promise<Result<BrowserAnswer<O>, Failure>> {
+): Promise<Result<BrowserResponse<O>, Failure>> {
   if (operation.reads !== "jobs") return callOnce(operation, from, input);
   const { connection, viewer, fingerprint = "" } = from;
-  // Job details show the owner where secrets were. Programs get the full history.
-  const person = operation.subject === "job" && [viewer.memberId, viewer.role];
-  const rights = [connection.id, fingerprint, connection.seenOf !== undefined, viewer.credential.kind === "token", person];
+  // Job details show the owner where secrets were. API clients get the full history.
+  const viewerKey = operation.subject === "job" && [viewer.memberId, viewer.role];
+  const rights = [connection.id, fingerprint, connection.seenOf !== undefined, viewer.credential.kind === "token", viewerKey];
   const { params, query, limits, waits } = input ?? {};
   const key = writeExactJson([operation.name, connection.baseUrl, rights, params, query, limits, waits]);
   const sharedRead = { key, baseUrl: connection.baseUrl, signal: input?.signal };
@@ -95,29 +95,29 @@ export async function callForBrowser<O extends Operation>(
 
 async function callOnce<O extends Operation>(
   operation: O,
-  from: From,
+  from: CallSource,
   input: CallInput | undefined,
-): Promise<Result<BrowserAnswer<O>, Failure>> {
+): Promise<Result<BrowserResponse<O>, Failure>> {
   const result = await exchangeBounded(operation, from, input);
   if (!result.ok) return failed(redactForBrowser(result.failure, from));
   const { status, value } = result.value;
-  return ok({ status, value: await enriched(operation, from, value, input?.json), skipped: skippedIn(value) });
+  return ok({ status, value: await enrichResponse(operation, from, value, input?.json), skipped: countSkipped(value) });
 }
 
 /** Names are added to each list response once and cached until something changes. */
-async function addNames<T>(operation: Operation, from: From, value: T, body: unknown): Promise<T>;
-async function addNames(operation: Operation, from: From, value: unknown, body: unknown): Promise<unknown> {
+async function addNames<T>(operation: Operation, from: CallSource, value: T, body: unknown): Promise<T>;
+async function addNames(operation: Operation, from: CallSource, value: unknown, body: unknown): Promise<unknown> {
   const { jobAnswers } = from.composition;
-  const isKept = (operation.subject === "jobs" || operation.subject === "history") && isObject(value);
-  const namedAnswer = isKept ? jobAnswers.named(value, from.connection.baseUrl) : undefined;
-  if (namedAnswer) return namedAnswer;
+  const isCacheable = (operation.subject === "jobs" || operation.subject === "history") && isObject(value);
+  const cachedValue = isCacheable ? jobAnswers.named(value, from.connection.baseUrl) : undefined;
+  if (cachedValue) return cachedValue;
   const version = jobAnswers.versionOf(from.connection.baseUrl);
-  const namedValue = withOwnAddresses(await withNames(operation, from, value, body), from);
-  if (isKept && isObject(namedValue)) jobAnswers.keepNamed(value, version, namedValue);
+  const namedValue = replaceServiceUrls(await addWorkflowNames(operation, from, value, body), from);
+  if (isCacheable && isObject(namedValue)) jobAnswers.keepNamed(value, version, namedValue);
   return namedValue;
 }
 
-async function enriched<T>(operation: Operation, from: From, value: T, body: unknown): Promise<T> {
+async function enrichResponse<T>(operation: Operation, from: CallSource, value: T, body: unknown): Promise<T> {
   const { jobIndex, runKeys, now } = from.composition;
   const { memberId, credential } = from.viewer;
   const token = credential.kind === "token" ? credential.name : undefined;
@@ -127,25 +127,25 @@ async function enriched<T>(operation: Operation, from: From, value: T, body: unk
   const namedValue = await addNames(operation, from, value, body);
   // Yields, because each step takes long for a large response.
   await nextTurn();
-  const placed = await withSecretPlaces(operation, from, namedValue, redactedBody);
-  if (subject === "submission") noteTotal(from, textOf(objectOf(placed)?.prompt_id), objectOf(objectOf(redactedBody)?.prompt));
-  const passed = withLiveProgress(operation, from, placed);
-  if (readsJobs(operation)) await recordShownFiles(from.composition, from.connection, passed);
+  const withPaths = await addSecretPaths(operation, from, namedValue, redactedBody);
+  if (subject === "submission") recordTotal(from, textOf(objectOf(withPaths)?.prompt_id), objectOf(objectOf(redactedBody)?.prompt));
+  const withProgress = addLiveProgress(operation, from, withPaths);
+  if (readsJobs(operation)) await recordShownFiles(from.composition, from.connection, withProgress);
   const atMs = now();
-  if (subject === "removal") forgetCleared(from, body);
+  if (subject === "removal") removeClearedJobs(from, body);
   else if (subject !== undefined && subject !== "assets" && subject !== "asset" && subject !== "nodes") {
     jobIndex.see(from.connection.id, () => {
-      const response = toJobResponse(subject, passed, { sent: redactedBody, memberId, token, atMs });
-      return response ? runKeys.addTo(from.connection.id, notesOf(response)) : [];
+      const response = toJobResponse(subject, withProgress, { sent: redactedBody, memberId, token, atMs });
+      return response ? runKeys.addTo(from.connection.id, toNotes(response)) : [];
     });
   }
-  // The caller serializes it.
+  // Yields again before the caller serializes the response.
   await nextTurn();
-  return passed;
+  return withProgress;
 }
 
 /** A removed job may still be listed briefly, and is then indexed again. */
-function forgetCleared({ composition: { jobIndex }, connection }: From, submittedBody: unknown): void {
+function removeClearedJobs({ composition: { jobIndex }, connection }: CallSource, submittedBody: unknown): void {
   const body = manageBodySchema.safeParse(submittedBody);
   if (!body.success) return;
   if (body.data.clear) jobIndex.restart(connection.id);

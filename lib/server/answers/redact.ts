@@ -1,28 +1,28 @@
-// Masks secrets in a service's response, and replaces addresses of the embedded service. Every response to a client passes here.
+// Masks secrets in service responses, and replaces addresses of the embedded service. Every response to a client passes through here.
 
 import "server-only";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { type Parts } from "../composition-type";
-import { consolePath, consoleUrl, type Env, pathInConsole } from "../env";
+import { consolePath, consoleUrl, type Env, removeBasePath } from "../env";
 import { EMBEDDED_BASE_URL, isEmbedded } from "../upstream/send";
 
 export type Source = { composition: Parts<"env">; connection: { id: string; baseUrl: string }; apiKey: string | undefined };
 
 export function redactForBrowser<T>(value: T, source: Source): T {
-  return withOwnAddresses(maskSecrets(value, source.apiKey === undefined ? [] : [source.apiKey]), source);
+  return replaceServiceUrls(maskSecrets(value, source.apiKey === undefined ? [] : [source.apiKey]), source);
 }
 
-/** For values that are masked already: addresses of the embedded service become the console's own. */
-export function withOwnAddresses<T>(value: T, source: Omit<Source, "apiKey">): T {
+/** For values that are already masked: turns addresses of the embedded service into the console's own. */
+export function replaceServiceUrls<T>(value: T, source: Omit<Source, "apiKey">): T {
   if (!isEmbedded(source.connection.baseUrl)) return value;
-  return mapStrings(value, (text) => (text.startsWith(`${EMBEDDED_BASE_URL}/`) ? toOwnPath(text, source) : text));
+  return mapStrings(value, (text) => (text.startsWith(`${EMBEDDED_BASE_URL}/`) ? toConsolePath(text, source) : text));
 }
 
 /**
- * Maps the strings in a JSON value; `name` is the field name. Unchanged values are returned without copying, because pages are polled
- * every second. Copies keep the spelling of their numbers.
+ * Maps the strings in a JSON value; `name` is the field name. Unchanged values are not copied, because pages poll every second.
+ * Copies keep the spelling of their numbers.
  */
 function mapStrings<T>(value: T, change: (text: string, name?: string) => string): T;
 function mapStrings(value: unknown, change: (text: string, name?: string) => string, name?: string): unknown;
@@ -33,29 +33,31 @@ function mapStrings(value: unknown, change: (text: string, name?: string) => str
     const items = value.map((item: unknown) => mapStrings(item, change));
     return items.every((item, index) => item === value[index]) ? value : withSpellingsOf(value, items);
   }
-  const before = Object.entries(value);
-  const after = before.map(([key, item]): [string, unknown] => [key, mapStrings(item, change, key)]);
-  return after.every(([, item], index) => item === before[index]?.[1]) ? value : withSpellingsOf(value, Object.fromEntries(after));
+  const entries = Object.entries(value);
+  const mappedEntries = entries.map(([key, item]): [string, unknown] => [key, mapStrings(item, change, key)]);
+  return mappedEntries.every(([, item], index) => item === entries[index]?.[1])
+    ? value
+    : withSpellingsOf(value, Object.fromEntries(mappedEntries));
 }
 
-function toOwnPath(address: string, { composition, connection }: Omit<Source, "apiKey">): string {
+function toConsolePath(address: string, { composition, connection }: Omit<Source, "apiKey">): string {
   if (!URL.canParse(address)) return address;
   const url = new URL(address);
   url.searchParams.set(CONNECTION_PARAMETER, connection.id);
   return consolePath(composition.env, url.pathname + url.search);
 }
 
-/** Programs get whole addresses; `openedAt` is the origin at which they reached the console. */
-type Reader = { env: Env; openedAt: string | null; connectionId: string };
+/** API clients get absolute URLs; `openedAt` is the origin at which they reached the console. */
+type ApiClient = { env: Env; openedAt: string | null; connectionId: string };
 
-export function forPrograms(value: unknown, reader: Reader): unknown {
+export function redactForApi(value: unknown, reader: ApiClient): unknown {
   return mapStrings(value, (text, name) => (name === "preview_url" ? toAddress(text, reader) : text));
 }
 
-function toAddress(path: string, { env, openedAt, connectionId }: Reader): string {
-  const own = pathInConsole(env, path);
-  if (!own.startsWith("/api/")) return path;
-  const url = new URL(`${consoleUrl(env, openedAt)}${own}`);
+function toAddress(path: string, { env, openedAt, connectionId }: ApiClient): string {
+  const consolePathname = removeBasePath(env, path);
+  if (!consolePathname.startsWith("/api/")) return path;
+  const url = new URL(`${consoleUrl(env, openedAt)}${consolePathname}`);
   url.searchParams.set(CONNECTION_PARAMETER, connectionId);
   return url.href;
 }

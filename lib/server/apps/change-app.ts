@@ -15,11 +15,11 @@ import {
 } from "@/lib/contract/apps/app";
 import { compareVersions } from "@/lib/contract/apps/definition";
 import { isEditorFile } from "@/lib/contract/editor-workflow/file";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { objectOf } from "@/lib/contract/json/json";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
-import { secretsInWorkflow } from "@/lib/contract/secrets/secret-places";
+import { findWorkflowSecrets } from "@/lib/contract/secrets/secret-places";
 import { readWorkflow } from "@/lib/contract/workflow/graph";
 import { workflowLimits } from "@/lib/contract/workflow/read-workflow";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -27,33 +27,33 @@ import { type Context } from "../auth/viewer";
 import { findConnection, openConnection } from "../connections/access";
 import { type AuthedContext } from "../context";
 import { MAX_APPS, type StoredApp } from "../store/apps/apps";
-import { askerOf, cardsFor, noApp } from "./open-app";
+import { appNotFound, createCardMapper, toAppViewer } from "./open-app";
 
-type Reason = "workflow" | "otherVersion" | "damaged" | "other";
+type ImportErrorReason = "workflow" | "otherVersion" | "damaged" | "other";
 type Issue = { path: readonly PropertyKey[]; message: string };
 
-const sentences: Readonly<Record<Reason, string>> = {
+const importErrors: Readonly<Record<ImportErrorReason, string>> = {
   workflow: "This file is a workflow, not an app. Open it in Run and make an app of it.",
   otherVersion: "This file is an app of another version of Lightdesk. Export it again from a console of this version.",
   damaged: "This file is an app, but a part of it is wrong. Export it again.",
   other: "This file is no app. Choose a file that was exported from an app.",
 };
 
-/** `reason` is for screens, which have their own sentences. */
-export function noAppFile(body: unknown, issues: readonly Issue[]): Failure {
-  const reason = reasonOf(body);
+/** `reason` is for the UI, which has its own messages. */
+export function appFileRefusal(body: unknown, issues: readonly Issue[]): Failure {
+  const reason = findImportErrorReason(body);
   const issue = reason === "damaged" ? issues[0] : undefined;
   const where = issue && `${issue.path.map(String).join(".")}: ${issue.message}`.slice(0, 300);
-  return refusal("INVALID_BODY", where ? `${sentences[reason]} (${where})` : sentences[reason], { reason });
+  return createFailure("INVALID_BODY", where ? `${importErrors[reason]} (${where})` : importErrors[reason], { reason });
 }
 
-function reasonOf(body: unknown): Reason {
+function findImportErrorReason(body: unknown): ImportErrorReason {
   const { format, formatVersion } = objectOf(body) ?? {};
   if (format === APP_FILE_FORMAT) return formatVersion === 1 ? "damaged" : "otherVersion";
   return isEditorFile(body) || readWorkflow(writeExactJson(body)).ok ? "workflow" : "other";
 }
 
-const outdated = refusal(
+const outdatedRefusal = createFailure(
   "CONFLICT",
   "Another member changed this app while it was edited here. Open it again, then make the change in the newest version.",
 );
@@ -66,17 +66,17 @@ export async function listApps(
   const connection = await findConnection(context, connectionId);
   if (!connection.ok) return connection;
   const { apps } = context.composition.store;
-  const asker = askerOf(context.viewer);
+  const appViewer = toAppViewer(context.viewer);
   const words = q.toLowerCase().split(/\s+/).filter(Boolean).slice(0, 10);
   const [toCard, found, tags] = await Promise.all([
-    cardsFor(context),
-    apps.list(asker, connection.value.id, { words, ...filter }),
-    apps.tags(asker, connection.value.id),
+    createCardMapper(context),
+    apps.list(appViewer, connection.value.id, { words, ...filter }),
+    apps.tags(appViewer, connection.value.id),
   ]);
   return ok({ apps: found.apps.map(toCard), tags, ...(found.next !== undefined && { next: found.next }) });
 }
 
-/** Members who may use the connection, by name. Nothing else about them is sent. */
+/** Members who may use the connection, by name. Only their name and role are sent. */
 export async function listPeople(context: Context, connectionId: string | undefined): Promise<Result<AppPerson[], Failure>> {
   const connection = await findConnection(context, connectionId);
   if (!connection.ok) return connection;
@@ -97,14 +97,14 @@ export async function createApp(
   const access = await openConnection(context, connectionId);
   if (!access.ok) return access;
   annotateAudit({ connectionId: access.value.connection.id, outcome: app.definition.title });
-  const storedDefinition = withoutKeys(app.definition, access.value.apiKey);
+  const storedDefinition = rejectSecrets(app.definition, access.value.apiKey);
   if (!storedDefinition.ok) return storedDefinition;
   const { store, now } = context.composition;
   const { memberId, name: by } = viewer;
   const id = await store.apps.create({ ...app, connectionId: access.value.connection.id, memberId, by, now: now() });
-  if (id === undefined) return failed(refusal("CONFLICT", `A connection has at most ${MAX_APPS} apps.`));
+  if (id === undefined) return failed(createFailure("CONFLICT", `A connection has at most ${MAX_APPS} apps.`));
   annotateAudit({ target: id });
-  return again(context, id);
+  return reloadApp(context, id);
 }
 
 export async function updateApp(
@@ -113,25 +113,25 @@ export async function updateApp(
   { version, definition, access, limits }: z.output<typeof appUpdateSchema>,
 ): Promise<Result<StoredApp, Failure>> {
   const { viewer } = context;
-  if (version !== app.version) return failed(outdated);
+  if (version !== app.version) return failed(outdatedRefusal);
   const changes = definition ? compareVersions(app.definition, definition) : [];
   if (definition && changes.length > 0) {
     const connectionResult = await openConnection(context, app.connectionId);
     if (!connectionResult.ok) return connectionResult;
-    const storedDefinition = withoutKeys(definition, connectionResult.value.apiKey);
+    const storedDefinition = rejectSecrets(definition, connectionResult.value.apiKey);
     if (!storedDefinition.ok) return storedDefinition;
   }
-  if (changes.length === 0 && !changesAccess(app, access) && (!limits || writeExactJson(limits) === writeExactJson(app.limits)))
+  if (changes.length === 0 && !isAccessChanged(app, access) && (!limits || writeExactJson(limits) === writeExactJson(app.limits)))
     return ok(app);
   const change = { fromVersion: version, by: viewer.name, now: context.composition.now(), access, limits };
   const number = await context.composition.store.apps.change(app.id, { ...change, ...(changes.length > 0 && { definition, changes }) });
-  return number === undefined ? failed(outdated) : again(context, app.id);
+  return number === undefined ? failed(outdatedRefusal) : reloadApp(context, app.id);
 }
 
-function changesAccess(app: StoredApp, access: AppAccess | undefined): boolean {
+function isAccessChanged(app: StoredApp, access: AppAccess | undefined): boolean {
   if (!access) return false;
   const { members, roles } = access.kind === "members" ? access : { members: [], roles: [] };
-  const isSame = (some: readonly string[], others: readonly string[]) => [...some].sort().join("\n") === [...others].sort().join("\n");
+  const isSame = (ids: readonly string[], otherIds: readonly string[]) => [...ids].sort().join("\n") === [...otherIds].sort().join("\n");
   return access.kind !== app.access || !isSame(members, app.members) || !isSame(roles, app.roles);
 }
 
@@ -139,28 +139,28 @@ export async function restoreVersion({ params, ...context }: AuthedContext, app:
   const number = Number(params.number);
   const { store, now } = context.composition;
   const definition = Number.isSafeInteger(number) ? await store.apps.version(app.id, number) : undefined;
-  if (!definition) return failed(refusal("NOT_FOUND", "There is no such version."));
+  if (!definition) return failed(createFailure("NOT_FOUND", "There is no such version."));
   const changes = compareVersions(app.definition, definition);
   if (changes.length === 0) return ok(app);
   const change = { fromVersion: app.version, by: context.viewer.name, now: now(), definition, changes, restoredFrom: number };
-  return (await store.apps.change(app.id, change)) === undefined ? failed(outdated) : again(context, app.id);
+  return (await store.apps.change(app.id, change)) === undefined ? failed(outdatedRefusal) : reloadApp(context, app.id);
 }
 
 export function toFile({ definition: { cover: _asset, ...definition }, limits }: StoredApp, cover: string | undefined): AppFile {
   return { format: APP_FILE_FORMAT, formatVersion: 1, definition, limits, ...(cover !== undefined && { cover }) };
 }
 
-async function again({ composition: { store }, viewer }: Context, id: string): Promise<Result<StoredApp, Failure>> {
-  const app = await store.apps.find(askerOf(viewer), id);
-  return app ? ok(app) : failed(noApp);
+async function reloadApp({ composition: { store }, viewer }: Context, id: string): Promise<Result<StoredApp, Failure>> {
+  const app = await store.apps.find(toAppViewer(viewer), id);
+  return app ? ok(app) : failed(appNotFound);
 }
 
-function withoutKeys(definition: AppDefinition, apiKey: string | undefined): Result<AppDefinition, Failure> {
+function rejectSecrets(definition: AppDefinition, apiKey: string | undefined): Result<AppDefinition, Failure> {
   if (writeExactJson(definition).length > workflowLimits.characters)
-    return failed(refusal("UNPROCESSABLE", `The app is larger than ${workflowLimits.characters} characters.`));
+    return failed(createFailure("UNPROCESSABLE", `The app is larger than ${workflowLimits.characters} characters.`));
   const masked = maskSecrets(definition, apiKey === undefined ? [] : [apiKey]);
-  const [secretPlace] = secretsInWorkflow(masked.graph);
-  if (masked === definition && secretPlace === undefined) return ok(definition);
-  const where = secretPlace?.kind === "input" ? ` (${secretPlace.node}, ${secretPlace.input})` : "";
-  return failed(refusal("UNPROCESSABLE", `The workflow holds a key or a token${where}. An app is shared: take it out first.`));
+  const [secretPath] = findWorkflowSecrets(masked.graph);
+  if (masked === definition && secretPath === undefined) return ok(definition);
+  const where = secretPath?.kind === "input" ? ` (${secretPath.node}, ${secretPath.input})` : "";
+  return failed(createFailure("UNPROCESSABLE", `The workflow holds a key or a token${where}. An app is shared: take it out first.`));
 }

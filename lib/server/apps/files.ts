@@ -10,10 +10,10 @@ import { pipeline } from "node:stream/promises";
 import { Busboy } from "@fastify/busboy";
 import { type z } from "zod";
 import { type AppInput, type AppValues } from "@/lib/contract/apps/app";
-import { type AppProblem, problemOf } from "@/lib/contract/apps/fill";
+import { type AppProblem, createProblem } from "@/lib/contract/apps/fill";
 import { type FileRef, toFileRef, toImageValue } from "@/lib/contract/assets/file-refs";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
@@ -31,20 +31,20 @@ import { type StoredAppFile } from "../store/apps/app-files";
 import { type StoredApp } from "../store/apps/apps";
 import { pictureSize } from "../thumbnails/resize";
 
-/** For a whole form, which is on this machine's disk for a moment. */
+/** Limit for a whole form. Forms are temporarily stored on disk. */
 const MAX_BYTES = 512 * 1024 ** 2;
-const MAX_FIELD = 512 * 1024;
+const MAX_FIELD_BYTES = 512 * 1024;
 
-export type TakenFile = { part: string; fileName: string; path: string; hash: string; bytes: number; pixels: number | undefined };
-export type TakenForm = { fields: ReadonlyMap<string, string>; files: readonly TakenFile[]; dispose(): Promise<void> };
+export type ReceivedFile = { part: string; fileName: string; path: string; hash: string; bytes: number; pixels: number | undefined };
+export type ReceivedForm = { fields: ReadonlyMap<string, string>; files: readonly ReceivedFile[]; dispose(): Promise<void> };
 
 export function isForm(request: Request): boolean {
   return /^multipart\/form-data\b/i.test(request.headers.get("content-type") ?? "");
 }
 
 /** Reads the parts of a form; files are written to this machine's disk. The caller must call `dispose`. */
-export async function receiveForm(composition: Composition, request: Request): Promise<Result<TakenForm, Failure>> {
-  const { folder, dispose } = await makeFolder(composition);
+export async function receiveForm(composition: Composition, request: Request): Promise<Result<ReceivedForm, Failure>> {
+  const { folder, dispose } = await createTempFolder(composition);
   try {
     const formResult = await readForm(composition, request, folder);
     if (formResult.ok) return ok({ ...formResult.value, dispose });
@@ -52,35 +52,39 @@ export async function receiveForm(composition: Composition, request: Request): P
     return formResult;
   } catch (error) {
     await dispose();
-    // The route wrapper's catch explains a full disk.
+    // The route wrapper reports a full disk.
     if (isFullDisk(error)) throw error;
-    if (error instanceof TooLate)
-      return failed(refusal("REQUEST_TIMEOUT", `No form data arrived for ${composition.env.service.requestTimeoutMs / 1000} s.`));
-    if (error instanceof TooLarge) return failed(refusal("FILE_TOO_LARGE", `The form is larger than ${MAX_BYTES} bytes.`));
-    return failed(refusal("TRUNCATED_UPLOAD", "The form ended before it was complete."));
+    if (error instanceof TimeoutError)
+      return failed(createFailure("REQUEST_TIMEOUT", `No form data arrived for ${composition.env.service.requestTimeoutMs / 1000} s.`));
+    if (error instanceof TooLargeError) return failed(createFailure("FILE_TOO_LARGE", `The form is larger than ${MAX_BYTES} bytes.`));
+    return failed(createFailure("TRUNCATED_UPLOAD", "The form ended before it was complete."));
   }
 }
 
-class TooLarge extends Error {}
-class TooLate extends Error {}
+class TooLargeError extends Error {}
+class TimeoutError extends Error {}
 
-async function makeFolder({ formsFolder }: Parts<"formsFolder">): Promise<{ folder: string; dispose(): Promise<void> }> {
+async function createTempFolder({ formsFolder }: Parts<"formsFolder">): Promise<{ folder: string; dispose(): Promise<void> }> {
   await mkdir(formsFolder, { recursive: true });
   const folder = await mkdtemp(join(formsFolder, "form-"));
   return { folder, dispose: () => rm(folder, { recursive: true, force: true }) };
 }
 
-async function readForm(composition: Composition, request: Request, folder: string): Promise<Result<Omit<TakenForm, "dispose">, Failure>> {
+async function readForm(
+  composition: Composition,
+  request: Request,
+  folder: string,
+): Promise<Result<Omit<ReceivedForm, "dispose">, Failure>> {
   const parser = openParser(request);
-  if (!parser || !request.body) return failed(refusal("INVALID_BODY", "The multipart body has no boundary."));
+  if (!parser || !request.body) return failed(createFailure("INVALID_BODY", "The multipart body has no boundary."));
   const fields = new Map<string, string>();
-  const files: Promise<TakenFile>[] = [];
+  const files: Promise<ReceivedFile>[] = [];
   const streams: Readable[] = [];
   // Without this listener, an error after the pipelines would end the process.
   parser.on("error", () => undefined);
-  let refused: Failure | undefined;
+  let formRefusal: Failure | undefined;
   parser.on("field", (name, value, nameCut, valueCut) => {
-    if (nameCut || valueCut) refused ??= refusal("INVALID_BODY", "A part of the form is too long.");
+    if (nameCut || valueCut) formRefusal ??= createFailure("INVALID_BODY", "A part of the form is too long.");
     fields.set(name, value);
   });
   // Not every client sends a file name.
@@ -94,7 +98,7 @@ async function readForm(composition: Composition, request: Request, folder: stri
       hash.update(chunk);
     });
     const writing = pipeline(stream, createWriteStream(path)).then(async () => {
-      const pixels = await pixelsOf(path);
+      const pixels = await countPixels(path);
       return { part, fileName, path, hash: hash.digest("hex"), bytes, pixels };
     });
     // If a file cannot be written, stop reading: otherwise the form would stall.
@@ -103,9 +107,9 @@ async function readForm(composition: Composition, request: Request, folder: stri
     streams.push(stream);
   });
   for (const limit of ["fieldsLimit", "filesLimit", "partsLimit"] as const)
-    parser.on(limit, () => (refused ??= refusal("INVALID_BODY", "The form has too many parts.")));
+    parser.on(limit, () => (formRefusal ??= createFailure("INVALID_BODY", "The form has too many parts.")));
   try {
-    await pipeline(Readable.from(chunksOf(composition, request.body)), parser);
+    await pipeline(Readable.from(readChunks(composition, request.body)), parser);
   } catch (error) {
     // The parser doesn't close unfinished files, which would keep their disk space until the console stops.
     for (const stream of streams) stream.destroy();
@@ -114,19 +118,21 @@ async function readForm(composition: Composition, request: Request, folder: stri
   }
   const receivedFiles = await Promise.all(files);
   // Browsers send an empty nameless part for a file field that was left empty.
-  return refused ? failed(refused) : ok({ fields, files: receivedFiles.filter(({ fileName, bytes }) => fileName !== "" || bytes > 0) });
+  return formRefusal
+    ? failed(formRefusal)
+    : ok({ fields, files: receivedFiles.filter(({ fileName, bytes }) => fileName !== "" || bytes > 0) });
 }
 
-async function* chunksOf({ env }: Parts<"env">, body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* readChunks({ env }: Parts<"env">, body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const { requestTimeoutMs } = env.service;
   const reader = body.getReader();
   let bytes = 0;
   try {
     for (;;) {
-      const next = await withinTime(reader.read(), requestTimeoutMs);
+      const next = await withReadTimeout(reader.read(), requestTimeoutMs);
       if (next.done) return;
       bytes += next.value.byteLength;
-      if (bytes > MAX_BYTES) throw new TooLarge();
+      if (bytes > MAX_BYTES) throw new TooLargeError();
       yield next.value;
     }
   } finally {
@@ -134,10 +140,10 @@ async function* chunksOf({ env }: Parts<"env">, body: ReadableStream<Uint8Array>
   }
 }
 
-/** As for an upload: a slow form is never cut off as long as bytes arrive. */
-function withinTime<T>(step: Promise<T>, ms: number): Promise<T> {
-  return withTimeout(step, ms, () => {
-    throw new TooLate();
+/** The timeout restarts with every chunk, so a slow upload isn't cut off. */
+function withReadTimeout<T>(promise: Promise<T>, ms: number): Promise<T> {
+  return withTimeout(promise, ms, () => {
+    throw new TimeoutError();
   });
 }
 
@@ -146,7 +152,7 @@ function openParser(request: Request) {
     fields: 200,
     files: 50,
     parts: 250,
-    fieldSize: MAX_FIELD,
+    fieldSize: MAX_FIELD_BYTES,
     fieldNameSize: 100,
     headerPairs: 100,
   };
@@ -157,48 +163,48 @@ function openParser(request: Request) {
   }
 }
 
-export function problemOfFile(
+export function checkFileLimits(
   { limits: { pictureBytes, picturePixels } }: Pick<StoredApp, "limits">,
   input: AppInput,
-  { bytes, pixels }: Pick<TakenFile, "bytes" | "pixels">,
+  { bytes, pixels }: Pick<ReceivedFile, "bytes" | "pixels">,
 ): AppProblem | undefined {
   if (input.control.kind !== "picture") return undefined;
-  if (pictureBytes !== undefined && bytes > pictureBytes) return problemOf(input, "file_too_large", pictureBytes);
+  if (pictureBytes !== undefined && bytes > pictureBytes) return createProblem(input, "file_too_large", pictureBytes);
   if (picturePixels === undefined) return undefined;
-  if (pixels === undefined) return problemOf(input, "unreadable_file");
-  return pixels > picturePixels ? problemOf(input, "too_many_pixels", picturePixels) : undefined;
+  if (pixels === undefined) return createProblem(input, "unreadable_file");
+  return pixels > picturePixels ? createProblem(input, "too_many_pixels", picturePixels) : undefined;
 }
 
-async function pixelsOf(path: string): Promise<number | undefined> {
+async function countPixels(path: string): Promise<number | undefined> {
   const size = await pictureSize(path);
   return size && size.width * size.height;
 }
 
-/** Problems of named pictures with the app's limits. A picture that was not given here before is fetched from the service and measured. */
-export async function problemsOfNamed(access: Access, viewer: Viewer, app: StoredApp, values: AppValues): Promise<AppProblem[]> {
+/** Checks named pictures against the app's limits. Pictures that were not uploaded here are fetched from the service and measured. */
+export async function checkNamedPictures(access: Access, viewer: Viewer, app: StoredApp, values: AppValues): Promise<AppProblem[]> {
   if (app.limits.pictureBytes === undefined && app.limits.picturePixels === undefined) return [];
-  const { appKeeps } = access.composition.store;
+  const { appFiles } = access.composition.store;
   const problems: AppProblem[] = [];
   for (const input of app.definition.inputs) {
     const name = values[input.name];
     if (input.control.kind !== "picture" || typeof name !== "string") continue;
-    const file = await appKeeps.file(app.connectionId, viewer.memberId, name);
-    const size = file && file.bytes > 0 ? file : await remoteSizeOf(access, name);
-    const problem = size ? problemOfFile(app, input, size) : problemOf(input, "unreadable_file");
+    const file = await appFiles.file(app.connectionId, viewer.memberId, name);
+    const size = file && file.bytes > 0 ? file : await measureRemoteFile(access, name);
+    const problem = size ? checkFileLimits(app, input, size) : createProblem(input, "unreadable_file");
     if (problem) problems.push(problem);
   }
   return problems;
 }
 
-async function remoteSizeOf(access: Access, name: string): Promise<{ bytes: number; pixels: number | undefined } | undefined> {
+async function measureRemoteFile(access: Access, name: string): Promise<{ bytes: number; pixels: number | undefined } | undefined> {
   const result = await access.upstream.forward(operations.view, { query: toFileRef(name) });
   if (!result.ok || !result.value.ok) return undefined;
   const { body } = result.value;
-  const { folder, dispose } = await makeFolder(access.composition);
+  const { folder, dispose } = await createTempFolder(access.composition);
   const path = join(folder, "picture");
   try {
-    await pipeline(Readable.from(body ? chunksOf(access.composition, body) : []), createWriteStream(path));
-    return { bytes: (await stat(path)).size, pixels: await pixelsOf(path) };
+    await pipeline(Readable.from(body ? readChunks(access.composition, body) : []), createWriteStream(path));
+    return { bytes: (await stat(path)).size, pixels: await countPixels(path) };
   } catch (error) {
     await body?.cancel().catch(() => undefined);
     if (isFullDisk(error)) throw error;
@@ -208,24 +214,24 @@ async function remoteSizeOf(access: Access, name: string): Promise<{ bytes: numb
   }
 }
 
-export async function sendFile(context: AuthedContext, app: StoredApp, file: TakenFile): Promise<Result<string, Failure>> {
-  const result = await passUpload(context, app, operations.uploadImage, { file, fields: { type: "input" } });
+export async function uploadFile(context: AuthedContext, app: StoredApp, file: ReceivedFile): Promise<Result<string, Failure>> {
+  const result = await forwardUpload(context, app, operations.uploadImage, { file, fields: { type: "input" } });
   if (!result.ok) return result;
   const parsed = imageUploadAnswerSchema.safeParse(result.value);
-  return parsed.success ? ok(await storeUpload(context, app, parsed.data, file)) : failed(unreadable);
+  return parsed.success ? ok(await storeUpload(context, app, parsed.data, file)) : failed(unreadableRefusal);
 }
 
-const unreadable = refusal("UPSTREAM_UNREADABLE", "The service's answer to the upload cannot be read.");
+const unreadableRefusal = createFailure("UPSTREAM_UNREADABLE", "The service's answer to the upload cannot be read.");
 
-type Upload = { file: TakenFile; fields: Readonly<Record<string, string>> };
+type Upload = { file: ReceivedFile; fields: Readonly<Record<string, string>> };
 
-async function passUpload(
+async function forwardUpload(
   context: AuthedContext,
   app: StoredApp,
   operation: Operation,
   { file, fields }: Upload,
 ): Promise<Result<unknown, Failure>> {
-  const form = await formOf(file, fields);
+  const form = await buildForm(file, fields);
   const address = new URL(context.request.url);
   address.search = `?${new URLSearchParams({ [CONNECTION_PARAMETER]: app.connectionId }).toString()}`;
   const headers = new Headers({ "content-type": form.type, "content-length": String(form.body.size) });
@@ -239,40 +245,40 @@ async function storeUpload(
   { viewer, composition }: AuthedContext,
   app: StoredApp,
   response: z.output<typeof imageUploadAnswerSchema>,
-  { fileName: ownName, bytes, pixels }: Pick<TakenFile, "fileName" | "bytes" | "pixels">,
+  { fileName: ownName, bytes, pixels }: Pick<ReceivedFile, "fileName" | "bytes" | "pixels">,
 ): Promise<string> {
   const { store, now } = composition;
   const name = toImageValue(response);
-  await store.appKeeps.addFile(app.id, viewer.memberId, { name, ownName: toPlainLine(ownName).slice(0, 200), bytes, pixels }, now());
+  await store.appFiles.addFile(app.id, viewer.memberId, { name, ownName: toPlainLine(ownName).slice(0, 200), bytes, pixels }, now());
   return name;
 }
 
-/** The service puts the mask over the picture of `ref`. The result is the member's too, and counts as large as the picture they gave. */
-export async function sendMask(
+/** The service applies the mask to the picture of `ref`. The result belongs to the member and counts as large as the original. */
+export async function uploadMask(
   context: AuthedContext,
   app: StoredApp,
-  mask: TakenFile,
+  mask: ReceivedFile,
   { ref, original }: { ref: FileRef; original: StoredAppFile | undefined },
 ): Promise<Result<z.output<typeof maskUploadAnswerSchema>, Failure>> {
-  // A plain local server answers with a name even if it stored nothing: a name chosen by the member could later be another member's file.
+  // A plain local server returns a name even if it stored nothing, and a name chosen by the member could later be another member's file.
   const file = { ...mask, fileName: `clipspace-mask-${randomUUID()}.png` };
-  const result = await passUpload(context, app, operations.uploadMask, { file, fields: { original_ref: writeExactJson(ref) } });
+  const result = await forwardUpload(context, app, operations.uploadMask, { file, fields: { original_ref: writeExactJson(ref) } });
   if (!result.ok) return result;
   const parsed = maskUploadAnswerSchema.safeParse(result.value);
-  if (!parsed.success) return failed(unreadable);
+  if (!parsed.success) return failed(unreadableRefusal);
   await storeUpload(context, app, parsed.data, { fileName: original?.ownName ?? "", bytes: original?.bytes ?? 0, pixels: mask.pixels });
   return ok(parsed.data);
 }
 
-/** With Content-Length: some services refuse an upload without it. */
-async function formOf({ path, fileName }: TakenFile, fields: Upload["fields"]): Promise<{ type: string; body: Blob }> {
+/** With Content-Length, because some services reject an upload without it. */
+async function buildForm({ path, fileName }: ReceivedFile, fields: Upload["fields"]): Promise<{ type: string; body: Blob }> {
   const boundary = `----lightdesk${randomUUID()}`;
-  const bare = toPlainLine(fileName).split(/[/\\]/).at(-1)?.replaceAll('"', "%22").slice(-100) || "file";
-  // `name [output]` would refer to another file.
-  const last = bare.replace(/\]$/, "_");
-  const part = (head: string) => `--${boundary}\r\nContent-Disposition: form-data; ${head}\r\n`;
-  const texts = Object.entries(fields).map(([name, text]) => `${part(`name="${name}"`)}\r\n${text}\r\n`);
-  const begin = `${texts.join("")}${part(`name="image"; filename="${last}"`)}Content-Type: application/octet-stream\r\n\r\n`;
-  const body = new Blob([begin, await openAsBlob(path), `\r\n--${boundary}--\r\n`]);
+  const baseName = toPlainLine(fileName).split(/[/\\]/).at(-1)?.replaceAll('"', "%22").slice(-100) || "file";
+  // `name [output]` would refer to an output file.
+  const safeName = baseName.replace(/\]$/, "_");
+  const partHeader = (head: string) => `--${boundary}\r\nContent-Disposition: form-data; ${head}\r\n`;
+  const texts = Object.entries(fields).map(([name, text]) => `${partHeader(`name="${name}"`)}\r\n${text}\r\n`);
+  const prefix = `${texts.join("")}${partHeader(`name="image"; filename="${safeName}"`)}Content-Type: application/octet-stream\r\n\r\n`;
+  const body = new Blob([prefix, await openAsBlob(path), `\r\n--${boundary}--\r\n`]);
   return { type: `multipart/form-data; boundary=${boundary}`, body };
 }

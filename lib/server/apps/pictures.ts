@@ -2,70 +2,70 @@
 
 import "server-only";
 import { type AppPicture } from "@/lib/contract/apps/app";
-import { type AppProblem, isFileKind, problemOf, problemSentence } from "@/lib/contract/apps/fill";
+import { type AppProblem, createProblem, formatProblem, isFileKind } from "@/lib/contract/apps/fill";
 import { toFileRef, toImageValue } from "@/lib/contract/assets/file-refs";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { operations } from "@/lib/contract/operations";
 import { maskUploadFieldsSchema } from "@/lib/contract/operations/files";
-import { kindOfName } from "@/lib/contract/views/outputs-view";
+import { getKindByName } from "@/lib/contract/views/outputs-view";
 import { failed, type Result } from "@/lib/shared/result";
 import { type Context } from "../auth/viewer";
 import { type AuthedContext } from "../context";
 import { type StoredResult } from "../store/apps/app-runs";
 import { type StoredApp } from "../store/apps/apps";
-import { isForm, problemOfFile, receiveForm, sendFile, sendMask, type TakenFile, type TakenForm } from "./files";
+import { checkFileLimits, isForm, type ReceivedFile, type ReceivedForm, receiveForm, uploadFile, uploadMask } from "./files";
 import { canSeeWorkflows } from "./open-app";
 
 const MAX_SHOWN = 60;
 
-export async function filesNotTheirs(context: Context, app: StoredApp, values: Readonly<Record<string, unknown>>): Promise<AppProblem[]> {
+export async function checkFileAccess(context: Context, app: StoredApp, values: Readonly<Record<string, unknown>>): Promise<AppProblem[]> {
   const problems: AppProblem[] = [];
   for (const input of app.definition.inputs) {
     const name = values[input.name];
     if (!isFileKind(input.control.kind) || typeof name !== "string" || name === "") continue;
-    if (!(await mayName(context, app, name))) problems.push(problemOf(input, "not_yours"));
+    if (!(await canUseFile(context, app, name))) problems.push(createProblem(input, "not_yours"));
   }
   return problems;
 }
 
-export async function mayName({ composition: { store }, viewer }: Context, app: StoredApp, name: string): Promise<boolean> {
+export async function canUseFile({ composition: { store }, viewer }: Context, app: StoredApp, name: string): Promise<boolean> {
   if (canSeeWorkflows(viewer) && viewer.scope.operations?.includes(operations.view.name) !== false) return true;
-  if (examplesOf(app).includes(name)) return true;
-  const { appKeeps, appRuns } = store;
+  if (getExampleFiles(app).includes(name)) return true;
+  const { appFiles, appRuns } = store;
   const { connectionId, definition } = app;
   const { memberId } = viewer;
-  if (await appKeeps.file(connectionId, memberId, name)) return true;
+  if (await appFiles.file(connectionId, memberId, name)) return true;
   for await (const result of appRuns.findResults(connectionId, memberId, writeExactJson(toFileRef(name).filename)))
-    if (valueOf(result) === name) return true;
+    if (toFileValue(result) === name) return true;
   const files = definition.inputs.filter(({ control }) => isFileKind(control.kind));
-  const presets = await appKeeps.presets(app.id, memberId);
+  const presets = await appFiles.presets(app.id, memberId);
   return presets.some(({ inputs }) => files.some((input) => inputs[input.name] === name));
 }
 
 export async function listPictures({ composition: { store }, viewer }: Context, app: StoredApp): Promise<AppPicture[]> {
-  const { appKeeps, appRuns } = store;
-  const uploads = await appKeeps.files(app.connectionId, viewer.memberId, MAX_SHOWN);
+  const { appFiles, appRuns } = store;
+  const uploads = await appFiles.files(app.connectionId, viewer.memberId, MAX_SHOWN);
   const appPictures: AppPicture[] = [];
   for await (const result of appRuns.findResults(app.connectionId, viewer.memberId, '"kind":"image"')) {
-    const value = result.kind === "image" ? valueOf(result) : undefined;
+    const value = result.kind === "image" ? toFileValue(result) : undefined;
     if (value !== undefined) appPictures.push({ value, name: result.name, from: "made" });
     if (appPictures.length === MAX_SHOWN) break;
   }
   const pictures: AppPicture[] = [
-    ...examplesOf(app).map((value) => ({ value, name: toFileRef(value).filename, from: "example" as const })),
+    ...getExampleFiles(app).map((value) => ({ value, name: toFileRef(value).filename, from: "example" as const })),
     ...appPictures,
     ...uploads.map(({ name, ownName }) => ({ value: name, name: ownName || toFileRef(name).filename, from: "given" as const })),
   ];
-  const images = pictures.filter(({ value }) => kindOfName(toFileRef(value).filename) === "image");
+  const images = pictures.filter(({ value }) => getKindByName(toFileRef(value).filename) === "image");
   return [...new Map(images.map((picture) => [picture.value, picture])).values()];
 }
 
-function valueOf({ file }: StoredResult): string | undefined {
+function toFileValue({ file }: StoredResult): string | undefined {
   return file && toImageValue({ ...file, name: file.filename });
 }
 
-function examplesOf({ definition: { inputs } }: StoredApp): string[] {
+function getExampleFiles({ definition: { inputs } }: StoredApp): string[] {
   const files = inputs.filter(({ control }) => isFileKind(control.kind));
   return files.flatMap((input) => [input.default, input.example].filter((value) => typeof value === "string"));
 }
@@ -74,42 +74,42 @@ export async function receiveFile(context: AuthedContext, app: StoredApp): Promi
   return withFile(context, async ({ fields }, file) => {
     const requestedInput = fields.get("input");
     const input = app.definition.inputs.find(({ name, control }) => isFileKind(control.kind) && (requestedInput ?? name) === name);
-    if (!input) return failed(refusal("UNPROCESSABLE", "This app takes no such file."));
-    const problem = problemOfFile(app, input, file);
-    if (problem) return failed(refusal("UNPROCESSABLE", problemSentence(problem), { problems: [problem] }));
-    return sendFile(context, app, file);
+    if (!input) return failed(createFailure("UNPROCESSABLE", "This app takes no such file."));
+    const problem = checkFileLimits(app, input, file);
+    if (problem) return failed(createFailure("UNPROCESSABLE", formatProblem(problem), { problems: [problem] }));
+    return uploadFile(context, app, file);
   });
 }
 
 async function withFile<T>(
   { request, composition }: AuthedContext,
-  use: (form: TakenForm, file: TakenFile) => Promise<Result<T, Failure>>,
+  use: (form: ReceivedForm, file: ReceivedFile) => Promise<Result<T, Failure>>,
 ): Promise<Result<T, Failure>> {
-  if (!isForm(request)) return failed(refusal("UNSUPPORTED_MEDIA_TYPE", "The body must be multipart/form-data."));
+  if (!isForm(request)) return failed(createFailure("UNSUPPORTED_MEDIA_TYPE", "The body must be multipart/form-data."));
   const form = await receiveForm(composition, request);
   if (!form.ok) return form;
   try {
     const [file] = form.value.files;
-    return file ? await use(form.value, file) : failed(refusal("MISSING_FILE", "The body holds no file."));
+    return file ? await use(form.value, file) : failed(createFailure("MISSING_FILE", "The body holds no file."));
   } finally {
     await form.value.dispose();
   }
 }
 
-export async function receiveMask(context: AuthedContext, app: StoredApp): ReturnType<typeof sendMask> {
+export async function receiveMask(context: AuthedContext, app: StoredApp): ReturnType<typeof uploadMask> {
   return withFile(context, async ({ fields }, mask) => {
     const parsed = maskUploadFieldsSchema.safeParse(Object.fromEntries(fields));
-    if (!parsed.success) return failed(refusal("INVALID_BODY", "original_ref: must be JSON text with a filename."));
-    const { original_ref: named } = parsed.data;
-    const original = toImageValue({ ...named, name: named.filename });
-    if (!(await mayName(context, app, original))) return failed(refusal("NOT_FOUND", "There is no such file."));
+    if (!parsed.success) return failed(createFailure("INVALID_BODY", "original_ref: must be JSON text with a filename."));
+    const { original_ref: originalRef } = parsed.data;
+    const original = toImageValue({ ...originalRef, name: originalRef.filename });
+    if (!(await canUseFile(context, app, original))) return failed(createFailure("NOT_FOUND", "There is no such file."));
     const input = app.definition.inputs.find(({ control }) => control.kind === "picture" && control.hasMask);
-    if (!input) return failed(refusal("UNPROCESSABLE", "This app takes no mask."));
-    // A mask is as large as the picture below it.
-    const problem = problemOfFile({ limits: { picturePixels: app.limits.picturePixels } }, input, mask);
-    if (problem) return failed(refusal("UNPROCESSABLE", problemSentence(problem), { problems: [problem] }));
-    const storedOriginal = await context.composition.store.appKeeps.file(app.connectionId, context.viewer.memberId, original);
-    // Sends the checked reference, not the client's own: services read references in different ways.
-    return sendMask(context, app, mask, { ref: toFileRef(original), original: storedOriginal });
+    if (!input) return failed(createFailure("UNPROCESSABLE", "This app takes no mask."));
+    // A mask is as large as its picture.
+    const problem = checkFileLimits({ limits: { picturePixels: app.limits.picturePixels } }, input, mask);
+    if (problem) return failed(createFailure("UNPROCESSABLE", formatProblem(problem), { problems: [problem] }));
+    const storedOriginal = await context.composition.store.appFiles.file(app.connectionId, context.viewer.memberId, original);
+    // Sends the validated reference, because services parse references differently.
+    return uploadMask(context, app, mask, { ref: toFileRef(original), original: storedOriginal });
   });
 }

@@ -3,8 +3,8 @@
 import "server-only";
 import { type z } from "zod";
 import { type AppPreset, type appPresetBodySchema } from "@/lib/contract/apps/app";
-import { checkValue, problemSentence } from "@/lib/contract/apps/fill";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { checkValue, formatProblem } from "@/lib/contract/apps/fill";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
 import { isSecretName } from "@/lib/contract/secrets/mask-secrets";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -12,13 +12,13 @@ import { type Context, type Viewer } from "../auth/viewer";
 import { type AuthedContext } from "../context";
 import { type StoredPreset } from "../store/apps/app-files";
 import { type StoredApp } from "../store/apps/apps";
-import { filesNotTheirs } from "./pictures";
+import { checkFileAccess } from "./pictures";
 
 type Body = z.output<typeof appPresetBodySchema>;
-const noPreset = refusal("NOT_FOUND", "There is no such preset.");
+const presetNotFound = createFailure("NOT_FOUND", "There is no such preset.");
 
 export async function listPresets({ composition: { store }, viewer }: Context, app: StoredApp): Promise<AppPreset[]> {
-  const presets = await store.appKeeps.presets(app.id, viewer.memberId);
+  const presets = await store.appFiles.presets(app.id, viewer.memberId);
   return presets.map((preset) => toPreset(viewer, preset));
 }
 
@@ -26,54 +26,56 @@ export async function addPreset(context: AuthedContext, app: StoredApp, body: Bo
   const inputs = await checkPresetInputs(context, app, body);
   if (!inputs.ok) return inputs;
   const preset = { ...body, inputs: inputs.value, memberId: context.viewer.memberId };
-  const id = await context.composition.store.appKeeps.addPreset(app.id, preset);
+  const id = await context.composition.store.appFiles.addPreset(app.id, preset);
   if (id === undefined)
-    return failed(refusal("CONFLICT", "You have reached the maximum number of presets for this app. Remove one first."));
+    return failed(createFailure("CONFLICT", "You have reached the maximum number of presets for this app. Remove one first."));
   return ok(toPreset(context.viewer, { ...preset, id }));
 }
 
 export async function changePreset(context: AuthedContext, app: StoredApp, body: Body): Promise<Result<AppPreset, Failure>> {
-  const result = await ownPreset(context, app);
+  const result = await findEditablePreset(context, app);
   if (!result.ok) return result;
   const inputs = await checkPresetInputs(context, app, body);
   if (!inputs.ok) return inputs;
   const preset = { ...result.value, ...body, inputs: inputs.value };
-  await context.composition.store.appKeeps.changePreset(preset.id, preset);
+  await context.composition.store.appFiles.changePreset(preset.id, preset);
   return ok(toPreset(context.viewer, preset));
 }
 
 export async function removePreset(context: AuthedContext, app: StoredApp): Promise<Result<true, Failure>> {
-  const result = await ownPreset(context, app);
+  const result = await findEditablePreset(context, app);
   if (!result.ok) return result;
-  await context.composition.store.appKeeps.removePreset(result.value.id);
+  await context.composition.store.appFiles.removePreset(result.value.id);
   return ok(true);
 }
 
-async function ownPreset({ viewer, params, composition }: AuthedContext, app: StoredApp): Promise<Result<StoredPreset, Failure>> {
-  const presets = await composition.store.appKeeps.presets(app.id, viewer.memberId);
+async function findEditablePreset({ viewer, params, composition }: AuthedContext, app: StoredApp): Promise<Result<StoredPreset, Failure>> {
+  const presets = await composition.store.appFiles.presets(app.id, viewer.memberId);
   const preset = presets.find(({ id }) => id === params.preset);
-  if (!preset) return failed(noPreset);
-  return mayChange(viewer, preset) ? ok(preset) : failed(refusal("FORBIDDEN", "Only its author or an admin can change a preset."));
+  if (!preset) return failed(presetNotFound);
+  return canChangePreset(viewer, preset)
+    ? ok(preset)
+    : failed(createFailure("FORBIDDEN", "Only its author or an admin can change a preset."));
 }
 
 async function checkPresetInputs(context: Context, app: StoredApp, { inputs }: Body): Promise<Result<Body["inputs"], Failure>> {
   const presetInputs = app.definition.inputs.filter(({ name, input }) => Object.hasOwn(inputs, name) && !isSecretName(input));
   const values = Object.fromEntries(presetInputs.flatMap(({ name }) => (inputs[name] === undefined ? [] : [[name, inputs[name]]])));
-  const wrong = presetInputs.flatMap((input) => {
+  const invalidInputs = presetInputs.flatMap((input) => {
     const value = values[input.name];
     const result = value === "" ? undefined : checkValue(input, value, () => 0);
     return result?.ok === false ? [result.problem] : [];
   });
-  const problems = [...wrong, ...(await filesNotTheirs(context, app, values))];
+  const problems = [...invalidInputs, ...(await checkFileAccess(context, app, values))];
   const [first] = problems;
-  return first ? failed(refusal("UNPROCESSABLE", problemSentence(first), { problems })) : ok(values);
+  return first ? failed(createFailure("UNPROCESSABLE", formatProblem(first), { problems })) : ok(values);
 }
 
-function mayChange({ memberId, role }: Viewer, preset: Pick<StoredPreset, "memberId">): boolean {
+function canChangePreset({ memberId, role }: Viewer, preset: Pick<StoredPreset, "memberId">): boolean {
   return preset.memberId === memberId || hasRole(role, "admin");
 }
 
 function toPreset(viewer: Viewer, preset: StoredPreset): AppPreset {
   const { id, name, inputs, isTeam } = preset;
-  return { id, name, inputs, isTeam, canChange: mayChange(viewer, preset) };
+  return { id, name, inputs, isTeam, canChange: canChangePreset(viewer, preset) };
 }

@@ -9,8 +9,8 @@ import {
   type AppRun,
   type AppRunError,
 } from "@/lib/contract/apps/app";
-import { type AppProblem, isFileKind, problemOf, problemSentence } from "@/lib/contract/apps/fill";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { type AppProblem, createProblem, formatProblem, isFileKind } from "@/lib/contract/apps/fill";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { objectOf, textOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
@@ -18,23 +18,23 @@ import { parseJson } from "@/lib/contract/json/parse-json";
 import { readInputSpec } from "@/lib/contract/nodes/input-spec";
 import { operations } from "@/lib/contract/operations";
 import { type NodeError } from "@/lib/contract/schemas/execution";
-import { errorLine, type JobErrorView, type JobProgressView, toJobView } from "@/lib/contract/views/job-view";
+import { formatErrorLine, type JobErrorView, type JobProgressView, toJobView } from "@/lib/contract/views/job-view";
 import { listOutputs } from "@/lib/contract/views/outputs-view";
-import { submittedJob } from "@/lib/contract/workflow/submission";
+import { getSubmittedJob } from "@/lib/contract/workflow/submission";
 import { ok, type Result } from "@/lib/shared/result";
 import { getLiveOutputs } from "../answers/live-progress";
 import { callForBrowser } from "../answers/process-response";
 import { type Viewer } from "../auth/viewer";
 import { type Composition, type Parts } from "../composition-type";
 import { type Access } from "../connections/access";
-import { SUBMISSION_KEPT_MS } from "../prompts/submit-once";
-import { movingStates, type StoredResult, type StoredRun } from "../store/apps/app-runs";
+import { SUBMISSION_RETENTION_MS } from "../prompts/submit-once";
+import { activeRunStates, type StoredResult, type StoredRun } from "../store/apps/app-runs";
 import { type StoredApp } from "../store/apps/apps";
 import { canSeeWorkflows } from "./open-app";
 
 type Definition = Pick<StoredApp["definition"], "inputs">;
 
-const codes: Readonly<Record<string, AppProblem["code"]>> = {
+const problemCodes: Readonly<Record<string, AppProblem["code"]>> = {
   required_input_missing: "missing",
   invalid_input_type: "wrong_type",
   value_smaller_than_min: "too_small",
@@ -42,27 +42,27 @@ const codes: Readonly<Record<string, AppProblem["code"]>> = {
   value_not_in_list: "not_a_choice",
 };
 
-/** Failures that say nothing about the graph, such as an outage or a quota, stay as they are. */
-export function inAppWords(viewer: Viewer, definition: Definition, failure: Failure): Failure {
-  const refused = refusedGraph(definition, failure);
-  if (!refused) return failure;
-  const { message, problems, node } = refused;
-  if (problems) return refusal("UNPROCESSABLE", message, { problems });
-  return refusal("UNPROCESSABLE", message, { reason: "workflow", ...(node !== undefined && canSeeWorkflows(viewer) && { node }) });
+/** Failures unrelated to the graph, such as an outage or a quota, are returned unchanged. */
+export function toAppFailure(viewer: Viewer, definition: Definition, failure: Failure): Failure {
+  const graphError = toGraphError(definition, failure);
+  if (!graphError) return failure;
+  const { message, problems, node } = graphError;
+  if (problems) return createFailure("UNPROCESSABLE", message, { problems });
+  return createFailure("UNPROCESSABLE", message, { reason: "workflow", ...(node !== undefined && canSeeWorkflows(viewer) && { node }) });
 }
 
-/** With the node, which callers must show only to those who may see workflows. Undefined if the failure is not about the graph. */
-export function refusedGraph(definition: Definition, { nodeErrors, promptError, status }: Failure): AppRunError | undefined {
+/** Includes the node, so show it only to members who may see workflows. Undefined if the failure is unrelated to the graph. */
+export function toGraphError(definition: Definition, { nodeErrors, promptError, status }: Failure): AppRunError | undefined {
   if (!nodeErrors && !promptError && status !== 400 && status !== 422) return undefined;
-  const problems = problemsOfNodes(definition, nodeErrors);
+  const problems = toInputProblems(definition, nodeErrors);
   const failedNode = Object.keys(nodeErrors ?? {})[0] ?? textOf(objectOf(promptError?.extra_info)?.node_id);
   const node = failedNode === undefined ? {} : { node: failedNode };
-  if (problems.length > 0) return { message: problems.slice(0, 5).map(sentenceOf).join(". "), code: "inputs", problems, ...node };
+  if (problems.length > 0) return { message: problems.slice(0, 5).map(toProblemMessage).join(". "), code: "inputs", problems, ...node };
   const message = "The service refused this app's workflow. The app's author can open it in Run to see the reason.";
   return { message, code: "workflow", ...node };
 }
 
-function problemsOfNodes({ inputs }: Definition, nodeErrors: Failure["nodeErrors"]): AppInputProblem[] {
+function toInputProblems({ inputs }: Definition, nodeErrors: Failure["nodeErrors"]): AppInputProblem[] {
   const problemsByInput = new Map<string, AppInputProblem>();
   for (const [node, { errors }] of Object.entries(nodeErrors ?? {}))
     for (const error of errors) {
@@ -70,46 +70,46 @@ function problemsOfNodes({ inputs }: Definition, nodeErrors: Failure["nodeErrors
       const input = inputs.find((input) =>
         [input, ...(input.also ?? [])].some((inputRef) => inputRef.node === node && inputRef.input === name),
       );
-      if (input && !problemsByInput.has(input.name)) problemsByInput.set(input.name, problemOfError(input, error));
+      if (input && !problemsByInput.has(input.name)) problemsByInput.set(input.name, toInputProblem(input, error));
     }
   return [...problemsByInput.values()];
 }
 
-function problemOfError(input: AppInput, { type, message, extra_info: facts }: NodeError): AppInputProblem {
-  const code = own(codes, type);
-  // The file existed when the run was sent, but the service does not have it.
-  if (isFileKind(input.control.kind) && type !== "required_input_missing") return problemOf(input, "not_yours");
+function toInputProblem(input: AppInput, { type, message, extra_info: facts }: NodeError): AppInputProblem {
+  const code = own(problemCodes, type);
+  // The file existed when the run was sent, but the service doesn't have it.
+  if (isFileKind(input.control.kind) && type !== "required_input_missing") return createProblem(input, "not_yours");
   const spec = readInputSpec(input.input, objectOf(facts)?.input_config);
   const limit = spec.kind !== "number" ? undefined : code === "too_small" ? spec.min : code === "too_large" ? spec.max : undefined;
   const isBound = code === "too_small" || code === "too_large";
-  if (code && isBound === (limit !== undefined)) return problemOf(input, code, limit);
-  // The service's message for this error is about the node.
-  return type === "custom_validation_failed" || message === "" ? problemOf(input, "not_taken") : { ...inputNames(input), message };
+  if (code && isBound === (limit !== undefined)) return createProblem(input, code, limit);
+  // The service's message is about the node, not the input.
+  return type === "custom_validation_failed" || message === "" ? createProblem(input, "not_taken") : { ...inputNames(input), message };
 }
 
 function inputNames({ name, label }: AppInput): { input: string; label: string } {
   return { input: name, label };
 }
 
-function sentenceOf(problem: AppInputProblem): string {
-  return "code" in problem ? problemSentence(problem) : `${problem.label}: ${problem.message}`;
+function toProblemMessage(problem: AppInputProblem): string {
+  return "code" in problem ? formatProblem(problem) : `${problem.label}: ${problem.message}`;
 }
 
 const MAX_RESULTS = 200;
-const MAX_TEXT = 20_000;
-const MAX_NODE = 500;
+const MAX_TEXT_LENGTH = 20_000;
+const MAX_NODE_ID_LENGTH = 500;
 
 export function submissionKey(runId: string): string {
   return `app-${runId}`;
 }
 
-export function sendingOf(runId: string): string {
+export function sendingWorkName(runId: string): string {
   return `run ${runId}`;
 }
 
 type RefreshedRun = StoredRun & { progress?: JobProgressView };
 
-/** `isTakenBack`: its job was just removed from the queue. Some services don't report such jobs. */
+/** `isTakenBack`: the job was just removed from the queue. Some services don't report such jobs. */
 export async function refreshRun(
   access: Access,
   app: StoredApp,
@@ -118,13 +118,13 @@ export async function refreshRun(
 ): Promise<Result<RefreshedRun, Failure>> {
   const settledRun =
     run.jobId === undefined && (run.state === "sending" || run.state === "unsent") ? await settleSubmission(access.composition, run) : run;
-  if (settledRun.jobId === undefined || !movingStates.some((state) => state === settledRun.state)) return ok(settledRun);
+  if (settledRun.jobId === undefined || !activeRunStates.some((state) => state === settledRun.state)) return ok(settledRun);
   const detail = await callForBrowser(operations.getJob, access, { params: { job_id: settledRun.jobId }, waits: "poll" });
   if (!detail.ok) {
     if (detail.failure.code !== "NOT_FOUND") return detail;
-    if (isTakenBack) return ok(await change(access.composition, settledRun, { state: "cancelled", endedAt: access.composition.now() }));
+    if (isTakenBack) return ok(await updateRun(access.composition, settledRun, { state: "cancelled", endedAt: access.composition.now() }));
     return ok(
-      await change(access.composition, settledRun, {
+      await updateRun(access.composition, settledRun, {
         state: "unknown",
         error: { message: "The service has no such job any more.", code: "job_gone" },
       }),
@@ -138,14 +138,14 @@ export async function refreshRun(
     const updatedRun =
       state === settledRun.state && !results
         ? settledRun
-        : await change(access.composition, settledRun, { state, ...(results && { results }) });
+        : await updateRun(access.composition, settledRun, { state, ...(results && { results }) });
     return ok({ ...updatedRun, ...(progress && { progress }) });
   }
-  const definition = await definitionOf(access.composition, app, run);
-  const error = view.error && errorOf(definition, view.error);
-  const results = numbered(resultsOf(definition.outputs, job.outputs), settledRun.results);
+  const definition = await findDefinition(access.composition, app, run);
+  const error = view.error && toRunError(definition, view.error);
+  const results = numberResults(collectResults(definition.outputs, job.outputs), settledRun.results);
   return ok(
-    await change(access.composition, settledRun, {
+    await updateRun(access.composition, settledRun, {
       state,
       results,
       endedAt: view.endedAtMs ?? access.composition.now(),
@@ -154,102 +154,102 @@ export async function refreshRun(
   );
 }
 
-async function definitionOf({ store }: Parts<"store">, app: StoredApp, { version }: StoredRun): Promise<AppDefinition> {
+async function findDefinition({ store }: Parts<"store">, app: StoredApp, { version }: StoredRun): Promise<AppDefinition> {
   return (await store.apps.version(app.id, version)) ?? app.definition;
 }
 
 type LiveRun = { results?: StoredResult[]; progress?: JobProgressView };
 
-/** All results, if some arrived since the last read (maybe at another console); progress, if the job itself reports none. */
+/** `results`: all results, if new ones arrived since the last read. `progress`: set if the job itself reports none. */
 async function readLiveOutputs(access: Access, app: StoredApp, run: StoredRun, progress: JobProgressView | undefined): Promise<LiveRun> {
   if (run.jobId === undefined) return {};
-  const { outputs, progress: reported } = getLiveOutputs(access, run.jobId);
-  if (Object.keys(outputs).length === 0 && (progress || !reported)) return {};
-  const { graph, outputs: chosen } = await definitionOf(access.composition, app, run);
+  const { outputs, progress: reportedProgress } = getLiveOutputs(access, run.jobId);
+  if (Object.keys(outputs).length === 0 && (progress || !reportedProgress)) return {};
+  const { graph, outputs: chosenOutputs } = await findDefinition(access.composition, app, run);
   const { results = [] } = run;
   const numbers = new Set(results.map(({ number }) => number));
-  const fresh = numbered(resultsOf(chosen, outputs), results).filter(({ number }) => !numbers.has(number));
+  const newResults = numberResults(collectResults(chosenOutputs, outputs), results).filter(({ number }) => !numbers.has(number));
   return {
-    ...(fresh.length > 0 && { results: [...results, ...fresh].slice(0, MAX_RESULTS) }),
-    ...(!progress && reported && { progress: progressOf(reported, Object.keys(graph).length) }),
+    ...(newResults.length > 0 && { results: [...results, ...newResults].slice(0, MAX_RESULTS) }),
+    ...(!progress && reportedProgress && { progress: toProgressView(reportedProgress, Object.keys(graph).length) }),
   };
 }
 
-function progressOf({ done, within }: { done: number; within: number }, nodesTotal: number): JobProgressView {
+function toProgressView({ done, within }: { done: number; within: number }, nodesTotal: number): JobProgressView {
   const nodesDone = Math.min(done, nodesTotal);
   return { value: Math.min(1, (nodesDone + within) / Math.max(1, nodesTotal)), nodesDone, nodesTotal };
 }
 
-/** Results that have a number keep it; new ones get the next number. */
-function numbered(results: readonly StoredResult[], before: readonly StoredResult[] = []): StoredResult[] {
-  const unmatched = before.map(({ number, ...result }) => ({ number, text: writeExactJson(result) }));
+/** Known results keep their number; new ones get the next number. */
+function numberResults(results: readonly StoredResult[], previousResults: readonly StoredResult[] = []): StoredResult[] {
+  const unmatched = previousResults.map(({ number, ...result }) => ({ number, text: writeExactJson(result) }));
   let last = Math.max(0, ...unmatched.map(({ number = 0 }) => number));
   return results.map((result) => {
     const at = unmatched.findIndex(({ text }) => text === writeExactJson(result));
-    const [same] = at < 0 ? [] : unmatched.splice(at, 1);
-    return { ...result, number: same?.number ?? (last += 1) };
+    const [match] = at < 0 ? [] : unmatched.splice(at, 1);
+    return { ...result, number: match?.number ?? (last += 1) };
   });
 }
 
-/** An error of a graph that was refused after it was accepted is worded by inputs, as if it had been refused at once. */
-function errorOf(definition: AppDefinition, { lateValidation, ...error }: JobErrorView): AppRunError {
-  const refused = lateValidation && refusedGraph(definition, lateValidation);
-  if (refused) return refused;
+/** If a graph is rejected after it was accepted, the error refers to inputs, as for an immediate rejection. */
+function toRunError(definition: AppDefinition, { lateValidation, ...error }: JobErrorView): AppRunError {
+  const graphError = lateValidation && toGraphError(definition, lateValidation);
+  if (graphError) return graphError;
   const { nodeId } = error;
-  const message = errorLine({ ...error, nodeType: undefined, ...(lateValidation && { lateValidation }) });
-  return { message, ...(nodeId !== undefined && { node: nodeId.slice(0, MAX_NODE) }) };
+  const message = formatErrorLine({ ...error, nodeType: undefined, ...(lateValidation && { lateValidation }) });
+  return { message, ...(nodeId !== undefined && { node: nodeId.slice(0, MAX_NODE_ID_LENGTH) }) };
 }
 
-/** For a run without a job: looks up its submission, which the console keeps. */
+/** For a run without a job: looks up its stored submission. */
 async function settleSubmission(composition: Composition, run: StoredRun): Promise<StoredRun> {
   const { store, now } = composition;
   const key = submissionKey(run.id);
-  // Requested before the read below, so that the read sees everything the sender wrote before it finished.
-  if (await store.peers.isUnderWay(sendingOf(run.id))) return run;
+  // Checked before the read below, so that the read includes everything the sender wrote before it finished.
+  if (await store.peers.isUnderWay(sendingWorkName(run.id))) return run;
   const submission = await store.submissions.find({ memberId: run.memberId, key });
-  const jobId = submission?.answer === undefined ? undefined : submittedJob(parseJson(submission.answer));
-  if (jobId !== undefined) return change(composition, run, { jobId, state: "pending" });
-  if (submission?.failure) return change(composition, run, { state: "unknown", error: { message: submission.failure.message } });
+  const jobId = submission?.answer === undefined ? undefined : getSubmittedJob(parseJson(submission.answer));
+  if (jobId !== undefined) return updateRun(composition, run, { jobId, state: "pending" });
+  if (submission?.failure) return updateRun(composition, run, { state: "unknown", error: { message: submission.failure.message } });
   if (submission)
-    return change(composition, run, {
+    return updateRun(composition, run, {
       state: "unknown",
       error: { message: "The console stopped while it waited for the service's response.", code: "answer_lost" },
     });
-  if (now() - run.createdAt >= SUBMISSION_KEPT_MS)
-    return change(composition, run, {
+  if (now() - run.createdAt >= SUBMISSION_RETENTION_MS)
+    return updateRun(composition, run, {
       state: "unknown",
       error: { message: "The console ended while this run was sent, and it is not known any more whether it was.", code: "sending_lost" },
     });
-  return change(composition, run, {
+  return updateRun(composition, run, {
     state: "unsent",
     error: { message: "The console ended before this run was sent. Run it again.", code: "not_sent" },
   });
 }
 
-/** Stores what was found out since the run was read; if another process has moved it on meanwhile, that newer state wins. */
-async function change(
+/** Stores the changes, unless another process has changed the run meanwhile: then the newer state wins. */
+async function updateRun(
   { store }: Parts<"store">,
   run: StoredRun,
-  changed: Parameters<Composition["store"]["appRuns"]["set"]>[1],
+  changes: Parameters<Composition["store"]["appRuns"]["set"]>[1],
 ): Promise<StoredRun> {
   const { appRuns } = store;
-  if (await appRuns.set(run.id, changed, run)) return { ...run, ...changed };
+  if (await appRuns.set(run.id, changes, run)) return { ...run, ...changes };
   return (await appRuns.find(run.appId, run.memberId, run.id)) ?? run;
 }
 
-/** Results of the chosen outputs, in their order; of all outputs if none is chosen. */
-function resultsOf(outputs: AppDefinition["outputs"], jobOutputs: Parameters<typeof listOutputs>[0]): StoredResult[] {
-  const all = listOutputs(jobOutputs).filter(({ kind }) => kind !== "json");
+/** Results of the chosen outputs in their order, or of all outputs if none is chosen. */
+function collectResults(outputs: AppDefinition["outputs"], jobOutputs: Parameters<typeof listOutputs>[0]): StoredResult[] {
+  const fileOutputs = listOutputs(jobOutputs).filter(({ kind }) => kind !== "json");
   const chosen =
     outputs.length === 0
-      ? all.map((view) => ({ view, label: "" }))
-      : outputs.flatMap(({ node, label }) => all.filter(({ nodeId }) => nodeId === node).map((view) => ({ view, label })));
+      ? fileOutputs.map((view) => ({ view, label: "" }))
+      : outputs.flatMap(({ node, label }) => fileOutputs.filter(({ nodeId }) => nodeId === node).map((view) => ({ view, label })));
   return chosen.slice(0, MAX_RESULTS).map(({ view: { kind, name, file, text }, label }) => ({
     label,
     kind,
     name,
     ...(file && { file }),
-    ...(text !== undefined && { text: text.slice(0, MAX_TEXT) }),
+    ...(text !== undefined && { text: text.slice(0, MAX_TEXT_LENGTH) }),
   }));
 }
 
@@ -262,25 +262,25 @@ export function toRunView(viewer: Viewer, run: RefreshedRun): AppRun {
     state,
     createdAt,
     inputs,
-    results: (run.results ?? []).map((result, index) => toResult(run, result, numberOf(result, index))),
+    results: (run.results ?? []).map((result, index) => toResult(run, result, getResultNumber(result, index))),
     ...(endedAt !== undefined && { endedAt }),
     ...(progress?.value !== undefined && { progress: progress.value }),
-    ...(progress?.nodesTotal !== undefined && { step: stepOf(progress.nodesTotal, progress.nodesDone) }),
-    ...(error && { error: canSeeWorkflows(viewer) ? error : withoutNode(error) }),
+    ...(progress?.nodesTotal !== undefined && { step: toStep(progress.nodesTotal, progress.nodesDone) }),
+    ...(error && { error: canSeeWorkflows(viewer) ? error : removeNode(error) }),
     ...(jobId !== undefined && canSeeWorkflows(viewer) && { jobId }),
   };
 }
 
-function stepOf(of: number, done = 0): NonNullable<AppRun["step"]> {
+function toStep(of: number, done = 0): NonNullable<AppRun["step"]> {
   return { at: Math.min(done + 1, of), of };
 }
 
 /** Runs stored before results were numbered use the position. */
-export function numberOf({ number }: StoredResult, index: number): number {
+export function getResultNumber({ number }: StoredResult, index: number): number {
   return number ?? index + 1;
 }
 
-function withoutNode({ node: _node, ...error }: AppRunError): AppRunError {
+function removeNode({ node: _node, ...error }: AppRunError): AppRunError {
   return error;
 }
 
@@ -288,7 +288,7 @@ function toResult({ appId, id }: StoredRun, { label, kind, name, file, text }: S
   return {
     number,
     label,
-    // Stored results are never "json": `resultsOf` leaves out JSON of unknown shape.
+    // Stored results are never "json": `collectResults` leaves them out.
     kind: kind === "json" ? "text" : kind,
     name,
     ...(file && { path: `/api/apps/${appId}/runs/${id}/outputs/${number}` }),

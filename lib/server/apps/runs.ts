@@ -4,7 +4,7 @@ import "server-only";
 import { type z } from "zod";
 import { type AppRun, type appRunsQuerySchema } from "@/lib/contract/apps/app";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
-import { type Failure, isNotThere, refusal } from "@/lib/contract/failure";
+import { createFailure, type Failure, isNotFound } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { createdAssetSchema } from "@/lib/contract/schemas/asset";
 import { type OutputFile } from "@/lib/contract/views/outputs-view";
@@ -13,47 +13,47 @@ import { type Access, openConnection } from "../connections/access";
 import { type AuthedContext } from "../context";
 import { stopJobs } from "../jobs/stop-jobs";
 import { runOperation } from "../operations/run-operation";
-import { searchOf } from "../requests/read-request";
+import { getSearchParams } from "../requests/read-request";
 import { type StoredRun } from "../store/apps/app-runs";
 import { type StoredApp } from "../store/apps/apps";
 import { type ThumbnailSubject } from "../thumbnails/open-picture";
-import { edges, thumbnailAnswer } from "../thumbnails/thumbnail";
+import { edges, thumbnailResponse } from "../thumbnails/thumbnail";
 import { openApp } from "./open-app";
-import { numberOf, refreshRun, toRunView } from "./run-state";
+import { getResultNumber, refreshRun, toRunView } from "./run-state";
 
-const noRun = refusal("NOT_FOUND", "There is no such run.");
-type OpenedRun = { app: StoredApp; access: Access; run: StoredRun };
+const runNotFound = createFailure("NOT_FOUND", "There is no such run.");
+type RunContext = { app: StoredApp; access: Access; run: StoredRun };
 
-export async function openRun(context: AuthedContext): Promise<Result<OpenedRun, Failure>> {
+export async function openRun(context: AuthedContext): Promise<Result<RunContext, Failure>> {
   const app = await openApp(context);
   if (!app.ok) return app;
   const access = await openConnection(context, app.value.connectionId);
   if (!access.ok) return access;
   const { run: id } = context.params;
   const run = typeof id === "string" ? await context.composition.store.appRuns.find(app.value.id, context.viewer.memberId, id) : undefined;
-  return run ? ok({ app: app.value, access: access.value, run }) : failed(noRun);
+  return run ? ok({ app: app.value, access: access.value, run }) : failed(runNotFound);
 }
 
-export async function readRun({ viewer }: AuthedContext, { access, app, run }: OpenedRun): Promise<Result<AppRun, Failure>> {
+export async function readRun({ viewer }: AuthedContext, { access, app, run }: RunContext): Promise<Result<AppRun, Failure>> {
   const result = await refreshRun(access, app, run);
   return result.ok ? ok(toRunView(viewer, result.value)) : result;
 }
 
-type Page = { runs: AppRun[]; next?: string };
+type RunPage = { runs: AppRun[]; next?: string };
 
-/** Refreshes active runs. If the service doesn't respond, their last known state is returned. */
+/** Refreshes active runs. If the service doesn't respond, their last stored state is returned. */
 export async function listRuns(
   context: AuthedContext,
   app: StoredApp,
   { limit, after }: z.output<typeof appRunsQuerySchema>,
-): Promise<Result<Page, Failure>> {
+): Promise<Result<RunPage, Failure>> {
   const access = await openConnection(context, app.connectionId);
   if (!access.ok) return access;
   const cursor = /^(\d{1,16})\.([0-9a-f-]{36})$/.exec(after ?? "");
-  const before: [number, string] | undefined = cursor?.[2] === undefined ? undefined : [Number(cursor[1]), cursor[2]];
+  const beforeCursor: [number, string] | undefined = cursor?.[2] === undefined ? undefined : [Number(cursor[1]), cursor[2]];
   const appRuns = await context.composition.store.appRuns.list(app.id, context.viewer.memberId, {
     limit: limit + 1,
-    ...(before && { before }),
+    ...(beforeCursor && { before: beforeCursor }),
   });
   const page = appRuns.slice(0, limit);
   const runs = await Promise.all(
@@ -66,59 +66,63 @@ export async function listRuns(
   return ok({ runs, ...(last && { next: `${last.createdAt}.${last.id}` }) });
 }
 
-/** A waiting run is taken from the queue; a running one is stopped without touching other jobs, or not at all. */
-export async function cancelRun(context: AuthedContext, openedRun: OpenedRun): Promise<Result<AppRun, Failure>> {
+/** Removes a waiting run from the queue. Stops a running one only if the service can do so without stopping other jobs. */
+export async function cancelRun(context: AuthedContext, openedRun: RunContext): Promise<Result<AppRun, Failure>> {
   const { access, app } = openedRun;
   const result = await refreshRun(access, app, openedRun.run);
   if (!result.ok) return result;
   const { jobId, state } = result.value;
   const isTakenBack = state === "pending";
   if (jobId !== undefined && isTakenBack) {
-    const done = await access.upstream.call(operations.manageQueue, { json: { delete: [jobId] } });
-    if (!done.ok) return done;
+    const removal = await access.upstream.call(operations.manageQueue, { json: { delete: [jobId] } });
+    if (!removal.ok) return removal;
   } else if (jobId !== undefined && state === "in_progress") {
-    const stopped = await stopJobs(access, [jobId], context.request.signal);
-    if (!stopped.ok) return stopped;
-    if (stopped.value.unable.length > 0)
-      return failed(refusal("CONFLICT", "The service cannot stop this run alone while others are running there."));
+    const stopResult = await stopJobs(access, [jobId], context.request.signal);
+    if (!stopResult.ok) return stopResult;
+    if (stopResult.value.unable.length > 0)
+      return failed(createFailure("CONFLICT", "The service cannot stop this run alone while others are running there."));
   }
-  const after = await refreshRun(access, app, result.value, { isTakenBack });
-  return after.ok ? ok(toRunView(context.viewer, after.value)) : after;
+  const refreshed = await refreshRun(access, app, result.value, { isTakenBack });
+  return refreshed.ok ? ok(toRunView(context.viewer, refreshed.value)) : refreshed;
 }
 
-export async function resultBytes(context: AuthedContext, { app, run }: OpenedRun): Promise<Result<Response, Failure>> {
+export async function fetchResultFile(context: AuthedContext, { app, run }: RunContext): Promise<Result<Response, Failure>> {
   const resultNumber = Number(context.params.number);
-  const file = run.results?.find((result, index) => numberOf(result, index) === resultNumber)?.file;
-  return file ? fileBytes(context, app, file) : failed(refusal("NOT_FOUND", "There is no such output."));
+  const file = run.results?.find((result, index) => getResultNumber(result, index) === resultNumber)?.file;
+  return file ? fetchFile(context, app, file) : failed(createFailure("NOT_FOUND", "There is no such output."));
 }
 
-/** The file itself, or with `edge` a small WebP of it. The caller has checked that the member may see it. */
-export async function fileBytes(context: AuthedContext, app: StoredApp, file: OutputFile): Promise<Result<Response, Failure>> {
+/** The file itself, or a small WebP of it if `edge` is set. The caller has checked that the member may see it. */
+export async function fetchFile(context: AuthedContext, app: StoredApp, file: OutputFile): Promise<Result<Response, Failure>> {
   const { filename, subfolder, type } = file;
-  if (searchOf(context.request).has("edge")) return smallPicture(context, app, { filename, subfolder, type });
+  if (getSearchParams(context.request).has("edge")) return fetchThumbnail(context, app, { filename, subfolder, type });
   const address = new URL(context.request.url);
   const fileParams = new URLSearchParams({ [CONNECTION_PARAMETER]: app.connectionId, filename, subfolder, type });
-  const channel = searchOf(context.request).get("channel");
+  const channel = getSearchParams(context.request).get("channel");
   if (channel !== null) fileParams.set("channel", channel);
   address.search = `?${fileParams.toString()}`;
   const { headers, method, signal } = context.request;
   return runOperation(operations.view, { ...context, request: new Request(address, { method, headers, signal }) }, ok({}));
 }
 
-export async function smallPicture(context: AuthedContext, app: StoredApp, subject: ThumbnailSubject): Promise<Result<Response, Failure>> {
+export async function fetchThumbnail(
+  context: AuthedContext,
+  app: StoredApp,
+  subject: ThumbnailSubject,
+): Promise<Result<Response, Failure>> {
   const access = await openConnection(context, app.connectionId);
   if (!access.ok) return access;
-  const edgeParam = searchOf(context.request).get("edge") ?? "512";
+  const edgeParam = getSearchParams(context.request).get("edge") ?? "512";
   const edge = edges.find((edge) => String(edge) === edgeParam);
-  if (edge === undefined) return failed(refusal("INVALID_QUERY", `edge: must be one of ${edges.join(", ")}`));
+  if (edge === undefined) return failed(createFailure("INVALID_QUERY", `edge: must be one of ${edges.join(", ")}`));
   const isFixed = "filename" in subject && /^[0-9a-f]{64}\b/.test(subject.filename);
-  return thumbnailAnswer(access.value, context.composition, { subject, edge, isFixed, asker: context.request }, false);
+  return thumbnailResponse(access.value, context.composition, { subject, edge, isFixed, asker: context.request }, false);
 }
 
 export async function readCover(context: AuthedContext, app: StoredApp): Promise<Result<string | undefined, Failure>> {
   if (app.cover === undefined) return ok(undefined);
-  const picture = await smallPicture(context, app, { asset: app.cover });
-  if (!picture.ok) return isNotThere(picture.failure) ? ok(undefined) : picture;
+  const picture = await fetchThumbnail(context, app, { asset: app.cover });
+  if (!picture.ok) return isNotFound(picture.failure) ? ok(undefined) : picture;
   return ok(Buffer.from(await picture.value.arrayBuffer()).toString("base64") || undefined);
 }
 
@@ -132,7 +136,7 @@ export async function storeCover(
   const form = new FormData();
   form.set("tags", "cover");
   form.set("file", new File([Buffer.from(cover, "base64")], "cover.webp", { type: "image/webp" }));
-  // With Content-Length: some services refuse an upload without it.
+  // With Content-Length, because some services require it for uploads.
   const body = await new Response(form).blob();
   const address = new URL(context.request.url);
   address.search = connection === undefined ? "" : `?${new URLSearchParams({ [CONNECTION_PARAMETER]: connection }).toString()}`;
@@ -144,7 +148,9 @@ export async function storeCover(
     { ...context, request: new Request(address, init), annotateAudit: () => undefined },
     ok({}),
   );
-  if (!result.ok) return isNotThere(result.failure) ? ok(undefined) : result;
+  if (!result.ok) return isNotFound(result.failure) ? ok(undefined) : result;
   const parsed = createdAssetSchema.safeParse(await result.value.json());
-  return parsed.success ? ok(parsed.data.id) : failed(refusal("UPSTREAM_UNREADABLE", "The service's answer to the cover cannot be read."));
+  return parsed.success
+    ? ok(parsed.data.id)
+    : failed(createFailure("UPSTREAM_UNREADABLE", "The service's answer to the cover cannot be read."));
 }

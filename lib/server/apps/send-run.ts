@@ -3,18 +3,18 @@
 import "server-only";
 import { createHash } from "node:crypto";
 import { type AppDefinition, type AppInput, type AppRunError, type AppValues } from "@/lib/contract/apps/app";
-import { type AppProblem, fillApp, isFileKind, problemSentence, valueOfText } from "@/lib/contract/apps/fill";
+import { type AppProblem, fillApp, formatProblem, isFileKind, parseValueText } from "@/lib/contract/apps/fill";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
-import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing";
+import { readMatchingDrawing } from "@/lib/contract/editor-workflow/drawing";
 import { listOf } from "@/lib/contract/editor-workflow/file";
-import { writable } from "@/lib/contract/editor-workflow/write-file";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { createEditableFile } from "@/lib/contract/editor-workflow/write-file";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { setSpelling, withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
 import { type JsonObject, objectOf, textOf } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { isSecretName } from "@/lib/contract/secrets/mask-secrets";
-import { IDEMPOTENCY_HEADER, LABEL_HEADER, mayHaveStarted, submittedJob } from "@/lib/contract/workflow/submission";
+import { couldHaveStarted, getSubmittedJob, IDEMPOTENCY_HEADER, LABEL_HEADER } from "@/lib/contract/workflow/submission";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { readNodeInfos } from "../answers/node-classes";
 import { type Parts } from "../composition-type";
@@ -23,18 +23,18 @@ import { type AuthedContext } from "../context";
 import { submitOnce } from "../prompts/submit-once";
 import { type StoredRun } from "../store/apps/app-runs";
 import { type StoredApp } from "../store/apps/apps";
-import { problemOfFile, problemsOfNamed, sendFile, type TakenFile, type TakenForm } from "./files";
-import { filesNotTheirs } from "./pictures";
-import { inAppWords, refusedGraph, submissionKey } from "./run-state";
+import { checkFileLimits, checkNamedPictures, type ReceivedFile, type ReceivedForm, uploadFile } from "./files";
+import { checkFileAccess } from "./pictures";
+import { submissionKey, toAppFailure, toGraphError } from "./run-state";
 
-type RunInput = { values: Record<string, unknown>; files: readonly TakenFile[] };
+type RunInput = { values: Record<string, unknown>; files: readonly ReceivedFile[] };
 export type RunOrder = RunInput & { context: AuthedContext; access: Access; app: StoredApp; key: string | undefined };
 
-export function readFormInput({ definition }: StoredApp, { fields, files }: TakenForm): RunInput {
+export function readFormInput({ definition }: StoredApp, { fields, files }: ReceivedForm): RunInput {
   const inputsByName = new Map(definition.inputs.map((input) => [input.name, input]));
   const texts = [...fields].map(([name, text]): [string, unknown] => {
     const input = inputsByName.get(name);
-    return [name, input ? valueOfText(input, text) : text];
+    return [name, input ? parseValueText(input, text) : text];
   });
   // A file's hash represents it until the service has named the file.
   const hashes = files.map(({ part, hash }): [string, string] => [part, hash]);
@@ -43,96 +43,96 @@ export function readFormInput({ definition }: StoredApp, { fields, files }: Take
   return { values, files };
 }
 
-export function hashOf(values: RunOrder["values"]): string {
+export function hashValues(values: RunOrder["values"]): string {
   const sorted = Object.entries(values).sort(([one], [other]) => (one < other ? -1 : 1));
   return createHash("sha256").update(writeExactJson(sorted)).digest("hex");
 }
 
-export function withoutFiles(values: AppValues, files: readonly TakenFile[]): AppValues {
+export function removeFiles(values: AppValues, files: readonly ReceivedFile[]): AppValues {
   const parts = new Set(files.map(({ part }) => part));
   return Object.fromEntries(Object.entries(values).filter(([name]) => !parts.has(name)));
 }
 
 export function withoutSecrets({ definition: { inputs } }: StoredApp, values: AppValues): AppValues {
-  const isKept = (name: string) => inputs.some((input: AppInput) => input.name === name && !isSecretName(input.input));
-  return Object.fromEntries(Object.entries(values).filter(([name]) => isKept(name)));
+  const isStorable = (name: string) => inputs.some((input: AppInput) => input.name === name && !isSecretName(input.input));
+  return Object.fromEntries(Object.entries(values).filter(([name]) => isStorable(name)));
 }
 
 export async function checkRun({ context, access, app, values, files }: RunOrder): Promise<Result<AppValues, Failure>> {
   const filled = fillApp(app.definition, values);
   if (!filled.ok) return failed(unprocessable(filled.problems));
-  const valuesWithoutFiles = withoutFiles(filled.values, files);
+  const valuesWithoutFiles = removeFiles(filled.values, files);
   const problems = [
-    ...files.flatMap((file) => problemOfPart(app, file) ?? []),
-    ...(await filesNotTheirs(context, app, valuesWithoutFiles)),
+    ...files.flatMap((file) => checkFilePart(app, file) ?? []),
+    ...(await checkFileAccess(context, app, valuesWithoutFiles)),
   ];
-  // Last, since a picture may be fetched to be measured: only one that the member may name.
-  if (problems.length === 0) problems.push(...(await problemsOfNamed(access, context.viewer, app, valuesWithoutFiles)));
+  // Checked last, because a picture may have to be fetched from the service, and only if the member may use it.
+  if (problems.length === 0) problems.push(...(await checkNamedPictures(access, context.viewer, app, valuesWithoutFiles)));
   return problems.length === 0 ? ok(filled.values) : failed(unprocessable(problems));
 }
 
-function problemOfPart(app: StoredApp, file: TakenFile): AppProblem | undefined {
+function checkFilePart(app: StoredApp, file: ReceivedFile): AppProblem | undefined {
   const input = app.definition.inputs.find(({ name }) => name === file.part);
-  if (input && isFileKind(input.control.kind)) return problemOfFile(app, input, file);
+  if (input && isFileKind(input.control.kind)) return checkFileLimits(app, input, file);
   return { input: file.part, label: input?.label ?? file.part, code: "wrong_type" };
 }
 
 function unprocessable(problems: readonly AppProblem[]): Failure {
-  return refusal("UNPROCESSABLE", problems.slice(0, 5).map(problemSentence).join(". "), { problems });
+  return createFailure("UNPROCESSABLE", problems.slice(0, 5).map(formatProblem).join(". "), { problems });
 }
 
-/** Undefined if it is of another graph or cannot take the values. */
-async function drawingWith(access: Access, editor: JsonObject, graph: Graph): Promise<JsonObject | undefined> {
-  if (!readDrawingOf(editor, graph)) return undefined;
-  const info = await readNodeInfos(access, classesOf(editor, graph));
-  return info && writable(editor, info).withValues(graph).file;
+/** Undefined if the drawing belongs to another graph or cannot take the values. */
+async function fillDrawing(access: Access, editor: JsonObject, graph: Graph): Promise<JsonObject | undefined> {
+  if (!readMatchingDrawing(editor, graph)) return undefined;
+  const info = await readNodeInfos(access, listClasses(editor, graph));
+  return info && createEditableFile(editor, info).withValues(graph).file;
 }
 
-function classesOf(editor: JsonObject, graph: Graph): string[] {
+function listClasses(editor: JsonObject, graph: Graph): string[] {
   const groups = Object.values(objectOf(objectOf(editor.extra)?.groupNodes) ?? {});
-  const nets = [editor, ...listOf(objectOf(editor.definitions)?.subgraphs), ...groups];
-  const types = nets.flatMap((net) => listOf(objectOf(net)?.nodes)).flatMap((node) => textOf(objectOf(node)?.type) ?? []);
+  const networks = [editor, ...listOf(objectOf(editor.definitions)?.subgraphs), ...groups];
+  const types = networks.flatMap((net) => listOf(objectOf(net)?.nodes)).flatMap((node) => textOf(objectOf(node)?.type) ?? []);
   return [...new Set([...Object.values(graph).map(({ class_type }) => class_type), ...types])];
 }
 
 export type StartedRun = Pick<StoredRun, "id" | "createdAt">;
 
-/** `checked`: with the hash of a file in place of its name. */
-export async function sendRun(order: RunOrder, run: StartedRun, checked: AppValues): Promise<Result<StoredRun, Failure>> {
+/** `checkedValues` contains the hash of a file in place of its name. */
+export async function sendRun(order: RunOrder, run: StartedRun, checkedValues: AppValues): Promise<Result<StoredRun, Failure>> {
   const { context, access, app, files } = order;
   const { store, now } = order.access.composition;
-  const valuesWithNames = await sendFiles(order, checked);
-  if (!valuesWithNames.ok) return refuse(order.access.composition, run, valuesWithNames.failure);
+  const valuesWithNames = await uploadFiles(order, checkedValues);
+  if (!valuesWithNames.ok) return refuseRun(order.access.composition, run, valuesWithNames.failure);
   const values = valuesWithNames.value;
   if (files.length > 0) await store.appRuns.set(run.id, { inputs: withoutSecrets(app, values) });
-  await store.appKeeps.giveAgain(context.viewer.memberId, fileNames(app.definition, values), now());
+  await store.appFiles.giveAgain(context.viewer.memberId, getFileNames(app.definition, values), now());
   const filled = fillApp(app.definition, values);
-  if (!filled.ok) return refuse(order.access.composition, run, unprocessable(filled.problems));
-  const result = await submit(order, run.id, await bodyOf(access, app.definition, filled.graph));
-  return result.ok ? storeAnswer(order, run, result.value) : storeFailure(order, run, result.failure);
+  if (!filled.ok) return refuseRun(order.access.composition, run, unprocessable(filled.problems));
+  const result = await submit(order, run.id, await buildPromptBody(access, app.definition, filled.graph));
+  return result.ok ? storeResponse(order, run, result.value) : storeFailure(order, run, result.failure);
 }
 
-async function sendFiles({ context, app, files }: RunOrder, checked: AppValues): Promise<Result<AppValues, Failure>> {
+async function uploadFiles({ context, app, files }: RunOrder, checkedValues: AppValues): Promise<Result<AppValues, Failure>> {
   const remoteNames: [string, string][] = [];
   for (const file of files) {
-    const name = await sendFile(context, app, file);
+    const name = await uploadFile(context, app, file);
     if (!name.ok) return name;
     remoteNames.push([file.part, name.value]);
   }
-  return ok(withSpellingsOf(checked, { ...checked, ...Object.fromEntries(remoteNames) }));
+  return ok(withSpellingsOf(checkedValues, { ...checkedValues, ...Object.fromEntries(remoteNames) }));
 }
 
-function fileNames({ inputs }: AppDefinition, values: AppValues): string[] {
-  const named = inputs.filter(({ control }) => isFileKind(control.kind)).map(({ name }) => values[name]);
-  return named.filter((value) => typeof value === "string");
+function getFileNames({ inputs }: AppDefinition, values: AppValues): string[] {
+  const fileValues = inputs.filter(({ control }) => isFileKind(control.kind)).map(({ name }) => values[name]);
+  return fileValues.filter((value) => typeof value === "string");
 }
 
-async function bodyOf(access: Access, { editor }: AppDefinition, graph: Graph): Promise<string> {
-  const drawing = editor && (await drawingWith(access, editor, graph));
+async function buildPromptBody(access: Access, { editor }: AppDefinition, graph: Graph): Promise<string> {
+  const drawing = editor && (await fillDrawing(access, editor, graph));
   return writeExactJson({ prompt: graph, ...(drawing && { extra_data: { extra_pnginfo: { workflow: drawing } } }) });
 }
 
-/** The console's only way to submit: its secrets, the job index, who ran it, and once per key. */
+/** Submits through the console's own endpoint, which handles secrets, the job index, the audit log and idempotency. */
 async function submit({ context, app }: RunOrder, runId: string, body: string): Promise<Result<string, Failure>> {
   const { request } = context;
   const address = new URL(request.url);
@@ -150,40 +150,40 @@ async function submit({ context, app }: RunOrder, runId: string, body: string): 
   return result.ok ? ok(await result.value.text()) : result;
 }
 
-async function storeAnswer(order: RunOrder, { id }: StartedRun, text: string): Promise<Result<StoredRun, Failure>> {
-  const jobId = submittedJob(parseJson(text));
+async function storeResponse(order: RunOrder, { id }: StartedRun, text: string): Promise<Result<StoredRun, Failure>> {
+  const jobId = getSubmittedJob(parseJson(text));
   await order.access.composition.store.appRuns.set(
     id,
-    jobId === undefined ? { state: "unknown", error: unreadable } : { state: "pending", jobId },
+    jobId === undefined ? { state: "unknown", error: unreadableError } : { state: "pending", jobId },
   );
-  return readAgain(order, id);
+  return reloadRun(order, id);
 }
 
-const unreadable = { message: "The service's answer names no job.", code: "answer_unreadable" } as const;
+const unreadableError = { message: "The service's answer names no job.", code: "answer_unreadable" } as const;
 
 async function storeFailure(order: RunOrder, run: StartedRun, failure: Failure): Promise<Result<StoredRun, Failure>> {
   const { viewer } = order.context;
   const { definition } = order.app;
   const { appRuns, submissions } = order.access.composition.store;
-  // The key is known with another body: another request has sent the same run meanwhile, with another seed.
+  // The key was used with another body: another request has sent the same run meanwhile, with another seed.
   const key = submissionKey(run.id);
   if (failure.code === "CONFLICT" && (await submissions.find({ memberId: viewer.memberId, key }))) {
     const other = await appRuns.find(order.app.id, viewer.memberId, run.id);
     if (other) return ok(other);
   }
-  if (!mayHaveStarted(failure))
-    return refuse(order.access.composition, run, inAppWords(viewer, definition, failure), refusedGraph(definition, failure));
+  if (!couldHaveStarted(failure))
+    return refuseRun(order.access.composition, run, toAppFailure(viewer, definition, failure), toGraphError(definition, failure));
   await appRuns.set(run.id, { state: "unknown", error: { message: failure.message } });
-  return readAgain(order, run.id);
+  return reloadRun(order, run.id);
 }
 
-async function readAgain({ context, app }: RunOrder, id: string): Promise<Result<StoredRun, Failure>> {
+async function reloadRun({ context, app }: RunOrder, id: string): Promise<Result<StoredRun, Failure>> {
   const run = await context.composition.store.appRuns.find(app.id, context.viewer.memberId, id);
-  return run ? ok(run) : failed(refusal("INTERNAL", "The run was removed while it was sent."));
+  return run ? ok(run) : failed(createFailure("INTERNAL", "The run was removed while it was sent."));
 }
 
-/** Nothing was started. Another request may have restarted the run meanwhile. */
-async function refuse(
+/** Marks the run as refused, unless another request has restarted it meanwhile. */
+async function refuseRun(
   { store, now }: Parts<"store" | "now">,
   { id, createdAt }: StartedRun,
   failure: Failure,

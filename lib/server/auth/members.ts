@@ -2,9 +2,9 @@
 
 import "server-only";
 import { randomBytes } from "node:crypto";
-import { aboutMember, type MemberChange, personLabel } from "@/lib/contract/audit/audit";
+import { describeMember, formatPerson, type MemberChange } from "@/lib/contract/audit/audit";
 import { type InvitationItem, type InvitationState, type InvitationView, type MemberView } from "@/lib/contract/console";
-import { type Failure, invalidField, refusal } from "@/lib/contract/failure";
+import { createFailure, createFieldFailure, type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition, type Parts } from "../composition-type";
@@ -14,7 +14,7 @@ import { type StoredIdentity } from "../store/people/identities";
 import { type Invitation } from "../store/people/invitations";
 import { type Member } from "../store/people/members";
 import { hashPassword, validatePassword } from "./passwords";
-import { refusedAsReadOnly } from "./read-only";
+import { checkReadOnly } from "./read-only";
 import { type Context } from "./viewer";
 
 type Change = { role?: Role; disabled?: boolean };
@@ -25,14 +25,14 @@ export async function changeMember(context: Context, id: string, change: Change)
   if (!result.ok) return result;
   const member = result.value;
   if (change.role !== undefined) {
-    if (!hasRole(context.viewer.role, change.role)) return failed(tooStrong(context.viewer.role, change.role));
-    const provider = roleProviderOf(context.composition, member, await store.identities.list(id));
-    if (provider && change.role !== member.role) return failed(roleFromGroups(member, provider));
+    if (!hasRole(context.viewer.role, change.role)) return failed(roleTooLow(context.viewer.role, change.role));
+    const provider = findRoleProvider(context.composition, member, await store.identities.list(id));
+    if (provider && change.role !== member.role) return failed(roleFromGroupsRefusal(member, provider));
   }
   const cause = change.disabled ? "suspended" : change.role === undefined ? "ended" : (`role ${member.role} ${change.role}` as const);
   await store.sessions.recordEndReasons(id, cause, now());
-  const changed = await store.members.change(id, change);
-  return changed ? ok(toMemberView(changed)) : failed(noSuchMember);
+  const updatedMember = await store.members.change(id, change);
+  return updatedMember ? ok(toMemberView(updatedMember)) : failed(noSuchMember);
 }
 
 export async function removeMember(context: Context, id: string): Promise<Result<undefined, Failure>> {
@@ -44,8 +44,8 @@ export async function removeMember(context: Context, id: string): Promise<Result
   return (await store.members.remove(id)) ? ok(undefined) : failed(noSuchMember);
 }
 
-/** For the audit log, before the change: the affected member and, for a change, both values and the actor. */
-export async function memberFacts(
+/** For the audit log, read before the change: the affected member and, for a change, both values and the actor. */
+export async function describeMemberChange(
   { composition: { store }, viewer }: Context,
   id: string,
   change?: Change,
@@ -55,24 +55,24 @@ export async function memberFacts(
   const facts: MemberChange = {
     ...(change?.role !== undefined && { role: { from: member.role, to: change.role } }),
     ...(change?.disabled !== undefined && { disabled: change.disabled }),
-    by: personLabel(viewer),
+    by: formatPerson(viewer),
   };
-  return aboutMember(member, facts);
+  return describeMember(member, facts);
 }
 
 export function toMemberView({ id, name, email, role, disabled, createdAt, seenAt }: Member): MemberView {
   return { id, name, email, role, disabled, createdAt, ...(seenAt !== undefined && { seenAt }) };
 }
 
-/** The provider whose groups give the member's role at each sign-in there. Undefined: admins set it. */
-export function roleProviderOf(
+/** The provider whose groups set the member's role at each sign-in. Undefined if admins set it. */
+export function findRoleProvider(
   { env }: Parts<"env">,
   { id, role }: Member,
   identities: readonly StoredIdentity[],
 ): OidcProvider | undefined {
   if (role === "owner") return undefined;
-  const own = new Set(identities.filter(({ memberId }) => memberId === id).map(({ provider }) => provider));
-  return env.oidc.find((provider) => provider.roles && own.has(provider.id));
+  const providerIds = new Set(identities.filter(({ memberId }) => memberId === id).map(({ provider }) => provider));
+  return env.oidc.find((provider) => provider.roles && providerIds.has(provider.id));
 }
 
 async function requireWeaker({ composition: { store }, viewer }: Context, id: string): Promise<Result<Member, Failure>> {
@@ -80,33 +80,36 @@ async function requireWeaker({ composition: { store }, viewer }: Context, id: st
   if (!member) return failed(noSuchMember);
   if (member.role === "owner")
     return failed(
-      refusal("OWNER_PROTECTED", `${member.name} is the owner. The owner's role is fixed, and no one can suspend or remove the owner.`),
+      createFailure(
+        "OWNER_PROTECTED",
+        `${member.name} is the owner. The owner's role is fixed, and no one can suspend or remove the owner.`,
+      ),
     );
   if (member.id === viewer.memberId)
-    return failed(refusal("OWN_MEMBERSHIP", "You cannot change your own role, suspend or remove yourself. Ask another admin."));
-  if (!hasRole(viewer.role, member.role)) return failed(tooStrong(viewer.role, member.role));
+    return failed(createFailure("OWN_MEMBERSHIP", "You cannot change your own role, suspend or remove yourself. Ask another admin."));
+  if (!hasRole(viewer.role, member.role)) return failed(roleTooLow(viewer.role, member.role));
   return ok(member);
 }
 
-function roleFromGroups({ name }: Member, { label }: OidcProvider): Failure {
-  return refusal("ROLE_FROM_GROUPS", `The role of ${name} follows their groups at ${label}. Change the groups there.`);
+function roleFromGroupsRefusal({ name }: Member, { label }: OidcProvider): Failure {
+  return createFailure("ROLE_FROM_GROUPS", `The role of ${name} follows their groups at ${label}. Change the groups there.`);
 }
 
-export function tooStrong(own: Role, needed: Role): Failure {
-  return refusal("ROLE_TOO_LOW", `This needs the role ${needed}. Your role is ${own}.`);
+export function roleTooLow(own: Role, needed: Role): Failure {
+  return createFailure("ROLE_TOO_LOW", `This needs the role ${needed}. Your role is ${own}.`);
 }
 
-const noSuchMember = refusal("NOT_FOUND", "There is no such member.");
+const noSuchMember = createFailure("NOT_FOUND", "There is no such member.");
 
 const INVITATION_MS = 7 * 24 * 60 * 60_000;
 
-/** `openedAt`: the origin at which the inviting member has the console open; a configured public address takes precedence. */
+/** `openedAt` is the origin at which the inviting member opened the console. A configured public URL takes precedence. */
 export async function invite(
   { composition: { store, env, now }, viewer }: Context,
   invitation: { email: string; role: Role },
   openedAt: string | null,
 ): Promise<Result<{ url: string; expiresAt: number }, Failure>> {
-  if (!hasRole(viewer.role, invitation.role)) return failed(tooStrong(viewer.role, invitation.role));
+  if (!hasRole(viewer.role, invitation.role)) return failed(roleTooLow(viewer.role, invitation.role));
   if (await store.members.getByEmail(invitation.email)) return failed(addressTaken);
   const token = randomBytes(32).toString("base64url");
   const createdAt = now();
@@ -121,61 +124,61 @@ export async function listInvitationItems({ store, now }: Parts<"store" | "now">
   return invitations.map((invitation) => {
     const inviter = byId.get(invitation.invitedBy);
     const { id, email, role, createdAt, expiresAt } = invitation;
-    return { id, email, role, createdAt, expiresAt, state: stateOf(invitation, inviter, now()), invitedBy: inviter?.name };
+    return { id, email, role, createdAt, expiresAt, state: getInvitationState(invitation, inviter, now()), invitedBy: inviter?.name };
   });
 }
 
 export async function withdrawInvitation({ store, now }: Parts<"store" | "now">, id: string): Promise<Result<string, Failure>> {
   const email = await store.invitations.withdraw(id, now());
-  return email === undefined ? failed(noneOpen) : ok(email);
+  return email === undefined ? failed(invitationNotOpen) : ok(email);
 }
 
 export async function readInvitation({ store, now }: Parts<"store" | "now">, token: string): Promise<InvitationView> {
   const invitation = await store.invitations.find(token);
   if (!invitation) return { state: "unknown" };
   const { email, role, invitedBy } = invitation;
-  const state = stateOf(invitation, await store.members.get(invitedBy), now());
+  const state = getInvitationState(invitation, await store.members.get(invitedBy), now());
   return state === "open" ? { state, email, role, resets: invitation.resetsMemberId !== undefined } : { state };
 }
 
-export async function inviterOf({ store }: Parts<"store">, token: string): Promise<string | undefined> {
+export async function findInviter({ store }: Parts<"store">, token: string): Promise<string | undefined> {
   const invitation = await store.invitations.find(token);
   const inviter = invitation && (await store.members.get(invitation.invitedBy));
-  return inviter && personLabel(inviter);
+  return inviter && formatPerson(inviter);
 }
 
-function stateOf(invitation: Invitation, inviter: Member | undefined, now: number): InvitationItem["state"] {
+function getInvitationState(invitation: Invitation, inviter: Member | undefined, now: number): InvitationItem["state"] {
   if (invitation.acceptedAt !== undefined) return "used";
   if (invitation.withdrawnAt !== undefined) return "withdrawn";
   if (invitation.expiresAt <= now) return "expired";
-  // Reset links are made at the command line, by someone with access to the data folder.
+  // Reset links are created on the command line, by someone with access to the data folder.
   if (invitation.resetsMemberId !== undefined) return "open";
-  const mayInvite = inviter && !inviter.disabled && hasRole(inviter.role, "admin") && hasRole(inviter.role, invitation.role);
-  return mayInvite ? "open" : "withdrawn";
+  const canInvite = inviter && !inviter.disabled && hasRole(inviter.role, "admin") && hasRole(inviter.role, invitation.role);
+  return canInvite ? "open" : "withdrawn";
 }
 
 type JoinResult = { member: Member; isNew: boolean; invitedBy?: string };
 
-export async function join(
+export async function acceptInvitation(
   composition: Composition,
   acceptance: { token: string; name?: string; password: string },
 ): Promise<Result<JoinResult, Failure>> {
   const { store, env, now } = composition;
   const invitation = await readInvitation(composition, acceptance.token);
-  if (invitation.state !== "open") return failed(worthless(invitation.state));
-  const frozen = invitation.resets ? undefined : await refusedAsReadOnly(composition);
-  if (frozen) return failed(frozen);
-  if (!invitation.resets && !env.passwordSignIn && !env.proxySignIn) return failed(passwordless);
-  if (!invitation.resets && acceptance.name === undefined) return failed(nameless);
+  if (invitation.state !== "open") return failed(closedInvitation(invitation.state));
+  const readOnlyFailure = invitation.resets ? undefined : await checkReadOnly(composition);
+  if (readOnlyFailure) return failed(readOnlyFailure);
+  if (!invitation.resets && !env.passwordSignIn && !env.proxySignIn) return failed(passwordSignInDisabled);
+  if (!invitation.resets && acceptance.name === undefined) return failed(nameRequired);
   const passwordFailure = await validatePassword(composition, acceptance.password, invitation.email);
   if (passwordFailure) return failed(passwordFailure);
   const passwordHash = await hashPassword(acceptance.password);
-  const invitedBy = invitation.resets ? undefined : await inviterOf(composition, acceptance.token);
-  const reset = invitation.resets ? await store.members.getByEmail(invitation.email) : undefined;
-  if (reset) await store.sessions.recordEndReasons(reset.id, "password", now());
-  const joined = await store.invitations.accept(acceptance.token, { name: acceptance.name ?? "", passwordHash }, now());
-  if (joined === "taken") return failed(addressTaken);
-  return joined ? ok({ member: joined, isNew: !invitation.resets, invitedBy }) : failed(worthless("used"));
+  const invitedBy = invitation.resets ? undefined : await findInviter(composition, acceptance.token);
+  const memberToReset = invitation.resets ? await store.members.getByEmail(invitation.email) : undefined;
+  if (memberToReset) await store.sessions.recordEndReasons(memberToReset.id, "password", now());
+  const joinedMember = await store.invitations.accept(acceptance.token, { name: acceptance.name ?? "", passwordHash }, now());
+  if (joinedMember === "taken") return failed(addressTaken);
+  return joinedMember ? ok({ member: joinedMember, isNew: !invitation.resets, invitedBy }) : failed(closedInvitation("used"));
 }
 
 type ClosedInvitationState = Exclude<InvitationState, "open">;
@@ -186,14 +189,14 @@ const invitationRefusal: Readonly<Record<ClosedInvitationState, string>> = {
   unknown: "There is no such invitation.",
 };
 
-function worthless(invitation: ClosedInvitationState): Failure {
-  return refusal("UNAUTHORIZED", invitationRefusal[invitation], { invitation });
+function closedInvitation(invitation: ClosedInvitationState): Failure {
+  return createFailure("UNAUTHORIZED", invitationRefusal[invitation], { invitation });
 }
 
-const passwordless = refusal(
+const passwordSignInDisabled = createFailure(
   "FORBIDDEN",
   "Signing in with a password is switched off here. Accept the invitation with a sign-in provider.",
 );
-const nameless = invalidField("name", "required");
-export const addressTaken = refusal("CONFLICT", "This email address already belongs to a member.");
-const noneOpen = refusal("NOT_FOUND", "There is no such invitation, or it can no longer be used.");
+const nameRequired = createFieldFailure("name", "required");
+export const addressTaken = createFailure("CONFLICT", "This email address already belongs to a member.");
+const invitationNotOpen = createFailure("NOT_FOUND", "There is no such invitation, or it can no longer be used.");

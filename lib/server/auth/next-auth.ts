@@ -12,18 +12,18 @@ import { ADDRESS_HEADER } from "../limits/attempt-limit";
 import { type Member } from "../store/people/members";
 import { beginProviderSession, type OidcTurn } from "./oidc/oidc-turn";
 import { toClaims } from "./oidc/provider";
-import { isDeviceOf } from "./sealed-cookies";
-import { beginSession, endSession, readSession, sessionIdOf } from "./session";
-import { explainedRefusals, signIn } from "./sign-in";
+import { isKnownDevice } from "./sealed-cookies";
+import { beginSession, endSession, getSessionId, readSession } from "./session";
+import { explainedFailures, signIn } from "./sign-in";
 
-/** Passed through next-auth as an error text; the route turns it into 429 and Retry-After. */
+/** Prefix of an error text that passes through next-auth; the route turns it into a 429 with Retry-After. */
 export const RATE_LIMITED_PREFIX = "RATE_LIMITED_";
 
-/** For the audit log: a sign-in, a sign-out or an attempt; `member` is set if the account belongs to a member. */
+/** Reports to the audit log. `member` is set if the account belongs to a member. */
 type AuthEvents = {
   changed(action: "signIn" | "signOut", member: Member): void;
   refused(member: Member | undefined, address: string, code: string): void;
-  /** A sign-out that could not be stored; next-auth would still answer as if it had worked. */
+  /** A sign-out that could not be stored. next-auth would respond as if it had succeeded. */
   failed(error: unknown): void;
 };
 
@@ -38,7 +38,7 @@ export function authOptions(
     secret: authSecret,
     session: { strategy: "jwt", maxAge: env.session.longestMs / 1000 },
     jwt: { decode: (params) => readSession(composition, params) },
-    // next-auth writes these addresses into redirects unchanged.
+    // next-auth copies these URLs into redirects unchanged.
     pages: { signIn: consolePath(env, "/sign-in"), error: consolePath(env, "/sign-in") },
     useSecureCookies: isSecure(env.publicUrl),
     cookies: nextAuthCookies(env),
@@ -49,17 +49,16 @@ export function authOptions(
         async authorize(credentials) {
           const address = headers.get(ADDRESS_HEADER) ?? "unknown";
           const { email = "", password = "" } = credentials ?? {};
-          const result = await signIn(composition, { email, password, address, isKnown: await isDeviceOf(composition, headers, email) });
+          const result = await signIn(composition, { email, password, address, isKnown: await isKnownDevice(composition, headers, email) });
           if (result.ok) {
             changed("signIn", result.value);
             return { id: result.value.id, name: result.value.name, email: result.value.email, version: result.value.sessionVersion };
           }
-          // The attempted address is not logged: people type passwords into the wrong field. Attempts
-          // beyond the limit are not tried at all.
+          // The attempted address is not logged, because people type passwords into the wrong field. Attempts beyond the limit are not tried.
           if (result.failure.code !== "RATE_LIMITED") {
             const { code } = result.failure;
             refused(await store.members.getByEmail(email), address, code);
-            if (explainedRefusals.includes(result.failure)) throw new Error(code);
+            if (explainedFailures.includes(result.failure)) throw new Error(code);
             return null;
           }
           throw new Error(`${RATE_LIMITED_PREFIX}${Math.ceil((result.failure.retryAfterMs ?? 1000) / 1000)}`);
@@ -67,10 +66,10 @@ export function authOptions(
       }),
     ],
     callbacks: {
-      // The route responds with the reason of a refusal instead of next-auth's response.
+      // The route replaces next-auth's response with the reason of a refusal.
       signIn: async ({ account, profile }) => account?.type !== "oauth" || (await turn?.verify(toClaims(profile))) === true,
       async jwt({ token, user, account }) {
-        if (!user) return { ...token, sid: sessionIdOf(token) };
+        if (!user) return { ...token, sid: getSessionId(token) };
         const admitted = turn?.admitted();
         if (!admitted || !account) {
           const version = "version" in user ? Number(user.version) : Number.NaN;
@@ -84,7 +83,7 @@ export function authOptions(
       session: ({ session, token }) => ({ expires: session.expires, user: { name: token.name, email: token.email } }),
     },
     events: {
-      // Typed as always set, but null without a valid session.
+      // The type says it is always set, but it is null without a valid session.
       async signOut({ token }: { token?: JWT | null }) {
         if (!token) return;
         try {
@@ -106,10 +105,10 @@ export function authOptions(
 }
 
 export type AuthStep = "csrf" | "session" | "providers" | "signin" | "callback" | "signout";
-/** `headers`: the cookies to set. `url`: where next-auth would redirect to. */
-export type AuthAnswer = { status: number; headers: Headers; url?: string; body?: unknown };
+/** `headers` contains the cookies to set; `url` is where next-auth would redirect to. */
+export type NextAuthResponse = { status: number; headers: Headers; url?: string; body?: unknown };
 
-type AuthQuestion = {
+type NextAuthRequest = {
   step: AuthStep;
   provider?: string;
   headers: Pick<Headers, "get">;
@@ -122,39 +121,39 @@ const formFields = ["csrfToken", "email", "password"];
 
 export async function callNextAuth(
   composition: Composition,
-  { step, provider, headers, form, search }: AuthQuestion,
+  { step, provider, headers, form, search }: NextAuthRequest,
   options: NextAuthOptions,
-): Promise<AuthAnswer> {
-  const authAnswer: AuthAnswer = { status: 200, headers: new Headers() };
+): Promise<NextAuthResponse> {
+  const result: NextAuthResponse = { status: 200, headers: new Headers() };
   const request = {
     method: form ? "POST" : "GET",
     query: { ...pick(search, providerParams), nextauth: provider === undefined ? [step] : [step, provider] },
     body: form && { ...pick(form, formFields), json: "true" },
-    cookies: cookiesIn(composition, headers),
+    cookies: readAuthCookies(composition, headers),
     headers: {},
   };
   const response = {
     status(status: number) {
-      authAnswer.status = status;
+      result.status = status;
       return response;
     },
     getHeader: () => undefined,
     setHeader(name: string, value: unknown) {
-      if (name === "Set-Cookie" && Array.isArray(value)) for (const line of value) authAnswer.headers.append("set-cookie", String(line));
-      else if (name === "Location") authAnswer.url = String(value);
+      if (name === "Set-Cookie" && Array.isArray(value)) for (const line of value) result.headers.append("set-cookie", String(line));
+      else if (name === "Location") result.url = String(value);
       return response;
     },
     json(body: { url?: string }) {
-      authAnswer.url = body.url;
+      result.url = body.url;
     },
     send(body: unknown) {
-      authAnswer.body = body;
+      result.body = body;
     },
     end: () => undefined,
   };
   const handle: (request: object, response: object) => Promise<void> = NextAuth(options);
   await handle(request, response);
-  return authAnswer;
+  return result;
 }
 
 function pick(from: URLSearchParams | undefined, names: readonly string[]): Record<string, string> {
@@ -166,10 +165,10 @@ function pick(from: URLSearchParams | undefined, names: readonly string[]): Reco
   );
 }
 
-function cookiesIn({ env }: Parts<"env">, headers: Pick<Headers, "get">): Record<string, string> {
-  const { callbackUrl: _unused, ...own } = nextAuthCookies(env);
+function readAuthCookies({ env }: Parts<"env">, headers: Pick<Headers, "get">): Record<string, string> {
+  const { callbackUrl: _unused, ...cookies } = nextAuthCookies(env);
   return Object.fromEntries(
-    Object.values(own).flatMap(({ name }) => {
+    Object.values(cookies).flatMap(({ name }) => {
       const value = readCookie(headers.get("cookie"), name);
       return value === undefined ? [] : [[name, decodePercent(value) ?? value]];
     }),

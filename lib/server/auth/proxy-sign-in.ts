@@ -1,45 +1,45 @@
-// Signs a member in by the header of a reverse proxy that authenticates people.
-// Reads only the header that our own server wrote. The session continues as long as the proxy vouches.
+// Signs a member in by the header of an authenticating reverse proxy.
+// Only reads the header that our own server wrote. The session lasts as long as the proxy sends the header.
 
 import "server-only";
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { aboutMember, type MemberChange } from "@/lib/contract/audit/audit";
+import { describeMember, type MemberChange } from "@/lib/contract/audit/audit";
 import { type Composition, type Parts } from "../composition-type";
 import { type ProxySignIn } from "../sign-in-settings";
 import { type Member } from "../store/people/members";
 import { readReadOnly } from "./read-only";
-import { beginSession, browserOf, findSession, type LiveSession, type RequestHeaders } from "./session";
+import { beginSession, describeBrowser, findSession, type LiveSession, type RequestHeaders } from "./session";
 
-const address = z.string().trim().toLowerCase().max(254).pipe(z.email());
+const emailSchema = z.string().trim().toLowerCase().max(254).pipe(z.email());
 
-/** The proxy vouches again with each request, so the session counts as just confirmed. */
+/** The proxy authenticates every request, so the session counts as just confirmed. */
 export async function signInByProxy(
   composition: Composition,
-  vouched: string,
-  rule: ProxySignIn,
+  proxyEmail: string,
+  settings: ProxySignIn,
   headers: RequestHeaders,
 ): Promise<LiveSession | undefined> {
   const { now } = composition;
-  const email = address.safeParse(vouched).data;
-  if (email === undefined || !isOfDomain(email, rule.domains)) return undefined;
-  const member = await memberOf(composition, email, rule);
+  const email = emailSchema.safeParse(proxyEmail).data;
+  if (email === undefined || !isOfDomain(email, settings.domains)) return undefined;
+  const member = await findOrCreateMember(composition, email, settings);
   if (!member || member.disabled) return undefined;
-  const id = sessionOf(member, headers);
+  const id = createSessionId(member, headers);
   const live = (await findSession(composition, id)) ?? (await beginProxySession(composition, member, id, headers));
   return live && { ...live, session: { ...live.session, confirmedAt: now() } };
 }
 
-async function memberOf(composition: Composition, email: string, { signUp }: ProxySignIn): Promise<Member | undefined> {
+async function findOrCreateMember(composition: Composition, email: string, { signUp }: ProxySignIn): Promise<Member | undefined> {
   const { store, now } = composition;
   const member = await store.members.getByEmail(email);
-  // While the console is read-only, no members are added either.
+  // While the console is read-only, no members are created either.
   if (member || signUp === undefined || (await readReadOnly(composition))) return member;
   if (await store.identities.isRemoved(email)) return undefined;
   const [name = email] = email.split("@");
   const newMember = await store.members.create({ name, email, role: signUp, createdAt: now() });
-  if (newMember) await note(composition, newMember, "joinThroughProxy", { role: { to: signUp }, signUp: true });
-  // A new person may send two requests at once.
+  if (newMember) await addAuditEntry(composition, newMember, "joinThroughProxy", { role: { to: signUp }, signUp: true });
+  // A new member's first two requests may arrive at the same time.
   return newMember ?? store.members.getByEmail(email);
 }
 
@@ -50,21 +50,21 @@ async function beginProxySession(
   headers: RequestHeaders,
 ): Promise<LiveSession | undefined> {
   const { isNew } = await beginSession(composition, { id, memberId: member.id, version: member.sessionVersion, method: "proxy" }, headers);
-  if (isNew) await note(composition, member, "signIn");
+  if (isNew) await addAuditEntry(composition, member, "signIn");
   return findSession(composition, id);
 }
 
-async function note({ store, now }: Parts<"store" | "now">, member: Member, action: string, change?: MemberChange): Promise<void> {
+async function addAuditEntry({ store, now }: Parts<"store" | "now">, member: Member, action: string, change?: MemberChange): Promise<void> {
   const memberFields = { memberId: member.id, memberName: member.name, memberEmail: member.email };
-  const about = change ? aboutMember(member, change) : { target: member.email, outcome: "through the proxy" };
-  await store.audit.add({ at: now(), requestId: "proxy", action, status: 200, ...memberFields, ...about });
+  const auditTarget = change ? describeMember(member, change) : { target: member.email, outcome: "through the proxy" };
+  await store.audit.add({ at: now(), requestId: "proxy", action, status: 200, ...memberFields, ...auditTarget });
 }
 
-function sessionOf({ id }: Member, headers: RequestHeaders): string {
-  const name = createHash("sha256")
-    .update(`${id} ${browserOf(headers)}`)
+function createSessionId({ id }: Member, headers: RequestHeaders): string {
+  const digest = createHash("sha256")
+    .update(`${id} ${describeBrowser(headers)}`)
     .digest("hex");
-  return `proxy-${name.slice(0, 32)}`;
+  return `proxy-${digest.slice(0, 32)}`;
 }
 
 function isOfDomain(email: string, domains: readonly string[]): boolean {

@@ -3,7 +3,7 @@
 import "server-only";
 import { z } from "zod";
 import { type ReadOnlyView } from "@/lib/contract/console";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Composition, type Parts } from "../composition-type";
 
@@ -22,17 +22,17 @@ export async function endReadOnly({ store }: Parts<"store">): Promise<void> {
   await store.settings.remove("readOnly");
 }
 
-/** Changes of one's own account, what takes a right away, reads that are no GET, and the switch itself. */
-export const actsWhileReadOnly: ReadonlySet<string> = new Set([
+/** Allowed while read-only: changes of one's own account, revoking access, reads that are no GET, and the switch itself. */
+export const readOnlyActions: ReadonlySet<string> = new Set([
   ...["beginReadOnly", "endReadOnly"],
   ...["changeAccount", "confirmSession", "endSession", "endSessions", "embedLook", "endEmbedSession", "useConnection"],
   ...["revokeToken", "checkConnection", "checkRunner", "chooseArchive", "exportJobs"],
 ]);
 
-/** `action`: of a route; without one, any change. */
-export async function refusedAsReadOnly(composition: Composition, action?: string): Promise<Failure | undefined> {
-  const readOnly = action !== undefined && actsWhileReadOnly.has(action) ? undefined : await readReadOnly(composition);
+/** `action` is the route's action. Without one, all changes are rejected. */
+export async function checkReadOnly(composition: Composition, action?: string): Promise<Failure | undefined> {
+  const readOnly = action !== undefined && readOnlyActions.has(action) ? undefined : await readReadOnly(composition);
   if (!readOnly) return undefined;
   const message = `Lightdesk is read-only: ${readOnly.by} switched that on. An admin can switch it off under Settings, Members.`;
-  return refusal("READ_ONLY", message);
+  return createFailure("READ_ONLY", message);
 }

@@ -1,7 +1,7 @@
 // A one-time link that gives a member a new password, created at the command line.
 
 import "server-only";
-import { aboutMember } from "@/lib/contract/audit/audit";
+import { describeMember } from "@/lib/contract/audit/audit";
 import { consoleUrl, type Env } from "../env";
 import { type Store } from "../store/store";
 
@@ -9,11 +9,11 @@ const DAY_MS = 24 * 60 * 60_000;
 
 type ResetRequest = { store: Store; env: Env; email: string; token: string; now: number };
 
-export async function composeReset({ store, env, email, token, now }: ResetRequest): Promise<string | undefined> {
+export async function createResetLink({ store, env, email, token, now }: ResetRequest): Promise<string | undefined> {
   const member = await store.members.getByEmail(email);
   if (!member) return undefined;
-  const about = { email: member.email, role: member.role, invitedBy: member.id, resetsMemberId: member.id };
-  await store.invitations.create({ token, ...about, expiresAt: now + DAY_MS, createdAt: now });
-  await store.audit.add({ at: now, requestId: "command line", action: "makeResetLink", status: 200, ...aboutMember(member) });
+  const resetFields = { email: member.email, role: member.role, invitedBy: member.id, resetsMemberId: member.id };
+  await store.invitations.create({ token, ...resetFields, expiresAt: now + DAY_MS, createdAt: now });
+  await store.audit.add({ at: now, requestId: "command line", action: "makeResetLink", status: 200, ...describeMember(member) });
   return `${consoleUrl(env)}/invitation?token=${token}`;
 }

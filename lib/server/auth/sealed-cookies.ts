@@ -8,18 +8,18 @@ import { cookieAttributes, cookieName, readCookie } from "../cookies";
 import { type Member } from "../store/people/members";
 import { type RequestHeaders } from "./session";
 
-type Keys = Parts<"authSecret" | "env">;
+type CookieKeys = Parts<"authSecret" | "env">;
 
-function sealedCookie<T>(name: string, schema: z.ZodType<T>, seconds: number) {
-  const write = ({ env }: Keys, value: string, lasts: number) => {
-    return `${cookieName(name, env)}=${value}; ${cookieAttributes(env, lasts)}`;
+function createSealedCookie<T>(name: string, schema: z.ZodType<T>, seconds: number) {
+  const formatCookie = ({ env }: CookieKeys, value: string, maxAgeSeconds: number) => {
+    return `${cookieName(name, env)}=${value}; ${cookieAttributes(env, maxAgeSeconds)}`;
   };
   return {
-    async write(keys: Keys, value: T): Promise<string> {
-      return write(keys, await encode({ token: { value }, secret: keys.authSecret, salt: name, maxAge: seconds }), seconds);
+    async write(keys: CookieKeys, value: T): Promise<string> {
+      return formatCookie(keys, await encode({ token: { value }, secret: keys.authSecret, salt: name, maxAge: seconds }), seconds);
     },
-    forget: (keys: Keys) => write(keys, "", 0),
-    async read({ authSecret, env }: Keys, headers: RequestHeaders): Promise<T | undefined> {
+    forget: (keys: CookieKeys) => formatCookie(keys, "", 0),
+    async read({ authSecret, env }: CookieKeys, headers: RequestHeaders): Promise<T | undefined> {
       const token = readCookie(headers.get("cookie"), cookieName(name, env));
       if (!token) return undefined;
       try {
@@ -31,21 +31,21 @@ function sealedCookie<T>(name: string, schema: z.ZodType<T>, seconds: number) {
   };
 }
 
-const A_YEAR_SECONDS = 365 * 24 * 60 * 60;
+const YEAR_SECONDS = 365 * 24 * 60 * 60;
 
-const device = sealedCookie("lightdesk.device", z.object({ memberId: z.string(), version: z.number() }), A_YEAR_SECONDS);
+const deviceCookieStore = createSealedCookie("lightdesk.device", z.object({ memberId: z.string(), version: z.number() }), YEAR_SECONDS);
 
-export function deviceCookie(composition: Composition, { id, sessionVersion }: Member): Promise<string> {
-  return device.write(composition, { memberId: id, version: sessionVersion });
+export function createDeviceCookie(composition: Composition, { id, sessionVersion }: Member): Promise<string> {
+  return deviceCookieStore.write(composition, { memberId: id, version: sessionVersion });
 }
 
-export async function isDeviceOf(composition: Composition, headers: RequestHeaders, email: string): Promise<boolean> {
-  const savedDevice = await device.read(composition, headers);
+export async function isKnownDevice(composition: Composition, headers: RequestHeaders, email: string): Promise<boolean> {
+  const savedDevice = await deviceCookieStore.read(composition, headers);
   const member = savedDevice && (await composition.store.members.getByEmail(email));
   return member !== undefined && member.id === savedDevice?.memberId && member.sessionVersion === savedDevice.version;
 }
 
-/** `confirm`: proves that the member is still at the keyboard. `link`: a member links this provider. `join`: accepts an invitation. */
+/** `confirm`: the member confirms their identity. `link`: a member links this provider. `join`: accepts an invitation. */
 const purposeSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("signIn") }),
   z.object({ kind: z.literal("confirm"), memberId: z.string() }),
@@ -62,15 +62,15 @@ const signInStateSchema = z.object({
 export type Purpose = z.infer<typeof purposeSchema>;
 export type SignInState = z.infer<typeof signInStateSchema>;
 
-/** As long as next-auth keeps its own cookies of this kind. */
-const ASKED_SECONDS = 15 * 60;
+/** The lifetime of next-auth's own cookies for a sign-in. */
+const SIGN_IN_SECONDS = 15 * 60;
 
 /**
- * False if a response with this state was used before: its URL stays in histories and logs, and a provider may accept its code again.
- * Stored for longer than the cookie is valid, for all consoles that share a database.
+ * False if a response with this state was used before. Its URL remains in histories and logs, and a provider may accept its code again.
+ * Stored in the database, longer than the cookie is valid.
  */
 export async function consumeState({ store, now }: Parts<"store" | "now">, state: string): Promise<boolean> {
-  return (await store.attempts.take({ name: `oidc state ${state}`, burst: 1, refillMs: 2 * ASKED_SECONDS * 1000 }, now())) === 0;
+  return (await store.attempts.take({ name: `oidc state ${state}`, burst: 1, refillMs: 2 * SIGN_IN_SECONDS * 1000 }, now())) === 0;
 }
 
-export const signInCookie = sealedCookie("lightdesk.oidc", signInStateSchema, ASKED_SECONDS);
+export const signInCookie = createSealedCookie("lightdesk.oidc", signInStateSchema, SIGN_IN_SECONDS);

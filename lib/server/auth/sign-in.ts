@@ -1,9 +1,9 @@
 // Signs members in with a password, and creates the first member.
 
 import "server-only";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { telemetry } from "@/lib/shared/telemetry";
+import { getTelemetry } from "@/lib/shared/telemetry";
 import { type Composition, type Parts } from "../composition-type";
 import { storeApiKey } from "../keys/key-ring";
 import { rateLimited } from "../limits/attempt-limit";
@@ -22,21 +22,21 @@ export async function setUp(
 ): Promise<Result<Member, Failure>> {
   const { store, now, log } = composition;
   if (!(await store.setUpToken.has(account.token))) {
-    return failed(refusal("UNAUTHORIZED", "This link has been used or is from an earlier start."));
+    return failed(createFailure("UNAUTHORIZED", "This link has been used or is from an earlier start."));
   }
   const passwordFailure = await validatePassword(composition, account.password, account.email);
   if (passwordFailure) return failed(passwordFailure);
   const passwordHash = await hashPassword(account.password);
   await ensureDefaultConnection(composition);
   const owner = await store.members.createFirstOwner({ name: account.name, email: account.email, passwordHash, createdAt: now() });
-  if (!owner) return failed(refusal("CONFLICT", "Lightdesk already has an owner."));
+  if (!owner) return failed(createFailure("CONFLICT", "Lightdesk already has an owner."));
   await store.setUpToken.clear();
   log.info({ memberId: owner.id }, "owner created");
   return ok(owner);
 }
 
 async function ensureDefaultConnection({ store, ring, serviceKeys, now }: Composition): Promise<void> {
-  // The id is fixed, so two attempts at once make one connection.
+  // The id is fixed, so that concurrent attempts create a single connection.
   const connection = await store.connections.create({
     id: DEFAULT_CONNECTION_ID,
     name: EMBEDDED_NAME,
@@ -55,37 +55,43 @@ export async function signIn(composition: Composition, credentials: Attempt & { 
   const { store, signInLimits, log } = composition;
   const email = credentials.email.trim().toLowerCase();
   if (email === "" || email.length > MAX_LENGTH || credentials.password === "" || credentials.password.length > MAX_LENGTH)
-    return failed(refused);
+    return failed(wrongCredentials);
   const waitMs = await signInLimits.take({ ...credentials, email });
   if (waitMs > 0) {
-    telemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "password", reason: "limited" });
+    getTelemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "password", reason: "limited" });
     return failed(rateLimited(waitMs));
   }
   const member = await store.members.getByEmail(email);
-  const fits = await verifyPassword(member?.passwordHash, credentials.password);
-  const refusedAs =
-    !member || !fits ? refused : member.disabled ? suspended : mayUsePassword(composition, member) ? undefined : passwordOff;
-  if (!member || refusedAs) {
-    const { code } = refusedAs ?? refused;
-    telemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "password", reason: "wrong" });
+  const isPasswordCorrect = await verifyPassword(member?.passwordHash, credentials.password);
+  const failure =
+    !member || !isPasswordCorrect
+      ? wrongCredentials
+      : member.disabled
+        ? suspended
+        : canUsePassword(composition, member)
+          ? undefined
+          : passwordOff;
+  if (!member || failure) {
+    const { code } = failure ?? wrongCredentials;
+    getTelemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "password", reason: "wrong" });
     log.warn({ address: credentials.address, code }, "sign-in refused");
-    return failed(refusedAs ?? refused);
+    return failed(failure ?? wrongCredentials);
   }
   await signInLimits.succeeded({ ...credentials, email });
   log.info({ memberId: member.id }, "signed in");
   return ok(member);
 }
 
-const WAY_BACK_MS = 24 * 60 * 60_000;
+const RESET_GRACE_MS = 24 * 60 * 60_000;
 
 /** If passwords are switched off, a member may use one for a day after it was reset from the command line (docs/decisions/0038). */
-export function mayUsePassword({ env, now }: Parts<"env" | "now">, { passwordHash, passwordResetAt }: Member): boolean {
+export function canUsePassword({ env, now }: Parts<"env" | "now">, { passwordHash, passwordResetAt }: Member): boolean {
   if (passwordHash === undefined) return false;
-  return env.passwordSignIn || (passwordResetAt !== undefined && now() - passwordResetAt < WAY_BACK_MS);
+  return env.passwordSignIn || (passwordResetAt !== undefined && now() - passwordResetAt < RESET_GRACE_MS);
 }
 
-const suspended = refusal("SUSPENDED", "Your account is suspended. Ask an owner or admin of your team.");
-const passwordOff = refusal("PASSWORD_SIGN_IN_OFF", "Password sign-in is off. Use a sign-in provider.");
-/** Failures shown only for the right password. Passed through next-auth by code. */
-export const explainedRefusals: readonly Failure[] = [suspended, passwordOff];
-const refused = refusal("UNAUTHORIZED", "Address or password is wrong.");
+const suspended = createFailure("SUSPENDED", "Your account is suspended. Ask an owner or admin of your team.");
+const passwordOff = createFailure("PASSWORD_SIGN_IN_OFF", "Password sign-in is off. Use a sign-in provider.");
+/** Failures that are explained only if the password was right. Passed through next-auth by code. */
+export const explainedFailures: readonly Failure[] = [suspended, passwordOff];
+const wrongCredentials = createFailure("UNAUTHORIZED", "Address or password is wrong.");

@@ -1,53 +1,53 @@
 // Authenticates a request: the only code that turns a credential into a viewer. The role always comes from the store.
 
 import "server-only";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
-import { networkOf } from "@/lib/shared/ip-address";
+import { getNetwork } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { telemetry } from "@/lib/shared/telemetry";
+import { getTelemetry } from "@/lib/shared/telemetry";
 import { type Composition } from "../composition-type";
-import { VOUCHED_HEADER } from "../cookies";
+import { PROXY_EMAIL_HEADER } from "../cookies";
 import { isEmbeddedRequest } from "../embed/sessions";
 import { ADDRESS_HEADER, rateLimited } from "../limits/attempt-limit";
 import {
   type EmbedCredential,
+  findEmbedViewer,
+  findEmbedViewerById,
+  findTokenViewer,
+  findTokenViewerById,
   readSentToken,
   type TokenCredential,
-  viewerByEmbedding,
-  viewerByEmbeddingId,
-  viewerByToken,
-  viewerByTokenId,
 } from "./credentials";
 import { signInByProxy } from "./proxy-sign-in";
-import { readReadOnly, refusedAsReadOnly } from "./read-only";
-import { findSession, type LiveSession, noteUse, sessionIdIn } from "./session";
+import { checkReadOnly, readReadOnly } from "./read-only";
+import { findSession, type LiveSession, readSessionId, recordUse } from "./session";
 
-/** `method`: `password`, or the party that vouched for the member. `confirmedAt`: when the identity was last proved. */
+/** `method` is `password`, or the party that authenticated the member. `confirmedAt` is when the identity was last proved. */
 type SessionCredential = { kind: "session"; id: string; method: string; confirmedAt: number };
-/** Has its maker's rights, but only for what was shared. No request brings it; lib/server/shares makes it. */
+/** The rights of the share's creator, limited to what was shared. Created only by lib/server/shares, never from a request. */
 type ShareCredential = { kind: "share"; id: string };
 export type Credential = SessionCredential | TokenCredential | ShareCredential | EmbedCredential;
-/** Narrows the role: ids of connections and names of operations; undefined means all that the role allows. */
+/** Narrows the role to ids of connections and names of operations. Undefined means everything that the role allows. */
 type Scope = { connections?: readonly string[]; operations?: readonly string[] };
 export type Viewer = { memberId: string; name: string; email: string; role: Role; credential: Credential; scope: Scope };
 export type Context = { composition: Composition; viewer: Viewer };
 export type SentHeaders = { get(name: string): string | null };
 
-export const adminOnly = refusal("ROLE_TOO_LOW", "This needs the role admin.");
-const sessionEnded = refusal("UNAUTHORIZED", "Your session has ended. Sign in again.");
+export const adminOnly = createFailure("ROLE_TOO_LOW", "This needs the role admin.");
+const sessionEnded = createFailure("UNAUTHORIZED", "Your session has ended. Sign in again.");
 
 export async function readViewer(composition: Composition, headers: SentHeaders): Promise<Viewer | undefined> {
   const viewer = await findViewer(composition, headers);
-  if (viewer?.live) await noteUse(composition, viewer.live.session, headers);
+  if (viewer?.live) await recordUse(composition, viewer.live.session, headers);
   return viewer?.viewer;
 }
 
-/** Notes that an open stream is in use. A session that has ended stays ended, even if a proxy still vouches for the member. */
-export async function noteViewerUse({ composition, viewer: { credential } }: Context, headers: SentHeaders): Promise<void> {
+/** Records that an open stream is in use. An ended session stays ended, even if a proxy still authenticates the member. */
+export async function recordViewerUse({ composition, viewer: { credential } }: Context, headers: SentHeaders): Promise<void> {
   if (credential.kind !== "session") return void (await readViewer(composition, headers));
   const live = await findSession(composition, credential.id);
-  if (live) await noteUse(composition, live.session, headers);
+  if (live) await recordUse(composition, live.session, headers);
 }
 
 export async function peekViewer(composition: Composition, headers: SentHeaders): Promise<Viewer | undefined> {
@@ -59,25 +59,25 @@ async function findViewer(
   headers: SentHeaders,
 ): Promise<{ viewer: Viewer | undefined; live?: LiveSession } | undefined> {
   await composition.ready;
-  // Below an embedded session's address only that session counts; other credentials are ignored.
-  if (isEmbeddedRequest(headers)) return { viewer: await viewerByEmbedding(composition, headers) };
+  // At an embedded session's address only that session counts. Other credentials are ignored.
+  if (isEmbeddedRequest(headers)) return { viewer: await findEmbedViewer(composition, headers) };
   const token = readSentToken(headers);
-  // Cookies are ignored: a token must not gain rights from an accompanying cookie.
-  if (token !== undefined) return token === "two" ? undefined : { viewer: await viewerByToken(composition, token.token) };
-  const live = await liveBy(composition, headers);
-  return live && { viewer: viewerOf(live), live };
+  // Cookies are ignored, because a token must not gain rights from a cookie.
+  if (token !== undefined) return token === "two" ? undefined : { viewer: await findTokenViewer(composition, token.token) };
+  const live = await findLiveSession(composition, headers);
+  return live && { viewer: toViewer(live), live };
 }
 
-/** The proxy's header takes precedence over a cookie, which may belong to the person who used this browser before. */
-async function liveBy(composition: Composition, headers: SentHeaders): Promise<LiveSession | undefined> {
+/** The proxy's header takes precedence over a cookie, which may be from another user of this browser. */
+async function findLiveSession(composition: Composition, headers: SentHeaders): Promise<LiveSession | undefined> {
   const { proxySignIn } = composition.env;
-  const vouched = headers.get(VOUCHED_HEADER);
-  if (proxySignIn && vouched !== null) return signInByProxy(composition, vouched, proxySignIn, headers);
-  const id = await sessionIdIn(composition, headers);
+  const proxyEmail = headers.get(PROXY_EMAIL_HEADER);
+  if (proxySignIn && proxyEmail !== null) return signInByProxy(composition, proxyEmail, proxySignIn, headers);
+  const id = await readSessionId(composition, headers);
   return id === undefined ? undefined : findSession(composition, id);
 }
 
-function viewerOf({ session, member }: LiveSession): Viewer {
+function toViewer({ session, member }: LiveSession): Viewer {
   const credential = { kind: "session", id: session.id, method: session.method, confirmedAt: session.confirmedAt } as const;
   return { memberId: member.id, name: member.name, email: member.email, role: member.role, credential, scope: {} };
 }
@@ -87,51 +87,51 @@ export async function canChange(composition: Composition): Promise<boolean> {
   return (await readReadOnly(composition)) === undefined;
 }
 
-/** The same as `checkViewer`, for a step that changes something. */
+/** Like `checkViewer`, for a step that changes something. */
 export async function checkChangeRights(context: Context): Promise<Failure | undefined> {
-  return (await checkViewer(context)) ?? refusedAsReadOnly(context.composition);
+  return (await checkViewer(context)) ?? checkReadOnly(context.composition);
 }
 
 /** Why a viewer may not continue: access has ended, or the role was lowered. Checked at each step of long work. */
 export async function checkViewer({ composition, viewer: { memberId, role, credential } }: Context): Promise<Failure | undefined> {
-  if (credential.kind === "embed") return (await viewerByEmbeddingId(composition, credential.id)) ? undefined : sessionEnded;
+  if (credential.kind === "embed") return (await findEmbedViewerById(composition, credential.id)) ? undefined : sessionEnded;
   const member = await composition.store.members.get(memberId);
-  if (member && !member.disabled && !hasRole(member.role, role)) return refusal("ROLE_TOO_LOW", "Your role has changed.");
-  return (await isLive(composition, credential)) ? undefined : endOf(credential);
+  if (member && !member.disabled && !hasRole(member.role, role)) return createFailure("ROLE_TOO_LOW", "Your role has changed.");
+  return (await isLive(composition, credential)) ? undefined : toEndedFailure(credential);
 }
 
 async function isLive(composition: Composition, { kind, id }: Credential): Promise<boolean> {
   const { store, now } = composition;
   if (kind === "share") return store.shares.isOpen(id, now());
-  return (await (kind === "token" ? viewerByTokenId(composition, id) : findSession(composition, id))) !== undefined;
+  return (await (kind === "token" ? findTokenViewerById(composition, id) : findSession(composition, id))) !== undefined;
 }
 
-export function endOf({ kind }: Credential): Failure {
-  return kind === "token" ? refusal("UNAUTHORIZED", "The token is no longer valid.") : sessionEnded;
+export function toEndedFailure({ kind }: Credential): Failure {
+  return kind === "token" ? createFailure("UNAUTHORIZED", "The token is no longer valid.") : sessionEnded;
 }
 
-/** Where a proxy signs out the members it signed in; null if it does not say, undefined for all other members. */
-export function signOutAt({ composition: { env }, viewer: { credential } }: Context): string | null | undefined {
+/** The proxy's sign-out URL for members it signed in, null if it has none. Undefined for all other members. */
+export function getProxySignOutUrl({ composition: { env }, viewer: { credential } }: Context): string | null | undefined {
   const isByProxy = credential.kind === "session" && credential.method === "proxy";
   return isByProxy ? (env.proxySignIn?.signOutUrl ?? null) : undefined;
 }
 
-export async function admit(composition: Composition, headers: SentHeaders): Promise<Result<Viewer, Failure>> {
+export async function authenticate(composition: Composition, headers: SentHeaders): Promise<Result<Viewer, Failure>> {
   const viewer = await readViewer(composition, headers);
   if (viewer) return ok(viewer);
   const sentToken = readSentToken(headers);
-  if (sentToken === undefined) return failed(refusal("UNAUTHORIZED", "Sign in first."));
-  if (sentToken === "two") return failed(refusal("BAD_REQUEST", "The request has two different tokens. Send one."));
+  if (sentToken === undefined) return failed(createFailure("UNAUTHORIZED", "Sign in first."));
+  if (sentToken === "two") return failed(createFailure("BAD_REQUEST", "The request has two different tokens. Send one."));
   const { wrongTokenLimit, log } = composition;
   const address = headers.get(ADDRESS_HEADER) ?? "unknown";
-  const waitMs = await wrongTokenLimit.take(networkOf(address));
-  telemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "token", reason: waitMs > 0 ? "limited" : "wrong" });
+  const waitMs = await wrongTokenLimit.take(getNetwork(address));
+  getTelemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "token", reason: waitMs > 0 ? "limited" : "wrong" });
   if (waitMs > 0) return failed(rateLimited(waitMs, "Too many wrong tokens. Try again later."));
   log.warn({ address }, "token refused");
-  return failed(refusal("UNAUTHORIZED", "This token is not valid. Create a new one in the console, under Settings, Tokens."));
+  return failed(createFailure("UNAUTHORIZED", "This token is not valid. Create a new one in the console, under Settings, Tokens."));
 }
 
-/** The name that requests are counted under: a program that sends too many does not lock its member out of the browser. */
-export function countedAs({ memberId, credential }: Viewer): string {
+/** Tokens are rate-limited separately, so that a client with a token can't lock its member out of the browser. */
+export function getRateLimitKey({ memberId, credential }: Viewer): string {
   return credential.kind === "token" ? `token ${credential.id}` : memberId;
 }

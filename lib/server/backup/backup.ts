@@ -17,9 +17,9 @@ import {
   sweepServiceBackup,
 } from "@/lib/service/index";
 import { type CopyResult } from "@/lib/shared/database/copy-tables";
-import { schemaState, tooOld } from "@/lib/shared/database/migrate";
-import { copyDatabase, countRows, fillDatabase, migrationsOf, openToRead, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
-import { type Content, copyHashed, hashFile, isOfSize, writeWhole } from "@/lib/shared/files";
+import { createTooOldMessage, getSchemaState } from "@/lib/shared/database/migrate";
+import { copyDatabase, countRows, fillDatabase, listMigrations, openReadOnly, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
+import { type Content, copyHashed, hashFile, hasSize, writeAtomically } from "@/lib/shared/files";
 import { type Env } from "../env";
 import { copySnapshot } from "../store/copy-store";
 import { sqliteHistory } from "../store/migrations";
@@ -33,19 +33,19 @@ import {
   UNFINISHED_RESTORE,
 } from "../store/store";
 import {
-  claimFolder,
-  filesOf,
-  folderOfBytes,
-  idsIn,
-  keysNeeded,
+  findSealingKeyIds,
+  getBlobFolder,
+  listBackupFiles,
+  lockBackupFolder,
   MANIFEST,
   type Manifest,
+  parseKeyIds,
   readKeys,
   readManifest,
   readStoredKeys,
 } from "./manifest";
 
-const tables = ["members", "connections", "api_keys", "apps"] as const;
+const countedTables = ["members", "connections", "api_keys", "apps"] as const;
 
 type BackupRequest = {
   env: Env;
@@ -61,25 +61,26 @@ export async function backUp({ env, folder, withKeys, version, now, logProgress 
   if (`${resolve(folder)}${sep}`.startsWith(`${resolve(dataDir)}${sep}`))
     throw new Error(`${folder} is inside the data folder. Name a folder outside it, on another disk if possible.`);
   await requireStores(env);
-  const isThere = (...path: string[]) => existsSync(join(dataDir, ...path));
+  const exists = (...path: string[]) => existsSync(join(dataDir, ...path));
   const has = {
-    console: databaseUrl !== undefined ? await containsConsole({ url: databaseUrl }) : isThere("console.sqlite"),
-    service: databaseUrl !== undefined ? await holdsService({ url: databaseUrl }) : isThere("service", "service.sqlite"),
+    console: databaseUrl !== undefined ? await containsConsole({ url: databaseUrl }) : exists("console.sqlite"),
+    service: databaseUrl !== undefined ? await holdsService({ url: databaseUrl }) : exists("service", "service.sqlite"),
   };
   if (databaseUrl !== undefined && !has.console && !has.service)
     throw new Error("The database of DATABASE_URL contains no console and no service.");
-  // A wrong folder would give a backup of the PostgreSQL rows without the files, and replace a whole backup.
-  const isDataFolder = databaseUrl !== undefined && has.service ? await isServiceIn(dataDir, databaseUrl) : has.console || has.service;
+  // A wrong folder would replace a complete backup with the PostgreSQL rows alone, without the files.
+  const isDataFolder =
+    databaseUrl !== undefined && has.service ? await isServiceOfDataFolder(dataDir, databaseUrl) : has.console || has.service;
   if (!isDataFolder) throw new Error(`LIGHTDESK_DATA_DIR must be a data folder (${dataDir} is not).`);
-  const lock = claimFolder(folder);
+  const lock = lockBackupFolder(folder);
   try {
     const id = randomBytes(6).toString("hex");
-    const ofConsole = has.console ? await backUpConsole({ env, folder, id, logProgress }) : null;
+    const consoleBackup = has.console ? await backUpConsole({ env, folder, id, logProgress }) : null;
     const service = has.service
       ? await backUpService({
           dataDir: join(dataDir, "service"),
           databaseUrl,
-          blobs: folderOfBytes(env),
+          blobs: getBlobFolder(env),
           folder,
           id,
           logProgress,
@@ -87,16 +88,16 @@ export async function backUp({ env, folder, withKeys, version, now, logProgress 
       : null;
     const keys = withKeys ? await writeKeys(env, folder, `keys-${id}.json`) : null;
     if (service) await checkServiceBackup({ folder, contents: service, logProgress }, { hashes: false });
-    const manifest: Manifest = { format: 1, version, madeAt: new Date(now).toISOString(), console: ofConsole, service, keys };
-    await writeWhole(join(folder, MANIFEST), `${writeExactJson(manifest)}\n`);
-    await removeEarlier(folder, id, service);
+    const manifest: Manifest = { format: 1, version, madeAt: new Date(now).toISOString(), console: consoleBackup, service, keys };
+    await writeAtomically(join(folder, MANIFEST), `${writeExactJson(manifest)}\n`);
+    await removeEarlierBackup(folder, id, service);
     return manifest;
   } finally {
     lock.close();
   }
 }
 
-/** A backup from PostgreSQL is an SQLite file too: there is one kind of backup, and it can be restored into either. */
+/** A backup from PostgreSQL is an SQLite file too, so that each backup can be restored into either database. */
 async function backUpConsole({
   env,
   folder,
@@ -104,26 +105,32 @@ async function backUpConsole({
   logProgress,
 }: Pick<BackupRequest, "env" | "folder" | "logProgress"> & { id: string }): Promise<Manifest["console"]> {
   const file = `console-${id}.sqlite`;
-  const to = join(folder, file);
+  const target = join(folder, file);
   const { dataDir, databaseUrl } = env;
   const content =
     databaseUrl === undefined
-      ? await copyDatabase(join(dataDir, "console.sqlite"), to)
-      : await fillDatabase(to, () => copySnapshot(databaseUrl, to, logProgress));
-  const copy = openToRead(to);
+      ? await copyDatabase(join(dataDir, "console.sqlite"), target)
+      : await fillDatabase(target, () => copySnapshot(databaseUrl, target, logProgress));
+  const copy = openReadOnly(target);
   try {
-    return { file, ...content, schema: migrationsOf(copy, "kysely_migration"), rows: countRows(copy, tables), keys: keysNeeded(copy) };
+    return {
+      file,
+      ...content,
+      schema: listMigrations(copy, "kysely_migration"),
+      rows: countRows(copy, countedTables),
+      keys: findSealingKeyIds(copy),
+    };
   } finally {
     copy.close();
   }
 }
 
 async function writeKeys({ dataDir, encryptionKeys }: Env, folder: string, file: string): Promise<Content & { file: string }> {
-  return { file, ...(await writeWhole(join(folder, file), `${writeExactJson(readKeys(dataDir, encryptionKeys))}\n`)) };
+  return { file, ...(await writeAtomically(join(folder, file), `${writeExactJson(readKeys(dataDir, encryptionKeys))}\n`)) };
 }
 
-async function removeEarlier(folder: string, id: string, service: Manifest["service"]): Promise<void> {
-  for (const name of filesOf(folder)) {
+async function removeEarlierBackup(folder: string, id: string, service: Manifest["service"]): Promise<void> {
+  for (const name of listBackupFiles(folder)) {
     const isKept = [MANIFEST, "lock.sqlite", "blobs"].includes(name) || name.includes(`-${id}.`);
     if (!isKept) rmSync(join(folder, name), { force: true });
   }
@@ -135,48 +142,49 @@ type RestoreRequest = BackupSource & { env: Env };
 
 export async function checkBackup({ folder, logProgress }: BackupSource): Promise<Manifest> {
   const manifest = readManifest(folder);
-  const { console: ofConsole, service, keys } = manifest;
-  const state = ofConsole ? schemaState(ofConsole.schema, sqliteHistory) : {};
+  const { console: consoleBackup, service, keys } = manifest;
+  const state = consoleBackup ? getSchemaState(consoleBackup.schema, sqliteHistory) : {};
   if ("newer" in state)
     throw new Error(
       `The backup was made by a newer version, ${manifest.version}, with migration ${state.newer}. Restore it with that version.`,
     );
-  if ("isTooOld" in state) throw new Error(tooOld("The backup"));
-  for (const part of [ofConsole, service?.database, keys]) {
+  if ("isTooOld" in state) throw new Error(createTooOldMessage("The backup"));
+  for (const part of [consoleBackup, service?.database, keys]) {
     if (!part) continue;
     const file = join(folder, part.file);
-    if (!(await isOfSize(file, part.size))) throw new Error(`The backup is incomplete: ${file} is missing or truncated.`);
+    if (!(await hasSize(file, part.size))) throw new Error(`The backup is incomplete: ${file} is missing or truncated.`);
     if ((await hashFile(file)).hash !== part.hash) throw new Error(`The backup is damaged: ${file} has changed.`);
   }
-  if (ofConsole) checkDatabase(join(folder, ofConsole.file));
+  if (consoleBackup) checkDatabase(join(folder, consoleBackup.file));
   if (service) await checkServiceBackup({ folder, contents: service, logProgress }, { hashes: true });
   return manifest;
 }
 
-/** `missing`: ids of keys that sealed stored secrets and are neither in the backup nor in the setting. */
+/** `missing`: ids of keys that sealed stored secrets and are in neither the backup nor the settings. */
 export async function restore({ env, folder, logProgress }: RestoreRequest): Promise<{ manifest: Manifest; missing: string[] }> {
   const { dataDir, databaseUrl, encryptionKeys } = env;
   requireEmpty(dataDir);
-  if (databaseUrl !== undefined) await requireRoomForStores(databaseUrl);
+  if (databaseUrl !== undefined) await requireEmptyTargets(databaseUrl);
   const manifest = await checkBackup({ folder, logProgress });
-  const { console: ofConsole, service } = manifest;
-  const blobs = folderOfBytes(env);
+  const { console: consoleBackup, service } = manifest;
+  const blobs = getBlobFolder(env);
   if (service && !service.blobs.elsewhere && blobs === undefined)
     throw new Error("The backup holds the files: restore it without LIGHTDESK_BLOBS, then move them with npm run copy-blobs.");
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const mark = join(dataDir, UNFINISHED_RESTORE);
-  writeFileSync(mark, "", { mode: 0o600 });
+  const markerFile = join(dataDir, UNFINISHED_RESTORE);
+  writeFileSync(markerFile, "", { mode: 0o600 });
   const keys = manifest.keys && readStoredKeys(join(folder, manifest.keys.file));
-  if (keys?.authSecret) await writeWhole(join(dataDir, "auth-secret"), `${keys.authSecret}\n`);
-  if (keys?.encryptionKeys && encryptionKeys === undefined) await writeWhole(join(dataDir, "encryption-keys"), `${keys.encryptionKeys}\n`);
+  if (keys?.authSecret) await writeAtomically(join(dataDir, "auth-secret"), `${keys.authSecret}\n`);
+  if (keys?.encryptionKeys && encryptionKeys === undefined)
+    await writeAtomically(join(dataDir, "encryption-keys"), `${keys.encryptionKeys}\n`);
   if (service) await restoreService({ folder, contents: service, logProgress }, { dataDir: join(dataDir, "service"), blobs: blobs ?? "" });
-  if (ofConsole) await copyHashed(join(folder, ofConsole.file), join(dataDir, "console.sqlite"), ofConsole.hash);
-  if (ofConsole) checkDatabase(join(dataDir, "console.sqlite"));
+  if (consoleBackup) await copyHashed(join(folder, consoleBackup.file), join(dataDir, "console.sqlite"), consoleBackup.hash);
+  if (consoleBackup) checkDatabase(join(dataDir, "console.sqlite"));
   if (service) checkDatabase(join(dataDir, "service", "service.sqlite"));
   if (databaseUrl !== undefined) await moveStores(dataDir, databaseUrl, logProgress);
-  rmSync(mark);
-  const has = new Set(idsIn(encryptionKeys ?? keys?.encryptionKeys ?? null));
-  return { manifest, missing: (ofConsole?.keys ?? []).filter((id) => !has.has(id)) };
+  rmSync(markerFile);
+  const availableKeys = new Set(parseKeyIds(encryptionKeys ?? keys?.encryptionKeys ?? null));
+  return { manifest, missing: (consoleBackup?.keys ?? []).filter((id) => !availableKeys.has(id)) };
 }
 
 async function moveStores(dataDir: string, url: string, logProgress: BackupSource["logProgress"]): Promise<void> {
@@ -187,15 +195,15 @@ async function moveStores(dataDir: string, url: string, logProgress: BackupSourc
 
 function requireEmpty(dataDir: string): void {
   if (!existsSync(dataDir) || existsSync(join(dataDir, UNFINISHED_RESTORE))) return;
-  const [found] = readdirSync(dataDir);
-  if (found !== undefined)
+  const [firstEntry] = readdirSync(dataDir);
+  if (firstEntry !== undefined)
     throw new Error(
-      `${dataDir} is not empty (${found}). Set LIGHTDESK_DATA_DIR to a folder that is empty or not there, or move this one away first.`,
+      `${dataDir} is not empty (${firstEntry}). Set LIGHTDESK_DATA_DIR to a folder that is empty or not there, or move this one away first.`,
     );
 }
 
 function checkDatabase(file: string): void {
-  const database = openToRead(file);
+  const database = openReadOnly(file);
   try {
     requireIntegrity(database, file);
   } finally {
@@ -203,34 +211,34 @@ function checkDatabase(file: string): void {
   }
 }
 
-/** `isMoved`: an earlier version has already moved the console's rows to the target, but left the service's where they were. */
+/** `isMoved`: an earlier version has already moved the console's rows, but not the service's. */
 type CopyOptions = { from: StoreLocation; to: StoreLocation; isMoved?: boolean; logProgress(progress: string): void };
 
-/** Throws if DATABASE_URL, or its absence, leads away from the stores that the data folder belongs to. */
+/** Throws if DATABASE_URL, or its absence, contradicts the stores that the data folder belongs to. */
 export async function requireStores({ dataDir, databaseUrl }: Pick<Env, "dataDir" | "databaseUrl">): Promise<void> {
   await requireConsoleRows(dataDir, databaseUrl);
   await requireServiceRows(join(dataDir, "service"), databaseUrl);
 }
 
-async function requireRoomForStores(url: string): Promise<void> {
+async function requireEmptyTargets(url: string): Promise<void> {
   await requireCopyTarget(url);
   await requireRoomForService({ url });
 }
 
-const isServiceIn = (dataDir: string, url: string) => isServiceOf(join(dataDir, "service"), url);
+const isServiceOfDataFolder = (dataDir: string, url: string) => isServiceOf(join(dataDir, "service"), url);
 
-/** Returns what was copied; undefined if the source holds neither store. */
+/** Returns how much was copied. */
 export async function copyStores({ from, to, isMoved = false, logProgress }: CopyOptions): Promise<CopyResult> {
-  const [source, target] = [ofService(from), ofService(to)];
+  const [source, target] = [toServiceLocation(from), toServiceLocation(to)];
   const total = { tables: 0, rows: 0 };
   const add = ({ tables, rows }: CopyResult) => {
     total.tables += tables;
     total.rows += rows;
   };
-  // A folder whose rows were moved to this database still has an earlier state of them.
+  // A folder whose rows were moved to this database still contains their earlier state.
   const isReturning = "url" in source && "file" in target && (await isServiceOf(dirname(target.file), source.url));
-  const prepareService = async (isGoingOn: boolean) => {
-    if (!isGoingOn && !isReturning) await requireRoomForService(target);
+  const prepareService = async (isResuming: boolean) => {
+    if (!isResuming && !isReturning) await requireRoomForService(target);
     return async () => add(await copyServiceStore(source, target, logProgress));
   };
   const hasService = await holdsService(source);
@@ -241,6 +249,6 @@ export async function copyStores({ from, to, isMoved = false, logProgress }: Cop
   return total;
 }
 
-function ofService({ dataDir = "", url }: StoreLocation): { file: string } | { url: string } {
+function toServiceLocation({ dataDir = "", url }: StoreLocation): { file: string } | { url: string } {
   return url === undefined ? { file: join(dataDir, "service", "service.sqlite") } : { url };
 }

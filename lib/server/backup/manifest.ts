@@ -6,13 +6,13 @@ import { join } from "node:path";
 import { z } from "zod";
 import { serviceContentsSchema, storedFileSchema } from "@/lib/service/index";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
-import { codeOf } from "@/lib/shared/error-codes";
+import { getErrorCode } from "@/lib/shared/error-codes";
 import { type Env } from "../env";
 
 const FORMAT = 1;
 export const MANIFEST = "manifest.json";
 const LOCK = "lock.sqlite";
-const describesKeys =
+const backupFilePattern =
   /^(manifest\.json|keys-\w+\.json|(console|service)-\w+\.sqlite(-journal|-wal|-shm)?|userdata-\w+\.jsonl|blobs|lock\.sqlite(-journal)?)(\.part)?$/;
 
 const manifestSchema = z.object({
@@ -23,7 +23,7 @@ const manifestSchema = z.object({
     .extend({
       schema: z.array(z.string()),
       rows: z.record(z.string(), z.number()),
-      /** Ids of the ring's keys that sealed stored secrets. */
+      /** Ids of the encryption keys that sealed stored secrets. */
       keys: z.array(z.string()),
     })
     .nullable(),
@@ -51,16 +51,16 @@ function readJson(file: string): unknown {
   }
 }
 
-export function filesOf(folder: string): string[] {
-  return readdirSync(folder).filter((name) => describesKeys.test(name));
+export function listBackupFiles(folder: string): string[] {
+  return readdirSync(folder).filter((name) => backupFilePattern.test(name));
 }
 
-/** Opens a folder that is only for backups and locks it for one process; the lock ends with the process. */
-export function claimFolder(folder: string): SqliteConnection {
+/** Opens or creates a backup folder and locks it until this process ends. */
+export function lockBackupFolder(folder: string): SqliteConnection {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const other = readdirSync(folder).find((name) => !describesKeys.test(name));
-  if (other !== undefined)
-    throw new Error(`${folder} contains ${other}, which is not part of a backup. Name an empty folder, or an earlier backup.`);
+  const otherFile = readdirSync(folder).find((name) => !backupFilePattern.test(name));
+  if (otherFile !== undefined)
+    throw new Error(`${folder} contains ${otherFile}, which is not part of a backup. Name an empty folder, or an earlier backup.`);
   const lock = new SqliteConnection(join(folder, LOCK), { timeoutMs: 0 });
   try {
     lock.pragma("journal_mode = MEMORY");
@@ -68,18 +68,18 @@ export function claimFolder(folder: string): SqliteConnection {
     return lock;
   } catch (error) {
     lock.close();
-    if (codeOf(error) === "SQLITE_BUSY") throw new Error(`Another backup is being made in ${folder}. Wait for it.`, { cause: error });
+    if (getErrorCode(error) === "SQLITE_BUSY") throw new Error(`Another backup is being made in ${folder}. Wait for it.`, { cause: error });
     throw error;
   }
 }
 
-export function versionIn(root: string): string {
+export function readVersion(root: string): string {
   const packageJson: { version: string } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   return packageJson.version;
 }
 
-/** The folder of the service's bytes; undefined if they are in a bucket. */
-export function folderOfBytes({ dataDir, service: { blobs } }: Pick<Env, "dataDir" | "service">): string | undefined {
+/** The folder of the service's blobs, or undefined if they are in a bucket. */
+export function getBlobFolder({ dataDir, service: { blobs } }: Pick<Env, "dataDir" | "service">): string | undefined {
   if (blobs?.kind === "bucket") return undefined;
   return join(blobs?.path ?? join(dataDir, "service", "blobs"), "blake3-v1");
 }
@@ -88,7 +88,7 @@ const keysSchema = z.object({ encryptionKeys: z.string().nullable(), authSecret:
 type Keys = z.output<typeof keysSchema>;
 
 /** Ids of the keys that sealed stored secrets, in any table. */
-export function keysNeeded(database: SqliteConnection): string[] {
+export function findSealingKeyIds(database: SqliteConnection): string[] {
   const columns = database
     .prepare<[], { place: string; name: string }>(
       "SELECT tables.name AS place, columns.name FROM sqlite_master AS tables, pragma_table_info(tables.name) AS columns WHERE tables.type = 'table' AND columns.name LIKE '%ring_key_id'",
@@ -108,7 +108,7 @@ export function readStoredKeys(file: string): Keys {
   return keysSchema.parse(JSON.parse(readFileSync(file, "utf8")));
 }
 
-export function idsIn(encryptionKeys: string | null): string[] {
+export function parseKeyIds(encryptionKeys: string | null): string[] {
   return (encryptionKeys ?? "").split(/[,\s]+/).flatMap((pair) => (pair.includes(":") ? [pair.slice(0, pair.indexOf(":"))] : []));
 }
 

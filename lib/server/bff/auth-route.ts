@@ -2,148 +2,152 @@
 
 import "server-only";
 import { z } from "zod";
-import { aboutMember } from "@/lib/contract/audit/audit";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { describeMember } from "@/lib/contract/audit/audit";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { type OidcRefusal } from "@/lib/contract/people/sign-in";
-import { safeReturn } from "@/lib/shared/console-paths";
-import { networkOf } from "@/lib/shared/ip-address";
+import { toSafeReturn } from "@/lib/shared/console-paths";
+import { getNetwork } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { telemetry } from "@/lib/shared/telemetry";
-import { type AuthAnswer, authOptions, type AuthStep, callNextAuth, RATE_LIMITED_PREFIX } from "../auth/next-auth";
+import { getTelemetry } from "@/lib/shared/telemetry";
+import { authOptions, type AuthStep, callNextAuth, type NextAuthResponse, RATE_LIMITED_PREFIX } from "../auth/next-auth";
 import { type SignInRefusal } from "../auth/oidc/admit";
-import { causeOf, createOidcTurn, endSessionUrl, type OidcTurn } from "../auth/oidc/oidc-turn";
-import { discover, FRESH_MS, KEPT_MS } from "../auth/oidc/provider";
-import { consumeState, deviceCookie, type Purpose, signInCookie, type SignInState } from "../auth/sealed-cookies";
-import { findSession, sessionIdIn } from "../auth/session";
-import { explainedRefusals } from "../auth/sign-in";
+import { createOidcTurn, endSessionUrl, type OidcTurn, toErrorCause } from "../auth/oidc/oidc-turn";
+import { discover, DISCOVERY_CACHE_MS, NO_DISCOVERY_CACHE } from "../auth/oidc/provider";
+import { consumeState, createDeviceCookie, type Purpose, signInCookie, type SignInState } from "../auth/sealed-cookies";
+import { findSession, readSessionId } from "../auth/session";
+import { explainedFailures } from "../auth/sign-in";
 import { readViewer } from "../auth/viewer";
 import { type Composition } from "../composition-type";
 import { type RouteContext } from "../context";
 import { consolePath, consoleUrl } from "../env";
 import { clientAddress, rateLimited, takeAttempt } from "../limits/attempt-limit";
-import { MAX_VISITOR_BODY_BYTES, readJson, readWhole, searchOf } from "../requests/read-request";
-import { jsonAnswer } from "../requests/responses";
+import { getSearchParams, MAX_VISITOR_BODY_BYTES, readBody, readJson } from "../requests/read-request";
+import { jsonResponse } from "../requests/responses";
 import { type OidcProvider } from "../sign-in-settings";
 import { type Member } from "../store/people/members";
-import { type Handler, isLongAgo, toActor, unguarded } from "./guard";
+import { type Handler, needsConfirmation, toActor, unguarded } from "./guard";
 
-type AskNextAuth = (turn?: OidcTurn) => Promise<AuthAnswer>;
+type CallNextAuth = (turn?: OidcTurn) => Promise<NextAuthResponse>;
 
 const MAX_RETURN_LENGTH = 500;
 
-async function beginOidc(
+async function startOidcSignIn(
   composition: Composition,
   provider: OidcProvider,
   request: Request,
   fields: URLSearchParams,
-  ask: AskNextAuth,
+  callNext: CallNextAuth,
 ): Promise<Result<Response, Failure>> {
-  const limited = await takeAttempt(composition.oidcLimit, networkOf(clientAddress(request)));
-  if (limited) return failed(limited);
+  const rateLimit = await takeAttempt(composition.oidcLimit, getNetwork(clientAddress(request)));
+  if (rateLimit) return failed(rateLimit);
   const purpose = await readPurpose(composition, fields, request);
   if (!purpose.ok) return purpose;
   let turn: OidcTurn;
   try {
-    turn = createOidcTurn(composition, provider, await discover(provider, FRESH_MS), undefined, purpose.value.kind === "confirm");
+    turn = createOidcTurn(composition, provider, await discover(provider, NO_DISCOVERY_CACHE), undefined, purpose.value.kind === "confirm");
   } catch (error) {
-    composition.log.error({ provider: provider.id, cause: causeOf(error) }, "sign-in provider failed");
-    return failed(refusal("UPSTREAM_UNREACHABLE", `${provider.label} cannot be reached.`));
+    composition.log.error({ provider: provider.id, cause: toErrorCause(error) }, "sign-in provider failed");
+    return failed(createFailure("UPSTREAM_UNREACHABLE", `${provider.label} cannot be reached.`));
   }
-  const { url, headers } = await ask(turn);
+  const { url, headers } = await callNext(turn);
   const state = url === undefined ? null : new URL(url, "http://localhost").searchParams.get("state");
-  if (url === undefined || state === null) return failed(refusal("BAD_REQUEST", "This sign-in was not started in this browser."));
+  if (url === undefined || state === null) return failed(createFailure("BAD_REQUEST", "This sign-in was not started in this browser."));
   const signInState: SignInState = {
     provider: provider.id,
     state,
     at: composition.now(),
-    returnTo: safeReturn((fields.get("callbackUrl") ?? "").slice(0, MAX_RETURN_LENGTH)),
+    returnTo: toSafeReturn((fields.get("callbackUrl") ?? "").slice(0, MAX_RETURN_LENGTH)),
     purpose: purpose.value,
   };
-  const response = jsonAnswer({ url }, 200, headers);
+  const response = jsonResponse({ url }, 200, headers);
   response.headers.append("set-cookie", await signInCookie.write(composition, signInState));
   return ok(response);
 }
 
-async function finishOidc(provider: OidcProvider, routeContext: RouteContext, ask: AskNextAuth): Promise<Result<Response, Failure>> {
+async function finishOidcSignIn(
+  provider: OidcProvider,
+  routeContext: RouteContext,
+  callNext: CallNextAuth,
+): Promise<Result<Response, Failure>> {
   const { request, annotateAudit } = routeContext;
   const { log, oidcLimit } = routeContext.composition;
-  const network = networkOf(clientAddress(request));
+  const network = getNetwork(clientAddress(request));
   const signInState = await signInCookie.read(routeContext.composition, request.headers);
-  const search = searchOf(request);
-  const refuse = (refused: SignInRefusal, headers?: Headers) => {
-    telemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "oidc", reason: "refused" });
-    log.warn({ provider: provider.id, cause: refused.cause, address: clientAddress(request) }, "provider sign-in refused");
+  const search = getSearchParams(request);
+  const refuse = (signInRefusal: SignInRefusal, headers?: Headers) => {
+    getTelemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "oidc", reason: "refused" });
+    log.warn({ provider: provider.id, cause: signInRefusal.cause, address: clientAddress(request) }, "provider sign-in refused");
     annotateAudit({
       action: "signIn",
       isWritten: true,
-      target: refused.person ?? clientAddress(request),
+      target: signInRefusal.person ?? clientAddress(request),
       refused: "UNAUTHORIZED",
-      outcome: outcomeOf(provider, `${refused.cause}${refused.person ? `, from ${clientAddress(request)}` : ""}`),
+      outcome: toOutcome(provider, `${signInRefusal.cause}${signInRefusal.person ? `, from ${clientAddress(request)}` : ""}`),
     });
-    return ok(toSignIn(routeContext.composition, provider, refused.shown, signInState?.returnTo, headers));
+    return ok(toSignIn(routeContext.composition, provider, signInRefusal.shown, signInState?.returnTo, headers));
   };
   if ((await oidcLimit.take(network)) > 0) return ok(toSignIn(routeContext.composition, provider, "too-many", signInState?.returnTo));
-  const isRequested = signInState?.provider === provider.id && signInState.state === search.get("state");
-  if (!isRequested) return refuse({ shown: "lost", cause: "this browser started no sign-in, or a different one" });
+  const isExpected = signInState?.provider === provider.id && signInState.state === search.get("state");
+  if (!isExpected) return refuse({ shown: "lost", cause: "this browser started no sign-in, or a different one" });
   if (!(await consumeState(routeContext.composition, signInState.state)))
     return refuse({ shown: "lost", cause: "the provider's answer was used before" });
   const error = search.get("error");
-  if (error !== null) return refuse({ shown: refusalOf(error), cause: `the provider answered ${error.slice(0, 100)}` });
+  if (error !== null) return refuse({ shown: toOidcRefusal(error), cause: `the provider answered ${error.slice(0, 100)}` });
   let turn: OidcTurn;
   try {
-    turn = createOidcTurn(routeContext.composition, provider, await discover(provider, KEPT_MS), signInState);
+    turn = createOidcTurn(routeContext.composition, provider, await discover(provider, DISCOVERY_CACHE_MS), signInState);
   } catch (cause) {
-    return refuse({ shown: "away", cause: causeOf(cause) });
+    return refuse({ shown: "away", cause: toErrorCause(cause) });
   }
   if (
     (signInState.purpose.kind === "link" || signInState.purpose.kind === "confirm") &&
     (await readViewer(routeContext.composition, request.headers))?.memberId !== signInState.purpose.memberId
   )
     return refuse({ shown: "lost", cause: "the session that asked for it has ended" });
-  const { headers } = await ask(turn);
+  const { headers } = await callNext(turn);
   const admitted = turn.admitted();
   if (!admitted) return refuse(turn.refused(), headers);
-  for (const _way of [1, 2]) await oidcLimit.refund(network);
+  for (const _limit of [1, 2]) await oidcLimit.refund(network);
   const { member, kind, change } = admitted;
   const defaultAction = signInState.purpose.kind === "confirm" ? "confirmSession" : "signIn";
-  const about = change ? aboutMember(member, change) : { outcome: outcomeOf(provider, kind) };
-  annotateAudit({ action: kind === "known" ? defaultAction : actions[kind], by: toActor(member), isWritten: true, ...about });
+  const auditTarget = change ? describeMember(member, change) : { outcome: toOutcome(provider, kind) };
+  annotateAudit({ action: kind === "known" ? defaultAction : auditActions[kind], by: toActor(member), isWritten: true, ...auditTarget });
   headers.append("set-cookie", signInCookie.forget(routeContext.composition));
   headers.set("location", consolePath(routeContext.composition.env, signInState.returnTo));
   return ok(new Response(null, { status: 302, headers }));
 }
 
 /** Signs out here. Returns the provider's sign-out URL if the session began there. */
-async function signOutEverywhere(composition: Composition, request: Request, ask: AskNextAuth): Promise<Result<Response, Failure>> {
+async function signOutEverywhere(composition: Composition, request: Request, callNext: CallNextAuth): Promise<Result<Response, Failure>> {
   const { env } = composition;
-  const id = await sessionIdIn(composition, request.headers);
-  const signIn = `${consoleUrl(env)}/sign-in`;
-  const atProvider = id === undefined ? undefined : await endSessionUrl(composition, id, signIn);
-  const { url, headers } = await ask();
+  const id = await readSessionId(composition, request.headers);
+  const signInUrl = `${consoleUrl(env)}/sign-in`;
+  const providerUrl = id === undefined ? undefined : await endSessionUrl(composition, id, signInUrl);
+  const { url, headers } = await callNext();
   if (url?.includes("csrf=true"))
-    return failed(refusal("BAD_REQUEST", "This sign-out was not started in this browser. Reload the page and try again."));
+    return failed(createFailure("BAD_REQUEST", "This sign-out was not started in this browser. Reload the page and try again."));
   const isEnded = id !== undefined && !(await findSession(composition, id));
-  return ok(jsonAnswer(atProvider !== undefined && isEnded ? { url: atProvider, provider: true } : { url: signIn }, 200, headers));
+  return ok(jsonResponse(providerUrl !== undefined && isEnded ? { url: providerUrl, provider: true } : { url: signInUrl }, 200, headers));
 }
 
 // eslint-disable-next-line id-denylist -- a word of the audit log
-const actions = { linked: "linkProvider", joined: "acceptInvitation", made: "joinByProvider" } as const;
+const auditActions = { linked: "linkProvider", joined: "acceptInvitation", made: "joinByProvider" } as const;
 
-const outcomeOf = ({ label }: OidcProvider, outcome: string) => `${label}: ${outcome}`;
+const toOutcome = ({ label }: OidcProvider, outcome: string) => `${label}: ${outcome}`;
 
 async function readPurpose(composition: Composition, fields: URLSearchParams, request: Request): Promise<Result<Purpose, Failure>> {
   const kind = fields.get("purpose") ?? "signIn";
   if (kind === "signIn") return ok({ kind });
   if (kind === "join") return ok({ kind, token: (fields.get("token") ?? "").slice(0, 200) });
-  if (kind !== "confirm" && kind !== "link") return failed(refusal("INVALID_BODY", "purpose: unknown"));
+  if (kind !== "confirm" && kind !== "link") return failed(createFailure("INVALID_BODY", "purpose: unknown"));
   const viewer = await readViewer(composition, request.headers);
-  if (viewer?.credential.kind !== "session") return failed(refusal("UNAUTHORIZED", "Sign in first."));
-  if (kind === "link" && isLongAgo(viewer.credential, composition.now()))
-    return failed(refusal("SIGN_IN_AGAIN", "Confirm your identity, then try again."));
+  if (viewer?.credential.kind !== "session") return failed(createFailure("UNAUTHORIZED", "Sign in first."));
+  if (kind === "link" && needsConfirmation(viewer.credential, composition.now()))
+    return failed(createFailure("SIGN_IN_AGAIN", "Confirm your identity, then try again."));
   return ok({ kind, memberId: viewer.memberId });
 }
 
-function refusalOf(error: string): OidcRefusal {
+function toOidcRefusal(error: string): OidcRefusal {
   if (["access_denied", "consent_required", "interaction_required", "login_required"].includes(error)) return "cancelled";
   return ["temporarily_unavailable", "server_error"].includes(error) ? "away" : "untrusted";
 }
@@ -170,17 +174,17 @@ type Step = { step: AuthStep; method: "GET" | "POST"; provider?: OidcProvider };
 export function authRoute(): Handler {
   return unguarded("auth", async (routeContext) => {
     const { request, params } = routeContext;
-    const step = stepOf(Array.isArray(params.nextauth) ? params.nextauth : [], routeContext.composition.env.oidc);
-    if (!step) return failed(refusal("NOT_FOUND", "There is nothing at this address."));
+    const step = parseStep(Array.isArray(params.nextauth) ? params.nextauth : [], routeContext.composition.env.oidc);
+    if (!step) return failed(createFailure("NOT_FOUND", "There is nothing at this address."));
     if (step.method !== (request.method === "HEAD" ? "GET" : request.method))
-      return failed(refusal("METHOD_NOT_ALLOWED", `This address takes ${step.method} only.`));
+      return failed(createFailure("METHOD_NOT_ALLOWED", `This address takes ${step.method} only.`));
     const form = step.method === "POST" ? await readForm(routeContext) : undefined;
     if (form && !form.ok) return form;
-    return take(step, routeContext, form?.value);
+    return handleStep(step, routeContext, form?.value);
   });
 }
 
-function stepOf([first, id, ...more]: readonly string[], providers: readonly OidcProvider[]): Step | undefined {
+function parseStep([first, id, ...more]: readonly string[], providers: readonly OidcProvider[]): Step | undefined {
   if (more.length > 0) return undefined;
   if (id === undefined) {
     if (first === "csrf" || first === "session" || first === "providers") return { step: first, method: "GET" };
@@ -192,7 +196,7 @@ function stepOf([first, id, ...more]: readonly string[], providers: readonly Oid
   return { step: first, method: first === "signin" ? "POST" : "GET", provider };
 }
 
-async function take(
+async function handleStep(
   { step, provider }: Step,
   routeContext: RouteContext,
   form: URLSearchParams | undefined,
@@ -211,37 +215,40 @@ async function take(
     failed: (error: unknown) => void failures.push(error),
   };
   const id = provider?.id ?? (step === "callback" ? "credentials" : undefined);
-  const ask: AskNextAuth = async (turn?: OidcTurn) => {
-    const search = provider ? searchOf(request) : undefined;
-    const authAnswer = await callNextAuth(
+  const callNext: CallNextAuth = async (turn?: OidcTurn) => {
+    const search = provider ? getSearchParams(request) : undefined;
+    const authResponse = await callNextAuth(
       routeContext.composition,
       { step, provider: id, headers: requestHeaders, form, search },
       authOptions(routeContext.composition, events, requestHeaders, turn),
     );
     if (failures.length > 0) throw failures[0];
-    return authAnswer;
+    return authResponse;
   };
-  if (provider) return form ? beginOidc(routeContext.composition, provider, request, form, ask) : finishOidc(provider, routeContext, ask);
-  if (step === "signout") return signOutEverywhere(routeContext.composition, request, ask);
-  const { status, headers, url, body } = await ask();
-  if (!form) return ok(jsonAnswer(body, 200, headers));
+  if (provider)
+    return form
+      ? startOidcSignIn(routeContext.composition, provider, request, form, callNext)
+      : finishOidcSignIn(provider, routeContext, callNext);
+  if (step === "signout") return signOutEverywhere(routeContext.composition, request, callNext);
+  const { status, headers, url, body } = await callNext();
+  if (!form) return ok(jsonResponse(body, 200, headers));
   if (signedIn) {
-    headers.append("set-cookie", await deviceCookie(routeContext.composition, signedIn));
-    return ok(jsonAnswer({ url: consoleUrl(routeContext.composition.env) }, 200, headers));
+    headers.append("set-cookie", await createDeviceCookie(routeContext.composition, signedIn));
+    return ok(jsonResponse({ url: consoleUrl(routeContext.composition.env) }, 200, headers));
   }
-  return failed(status === 401 ? reasonOf(url ?? "") : notBegunHere);
+  return failed(status === 401 ? toSignInFailure(url ?? "") : csrfFailure);
 }
 
-/** The reason from our own password check, which next-auth returns in its redirect URL. */
-function reasonOf(url: string): Failure {
+/** The reason from our own password check, which next-auth puts into its redirect URL. */
+function toSignInFailure(url: string): Failure {
   const seconds = new RegExp(`${RATE_LIMITED_PREFIX}(\\d{1,6})`).exec(url)?.[1];
   if (seconds !== undefined) return rateLimited(Number(seconds) * 1000);
-  const explained = explainedRefusals.find(({ code }) => url.includes(`error=${code}`));
-  return explained ?? refusal("UNAUTHORIZED", "Address or password is wrong.");
+  const explainedFailure = explainedFailures.find(({ code }) => url.includes(`error=${code}`));
+  return explainedFailure ?? createFailure("UNAUTHORIZED", "Address or password is wrong.");
 }
 
 /** The CSRF token is missing or belongs to another browser. */
-const notBegunHere = refusal("BAD_REQUEST", "This sign-in was not started in this browser. Reload the page and try again.");
+const csrfFailure = createFailure("BAD_REQUEST", "This sign-in was not started in this browser. Reload the page and try again.");
 
 /** A form, or a JSON object of strings. If a field is repeated, the first one wins. */
 async function readForm(routeContext: RouteContext): Promise<Result<URLSearchParams, Failure>> {
@@ -251,6 +258,6 @@ async function readForm(routeContext: RouteContext): Promise<Result<URLSearchPar
       ? ok(new URLSearchParams(Object.entries(jsonResult.value).map(([name, value]) => [name, String(value)])))
       : jsonResult;
   }
-  const result = await readWhole(routeContext, MAX_VISITOR_BODY_BYTES);
+  const result = await readBody(routeContext, MAX_VISITOR_BODY_BYTES);
   return result.ok ? ok(new URLSearchParams(new TextDecoder().decode(result.value))) : result;
 }

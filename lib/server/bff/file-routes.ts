@@ -4,49 +4,49 @@ import "server-only";
 import { randomUUID } from "node:crypto";
 import sharp from "sharp";
 import { z } from "zod";
-import { maskedAddress } from "@/lib/contract/assets/file-refs";
+import { maskAddress } from "@/lib/contract/assets/file-refs";
 import { RAW_PARAMETER } from "@/lib/contract/console";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { parseJson } from "@/lib/contract/json/parse-json";
-import { skippedIn } from "@/lib/contract/json/readers";
+import { countSkipped } from "@/lib/contract/json/readers";
 import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { decodePercent } from "@/lib/contract/plain-line";
 import { downloadBodySchema, taskStartedSchema } from "@/lib/contract/schemas/asset";
-import { decodableHeader, ImageTooLarge, MAX_DECODE_PIXELS, withImage } from "@/lib/shared/decode-image";
-import { pictureSizeOf } from "@/lib/shared/picture-size";
+import { ImageTooLarge, MAX_DECODE_PIXELS, requireDecodable, withImage } from "@/lib/shared/decode-image";
+import { readPictureSize } from "@/lib/shared/picture-size";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { refusalOfFile } from "../answers/jobs-only";
+import { checkJobsOnlyFile } from "../answers/jobs-only";
 import { redactForBrowser } from "../answers/redact";
 import { type Access, findConnection, openForJobs } from "../connections/access";
 import { type AuthedContext } from "../context";
 import { listFiles } from "../operations/list-files";
 import { runOperation } from "../operations/run-operation";
-import { connectionIn, readQuery, readWhole, searchOf } from "../requests/read-request";
-import { bytesAnswer, jsonAnswer, unreadableHeaders } from "../requests/responses";
+import { getConnectionParam, getSearchParams, readBody, readQuery } from "../requests/read-request";
+import { bytesResponse, jsonResponse, unreadableHeaders } from "../requests/responses";
 import { sealRequest } from "../tasks/sealed-request";
-import { headersIfTooLarge, notFound, tooLargeToShow } from "../thumbnails/open-picture";
+import { headersIfTooLarge, previewNotFound, tooLargeToShow } from "../thumbnails/open-picture";
 import { thumbnailFits } from "../thumbnails/resize";
-import { edges, thumbnailAnswer } from "../thumbnails/thumbnail";
+import { edges, thumbnailResponse } from "../thumbnails/thumbnail";
 import { readBytes, splitHead } from "../upstream/streams";
 import { guarded, type Handler } from "./guard";
 import { bffRoute } from "./routes";
 
 const HEAD_BYTES = 64 * 1024;
 const MAX_BYTES = 64 * 1024 ** 2;
-const MAX_SECONDS = 30;
+const MAX_CONVERSION_SECONDS = 30;
 
 type File = { filename: string; subfolder: string; type: string };
 type PictureCheck = { tooLarge: { width: number; height: number } } | "as it is" | "redrawn" | "redrawn if turned";
 
-async function fullPicture(access: Access, file: File, { headers, signal }: Request): Promise<Result<Response, Failure>> {
+async function fetchFullPicture(access: Access, file: File, { headers, signal }: Request): Promise<Result<Response, Failure>> {
   const etag = headers.get("if-none-match");
   const result = await access.upstream.forward(operations.view, {
     query: file,
     signal,
     headers: etag === null ? {} : { "if-none-match": etag },
   });
-  if (!result.ok || result.value.status !== 200 || !result.value.body) return result.ok ? ok(bytesAnswer(result.value)) : result;
+  if (!result.ok || result.value.status !== 200 || !result.value.body) return result.ok ? ok(bytesResponse(result.value)) : result;
   const { head, rest } = await splitHead(result.value.body, HEAD_BYTES);
   const check = await checkPicture(Buffer.from(head));
   if (typeof check === "object") {
@@ -54,28 +54,28 @@ async function fullPicture(access: Access, file: File, { headers, signal }: Requ
     return { ok: false, failure: tooLargeToShow(check.tooLarge) };
   }
   const length = Number(result.value.headers.get("content-length") ?? 0);
-  if (check === "as it is" || length > MAX_BYTES) return ok(bytesAnswer(new Response(rest, { headers: result.value.headers })));
+  if (check === "as it is" || length > MAX_BYTES) return ok(bytesResponse(new Response(rest, { headers: result.value.headers })));
   const bytes = await readBytes(rest, MAX_BYTES, { signal });
-  const newBytes = bytes && (await redrawn(bytes, check));
-  if (!newBytes) return { ok: false, failure: notFound };
+  const newBytes = bytes && (await convertPicture(bytes, check));
+  if (!newBytes) return { ok: false, failure: previewNotFound };
   const type = newBytes === bytes ? (result.value.headers.get("content-type") ?? "") : "image/webp";
   return ok(
-    bytesAnswer(new Response(Buffer.from(newBytes), { headers: { "content-type": type, "content-length": String(newBytes.length) } })),
+    bytesResponse(new Response(Buffer.from(newBytes), { headers: { "content-type": type, "content-length": String(newBytes.length) } })),
   );
 }
 
 const HAS_EXIF = 0x08;
 const IS_ANIMATED = 0x02;
 
-/** Browsers apply a JPEG's orientation, but not all of them that of other formats. None shows TIFF. */
+/** Browsers apply a JPEG's orientation, but not always that of other formats. None shows TIFF. */
 async function checkPicture(head: Buffer): Promise<PictureCheck> {
   try {
-    const { format, orientation = 1, pages = 1 } = await decodableHeader(head);
+    const { format, orientation = 1, pages = 1 } = await requireDecodable(head);
     if (format === "tiff" || (format !== "jpeg" && pages === 1 && orientation > 1)) return "redrawn";
   } catch (error) {
     if (error instanceof ImageTooLarge && error.size) return { tooLarge: error.size };
-    // Some formats' headers can only be read with the whole file.
-    const size = await pictureSizeOf(head);
+    // The headers of some formats can only be read with the whole file.
+    const size = await readPictureSize(head);
     if (size && size.width * size.height > MAX_DECODE_PIXELS) return { tooLarge: size };
   }
   // A WebP stores its orientation after its pixels.
@@ -83,13 +83,13 @@ async function checkPicture(head: Buffer): Promise<PictureCheck> {
   return (flags & (HAS_EXIF | IS_ANIMATED)) === HAS_EXIF ? "redrawn if turned" : "as it is";
 }
 
-/** Returns the same bytes if nothing needs to change. Undefined if they are unreadable. */
-async function redrawn(bytes: Uint8Array, change: "redrawn" | "redrawn if turned"): Promise<Uint8Array | undefined> {
+/** Returns the same bytes if nothing needs to change, or undefined if they are unreadable. */
+async function convertPicture(bytes: Uint8Array, change: "redrawn" | "redrawn if turned"): Promise<Uint8Array | undefined> {
   try {
     return await withImage(bytes, async ({ orientation = 1 }) => {
       if (orientation === 1 && change === "redrawn if turned") return bytes;
       return sharp(bytes, { limitInputPixels: MAX_DECODE_PIXELS })
-        .timeout({ seconds: MAX_SECONDS })
+        .timeout({ seconds: MAX_CONVERSION_SECONDS })
         .autoOrient()
         .webp({ quality: 95, effort: 0 })
         .toBuffer();
@@ -99,16 +99,22 @@ async function redrawn(bytes: Uint8Array, change: "redrawn" | "redrawn if turned
   }
 }
 
-const edge = z.coerce.number().pipe(z.literal(edges)).default(256);
-/** Identifies the picture's state as the page knows it (content hash, preview): under one version it never changes. */
-const version = z.string().min(1).max(300).optional();
-const fit = z.enum(thumbnailFits).optional();
-const trueText = z.literal("true").optional();
-const assetQuery = z.object({ edge, fit, whole: z.undefined().optional(), version, asset: z.string().min(1).max(200) });
+const edgeSchema = z.coerce.number().pipe(z.literal(edges)).default(256);
+/** Identifies the picture's content, such as by its hash. The picture of one version never changes. */
+const versionSchema = z.string().min(1).max(300).optional();
+const fitSchema = z.enum(thumbnailFits).optional();
+const trueSchema = z.literal("true").optional();
+const assetQuery = z.object({
+  edge: edgeSchema,
+  fit: fitSchema,
+  whole: z.undefined().optional(),
+  version: versionSchema,
+  asset: z.string().min(1).max(200),
+});
 const fileQuery = z.object({
-  edge,
-  fit,
-  whole: trueText,
+  edge: edgeSchema,
+  fit: fitSchema,
+  whole: trueSchema,
   filename: z.string().min(1).max(1000),
   subfolder: z.string().max(500).default(""),
   type: z.string().max(50).default("output"),
@@ -116,23 +122,23 @@ const fileQuery = z.object({
 
 export function thumbnailRoute(): Handler {
   return guarded({ action: "thumbnail", role: "viewer", connection: true }, async ({ request, ...context }) => {
-    const search = searchOf(request);
-    const connectionId = connectionIn(request);
+    const search = getSearchParams(request);
+    const connectionId = getConnectionParam(request);
     const access = await openForJobs(context, connectionId);
     if (!access.ok) return access;
     const query = search.has("asset") ? readQuery(search, assetQuery) : readQuery(search, fileQuery);
     if (!query.ok) return query;
     const thumbnailQuery = search.has("asset") ? assetQuery.parse(query.value) : fileQuery.parse(query.value);
     const { edge: size, fit: requestedFit, whole: isWhole, ...subject } = thumbnailQuery;
-    // Checked here, because a cached thumbnail is answered without asking the service.
-    const refused = await refusalOfFile(context.composition, access.value.connection, subject);
-    if (refused) return failed(refused);
-    if ("filename" in subject && isWhole) return emptyIfTooLarge(await fullPicture(access.value, subject, request), access.value);
+    // Checked here, because a cached thumbnail is returned without a request to the service.
+    const failure = await checkJobsOnlyFile(context.composition, access.value.connection, subject);
+    if (failure) return failed(failure);
+    if ("filename" in subject && isWhole) return emptyIfTooLarge(await fetchFullPicture(access.value, subject, request), access.value);
     const version = "version" in thumbnailQuery ? thumbnailQuery.version : undefined;
-    // A content-addressed file never changes, nor does an asset of one version; anything else may get another picture.
+    // A content-addressed file never changes, nor does an asset of one version.
     const isFixed = "filename" in thumbnailQuery ? /^[0-9a-f]{64}\b/.test(thumbnailQuery.filename) : version !== undefined;
     const thumbnailRequest = { subject, edge: size, fit: requestedFit, version, isFixed, asker: request };
-    return thumbnailAnswer(access.value, context.composition, thumbnailRequest, connectionId !== undefined && isFixed);
+    return thumbnailResponse(access.value, context.composition, thumbnailRequest, connectionId !== undefined && isFixed);
   });
 }
 
@@ -158,10 +164,10 @@ export function userdataRoute(operation: Operation): Handler {
 export function userdataListRoute(): Handler {
   const { name: action, role } = operations.listUserdata;
   return guarded({ action, role, connection: true }, async (context) => {
-    const search = searchOf(context.request);
+    const search = getSearchParams(context.request);
     if (search.has(RAW_PARAMETER)) return runOperation(operations.listUserdata, context, ok({}));
     const files = await listFiles(context, search, context.request.signal);
-    return files.ok ? ok(jsonAnswer(files.value, 200, unreadableHeaders(skippedIn(files.value)))) : files;
+    return files.ok ? ok(jsonResponse(files.value, 200, unreadableHeaders(countSkipped(files.value)))) : files;
   });
 }
 
@@ -180,19 +186,19 @@ export function userdataPostRoute(): Handler {
 
 function rawSegments(url: string): string[] {
   const path = url.split(/[?#]/)[0] ?? "";
-  const at = path.indexOf(PREFIX);
-  return at < 0 ? [] : path.slice(at + PREFIX.length).split("/");
+  const start = path.indexOf(PREFIX);
+  return start < 0 ? [] : path.slice(start + PREFIX.length).split("/");
 }
 
 function decodePath(segments: readonly string[]): Result<string, Failure> {
   const path = decodePercent(segments.join("/"));
-  if (path === undefined) return failed(refusal("BAD_REQUEST", "The path is not percent-encoded correctly."));
-  const reason = refusedFor(path);
-  if (reason !== undefined) return failed(refusal("FORBIDDEN", `This path is not allowed. ${reason}`));
+  if (path === undefined) return failed(createFailure("BAD_REQUEST", "The path is not percent-encoded correctly."));
+  const reason = findPathProblem(path);
+  if (reason !== undefined) return failed(createFailure("FORBIDDEN", `This path is not allowed. ${reason}`));
   return ok(path);
 }
 
-function refusedFor(path: string): string | undefined {
+function findPathProblem(path: string): string | undefined {
   const names = path.split("/");
   if (names.includes("")) return "It contains an empty name.";
   if (names.includes(".") || names.includes("..")) return '"." and ".." are not names.';
@@ -204,7 +210,7 @@ function refusedFor(path: string): string | undefined {
 export function downloadRoute(): Handler {
   const { downloadAsset } = operations;
   return guarded({ action: downloadAsset.name, role: downloadAsset.role, connection: true }, async (context) => {
-    const rawBody = await readWhole(context);
+    const rawBody = await readBody(context);
     if (!rawBody.ok) return rawBody;
     const { url, headers, signal } = context.request;
     const request = new Request(url, { method: "POST", headers, signal, body: rawBody.value });
@@ -222,7 +228,7 @@ export function downloadRoute(): Handler {
 async function storeDownload({ request, ...context }: AuthedContext, submittedBody: unknown, response: unknown): Promise<void> {
   const body = downloadBodySchema.parse(submittedBody);
   const { task_id: taskId, status } = taskStartedSchema.parse(response);
-  const connection = await findConnection(context, connectionIn(request));
+  const connection = await findConnection(context, getConnectionParam(request));
   if (!connection.ok) return;
   const id = randomUUID();
   await context.composition.store.downloadTasks.add({
@@ -230,7 +236,7 @@ async function storeDownload({ request, ...context }: AuthedContext, submittedBo
     connectionId: connection.value.id,
     memberId: context.viewer.memberId,
     taskId,
-    source: maskedAddress(body.source_url),
+    source: maskAddress(body.source_url),
     sealed: sealRequest(context.composition.ring, id, body),
     word: status.slice(0, 100),
     now: context.composition.now(),

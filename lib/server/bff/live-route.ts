@@ -1,68 +1,78 @@
-// Live updates (GET /api/console/events): checks each topic as its own GET does, and again while the stream is open.
+// Live updates (GET /api/console/events). Each topic has the same checks as its own GET, repeated while the stream is open.
 
 import "server-only";
 import { CONNECTION_PARAMETER, RAW_PARAMETER } from "@/lib/contract/console";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { MAX_TOPICS, readTopic, type TopicName, topicPaths } from "@/lib/contract/live";
-import { EVENTS } from "@/lib/contract/people/sign-in";
+import { MAX_TOPICS, parseTopic, type TopicName, topicPaths } from "@/lib/contract/live";
+import { EVENTS_OPERATION } from "@/lib/contract/people/sign-in";
 import { UNREADABLE_HEADER } from "@/lib/shared/headers";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { liveProgressOf, subscribeToLiveOutputs, watchLiveOutputs } from "../answers/live-progress";
-import { checkViewer, type Context, countedAs, noteViewerUse } from "../auth/viewer";
-import { connectionChanged, type ConnectionTarget, findVisible, isSameReach, openForJobs, reachOf } from "../connections/access";
+import { getLiveProgress, subscribeToLiveOutputs, watchLiveOutputs } from "../answers/live-progress";
+import { checkViewer, type Context, getRateLimitKey, recordViewerUse } from "../auth/viewer";
+import { connectionChanged, type ConnectionTarget, findVisible, isSameTarget, openForJobs, resolveTarget } from "../connections/access";
 import { type AuthedContext } from "../context";
 import { type Watch } from "../live/hub";
 import { isJobTopic } from "../live/poll-intervals";
 import { createEventStream, type LiveTopic, readLiveEvents } from "../live/stream";
-import { searchOf } from "../requests/read-request";
-import { writtenText } from "../requests/responses";
+import { getSearchParams } from "../requests/read-request";
+import { jsonTextResponse } from "../requests/responses";
 import { MAX_JSON_BYTES } from "../upstream/read-body";
 import { isEmbedded } from "../upstream/send";
 import { readBytes } from "../upstream/streams";
-import { guarded, type Handler, refusalOf } from "./guard";
+import { checkGuard, guarded, type Handler } from "./guard";
 
 /** Topics with the same value for all members who may read them. */
-const shared: ReadonlySet<TopicName> = new Set(["jobs", "search", "history", "status", "queue", "counts", "assets", "asset", "files"]);
+const sharedTopics: ReadonlySet<TopicName> = new Set([
+  "jobs",
+  "search",
+  "history",
+  "status",
+  "queue",
+  "counts",
+  "assets",
+  "asset",
+  "files",
+]);
 
-/** Twice a service's limit: the console adds names. */
+/** Twice a service's limit, because the console adds names. */
 const MAX_VALUE_BYTES = 2 * MAX_JSON_BYTES;
 
-const headers = { "content-type": "text/event-stream", "cache-control": "no-store, no-transform", "x-accel-buffering": "no" };
+const streamHeaders = { "content-type": "text/event-stream", "cache-control": "no-store, no-transform", "x-accel-buffering": "no" };
 
 export function liveRoute(handlers: Readonly<Record<TopicName, Handler>>): Handler {
-  return guarded({ action: EVENTS, role: "runner", connection: false }, async (context) => {
+  return guarded({ action: EVENTS_OPERATION, role: "runner", connection: false }, async (context) => {
     const { composition, request, viewer } = context;
     const { live } = composition;
-    const search = searchOf(request);
-    const added = new Set(search.getAll("new"));
-    const names = [...new Set([...search.getAll("topic"), ...added])];
-    if (names.length === 0) return failed(refusal("INVALID_QUERY", "topic: provide at least one, such as topic=jobs."));
-    if (names.length > MAX_TOPICS) return failed(refusal("INVALID_QUERY", `topic: at most ${MAX_TOPICS} topics.`));
+    const search = getSearchParams(request);
+    const newTopics = new Set(search.getAll("new"));
+    const names = [...new Set([...search.getAll("topic"), ...newTopics])];
+    if (names.length === 0) return failed(createFailure("INVALID_QUERY", "topic: provide at least one, such as topic=jobs."));
+    if (names.length > MAX_TOPICS) return failed(createFailure("INVALID_QUERY", `topic: at most ${MAX_TOPICS} topics.`));
     const after = live.readId(request.headers.get("last-event-id"));
     const results = await Promise.all(names.map((topic) => openTopic(context, topic, handlers)));
     const topics = names.map((topic, index): LiveTopic => {
       const result = results[index];
-      return { topic, isNew: added.has(topic), watch: result?.ok ? ok(result.value.watch) : (result ?? noTopic) };
+      return { topic, isNew: newTopics.has(topic), watch: result?.ok ? ok(result.value.watch) : (result ?? topicNotFound) };
     });
-    const reaches = results.flatMap((result) => (result.ok && result.value.reach ? [result.value] : []));
-    const options = { hub: live, topics, after, owner: countedAs(viewer) };
-    if (search.get("format") === "json") return ok(writtenText(await readLiveEvents(options)));
+    const openedTopics = results.flatMap((result) => (result.ok && result.value.reach ? [result.value] : []));
+    const options = { hub: live, topics, after, owner: getRateLimitKey(viewer) };
+    if (search.get("format") === "json") return ok(jsonTextResponse(await readLiveEvents(options)));
     const stream = createEventStream({
       ...options,
       signal: request.signal,
-      checkRights: () => checkRights(context, reaches),
-      heartbeat: () => void noteViewerUse(context, request.headers).catch(() => undefined),
+      checkRights: () => checkRights(context, openedTopics),
+      heartbeat: () => void recordViewerUse(context, request.headers).catch(() => undefined),
     });
     return stream
-      ? ok(new Response(stream, { headers }))
-      : failed(refusal("RATE_LIMITED", "Too many live updates are open. Close a page or program."));
+      ? ok(new Response(stream, { headers: streamHeaders }))
+      : failed(createFailure("RATE_LIMITED", "Too many live updates are open. Close a page or program."));
   });
 }
 
-const noTopic: Result<never, Failure> = failed(refusal("NOT_FOUND", "There is no such topic."));
+const topicNotFound: Result<never, Failure> = failed(createFailure("NOT_FOUND", "There is no such topic."));
 
-/** `id`: the connection that the topic names, if any. */
+/** `id` is the topic's connection parameter. */
 type OpenedTopic = { watch: Watch; id: string | undefined; reach: ConnectionTarget | undefined };
 
 async function openTopic(
@@ -70,19 +80,19 @@ async function openTopic(
   topic: string,
   handlers: Readonly<Record<TopicName, Handler>>,
 ): Promise<Result<OpenedTopic, Failure>> {
-  const parsedTopic = readTopic(topic);
-  if (!parsedTopic) return noTopic;
+  const parsedTopic = parseTopic(topic);
+  if (!parsedTopic) return topicNotFound;
   const { name, id: item = "", query } = parsedTopic;
   const { guard, read } = handlers[name];
-  const refused = refusalOf(context.viewer, guard);
-  if (refused) return failed(refused);
+  const failure = checkGuard(context.viewer, guard);
+  if (failure) return failed(failure);
   const search = new URLSearchParams(query);
-  // Raw answers are neither limited nor masked.
-  if (search.has(RAW_PARAMETER)) return failed(refusal("INVALID_QUERY", "raw: live updates have no raw values."));
+  // Raw responses are neither limited nor masked.
+  if (search.has(RAW_PARAMETER)) return failed(createFailure("INVALID_QUERY", "raw: live updates have no raw values."));
   const id = search.get(CONNECTION_PARAMETER) ?? undefined;
-  const reached = guard.connection || id !== undefined ? await reachOf(context, id, findVisible) : undefined;
-  if (reached && !reached.ok) return reached;
-  const reach = reached?.value;
+  const reachResult = guard.connection || id !== undefined ? await resolveTarget(context, id, findVisible) : undefined;
+  if (reachResult && !reachResult.ok) return reachResult;
+  const reach = reachResult?.value;
   if (reach) search.set(CONNECTION_PARAMETER, reach.connection.id);
   search.sort();
   const encoded = encodeURIComponent(item);
@@ -92,7 +102,7 @@ async function openTopic(
   const params = { id: encoded, jobId: encoded };
   const watch: Watch = {
     name,
-    key: writeExactJson([address, rightsOf(context, name, reach)]),
+    key: writeExactJson([address, getSharingKey(context, name, reach)]),
     connection: reach?.connection,
     hasRights: async () => (await checkRights(context, reach ? [{ id, reach }] : [])) === undefined,
     async read(signal) {
@@ -101,7 +111,7 @@ async function openTopic(
       if (!result.ok) return result;
       const unreadable = Number(result.value.headers.get(UNREADABLE_HEADER) ?? 0);
       const bytes = await readBytes(result.value.body, MAX_VALUE_BYTES, { signal });
-      if (!bytes) return failed(refusal("UPSTREAM_TOO_LARGE", "The value is too large for live updates. Show fewer entries."));
+      if (!bytes) return failed(createFailure("UPSTREAM_TOO_LARGE", "The value is too large for live updates. Show fewer entries."));
       return ok({ text: new TextDecoder().decode(bytes) || "null", unreadable });
     },
     openSource: () => openSource({ composition, viewer }, name, reach),
@@ -116,30 +126,30 @@ async function openSource(context: Context, name: TopicName, reach: ConnectionTa
   return (onProgress) => {
     const { isConnected, stop } = watchLiveOutputs(access.value, onProgress);
     const { baseUrl, dialect } = access.value.connection;
-    // Other services may report only the jobs of one client.
-    const isWhole = isEmbedded(baseUrl) || dialect === "local";
-    return { hasChangeEvents: () => isWhole && isConnected(), progressOf: (...job) => liveProgressOf(access.value, ...job), stop };
+    // Other services may only report the jobs of one client.
+    const reportsAllJobs = isEmbedded(baseUrl) || dialect === "local";
+    return { hasChangeEvents: () => reportsAllJobs && isConnected(), progressOf: (...job) => getLiveProgress(access.value, ...job), stop };
   };
 }
 
-function rightsOf({ viewer, request }: AuthedContext, name: TopicName, reach: ConnectionTarget | undefined): unknown[] {
+function getSharingKey({ viewer, request }: AuthedContext, name: TopicName, reach: ConnectionTarget | undefined): unknown[] {
   const { memberId, role, credential } = viewer;
-  const person = shared.has(name) ? [] : [memberId, role, credential.id];
+  const memberKey = sharedTopics.has(name) ? [] : [memberId, role, credential.id];
   // Tokens get absolute URLs with the host of their request.
-  const program = credential.kind === "token" ? [request.headers.get("host")] : [];
+  const tokenKey = credential.kind === "token" ? [request.headers.get("host")] : [];
   const { id, baseUrl, seenOf } = reach?.connection ?? {};
-  return [person, program, id, baseUrl, seenOf, reach?.fingerprint];
+  return [memberKey, tokenKey, id, baseUrl, seenOf, reach?.fingerprint];
 }
 
 async function checkRights(
   { composition, viewer }: AuthedContext,
-  opened: readonly Pick<OpenedTopic, "id" | "reach">[],
+  topics: readonly Pick<OpenedTopic, "id" | "reach">[],
 ): Promise<Failure | undefined> {
   const failure = await checkViewer({ composition, viewer });
   if (failure) return failure;
-  for (const [id, before] of new Map(opened.map(({ id, reach }) => [id, reach] as const))) {
-    const now = before && (await reachOf({ composition, viewer }, id, findVisible));
-    if (now && (!now.ok || !isSameReach(before, now.value))) return connectionChanged;
+  for (const [id, previousTarget] of new Map(topics.map(({ id, reach }) => [id, reach] as const))) {
+    const current = previousTarget && (await resolveTarget({ composition, viewer }, id, findVisible));
+    if (current && (!current.ok || !isSameTarget(previousTarget, current.value))) return connectionChanged;
   }
   return undefined;
 }

@@ -1,51 +1,61 @@
-// Route handlers for the console's own resources and for the interface.
+// Route handlers for the console's own resources and for the service API.
 
 import "server-only";
 import { type z } from "zod";
 import { type embedSessionSchema, type EmbedSessionStarted } from "@/lib/contract/embed/embedding";
-import { type Failure, isMissingOperation, refusal } from "@/lib/contract/failure";
+import { createFailure, type Failure, isMissingOperation } from "@/lib/contract/failure";
 import { type Operation } from "@/lib/contract/operation";
 import { type Role } from "@/lib/contract/people/roles";
 import { decodePercent } from "@/lib/contract/plain-line";
-import { networkOf } from "@/lib/shared/ip-address";
+import { getNetwork } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { findConnection } from "../connections/access";
 import { type AuthedContext, type RouteContext } from "../context";
 import { startEmbeddedSession, storeTokenInCookie } from "../embed/sessions";
 import { clientAddress, takeAttempt } from "../limits/attempt-limit";
 import { runOperation } from "../operations/run-operation";
-import { connectionIn, MAX_VISITOR_BODY_BYTES, readJson } from "../requests/read-request";
-import { jsonAnswer } from "../requests/responses";
+import { getConnectionParam, MAX_VISITOR_BODY_BYTES, readJson } from "../requests/read-request";
+import { jsonResponse } from "../requests/responses";
 import { registerRead } from "./direct-reads";
 import { type Guard, guarded, type Handler, toActor, unguarded } from "./guard";
 
 type Run<A, B> = (context: A, body: B) => Promise<Result<Response, Failure>>;
-type Needs = Role | (Omit<Guard, "action" | "connection" | "role"> & { role: Role });
+type Requirements = Role | (Omit<Guard, "action" | "connection" | "role"> & { role: Role });
 
-export function consoleRoute(action: string, needs: Needs, run: (context: AuthedContext) => Promise<Result<Response, Failure>>): Handler {
+export function consoleRoute(
+  action: string,
+  needs: Requirements,
+  run: (context: AuthedContext) => Promise<Result<Response, Failure>>,
+): Handler {
   return guarded({ action, connection: false, ...(typeof needs === "string" ? { role: needs } : needs) }, run);
 }
 
-export function consoleBodyRoute<T>(action: string, needs: Needs, schema: z.ZodType<T>, run: Run<AuthedContext, T>): Handler {
+export function consoleBodyRoute<T>(action: string, needs: Requirements, schema: z.ZodType<T>, run: Run<AuthedContext, T>): Handler {
   return consoleRoute(action, needs, async (context) => {
     const body = await readJson(context, schema);
     return body.ok ? run(context, body.value) : body;
   });
 }
 
-type Open<T> = (context: AuthedContext) => Promise<Result<T, Failure>>;
+type OpenResource<T> = (context: AuthedContext) => Promise<Result<T, Failure>>;
 
-/** For requests about one resource, which `open` finds or refuses. */
-export function openedRoute<T>(action: string, needs: Needs, open: Open<T>, run: Run<AuthedContext, T>): Handler {
+/** For requests about one resource, which `open` finds or rejects. */
+export function resourceRoute<T>(action: string, needs: Requirements, open: OpenResource<T>, run: Run<AuthedContext, T>): Handler {
   return consoleRoute(action, needs, async (context) => {
     const result = await open(context);
     return result.ok ? run(context, result.value) : result;
   });
 }
 
-type RunOpened<T, B> = (context: AuthedContext, opened: T, body: B) => Promise<Result<Response, Failure>>;
+type RunWithResource<T, B> = (context: AuthedContext, resource: T, body: B) => Promise<Result<Response, Failure>>;
 
-export function openedBodyRoute<T, B>(action: string, needs: Needs, schema: z.ZodType<B>, open: Open<T>, run: RunOpened<T, B>): Handler {
+export function resourceBodyRoute<T, B>(
+  action: string,
+  needs: Requirements,
+  schema: z.ZodType<B>,
+  open: OpenResource<T>,
+  run: RunWithResource<T, B>,
+): Handler {
   return consoleBodyRoute(action, needs, schema, async (context, body) => {
     const result = await open(context);
     return result.ok ? run(context, result.value, body) : result;
@@ -56,9 +66,9 @@ export function openedBodyRoute<T, B>(action: string, needs: Needs, schema: z.Zo
 export function tokenRoute<T>(action: string, schema: z.ZodType<T>, run: Run<RouteContext, T>): Handler {
   return unguarded(action, async (routeContext) => {
     const { tokenLimit } = routeContext.composition;
-    const network = networkOf(clientAddress(routeContext.request));
-    const limited = await takeAttempt(tokenLimit, network);
-    if (limited) return failed(limited);
+    const network = getNetwork(clientAddress(routeContext.request));
+    const rateLimit = await takeAttempt(tokenLimit, network);
+    if (rateLimit) return failed(rateLimit);
     const body = await readJson(routeContext, schema, MAX_VISITOR_BODY_BYTES);
     if (!body.ok) return body;
     const result = await run(routeContext, body.value);
@@ -68,32 +78,32 @@ export function tokenRoute<T>(action: string, schema: z.ZodType<T>, run: Run<Rou
   });
 }
 
-const KEEPER = "The person who runs Lightdesk can see why in Settings, Embedding.";
+const SETTINGS_HINT = "The person who runs Lightdesk can see why in Settings, Embedding.";
 
 export function ticketRoute(schema: typeof embedSessionSchema): Handler {
   return unguarded("embedSession", async ({ request, composition, annotateAudit }) => {
-    const limited = await takeAttempt(composition.ticketLimit, networkOf(clientAddress(request)));
-    if (limited) return failed(limited);
+    const rateLimit = await takeAttempt(composition.ticketLimit, getNetwork(clientAddress(request)));
+    if (rateLimit) return failed(rateLimit);
     const body = await readJson<z.output<typeof schema>>({ composition, request }, schema, MAX_VISITOR_BODY_BYTES);
     if (!body.ok) return body;
     const { headers } = request;
     const sessionResult = await startEmbeddedSession(composition, body.value, headers);
     if (!sessionResult.ok && sessionResult.failure === "host")
-      return failed(refusal("NOT_FOUND", "This page is not set up to show Lightdesk."));
+      return failed(createFailure("NOT_FOUND", "This page is not set up to show Lightdesk."));
     if (!sessionResult.ok && sessionResult.failure === "keys")
-      return failed(refusal("UPSTREAM_UNREACHABLE", `The ticket of this page could not be checked now. ${KEEPER}`));
+      return failed(createFailure("UPSTREAM_UNREACHABLE", `The ticket of this page could not be checked now. ${SETTINGS_HINT}`));
     if (!sessionResult.ok)
-      return failed(refusal("UNAUTHORIZED", `The ticket of this page was not accepted. ${KEEPER}`, { embed: "ticket" }));
+      return failed(createFailure("UNAUTHORIZED", `The ticket of this page was not accepted. ${SETTINGS_HINT}`, { embed: "ticket" }));
     const { token, session, member, isSame } = sessionResult.value;
     // The session is renewed every few minutes. Only its start is recorded.
     if (!isSame) annotateAudit({ by: toActor(member), target: session.origin });
     const cookies = storeTokenInCookie(composition.env, headers, session, token);
     const response: EmbedSessionStarted = { leftMs: session.expiresAt - composition.now(), isSame, ...(!cookies && { bearer: token }) };
-    return ok(jsonAnswer(response, 201, cookies));
+    return ok(jsonResponse(response, 201, cookies));
   });
 }
 
-// No value can escape its segment of the upstream path, as "." and ".." would even when encoded.
+// No value may escape its segment of the upstream path. "." and ".." would even when encoded.
 const MAX_PARAM_LENGTH = 1000;
 
 function readPathParams(
@@ -104,19 +114,19 @@ function readPathParams(
   for (const [, name = ""] of operation.path.matchAll(/\{(\w+)\}/g)) {
     const param = params[name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())];
     const value = typeof param === "string" ? decodePercent(param) : undefined;
-    if (value === undefined || !isSafe(value)) return failed(refusal("NOT_FOUND", "There is nothing at this address."));
+    if (value === undefined || !isSafeSegment(value)) return failed(createFailure("NOT_FOUND", "There is nothing at this address."));
     values.push([name, value]);
   }
   return ok(Object.fromEntries(values));
 }
 
-function isSafe(value: string): boolean {
-  // Ids contain no control characters, and NUL ends a path in some file systems.
+function isSafeSegment(value: string): boolean {
+  // Ids contain no control characters, and some file systems end a path at NUL.
   return value !== "" && value !== "." && value !== ".." && value.length <= MAX_PARAM_LENGTH && !/[\u0000-\u001f\u007f/\\]/.test(value);
 }
 
-type Values = Record<string, string>;
-type Options = { readParams?: (context: AuthedContext) => Result<Values, Failure> };
+type PathParams = Record<string, string>;
+type Options = { readParams?: (context: AuthedContext) => Result<PathParams, Failure> };
 
 export function bffRoute(operation: Operation, options: Options = {}): Handler {
   const guard = { action: operation.name, role: operation.role, connection: true };
@@ -129,9 +139,9 @@ export function bffRoute(operation: Operation, options: Options = {}): Handler {
 
 export function optionalRoute(operation: Operation): Handler {
   return guarded({ action: operation.name, role: operation.role, connection: true }, async (context) => {
-    const lookup = await findConnection(context, connectionIn(context.request));
+    const lookup = await findConnection(context, getConnectionParam(context.request));
     if (!lookup.ok) return lookup;
     const result = await runOperation(operation, context, ok({}));
-    return !result.ok && isMissingOperation(result.failure) ? ok(jsonAnswer(null)) : result;
+    return !result.ok && isMissingOperation(result.failure) ? ok(jsonResponse(null)) : result;
   });
 }

@@ -1,66 +1,74 @@
-// Routes of a share for visitors without an account: files, thumbnails, workflow and password. Every refusal is the same 404.
+// Routes of a share for visitors without an account: files, thumbnails, workflow and password. Every rejection is the same 404.
 
 import "server-only";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { isObject, objectOf } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
 import { sharePasswordSchema } from "@/lib/contract/share";
-import { networkOf } from "@/lib/shared/ip-address";
+import { getNetwork } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { callForBrowser } from "../answers/process-response";
 import { verifyPassword } from "../auth/passwords";
 import { type RouteContext } from "../context";
 import { clientAddress, takeAttempt } from "../limits/attempt-limit";
-import { MAX_VISITOR_BODY_BYTES, readJson, searchOf } from "../requests/read-request";
-import { emptyAnswer, jsonAnswer } from "../requests/responses";
+import { getSearchParams, MAX_VISITOR_BODY_BYTES, readJson } from "../requests/read-request";
+import { emptyResponse, jsonResponse } from "../requests/responses";
 import { itemExists } from "../shares/item-source";
-import { enterShare, locked, noShare, type OpenedShare, openShare, tooMany, unlockedCookie } from "../shares/open-share";
-import { sharedBytes } from "../shares/shared-bytes";
+import {
+  createUnlockCookie,
+  enterShare,
+  type OpenedShare,
+  openShare,
+  shareLocked,
+  shareNotFound,
+  tooManyShareRequests,
+} from "../shares/open-share";
+import { fetchSharedBytes } from "../shares/shared-bytes";
 import { type ShareItem } from "../store/shares";
 import { edges, getThumbnail } from "../thumbnails/thumbnail";
 import { type Handler, unguarded } from "./guard";
 
-/** For one share, from all addresses together: 20 within a quarter of an hour. */
+/** Per share, for all addresses together: 20 attempts in 15 minutes. */
 const PASSWORD_ATTEMPTS = { burst: 20, refillMs: 45_000 };
-const TOO_MANY = "Too many requests. Wait a moment.";
+const TOO_MANY_REQUESTS = "Too many requests. Wait a moment.";
 
 type FoundItem = { number: number; item: ShareItem; pieces: string | undefined };
 
-function ofShare(action: string, run: (context: RouteContext, openedShare: OpenedShare) => Promise<Result<Response, Failure>>): Handler {
+function shareRoute(action: string, run: (context: RouteContext, openedShare: OpenedShare) => Promise<Result<Response, Failure>>): Handler {
   return unguarded(action, async (context) => {
-    const limited = await takeAttempt(context.composition.shareLimit, networkOf(clientAddress(context.request)), TOO_MANY);
-    if (limited) return failed(limited);
-    const result = await enterShare(context.composition, tokenOf(context), context.request.headers.get("cookie"));
+    const rateLimit = await takeAttempt(context.composition.shareLimit, getNetwork(clientAddress(context.request)), TOO_MANY_REQUESTS);
+    if (rateLimit) return failed(rateLimit);
+    const result = await enterShare(context.composition, getShareToken(context), context.request.headers.get("cookie"));
     if (!result.ok) return result;
-    const answer = await run(context, result.value);
+    const response = await run(context, result.value);
     // Visitors must not see the service's own error.
-    return answer.ok || answer.failure === tooMany ? answer : failed(noShare);
+    return response.ok || response.failure === tooManyShareRequests ? response : failed(shareNotFound);
   });
 }
 
 export function shareFileRoute(): Handler {
-  return ofShare("shareFile", async (context, openedShare) => {
-    const found = await findItem(context, openedShare);
-    if (!found || found.item.text !== undefined) return failed(noShare);
-    const isDownload = searchOf(context.request).has("download");
+  return shareRoute("shareFile", async (context, openedShare) => {
+    const foundItem = await findItem(context, openedShare);
+    if (!foundItem || foundItem.item.text !== undefined) return failed(shareNotFound);
+    const isDownload = getSearchParams(context.request).has("download");
     const range = context.request.method === "GET" ? context.request.headers.get("range") : null;
-    const result = await sharedBytes(openedShare, found, { range, signal: context.request.signal, isDownload });
-    const isBegun = range === null || range.startsWith("bytes=0-");
-    if (result.ok && isDownload && isBegun && context.request.method === "GET") await count(context, openedShare, "downloaded");
+    const result = await fetchSharedBytes(openedShare, foundItem, { range, signal: context.request.signal, isDownload });
+    const isFromStart = range === null || range.startsWith("bytes=0-");
+    if (result.ok && isDownload && isFromStart && context.request.method === "GET") await countEvent(context, openedShare, "downloaded");
     return result;
   });
 }
 
 export function shareThumbnailRoute(): Handler {
-  return ofShare("shareThumbnail", async (context, openedShare) => {
-    const found = await findItem(context, openedShare);
+  return shareRoute("shareThumbnail", async (context, openedShare) => {
+    const foundItem = await findItem(context, openedShare);
     const edge = edges.find((edge) => String(edge) === context.params.edge);
-    if (!found || !edge) return failed(noShare);
-    const { asset, file, hash, isFixed } = found.item;
+    if (!foundItem || !edge) return failed(shareNotFound);
+    const { asset, file, hash, isFixed } = foundItem.item;
     const { signal } = context.request;
     const subject = asset === undefined ? file : { asset };
-    // A thumbnail may outlive its file in the cache: a deleted file is not shown.
-    if (!subject || !(await itemExists(openedShare.access, found.item, signal))) return failed(noShare);
+    // A cached thumbnail may outlive its file. A deleted file is not shown.
+    if (!subject || !(await itemExists(openedShare.access, foundItem.item, signal))) return failed(shareNotFound);
     const thumbnailResult = await getThumbnail(openedShare.access, context.composition, {
       subject,
       edge,
@@ -78,42 +86,42 @@ export function shareThumbnailRoute(): Handler {
   });
 }
 
-/** Secrets are masked in it for everyone. */
 export function shareWorkflowRoute(): Handler {
-  return ofShare("shareWorkflow", async (context, { share, access }) => {
-    if (!share.showsWorkflow || share.jobId === undefined) return failed(noShare);
+  return shareRoute("shareWorkflow", async (context, { share, access }) => {
+    if (!share.showsWorkflow || share.jobId === undefined) return failed(shareNotFound);
     const job = await callForBrowser(operations.getJob, access, { params: { job_id: share.jobId }, signal: context.request.signal });
     const workflow = job.ok ? objectOf(job.value.value.workflow) : undefined;
-    if (!workflow) return failed(noShare);
+    if (!workflow) return failed(shareNotFound);
     const prompt = isObject(workflow.prompt) ? workflow.prompt : workflow;
     const headers = new Headers({ "content-disposition": 'attachment; filename="workflow.json"', "cache-control": "private, no-store" });
-    return ok(jsonAnswer(prompt, 200, headers));
+    return ok(jsonResponse(prompt, 200, headers));
   });
 }
 
 export function unlockShareRoute(): Handler {
   return unguarded("unlockShare", async (context) => {
     const { request, composition } = context;
-    const limited = await takeAttempt(composition.tokenLimit, `share ${networkOf(clientAddress(request))}`, TOO_MANY);
-    if (limited) return failed(limited);
+    const rateLimit = await takeAttempt(composition.tokenLimit, `share ${getNetwork(clientAddress(request))}`, TOO_MANY_REQUESTS);
+    if (rateLimit) return failed(rateLimit);
     const body = await readJson(context, sharePasswordSchema, MAX_VISITOR_BODY_BYTES);
     if (!body.ok) return body;
-    const openedShare = await openShare(composition, tokenOf(context));
-    if (!openedShare) return failed(noShare);
+    const openedShare = await openShare(composition, getShareToken(context));
+    if (!openedShare) return failed(shareNotFound);
     const { share } = openedShare;
-    if (share.passwordHash === undefined) return ok(emptyAnswer());
-    // Logged, because the visitor is unknown; the number of attempts is limited.
+    if (share.passwordHash === undefined) return ok(emptyResponse());
+    // Audited although the visitor is unknown. The number of attempts is limited.
     context.annotateAudit({ isWritten: true, target: share.id, connectionId: share.connectionId });
     const bucket = { name: `share password ${share.id}`, ...PASSWORD_ATTEMPTS };
-    if ((await composition.store.attempts.take(bucket, composition.now())) > 0) return failed(refusal("RATE_LIMITED", TOO_MANY));
-    if (!(await verifyPassword(share.passwordHash, body.value.password))) return failed(locked);
-    const response = emptyAnswer();
-    response.headers.append("set-cookie", unlockedCookie(composition, share));
+    if ((await composition.store.attempts.take(bucket, composition.now())) > 0)
+      return failed(createFailure("RATE_LIMITED", TOO_MANY_REQUESTS));
+    if (!(await verifyPassword(share.passwordHash, body.value.password))) return failed(shareLocked);
+    const response = emptyResponse();
+    response.headers.append("set-cookie", createUnlockCookie(composition, share));
     return ok(response);
   });
 }
 
-function tokenOf({ params }: Pick<RouteContext, "params">): string {
+function getShareToken({ params }: Pick<RouteContext, "params">): string {
   return typeof params.token === "string" ? params.token : "";
 }
 
@@ -125,7 +133,7 @@ async function findItem({ params, composition }: RouteContext, { share }: Opened
 }
 
 /** If counting fails, the file is still sent. */
-async function count({ composition }: RouteContext, { share }: OpenedShare, event: "viewed" | "downloaded"): Promise<void> {
+async function countEvent({ composition }: RouteContext, { share }: OpenedShare, event: "viewed" | "downloaded"): Promise<void> {
   try {
     await composition.store.shares[event](share.id);
   } catch (err) {

@@ -3,17 +3,17 @@
 import "server-only";
 import { createHash } from "node:crypto";
 import { type IncomingHttpHeaders } from "node:http";
-import { embedPageOf } from "@/lib/contract/embed/embed-pages";
-import { refusal } from "@/lib/contract/failure";
+import { findEmbedPage } from "@/lib/contract/embed/embed-pages";
+import { createFailure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { oidcRefusals } from "@/lib/contract/people/sign-in";
-import { embedAddressOf } from "@/lib/shared/console-paths";
-import { isApi, type VisitorAnswer, type VisitorRules, withoutRouterQuery } from "@/lib/shared/http-types";
-import { LANGUAGE_COOKIE, readLanguage } from "@/lib/shared/languages";
+import { parseEmbedPath } from "@/lib/shared/console-paths";
+import { isApiUrl, removeRouterQuery, type VisitorAnswer, type VisitorRules } from "@/lib/shared/http-types";
+import { chooseLanguage, LANGUAGE_COOKIE } from "@/lib/shared/languages";
 import { readInvitation } from "../auth/members";
-import { admit, readViewer } from "../auth/viewer";
+import { authenticate, readViewer } from "../auth/viewer";
 import { type Composition, type Parts } from "../composition-type";
-import { readCookie, SESSION_COOKIES, VOUCHED_HEADER } from "../cookies";
+import { PROXY_EMAIL_HEADER, readCookie, SESSION_COOKIES } from "../cookies";
 import { isEmbeddedRequest, startPath } from "../embed/sessions";
 import { consoleUrl } from "../env";
 import { visitShare } from "../queries/shares";
@@ -21,11 +21,11 @@ import { getSetUp } from "../queries/sign-in";
 import { CHALLENGE } from "../requests/responses";
 import { openVisitorPage } from "./open-page";
 
-const MAX_RETURN_CHARS = 2000;
+const MAX_RETURN_LENGTH = 2000;
 
 export const visitorRules: VisitorRules = {
   async isMember({ url = "/", headers }) {
-    if (!hasCredential(headers) || (!isApi(url) && isProgram(headers))) return false;
+    if (!hasCredential(headers) || (!isApiUrl(url) && isApiClient(headers))) return false;
     try {
       return (await readViewer(await openVisitorPage(), toHeaders(headers))) !== undefined;
     } catch {
@@ -34,43 +34,47 @@ export const visitorRules: VisitorRules = {
   },
   async answerFor(request) {
     const { url = "/", headers } = request;
-    if (isApi(url)) return { kind: "own" };
+    if (isApiUrl(url)) return { kind: "own" };
     const composition = await openVisitorPage();
-    if (isProgram(headers)) return refuseProgram(composition, headers);
+    if (isApiClient(headers)) return refuseApiClient(composition, headers);
     const path = (url.split(/[?#]/)[0] ?? "").replace(/(?<=.)\/+$/, "");
-    if (path === "/embed" || path.startsWith("/embed/")) return answerEmbedded(composition, url, path);
+    if (path === "/embed" || path.startsWith("/embed/")) return getEmbeddedAnswer(composition, url, path);
     const query = new URLSearchParams(url.split("?")[1]);
-    const language = readLanguage(readCookie(headers.cookie ?? null, LANGUAGE_COOKIE), headers["accept-language"]);
-    const shared = (page: string) => ({ kind: "shared", key: page, url: page, language }) as const;
+    const language = chooseLanguage(readCookie(headers.cookie ?? null, LANGUAGE_COOKIE), headers["accept-language"]);
+    const toSharedPage = (page: string) => ({ kind: "shared", key: page, url: page, language }) as const;
     const [, first = "", rest, ...more] = path.split("/");
     const token = query.get("token") || undefined;
-    if (path === "/sign-in") return headers[VOUCHED_HEADER] === undefined ? shared(signInPage(composition, query)) : { kind: "own" };
+    if (path === "/sign-in")
+      return headers[PROXY_EMAIL_HEADER] === undefined ? toSharedPage(getSignInPage(composition, query)) : { kind: "own" };
     if (path === "/set-up") {
       const state = await getSetUp(composition, token);
       return state === "open"
         ? { kind: "own" }
-        : { ...shared(state === "unknown" ? "/set-up?token=-" : "/set-up"), key: `set-up ${state}` };
+        : { ...toSharedPage(state === "unknown" ? "/set-up?token=-" : "/set-up"), key: `set-up ${state}` };
     }
     if (path === "/invitation") {
-      if (token === undefined) return shared("/invitation");
-      return (await readInvitation(composition, token)).state === "unknown" ? shared("/invitation?token=-") : { kind: "own" };
+      if (token === undefined) return toSharedPage("/invitation");
+      return (await readInvitation(composition, token)).state === "unknown" ? toSharedPage("/invitation?token=-") : { kind: "own" };
     }
-    if (first === "share" && rest !== undefined && more.length === 0) return answerShare(composition, rest, headers, language);
-    if (/^(sign-in|set-up|invitation|share)$/.test(first)) return shared("/sign-in/-");
+    if (first === "share" && rest !== undefined && more.length === 0) return getShareAnswer(composition, rest, headers, language);
+    if (/^(sign-in|set-up|invitation|share)$/.test(first)) return toSharedPage("/sign-in/-");
     if (!(await composition.store.members.hasOwner())) return { kind: "redirect", location: "/set-up" };
-    const back = withoutRouterQuery(url);
-    return { kind: "redirect", location: `/sign-in${back.length > MAX_RETURN_CHARS ? "" : `?callbackUrl=${encodeURIComponent(back)}`}` };
+    const returnPath = removeRouterQuery(url);
+    return {
+      kind: "redirect",
+      location: `/sign-in${returnPath.length > MAX_RETURN_LENGTH ? "" : `?callbackUrl=${encodeURIComponent(returnPath)}`}`,
+    };
   },
 };
 
-/** The page's script reads the sign-in's return URL: the page is the same for all. */
-function signInPage({ env }: Parts<"env">, query: URLSearchParams): string {
-  const refused = oidcRefusals.find((oidcRefusal) => oidcRefusal === query.get("refused"));
+/** The same page for everyone, because its script reads the return URL. */
+function getSignInPage({ env }: Parts<"env">, query: URLSearchParams): string {
+  const refusalReason = oidcRefusals.find((oidcRefusal) => oidcRefusal === query.get("refused"));
   const provider = env.oidc.find(({ id }) => id === query.get("provider"));
-  return refused && provider ? `/sign-in?refused=${refused}&provider=${encodeURIComponent(provider.id)}` : "/sign-in";
+  return refusalReason && provider ? `/sign-in?refused=${refusalReason}&provider=${encodeURIComponent(provider.id)}` : "/sign-in";
 }
 
-async function answerShare(
+async function getShareAnswer(
   composition: Composition,
   token: string,
   headers: IncomingHttpHeaders,
@@ -92,38 +96,39 @@ async function answerShare(
   };
 }
 
-async function answerEmbedded({ store }: Parts<"store">, url: string, path: string): Promise<VisitorAnswer> {
-  const embed = embedAddressOf(path);
-  if (!embed) return path === "/embed/start" || path === "/embed/doctor" ? { kind: "own" } : nothingHere;
-  if (!(await store.embedHosts.get(embed.host))) return nothingHere;
+async function getEmbeddedAnswer({ store }: Parts<"store">, url: string, path: string): Promise<VisitorAnswer> {
+  const embed = parseEmbedPath(path);
+  if (!embed) return path === "/embed/start" || path === "/embed/doctor" ? { kind: "own" } : notFoundAnswer;
+  if (!(await store.embedHosts.get(embed.host))) return notFoundAnswer;
   if (embed.rest === "/start" || embed.rest === "/doctor") return { kind: "own" };
-  if (embed.rest !== "/choose" && !embedPageOf(embed.rest)) return nothingHere;
-  const from = withoutRouterQuery(url).slice(embed.path.length);
-  return { kind: "redirect", location: startPath(embed, from.length > MAX_RETURN_CHARS ? undefined : from) };
+  if (embed.rest !== "/choose" && !findEmbedPage(embed.rest)) return notFoundAnswer;
+  const from = removeRouterQuery(url).slice(embed.path.length);
+  return { kind: "redirect", location: startPath(embed, from.length > MAX_RETURN_LENGTH ? undefined : from) };
 }
 
-const nothingHere: VisitorAnswer = {
+const notFoundAnswer: VisitorAnswer = {
   kind: "refused",
-  refused: refusal("NOT_FOUND", "There is nothing at this address."),
+  refused: createFailure("NOT_FOUND", "There is nothing at this address."),
 };
 
-/** Pages don't accept a token: the response names the base address that does. */
-async function refuseProgram(composition: Composition, headers: IncomingHttpHeaders): Promise<VisitorAnswer> {
+/** Pages don't accept tokens, so the response names the base URL that does. */
+async function refuseApiClient(composition: Composition, headers: IncomingHttpHeaders): Promise<VisitorAnswer> {
   const base = `${consoleUrl(composition.env, `http://${headers.host}`)}/api`;
-  const admitted = await admit(composition, toHeaders(headers));
-  const where = `The interface's base address is ${base}.`;
-  if (admitted.ok) return { kind: "refused", refused: refusal("NOT_FOUND", `There is no operation at this address. ${where}`) };
-  const { status, code, message, retryAfterMs } = admitted.failure;
-  const more = {
+  const viewerResult = await authenticate(composition, toHeaders(headers));
+  const baseHint = `The interface's base address is ${base}.`;
+  if (viewerResult.ok)
+    return { kind: "refused", refused: createFailure("NOT_FOUND", `There is no operation at this address. ${baseHint}`) };
+  const { status, code, message, retryAfterMs } = viewerResult.failure;
+  const extraHeaders = {
     ...(status === 401 && { "www-authenticate": CHALLENGE }),
     ...(retryAfterMs !== undefined && { "retry-after": String(Math.ceil(retryAfterMs / 1000)) }),
   };
   const hint = headers["x-api-key"] === undefined && headers.authorization === undefined ? " Send a token in X-API-Key." : "";
-  return { kind: "refused", refused: { status, code, message: `${message}${hint} ${where}`, headers: more } };
+  return { kind: "refused", refused: { status, code, message: `${message}${hint} ${baseHint}`, headers: extraHeaders } };
 }
 
-/** Browsers and Next's router request pages. Basic credentials for a reverse proxy are not a token. */
-function isProgram({ accept = "", authorization, rsc, ...headers }: IncomingHttpHeaders): boolean {
+/** Browsers and Next's router request pages. Basic credentials are for a reverse proxy, not a token. */
+function isApiClient({ accept = "", authorization, rsc, ...headers }: IncomingHttpHeaders): boolean {
   if (headers["x-api-key"] !== undefined) return true;
   const isBrowser = accept.includes("text/html") || headers["sec-fetch-mode"] === "navigate" || rsc !== undefined;
   if (authorization === undefined) return accept.includes("application/json") && !isBrowser;
@@ -132,7 +137,7 @@ function isProgram({ accept = "", authorization, rsc, ...headers }: IncomingHttp
 }
 
 function hasCredential({ cookie = "", authorization, ...headers }: IncomingHttpHeaders): boolean {
-  if (authorization !== undefined || headers["x-api-key"] !== undefined || headers[VOUCHED_HEADER] !== undefined) return true;
+  if (authorization !== undefined || headers["x-api-key"] !== undefined || headers[PROXY_EMAIL_HEADER] !== undefined) return true;
   return SESSION_COOKIES.some((name) => cookie.includes(name)) || (isEmbeddedRequest(toHeaders(headers)) && cookie !== "");
 }
 

@@ -1,8 +1,8 @@
-// Finds out whether a service has a capability, before it is used: from what was learnt, otherwise from a read that the contract's table
-// names. An outage is a failure and teaches nothing about the service.
+// Finds out whether a service has a capability before it is used: from cached results, otherwise with a probe from the contract's table.
+// An outage is a failure and is not cached.
 
 import "server-only";
-import { fromTop } from "@/lib/contract/assets/file-refs";
+import { addFolderPath } from "@/lib/contract/assets/file-refs";
 import { capabilities, type Capability, type Probe } from "@/lib/contract/capabilities";
 import { hasFeature } from "@/lib/contract/connections";
 import { type Failure, isMissingOperation } from "@/lib/contract/failure";
@@ -13,13 +13,13 @@ import { type Access } from "../connections/access";
 import { listFolder } from "../operations/list-files";
 
 /** More than one, because a file may be damaged. */
-const TRIED = 2;
+const MAX_PROBED_FILES = 2;
 
-async function readsFiles(access: Access, dir: string, signal?: AbortSignal): Promise<Result<boolean | undefined, Failure>> {
+async function probeFileReads(access: Access, dir: string, signal?: AbortSignal): Promise<Result<boolean | undefined, Failure>> {
   const query = { dir, recurse: true, split: false, full_info: true };
   const folderResult = await listFolder(access.upstream, query, signal);
   if (!folderResult.ok) return failed(redactForBrowser(folderResult.failure, access));
-  const files = fromTop(folderResult.value, dir).slice(0, TRIED);
+  const files = addFolderPath(folderResult.value, dir).slice(0, MAX_PROBED_FILES);
   for (const { path } of files) {
     const bytes = await access.upstream.forward(operations.readUserdata, {
       params: { file: path },
@@ -27,23 +27,23 @@ async function readsFiles(access: Access, dir: string, signal?: AbortSignal): Pr
       signal,
     });
     if (bytes.ok) {
-      // A refused range is an answer too: the file is empty.
+      // A refused range also succeeds: the file is empty.
       await bytes.value.body?.cancel();
       return ok(true);
     }
     if (isMissingOperation(bytes.failure)) return ok(false);
     if (bytes.failure.status !== 404) return failed(redactForBrowser(bytes.failure, access));
   }
-  const after = files.length > 0 && (await listFolder(access.upstream, query, signal));
-  if (!after) return ok(undefined);
-  if (!after.ok) return failed(redactForBrowser(after.failure, access));
-  const remaining = new Set(fromTop(after.value, dir).map(({ path }) => path));
+  const secondResult = files.length > 0 && (await listFolder(access.upstream, query, signal));
+  if (!secondResult) return ok(undefined);
+  if (!secondResult.ok) return failed(redactForBrowser(secondResult.failure, access));
+  const remaining = new Set(addFolderPath(secondResult.value, dir).map(({ path }) => path));
   return ok(files.every(({ path }) => remaining.has(path)) ? false : undefined);
 }
 
-/** Undefined: nothing could be learnt. */
+/** Undefined if the probe was inconclusive. */
 type Presence = Result<boolean | undefined, Failure>;
-/** `dir`: a folder that may hold a file to learn from. */
+/** `dir` is a folder that may contain files for the probe. */
 type ProbeOptions = { dir?: string; signal?: AbortSignal };
 
 export async function hasCapability(access: Access, capability: Capability, options: ProbeOptions = {}): Promise<Presence> {
@@ -56,25 +56,24 @@ export async function hasCapability(access: Access, capability: Capability, opti
     last = await hasCapability(access, value, options);
     if (last.ok && last.value === true) return last;
   }
-  // Members who only see the jobs may read the queue; the other probes are not open to them.
-  const mayProbe = row.probe === "queue" || hasFeature(access.connection, "fullAccess");
-  return row.probe && mayProbe ? probes[row.probe](access, options) : last;
+  // Members with access to jobs only may read the queue. The other probes are not open to them.
+  const canProbe = row.probe === "queue" || hasFeature(access.connection, "fullAccess");
+  return row.probe && canProbe ? probes[row.probe](access, options) : last;
 }
 
 const probes: Readonly<Record<Probe, (access: Access, options: ProbeOptions) => Promise<Presence>>> = {
-  tags: async (access, { signal }) =>
-    presenceFrom(access, await access.upstream.call(operations.listTags, { query: { limit: 1 }, signal })),
-  queue: async (access, { signal }) => presenceFrom(access, await access.upstream.call(operations.getQueueDepth, { signal })),
-  file: async (access, { dir, signal }) => (dir === undefined ? ok(undefined) : readsFiles(access, dir, signal)),
+  tags: async (access, { signal }) => toPresence(access, await access.upstream.call(operations.listTags, { query: { limit: 1 }, signal })),
+  queue: async (access, { signal }) => toPresence(access, await access.upstream.call(operations.getQueueDepth, { signal })),
+  file: async (access, { dir, signal }) => (dir === undefined ? ok(undefined) : probeFileReads(access, dir, signal)),
 };
 
-function presenceFrom(access: Access, result: Result<unknown, Failure>): Presence {
+function toPresence(access: Access, result: Result<unknown, Failure>): Presence {
   if (result.ok) return ok(true);
   return isMissingOperation(result.failure) ? ok(false) : failed(redactForBrowser(result.failure, access));
 }
 
-/** True if the check was inconclusive: the request itself will show it. */
-export async function canStop(access: Access, signal?: AbortSignal): Promise<boolean> {
-  const stopAbility = await hasCapability(access, "jobs.stop", { signal });
-  return !stopAbility.ok || stopAbility.value !== false;
+/** True if the probe was inconclusive, because the request itself will show the result. */
+export async function canStopJobs(access: Access, signal?: AbortSignal): Promise<boolean> {
+  const presence = await hasCapability(access, "jobs.stop", { signal });
+  return !presence.ok || presence.value !== false;
 }

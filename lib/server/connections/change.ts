@@ -11,11 +11,11 @@ import {
   type ConnectionSaved,
   isAccepted,
 } from "@/lib/contract/console";
-import { codeByStatus, type Failure, invalidField, isMissingOperation, refusal } from "@/lib/contract/failure";
+import { createFailure, createFieldFailure, type Failure, getCodeByStatus, isMissingOperation } from "@/lib/contract/failure";
 import { isObject } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
 import { hasRole } from "@/lib/contract/people/roles";
-import { cutText } from "@/lib/contract/plain-line";
+import { truncateText } from "@/lib/contract/plain-line";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { isForbiddenAddress } from "@/lib/shared/guarded-connector";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -23,25 +23,25 @@ import { checkChangeRights, type Context } from "../auth/viewer";
 import { type Composition, type Parts } from "../composition-type";
 import { openApiKey, storeApiKey } from "../keys/key-ring";
 import { type Connection } from "../store/connections";
-import { findConnection, noConnection } from "./access";
+import { connectionNotFound, findConnection } from "./access";
 import { toConnectionView } from "./views";
 
 const MAX_QUOTE_LENGTH = 120;
 const localServer: ConnectionCheck = { outcome: "active", message: "This is a local server, which needs no key.", dialect: "local" };
-const firstAsset = { limit: 1, offset: 0, include_public: false };
+const singleAssetQuery = { limit: 1, offset: 0, include_public: false };
 
 export async function checkConnection(composition: Composition, connection: Connection, signal?: AbortSignal): Promise<ConnectionCheck> {
   const { store, ring } = composition;
   const key = await store.keys.getOf(connection.id);
   const apiKey = key && openApiKey(ring, key);
   const check = await checkKey(composition, { id: connection.id, baseUrl: connection.baseUrl, apiKey }, signal);
-  // A connection that did not respond reveals nothing about the dialect.
+  // Without a response, the dialect remains unknown.
   if (isAccepted(check)) await store.connections.change(connection.id, { dialect: check.dialect, hasAssets: check.hasAssets });
-  await rememberCheck(composition, connection.id, check);
+  await storeCheck(composition, connection.id, check);
   return check;
 }
 
-/** Checks the service without caching, as the connection may not be stored. A plain local server has no users, but system stats. */
+/** Checks the service without caching, because the connection may not be stored. A plain local server has system stats but no users. */
 async function checkKey(
   { capabilities, upstreamFor }: Parts<"capabilities" | "upstreamFor">,
   { id, baseUrl, apiKey }: { id: string; baseUrl: string; apiKey: string | undefined },
@@ -50,13 +50,13 @@ async function checkKey(
   const upstream = upstreamFor({ connectionId: id, baseUrl, dialect: "interface", apiKey });
   // Interactive: the member waits, and can retry.
   const callOptions = { signal, waits: "page" } as const;
-  // Masks before shortening: half a secret would not be recognised.
+  // Masks before shortening, because a truncated secret would not be recognised.
   const result = maskSecrets(await upstream.call(operations.getUser, callOptions));
   const hasNoUsers = !result.ok && isMissingOperation(result.failure);
   const system = hasNoUsers ? await upstream.call(operations.getSystemStats, callOptions) : undefined;
   const isLocal = system?.ok === true && isObject(system.value.system);
-  const asLocal = isLocal ? upstreamFor({ connectionId: id, baseUrl, dialect: "local", apiKey }) : undefined;
-  const assets = await asLocal?.call(operations.listAssets, { query: firstAsset, ...callOptions });
+  const localUpstream = isLocal ? upstreamFor({ connectionId: id, baseUrl, dialect: "local", apiKey }) : undefined;
+  const assets = await localUpstream?.call(operations.listAssets, { query: singleAssetQuery, ...callOptions });
   capabilities.forget(id);
   if (assets) return { ...localServer, hasAssets: !lacksAssets(assets) };
   return result.ok
@@ -78,7 +78,7 @@ function lacksAssets(result: Result<unknown, Failure>): boolean {
   return !result.ok && isMissingOperation(result.failure);
 }
 
-async function rememberCheck({ capabilities, store }: Parts<"capabilities" | "store">, id: string, check: ConnectionCheck): Promise<void> {
+async function storeCheck({ capabilities, store }: Parts<"capabilities" | "store">, id: string, check: ConnectionCheck): Promise<void> {
   capabilities.forget(id);
   await store.connections.setStatus(id, check.outcome);
   await store.peers.notifyChange(id);
@@ -97,22 +97,22 @@ function toCheck(status: string): Outcome {
 function toRefusal(failure: Failure): Outcome {
   if (failure.code === "UPSTREAM_REFUSED_KEY") return { outcome: "refused", message: failure.message };
   const { status } = failure;
-  const message = status >= 400 ? `The service answers ${status}: ${short(failure.message)}` : failure.message;
+  const message = status >= 400 ? `The service answers ${status}: ${toExcerpt(failure.message)}` : failure.message;
   if (status === 403) return { outcome: "forbidden", message };
-  // A 429 may be about the plan: then waiting does not help.
-  if (status === 402 || (status === 429 && codeByStatus(failure) === "PAYMENT_REQUIRED")) return { outcome: "unpaid", message };
+  // A 429 may be about the plan, and then waiting does not help.
+  if (status === 402 || (status === 429 && getCodeByStatus(failure) === "PAYMENT_REQUIRED")) return { outcome: "unpaid", message };
   const { retryAfterMs } = failure;
   if (status === 429 || status >= 500) return { outcome: "failing", message, ...(retryAfterMs !== undefined && { retryAfterMs }) };
-  // A page or a redirect: another kind of server.
+  // A web page or a redirect indicates another kind of server.
   return {
     outcome: ["UPSTREAM_UNREADABLE", "UPSTREAM_TOO_LARGE"].includes(failure.code) || status >= 400 ? "strange" : "unreachable",
     message,
   };
 }
 
-/** The address may be any server, so only a short excerpt of its response is shown. */
-function short(message: string): string {
-  return cutText(message.replace(/[\s\p{Cc}\p{Cf}]+/gu, " ").trim(), MAX_QUOTE_LENGTH);
+/** The URL may lead to any server, so only a short excerpt of its response is shown. */
+function toExcerpt(message: string): string {
+  return truncateText(message.replace(/[\s\p{Cc}\p{Cf}]+/gu, " ").trim(), MAX_QUOTE_LENGTH);
 }
 
 type KeyChange = { keep?: boolean; key?: string };
@@ -128,10 +128,10 @@ export async function createConnection(
   const id = randomUUID();
   const baseUrl = toBaseUrl(body.baseUrl);
   const check = await checkKey(context.composition, { id, baseUrl, apiKey: body.key });
-  if (!isWorthKeeping(check, body)) return ok({ check });
+  if (!shouldStore(check, body)) return ok({ check });
   // The check may take long, so rights are checked again afterwards.
-  const refused = await checkChangeRights(context);
-  if (refused) return failed(refused);
+  const failure = await checkChangeRights(context);
+  if (failure) return failed(failure);
   await store.connections.create({
     id,
     name: body.name,
@@ -142,11 +142,11 @@ export async function createConnection(
     hasAssets: check.hasAssets,
     createdAt: now(),
   });
-  await storeGivenKey(context.composition, id, body);
-  return saved(context, id, check);
+  await storeNewKey(context.composition, id, body);
+  return toSavedResult(context, id, check);
 }
 
-/** A new key or address that the service does not accept leaves the stored ones unchanged; a name is never refused. */
+/** A new key or URL that the service rejects leaves the stored ones unchanged. A name is never rejected. */
 export async function changeConnection(
   context: Context,
   id: string,
@@ -159,35 +159,36 @@ export async function changeConnection(
   const baseUrl = body.baseUrl === undefined ? ownConnectionResult.value.baseUrl : toBaseUrl(body.baseUrl);
   const isMoved = baseUrl !== ownConnectionResult.value.baseUrl;
   const key = await store.keys.getOf(id);
-  if (isMoved && body.key === undefined && key) return failed(keyNeeded);
+  if (isMoved && body.key === undefined && key) return failed(keyRequired);
   const apiKey = body.key ?? (key && openApiKey(ring, key));
   const check = await checkKey(context.composition, { id, baseUrl, apiKey });
-  if ((isMoved || body.key !== undefined) && !isWorthKeeping(check, body)) return ok({ check });
-  // The check takes time. The stored connection must still be the checked one, or a key would be sent to a wrong address.
-  const refused = await checkChangeRights(context);
-  if (refused) return failed(refused);
-  const now = await findOwnConnection(context, id);
-  if (!now.ok) return now;
-  const isSame = now.value.baseUrl === ownConnectionResult.value.baseUrl && (await store.keys.getOf(id))?.fingerprint === key?.fingerprint;
-  if (!isSame) return failed(changedMeanwhile);
-  // The new key first: between the two writes the old address may refuse the new key, but the new address never gets the old key.
-  await storeGivenKey(context.composition, id, body);
-  const learnt = isMoved || isAccepted(check) ? check.dialect : undefined;
+  if ((isMoved || body.key !== undefined) && !shouldStore(check, body)) return ok({ check });
+  // The check takes time. The stored connection must still be the checked one, or a key could be sent to the wrong URL.
+  const failure = await checkChangeRights(context);
+  if (failure) return failed(failure);
+  const current = await findOwnConnection(context, id);
+  if (!current.ok) return current;
+  const isSame =
+    current.value.baseUrl === ownConnectionResult.value.baseUrl && (await store.keys.getOf(id))?.fingerprint === key?.fingerprint;
+  if (!isSame) return failed(concurrentChange);
+  // The new key is stored first. Between the two writes, the old URL may reject it, but the new URL never receives the old key.
+  await storeNewKey(context.composition, id, body);
+  const newDialect = isMoved || isAccepted(check) ? check.dialect : undefined;
   if (isMoved || body.key !== undefined) context.composition.jobIndex.restart(id);
   await store.connections.change(id, {
     name: body.name,
     baseUrl,
     accountUrl: body.accountUrl,
-    dialect: learnt,
+    dialect: newDialect,
     hasAssets: check.hasAssets,
   });
-  return saved(context, id, check);
+  return toSavedResult(context, id, check);
 }
 
 export async function removeConnection(context: Context, id: string): Promise<Result<undefined, Failure>> {
   const ownConnectionResult = await findOwnConnection(context, id);
   if (!ownConnectionResult.ok) return ownConnectionResult;
-  if (!(await context.composition.store.connections.remove(id))) return failed(noConnection);
+  if (!(await context.composition.store.connections.remove(id))) return failed(connectionNotFound);
   context.composition.jobIndex.sweep();
   return ok(undefined);
 }
@@ -199,8 +200,8 @@ async function findOwnConnection(context: Context, id: string): Promise<Result<C
   return connectionResult;
 }
 
-async function saved(context: Context, id: string, check: ConnectionCheck): Promise<Result<ConnectionSaved, Failure>> {
-  await rememberCheck(context.composition, id, check);
+async function toSavedResult(context: Context, id: string, check: ConnectionCheck): Promise<Result<ConnectionSaved, Failure>> {
+  await storeCheck(context.composition, id, check);
   const connectionResult = await findConnection(context, id);
   if (!connectionResult.ok) return connectionResult;
   const defaultConnection = await findConnection(context, undefined);
@@ -214,19 +215,15 @@ async function saved(context: Context, id: string, check: ConnectionCheck): Prom
   });
 }
 
-async function storeGivenKey(
-  { store, ring, now }: Parts<"store" | "ring" | "now">,
-  connectionId: string,
-  { key }: KeyChange,
-): Promise<void> {
+async function storeNewKey({ store, ring, now }: Parts<"store" | "ring" | "now">, connectionId: string, { key }: KeyChange): Promise<void> {
   if (key !== undefined) await storeApiKey(store.keys, ring, { connectionId, apiKey: key, now: now() });
 }
 
-function isWorthKeeping(check: ConnectionCheck, { keep }: KeyChange): boolean {
+function shouldStore(check: ConnectionCheck, { keep }: KeyChange): boolean {
   return keep === true || isAccepted(check);
 }
 
-const forbiddenAddress = invalidField("baseUrl", "must not be a link-local or metadata address");
-const keyNeeded = invalidField("key", "required, because the base URL changed");
-const changedMeanwhile = refusal("CONFLICT", "Another member has changed this connection. Reload it and try again.");
-const adminOnly = refusal("ROLE_TOO_LOW", "Only admins can change a shared connection.");
+const forbiddenAddress = createFieldFailure("baseUrl", "must not be a link-local or metadata address");
+const keyRequired = createFieldFailure("key", "required, because the base URL changed");
+const concurrentChange = createFailure("CONFLICT", "Another member has changed this connection. Reload it and try again.");
+const adminOnly = createFailure("ROLE_TOO_LOW", "Only admins can change a shared connection.");

@@ -1,4 +1,4 @@
-// Caches what asset lists reported about previews for a minute, so that thumbnails need no extra call.
+// Caches the preview fields of listed assets for a minute, so that thumbnails need no extra call.
 
 import "server-only";
 import { objectOf, textOf } from "@/lib/contract/json/json";
@@ -9,23 +9,23 @@ import { createLru } from "@/lib/shared/lru";
 export type PictureSource = Pick<Asset, "name" | "preview_url" | "mime_type" | "asset_hash">;
 export type SeenAssets = ReturnType<typeof createSeenAssets>;
 
-const KEPT_MS = 60_000;
-const MAX_COUNT = 5_000;
-/** Signed addresses are long; an entry longer than this is not kept. */
+const CACHE_MS = 60_000;
+const MAX_ENTRIES = 5_000;
+/** Signed URLs may be long. Longer entries are not cached. */
 const MAX_CHARACTERS = 4_000;
 
 export function createSeenAssets(now: () => number) {
-  const seen = createLru<string, { source: PictureSource; atMs: number }>({ max: MAX_COUNT });
+  const sources = createLru<string, { source: PictureSource; atMs: number }>({ max: MAX_ENTRIES });
   return {
-    /** `reader`: connection, address and key, because a service distinguishes its readers by these. */
+    /** `reader` combines connection, URL and key, because services return different data for each. */
     record(reader: string, operation: Operation, response: unknown): void {
       if (operation.subject !== "assets") return;
-      const listed = objectOf(response)?.assets;
-      for (const asset of Array.isArray(listed) ? listed.map(objectOf) : []) {
+      const listedAssets = objectOf(response)?.assets;
+      for (const asset of Array.isArray(listedAssets) ? listedAssets.map(objectOf) : []) {
         const [id, name] = [textOf(asset?.id), textOf(asset?.name)];
         if (id === undefined || name === undefined) continue;
         const key = `${reader}\n${id}`;
-        seen.delete(key);
+        sources.delete(key);
         const source = {
           name,
           preview_url: textOf(asset?.preview_url),
@@ -33,12 +33,12 @@ export function createSeenAssets(now: () => number) {
           asset_hash: textOf(asset?.asset_hash),
         };
         const length = Object.values(source).reduce((sum, text = "") => sum + text.length, key.length);
-        if (length <= MAX_CHARACTERS) seen.set(key, { source, atMs: now() });
+        if (length <= MAX_CHARACTERS) sources.set(key, { source, atMs: now() });
       }
     },
     find(reader: string, id: string): PictureSource | undefined {
-      const entry = seen.get(`${reader}\n${id}`);
-      return entry && now() - entry.atMs < KEPT_MS ? entry.source : undefined;
+      const entry = sources.get(`${reader}\n${id}`);
+      return entry && now() - entry.atMs < CACHE_MS ? entry.source : undefined;
     },
   };
 }

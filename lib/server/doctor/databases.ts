@@ -5,33 +5,33 @@ import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { serviceDatabaseSchema, serviceHistory, servicePostgresHistory } from "@/lib/service/index";
 import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
-import { type History, schemaState, tooOld } from "@/lib/shared/database/migrate";
-import { asStartFailure, isNoTable, queryPostgres, type QueryRows, requireVersion } from "@/lib/shared/database/postgres";
-import { openToRead, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
+import { createTooOldMessage, getSchemaState, type History } from "@/lib/shared/database/migrate";
+import { isMissingTable, queryPostgres, type QueryRows, requireVersion, toStartFailure } from "@/lib/shared/database/postgres";
+import { openReadOnly, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
 import { type Env } from "../env";
 import { postgresHistory, sqliteHistory } from "../store/migrations";
-import { attempt, type Finding, noted, passed, sizeOf, wrong } from "./findings";
+import { failed, type Finding, formatBytes, noted, passed, runSafely } from "./findings";
 
-const STATEMENT_MS = 10_000;
-/** The maximum that a console and its service open. */
-const CONNECTIONS_OF_ONE = 27;
+const STATEMENT_TIMEOUT_MS = 10_000;
+/** The most connections that one console with its service opens. */
+const MAX_CONNECTIONS = 27;
 const LONG_WAIT_SECONDS = 10;
 
-const restore = "Stop the console and restore the data folder from a backup (npm run restore).";
-const unreachable = "Start PostgreSQL, or correct DATABASE_URL.";
+const restoreRemedy = "Stop the console and restore the data folder from a backup (npm run restore).";
+const postgresRemedy = "Start PostgreSQL, or correct DATABASE_URL.";
 
-/** `time`: the server's clock in ms; undefined if it was not reached. `longWaitSeconds`: a longer wait for a lock is reported. */
+/** `time` is the server's clock in ms, undefined if it is unreachable. Waits for a lock beyond `longWaitSeconds` are reported. */
 export async function inspectServer(url: string, longWaitSeconds = LONG_WAIT_SECONDS): Promise<{ findings: Finding[]; time?: number }> {
-  return queryPostgres({ url, statementMs: STATEMENT_MS }, async (queryRows) => {
-    const server = await attempt("database server", () => checkServer(queryRows), unreachable);
+  return queryPostgres({ url, statementMs: STATEMENT_TIMEOUT_MS }, async (queryRows) => {
+    const server = await runSafely("database server", () => checkServer(queryRows), postgresRemedy);
     if (server.state === "failed") return { findings: [server] };
     const [clock] = await queryRows<{ time: number }>("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS time");
-    return { findings: [server, await attempt("database locks", () => checkLocks(queryRows, longWaitSeconds))], time: clock?.time };
+    return { findings: [server, await runSafely("database locks", () => checkLocks(queryRows, longWaitSeconds))], time: clock?.time };
   });
 }
 
 type CheckedDatabase = { check: string; path: string; schema?: string; history: Record<Dialect, History>; newest: string };
-/** `newest`: when the newest row was written, in ms. `id`: of the service's database, which the location of its files names too. */
+/** `newest` is when the newest row was written, in ms. `id` is the service database's id, which its blob storage stores too. */
 type DatabaseCheck = { finding: Finding; newest?: number; id?: string };
 
 const consoleDatabase: CheckedDatabase = {
@@ -50,31 +50,31 @@ const serviceDatabase: CheckedDatabase = {
 
 type Location = Pick<Env, "dataDir" | "databaseUrl">;
 
-export const lookAtConsole = (location: Location) => inspectDatabase(location, consoleDatabase);
-export const lookAtService = (location: Location) => inspectDatabase(location, serviceDatabase);
+export const checkConsoleDatabase = (location: Location) => inspectDatabase(location, consoleDatabase);
+export const checkServiceDatabase = (location: Location) => inspectDatabase(location, serviceDatabase);
 
 async function inspectDatabase(location: Location, database: CheckedDatabase): Promise<DatabaseCheck> {
   const { check } = database;
-  const facts: Omit<DatabaseCheck, "finding"> = {};
+  const details: Omit<DatabaseCheck, "finding"> = {};
   const read: ReadDatabase = async (queryRows, subject, dialect) => {
     const finding = await checkSchema(queryRows, subject, database, dialect);
     if (finding.state === "failed") return finding;
-    facts.newest = (await rowsOrNone(queryRows<{ at: number | null }>(database.newest)))[0]?.at ?? undefined;
-    if (database === serviceDatabase) facts.id = (await queryRows<{ id: string }>("SELECT id FROM store_ids").catch(() => []))[0]?.id;
+    details.newest = (await rowsIfTableExists(queryRows<{ at: number | null }>(database.newest)))[0]?.at ?? undefined;
+    if (database === serviceDatabase) details.id = (await queryRows<{ id: string }>("SELECT id FROM store_ids").catch(() => []))[0]?.id;
     return finding;
   };
   const { dataDir, databaseUrl: url } = location;
   const finding = await (url === undefined
-    ? attempt(check, () => readFile(join(dataDir, database.path), check, read), restore)
-    : attempt(
+    ? runSafely(check, () => readFile(join(dataDir, database.path), check, read), restoreRemedy)
+    : runSafely(
         check,
         () =>
-          queryPostgres({ url, statementMs: STATEMENT_MS, schema: database.schema }, (queryRows) =>
+          queryPostgres({ url, statementMs: STATEMENT_TIMEOUT_MS, schema: database.schema }, (queryRows) =>
             read(queryRows, "The PostgreSQL schema", "postgres"),
           ),
-        unreachable,
+        postgresRemedy,
       ));
-  return { finding, ...facts };
+  return { finding, ...details };
 }
 
 type Dialect = "sqlite" | "postgres";
@@ -82,11 +82,11 @@ type ReadDatabase = (queryRows: QueryRows, subject: string, dialect: Dialect) =>
 
 async function readFile(file: string, check: string, read: ReadDatabase): Promise<Finding> {
   if (!existsSync(file)) return noted(check, `${file} does not exist yet. The first start creates it.`);
-  const database = openToRead(file);
+  const database = openReadOnly(file);
   try {
     requireIntegrity(database, file);
     const queryRows = <Row>(text: string) => Promise.resolve(database.prepare<[], Row>(text).all());
-    return await read(queryRows, `${file} (${sizeOf(statSync(file).size)})`, "sqlite");
+    return await read(queryRows, `${file} (${formatBytes(statSync(file).size)})`, "sqlite");
   } finally {
     database.close();
   }
@@ -97,41 +97,41 @@ async function checkServer(queryRows: QueryRows): Promise<Finding> {
   try {
     await requireVersion(async (text) => ({ rows: await queryRows(text) }));
   } catch (error) {
-    throw asStartFailure(error);
+    throw toStartFailure(error);
   }
-  const [found] = await queryRows<{ version: string; maxConnections: number; used: number }>(`
+  const [row] = await queryRows<{ version: string; maxConnections: number; used: number }>(`
     SELECT current_setting('server_version') AS version,
       current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer AS "maxConnections",
       (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()) AS used`);
-  if (!found) throw new Error("the database returned no version");
-  const { version, maxConnections, used } = found;
+  if (!row) throw new Error("the database returned no version");
+  const { version, maxConnections, used } = row;
   const text = `PostgreSQL ${version}; ${used} of ${maxConnections} connections in use.`;
-  if (maxConnections - used >= CONNECTIONS_OF_ONE) return passed(check, text);
+  if (maxConnections - used >= MAX_CONNECTIONS) return passed(check, text);
   return noted(
     check,
     text,
-    `A console with its service needs up to ${CONNECTIONS_OF_ONE}. Raise max_connections, or close other connections.`,
+    `A console with its service needs up to ${MAX_CONNECTIONS}. Raise max_connections, or close other connections.`,
   );
 }
 
 async function checkSchema(queryRows: QueryRows, subject: string, { check, history }: CheckedDatabase, dialect: Dialect): Promise<Finding> {
-  if ((await queryRows(findUnfinishedCopy[dialect])).length > 0) return wrong(check, UNFINISHED_COPY, "Run it again.");
-  const rows = await rowsOrNone(queryRows<{ name: string }>(`SELECT name FROM ${history[dialect].table} ORDER BY name`));
+  if ((await queryRows(findUnfinishedCopy[dialect])).length > 0) return failed(check, UNFINISHED_COPY, "Run it again.");
+  const rows = await rowsIfTableExists(queryRows<{ name: string }>(`SELECT name FROM ${history[dialect].table} ORDER BY name`));
   if (rows.length === 0) return noted(check, `${subject} has no tables yet. The first start creates them.`);
-  const state = schemaState(
+  const state = getSchemaState(
     rows.map(({ name }) => name),
     history[dialect],
   );
   if ("newer" in state)
-    return wrong(check, `${subject} was written by a newer version (${state.newer}).`, "Start that version, or restore an older backup.");
-  if ("isTooOld" in state) return wrong(check, `${subject} is from a version before 0.2.0.`, tooOld("The database"));
+    return failed(check, `${subject} was written by a newer version (${state.newer}).`, "Start that version, or restore an older backup.");
+  if ("isTooOld" in state) return failed(check, `${subject} is from a version before 0.2.0.`, createTooOldMessage("The database"));
   const missing = state.missing.length;
   return missing === 0
     ? passed(check, `${subject} is up to date.`)
     : noted(check, `${subject} is ${missing} migrations behind.`, "Back up first. The next start migrates it.");
 }
 
-/** Names the process id of the session that others wait for. */
+/** Reports the process id of the session that blocks others. */
 async function checkLocks(queryRows: QueryRows, seconds: number): Promise<Finding> {
   const check = "database locks";
   const waiting = await queryRows<{ holders: string; seconds: number }>(`
@@ -140,17 +140,16 @@ async function checkLocks(queryRows: QueryRows, seconds: number): Promise<Findin
       AND query_start < clock_timestamp() - interval '${seconds} seconds' ORDER BY query_start`);
   const [oldestTransaction] = waiting;
   if (!oldestTransaction) return passed(check, `No statement has waited ${seconds} s for a lock.`);
-  return wrong(
+  return failed(
     check,
     `${waiting.length} statements are waiting for a lock, the longest for ${oldestTransaction.seconds} s. Database process ${oldestTransaction.holders} holds it.`,
     "Look up that process in pg_stat_activity, then end it with pg_terminate_backend.",
   );
 }
 
-/** No rows if there is no such table. */
-async function rowsOrNone<Row>(rows: Promise<Row[]>): Promise<Row[]> {
+async function rowsIfTableExists<Row>(rows: Promise<Row[]>): Promise<Row[]> {
   return rows.catch((error: unknown) => {
-    if (isNoTable(error)) return [];
+    if (isMissingTable(error)) return [];
     throw error;
   });
 }

@@ -5,7 +5,7 @@ import { INSTALLATION_HEADER, readSeen, SEEN_HEADER, type SeenInstallation } fro
 
 export type Finding = {
   check: string;
-  /** `noted`: works, but worth knowing. */
+  /** `noted`: works, but the operator should know. */
   state: "passed" | "noted" | "failed";
   text: string;
   remedy?: string;
@@ -13,21 +13,21 @@ export type Finding = {
 
 export const passed = (check: string, text: string): Finding => ({ check, state: "passed", text });
 export const noted = (check: string, text: string, remedy?: string): Finding => ({ check, state: "noted", text, remedy });
-export const wrong = (check: string, text: string, remedy: string): Finding => ({ check, state: "failed", text, remedy });
+export const failed = (check: string, text: string, remedy: string): Finding => ({ check, state: "failed", text, remedy });
 
-export async function attempt(check: string, runCheck: () => Finding | Promise<Finding>, remedy = "Fix the cause."): Promise<Finding> {
+export async function runSafely(check: string, runCheck: () => Finding | Promise<Finding>, remedy = "Fix the cause."): Promise<Finding> {
   try {
     return await runCheck();
   } catch (error) {
-    return wrong(check, error instanceof Error ? error.message : String(error), remedy);
+    return failed(check, error instanceof Error ? error.message : String(error), remedy);
   }
 }
 
-export function sizeOf(bytes: number): string {
+export function formatBytes(bytes: number): string {
   return bytes < 1024 ** 3 ? `${(bytes / 1024 ** 2).toFixed(1)} MiB` : `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
 }
 
-const PATIENCE_MS = 5000;
+const REQUEST_TIMEOUT_MS = 5000;
 
 export type HealthResponse = {
   status: number;
@@ -37,17 +37,17 @@ export type HealthResponse = {
   seen: SeenInstallation | undefined;
 };
 
-export async function request(url: string, headers: Record<string, string> = {}): Promise<HealthResponse | undefined> {
+export async function probeUrl(url: string, headers: Record<string, string> = {}): Promise<HealthResponse | undefined> {
   try {
-    const response = await fetch(url, { headers, redirect: "manual", signal: AbortSignal.timeout(PATIENCE_MS) });
+    const response = await fetch(url, { headers, redirect: "manual", signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) });
     await response.body?.cancel();
-    const valueOf = (name: string) => response.headers.get(name);
+    const getHeader = (name: string) => response.headers.get(name);
     return {
       status: response.status,
-      installation: valueOf(INSTALLATION_HEADER),
-      date: valueOf("date"),
-      location: valueOf("location"),
-      seen: readSeen(valueOf(SEEN_HEADER)),
+      installation: getHeader(INSTALLATION_HEADER),
+      date: getHeader("date"),
+      location: getHeader("location"),
+      seen: readSeen(getHeader(SEEN_HEADER)),
     };
   } catch {
     return undefined; // reported as no answer

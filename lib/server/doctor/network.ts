@@ -5,35 +5,39 @@ import { existsSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { openServiceStore } from "@/lib/service/index";
-import { openToRead } from "@/lib/shared/database/sqlite-copy";
+import { openReadOnly } from "@/lib/shared/database/sqlite-copy";
 import { consoleUrl, type Env } from "../env";
-import { authSecretOf, nameInstallation, PROOF_HEADER, proveDoctor, type SeenInstallation } from "../installation";
+import { createDoctorProof, nameInstallation, PROOF_HEADER, readAuthSecretFile, type SeenInstallation } from "../installation";
 import { openKeyRing, readSharedSecret } from "../keys/key-ring";
 import { openStore, type Store } from "../store/store";
 import { isProxy } from "../trusted-proxies";
 import { isEmbedded } from "../upstream/send";
-import { lookAtService } from "./databases";
-import { attempt, type Finding, type HealthResponse, noted, passed, request, wrong } from "./findings";
-import { CLOCK_MS } from "./storage";
+import { checkServiceDatabase } from "./databases";
+import { failed, type Finding, type HealthResponse, noted, passed, probeUrl, runSafely } from "./findings";
+import { MAX_CLOCK_DIFFERENCE_MS } from "./storage";
 
-/** `secret`: the one that signs sessions; `own`: the name that this console has by it. */
-type OwnKeys = { secret: string | undefined; own: string | undefined };
+/** `secret` signs sessions. `own` is this console's name, derived from it. */
+type Installation = { secret: string | undefined; own: string | undefined };
 
-const asExamples = "as the examples in docs/examples do";
+const exampleHint = "as the examples in docs/examples do";
 
-async function checkFront(env: Env, { secret, own }: OwnKeys, now: () => number): Promise<Finding[]> {
+async function checkPublicAccess(env: Env, { secret, own }: Installation, now: () => number): Promise<Finding[]> {
   const { publicUrl } = env;
-  const askHealth = async (headers?: Record<string, string>) => (publicUrl ? request(`${publicUrl}/api/health`, headers) : undefined);
-  const response = await askHealth();
+  const fetchHealth = async (headers?: Record<string, string>) => (publicUrl ? probeUrl(`${publicUrl}/api/health`, headers) : undefined);
+  const response = await fetchHealth();
   const isOwn = own !== undefined && response?.installation === own;
-  const seen = isOwn && secret !== undefined ? (await askHealth({ [PROOF_HEADER]: proveDoctor(secret, now()) }))?.seen : undefined;
+  const seenRequest =
+    isOwn && secret !== undefined ? (await fetchHealth({ [PROOF_HEADER]: createDoctorProof(secret, now()) }))?.seen : undefined;
   return [
-    await attempt("reverse proxy", () => (publicUrl && seen ? checkSeenRequest(env, publicUrl, seen) : undefined) ?? checkSettings(env)),
-    await attempt("public address", () => checkPublic(env, response, isOwn)),
+    await runSafely(
+      "reverse proxy",
+      () => (publicUrl && seenRequest ? checkSeenRequest(env, publicUrl, seenRequest) : undefined) ?? checkSettings(env),
+    ),
+    await runSafely("public address", () => checkPublicUrl(env, response, isOwn)),
   ];
 }
 
-/** Undefined if nothing indicates a proxy. */
+/** Undefined if nothing indicates a reverse proxy. */
 function checkSeenRequest(
   { proxies }: Env,
   publicUrl: string,
@@ -42,20 +46,20 @@ function checkSeenRequest(
   const check = "reverse proxy";
   const { protocol, host: expected } = new URL(publicUrl);
   if (new URL(`${protocol}//${host}`).host !== expected)
-    return wrong(
+    return failed(
       check,
       `Requests to ${publicUrl} arrive with the host ${host}, so every change is refused.`,
-      `Make the proxy forward Host, ${asExamples}.`,
+      `Make the proxy forward Host, ${exampleHint}.`,
     );
   if (forwardedFor === null && !proxies) return undefined;
   if (forwardedFor === null)
-    return wrong(
+    return failed(
       check,
       `LIGHTDESK_TRUST_PROXY is set, but requests to ${publicUrl} arrive from ${from} without X-Forwarded-For, so all clients count as one address.`,
-      `Make the proxy set the header, ${asExamples}. Without a proxy, remove the setting.`,
+      `Make the proxy set the header, ${exampleHint}. Without a proxy, remove the setting.`,
     );
   if (!isProxy(from, proxies))
-    return wrong(
+    return failed(
       check,
       `X-Forwarded-For arrives from ${from}, which LIGHTDESK_TRUST_PROXY does not list, so all clients count as one address.`,
       `If that is your proxy, set LIGHTDESK_TRUST_PROXY=${from}. Separate several proxies with commas.`,
@@ -66,7 +70,7 @@ function checkSeenRequest(
 function checkSettings({ proxies, publicUrl, host }: Env): Finding {
   const check = "reverse proxy";
   if (proxies && !publicUrl)
-    return wrong(
+    return failed(
       check,
       "LIGHTDESK_TRUST_PROXY is set without LIGHTDESK_PUBLIC_URL.",
       "Set LIGHTDESK_PUBLIC_URL to the address people open.",
@@ -88,40 +92,44 @@ function checkSettings({ proxies, publicUrl, host }: Env): Finding {
   return passed(check, "None; X-Forwarded-For is ignored.");
 }
 
-function checkPublic({ publicUrl }: Env, response: HealthResponse | undefined, isOwn: boolean): Finding {
+function checkPublicUrl({ publicUrl }: Env, response: HealthResponse | undefined, isOwn: boolean): Finding {
   const check = "public address";
   if (!publicUrl) return passed(check, "LIGHTDESK_PUBLIC_URL is not set; the console uses its own address.");
   if (!response)
-    return wrong(check, `${publicUrl} does not answer.`, "Start the console, then check DNS, the proxy, the certificate and the firewall.");
+    return failed(
+      check,
+      `${publicUrl} does not answer.`,
+      "Start the console, then check DNS, the proxy, the certificate and the firewall.",
+    );
   if (isOwn) return passed(check, `${publicUrl} is this console.`);
   const secure = publicUrl.replace(/^http:/, "https:");
   if (secure !== publicUrl && response.location?.startsWith("https:"))
-    return wrong(check, `${publicUrl} redirects to https, so every change there is refused.`, `Set LIGHTDESK_PUBLIC_URL=${secure}`);
+    return failed(check, `${publicUrl} redirects to https, so every change there is refused.`, `Set LIGHTDESK_PUBLIC_URL=${secure}`);
   if (response.status === 421)
-    return wrong(check, `${publicUrl} refuses the Host header of its own requests.`, `Make the proxy forward Host, ${asExamples}.`);
+    return failed(check, `${publicUrl} refuses the Host header of its own requests.`, `Make the proxy forward Host, ${exampleHint}.`);
   const responder = response.installation ? "a console with other data" : `something else (status ${response.status})`;
-  return wrong(check, `${publicUrl} is ${responder}.`, "Make the proxy forward every path, including /api/health, to this console.");
+  return failed(check, `${publicUrl} is ${responder}.`, "Make the proxy forward every path, including /api/health, to this console.");
 }
 
 export async function checkNetwork(env: Env, now: () => number): Promise<Finding[]> {
-  const secret = await ownSecret(env);
-  const own = secret === undefined ? undefined : nameInstallation(secret);
+  const secret = await readAuthSecret(env);
+  const installationName = secret === undefined ? undefined : nameInstallation(secret);
   return [
-    await attempt("port", () => checkPort(env, own)),
-    ...(await checkFront(env, { secret, own }, now)),
+    await runSafely("port", () => checkPort(env, installationName)),
+    ...(await checkPublicAccess(env, { secret, own: installationName }, now)),
     ...(await checkConnections(env, now)),
     ...(await checkRunners(env)),
   ];
 }
 
 /** Consoles on one database share a secret, which is stored there. */
-async function ownSecret({ dataDir, databaseUrl, encryptionKeys }: Env): Promise<string | undefined> {
-  if (databaseUrl === undefined) return authSecretOf(dataDir);
+async function readAuthSecret({ dataDir, databaseUrl, encryptionKeys }: Env): Promise<string | undefined> {
+  if (databaseUrl === undefined) return readAuthSecretFile(dataDir);
   if (encryptionKeys === undefined && !existsSync(join(dataDir, "encryption-keys"))) return undefined;
-  return onPostgres(databaseUrl, (store) => readSharedSecret(store.settings, openKeyRing(dataDir, encryptionKeys)));
+  return withPostgresStore(databaseUrl, (store) => readSharedSecret(store.settings, openKeyRing(dataDir, encryptionKeys)));
 }
 
-async function onPostgres<T>(url: string, read: (store: Store) => Promise<T>): Promise<T | undefined> {
+async function withPostgresStore<T>(url: string, read: (store: Store) => Promise<T>): Promise<T | undefined> {
   const store = openStore("", url);
   try {
     return await read(store);
@@ -135,25 +143,25 @@ async function onPostgres<T>(url: string, read: (store: Store) => Promise<T>): P
 async function checkPort(env: Env, own: string | undefined): Promise<Finding> {
   const { host, port } = env;
   if (port === 0) return passed("port", "A free port is picked at startup.");
-  const problem = await listen(port, host);
+  const problem = await tryListen(port, host);
   if (problem === undefined) return passed("port", `${port} on ${host} is free; no console is running.`);
   if (problem !== "EADDRINUSE")
-    return wrong(
+    return failed(
       "port",
       `Can't listen on ${host}:${port} (${problem}).`,
       "Set HOST and PORT to an address of this machine and a port this user may use.",
     );
-  const response = await request(`${consoleUrl({ ...env, publicUrl: undefined })}/api/health`);
+  const response = await probeUrl(`${consoleUrl({ ...env, publicUrl: undefined })}/api/health`);
   if (response?.installation && response.installation === own) return passed("port", `This console is running on ${host}:${port}.`);
   const responder = response?.installation ? "a console with other data" : "another program";
-  return wrong(
+  return failed(
     "port",
     `${port} on ${host} is used by ${responder}.`,
     `Stop it (find it with ss -ltnp 'sport = :${port}'), or set another PORT.`,
   );
 }
 
-function listen(port: number, host: string): Promise<string | undefined> {
+function tryListen(port: number, host: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
@@ -163,18 +171,22 @@ function listen(port: number, host: string): Promise<string | undefined> {
 
 async function checkConnections({ dataDir, databaseUrl }: Env, now: () => number): Promise<Finding[]> {
   const listShared = async ({ connections }: Store) => (await connections.listFor("")).map(({ baseUrl }) => baseUrl);
-  const urls = databaseUrl === undefined ? readUrls(join(dataDir, "console.sqlite")) : await onPostgres(databaseUrl, listShared);
+  const urls = databaseUrl === undefined ? readUrls(join(dataDir, "console.sqlite")) : await withPostgresStore(databaseUrl, listShared);
   return Promise.all(
     [...new Set(urls)]
       .filter((url) => !isEmbedded(url))
       .map((url) =>
-        attempt(`service ${url}`, async () => {
+        runSafely(`service ${url}`, async () => {
           const sentAtMs = now();
-          const response = await request(url);
+          const response = await probeUrl(url);
           if (!response) return noted(`service ${url}`, "No response.", "Connections to it fail until it responds.");
-          const off = response.date === null ? 0 : Math.abs(Date.parse(response.date) - (sentAtMs + now()) / 2);
-          if (off > CLOCK_MS)
-            return wrong(`service ${url}`, `Its clock is ${Math.round(off / 60_000)} minutes off.`, "Set both clocks (NTP).");
+          const clockDifferenceMs = response.date === null ? 0 : Math.abs(Date.parse(response.date) - (sentAtMs + now()) / 2);
+          if (clockDifferenceMs > MAX_CLOCK_DIFFERENCE_MS)
+            return failed(
+              `service ${url}`,
+              `Its clock is ${Math.round(clockDifferenceMs / 60_000)} minutes off.`,
+              "Set both clocks (NTP).",
+            );
           return passed(`service ${url}`, response.date === null ? "Reachable." : "Reachable, clocks agree.");
         }),
       ),
@@ -184,7 +196,7 @@ async function checkConnections({ dataDir, databaseUrl }: Env, now: () => number
 function readUrls(file: string): string[] {
   if (!existsSync(file)) return [];
   try {
-    const database = openToRead(file);
+    const database = openReadOnly(file);
     try {
       return database.prepare<[], string>("SELECT base_url FROM connections ORDER BY base_url").pluck().all();
     } finally {
@@ -197,8 +209,8 @@ function readUrls(file: string): string[] {
 
 async function checkRunners(env: Env): Promise<Finding[]> {
   try {
-    // Look first: opening the store would make the tables, or migrate them.
-    const { finding } = await lookAtService(env);
+    // Checked first, because opening the store would create or migrate the tables.
+    const { finding } = await checkServiceDatabase(env);
     if (finding.state !== "passed") return [];
     const store = await openServiceStore(join(env.dataDir, "service"), env.service);
     try {
@@ -206,7 +218,7 @@ async function checkRunners(env: Env): Promise<Finding[]> {
         if (address === null) return [];
         const check = `runner ${label}`;
         if (state === "unreachable" || state === "set_aside")
-          return wrong(
+          return failed(
             check,
             `${address} is ${state.replace("_", " ")}${reason ? `: ${reason.message}` : "."}`,
             "Fix that server, then resume it under Settings, Runners.",

@@ -10,31 +10,31 @@ import { requireStores } from "../backup/backup";
 import { type Env } from "../env";
 import { countSealed, openKeyRing } from "../keys/key-ring";
 import { openStore } from "../store/store";
-import { inspectServer, lookAtConsole, lookAtService } from "./databases";
-import { attempt, type Finding, noted, passed, sizeOf, wrong } from "./findings";
+import { checkConsoleDatabase, checkServiceDatabase, inspectServer } from "./databases";
+import { failed, type Finding, formatBytes, noted, passed, runSafely } from "./findings";
 
-const CHECK = "files";
+const FILES_CHECK = "files";
 const remedy = "Set LIGHTDESK_BLOBS to a location this user or key can read, write and list.";
 
 /** `own`: the id of the service's database, if it has one. */
-async function checkFiles({ service: settings }: Pick<Env, "service">, own: string | undefined): Promise<Finding> {
+async function checkFiles({ service: settings }: Pick<Env, "service">, databaseId: string | undefined): Promise<Finding> {
   const { blobs } = settings;
-  if (!blobs) return passed(CHECK, "In the data folder.");
-  const where = blobs.kind === "folder" ? blobs.path : `s3://${blobs.bucket}/${blobs.prefix}`;
-  return attempt(
-    CHECK,
+  if (!blobs) return passed(FILES_CHECK, "In the data folder.");
+  const location = blobs.kind === "folder" ? blobs.path : `s3://${blobs.bucket}/${blobs.prefix}`;
+  return runSafely(
+    FILES_CHECK,
     async () => {
       const { isReachable: isThere, mark, hasConditionalWrites: keepsFirst } = await tryBlobBackend(blobs, settings);
-      if (!isThere) return noted(CHECK, `${where} does not exist yet. The first start creates it.`);
-      if (mark !== undefined && own !== undefined && mark !== own)
-        return wrong(
-          CHECK,
-          `${where} contains the files of another database.`,
+      if (!isThere) return noted(FILES_CHECK, `${location} does not exist yet. The first start creates it.`);
+      if (mark !== undefined && databaseId !== undefined && mark !== databaseId)
+        return failed(
+          FILES_CHECK,
+          `${location} contains the files of another database.`,
           "Restore that database from a backup, or set LIGHTDESK_BLOBS to another location.",
         );
       if (keepsFirst === false)
-        return noted(CHECK, `${where} is readable, writable and listable, without conditional writes: files may be sent twice.`);
-      return passed(CHECK, `${where} is readable, writable and listable${keepsFirst ? ", with conditional writes" : ""}.`);
+        return noted(FILES_CHECK, `${location} is readable, writable and listable, without conditional writes: files may be sent twice.`);
+      return passed(FILES_CHECK, `${location} is readable, writable and listable${keepsFirst ? ", with conditional writes" : ""}.`);
     },
     remedy,
   );
@@ -42,27 +42,27 @@ async function checkFiles({ service: settings }: Pick<Env, "service">, own: stri
 
 const LOW_SPACE_BYTES = 1024 ** 3;
 const MIN_SPACE_BYTES = 16 * 1024 ** 2;
-/** Clocks of one installation differ by less. */
-export const CLOCK_MS = 5 * 60_000;
+/** Larger differences between the clocks of one installation are reported. */
+export const MAX_CLOCK_DIFFERENCE_MS = 5 * 60_000;
 
 export async function checkStorage(env: Env, now: number): Promise<Finding[]> {
   const { dataDir, databaseUrl } = env;
   const findings = [
-    await attempt("data folder", () => checkFolder(dataDir), "Set LIGHTDESK_DATA_DIR to a folder this user can write to."),
-    await attempt("disk", () => checkRoom(dataDir)),
-    await attempt("file system", () => checkDevices(join(dataDir, "service"))),
+    await runSafely("data folder", () => checkFolder(dataDir), "Set LIGHTDESK_DATA_DIR to a folder this user can write to."),
+    await runSafely("disk", () => checkFreeSpace(dataDir)),
+    await runSafely("file system", () => checkDevices(join(dataDir, "service"))),
   ];
   const server = databaseUrl === undefined ? undefined : await inspectServer(databaseUrl);
-  const ofConsole = await lookAtConsole(env);
-  const ofService = await lookAtService(env);
-  const looks = [ofConsole, ofService];
-  findings.push(...(server?.findings ?? []), ...looks.map(({ finding }) => finding));
-  findings.push(await checkFiles(env, ofService.id));
-  if (looks.every(({ finding }) => finding.state !== "failed"))
-    findings.push(await attempt("database location", () => checkLocation(env), ""));
-  if (ofConsole.finding.state === "passed") findings.push(await attempt("keys", () => checkKeys(env)));
-  if (looks.every(({ finding }) => finding.state !== "failed"))
-    findings.push(checkClock(Math.max(0, ...looks.map(({ newest }) => newest ?? 0)), now, server?.time));
+  const consoleCheck = await checkConsoleDatabase(env);
+  const serviceCheck = await checkServiceDatabase(env);
+  const databaseChecks = [consoleCheck, serviceCheck];
+  findings.push(...(server?.findings ?? []), ...databaseChecks.map(({ finding }) => finding));
+  findings.push(await checkFiles(env, serviceCheck.id));
+  if (databaseChecks.every(({ finding }) => finding.state !== "failed"))
+    findings.push(await runSafely("database location", () => checkLocation(env), ""));
+  if (consoleCheck.finding.state === "passed") findings.push(await runSafely("keys", () => checkKeys(env)));
+  if (databaseChecks.every(({ finding }) => finding.state !== "failed"))
+    findings.push(checkClock(Math.max(0, ...databaseChecks.map(({ newest }) => newest ?? 0)), now, server?.time));
   return findings;
 }
 
@@ -71,21 +71,21 @@ function checkFolder(dataDir: string): Finding {
   const probe = join(dataDir, `.doctor-${process.pid}`);
   writeFileSync(probe, "");
   rmSync(probe);
-  const open = [dataDir, join(dataDir, "encryption-keys"), join(dataDir, "auth-secret")].find(
+  const exposedPath = [dataDir, join(dataDir, "encryption-keys"), join(dataDir, "auth-secret")].find(
     (path) => process.platform !== "win32" && ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0,
   );
-  if (open) return wrong("data folder", `${open} is readable by other users.`, `Run chmod go-rwx ${open}`);
+  if (exposedPath) return failed("data folder", `${exposedPath} is readable by other users.`, `Run chmod go-rwx ${exposedPath}`);
   return passed("data folder", `${dataDir} is writable, and only its owner can read it.`);
 }
 
-function checkRoom(dataDir: string): Finding {
+function checkFreeSpace(dataDir: string): Finding {
   const folder = existsSync(dataDir) ? dataDir : dirname(dataDir);
   if (!existsSync(folder)) return noted("disk", `${folder} does not exist.`);
   const { bavail, bsize } = statfsSync(folder);
   const freeBytes = bavail * bsize;
-  const free = `${sizeOf(freeBytes)} free`;
+  const free = `${formatBytes(freeBytes)} free`;
   if (freeBytes < MIN_SPACE_BYTES)
-    return wrong("disk", `The disk is full: ${free}.`, "Delete assets, or move the folder to a larger disk.");
+    return failed("disk", `The disk is full: ${free}.`, "Delete assets, or move the folder to a larger disk.");
   return freeBytes < LOW_SPACE_BYTES ? noted("disk", `Low disk space: ${free}.`, "Free space soon.") : passed("disk", `${free}.`);
 }
 
@@ -99,7 +99,7 @@ function checkDevices(service: string): Finding {
   const folders = ["blobs", "tmp", "work", "downloads"].map((name) => join(service, name));
   const devices = new Set(folders.flatMap((folder) => statSync(folder, { throwIfNoEntry: false })?.dev ?? []));
   if (devices.size <= 1) return passed("file system", "Uploads, outputs and stored files share one file system.");
-  return wrong(
+  return failed(
     "file system",
     `${folders.join(", ")} are on different file systems.`,
     "Put the whole folder on one file system: files are hard-linked, not copied.",
@@ -109,7 +109,7 @@ function checkDevices(service: string): Finding {
 async function checkKeys({ dataDir, encryptionKeys, databaseUrl }: Env): Promise<Finding> {
   const file = join(dataDir, "encryption-keys");
   if (encryptionKeys === undefined && !existsSync(file))
-    return wrong(
+    return failed(
       "keys",
       `No key ring: neither LIGHTDESK_ENCRYPTION_KEYS nor ${file} exists.`,
       "Restore the key ring that sealed the stored keys.",
@@ -117,16 +117,17 @@ async function checkKeys({ dataDir, encryptionKeys, databaseUrl }: Env): Promise
   const ring = openKeyRing(dataDir, encryptionKeys);
   const store = openStore(dataDir, databaseUrl);
   try {
-    const sealedBy = await Promise.all(Object.values(store.sealed).map((list) => countSealed(list, ring)));
-    const counts = sealedBy.flatMap((byRing) => [...byRing]);
-    const all = counts.reduce((sum, [, { count }]) => sum + count, 0);
-    const lost = counts.filter(([, { unreadable }]) => unreadable > 0);
-    if (lost.length === 0) return passed("keys", `Key ring ${[...ring.readable.keys()].join(", ")} opens all ${all} sealed secrets.`);
-    const ids = [...new Set(lost.map(([id]) => id))].join(", ");
-    const unreadable = lost.reduce((sum, [, count]) => sum + count.unreadable, 0);
-    return wrong(
+    const countsByList = await Promise.all(Object.values(store.sealed).map((list) => countSealed(list, ring)));
+    const counts = countsByList.flatMap((byRing) => [...byRing]);
+    const totalCount = counts.reduce((sum, [, { count }]) => sum + count, 0);
+    const unreadableCounts = counts.filter(([, { unreadable }]) => unreadable > 0);
+    if (unreadableCounts.length === 0)
+      return passed("keys", `Key ring ${[...ring.readable.keys()].join(", ")} opens all ${totalCount} sealed secrets.`);
+    const ids = [...new Set(unreadableCounts.map(([id]) => id))].join(", ");
+    const unreadable = unreadableCounts.reduce((sum, [, count]) => sum + count.unreadable, 0);
+    return failed(
       "keys",
-      `${unreadable} of ${all} sealed secrets can't be opened; they were sealed with ${ids}.`,
+      `${unreadable} of ${totalCount} sealed secrets can't be opened; they were sealed with ${ids}.`,
       `Add key ${ids} to the key ring, or enter those API keys again.`,
     );
   } finally {
@@ -134,25 +135,25 @@ async function checkKeys({ dataDir, encryptionKeys, databaseUrl }: Env): Promise
   }
 }
 
-/** A row must not be from the future. `shared`: the time of a database's clock that other consoles use as well. */
+/** Rows must not be from the future. `shared` is the clock of the database that several consoles use. */
 function checkClock(newest: number, now: number, shared: number | undefined): Finding {
-  const off = shared === undefined ? 0 : Math.abs(shared - now);
-  if (off > CLOCK_MS)
-    return wrong(
+  const differenceMs = shared === undefined ? 0 : Math.abs(shared - now);
+  if (differenceMs > MAX_CLOCK_DIFFERENCE_MS)
+    return failed(
       "clock",
-      `The clocks of the database and this machine differ by ${Math.round(off / 60_000)} minutes.`,
+      `The clocks of the database and this machine differ by ${Math.round(differenceMs / 60_000)} minutes.`,
       "Set both clocks (NTP).",
     );
-  const ahead = newest - now;
-  if (ahead <= CLOCK_MS) return passed("clock", `${new Date(now).toISOString()}; no stored row is newer.`);
-  return wrong(
+  const aheadMs = newest - now;
+  if (aheadMs <= MAX_CLOCK_DIFFERENCE_MS) return passed("clock", `${new Date(now).toISOString()}; no stored row is newer.`);
+  return failed(
     "clock",
-    `The newest stored row is ${Math.round(ahead / 60_000)} minutes ahead of this machine's clock.`,
+    `The newest stored row is ${Math.round(aheadMs / 60_000)} minutes ahead of this machine's clock.`,
     "Set the clock (NTP).",
   );
 }
 
-const execute = promisify(execFile);
+const execFileAsync = promisify(execFile);
 
 /** `build`: the folder of the built pages for the configured base path. */
 export async function checkProgram({ root, service }: Env, { version, build }: { version: string; build: string }): Promise<Finding[]> {
@@ -160,17 +161,17 @@ export async function checkProgram({ root, service }: Env, { version, build }: {
   return [
     passed("version", `Lightdesk ${version} on Node ${process.versions.node}, ${process.platform} ${process.arch}.`),
     missing
-      ? wrong("program", `${missing} is missing.`, "Run npm start to build it.")
+      ? failed("program", `${missing} is missing.`, "Run npm start to build it.")
       : passed("program", "Console and workers are built."),
     existsSync(join(root, build, ".lightdesk-built"))
       ? passed("pages", `Built in ${build}.`)
       : noted("pages", "Not built for these settings.", "Run npm start to build them; it takes about a minute."),
-    await attempt("ffmpeg", () => checkFfmpeg(service.ffmpeg), "Set LIGHTDESK_FFMPEG to the path of ffmpeg, or to none."),
+    await runSafely("ffmpeg", () => checkFfmpeg(service.ffmpeg), "Set LIGHTDESK_FFMPEG to the path of ffmpeg, or to none."),
   ];
 }
 
 async function checkFfmpeg(path: string | undefined): Promise<Finding> {
   if (!path) return noted("ffmpeg", "Not found: video and audio files get a placeholder thumbnail.", "Install ffmpeg for real thumbnails.");
-  const { stdout } = await execute(path, ["-version"], { timeout: 10_000 });
+  const { stdout } = await execFileAsync(path, ["-version"], { timeout: 10_000 });
   return passed("ffmpeg", stdout.split("\n")[0] ?? path);
 }

@@ -1,11 +1,11 @@
-// Verifies host tickets with the host's secret or its published keys. Algorithms come from the settings, never from the ticket.
+// Verifies tickets of host pages with the host's secret or its published keys. Algorithms come from the settings, never from the ticket.
 
 import "server-only";
 import { createLocalJWKSet, type JWTPayload, jwtVerify, type JWTVerifyGetKey, type JWTVerifyOptions } from "jose";
 import { z } from "zod";
-import { isOnThisMachine } from "@/lib/contract/embed/embedding";
+import { isLocalHost } from "@/lib/contract/embed/embedding";
 import { parseJson } from "@/lib/contract/json/parse-json";
-import { codeOf } from "@/lib/shared/error-codes";
+import { getErrorCode } from "@/lib/shared/error-codes";
 import { createLru } from "@/lib/shared/lru";
 import { type KeyRing, unseal } from "../keys/key-ring";
 import { type Log } from "../log";
@@ -14,29 +14,28 @@ import { type EmbedHost } from "../store/embed-hosts";
 import { type Send } from "../upstream/send";
 import { readBytes } from "../upstream/streams";
 
-const KEPT_MS = 10 * 60_000;
-/** How long kept keys are used while new ones cannot be fetched. */
-const MAX_KEPT_MS = 60 * 60_000;
-const AGAIN_MS = 30_000;
-const FAILED_MS = 10_000;
+const CACHE_MS = 10 * 60_000;
+/** How long cached keys are used while new ones cannot be fetched. */
+const MAX_STALE_MS = 60 * 60_000;
+const MIN_REFRESH_MS = 30_000;
+const FAILURE_CACHE_MS = 10_000;
 const TIMEOUT_MS = 5000;
 const MAX_BYTES = 64 * 1024;
 const MAX_HOSTS = 100;
 
 const jwksSchema = z.object({ keys: z.array(z.looseObject({ kty: z.string() })).max(100) });
 type CachedKeys = { keys: JWTVerifyGetKey; atMs: number };
-/** For an address: the last keys, the request under way, and the last failure. */
-type HostState = { cachedKeys?: CachedKeys; asking?: Promise<CachedKeys>; failed?: { error: unknown; atMs: number } };
+/** Per URL: the last keys, the pending request, and the last failure. */
+type HostState = { cachedKeys?: CachedKeys; pendingKeys?: Promise<CachedKeys>; failed?: { error: unknown; atMs: number } };
 
-/** The keys could not be fetched. */
-class KeysUnavailable extends Error {
+class KeysUnavailableError extends Error {
   readonly code = "KEYS_UNAVAILABLE";
 }
 
 export type HostKeys = ReturnType<typeof createHostKeys>;
 type Options = { ring: KeyRing; now: () => number; log: Log; sendHere: Send; sendForeign: Send };
 
-export function recordOfHost(id: string): string {
+export function getSealContext(id: string): string {
   return `embed_hosts/${id}`;
 }
 
@@ -44,30 +43,30 @@ export function createHostKeys({ ring, now, log, sendHere, sendForeign }: Option
   const hosts = createLru<string, HostState>({ max: MAX_HOSTS });
 
   async function fetchKeys(url: string): Promise<CachedKeys> {
-    const send = isOnThisMachine(new URL(url).hostname) ? sendHere : sendForeign;
+    const send = isLocalHost(new URL(url).hostname) ? sendHere : sendForeign;
     try {
       const signal = AbortSignal.timeout(TIMEOUT_MS);
       const response = await send(new Request(url, { headers: { accept: "application/json" }, signal }));
       const bytes = response.status === 200 ? await readBytes(response.body, MAX_BYTES, { signal }) : undefined;
-      if (!bytes) throw new KeysUnavailable(`status ${response.status}, or more than ${MAX_BYTES} bytes`);
+      if (!bytes) throw new KeysUnavailableError(`status ${response.status}, or more than ${MAX_BYTES} bytes`);
       const { keys } = jwksSchema.parse(parseJson(new TextDecoder().decode(bytes)));
       return { keys: createLocalJWKSet({ keys }), atMs: now() };
     } catch (error) {
-      throw error instanceof KeysUnavailable
+      throw error instanceof KeysUnavailableError
         ? error
-        : new KeysUnavailable(error instanceof Error ? error.message : "unreadable", { cause: error });
+        : new KeysUnavailableError(error instanceof Error ? error.message : "unreadable", { cause: error });
     }
   }
 
-  /** One request for all tickets that arrive meanwhile. */
-  function ask(url: string): Promise<CachedKeys> {
-    const { cachedKeys, asking, failed } = hosts.get(url) ?? {};
-    if (asking) return asking;
-    if (failed && now() - failed.atMs < FAILED_MS) return Promise.reject(failed.error);
+  /** Concurrent tickets share one request. */
+  function fetchShared(url: string): Promise<CachedKeys> {
+    const { cachedKeys, pendingKeys, failed } = hosts.get(url) ?? {};
+    if (pendingKeys) return pendingKeys;
+    if (failed && now() - failed.atMs < FAILURE_CACHE_MS) return Promise.reject(failed.error);
     const fetching = fetchKeys(url);
-    hosts.set(url, { cachedKeys, asking: fetching });
+    hosts.set(url, { cachedKeys, pendingKeys: fetching });
     fetching.then(
-      (fresh) => hosts.set(url, { cachedKeys: fresh }),
+      (newKeys) => hosts.set(url, { cachedKeys: newKeys }),
       (error: unknown) => {
         hosts.set(url, { cachedKeys, failed: { error, atMs: now() } });
         log.warn({ host: new URL(url).host, err: error }, "host key fetch failed");
@@ -76,26 +75,26 @@ export function createHostKeys({ ring, now, log, sendHere, sendForeign }: Option
     return fetching;
   }
 
-  async function keysAt(url: string): Promise<CachedKeys> {
+  async function getKeys(url: string): Promise<CachedKeys> {
     const { cachedKeys } = hosts.get(url) ?? {};
     const ageMs = cachedKeys ? now() - cachedKeys.atMs : Infinity;
-    if (cachedKeys && ageMs < KEPT_MS) return cachedKeys;
+    if (cachedKeys && ageMs < CACHE_MS) return cachedKeys;
     try {
-      return await ask(url);
+      return await fetchShared(url);
     } catch (error) {
-      if (cachedKeys && ageMs < MAX_KEPT_MS) return cachedKeys;
+      if (cachedKeys && ageMs < MAX_STALE_MS) return cachedKeys;
       throw error;
     }
   }
 
-  async function verifyByAddress(url: string, ticket: string, options: JWTVerifyOptions): Promise<JWTPayload> {
-    const current = await keysAt(url);
+  async function verifyByUrl(url: string, ticket: string, options: JWTVerifyOptions): Promise<JWTPayload> {
+    const current = await getKeys(url);
     const verifyOptions = { ...options, algorithms: ["RS256", "PS256", "ES256", "EdDSA"] };
     try {
       return (await jwtVerify(ticket, current.keys, verifyOptions)).payload;
     } catch (error) {
-      if (!isCode(error, "ERR_JWKS_NO_MATCHING_KEY") || now() - current.atMs < AGAIN_MS) throw error;
-      return (await jwtVerify(ticket, (await ask(url)).keys, verifyOptions)).payload;
+      if (!isCode(error, "ERR_JWKS_NO_MATCHING_KEY") || now() - current.atMs < MIN_REFRESH_MS) throw error;
+      return (await jwtVerify(ticket, (await fetchShared(url)).keys, verifyOptions)).payload;
     }
   }
 
@@ -105,15 +104,15 @@ export function createHostKeys({ ring, now, log, sendHere, sendForeign }: Option
     ticket: string,
     options: JWTVerifyOptions,
   ): Promise<JWTPayload> {
-    const secret = sealed && unseal(ring, recordOfHost(host.id), sealed);
-    if (secret === undefined) throw new KeysUnavailable("no encryption key opens the stored secret");
+    const secret = sealed && unseal(ring, getSealContext(host.id), sealed);
+    if (secret === undefined) throw new KeysUnavailableError("no encryption key opens the stored secret");
     return (await jwtVerify(ticket, new TextEncoder().encode(secret), { ...options, algorithms: ["HS256"] })).payload;
   }
 
   return {
-    /** Throws jose's errors, and `KeysUnavailable`. */
+    /** Throws jose's errors and `KeysUnavailableError`. */
     async verify(host: EmbedHost, ticket: string, options: JWTVerifyOptions): Promise<JWTPayload> {
-      if (host.jwksUrl !== null) return verifyByAddress(host.jwksUrl, ticket, options);
+      if (host.jwksUrl !== null) return verifyByUrl(host.jwksUrl, ticket, options);
       try {
         return await verifyBySecret(host, host.sealed, ticket, options);
       } catch (error) {
@@ -126,5 +125,5 @@ export function createHostKeys({ ring, now, log, sendHere, sendForeign }: Option
 }
 
 function isCode(error: unknown, code: string): boolean {
-  return codeOf(error) === code;
+  return getErrorCode(error) === code;
 }

@@ -1,4 +1,4 @@
-// Host pages set up by admins. A secret is created here, shown once and stored sealed.
+// Host pages, which admins set up. A secret is created here, shown once and stored encrypted.
 
 import "server-only";
 import { randomBytes } from "node:crypto";
@@ -10,15 +10,15 @@ import {
   type EmbedHostView,
   OLD_SECRET_MS,
 } from "@/lib/contract/embed/embedding";
-import { type Failure, invalidField, refusal } from "@/lib/contract/failure";
+import { createFailure, createFieldFailure, type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition, type Parts } from "../composition-type";
 import { seal } from "../keys/key-ring";
 import { type Sealed } from "../store/connections";
-import { type EmbedHost, type Keeper, newEmbedHostId } from "../store/embed-hosts";
-import { recordOfHost } from "./host-keys";
-import { audiencesOf } from "./sessions";
+import { createEmbedHostId, type EmbedHost, type HostEditor } from "../store/embed-hosts";
+import { getSealContext } from "./host-keys";
+import { getAudiences } from "./sessions";
 
 type EmbedKeyOwner = { memberId: string; name: string; role: Role };
 
@@ -32,11 +32,11 @@ export async function createEmbedHost(
   body: EmbedHostBody,
 ): Promise<Result<EmbedHostSaved, Failure>> {
   const { store, now } = composition;
-  const refused = await checkHostBody(composition, owner, body);
-  if (refused) return failed(refused);
-  const id = newEmbedHostId();
-  const newSecret = body.jwksUrl === null ? makeSecret(composition, id) : undefined;
-  const host = await store.embedHosts.create(id, body, { sealed: newSecret?.sealed, old: undefined, keptBy: keeperOf(owner) }, now());
+  const failure = await checkHostBody(composition, owner, body);
+  if (failure) return failed(failure);
+  const id = createEmbedHostId();
+  const newSecret = body.jwksUrl === null ? createSecret(composition, id) : undefined;
+  const host = await store.embedHosts.create(id, body, { sealed: newSecret?.sealed, old: undefined, keptBy: toKeeper(owner) }, now());
   return ok({ host: await toView(composition, host), ...(newSecret && { secret: newSecret.secret }) });
 }
 
@@ -47,17 +47,17 @@ export async function changeEmbedHost(
   { renewSecret, ...change }: z.output<typeof embedHostChangeSchema>,
 ): Promise<Result<EmbedHostSaved, Failure>> {
   const { store, now } = composition;
-  const before = await store.embedHosts.get(id);
-  if (!before) return failed(noSuchHost);
-  const body = { ...before, ...change };
-  const refused = await checkHostBody(composition, owner, body);
-  if (refused) return failed(refused);
+  const previous = await store.embedHosts.get(id);
+  if (!previous) return failed(noSuchHost);
+  const body = { ...previous, ...change };
+  const failure = await checkHostBody(composition, owner, body);
+  if (failure) return failed(failure);
   const isBySecret = body.jwksUrl === null;
-  const newSecret = isBySecret && (renewSecret || !before.sealed) ? makeSecret(composition, id) : undefined;
-  const sealed = isBySecret ? (newSecret?.sealed ?? before.sealed) : undefined;
-  const oldSecret = renewSecret === "keep-old" && before.sealed ? { sealed: before.sealed, until: now() + OLD_SECRET_MS } : undefined;
-  const old = isBySecret ? (renewSecret ? oldSecret : before.old) : undefined;
-  const host = await store.embedHosts.change(id, body, { sealed, old, keptBy: keeperOf(owner) });
+  const newSecret = isBySecret && (renewSecret || !previous.sealed) ? createSecret(composition, id) : undefined;
+  const sealed = isBySecret ? (newSecret?.sealed ?? previous.sealed) : undefined;
+  const oldSecret = renewSecret === "keep-old" && previous.sealed ? { sealed: previous.sealed, until: now() + OLD_SECRET_MS } : undefined;
+  const old = isBySecret ? (renewSecret ? oldSecret : previous.old) : undefined;
+  const host = await store.embedHosts.change(id, body, { sealed, old, keptBy: toKeeper(owner) });
   return host ? ok({ host: await toView(composition, host), ...(newSecret && { secret: newSecret.secret }) }) : failed(noSuchHost);
 }
 
@@ -68,7 +68,7 @@ export async function removeEmbedHost({ store }: Parts<"store">, id: string): Pr
   return ok(host.name);
 }
 
-function keeperOf({ memberId: id, name }: EmbedKeyOwner): Keeper {
+function toKeeper({ memberId: id, name }: EmbedKeyOwner): HostEditor {
   return { id, name };
 }
 
@@ -77,31 +77,31 @@ async function checkHostBody(
   { role }: Pick<EmbedKeyOwner, "role">,
   body: EmbedHostBody,
 ): Promise<Failure | undefined> {
-  if (!hasRole(role, body.role)) return refusal("ROLE_TOO_LOW", "Your role does not allow this.");
+  if (!hasRole(role, body.role)) return createFailure("ROLE_TOO_LOW", "Your role does not allow this.");
   if (body.connection !== null && !(await store.connections.getFor("", body.connection))) return noTeamConnection;
   return undefined;
 }
 
-function makeSecret({ ring }: Parts<"ring">, id: string): { secret: string; sealed: Sealed } {
+function createSecret({ ring }: Parts<"ring">, id: string): { secret: string; sealed: Sealed } {
   const secret = randomBytes(32).toString("base64url");
-  return { secret, sealed: seal(ring, recordOfHost(id), secret) };
+  return { secret, sealed: seal(ring, getSealContext(id), secret) };
 }
 
 async function toView(composition: Composition, host: EmbedHost): Promise<EmbedHostView> {
   const { env, now } = composition;
   const { id, name, origins, connection, role, pages, guests, jwksUrl, createdAt, refused, old, keptBy } = host;
-  const audience = audiencesOf(env, id)[0] ?? "";
+  const audience = getAudiences(env, id)[0] ?? "";
   const oldSecretUntil = old && old.until > now() ? old.until : undefined;
   const view = { id, name, origins, connection, role, pages, guests, jwksUrl, createdAt, audience, oldSecretUntil };
-  return { ...view, ...(keptBy && { keptBy: await keeperView(composition, keptBy) }), ...(refused && { refused }) };
+  return { ...view, ...(keptBy && { keptBy: await toKeeperView(composition, keptBy) }), ...(refused && { refused }) };
 }
 
-async function keeperView({ store }: Parts<"store">, { id, name }: Keeper): Promise<EmbedHostView["keptBy"]> {
+async function toKeeperView({ store }: Parts<"store">, { id, name }: HostEditor): Promise<EmbedHostView["keptBy"]> {
   const member = await store.members.get(id);
   if (!member) return { name, lost: "removed" };
   if (member.disabled) return { name: member.name, lost: "suspended" };
   return { name: member.name, ...(!hasRole(member.role, "admin") && { lost: "role" }) };
 }
 
-const noSuchHost = refusal("NOT_FOUND", "There is no such host page.");
-const noTeamConnection = invalidField("connection", "is not one of the team's");
+const noSuchHost = createFailure("NOT_FOUND", "There is no such host page.");
+const noTeamConnection = createFieldFailure("connection", "is not one of the team's");

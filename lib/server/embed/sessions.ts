@@ -1,4 +1,4 @@
-// Embedded sessions. A host's ticket starts one, a cookie or bearer token identifies it.
+// Embedded sessions. A host page's ticket starts one, a cookie or bearer token identifies it.
 
 import "server-only";
 import { randomBytes } from "node:crypto";
@@ -12,18 +12,18 @@ import {
   TICKET_SECONDS,
   ticketSchema,
 } from "@/lib/contract/embed/embedding";
-import { hasRole, type Role, roles, weaker } from "@/lib/contract/people/roles";
-import { EMBED_PATH_HEADER, type EmbedAddress, embedAddressOf } from "@/lib/shared/console-paths";
+import { getWeakerRole, hasRole, type Role, roles } from "@/lib/contract/people/roles";
+import { EMBED_PATH_HEADER, type EmbedAddress, parseEmbedPath } from "@/lib/shared/console-paths";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition, type Parts } from "../composition-type";
-import { embedCookie, embedCookieRules, probeCookie, readCookie } from "../cookies";
-import { consolePath, consoleUrl, type Env, pathInConsole } from "../env";
+import { embedCookie, embedCookieAttributes, probeCookie, readCookie } from "../cookies";
+import { consolePath, consoleUrl, type Env, removeBasePath } from "../env";
 import { type EmbedHost } from "../store/embed-hosts";
 import { type EmbedSession, type NewEmbedSession } from "../store/people/embed-sessions";
 import { type Member } from "../store/people/members";
 
 /** The UI shows the first audience. The others are this machine's loopback addresses. */
-export function audiencesOf(env: Env, hostId: string): string[] {
+export function getAudiences(env: Env, hostId: string): string[] {
   const loopback = ["127.0.0.1", "localhost"].map((name) => consoleUrl(env, `http://${name}:${env.port}`));
   return [...new Set([consoleUrl(env), ...loopback])].map((address) => `${address}/embed/${hostId}`);
 }
@@ -40,14 +40,14 @@ async function checkTicket(
   let payload: JWTPayload;
   try {
     payload = await composition.hostKeys.verify(host, ticket, {
-      audience: audiencesOf(composition.env, host.id),
+      audience: getAudiences(composition.env, host.id),
       clockTolerance: CLOCK_SLACK_SECONDS,
       currentDate: new Date(now),
       requiredClaims: ["iss", "sub", "jti", "iat", "exp"],
     });
   } catch (error) {
     composition.log.warn({ hostId: host.id, err: error }, "embed ticket refused");
-    return failed(refusalOf(error));
+    return failed(toEmbedRefusal(error));
   }
   const parsed = ticketSchema.safeParse(payload);
   if (!parsed.success) return failed("claims");
@@ -62,7 +62,7 @@ async function checkTicket(
   return ok(parsed.data);
 }
 
-function refusalOf(error: unknown): EmbedRefusal {
+function toEmbedRefusal(error: unknown): EmbedRefusal {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const claim = error instanceof Error && "claim" in error ? String(error.claim) : "";
   if (code === "KEYS_UNAVAILABLE") return "keys";
@@ -79,7 +79,7 @@ export type EmbeddedViewer = { session: EmbedSession; hostName: string; member: 
 const BEARER = /^Bearer (lde_[\w-]{43})$/;
 
 export function readEmbedAddress(requestHeaders: HeaderSource): EmbedAddress | undefined {
-  return embedAddressOf(requestHeaders.get(EMBED_PATH_HEADER) ?? "");
+  return parseEmbedPath(requestHeaders.get(EMBED_PATH_HEADER) ?? "");
 }
 
 /** Below the path of an embedded session, no other credential is valid. */
@@ -87,20 +87,20 @@ export function isEmbeddedRequest(requestHeaders: HeaderSource): boolean {
   return readEmbedAddress(requestHeaders) !== undefined;
 }
 
-/** The page that gets a ticket from the host page, then opens `from`. */
+/** The start page gets a ticket from the host page, then opens `from`. */
 export function startPath({ path }: EmbedAddress, from: string | undefined): `/${string}` {
   return `${path}/start${from === undefined ? "" : `?from=${encodeURIComponent(from)}`}`;
 }
 
 /**
- * The start page, for a browser that opens a file of an embedded page in a tab of its own, which lacks the session. The page explains what
- * to do and redirects members who are signed in to the console to the file.
+ * The start page, for a browser that opens a file of an embedded page in its own tab, where the session is missing. The page explains what
+ * to do, and redirects members who are signed in to the console to the file.
  */
 export function startPathForTab(env: Env, { headers, url }: Request): string | undefined {
   const embed = readEmbedAddress(headers);
   if (!embed || headers.get("sec-fetch-dest") !== "document") return undefined;
   const { pathname, search } = new URL(url);
-  return consolePath(env, startPath(embed, pathInConsole(env, pathname) + search));
+  return consolePath(env, startPath(embed, removeBasePath(env, pathname) + search));
 }
 
 /** True if the browser has returned the cookie of the start page. */
@@ -109,13 +109,13 @@ export function hasProbeCookie(env: Env, requestHeaders: HeaderSource): boolean 
   return embed !== undefined && readCookie(requestHeaders.get("cookie"), probeCookie(embed.slot, env)) !== undefined;
 }
 
-/** The headers that store the token in a cookie; undefined if the browser does not store cookies. */
+/** The headers that store the token in a cookie, or undefined if the browser does not store cookies. */
 export function storeTokenInCookie(env: Env, requestHeaders: HeaderSource, { slot }: EmbedSession, token: string): Headers | undefined {
   const [sessionCookie, startPageCookie] = [embedCookie(slot, env), probeCookie(slot, env)];
   if ([sessionCookie, startPageCookie].every((name) => readCookie(requestHeaders.get("cookie"), name) === undefined)) return undefined;
   const headers = new Headers();
-  headers.append("set-cookie", `${sessionCookie}=${token}; Max-Age=${EMBED_SESSION_MS / 1000}; ${embedCookieRules(env)}`);
-  headers.append("set-cookie", `${startPageCookie}=; Max-Age=0; ${embedCookieRules(env)}`);
+  headers.append("set-cookie", `${sessionCookie}=${token}; Max-Age=${EMBED_SESSION_MS / 1000}; ${embedCookieAttributes(env)}`);
+  headers.append("set-cookie", `${startPageCookie}=; Max-Age=0; ${embedCookieAttributes(env)}`);
   return headers;
 }
 
@@ -127,7 +127,7 @@ export async function readEmbeddedSession(composition: Composition, requestHeade
 /** Returns a stored session even if it has expired or lost its rights. */
 export async function findStoredSession(composition: Composition, requestHeaders: HeaderSource): Promise<EmbedSession | undefined> {
   const embed = readEmbedAddress(requestHeaders);
-  const token = embed && tokenOf(composition, requestHeaders, embed);
+  const token = embed && readToken(composition, requestHeaders, embed);
   const session = token === undefined ? undefined : await composition.store.embedSessions.find(token);
   return session && embed && session.hostId === embed.host && session.slot === embed.slot ? session : undefined;
 }
@@ -142,17 +142,17 @@ async function validateSession({ store, now }: Parts<"store" | "now">, session: 
   const [host, member] = await Promise.all([store.embedHosts.get(session.hostId), store.members.get(session.memberId)]);
   if (!host || host.version !== session.hostVersion) return undefined;
   if (!member || member.sessionVersion !== session.memberVersion || !canUseHost(member, host)) return undefined;
-  return { session, hostName: host.name, member, role: roleOf(session, member, session.pages) };
+  return { session, hostName: host.name, member, role: getEffectiveRole(session, member, session.pages) };
 }
 
-/** Browsers that do not store cookies send a bearer token. Both are equivalent. */
-function tokenOf({ env }: Parts<"env">, requestHeaders: HeaderSource, { slot }: EmbedAddress): string | undefined {
+/** Browsers that do not store cookies send a bearer token instead. */
+function readToken({ env }: Parts<"env">, requestHeaders: HeaderSource, { slot }: EmbedAddress): string | undefined {
   return BEARER.exec(requestHeaders.get("authorization") ?? "")?.[1] ?? readCookie(requestHeaders.get("cookie"), embedCookie(slot, env));
 }
 
 type StartedSession = { token: string; session: EmbedSession; member: Member; isSame: boolean };
 
-/** The reason for a refusal is only for the log and the host's admins. */
+/** The reason of a refusal is only for the log and the host's admins. */
 export async function startEmbeddedSession(
   composition: Composition,
   exchange: { ticket: string; origin: string },
@@ -163,7 +163,7 @@ export async function startEmbeddedSession(
   const host = embed && (await store.embedHosts.get(embed.host));
   if (!host) return failed("host");
   const refuse = async (reason: EmbedRefusal) => {
-    // The ticket is refused even if recording the refusal fails.
+    // The ticket is rejected even if recording this fails.
     await store.embedHosts.recordRefusal(host.id, { at: now(), why: reason }).catch((err: unknown) => {
       composition.log.error({ hostId: host.id, err }, "ticket refusal write failed");
     });
@@ -205,10 +205,10 @@ export async function startEmbeddedSession(
   return ok({ token, session, member, isSame });
 }
 
-/** Whether an open page continues with its next ticket: same member, role, connection and pages. */
+/** True if an open page continues with its next ticket: same member, role, connection and pages. */
 function isSameSession(newEmbedSession: NewEmbedSession, other: NewEmbedSession): boolean {
-  const keyOf = ({ memberId, role, connectionId, pages }: NewEmbedSession) => [memberId, role, connectionId, ...pages].join(" ");
-  return keyOf(newEmbedSession) === keyOf(other);
+  const toKey = ({ memberId, role, connectionId, pages }: NewEmbedSession) => [memberId, role, connectionId, ...pages].join(" ");
+  return toKey(newEmbedSession) === toKey(other);
 }
 
 async function findOrCreateMember(
@@ -223,15 +223,15 @@ function canUseHost(member: Member, host: EmbedHost): boolean {
   return member.guestOf === undefined ? !member.disabled : member.guestOf === host.id && host.guests;
 }
 
-/** At most operator for a session without the settings page: higher roles only add settings. */
-function roleOf({ role }: EmbedSession, member: Member, pages: EmbedSession["pages"]): Role {
+/** At most operator for a session without the settings page, because higher roles only add settings. */
+function getEffectiveRole({ role }: EmbedSession, member: Member, pages: EmbedSession["pages"]): Role {
   const effectiveRole = member.guestOf === undefined ? weakerEmbedRole(member.role, role) : role;
   return pages.includes("settings") ? effectiveRole : weakerEmbedRole(effectiveRole, "operator");
 }
 
 function weakerEmbedRole<R extends Role>(value: Role, other: R): EmbedRole {
-  const lower = weaker(value, other);
-  // An unknown role, for example of a later version, gets the fewest rights.
+  const lower = getWeakerRole(value, other);
+  // An unknown role, such as one of a later version, gets the fewest rights.
   return roles.find((role): role is EmbedRole => role === lower && role !== "owner") ?? (lower === "owner" ? "admin" : "runner");
 }
 
@@ -249,5 +249,5 @@ export async function endEmbeddedSession(
   const session = await embedSessions.get(sessionId);
   if (session) await embedSessions.endFrame(session);
   const embed = readEmbedAddress(requestHeaders);
-  return new Headers(embed && { "set-cookie": `${embedCookie(embed.slot, env)}=; Max-Age=0; ${embedCookieRules(env)}` });
+  return new Headers(embed && { "set-cookie": `${embedCookie(embed.slot, env)}=; Max-Age=0; ${embedCookieAttributes(env)}` });
 }

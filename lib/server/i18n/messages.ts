@@ -1,4 +1,4 @@
-// Messages in the reader's language, with the product name filled in.
+// Messages in the user's language, with the product name filled in.
 
 import "server-only";
 import { type Metadata } from "next";
@@ -17,16 +17,16 @@ import { isEmbeddedRequest, readEmbeddedSession } from "../embed/sessions";
 
 type Messages = typeof english;
 
-export const messagesOf: Readonly<Record<Language, Messages>> = { en: english, "zh-CN": chinese };
+export const messagesByLanguage: Readonly<Record<Language, Messages>> = { en: english, "zh-CN": chinese };
 
-const renamed = new Map<string, Messages>();
+const productMessages = new Map<string, Messages>();
 
-function messagesNaming(language: Language, product: string): Messages {
-  const name = `${language} ${product}`;
-  const cachedMessages = renamed.get(name);
+function getProductMessages(language: Language, product: string): Messages {
+  const cacheKey = `${language} ${product}`;
+  const cachedMessages = productMessages.get(cacheKey);
   if (cachedMessages) return cachedMessages;
-  const messages: Messages = JSON.parse(writeExactJson(messagesOf[language]).replaceAll("Lightdesk", product));
-  renamed.set(name, messages);
+  const messages: Messages = JSON.parse(writeExactJson(messagesByLanguage[language]).replaceAll("Lightdesk", product));
+  productMessages.set(cacheKey, messages);
   return messages;
 }
 
@@ -38,34 +38,34 @@ declare module "next-intl" {
   }
 }
 
-/** The product name for this request's page: embedded pages and shares may use another one. */
-export async function productHere(): Promise<string> {
+/** The product name for this request. Embedded pages and shares may use a different one. */
+export async function getProductName(): Promise<string> {
   const requestHeaders = await headers();
   const isForVisitors = isEmbeddedRequest(requestHeaders) || requestHeaders.get(PAGE_HEADER)?.startsWith("/share/");
   return (isForVisitors ? composition().env.productName : undefined) ?? "Lightdesk";
 }
 
-export async function messagesHere(language: Language): Promise<Messages> {
-  const product = await productHere();
-  return product === "Lightdesk" ? messagesOf[language] : messagesNaming(language, product);
+export async function getRequestMessages(language: Language): Promise<Messages> {
+  const product = await getProductName();
+  return product === "Lightdesk" ? messagesByLanguage[language] : getProductMessages(language, product);
 }
 
 export async function pickMessages(...namespaces: (keyof Messages)[]): Promise<Partial<Messages>> {
-  const messages = await messagesHere(await getLocale());
+  const messages = await getRequestMessages(await getLocale());
   return Object.fromEntries(namespaces.map((namespace) => [namespace, messages[namespace]]));
 }
 
-/** What a page exports as generateMetadata. */
+/** Returns a `generateMetadata` function for a page's title. */
 export function pageTitle(key: Parameters<Awaited<ReturnType<typeof getTranslations<never>>>>[0]) {
   return async (): Promise<Metadata> => ({ title: (await getTranslations())(key) });
 }
 
-/** Theme and language that the host page has chosen. */
-export const embedAppearance = cache(async (): Promise<EmbedAppearance> => {
+/** The theme and language that the host page has chosen. */
+export const getEmbedAppearance = cache(async (): Promise<EmbedAppearance> => {
   const requestHeaders = await headers();
   if (!isEmbeddedRequest(requestHeaders)) return {};
-  const embedded = await readEmbeddedSession(composition(), requestHeaders);
-  if (embedded) return embedded.session;
+  const viewer = await readEmbeddedSession(composition(), requestHeaders);
+  if (viewer) return viewer.session;
   const query = new URLSearchParams(requestHeaders.get(PAGE_HEADER)?.split("?")[1]);
   return embedLookSchema.safeParse(Object.fromEntries(query)).data ?? {};
 });

@@ -3,11 +3,11 @@
 import "server-only";
 import { cookies, headers } from "next/headers";
 import { getRequestConfig } from "next-intl/server";
-import { LANGUAGE_COOKIE, readLanguage } from "@/lib/shared/languages";
-import { embedAppearance, messagesHere } from "./messages";
+import { chooseLanguage, LANGUAGE_COOKIE } from "@/lib/shared/languages";
+import { getEmbedAppearance, getRequestMessages } from "./messages";
 
 export default getRequestConfig(async () => {
-  const preferredLanguage = (await embedAppearance()).language ?? (await cookies()).get(LANGUAGE_COOKIE)?.value;
-  const locale = readLanguage(preferredLanguage, (await headers()).get("accept-language"));
-  return { locale, messages: await messagesHere(locale), timeZone: "UTC", now: new Date() };
+  const preferredLanguage = (await getEmbedAppearance()).language ?? (await cookies()).get(LANGUAGE_COOKIE)?.value;
+  const locale = chooseLanguage(preferredLanguage, (await headers()).get("accept-language"));
+  return { locale, messages: await getRequestMessages(locale), timeZone: "UTC", now: new Date() };
 });

@@ -8,7 +8,7 @@ import { type Subject } from "@/lib/contract/operation";
 import { type HistoryAnswer, type JobDetail, type JobListItem, type JobsAnswer, type JobStatus } from "@/lib/contract/schemas/job";
 import { MASK } from "@/lib/contract/secrets/secret-texts";
 import { toMilliseconds } from "@/lib/contract/times";
-import { jobOfEntry, previewOf, toListedError } from "@/lib/contract/views/job-view";
+import { choosePreview, toHistoryJob, toListedError } from "@/lib/contract/views/job-view";
 import { listOutputs, type OutputView, toPreviewView } from "@/lib/contract/views/outputs-view";
 import { isLink } from "@/lib/contract/workflow/graph";
 import { type JobNote } from "../store/jobs/index-entry";
@@ -20,12 +20,12 @@ const MAX_DEPTH = 5;
 const MAX_POSITIVE_NODES = 50;
 const PROMPT_NAME = /text|prompt|string|value|wildcard/i;
 
-export function textsOf(graph: unknown): string {
+export function collectTexts(graph: unknown): string {
   if (!isObject(graph)) return "";
-  const texts = new Set<string>(positiveTexts(graph));
+  const texts = new Set<string>(collectPositiveTexts(graph));
   for (const node of Object.values(graph)) {
     if (texts.size >= MAX_TEXTS) break;
-    if (isObject(node)) collect(node.inputs, texts, 0);
+    if (isObject(node)) addTexts(node.inputs, texts, 0);
   }
   const isSentence = (text: string) => /\s|[^\p{ASCII}]/u.test(text);
   const sorted = [...[...texts].filter(isSentence), ...[...texts].filter((text) => !isSentence(text))];
@@ -37,32 +37,32 @@ export function textsOf(graph: unknown): string {
   return all;
 }
 
-/** The texts behind an input named "positive", as samplers have one. */
-function positiveTexts(graph: JsonObject): Set<string> {
+/** Texts connected to an input named "positive", as in samplers. */
+function collectPositiveTexts(graph: JsonObject): Set<string> {
   const texts = new Set<string>();
-  // A set visits what is added meanwhile, and each id once.
-  const ids = new Set(Object.values(graph).flatMap((node) => sourceOf(objectOf(objectOf(node)?.inputs)?.positive)));
+  // Iterating a set also visits ids added meanwhile, and each id once.
+  const ids = new Set(Object.values(graph).flatMap((node) => getSourceIds(objectOf(objectOf(node)?.inputs)?.positive)));
   let visited = 0;
   for (const id of ids) {
     if (++visited > MAX_POSITIVE_NODES) break;
     for (const [name, value] of Object.entries(objectOf(objectOf(own(graph, id))?.inputs) ?? {})) {
-      if (isLink(value)) for (const source of sourceOf(value)) ids.add(source);
-      else if (PROMPT_NAME.test(name)) collect(value, texts, MAX_DEPTH);
+      if (isLink(value)) for (const source of getSourceIds(value)) ids.add(source);
+      else if (PROMPT_NAME.test(name)) addTexts(value, texts, MAX_DEPTH);
     }
   }
   return texts;
 }
 
-const sourceOf = (value: unknown): string[] => (isLink(value) ? [String(value[0])] : []);
+const getSourceIds = (value: unknown): string[] => (isLink(value) ? [String(value[0])] : []);
 
-function collect(value: unknown, texts: Set<string>, depth: number): void {
+function addTexts(value: unknown, texts: Set<string>, depth: number): void {
   if (typeof value === "string") {
     const text = value.trim();
     if (text !== "" && text !== MASK && !text.startsWith("data:")) texts.add(text);
   } else if (Array.isArray(value)) {
-    if (!isLink(value) && depth < MAX_DEPTH) for (const item of value) collect(item, texts, depth + 1);
+    if (!isLink(value) && depth < MAX_DEPTH) for (const item of value) addTexts(item, texts, depth + 1);
   } else if (isObject(value) && depth < MAX_DEPTH) {
-    for (const item of Object.values(value)) collect(item, texts, depth + 1);
+    for (const item of Object.values(value)) addTexts(item, texts, depth + 1);
   }
 }
 
@@ -73,14 +73,14 @@ type JobResponse =
   | { subject: "jobStatus"; value: JobStatus }
   | { subject: "submission"; jobId: string; sent: unknown; memberId: string; token?: string; atMs: number };
 
-type RequestFacts = { sent?: unknown; memberId?: string; token?: string; atMs?: number };
+type RequestFields = { sent?: unknown; memberId?: string; token?: string; atMs?: number };
 
 const MAX_TEXT = 500;
 
 export function toJobResponse(
   subject: Subject,
   value: unknown,
-  { sent, memberId, token, atMs }: RequestFacts = {},
+  { sent, memberId, token, atMs }: RequestFields = {},
 ): JobResponse | undefined {
   if (subject === "jobs" && isJobs(value)) return { subject, value };
   if (subject === "history" && isHistory(value)) return { subject, value };
@@ -91,27 +91,27 @@ export function toJobResponse(
   return isSubmission ? { subject, jobId, sent, memberId, token, atMs } : undefined;
 }
 
-// The operation's schema has parsed the value: these only detect its kind.
+// The operation's schema has already validated the value. These only detect its kind.
 const isJobs = (value: unknown): value is JobsAnswer => isObject(value) && Array.isArray(value.jobs);
 const isHistory = (value: unknown): value is HistoryAnswer => isObject(value) && Array.isArray(value.history);
 const isJob = (value: unknown): value is JobDetail => isObject(value) && typeof value.status === "string";
 const isStatus = (value: unknown): value is JobStatus => isObject(value) && typeof value.status === "string";
 
-export function notesOf(response: JobResponse): JobNote[] {
+export function toNotes(response: JobResponse): JobNote[] {
   switch (response.subject) {
     case "jobs":
-      return response.value.jobs.map((job) => ({ ...noteOf(job), isExact: true }));
+      return response.value.jobs.map((job) => ({ ...toNote(job), isExact: true }));
     case "history":
       return response.value.history.map((entry) => {
-        const { job, files } = jobOfEntry(entry);
-        // The number of outputs is taken from the list: one service counts texts among them, another does not.
-        const jobNote = noteOf({ ...job, preview_output: toListedPreview(previewOf(files)) });
-        return { ...jobNote, isExact: true, kinds: kindsOf(files) };
+        const { job, files } = toHistoryJob(entry);
+        // The number of outputs comes from the job list, because services count texts differently.
+        const jobNote = toNote({ ...job, preview_output: toListedPreview(choosePreview(files)) });
+        return { ...jobNote, isExact: true, kinds: listKinds(files) };
       });
     case "job": {
       const { workflow, outputs } = response.value;
-      const note = noteOf(response.value);
-      return [{ ...note, kinds: [...(note.kinds ?? []), ...kindsOf(listOutputs(outputs))], inputs: textsOf(graphIn(workflow)) }];
+      const note = toNote(response.value);
+      return [{ ...note, kinds: [...(note.kinds ?? []), ...listKinds(listOutputs(outputs))], inputs: collectTexts(getGraph(workflow)) }];
     }
     case "jobStatus": {
       const { id, status, error_message: message } = response.value;
@@ -119,24 +119,24 @@ export function notesOf(response: JobResponse): JobNote[] {
       return [{ jobId: id, isAside: true, item: { status, ...(error && { execution_error: error }) } }];
     }
     case "submission":
-      return [submitted(response)];
+      return [toSubmissionNote(response)];
   }
 }
 
-function submitted({ jobId, sent, memberId, token, atMs }: Extract<JobResponse, { subject: "submission" }>): JobNote {
+function toSubmissionNote({ jobId, sent, memberId, token, atMs }: Extract<JobResponse, { subject: "submission" }>): JobNote {
   const body = objectOf(sent);
   const pngInfo = objectOf(objectOf(body?.extra_data)?.extra_pnginfo);
   const workflowId = textOf(objectOf(pngInfo?.workflow)?.id)?.slice(0, MAX_TEXT);
   const item = { status: "pending", workflow_id: workflowId };
-  return { jobId, item, createdMs: atMs, memberId, ...(token !== undefined && { token }), inputs: textsOf(body?.prompt) };
+  return { jobId, item, createdMs: atMs, memberId, ...(token !== undefined && { token }), inputs: collectTexts(body?.prompt) };
 }
 
-function noteOf(job: JobListItem | JobDetail): JobNote {
+function toNote(job: JobListItem | JobDetail): JobNote {
   const preview = toPreviewView(job.preview_output);
   return {
     jobId: job.id,
     createdMs: toMilliseconds(job.create_time),
-    kinds: preview ? kindsOf([preview]) : [],
+    kinds: preview ? listKinds([preview]) : [],
     item: {
       status: job.status.slice(0, MAX_TEXT),
       workflow_id: job.workflow_id?.slice(0, MAX_TEXT),
@@ -150,7 +150,7 @@ function noteOf(job: JobListItem | JobDetail): JobNote {
   };
 }
 
-/** A row shows a picture by its file; an output text names no file. */
+/** Rows show a preview by its file, so outputs without one have no preview. */
 function toListedPreview(preview: OutputView | undefined): JobListItem["preview_output"] {
   if (!preview?.file) return undefined;
   const { filename, subfolder, type } = preview.file;
@@ -158,10 +158,10 @@ function toListedPreview(preview: OutputView | undefined): JobListItem["preview_
   return { filename, subfolder, type, nodeId: preview.nodeId, mediaType: preview.key, display_name: preview.name.slice(0, MAX_TEXT) };
 }
 
-function kindsOf(outputs: readonly OutputView[]): string[] {
+function listKinds(outputs: readonly OutputView[]): string[] {
   return [...new Set(outputs.map(({ kind }) => kind))];
 }
 
-function graphIn(workflow: unknown): unknown {
+function getGraph(workflow: unknown): unknown {
   return isObject(workflow) && isObject(workflow.prompt) ? workflow.prompt : workflow;
 }

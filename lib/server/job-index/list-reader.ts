@@ -1,7 +1,7 @@
 // Reads a connection's list of jobs into the job index, page by page.
 
 import "server-only";
-import { type Failure, isMissingOperation, refusal } from "@/lib/contract/failure";
+import { createFailure, type Failure, isMissingOperation } from "@/lib/contract/failure";
 import { numberOf, objectOf } from "@/lib/contract/json/json";
 import { type AnswerOf } from "@/lib/contract/operation";
 import { type operations } from "@/lib/contract/operations";
@@ -12,12 +12,12 @@ import { type IndexReach, type JobIndexStore, type ListedRange } from "../store/
 import { type JobUsageStore } from "../store/jobs/job-usage";
 import { type CallInput } from "../upstream/outgoing";
 
-/** `end`: the offset of the next page. `isCut`: there are older jobs than the list has. */
+/** `end` is the offset of the next page. `isCut` is true if there are older jobs than the list contains. */
 type ListPage = { oldestMs: number | undefined; newestMs: number | undefined; isLast: boolean; isCut: boolean; end: number };
 
-export function pageOf(response: JobsAnswer, offset: number): ListPage {
+export function toPage(response: JobsAnswer, offset: number): ListPage {
   const { jobs, pagination, unreadable = 0 } = response;
-  const times = timesOf(response);
+  const times = getCreationTimes(response);
   const end = offset + jobs.length + unreadable;
   const isLast =
     jobs.length + unreadable === 0 ||
@@ -25,46 +25,46 @@ export function pageOf(response: JobsAnswer, offset: number): ListPage {
   return { newestMs: times[0], oldestMs: times.at(-1), isLast, isCut: response.is_cut === true, end };
 }
 
-function timesOf({ jobs }: JobsAnswer): number[] {
+function getCreationTimes({ jobs }: JobsAnswer): number[] {
   return jobs.flatMap((job) => toMilliseconds(job.create_time) ?? []);
 }
 
 /**
- * Since when jobs are known while a list is read again and has been read back to `readMs`: jobs that the list has dropped are still in the
- * job index, unless there is a gap between the two. `fullMs`: the job index has dropped older ones.
+ * The time since when the index is complete, while the list is read again and has been read back to `readMs`. Jobs that the list has dropped
+ * are still in the index, unless there is a gap between the two. `fullMs` is set if the index has dropped older jobs.
  */
-function indexedSince({ cursorMs, newestMs }: IndexReach, readMs: number | undefined, isLast: boolean, fullMs: number | undefined) {
+function getCompleteSince({ cursorMs, newestMs }: IndexReach, readMs: number | undefined, isLast: boolean, fullMs: number | undefined) {
   if (isLast && readMs !== undefined && newestMs !== undefined && readMs > newestMs) return readMs;
-  const sinceMs = older(cursorMs, readMs);
+  const sinceMs = minDefined(cursorMs, readMs);
   return sinceMs === undefined ? undefined : Math.max(sinceMs, fullMs ?? sinceMs);
 }
 
-function older(value: number | undefined, other: number | undefined): number | undefined {
+function minDefined(value: number | undefined, other: number | undefined): number | undefined {
   return value === undefined || other === undefined ? (value ?? other) : Math.min(value, other);
 }
 
 export type IndexRead = {
   jobs(input: CallInput): Promise<Result<JobsAnswer, Failure>>;
-  /** A job's outputs, with sizes. Only for the service in this process. */
+  /** A job's outputs with sizes. Only for the service in this process. */
   assets?(input: CallInput): Promise<Result<AnswerOf<typeof operations.listJobAssets>, Failure>>;
 };
 type ReadAssets = NonNullable<IndexRead["assets"]>;
 
-const JOBS_A_STEP = 2;
-const FILES_PAGE = 500;
+const JOBS_PER_STEP = 2;
+const FILES_PAGE_SIZE = 500;
 const MAX_PAGES = 4;
-const ofTheJob: readonly number[] = [400, 403, 404, 410, 422];
+const jobFailureStatuses: readonly number[] = [400, 403, 404, 410, 422];
 
 export function createSizeReader(usage: JobUsageStore) {
   const unresponsiveConnections = new Set<string>();
-  /** Returns a failure that is not the job's own; undefined if nothing needs a request. */
+  /** Returns a failure that is unrelated to a single job, or undefined if there was nothing to request. */
   return async (connectionId: string, read: ReadAssets, signal: AbortSignal): Promise<Failure | "done" | undefined> => {
-    const jobs = unresponsiveConnections.has(connectionId) ? [] : await usage.unsized(connectionId, JOBS_A_STEP);
+    const jobs = unresponsiveConnections.has(connectionId) ? [] : await usage.unsized(connectionId, JOBS_PER_STEP);
     for (const { jobId, outputs } of jobs) {
-      const { failure, ...size } = await sizeOf(jobId, read, signal);
+      const { failure, ...size } = await readSize(jobId, read, signal);
       if (failure && isMissingOperation(failure)) return void unresponsiveConnections.add(connectionId);
-      if (failure && !ofTheJob.includes(failure.status)) return failure;
-      // A text is an output but no file: with fewer files than outputs, the size counts as incomplete.
+      if (failure && !jobFailureStatuses.includes(failure.status)) return failure;
+      // Texts are outputs without a file. With fewer files than outputs, the size counts as incomplete.
       await usage.setSize(connectionId, jobId, { bytes: size.bytes, isPart: size.isPart || size.files < outputs });
     }
     return jobs.length > 0 ? "done" : undefined;
@@ -73,10 +73,10 @@ export function createSizeReader(usage: JobUsageStore) {
 
 type Size = { bytes: number | undefined; files: number; isPart: boolean; failure?: Failure };
 
-async function sizeOf(jobId: string, read: ReadAssets, signal: AbortSignal): Promise<Size> {
+async function readSize(jobId: string, read: ReadAssets, signal: AbortSignal): Promise<Size> {
   const size: Size = { bytes: undefined, files: 0, isPart: false };
   for (let page = 0; page < MAX_PAGES; page += 1) {
-    const result = await read({ params: { job_id: jobId }, query: { limit: FILES_PAGE, offset: size.files }, signal });
+    const result = await read({ params: { job_id: jobId }, query: { limit: FILES_PAGE_SIZE, offset: size.files }, signal });
     if (!result.ok) return { ...size, failure: result.failure };
     const sizes = result.value.assets.map((asset) => numberOf(objectOf(asset)?.size));
     for (const bytes of sizes) {
@@ -90,13 +90,13 @@ async function sizeOf(jobId: string, read: ReadAssets, signal: AbortSignal): Pro
   return { ...size, isPart: true };
 }
 
-const JOBS_PAGE = 1000;
+const JOBS_PAGE_SIZE = 1000;
 /** After a 429 without Retry-After. */
 const DEFAULT_PAUSE_MS = 60_000;
 /** Pages overlap, so that jobs that left the list between two pages are noticed. */
-const OVERLAP = 10;
-/** A fully read list is read again, to find jobs that were removed meanwhile. */
-const ROUND_EVERY_MS = 24 * 60 * 60_000;
+const PAGE_OVERLAP = 10;
+/** A fully read list is read again, to find removed jobs. */
+const ROUND_INTERVAL_MS = 24 * 60 * 60_000;
 const newestFirst = { sort_by: "create_time", sort_order: "desc" } as const;
 
 export type ListedJobs = {
@@ -106,23 +106,23 @@ export type ListedJobs = {
   headOffset: number | undefined;
   headMs?: number;
   gap?: IndexGap;
-  /** The number of dropped answers when reading the newest jobs last began. */
+  /** The number of dropped responses when reading the newest jobs last began. */
   headLosses: number;
   answeredMs?: number;
   pageMs?: number;
   pausedUntilMs?: number;
-  /** Set while the list is read again: the progress so far. Earlier data stays meanwhile. */
+  /** Progress while the list is read again. Earlier data remains valid meanwhile. */
   round?: Round;
-  /** Counts restarts: the result of a step that began before one is out of date. */
+  /** Counts restarts. The result of a step that began before a restart is outdated. */
   beginnings: number;
 };
 type Round = { oldestMs?: number };
-/** Nothing is known yet about jobs between these two times. */
+/** The index has no jobs between these two times yet. */
 export type IndexGap = { afterMs: number; beforeMs: number };
-type ReachRecord = IndexReach & { keep(reach: IndexReach): Promise<void> };
+type StoredReach = IndexReach & { keep(reach: IndexReach): Promise<void> };
 export type Step = Failure | "done" | undefined;
-/** The page was dropped, or the disk is full: it is read again, each time after a longer wait. */
-export const notTaken = refusal("INTERNAL", "");
+/** The page was dropped or the disk is full. It is read again with increasing delays. */
+export const pageDropped = createFailure("INTERNAL", "");
 
 type Options = {
   jobIndexStore: JobIndexStore;
@@ -134,8 +134,8 @@ type Options = {
   signal: AbortSignal;
 };
 
-export function createListReader({ jobIndexStore, now, maxJobs, settled, lossesOf, underWay, signal: ending }: Options) {
-  /** "older": there are more jobs than those read so far. */
+export function createListReader({ jobIndexStore, now, maxJobs, settled, lossesOf, underWay, signal: stopSignal }: Options) {
+  /** Returns "older" if there are more jobs than those read so far. */
   async function next(id: string, used: ListedJobs): Promise<Step | "older"> {
     const { beginnings } = used;
     const indexReach = await jobIndexStore.reach(id);
@@ -145,10 +145,10 @@ export function createListReader({ jobIndexStore, now, maxJobs, settled, lossesO
     };
     if (used.headOffset !== undefined) return readHead(id, used, reach);
     const isListed = reach.nextOffset === undefined;
-    const isDue = isListed && now() - (reach.sweptAt ?? 0) > ROUND_EVERY_MS;
+    const isDue = isListed && now() - (reach.sweptAt ?? 0) > ROUND_INTERVAL_MS;
     // Another process began this round, and its progress is unknown.
-    const isOrphan = !isListed && reach.sweptAt !== undefined && used.round === undefined;
-    if (isDue || isOrphan) {
+    const isAbandoned = !isListed && reach.sweptAt !== undefined && used.round === undefined;
+    if (isDue || isAbandoned) {
       if (used.beginnings === beginnings) used.round = {};
       await reach.keep({ ...reach, nextOffset: 0 });
       return "done";
@@ -158,15 +158,15 @@ export function createListReader({ jobIndexStore, now, maxJobs, settled, lossesO
     return step === "done" ? "older" : step;
   }
 
-  /** Reads jobs newer than the known ones. The first time it reads one page, and the older ones follow from there. */
-  async function readHead(id: string, used: ListedJobs, reach: ReachRecord): Promise<Step> {
+  /** Reads jobs newer than the indexed ones. The first time it reads one page, and older ones follow from there. */
+  async function readHead(id: string, used: ListedJobs, reach: StoredReach): Promise<Step> {
     if (used.headOffset === 0) used.headLosses = lossesOf(id);
     const page = await readPage(id, used, used.headOffset ?? 0);
     if (!page.ok) return page.failure;
     await settled();
     if (lossesOf(id) !== used.headLosses) {
       used.headOffset = 0;
-      return notTaken;
+      return pageDropped;
     }
     const { oldestMs, newestMs, isLast, isCut, end } = page.value;
     used.headMs = Math.max(used.headMs ?? 0, newestMs ?? 0);
@@ -175,7 +175,7 @@ export function createListReader({ jobIndexStore, now, maxJobs, settled, lossesO
       used.headOffset = undefined;
     } else if (isLast || oldestMs === undefined || oldestMs <= reach.newestMs || (await isFullBefore(id, oldestMs))) {
       const isApart = isCut && oldestMs !== undefined && oldestMs > reach.newestMs;
-      // Nothing will be known about the jobs between them.
+      // The jobs between them will remain unknown.
       const from = isApart ? { cursorMs: oldestMs, nextOffset: undefined, isComplete: false, isBounded: true } : {};
       await reach.keep({ ...reach, ...from, newestMs: Math.max(used.headMs, reach.newestMs) });
       Object.assign(used, { headOffset: undefined, headMs: undefined, gap: undefined });
@@ -183,34 +183,35 @@ export function createListReader({ jobIndexStore, now, maxJobs, settled, lossesO
     return "done";
   }
 
-  async function readOlder(id: string, used: ListedJobs, reach: ReachRecord): Promise<Step> {
-    const offset = Math.max(0, (reach.nextOffset ?? 0) - OVERLAP);
+  async function readOlder(id: string, used: ListedJobs, reach: StoredReach): Promise<Step> {
+    const offset = Math.max(0, (reach.nextOffset ?? 0) - PAGE_OVERLAP);
     const losses = lossesOf(id);
     const { round } = used;
     const page = await readPage(id, used, offset);
     if (!page.ok) return page.failure;
     await settled();
-    if (lossesOf(id) !== losses) return notTaken;
+    if (lossesOf(id) !== losses) return pageDropped;
     const { newestMs, end } = page.value;
     const readMs = round ? round.oldestMs : reach.cursorMs;
     const isGap = offset > 0 && readMs !== undefined && (newestMs === undefined || newestMs < readMs);
-    // Jobs before this page were removed and others moved up: go back to where the two meet.
-    if (isGap) await reach.keep({ ...reach, nextOffset: Math.max(0, offset - JOBS_PAGE) });
-    // A service may report more pages and then return nothing.
+    // Jobs before this page were removed and others moved up, so go back to where the two meet.
+    if (isGap) await reach.keep({ ...reach, nextOffset: Math.max(0, offset - JOBS_PAGE_SIZE) });
+    // A service may report more pages and then return none.
     else await resume(id, reach, { ...page.value, isLast: page.value.isLast || end <= (reach.nextOffset ?? 0) }, round);
     return "done";
   }
 
-  async function resume(id: string, reach: ReachRecord, { oldestMs, isLast, isCut, end }: ListPage, round?: Round): Promise<void> {
+  async function resume(id: string, reach: StoredReach, { oldestMs, isLast, isCut, end }: ListPage, round?: Round): Promise<void> {
     await settled();
     const isFull = !isLast && (await isFullBefore(id, oldestMs));
-    const readMs = older(oldestMs, round ? round.oldestMs : reach.cursorMs);
+    const readMs = minDefined(oldestMs, round ? round.oldestMs : reach.cursorMs);
     if (round) round.oldestMs = readMs;
-    const isWhole = isLast && !isCut;
-    if (isWhole) await forgetAll(id, { afterMs: -1, beforeMs: readMs ?? Number.MAX_SAFE_INTEGER, present: [] });
+    const isComplete = isLast && !isCut;
+    if (isComplete) await forgetAll(id, { afterMs: -1, beforeMs: readMs ?? Number.MAX_SAFE_INTEGER, present: [] });
     await reach.keep({
       ...reach,
-      cursorMs: !round || isWhole || isFull ? readMs : indexedSince(reach, readMs, isLast, await jobIndexStore.oldestOfFull(id, maxJobs)),
+      cursorMs:
+        !round || isComplete || isFull ? readMs : getCompleteSince(reach, readMs, isLast, await jobIndexStore.oldestOfFull(id, maxJobs)),
       nextOffset: isLast || isFull ? undefined : end,
       isComplete: isLast ? !isCut : reach.isComplete,
       isBounded: isFull || (isLast ? isCut : reach.isBounded),
@@ -224,7 +225,7 @@ export function createListReader({ jobIndexStore, now, maxJobs, settled, lossesO
     return oldestIndexedMs !== undefined && oldestMs !== undefined && oldestMs <= oldestIndexedMs;
   }
 
-  async function readPage(id: string, used: ListedJobs, offset: number, limit = JOBS_PAGE): Promise<Result<ListPage, Failure>> {
+  async function readPage(id: string, used: ListedJobs, offset: number, limit = JOBS_PAGE_SIZE): Promise<Result<ListPage, Failure>> {
     used.pageMs = now();
     const query = { ...newestFirst, offset, limit };
     const result = await underWay((signal) => used.read.jobs({ query, signal, limits: { attempts: 1 } }));
@@ -235,41 +236,41 @@ export function createListReader({ jobIndexStore, now, maxJobs, settled, lossesO
     }
     used.answeredMs = now();
     await forgetAbsent(id, result.value);
-    return ok(pageOf(result.value, offset));
+    return ok(toPage(result.value, offset));
   }
 
-  /** If the newest page overlaps the known jobs, nothing is missing; otherwise there is a gap before it, which is read next. */
-  async function join(id: string, used: ListedJobs, { newestMs, oldestMs, isLast, isCut }: Omit<ListPage, "end">): Promise<void> {
+  /** If the newest page overlaps the indexed jobs, nothing is missing. Otherwise the gap before it is read next. */
+  async function mergeNewest(id: string, used: ListedJobs, { newestMs, oldestMs, isLast, isCut }: Omit<ListPage, "end">): Promise<void> {
     const { beginnings } = used;
     await settled();
     const indexReach = await jobIndexStore.reach(id);
     const isFull = await isFullBefore(id, oldestMs);
     // The page was read before a restart.
     if (used.beginnings !== beginnings) return;
-    const isTaken = lossesOf(id) === used.headLosses;
+    const isUpToDate = lossesOf(id) === used.headLosses;
     if (indexReach.newestMs === undefined || newestMs === undefined || oldestMs === undefined) used.gap = undefined;
-    else if (isTaken && ((isLast && !isCut) || oldestMs <= indexReach.newestMs || isFull)) {
+    else if (isUpToDate && ((isLast && !isCut) || oldestMs <= indexReach.newestMs || isFull)) {
       used.gap = undefined;
       await jobIndexStore.advance(id, newestMs);
     } else {
-      used.gap = { afterMs: indexReach.newestMs, beforeMs: isTaken ? oldestMs : newestMs };
+      used.gap = { afterMs: indexReach.newestMs, beforeMs: isUpToDate ? oldestMs : newestMs };
       used.headOffset ??= 0;
       used.wake?.();
     }
   }
 
   async function forgetAbsent(id: string, response: JobsAnswer): Promise<void> {
-    const times = timesOf(response);
-    const isWhole = !response.unreadable && times.length === response.jobs.length && times.length > 1;
+    const times = getCreationTimes(response);
+    const hasAllTimes = !response.unreadable && times.length === response.jobs.length && times.length > 1;
     const isInOrder = times.every((ms, at) => at === 0 || ms <= (times[at - 1] ?? ms));
-    if (!isWhole || !isInOrder) return;
-    const between = { afterMs: times.at(-1) ?? 0, beforeMs: times[0] ?? 0, present: response.jobs.map((job) => job.id) };
-    await forgetAll(id, between);
+    if (!hasAllTimes || !isInOrder) return;
+    const range = { afterMs: times.at(-1) ?? 0, beforeMs: times[0] ?? 0, present: response.jobs.map((job) => job.id) };
+    await forgetAll(id, range);
   }
 
-  async function forgetAll(id: string, between: ListedRange): Promise<void> {
-    while (await jobIndexStore.forgetAbsent(id, between)) ending.throwIfAborted();
+  async function forgetAll(id: string, range: ListedRange): Promise<void> {
+    while (await jobIndexStore.forgetAbsent(id, range)) stopSignal.throwIfAborted();
   }
 
-  return { next, readPage, join };
+  return { next, readPage, join: mergeNewest };
 }

@@ -7,7 +7,7 @@ import { toJobState } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
-import { isLink, isSeedName, shapeOf } from "@/lib/contract/workflow/graph";
+import { getShape, isLink, isSeedName } from "@/lib/contract/workflow/graph";
 import { createLru } from "@/lib/shared/lru";
 import { type JobNote } from "../store/jobs/index-entry";
 import { type Store } from "../store/store";
@@ -17,17 +17,17 @@ const MAX_RUNS = 20;
 const MAX_KEYS = 10_000;
 const MAX_KEY_LENGTH = 22;
 
-/** Inputs whose values decide how long a run takes. */
+/** Inputs whose values affect the duration of a run. */
 const COST_NAME =
   /(^|_)(steps?|width|height|size|batch|frames?|length|duration|seconds|fps|megapixels|amount|count|resolution|iterations|repeats?|denoise|sampler|ckpt|unet|model)(_|$)|^(up)?scale/i;
 
-/** Equal for graphs with the same classes and links, and the same values of inputs that decide the duration. Undefined without a graph. */
-export function runKeyOf(graph: unknown): string | undefined {
+/** Equal for graphs with the same classes, links and values of inputs that affect the duration. Undefined without a graph. */
+export function createRunKey(graph: unknown): string | undefined {
   if (!isObject(graph)) return undefined;
   const inputs = Object.values(graph).flatMap((node) => Object.entries(objectOf(objectOf(node)?.inputs) ?? {}));
-  // A size may be the value of a node of its own.
+  // A separate node may set the size.
   const sources = new Set(inputs.flatMap(([name, value]) => (COST_NAME.test(name) && isLink(value) ? [value[0]] : [])));
-  const shape = shapeOf(graph, (nodeId, name, value) => {
+  const shape = getShape(graph, (nodeId, name, value) => {
     if (isLink(value)) return true;
     if (typeof value === "number" && sources.has(nodeId)) return !isSeedName(name);
     return (typeof value === "number" || typeof value === "string") && COST_NAME.test(name);
@@ -37,24 +37,24 @@ export function runKeyOf(graph: unknown): string | undefined {
 
 export type RunKeys = ReturnType<typeof createRunKeys>;
 
-/** Keys of jobs whose graphs passed through this process; the job index keeps them for longer. */
+/** Keys of jobs whose graphs passed through this process. The job index stores them for longer. */
 export function createRunKeys() {
   const keys = createLru<string, string>({ max: MAX_KEYS });
-  const nameOf = (connectionId: string, jobId: string) => `${connectionId}\n${jobId}`;
-  function learnGraph(connectionId: string, jobId: string | undefined, graph: unknown): void {
-    if (jobId === undefined || keys.has(nameOf(connectionId, jobId))) return;
-    const key = runKeyOf(graph);
-    if (key !== undefined) keys.set(nameOf(connectionId, jobId), key);
+  const toCacheKey = (connectionId: string, jobId: string) => `${connectionId}\n${jobId}`;
+  function recordGraph(connectionId: string, jobId: string | undefined, graph: unknown): void {
+    if (jobId === undefined || keys.has(toCacheKey(connectionId, jobId))) return;
+    const key = createRunKey(graph);
+    if (key !== undefined) keys.set(toCacheKey(connectionId, jobId), key);
   }
-  const find = (connectionId: string, jobId: string) => keys.get(nameOf(connectionId, jobId));
+  const find = (connectionId: string, jobId: string) => keys.get(toCacheKey(connectionId, jobId));
   return {
     find,
-    learnGraph,
-    /** From a submission or a job's details. */
+    learnGraph: recordGraph,
+    /** Records the graph of a submission or of a job's details. */
     record({ subject }: Operation, connectionId: string, value: unknown, body: unknown): void {
       const response = objectOf(value);
-      if (subject === "submission") learnGraph(connectionId, textOf(response?.prompt_id), objectOf(body)?.prompt);
-      if (subject === "job") learnGraph(connectionId, textOf(response?.id), objectOf(response?.workflow)?.prompt);
+      if (subject === "submission") recordGraph(connectionId, textOf(response?.prompt_id), objectOf(body)?.prompt);
+      if (subject === "job") recordGraph(connectionId, textOf(response?.id), objectOf(response?.workflow)?.prompt);
     },
     addTo(connectionId: string, notes: readonly JobNote[]): JobNote[] {
       return notes.map((jobNote) => ({ ...jobNote, runKey: find(connectionId, jobNote.jobId) }));
@@ -62,7 +62,7 @@ export function createRunKeys() {
   };
 }
 
-/** By job id; only for running and waiting jobs with earlier runs. A job that has no runner yet is compared with runs on all runners. */
+/** By job id, for running and waiting jobs with earlier runs. A job without a runner is compared with runs on all runners. */
 export async function findExpectedRuns(
   { store, runKeys }: { store: Pick<Store, "jobIndexStore">; runKeys: Pick<RunKeys, "find"> },
   connectionId: string,
@@ -91,17 +91,17 @@ export async function findExpectedRuns(
 const MIN_RUNS = 2;
 const MIN_RUNS_FOR_QUARTILES = 4;
 const MIN_RUNS_FOR_P95 = 20;
-/** A run that took less than this share of long ones had its results in a cache. */
+/** Runs shorter than this share of the long ones had cached results. */
 const CACHED_SHARE = 0.1;
 const LATE_FACTOR = 1.2;
-/** Short runs differ by this much without a reason. */
+/** Short runs vary by this much. */
 const MIN_LATE_MS = 1_000;
 
 /** Undefined for fewer than two runs. */
 export function toExpectedRun(runsMs: readonly number[]): ExpectedRun | undefined {
-  const all = runsMs.toSorted((ms, other) => ms - other);
-  const longMs = quantile(all, 0.9);
-  const runs = all.filter((ms) => ms >= longMs * CACHED_SHARE);
+  const sortedMs = runsMs.toSorted((ms, other) => ms - other);
+  const longMs = quantile(sortedMs, 0.9);
+  const runs = sortedMs.filter((ms) => ms >= longMs * CACHED_SHARE);
   if (runs.length < MIN_RUNS) return undefined;
   const hasQuartiles = runs.length >= MIN_RUNS_FOR_QUARTILES;
   const [low_ms, high_ms] = [quantile(runs, hasQuartiles ? 0.25 : 0), quantile(runs, hasQuartiles ? 0.75 : 1)];

@@ -2,61 +2,61 @@
 
 import "server-only";
 import { type JobSearchQuery } from "@/lib/contract/console";
-import { type Failure, refusal } from "@/lib/contract/failure";
-import { toInputs } from "@/lib/contract/jobs/job-inputs";
-import { type InputId, inputOf, isSearch } from "@/lib/contract/jobs/job-list";
+import { createFailure, type Failure } from "@/lib/contract/failure";
+import { collectInputs } from "@/lib/contract/jobs/job-inputs";
+import { type InputId, isSearch, splitInputId } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { operations } from "@/lib/contract/operations";
-import { submitterText } from "@/lib/contract/people/usage";
+import { formatSubmitter } from "@/lib/contract/people/usage";
 import { type JobListItem, type JobsAnswer } from "@/lib/contract/schemas/job";
 import { toJobView } from "@/lib/contract/views/job-view";
-import { workflowName } from "@/lib/contract/workflow/workflow-name";
+import { getWorkflowName } from "@/lib/contract/workflow/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { BYTE_ORDER_MARK, type Cell, csvLine } from "@/lib/shared/text";
+import { BYTE_ORDER_MARK, type Cell, formatCsvLine } from "@/lib/shared/text";
 import { callForBrowser } from "../answers/process-response";
 import { type Access } from "../connections/access";
 import { textStream } from "../requests/responses";
 import { searchJobIndex } from "./job-search";
 
-const PAGE = 1000;
+const PAGE_SIZE = 1000;
 
-/** `unreadable`: how many entries of the page have an unknown shape and are missing in `jobs`. */
+/** `unreadable` is the number of entries with an unknown format, which `jobs` does not contain. */
 type JobPage = { jobs: JobListItem[]; total: number | undefined; unreadable: number; isLast: boolean };
 type JobPages = { next(): Promise<Result<JobPage, Failure>> };
 
-function jobPages(access: Access, query: JobSearchQuery, signal: AbortSignal): JobPages {
+function createJobPages(access: Access, query: JobSearchQuery, signal: AbortSignal): JobPages {
   async function read(page: JobSearchQuery): Promise<Result<JobsAnswer, Failure>> {
     if (isSearch(query)) return ok(await searchJobIndex(access, page));
     const result = await callForBrowser(operations.listJobs, access, { query: page, signal });
     return result.ok ? ok(result.value.value) : result;
   }
   let offset = 0;
-  let before: ReadonlySet<string> = new Set();
+  let previousIds: ReadonlySet<string> = new Set();
   return {
     async next() {
-      const refused = await access.lostRights();
-      if (refused) return failed(refused);
-      const result = await read({ ...query, limit: PAGE, offset });
+      const lostRights = await access.lostRights();
+      if (lostRights) return failed(lostRights);
+      const result = await read({ ...query, limit: PAGE_SIZE, offset });
       if (!result.ok) return result;
       const { jobs, pagination, unreadable = 0 } = result.value;
-      const fresh = jobs.filter(({ id }) => !before.has(id));
-      // Counts what arrived, not what was requested: a service may return smaller pages.
+      const newJobs = jobs.filter(({ id }) => !previousIds.has(id));
+      // Counts what arrived, because a service may return smaller pages than requested.
       offset += jobs.length + unreadable;
-      before = new Set(jobs.map(({ id }) => id));
+      previousIds = new Set(jobs.map(({ id }) => id));
       const { has_more: hasMore, total } = pagination;
-      const isOver = hasMore === undefined ? total !== undefined && offset >= total : !hasMore;
-      return ok({ jobs: fresh, total, unreadable, isLast: isOver || fresh.length === 0 });
+      const isLastPage = hasMore === undefined ? total !== undefined && offset >= total : !hasMore;
+      return ok({ jobs: newJobs, total, unreadable, isLast: isLastPage || newJobs.length === 0 });
     },
   };
 }
 
-/** `inputs`: the value of each requested input, in column order. Undefined where the job has none. */
+/** `inputs` contains each requested input in column order, with an undefined value if the job has none. */
 type ExportedJob = { job: JobListItem; inputs: readonly { name: string; value: string | undefined }[] };
 type ExportEnd = { count: number; inputs: number; total: number | undefined; failure: Failure | undefined };
 type ExportFormat = {
   type: string;
   head(about: { exportedAt: string; total: number | undefined; inputs: readonly string[] }): string;
-  /** `isFirst`: nothing was written before these. */
+  /** `isFirst` is true for the first batch. */
   body(jobs: readonly ExportedJob[], isFirst: boolean): string;
   end(about: ExportEnd): string;
 };
@@ -65,16 +65,16 @@ const columns: readonly [name: string, read: (job: JobListItem, view: ReturnType
   ["id", ({ id }) => id],
   ["state", (_, { state }) => state],
   ["status", ({ status }) => status],
-  ["workflow", (job) => (job.workflow_id || job.workflow_name ? workflowName(job) : undefined)],
+  ["workflow", (job) => (job.workflow_id || job.workflow_name ? getWorkflowName(job) : undefined)],
   ["workflow_id", ({ workflow_id }) => workflow_id],
   ["label", ({ job_label }) => job_label],
   ["rerun_of", ({ rerun_of }) => rerun_of],
-  ["submitted_by", ({ submitted_by, submitted_token }) => submitterText({ name: submitted_by, token: submitted_token })],
-  ["submitted", (_, { createdAtMs }) => clock(createdAtMs)],
-  ["started", (_, { startedAtMs }) => clock(startedAtMs)],
-  ["ended", (_, { endedAtMs }) => clock(endedAtMs)],
-  ["waited_seconds", (_, { queueWaitMs }) => seconds(queueWaitMs)],
-  ["ran_seconds", (_, { runMs }) => seconds(runMs)],
+  ["submitted_by", ({ submitted_by, submitted_token }) => formatSubmitter({ name: submitted_by, token: submitted_token })],
+  ["submitted", (_, { createdAtMs }) => toIsoTime(createdAtMs)],
+  ["started", (_, { startedAtMs }) => toIsoTime(startedAtMs)],
+  ["ended", (_, { endedAtMs }) => toIsoTime(endedAtMs)],
+  ["waited_seconds", (_, { queueWaitMs }) => toSeconds(queueWaitMs)],
+  ["ran_seconds", (_, { runMs }) => toSeconds(runMs)],
   ["outputs", (_, { outputsCount }) => outputsCount],
   ["first_output", (_, { preview }) => preview?.name],
   ["error_node", (_, { error }) => error?.nodeType ?? error?.nodeId],
@@ -84,18 +84,18 @@ const columns: readonly [name: string, read: (job: JobListItem, view: ReturnType
 
 const csv: ExportFormat = {
   type: "text/csv; charset=utf-8",
-  head: ({ inputs }) => BYTE_ORDER_MARK + csvLine([...columns.map(([name]) => name), ...inputs]),
+  head: ({ inputs }) => BYTE_ORDER_MARK + formatCsvLine([...columns.map(([name]) => name), ...inputs]),
   body: (jobs) =>
     jobs
       .map(({ job, inputs }) => {
         const view = toJobView(job);
-        return csvLine([...columns.map(([, read]) => read(job, view)), ...inputs.map(({ value }) => value)]);
+        return formatCsvLine([...columns.map(([, read]) => read(job, view)), ...inputs.map(({ value }) => value)]);
       })
       .join(""),
   end({ count, total, inputs, failure }) {
     if (!failure) return "";
     const notice = `INCOMPLETE: ${count} of ${total ?? "an unknown number of"} jobs. ${failure.code}: ${failure.message}`;
-    return csvLine([notice, ...new Array<undefined>(columns.length - 1 + inputs)]);
+    return formatCsvLine([notice, ...new Array<undefined>(columns.length - 1 + inputs)]);
   },
 };
 
@@ -115,24 +115,24 @@ function toExportedRow({ job, inputs }: ExportedJob): object {
 
 const exportFormats = { csv, json } as const;
 
-function clock(ms: number | undefined): string | undefined {
+function toIsoTime(ms: number | undefined): string | undefined {
   return ms === undefined ? undefined : new Date(ms).toISOString();
 }
 
-function seconds(ms: number | undefined): number | undefined {
+function toSeconds(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : ms / 1000;
 }
 
 /** A service whose pages never end must not fill a disk. */
 const MAX_JOBS = 1_000_000;
-/** Each job is one more request to the service. */
-const MAX_WITH_INPUTS = 5_000;
-const JOBS_AT_ONCE = 4;
+/** Each job needs another request to the service. */
+const MAX_JOBS_WITH_INPUTS = 5_000;
+const MAX_CONCURRENT_JOBS = 4;
 
 type ExportOptions = {
   query: JobSearchQuery;
   format: keyof typeof exportFormats;
-  /** Only these jobs of the list; it is read until all of them were found. */
+  /** Exports only these jobs. The list is read until all of them are found. */
   ids?: readonly string[];
   /** Additional columns: node inputs, which are read from each job's details. */
   inputs?: readonly InputId[];
@@ -145,61 +145,71 @@ export async function exportJobs(
 ): Promise<Result<Response, Failure>> {
   const { now, log } = access.composition;
   const disconnected = new AbortController();
-  const pages = jobPages(access, query, AbortSignal.any([signal, disconnected.signal]));
+  const pages = createJobPages(access, query, AbortSignal.any([signal, disconnected.signal]));
   const first = await pages.next();
   if (!first.ok) return first;
-  const form = exportFormats[format];
+  const exportFormat = exportFormats[format];
   const selectedIds = ids && new Set(ids);
   const total = selectedIds?.size ?? first.value.total;
   const exportedAt = new Date(now()).toISOString();
   let count = 0;
   let unreadable = 0;
 
-  async function* exportPieces(): AsyncGenerator<string, void> {
-    yield form.head({ exportedAt, total, inputs: inputs.map((id) => inputOf(id).name) });
+  async function* writePieces(): AsyncGenerator<string, void> {
+    yield exportFormat.head({ exportedAt, total, inputs: inputs.map((id) => splitInputId(id).name) });
     for (let page: Result<JobPage, Failure> = first; ; page = await pages.next()) {
-      if (!page.ok) return yield form.end({ count, total, inputs: inputs.length, failure: page.failure });
+      if (!page.ok) return yield exportFormat.end({ count, total, inputs: inputs.length, failure: page.failure });
       const { jobs, isLast } = page.value;
       unreadable += page.value.unreadable;
       const exportedJobs = selectedIds ? jobs.filter(({ id }) => selectedIds.delete(id)) : jobs.slice(0, MAX_JOBS - count);
-      if (inputs.length > 0 && count + exportedJobs.length > MAX_WITH_INPUTS)
-        return yield form.end({ count, total, inputs: inputs.length, failure: tooManyWithInputs() });
-      const batchLength = inputs.length > 0 ? JOBS_AT_ONCE : PAGE;
+      if (inputs.length > 0 && count + exportedJobs.length > MAX_JOBS_WITH_INPUTS)
+        return yield exportFormat.end({ count, total, inputs: inputs.length, failure: tooManyJobsWithInputs() });
+      const batchLength = inputs.length > 0 ? MAX_CONCURRENT_JOBS : PAGE_SIZE;
       for (let at = 0; at < exportedJobs.length; at += batchLength) {
-        const result = await withInputs(access, exportedJobs.slice(at, at + batchLength), inputs, disconnected.signal);
-        if (!result.ok) return yield form.end({ count, total, inputs: inputs.length, failure: result.failure });
-        yield form.body(result.value, count === 0);
+        const result = await addInputs(access, exportedJobs.slice(at, at + batchLength), inputs, disconnected.signal);
+        if (!result.ok) return yield exportFormat.end({ count, total, inputs: inputs.length, failure: result.failure });
+        yield exportFormat.body(result.value, count === 0);
         count += result.value.length;
       }
       if (isLast || selectedIds?.size === 0)
-        return yield form.end({ count, total, inputs: inputs.length, failure: missing(selectedIds) ?? omittedJobs(unreadable) });
-      if (count >= MAX_JOBS) return yield form.end({ count, total, inputs: inputs.length, failure: tooMany() });
+        return yield exportFormat.end({
+          count,
+          total,
+          inputs: inputs.length,
+          failure: missingJobs(selectedIds) ?? omittedJobs(unreadable),
+        });
+      if (count >= MAX_JOBS) return yield exportFormat.end({ count, total, inputs: inputs.length, failure: tooManyJobs() });
     }
   }
-  async function* guarded(): AsyncGenerator<string, void> {
+  async function* writeSafely(): AsyncGenerator<string, void> {
     try {
-      yield* exportPieces();
+      yield* writePieces();
     } catch (err) {
       // The response has started, so the failure can only be reported at the end of the file.
       log.error({ err, connectionId: access.connection.id }, "job export failed");
-      yield form.end({ count, total, inputs: inputs.length, failure: refusal("INTERNAL", "Something went wrong in the console.") });
+      yield exportFormat.end({
+        count,
+        total,
+        inputs: inputs.length,
+        failure: createFailure("INTERNAL", "Something went wrong in the console."),
+      });
     }
   }
 
   const headers = new Headers({
-    "content-type": form.type,
+    "content-type": exportFormat.type,
     "content-disposition": `attachment; filename="jobs-${exportedAt.slice(0, 10)}.${format}"`,
   });
   if (total !== undefined) headers.set("x-total-count", String(total));
   return ok(
     new Response(
-      textStream(guarded(), () => disconnected.abort()),
+      textStream(writeSafely(), () => disconnected.abort()),
       { headers },
     ),
   );
 }
 
-async function withInputs(
+async function addInputs(
   access: Access,
   jobs: readonly JobListItem[],
   inputs: readonly InputId[],
@@ -214,30 +224,30 @@ async function withInputs(
     const detail = results[index];
     if (!detail) continue;
     if (!detail.ok && detail.failure.status !== 404) return detail;
-    const values = toInputs(detail.ok ? detail.value.value.workflow : undefined);
-    const named = inputs.map((each) => {
-      const { node, input, name } = inputOf(each);
+    const values = collectInputs(detail.ok ? detail.value.value.workflow : undefined);
+    const inputValues = inputs.map((each) => {
+      const { node, input, name } = splitInputId(each);
       return { name, value: values.get(node)?.get(input) };
     });
-    exported.push({ job, inputs: named });
+    exported.push({ job, inputs: inputValues });
   }
   return ok(exported);
 }
 
-function tooManyWithInputs(): Failure {
-  return refusal("UNPROCESSABLE", `One file holds the inputs of at most ${MAX_WITH_INPUTS} jobs.`);
+function tooManyJobsWithInputs(): Failure {
+  return createFailure("UNPROCESSABLE", `One file holds the inputs of at most ${MAX_JOBS_WITH_INPUTS} jobs.`);
 }
 
-function missing(selectedIds: ReadonlySet<string> | undefined): Failure | undefined {
+function missingJobs(selectedIds: ReadonlySet<string> | undefined): Failure | undefined {
   return selectedIds && selectedIds.size > 0
-    ? refusal("NOT_FOUND", `${selectedIds.size} of the chosen jobs are not in the list.`)
+    ? createFailure("NOT_FOUND", `${selectedIds.size} of the chosen jobs are not in the list.`)
     : undefined;
 }
 
 function omittedJobs(count: number): Failure | undefined {
-  return count > 0 ? refusal("UNPROCESSABLE", `${count} jobs of the list could not be read and are not in this file.`) : undefined;
+  return count > 0 ? createFailure("UNPROCESSABLE", `${count} jobs of the list could not be read and are not in this file.`) : undefined;
 }
 
-function tooMany(): Failure {
-  return refusal("UNPROCESSABLE", `One file holds at most ${MAX_JOBS} jobs.`);
+function tooManyJobs(): Failure {
+  return createFailure("UNPROCESSABLE", `One file holds at most ${MAX_JOBS} jobs.`);
 }

@@ -1,4 +1,4 @@
-// Stops running jobs by id. Never interrupts while another job of the key runs, unless the server respects the id.
+// Stops running jobs by id. Never interrupts while another job of the key runs, unless the server supports interrupts by id.
 
 import "server-only";
 import { hasFeature } from "@/lib/contract/connections";
@@ -6,14 +6,14 @@ import { type StopResult } from "@/lib/contract/console";
 import { type Failure, isMissingOperation } from "@/lib/contract/failure";
 import { isTerminalWord, toJobState } from "@/lib/contract/jobs/job-list";
 import { operations } from "@/lib/contract/operations";
-import { mayHaveStarted } from "@/lib/contract/workflow/submission";
+import { couldHaveStarted } from "@/lib/contract/workflow/submission";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { redactForBrowser } from "../answers/redact";
 import { type Access } from "../connections/access";
 import { type Upstream } from "../upstream/upstream";
 
 const MAX_RUNNING = 1000;
-/** `silent`: unknown, because the service timed out. */
+/** `silent`: the service timed out. */
 type Outcome = "stopped" | "stopping" | "over" | "not-alone" | "impossible" | "unsure" | "silent";
 
 export async function stopJobs(access: Access, ids: readonly string[], signal?: AbortSignal): Promise<Result<StopResult, Failure>> {
@@ -29,21 +29,21 @@ export async function stopJobs(access: Access, ids: readonly string[], signal?: 
       continue;
     }
     const outcome = await stop(access, id, running.size, signal);
-    if (!outcome.ok && mayHaveStarted(outcome.failure)) {
+    if (!outcome.ok && couldHaveStarted(outcome.failure)) {
       result.unsure = [...(result.unsure ?? []), id];
-      // The others would wait just as long for nothing.
+      // Stopping the others would time out too.
       isUnresponsive = outcome.failure.code === "UPSTREAM_TIMEOUT";
       continue;
     }
-    // Jobs stopped before this one must be reported; the rest is unchanged.
+    // Report jobs that were already stopped, even if this one failed.
     if (!outcome.ok && result.stopped.length + result.stopping.length === 0) return failed(redactForBrowser(outcome.failure, access));
-    const became = outcome.ok ? outcome.value : "impossible";
-    isUnresponsive = became === "silent";
-    if (became === "unsure" || became === "silent") result.unsure = [...(result.unsure ?? []), id];
-    else if (became === "stopped" || became === "stopping" || became === "over") result[became].push(id);
+    const finalOutcome = outcome.ok ? outcome.value : "impossible";
+    isUnresponsive = finalOutcome === "silent";
+    if (finalOutcome === "unsure" || finalOutcome === "silent") result.unsure = [...(result.unsure ?? []), id];
+    else if (finalOutcome === "stopped" || finalOutcome === "stopping" || finalOutcome === "over") result[finalOutcome].push(id);
     else result.unable.push(id);
-    if (became === "not-alone") result.together = running.size;
-    if (became === "stopped" || became === "over") running.delete(id);
+    if (finalOutcome === "not-alone") result.together = running.size;
+    if (finalOutcome === "stopped" || finalOutcome === "over") running.delete(id);
   }
   return ok(result);
 }
@@ -51,26 +51,26 @@ export async function stopJobs(access: Access, ids: readonly string[], signal?: 
 async function stop(
   { upstream, connection, composition }: Access,
   id: string,
-  howMany: number,
+  runningCount: number,
   signal?: AbortSignal,
 ): Promise<Result<Outcome, Failure>> {
   const cancelled = await upstream.call(operations.cancelJob, { params: { job_id: id }, signal });
   if (cancelled.ok) return ok(cancelled.value.cancelled === false ? "over" : "stopped");
   if (!isMissingOperation(cancelled.failure)) {
     if (cancelled.failure.status !== 404) return cancelled;
-    const now = await stateAfterStop(upstream, id, signal);
-    if (now !== "running") return ok(now);
+    const state = await stateAfterStop(upstream, id, signal);
+    if (state !== "running") return ok(state);
   }
   if (composition.capabilities.get(connection.id, "interrupt") === false) return ok("impossible");
-  if (howMany > 1 && !hasFeature(connection, "interruptById")) return ok("not-alone");
+  if (runningCount > 1 && !hasFeature(connection, "interruptById")) return ok("not-alone");
   const result = await upstream.call(operations.interrupt, { json: { prompt_id: id }, signal });
   if (result.ok) return ok("stopping");
   if (isMissingOperation(result.failure)) return ok("impossible");
-  const now = result.failure.status === 404 ? await stateAfterStop(upstream, id, signal) : "running";
-  return now === "running" ? result : ok(now);
+  const state = result.failure.status === 404 ? await stateAfterStop(upstream, id, signal) : "running";
+  return state === "running" ? result : ok(state);
 }
 
-/** The state of a job that did not prove to be stopped. An outage leaves it unknown. A job that is being cancelled is not interrupted as well. */
+/** The state of a job that may not have stopped. Unknown during an outage. A job that is being cancelled is not interrupted as well. */
 async function stateAfterStop(
   upstream: Upstream,
   id: string,

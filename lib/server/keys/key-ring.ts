@@ -6,32 +6,32 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { codeOf } from "@/lib/shared/error-codes";
+import { getErrorCode } from "@/lib/shared/error-codes";
 import { EnvError } from "../env";
 import { type KeyStore, type Sealed, type StoredKey } from "../store/connections";
 import { type ListSealed } from "../store/sealed-columns";
 import { type SettingStore } from "../store/settings";
 
-export function readOrMakeSecretFile(path: string, make: () => string): string {
+export function readOrCreateSecretFile(path: string, create: () => string): string {
   try {
-    writeFileSync(path, `${make()}\n`, { mode: 0o600, flag: "wx" });
+    writeFileSync(path, `${create()}\n`, { mode: 0o600, flag: "wx" });
   } catch (error) {
-    if (!isExisting(error)) throw error;
+    if (!isAlreadyExists(error)) throw error;
   }
   const text = readFileSync(path, "utf8").trim();
   if (text === "") throw new Error(`${path} is empty. Remove it, or restore it from your backup`);
   return text;
 }
 
-function isExisting(error: unknown): boolean {
-  return codeOf(error) === "EEXIST";
+function isAlreadyExists(error: unknown): boolean {
+  return getErrorCode(error) === "EEXIST";
 }
 
-const FILE = "encryption-keys";
+const KEYS_FILE = "encryption-keys";
 
 export type KeyRing = { writing: { id: string; secret: Buffer }; readable: ReadonlyMap<string, Buffer> };
 
-/** `text` holds ID:KEY pairs separated by commas; the first one writes. */
+/** `text` contains ID:KEY pairs separated by commas. The first one encrypts. */
 export function parseKeyRing(text: string): KeyRing {
   const entries = text.split(",").map((pair) => {
     const at = pair.indexOf(":");
@@ -40,7 +40,7 @@ export function parseKeyRing(text: string): KeyRing {
   const [writing] = entries;
   if (!writing || entries.some((entry) => entry.id === "" || entry.secret.length !== 32)) {
     throw new EnvError(
-      `LIGHTDESK_ENCRYPTION_KEYS, or the file ${FILE} in the data folder, must be ID:KEY pairs with 32 bytes in base64 each.`,
+      `LIGHTDESK_ENCRYPTION_KEYS, or the file ${KEYS_FILE} in the data folder, must be ID:KEY pairs with 32 bytes in base64 each.`,
     );
   }
   const readable = new Map(entries.map((entry) => [entry.id, entry.secret]));
@@ -50,10 +50,10 @@ export function parseKeyRing(text: string): KeyRing {
 
 export function openKeyRing(dataDir: string, configured: string | undefined): KeyRing {
   if (configured !== undefined) return parseKeyRing(configured);
-  return parseKeyRing(readOrMakeSecretFile(join(dataDir, FILE), makeKeyPair).replace(/\s+/g, ","));
+  return parseKeyRing(readOrCreateSecretFile(join(dataDir, KEYS_FILE), createKeyPair).replace(/\s+/g, ","));
 }
 
-export function makeKeyPair(): string {
+export function createKeyPair(): string {
   return `k-${randomUUID().slice(0, 8)}:${randomBytes(32).toString("base64")}`;
 }
 
@@ -63,47 +63,47 @@ const TAG_BYTES = 16;
 export function seal(ring: KeyRing, recordId: string, plaintext: string): Sealed {
   const iv = randomBytes(IV_BYTES);
   const cipher = createCipheriv("aes-256-gcm", ring.writing.secret, iv);
-  cipher.setAAD(associated(ring.writing.id, recordId));
+  cipher.setAAD(toAssociatedData(ring.writing.id, recordId));
   const sealed = Buffer.concat([cipher.update(plaintext, "utf8"), cipher.final()]);
   return { ringKeyId: ring.writing.id, ciphertext: Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString("base64url") };
 }
 
-/** Undefined if the ring lacks the key, or if anything was changed or moved. */
+/** Undefined if the ring lacks the key, or if the record was changed or moved. */
 export function unseal(ring: KeyRing, recordId: string, sealed: Sealed): string | undefined {
-  return unsealBy(ring, recordId, sealed)?.text;
+  return tryUnseal(ring, recordId, sealed)?.text;
 }
 
-/** `isNamed`: it was opened by the key that the ring has under the row's key id, and not by one that has another id now. */
-function unsealBy(ring: KeyRing, recordId: string, sealed: Sealed): { text: string; isNamed: boolean } | undefined {
+/** `isNamed` is false if another key than the one with the row's key id opened it. */
+function tryUnseal(ring: KeyRing, recordId: string, sealed: Sealed): { text: string; isNamed: boolean } | undefined {
   const bytes = Buffer.from(sealed.ciphertext, "base64url");
   if (bytes.length < IV_BYTES + TAG_BYTES) return undefined;
-  const named = ring.readable.get(sealed.ringKeyId);
-  for (const key of new Set([...(named ? [named] : []), ...ring.readable.values()])) {
+  const expectedKey = ring.readable.get(sealed.ringKeyId);
+  for (const key of new Set([...(expectedKey ? [expectedKey] : []), ...ring.readable.values()])) {
     const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES });
-    decipher.setAAD(associated(sealed.ringKeyId, recordId));
+    decipher.setAAD(toAssociatedData(sealed.ringKeyId, recordId));
     decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
     try {
       const text = Buffer.concat([decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]).toString("utf8");
-      return { text, isNamed: key === named };
+      return { text, isNamed: key === expectedKey };
     } catch {
-      // Sealed by another key, or by none: try the next key.
+      // Sealed by another key: try the next one.
     }
   }
   return undefined;
 }
 
-/** JSON keeps the two ids apart: an id that contains a separator cannot imitate another pair. */
-function associated(ringKeyId: string, recordId: string): Buffer {
+/** JSON separates the two ids, so that an id containing a separator cannot imitate another pair. */
+function toAssociatedData(ringKeyId: string, recordId: string): Buffer {
   return Buffer.from(writeExactJson([ringKeyId, recordId]));
 }
 
-/** By the key id that the rows name: their number at the end, and how many of them no key of the ring opens. */
+/** `sealedBy` counts the rows after the rotation by key id, and how many of them no key of the ring opens. */
 export type Rotation = { resealed: number; sealedBy: ReadonlyMap<string, { count: number; unreadable: number }> };
 
-/** An id under which the ring now holds another key than the one that sealed a row. */
+/** Finds a key id that now belongs to a different key than the one that sealed a row. */
 export async function findReusedId(list: ListSealed, ring: KeyRing): Promise<string | undefined> {
   for (const { recordId, sealed } of await list()) {
-    const opened = unsealBy(ring, recordId, sealed);
+    const opened = tryUnseal(ring, recordId, sealed);
     if (opened && !opened.isNamed && ring.readable.has(sealed.ringKeyId)) return sealed.ringKeyId;
   }
   return undefined;
@@ -112,7 +112,7 @@ export async function findReusedId(list: ListSealed, ring: KeyRing): Promise<str
 export async function rotateRows(list: ListSealed, ring: KeyRing): Promise<Rotation> {
   let resealed = 0;
   for (const { recordId, sealed, reseal } of await list()) {
-    const opened = unsealBy(ring, recordId, sealed);
+    const opened = tryUnseal(ring, recordId, sealed);
     if (!opened || sealed.ringKeyId === ring.writing.id) continue;
     if (await reseal(seal(ring, recordId, opened.text))) resealed += 1;
   }
@@ -123,14 +123,14 @@ export async function countSealed(list: ListSealed, ring: KeyRing): Promise<Rota
   const sealedBy = new Map<string, { count: number; unreadable: number }>();
   for (const { recordId, sealed } of await list()) {
     const { count, unreadable } = sealedBy.get(sealed.ringKeyId) ?? { count: 0, unreadable: 0 };
-    const isLost = unsealBy(ring, recordId, sealed) === undefined;
-    sealedBy.set(sealed.ringKeyId, { count: count + 1, unreadable: unreadable + (isLost ? 1 : 0) });
+    const isUnreadable = tryUnseal(ring, recordId, sealed) === undefined;
+    sealedBy.set(sealed.ringKeyId, { count: count + 1, unreadable: unreadable + (isUnreadable ? 1 : 0) });
   }
   return sealedBy;
 }
 
-/** Twelve hexadecimal digits of a SHA-256: enough to distinguish keys, too few to find a key. */
-export function fingerprintOf(apiKey: string): string {
+/** Twelve hexadecimal digits of a SHA-256: enough to distinguish keys, too few to guess one. */
+export function toFingerprint(apiKey: string): string {
   return createHash("sha256").update(`lightdesk-fingerprint:${apiKey}`).digest("hex").slice(0, 12);
 }
 
@@ -140,11 +140,11 @@ export async function storeApiKey(
   entry: { connectionId: string; apiKey: string; now: number },
 ): Promise<string> {
   const id = randomUUID();
-  const fingerprint = fingerprintOf(entry.apiKey);
+  const fingerprint = toFingerprint(entry.apiKey);
   await keys.put({
     id,
     connectionId: entry.connectionId,
-    ...seal(ring, recordOf(id, entry.connectionId), entry.apiKey),
+    ...seal(ring, toRecordId(id, entry.connectionId), entry.apiKey),
     fingerprint,
     createdAt: entry.now,
   });
@@ -152,22 +152,22 @@ export async function storeApiKey(
 }
 
 export function openApiKey(ring: KeyRing, key: StoredKey): string | undefined {
-  return unseal(ring, recordOf(key.id, key.connectionId), key);
+  return unseal(ring, toRecordId(key.id, key.connectionId), key);
 }
 
-/** The connection is part of the record: a row moved to another connection does not open. */
-function recordOf(id: string, connectionId: string): string {
+/** Includes the connection, so that a row moved to another connection cannot be decrypted. */
+function toRecordId(id: string, connectionId: string): string {
   return `api_keys/${connectionId}/${id}`;
 }
 
-const RECORD = "settings/authSecret";
+const AUTH_SECRET_RECORD = "settings/authSecret";
 const sealedSchema = z.object({ ringKeyId: z.string(), ciphertext: z.string() });
 
-/** `own`: becomes the secret if this is the first console of the database. */
-export async function openSharedSecret(settings: SettingStore, ring: KeyRing, own: string): Promise<string> {
-  await settings.add("authSecret", writeExactJson(seal(ring, RECORD, own)));
+/** `own` becomes the shared secret if this is the first console of the database. */
+export async function openSharedSecret(settings: SettingStore, ring: KeyRing, localSecret: string): Promise<string> {
+  await settings.add("authSecret", writeExactJson(seal(ring, AUTH_SECRET_RECORD, localSecret)));
   const sealedSecret = await readSealed(settings);
-  const secret = sealedSecret && unseal(ring, RECORD, sealedSecret);
+  const secret = sealedSecret && unseal(ring, AUTH_SECRET_RECORD, sealedSecret);
   if (secret === undefined)
     throw new EnvError(
       `This console lacks a key of the other consoles on its database (${sealedSecret?.ringKeyId ?? "none"}). Set the same LIGHTDESK_ENCRYPTION_KEYS on all of them.`,
@@ -177,16 +177,16 @@ export async function openSharedSecret(settings: SettingStore, ring: KeyRing, ow
 
 export async function readSharedSecret(settings: SettingStore, ring: KeyRing): Promise<string | undefined> {
   const sealedSecret = await readSealed(settings);
-  return sealedSecret && unseal(ring, RECORD, sealedSecret);
+  return sealedSecret && unseal(ring, AUTH_SECRET_RECORD, sealedSecret);
 }
 
-/** The secret as a list of at most one row, for its rotation. */
-export function sealedSecret(settings: SettingStore): ListSealed {
+/** The secret as a list of at most one row, for key rotation. */
+export function listSealedSecret(settings: SettingStore): ListSealed {
   return async () => {
     const sealed = await readSealed(settings);
     if (!sealed) return [];
     const reseal = (after: Sealed) => settings.replace("authSecret", { before: writeExactJson(sealed), after: writeExactJson(after) });
-    return [{ recordId: RECORD, sealed, reseal }];
+    return [{ recordId: AUTH_SECRET_RECORD, sealed, reseal }];
   };
 }
 

@@ -1,7 +1,7 @@
 // Token buckets: in memory for one console, in the database for several.
 
 import "server-only";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { createLru } from "@/lib/shared/lru";
 import { type AttemptStore, type Bucket } from "../store/settings";
 
@@ -11,7 +11,7 @@ export type AttemptLimit = {
 };
 
 export function rateLimited(retryAfterMs: number, message = "Too many attempts. Try again later."): Failure {
-  return { ...refusal("RATE_LIMITED", message), retryAfterMs };
+  return { ...createFailure("RATE_LIMITED", message), retryAfterMs };
 }
 
 /** Returns the refusal if `name` has no attempt left. */
@@ -24,63 +24,63 @@ const MAX_NAMES = 20_000;
 
 /** A burst of 0 means no limit. */
 export function createAttemptLimit({ now, burst, refillMs }: { now: () => number; burst: number; refillMs: number }): AttemptLimit {
-  const fullAt = new Map<string, number>();
+  const fullAtByName = new Map<string, number>();
 
   function sweep(at: number): void {
-    for (const [name, full] of fullAt) if (full <= at) fullAt.delete(name);
-    // Under a flood of names the oldest are dropped: a limit that forgets is better than a process that grows.
-    for (const name of fullAt.keys()) {
-      if (fullAt.size < MAX_NAMES) break;
-      fullAt.delete(name);
+    for (const [name, full] of fullAtByName) if (full <= at) fullAtByName.delete(name);
+    // Beyond this number of names, the oldest are dropped to bound the memory.
+    for (const name of fullAtByName.keys()) {
+      if (fullAtByName.size < MAX_NAMES) break;
+      fullAtByName.delete(name);
     }
   }
 
   function take(name: string): number {
     if (burst === 0) return 0;
     const at = now();
-    if (fullAt.size >= MAX_NAMES) sweep(at);
-    const full = Math.max(at, fullAt.get(name) ?? at) + refillMs;
+    if (fullAtByName.size >= MAX_NAMES) sweep(at);
+    const full = Math.max(at, fullAtByName.get(name) ?? at) + refillMs;
     const waitMs = full - at - burst * refillMs;
     if (waitMs > 0) return Math.ceil(waitMs);
-    fullAt.set(name, full);
+    fullAtByName.set(name, full);
     return 0;
   }
 
   return {
     take: (name) => Promise.resolve(take(name)),
     refund(name) {
-      const full = fullAt.get(name);
-      if (full !== undefined) fullAt.set(name, full - refillMs);
+      const full = fullAtByName.get(name);
+      if (full !== undefined) fullAtByName.set(name, full - refillMs);
       return Promise.resolve();
     },
   };
 }
 
-/** A bucket is drawn in this many portions. */
-const PORTIONS = 20;
+/** Attempts are taken from the database in this many portions per bucket. */
+const PORTIONS_PER_BUCKET = 20;
 
-type Allowance = { left: number; waitUntilMs: number; drawing?: Promise<void> };
+type LocalBucket = { left: number; waitUntilMs: number; pendingRefill?: Promise<void> };
 type Options = { attempts: AttemptStore; now: () => number; of: string; burst: number; refillMs: number };
 
-/** `of`: the name of the limit, because all limits are in one table. */
+/** `of` is the name of the limit, because all limits share one table. */
 export function createSharedLimit({ attempts, now, of, burst, refillMs }: Options): AttemptLimit {
-  const allowances = createLru<string, Allowance>({ max: MAX_NAMES });
-  const portion = Math.max(1, Math.floor(burst / PORTIONS));
-  const bucketOf = (name: string): Bucket => ({ name: `${of} ${name}`, burst, refillMs });
+  const localBuckets = createLru<string, LocalBucket>({ max: MAX_NAMES });
+  const portion = Math.max(1, Math.floor(burst / PORTIONS_PER_BUCKET));
+  const toBucket = (name: string): Bucket => ({ name: `${of} ${name}`, burst, refillMs });
 
-  function find(name: string): Allowance {
-    const entry = allowances.get(name) ?? { left: 0, waitUntilMs: 0 };
-    allowances.set(name, entry);
+  function find(name: string): LocalBucket {
+    const entry = localBuckets.get(name) ?? { left: 0, waitUntilMs: 0 };
+    localBuckets.set(name, entry);
     return entry;
   }
 
-  async function draw(name: string, entry: Allowance): Promise<void> {
-    const take = (count: number) => attempts.take(bucketOf(name), now(), count);
+  async function refill(name: string, entry: LocalBucket): Promise<void> {
+    const take = (count: number) => attempts.take(toBucket(name), now(), count);
     if (portion > 1 && (await take(portion)) === 0) {
       entry.left += portion;
       return;
     }
-    // Less than a portion is left: take one at a time.
+    // Less than a portion is left, so take one at a time.
     const waitMs = await take(1);
     if (waitMs === 0) entry.left += 1;
     else entry.waitUntilMs = now() + waitMs;
@@ -96,12 +96,12 @@ export function createSharedLimit({ attempts, now, of, burst, refillMs }: Option
         }
         const waitMs = entry.waitUntilMs - now();
         if (waitMs > 0) return Math.ceil(waitMs);
-        entry.drawing ??= draw(name, entry).finally(() => (entry.drawing = undefined));
-        await entry.drawing;
+        entry.pendingRefill ??= refill(name, entry).finally(() => (entry.pendingRefill = undefined));
+        await entry.pendingRefill;
       }
     },
     async refund(name) {
-      await attempts.refund(bucketOf(name));
+      await attempts.refund(toBucket(name));
       find(name).waitUntilMs = 0;
     },
   };

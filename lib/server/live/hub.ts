@@ -2,7 +2,7 @@
 
 import "server-only";
 import { createHash, randomBytes } from "node:crypto";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { type LiveProgress, type TopicName } from "@/lib/contract/live";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Log } from "../log";
@@ -13,16 +13,16 @@ import { createReader, type LiveItem, type LiveRead, type Reader } from "./reade
 const LINGER_MS = 10_000;
 const MAX_READERS = 2000;
 const MAX_READERS_PER_MEMBER = 128;
-const MAX_KEPT_LENGTH = 256 * 1024 ** 2;
-const MAX_KEPT_LENGTH_PER_MEMBER = 64 * 1024 ** 2;
+const MAX_CACHED_LENGTH = 256 * 1024 ** 2;
+const MAX_CACHED_LENGTH_PER_MEMBER = 64 * 1024 ** 2;
 const MAX_STREAMS = 1000;
 const MAX_STREAMS_PER_MEMBER = 20;
 
 const MARK_LENGTH = 6;
-const marksIn = new RegExp(`.{${MARK_LENGTH}}`, "g");
-const limitExceeded = failed(refusal("SERVICE_UNAVAILABLE", "Too many live updates. Try again later."));
+const markPattern = new RegExp(`.{${MARK_LENGTH}}`, "g");
+const limitExceeded = failed(createFailure("SERVICE_UNAVAILABLE", "Too many live updates. Try again later."));
 
-/** `jobId`: the job with new progress; undefined if anything may have changed. */
+/** `jobId` is the job with new progress, or undefined if anything may have changed. */
 type OnProgress = (jobId: string | undefined) => void;
 type Source = { hasChangeEvents(): boolean; progressOf(jobId: string, nodesTotal: unknown): LiveProgress | undefined; stop(): void };
 
@@ -42,7 +42,7 @@ type ReaderEntry = { reader: Reader; mark: string; viewers: Set<Viewer>; last: V
 
 export type Position = { at: number; marks: ReadonlySet<string> };
 export type LiveHub = ReturnType<typeof createLiveHub>;
-/** `mark`: a short hash of the topic and the rights. */
+/** `mark` is a short hash of the topic and the rights. */
 export type Subscription = { mark: string; since(cursor: number | undefined): LiveItem[]; first: Promise<void>; leave(): void };
 
 export function createLiveHub({ now, log }: { now: () => number; log: Log }) {
@@ -52,17 +52,17 @@ export function createLiveHub({ now, log }: { now: () => number; log: Log }) {
   let seq = 0;
   let isStopped = false;
 
-  /** Viewers without the rights are skipped: their streams are about to end. */
+  /** Skips viewers that lost their rights, because their streams are about to end. */
   async function findAuthorizedWatch({ viewers, last }: ReaderEntry): Promise<Watch> {
     for (const { watch } of viewers) if (await watch.hasRights()) return watch;
     return last.watch;
   }
 
-  const ownedBy = (owner: string) => [...readers.values()].filter(({ last }) => last.owner === owner);
+  const listReadersOf = (owner: string) => [...readers.values()].filter(({ last }) => last.owner === owner);
 
   function exceedsLimits(entry: ReaderEntry, length: number): boolean {
     const sum = (some: Iterable<ReaderEntry>) => [...some].reduce((all, item) => all + (item === entry ? length : item.reader.length()), 0);
-    return sum(readers.values()) > MAX_KEPT_LENGTH || sum(ownedBy(entry.last.owner)) > MAX_KEPT_LENGTH_PER_MEMBER;
+    return sum(readers.values()) > MAX_CACHED_LENGTH || sum(listReadersOf(entry.last.owner)) > MAX_CACHED_LENGTH_PER_MEMBER;
   }
 
   function open(viewer: Viewer): ReaderEntry {
@@ -87,7 +87,7 @@ export function createLiveHub({ now, log }: { now: () => number; log: Log }) {
       changed: () => entry.viewers.forEach(({ wake }) => wake()),
       onError(error) {
         log.error({ err: error, topic: name }, "live topic read failed");
-        return failed(refusal("INTERNAL", "Something went wrong in the console."));
+        return failed(createFailure("INTERNAL", "Something went wrong in the console."));
       },
     });
     const mark = createHash("sha256").update(key).digest("base64url").slice(0, MARK_LENGTH);
@@ -106,14 +106,15 @@ export function createLiveHub({ now, log }: { now: () => number; log: Log }) {
     /** Formats a position as an event id. `marks`: the topics whose values the viewer has. */
     idOf: (at: number, marks: readonly string[]) => `${epoch}.${at}.${marks.join("")}`,
     position: () => seq,
-    /** Undefined for the id of another process. */
+    /** Undefined for an event id of another process. */
     readId(id: string | null): Position | undefined {
       const [, of, at, marks] = /^([0-9a-f]+)\.(\d{1,15})\.([\w-]*)$/.exec(id ?? "") ?? [];
-      return of === epoch && Number(at) <= seq ? { at: Number(at), marks: new Set(marks?.match(marksIn)) } : undefined;
+      return of === epoch && Number(at) <= seq ? { at: Number(at), marks: new Set(marks?.match(markPattern)) } : undefined;
     },
 
     subscribe(watch: Watch, owner: string, wake: () => void): Result<Subscription, Failure> {
-      if (!readers.has(watch.key) && (readers.size >= MAX_READERS || ownedBy(owner).length >= MAX_READERS_PER_MEMBER)) return limitExceeded;
+      if (!readers.has(watch.key) && (readers.size >= MAX_READERS || listReadersOf(owner).length >= MAX_READERS_PER_MEMBER))
+        return limitExceeded;
       const viewer = { watch, owner, wake };
       const entry = readers.get(watch.key) ?? open(viewer);
       clearTimeout(entry.timer);
@@ -127,32 +128,32 @@ export function createLiveHub({ now, log }: { now: () => number; log: Log }) {
       return ok({ mark: entry.mark, since: (cursor) => entry.reader.since(cursor), first: entry.reader.first, leave });
     },
 
-    /** `end` closes the stream. Returns how to remove it; undefined if a limit is reached. */
+    /** `end` closes the stream. Returns a function that removes it, or undefined if a limit is reached. */
     addStream(owner: string, end: () => void): (() => void) | undefined {
-      const own = streams.get(owner) ?? new Set();
-      const all = [...streams.values()].reduce((sum, some) => sum + some.size, 0);
-      if (isStopped || own.size >= MAX_STREAMS_PER_MEMBER || all >= MAX_STREAMS) return undefined;
-      streams.set(owner, own.add(end));
+      const ownStreams = streams.get(owner) ?? new Set();
+      const streamCount = [...streams.values()].reduce((sum, some) => sum + some.size, 0);
+      if (isStopped || ownStreams.size >= MAX_STREAMS_PER_MEMBER || streamCount >= MAX_STREAMS) return undefined;
+      streams.set(owner, ownStreams.add(end));
       return () => {
-        own.delete(end);
-        if (own.size === 0 && streams.get(owner) === own) streams.delete(owner);
+        ownStreams.delete(end);
+        if (ownStreams.size === 0 && streams.get(owner) === ownStreams) streams.delete(owner);
       };
     },
 
-    /** Undefined: anything may have changed. */
+    /** Without a change, anything may have changed. */
     changed(change: DataChange | undefined): void {
       for (const { reader, last } of readers.values()) {
         const { name, connection } = last.watch;
-        const isOf =
+        const isAffected =
           !change ||
           (connection ? connection.id === change.connectionId || connection.baseUrl === change.baseUrl : change.baseUrl === undefined);
-        if (isOf && !isSlow(name)) reader.trigger();
+        if (isAffected && !isSlow(name)) reader.trigger();
       }
     },
 
     readers: () => readers.size,
 
-    /** Call it before closing the HTTP server, which waits for every response. */
+    /** Call before closing the HTTP server, which waits for every response. */
     stop(): void {
       isStopped = true;
       for (const endStreams of [...streams.values()]) for (const end of [...endStreams]) end();

@@ -3,19 +3,19 @@
 import "server-only";
 import { isTerminalWord, toJobState } from "@/lib/contract/jobs/job-list";
 import { isObject, numberOf, objectOf, textOf } from "@/lib/contract/json/json";
-import { rowLists, type TopicName } from "@/lib/contract/live";
+import { rowFields, type TopicName } from "@/lib/contract/live";
 
-/** For topics whose source reports changes: it may have missed some. */
+/** For topics whose source reports changes, because it may have missed some. */
 export const RECHECK_MS = 30_000;
 
-const jobs = [1500, 8000] as const;
-const settings = [3000, 10_000] as const;
+const defaultInterval = [1500, 8000] as const;
+const settingsInterval = [3000, 10_000] as const;
 const intervals: Readonly<Partial<Record<TopicName, readonly [movingMs: number, stillMs: number]>>> = {
   // An ended job changes only if it is removed.
   job: [1500, 30_000],
   status: [1500, 30_000],
-  counts: settings,
-  runners: settings,
+  counts: settingsInterval,
+  runners: settingsInterval,
   session: [3000, 3000],
   audit: [10_000, 10_000],
   apps: [10_000, 10_000],
@@ -25,10 +25,10 @@ const intervals: Readonly<Partial<Record<TopicName, readonly [movingMs: number, 
 };
 
 export function pollIntervals(name: TopicName): readonly [movingMs: number, stillMs: number] {
-  return intervals[name] ?? jobs;
+  return intervals[name] ?? defaultInterval;
 }
 
-/** Expensive sums over many jobs: not read after every change. */
+/** Expensive sums over many jobs, which are not read after every change. */
 export function isSlow(name: TopicName): boolean {
   return name === "usage" || name === "runs-by-day";
 }
@@ -38,16 +38,16 @@ export function isJobTopic(name: TopicName): boolean {
   return ["jobs", "search", "history", "job", "status", "queue", "counts"].includes(name);
 }
 
-export const isOpen = (row: unknown) => {
-  const word = textOf(objectOf(row)?.status ?? objectOf(row)?.state);
-  return word === "sending" || (word !== undefined && !isTerminalWord(word) && toJobState(word) !== "unknown");
+export const isActiveRow = (row: unknown) => {
+  const status = textOf(objectOf(row)?.status ?? objectOf(row)?.state);
+  return status === "sending" || (status !== undefined && !isTerminalWord(status) && toJobState(status) !== "unknown");
 };
 
 export function hasActiveJobs(name: TopicName, value: unknown): boolean {
-  if (!isObject(value)) return Array.isArray(value) && value.some(isOpen);
+  if (!isObject(value)) return Array.isArray(value) && value.some(isActiveRow);
   if (name === "counts") return (numberOf(value.running) ?? 0) + (numberOf(value.pending) ?? 0) > 0;
   if (name === "runs-by-day") return Array.isArray(value.days) && value.days.some((day) => objectOf(day)?.isUnread === true);
   if (name === "tasks") return (numberOf(value.underWay) ?? 0) > 0;
-  const lists = name === "batches" ? ["runs"] : (rowLists[name] ?? []);
-  return lists.length === 0 ? isOpen(value) : lists.some((list) => Array.isArray(value[list]) && value[list].some(isOpen));
+  const lists = name === "batches" ? ["runs"] : (rowFields[name] ?? []);
+  return lists.length === 0 ? isActiveRow(value) : lists.some((list) => Array.isArray(value[list]) && value[list].some(isActiveRow));
 }

@@ -5,45 +5,45 @@ import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, objectOf } from "@/lib/contract/json/json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
-import { type LiveProgress, rowId, rowLists, type TopicName } from "@/lib/contract/live";
+import { getRowId, type LiveProgress, rowFields, type TopicName } from "@/lib/contract/live";
 import { type Result } from "@/lib/shared/result";
 import { statusOf } from "../requests/responses";
-import { hasActiveJobs, isOpen, pollIntervals, RECHECK_MS } from "./poll-intervals";
+import { hasActiveJobs, isActiveRow, pollIntervals, RECHECK_MS } from "./poll-intervals";
 
 const COALESCE_MS = 50;
-/** Reads after events take at most a tenth of the time, and wait at most a second. */
-const REST_FACTOR = 10;
-const MIN_REST_MS = 100;
-const MAX_REST_MS = 1000;
-const PROGRESS_MS = 250;
+/** After an event, the next read waits ten times as long as the last one took, and at most a second. */
+const PAUSE_FACTOR = 10;
+const MIN_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 1000;
+const PROGRESS_DELAY_MS = 250;
 const MAX_BACKOFF_MS = 30_000;
 const UNRESPONSIVE_MS = 10_000;
-const unresponsive: Failure = {
+const unresponsiveFailure: Failure = {
   code: "UPSTREAM_TIMEOUT",
   message: `The service hasn't answered for ${UNRESPONSIVE_MS / 1000} s.`,
   status: 0,
 };
-/** If more rows change at once, the whole value is shorter. */
+/** If more rows change at once, a snapshot is shorter. */
 const MAX_ROW_CHANGES = 50;
 
-/** `body`: the members of the event's data after `topic`, as JSON. */
+/** `body` contains the members of the event's data after `topic`, as JSON. */
 export type LiveItem = { seq: number; event: "snapshot" | "job.updated" | "job.progress" | "failure"; body: string };
 export type Reader = ReturnType<typeof createReader>;
 type Rows = Map<string, { text: string; isOpen: boolean; nodesTotal: unknown }>;
 
-/** `unreadable`: the number of rows that were left out. */
+/** `unreadable` is the number of omitted rows. */
 export type LiveRead = { text: string; unreadable: number };
 
 type ReaderOptions = {
   name: TopicName;
-  /** The value comes from a service: viewers see when it doesn't answer. */
+  /** The value comes from a service, whose outages are shown to viewers. */
   isOfService: boolean;
   read(signal: AbortSignal): Promise<Result<LiveRead, Failure>>;
-  /** Why a value may not be cached. */
+  /** Returns why a value may not be cached. */
   refusalOf(value: LiveRead): Failure | undefined;
   nextSeq(): number;
   now(): number;
-  /** The source reports every change: polling is rare. */
+  /** The source reports every change, so polling is rare. */
   hasChangeEvents(): boolean;
   progressOf(jobId: string, nodesTotal: unknown): LiveProgress | undefined;
   changed(): void;
@@ -79,7 +79,7 @@ export function createReader({
   let [isReading, isOutdated] = [false, false];
   let dueMs = Infinity;
   let backoffUntilMs = 0;
-  let restedMs = 0;
+  let pausedUntilMs = 0;
   let resolveFirst: () => void = () => undefined;
   const first = new Promise<void>((resolve) => (resolveFirst = resolve));
 
@@ -91,13 +91,13 @@ export function createReader({
     timer = setTimeout(() => void run(), atMs - performance.now()).unref();
   }
 
-  /** Reads soon. Calls are coalesced. */
+  /** Reads soon. Concurrent calls share one read. */
   function trigger(): void {
     if (isReading) {
       isOutdated = true;
       return;
     }
-    schedule(Math.max(COALESCE_MS, restedMs - performance.now()));
+    schedule(Math.max(COALESCE_MS, pausedUntilMs - performance.now()));
   }
 
   async function run(): Promise<void> {
@@ -106,17 +106,17 @@ export function createReader({
     dueMs = Infinity;
     const startedMs = performance.now();
     const overdue = setTimeout(() => {
-      if (isOfService && !failure) showFailure(unresponsive);
+      if (isOfService && !failure) showFailure(unresponsiveFailure);
     }, UNRESPONSIVE_MS).unref();
     const result = await read(stopping.signal).catch(onError);
     clearTimeout(overdue);
     isReading = false;
     const endedMs = performance.now();
-    restedMs = endedMs + Math.min(MAX_REST_MS, Math.max(MIN_REST_MS, (endedMs - startedMs) * REST_FACTOR));
+    pausedUntilMs = endedMs + Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, (endedMs - startedMs) * PAUSE_FACTOR));
     if (stopping.signal.aborted) return;
     try {
-      const refused = result.ok ? refusalOf(result.value) : result.failure;
-      if (refused) applyFailure(refused);
+      const readFailure = result.ok ? refusalOf(result.value) : result.failure;
+      if (readFailure) applyFailure(readFailure);
       else if (result.ok) applyValue(result.value);
     } catch (error) {
       applyFailure(onError(error).failure);
@@ -156,11 +156,12 @@ export function createReader({
     const atMs = now();
     const parsed: unknown = parseExactJson(text);
     isActive = hasActiveJobs(name, parsed);
-    const next = rowsOf(parsed, text);
-    const changes = [...next.rows].filter(([key, row]) => rows.get(key)?.text !== row.text);
-    const isWhole = value?.unreadable !== unreadable || hasRecovered || shape !== next.shape || changes.length > MAX_ROW_CHANGES;
+    const parsedRows = parseRows(parsed, text);
+    const changes = [...parsedRows.rows].filter(([key, row]) => rows.get(key)?.text !== row.text);
+    const needsSnapshot =
+      value?.unreadable !== unreadable || hasRecovered || shape !== parsedRows.shape || changes.length > MAX_ROW_CHANGES;
     let seq = value?.seq ?? 0;
-    if (isWhole) {
+    if (needsSnapshot) {
       seq = nextSeq();
       snapshotSeq = seq;
       updates.clear();
@@ -172,34 +173,38 @@ export function createReader({
         progress.delete(key);
       }
     value = { text, unreadable, seq, atMs };
-    ({ shape, rows } = next);
+    ({ shape, rows } = parsedRows);
     changed();
-    // Rows of the service lack live outputs and previews.
-    for (const [key] of isWhole ? rows : changes) progressed(key);
+    // Rows from the service lack live outputs and previews.
+    for (const [key] of needsSnapshot ? rows : changes) scheduleProgress(key);
   }
 
-  function progressed(jobId: string): void {
+  function scheduleProgress(jobId: string): void {
     if (!rows.get(jobId)?.isOpen || stopping.signal.aborted) return;
     progressedIds.add(jobId);
-    progressTimer ??= setTimeout(emitProgress, PROGRESS_MS).unref();
+    progressTimer ??= setTimeout(emitProgress, PROGRESS_DELAY_MS).unref();
   }
 
-  /** `shape`: everything except the rows' contents. Lists with unnamed or repeated rows change only as a whole. */
-  function rowsOf(parsed: unknown, text: string): { shape: string; rows: Rows } {
-    const lists = rowLists[name];
+  /** `shape` contains everything except the rows' contents. Lists with missing or repeated ids only change as a whole. */
+  function parseRows(parsed: unknown, text: string): { shape: string; rows: Rows } {
+    const lists = rowFields[name];
     const rows: Rows = new Map();
     if (!isObject(parsed)) return { shape: text, rows: rows };
-    const note = (row: unknown) => {
-      const id = isObject(row) ? rowId(row) : undefined;
+    const addRow = (row: unknown) => {
+      const id = isObject(row) ? getRowId(row) : undefined;
       if (!isObject(row) || id === undefined || rows.has(id)) return undefined;
-      rows.set(id, { text: writeExactJson(row), isOpen: isOpen(row), nodesTotal: objectOf(row.progress)?.nodes_total ?? row.nodes_total });
+      rows.set(id, {
+        text: writeExactJson(row),
+        isOpen: isActiveRow(row),
+        nodesTotal: objectOf(row.progress)?.nodes_total ?? row.nodes_total,
+      });
       return id;
     };
     if (!lists) {
-      if (name === "job") note(parsed);
+      if (name === "job") addRow(parsed);
       return { shape: text, rows: rows };
     }
-    const ids = lists.map((list) => (Array.isArray(parsed[list]) ? parsed[list].map(note) : []));
+    const ids = lists.map((list) => (Array.isArray(parsed[list]) ? parsed[list].map(addRow) : []));
     if (ids.flat().includes(undefined)) return { shape: text, rows: new Map() };
     return { shape: writeExactJson({ ...parsed, ...Object.fromEntries(lists.map((list, index) => [list, ids[index]])) }), rows: rows };
   }
@@ -224,7 +229,7 @@ export function createReader({
     trigger,
     /** Resolves after the first read. */
     first,
-    progressed,
+    progressed: scheduleProgress,
     length: () => value?.text.length ?? 0,
 
     /** A new viewer gets the cached value first, which may be old. */
@@ -232,7 +237,7 @@ export function createReader({
       if (value && !hasChangeEvents() && now() - value.atMs > 1000) trigger();
     },
 
-    /** Events after `cursor`; all if it is undefined. */
+    /** Returns the events after `cursor`, or all if it is undefined. */
     since(cursor: number | undefined): LiveItem[] {
       const isAfterCursor = ({ seq }: LiveItem) => cursor === undefined || seq > cursor;
       const items: LiveItem[] = [];
@@ -240,7 +245,7 @@ export function createReader({
         const { seq, atMs, text, unreadable } = value;
         const skipped = unreadable > 0 ? `"unreadable":${unreadable},` : "";
         items.push({ seq, event: "snapshot", body: `"atMs":${atMs},${skipped}"value":${text}` });
-        // The snapshot's rows lack progress that is older than it.
+        // The snapshot's rows lack earlier progress.
         items.push(...[...progress.values()].map((live) => ({ ...live, seq: Math.max(live.seq, seq) })));
       } else items.push(...[...updates.values(), ...progress.values()].filter(isAfterCursor));
       if (failure && isAfterCursor(failure)) items.push(failure);

@@ -1,5 +1,5 @@
-// Sends the events of several topics: as a stream (text/event-stream), or once as JSON.
-// A viewer has a position instead of a queue: a slow client receives the newest values.
+// Sends the events of several topics, as a stream (text/event-stream) or once as JSON.
+// A viewer has a position instead of a queue, so a slow client receives only the newest values.
 
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";
@@ -9,11 +9,11 @@ import { withTimeout } from "@/lib/shared/async";
 import { type Result } from "@/lib/shared/result";
 import { type LiveHub, type Position, type Subscription, type Watch } from "./hub";
 
-const CHECK_MS = 700;
-const FIRST_MS = 3000;
-const FORCE_MS = 250;
-/** A stream without some of its topics ends after this time, so that the client retries. */
-const INCOMPLETE_MS = 30_000;
+const RIGHTS_CHECK_MS = 700;
+const FIRST_VALUE_TIMEOUT_MS = 3000;
+const FORCE_CLOSE_MS = 250;
+/** A stream that lacks some of its topics ends after this time, so that the client retries. */
+const INCOMPLETE_STREAM_MS = 30_000;
 
 /** `isNew`: the viewer needs a snapshot. */
 export type LiveTopic = { topic: string; isNew: boolean; watch: Result<Watch, Failure> };
@@ -30,16 +30,16 @@ type Event = { event: string; data: string; id?: string };
 function createViewer({ hub, topics, after, owner }: ViewerOptions, wake: () => void) {
   let cursor = after?.at ?? hub.position();
   let isIncomplete = false;
-  const refused: Event[] = [];
+  const failureEvents: Event[] = [];
   const subscriptions: { topic: string; isNew: boolean; of: Subscription }[] = [];
   for (const { topic, isNew, watch } of topics) {
     const result = watch.ok ? hub.subscribe(watch.value, owner, wake) : watch;
     isIncomplete ||= watch.ok && !result.ok;
-    // Values read with other rights are no base for changes.
+    // Changes can't be based on values that were read with other rights.
     if (result.ok) subscriptions.push({ topic, isNew: isNew || !after?.marks.has(result.value.mark), of: result.value });
-    else refused.push({ event: "failure", data: writeExactJson({ topic, atMs: Date.now(), failure: result.failure }) });
+    else failureEvents.push({ event: "failure", data: writeExactJson({ topic, atMs: Date.now(), failure: result.failure }) });
   }
-  const idOf = (at: number) =>
+  const toEventId = (at: number) =>
     hub.idOf(
       at,
       subscriptions.flatMap(({ isNew, of }) => (isNew ? [] : [of.mark])),
@@ -50,7 +50,7 @@ function createViewer({ hub, topics, after, owner }: ViewerOptions, wake: () => 
 
     async first(): Promise<void> {
       const firsts = subscriptions.filter(({ isNew }) => isNew).map(({ of }) => of.first);
-      await withTimeout(Promise.all(firsts), FIRST_MS, () => undefined);
+      await withTimeout(Promise.all(firsts), FIRST_VALUE_TIMEOUT_MS, () => undefined);
     },
 
     collect(): Event[] {
@@ -62,16 +62,16 @@ function createViewer({ hub, topics, after, owner }: ViewerOptions, wake: () => 
       });
       cursor = hub.position();
       items.sort((a, b) => a.seq - b.seq);
-      // The first snapshots may be older than other events: the viewer may resume only after the last one.
-      const idAt = (seq: number, index: number) => (!isBeginning ? seq : index === items.length - 1 ? cursor : undefined);
+      // The first snapshots may be older than other events, so the viewer may resume only after the last one.
+      const resumePosition = (seq: number, index: number) => (!isBeginning ? seq : index === items.length - 1 ? cursor : undefined);
       const events = items.map(({ seq, event, topic, body }, index): Event => {
-        const at = idAt(seq, index);
-        return { event, data: `{"topic":${writeExactJson(topic)},${body}}`, ...(at !== undefined && { id: idOf(at) }) };
+        const at = resumePosition(seq, index);
+        return { event, data: `{"topic":${writeExactJson(topic)},${body}}`, ...(at !== undefined && { id: toEventId(at) }) };
       });
-      return [...refused.splice(0), ...events];
+      return [...failureEvents.splice(0), ...events];
     },
 
-    position: () => idOf(cursor),
+    position: () => toEventId(cursor),
     leave: () => subscriptions.forEach(({ of }) => of.leave()),
   };
 }
@@ -89,7 +89,7 @@ function toEventText({ event, data, id }: Event): string {
 }
 
 type StreamOptions = ViewerOptions & {
-  /** The request's signal. If a client leaves before the response starts, nobody cancels the stream. */
+  /** The request's signal. If a client disconnects before the response starts, nobody cancels the stream. */
   signal: AbortSignal;
   /** Returns why the stream must end. */
   checkRights(): Promise<Failure | undefined>;
@@ -109,18 +109,18 @@ export function createEventStream(options: StreamOptions): ReadableStream<Uint8A
   const removeStream = hub.addStream(owner, () => finish({}));
   if (!removeStream) return undefined;
   const viewer = createViewer(options, () => wake());
-  const waiting: Event[] = [{ event: "hello", data: writeExactJson({ heartbeatMs: HEARTBEAT_MS }) }];
-  const pings = setInterval(() => {
+  const pendingEvents: Event[] = [{ event: "hello", data: writeExactJson({ heartbeatMs: HEARTBEAT_MS }) }];
+  const pingTimer = setInterval(() => {
     isPingDue = true;
     heartbeat();
     wake();
   }, HEARTBEAT_MS).unref();
-  const checks = setInterval(() => void check(), CHECK_MS).unref();
+  const checkTimer = setInterval(() => void check(), RIGHTS_CHECK_MS).unref();
 
-  const abandon = () => finish({});
-  const retry = viewer.isIncomplete ? setTimeout(abandon, INCOMPLETE_MS).unref() : undefined;
-  signal.addEventListener("abort", abandon);
-  if (signal.aborted) abandon();
+  const endSilently = () => finish({});
+  const retryTimer = viewer.isIncomplete ? setTimeout(endSilently, INCOMPLETE_STREAM_MS).unref() : undefined;
+  signal.addEventListener("abort", endSilently);
+  if (signal.aborted) endSilently();
 
   async function check(): Promise<void> {
     if (isChecking) return;
@@ -132,10 +132,10 @@ export function createEventStream(options: StreamOptions): ReadableStream<Uint8A
   }
 
   function leave(): void {
-    clearInterval(pings);
-    clearInterval(checks);
-    clearTimeout(retry);
-    signal.removeEventListener("abort", abandon);
+    clearInterval(pingTimer);
+    clearInterval(checkTimer);
+    clearTimeout(retryTimer);
+    signal.removeEventListener("abort", endSilently);
     viewer.leave();
     removeStream?.();
   }
@@ -149,7 +149,7 @@ export function createEventStream(options: StreamOptions): ReadableStream<Uint8A
     setTimeout(() => {
       control?.error(new Error("the stream has ended"));
       control = undefined;
-    }, FORCE_MS).unref();
+    }, FORCE_CLOSE_MS).unref();
   }
 
   function collect(): Event[] {
@@ -161,15 +161,15 @@ export function createEventStream(options: StreamOptions): ReadableStream<Uint8A
     }
   }
 
-  function next(): Event[] {
+  function takeEvents(): Event[] {
     if (!ending) {
-      const events = [...waiting.splice(0), ...collect()];
+      const events = [...pendingEvents.splice(0), ...collect()];
       if (isPingDue) events.push({ event: "ping", data: "{}" });
       isPingDue = false;
       return events;
     }
     const { failure } = ending;
-    // An empty id: with other rights, the client must start anew.
+    // With other rights the client must start over, which the empty id causes.
     return failure ? [{ event: "end", data: writeExactJson({ failure }), id: "" }] : [];
   }
 
@@ -177,12 +177,12 @@ export function createEventStream(options: StreamOptions): ReadableStream<Uint8A
     {
       start: (controller) => void (control = controller),
       async pull(controller) {
-        let events = next();
+        let events = takeEvents();
         while (events.length === 0 && !ending) {
           await new Promise<void>((resolve) => (wake = resolve));
-          events = next();
+          events = takeEvents();
         }
-        // Cancelled, or ended because the client did not read.
+        // The stream was cancelled, or closed because the client did not read.
         if (control === undefined) return;
         if (events.length > 0) controller.enqueue(encoder.encode(events.map(toEventText).join("")));
         if (!ending) return;

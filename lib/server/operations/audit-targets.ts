@@ -1,8 +1,8 @@
 // Targets and outcomes of requests for the audit log.
 
 import "server-only";
-import { fileOfAddress, maskedAddress } from "@/lib/contract/assets/file-refs";
-import { type AuditThing, idsInResponse, MAX_THINGS, requestedIds, type ThingsCount } from "@/lib/contract/audit/audit-items";
+import { getFileName, maskAddress } from "@/lib/contract/assets/file-refs";
+import { type AuditTarget, getRequestedIds, getResponseIds, MAX_TARGETS, type TargetCount } from "@/lib/contract/audit/audit-items";
 import { type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { objectOf, textOf } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
@@ -10,75 +10,77 @@ import { operations } from "@/lib/contract/operations";
 import { callForBrowser } from "../answers/process-response";
 import { redactForBrowser } from "../answers/redact";
 import { type Access } from "../connections/access";
-import { pageOf } from "../job-index/list-reader";
+import { toPage } from "../job-index/list-reader";
 import { type CallInput } from "../upstream/outgoing";
 
-export type AuditTargets = ThingsCount & { things: AuditThing[] };
+export type AuditTargets = TargetCount & { things: AuditTarget[] };
 
-/** Short, because the act itself waits for it. */
-const LOOK = { exchangeMs: 5000, attempts: 1 };
+/** Short, because the operation waits for it. */
+const LOOKUP_LIMITS = { exchangeMs: 5000, attempts: 1 };
 
-export function toAuditThings(ids: readonly string[], access: Access): AuditThing[] {
+export function toAuditThings(ids: readonly string[], access: Access): AuditTarget[] {
   const { seenNames } = access.composition;
-  const things = ids.map((id) => ({ id, name: seenNames.find(access.connection.id, id) }));
-  return redactForBrowser(things, access);
+  const targets = ids.map((id) => ({ id, name: seenNames.find(access.connection.id, id) }));
+  return redactForBrowser(targets, access);
 }
 
 export async function auditTargetsFromRequest(operation: Operation, access: Access, input: CallInput): Promise<AuditTargets> {
   const { clears } = operation;
-  if (clears && objectOf(input.json)?.clear === true) return toBeCleared(clears, access, input.signal);
+  if (clears && objectOf(input.json)?.clear === true) return findThingsToClear(clears, access, input.signal);
   const address = textOf(objectOf(input.json)?.source_url);
   return {
     things:
-      address === undefined ? toAuditThings(requestedIds(input), access) : [redactForBrowser(downloaded(maskedAddress(address)), access)],
+      address === undefined
+        ? toAuditThings(getRequestedIds(input), access)
+        : [redactForBrowser(toDownloadThing(maskAddress(address)), access)],
   };
 }
 
-/** The ids that the service says it cleared take precedence over those listed before; so do its ids for things that had none yet. */
-export function auditTargetsAfter(requested: AuditTargets, response: unknown, access: Access): AuditTargets {
-  const answered = idsInResponse(response);
-  const isAnswered = answered.length > 0 && (requested.things.length === 0 || requested.count !== undefined);
-  return isAnswered ? { things: thingsFromResponse(requested.things, answered, access), count: answered.length } : requested;
+/** Ids of cleared things in the response replace those listed before. They are also used for new items. */
+export function auditTargetsFromResponse(requested: AuditTargets, response: unknown, access: Access): AuditTargets {
+  const responseIds = getResponseIds(response);
+  const hasBetterIds = responseIds.length > 0 && (requested.things.length === 0 || requested.count !== undefined);
+  return hasBetterIds ? { things: thingsFromResponse(requested.things, responseIds, access), count: responseIds.length } : requested;
 }
 
-/** Only a bounded number is stored: those listed before come first, then those with a name. */
-function thingsFromResponse(auditThings: readonly AuditThing[], answered: readonly string[], access: Access): AuditThing[] {
+/** The number of stored things is limited. Those listed before come first, then those with a name. */
+function thingsFromResponse(auditThings: readonly AuditTarget[], answered: readonly string[], access: Access): AuditTarget[] {
   const { seenNames } = access.composition;
   const remaining = new Set(answered);
-  const both = auditThings.filter(({ id }) => remaining.has(id));
-  for (const { id } of both) remaining.delete(id);
+  const confirmed = auditThings.filter(({ id }) => remaining.has(id));
+  for (const { id } of confirmed) remaining.delete(id);
   const isNamed = (id: string) => seenNames.find(access.connection.id, id) !== undefined;
   const [named, others] = [[...remaining].filter(isNamed), [...remaining].filter((id) => !isNamed(id))];
-  return [...both, ...toAuditThings([...named, ...others].slice(0, MAX_THINGS), access)].slice(0, MAX_THINGS);
+  return [...confirmed, ...toAuditThings([...named, ...others].slice(0, MAX_TARGETS), access)].slice(0, MAX_TARGETS);
 }
 
-export function downloaded(source: string, fileName?: string): AuditThing {
-  return { id: source, name: fileName || fileOfAddress(source) };
+export function toDownloadThing(source: string, fileName?: string): AuditTarget {
+  return { id: source, name: fileName || getFileName(source) };
 }
 
-/** The newest ones, as lists name them. If they cannot be listed, the act is still done. */
-async function toBeCleared(status: readonly KnownJobState[], access: Access, signal: AbortSignal | undefined): Promise<AuditTargets> {
-  const query = { status, sort_by: "create_time", sort_order: "desc", offset: 0, limit: MAX_THINGS };
-  const result = await callForBrowser(operations.listJobs, access, { query, signal, limits: LOOK });
+/** The newest ones, as lists show them. If listing fails, the operation continues. */
+async function findThingsToClear(status: readonly KnownJobState[], access: Access, signal: AbortSignal | undefined): Promise<AuditTargets> {
+  const query = { status, sort_by: "create_time", sort_order: "desc", offset: 0, limit: MAX_TARGETS };
+  const result = await callForBrowser(operations.listJobs, access, { query, signal, limits: LOOKUP_LIMITS });
   if (!result.ok) return { things: [] };
   const response = result.value.value;
   const { jobs, pagination } = response;
-  const { isLast, isCut, end } = pageOf(response, 0);
+  const { isLast, isCut, end } = toPage(response, 0);
   return {
     things: toAuditThings(
       jobs.map(({ id }) => id),
       access,
     ),
     count: pagination.total ?? end,
-    isAtLeast: pagination.total === undefined && (isCut || (!isLast && (pagination.has_more === true || end >= MAX_THINGS))),
+    isAtLeast: pagination.total === undefined && (isCut || (!isLast && (pagination.has_more === true || end >= MAX_TARGETS))),
   };
 }
 
 const MAX_LENGTH = 500;
 const loggedFields = ["id", "prompt_id", "task_id", "name", "path", "code", "cleared", "created_new"] as const;
-const counted = ["deleted", "added", "removed", "cancelled", "stopped", "stopping"] as const;
+const countedFields = ["deleted", "added", "removed", "cancelled", "stopped", "stopping"] as const;
 
-export function outcomeOf(value: unknown): string | undefined {
+export function toOutcome(value: unknown): string | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const fields = new Map<string, unknown>(Object.entries(value));
   const parts: string[] = [];
@@ -86,7 +88,7 @@ export function outcomeOf(value: unknown): string | undefined {
     const field = fields.get(name);
     if (typeof field === "string" || typeof field === "boolean") parts.push(`${name}=${field}`);
   }
-  for (const name of counted) {
+  for (const name of countedFields) {
     const field = fields.get(name);
     if (Array.isArray(field))
       parts.push(`${name}=${field.length}${field.length > 0 ? ` (${field.slice(0, 5).map(String).join(", ")})` : ""}`);

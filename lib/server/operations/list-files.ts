@@ -1,10 +1,10 @@
-// User data files of a folder. A missing folder is empty. Paths start at the folder for every service (wire facts 3.21).
+// User data files of a folder. A missing folder is empty. Returned paths are relative to the folder for every service (wire facts 3.21).
 
 import "server-only";
-import { TOP } from "@/lib/contract/assets/file-refs";
+import { ROOT_FOLDER } from "@/lib/contract/assets/file-refs";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
-import { noteSkipped, skippedIn } from "@/lib/contract/json/readers";
+import { countSkipped, recordSkipped } from "@/lib/contract/json/readers";
 import { operations } from "@/lib/contract/operations";
 import { type UserdataFile } from "@/lib/contract/operations/files";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -12,7 +12,7 @@ import { redactForBrowser } from "../answers/redact";
 import { type Context } from "../auth/viewer";
 import { openConnection } from "../connections/access";
 import { readOperationQuery } from "../requests/read-request";
-import { asUpstreamNotFound } from "../upstream/failures";
+import { toUpstreamNotFound } from "../upstream/failures";
 import { type Upstream } from "../upstream/upstream";
 
 type Files = Result<UserdataFile[], Failure>;
@@ -24,7 +24,7 @@ export async function listFiles(context: Context, search: URLSearchParams, signa
   if (!query.ok) return query;
   const folderResult = await listFolder(access.value.upstream, query.value, signal);
   return folderResult.ok
-    ? ok(noteSkipped(redactForBrowser(folderResult.value, access.value), skippedIn(folderResult.value)))
+    ? ok(recordSkipped(redactForBrowser(folderResult.value, access.value), countSkipped(folderResult.value)))
     : failed(redactForBrowser(folderResult.failure, access.value));
 }
 
@@ -32,31 +32,32 @@ export async function listFolder(upstream: Upstream, query: Record<string, unkno
   const dir = String(query.dir);
   const list = async (folder: string): Promise<Files> => {
     const files = await upstream.call(operations.listUserdata, { query: { ...query, dir: folder }, signal });
-    if (files.ok) return ok(mapped(files.value, (file) => ({ ...file, path: file.path.replace(/^\/+/, "") })));
-    if (!isNoFolder(files.failure)) return files;
+    if (files.ok) return ok(mapFiles(files.value, (file) => ({ ...file, path: file.path.replace(/^\/+/, "") })));
+    if (!isMissingFolder(files.failure)) return files;
     // If the job list also returns 404, the folder's 404 doesn't mean that the folder is missing.
     const jobs = await upstream.call(operations.listJobs, { query: { offset: 0, limit: 1 }, signal });
-    return jobs.ok || jobs.failure.status !== 404 ? ok([]) : failed(asUpstreamNotFound(files.failure));
+    return jobs.ok || jobs.failure.status !== 404 ? ok([]) : failed(toUpstreamNotFound(files.failure));
   };
   const result = await list(dir);
-  if (!result.ok || result.value.length === 0 || dir === TOP || !result.value.every(({ path }) => path.startsWith(dir))) return result;
-  const cut = mapped(result.value, (file) => ({ ...file, path: file.path.slice(dir.length) }));
-  // In paths that start at the folder, files directly in it have no slash.
-  if (query.recurse !== true) return ok(cut);
-  // Either the paths start at the top, or the folder holds nothing but a folder of its own name. In that case the inner listing has the
-  // same files, all of them: with paths from the top, the shortest path of a folder is never inside the folder of its name.
+  if (!result.ok || result.value.length === 0 || dir === ROOT_FOLDER || !result.value.every(({ path }) => path.startsWith(dir)))
+    return result;
+  const relativeFiles = mapFiles(result.value, (file) => ({ ...file, path: file.path.slice(dir.length) }));
+  // If paths are relative to the folder, files directly in it have no slash.
+  if (query.recurse !== true) return ok(relativeFiles);
+  // Either the paths start at the top, or the folder contains only a folder with the same name. In the latter case, the inner listing has the
+  // same files. With paths from the top it never does, because the shortest path of a folder is not inside the folder of its name.
   const inner = await list(dir + dir);
-  // The answer is shown as it is: a wrongly cut path names no existing file, because each file of this folder begins with its name.
-  if (!inner.ok) return inner.failure.status === 401 ? inner : ok(cut);
+  // The listing is returned unchanged. A path that was cut wrongly names no existing file, because each file of this folder begins with its name.
+  if (!inner.ok) return inner.failure.status === 401 ? inner : ok(relativeFiles);
   const innerPaths = new Set(inner.value.map(({ path }) => path));
-  return cut.every(({ path }) => innerPaths.has(path)) ? result : ok(cut);
+  return relativeFiles.every(({ path }) => innerPaths.has(path)) ? result : ok(relativeFiles);
 }
 
-function mapped(files: UserdataFile[], change: (file: UserdataFile) => UserdataFile): UserdataFile[] {
-  return noteSkipped(files.map(change), skippedIn(files));
+function mapFiles(files: UserdataFile[], change: (file: UserdataFile) => UserdataFile): UserdataFile[] {
+  return recordSkipped(files.map(change), countSkipped(files));
 }
 
-/** A folder exists once it holds something: until then some services answer 404. */
-function isNoFolder({ code, status }: Failure): boolean {
+/** Some services return 404 for a folder without files. */
+function isMissingFolder({ code, status }: Failure): boolean {
   return code === "NOT_FOUND" && status === 404;
 }

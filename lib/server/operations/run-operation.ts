@@ -1,70 +1,71 @@
-// Runs an operation of the interface: calls the connection's service with the member's key.
+// Runs an operation of the service API: calls the connection's service with the member's key.
 
 import "server-only";
-import { type AuditThing, writeThings } from "@/lib/contract/audit/audit-items";
+import { type AuditTarget, formatTargets } from "@/lib/contract/audit/audit-items";
 import { RAW_PARAMETER } from "@/lib/contract/console";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
-import { answersBytes, isRead, type Operation } from "@/lib/contract/operation";
+import { isRead, type Operation, returnsBytes } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { looksLikeToken } from "@/lib/contract/people/sign-in";
 import { maskText } from "@/lib/contract/secrets/secret-texts";
-import { LABEL_HEADER, readLabel } from "@/lib/contract/workflow/submission";
-import { nameInExtraData, namelessWorkflow } from "@/lib/contract/workflow/workflow-name";
+import { LABEL_HEADER, parseLabel } from "@/lib/contract/workflow/submission";
+import { formatNamelessWorkflow, getNameInExtraData } from "@/lib/contract/workflow/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { toByteStream } from "@/lib/shared/web-stream";
 import { subscribeToLiveOutputs } from "../answers/live-progress";
 import { maskJsonStream } from "../answers/mask-stream";
 import { readCatalogue } from "../answers/node-classes";
 import { callForBrowser } from "../answers/process-response";
-import { forPrograms, redactForBrowser } from "../answers/redact";
+import { redactForApi, redactForBrowser } from "../answers/redact";
 import { type Access, openFor } from "../connections/access";
 import { type AuthedContext } from "../context";
-import { connectionIn, readJson, readOperationQuery, searchOf } from "../requests/read-request";
+import { getConnectionParam, getSearchParams, readJson, readOperationQuery } from "../requests/read-request";
 import {
-  bytesAnswer,
-  emptyAnswer,
-  fileAnswer,
-  jsonAnswer,
-  passedRequestHeaders,
-  refusedRange,
-  sharedAnswer,
+  bytesResponse,
+  emptyResponse,
+  fileResponse,
+  jsonBytesResponse,
+  jsonResponse,
+  pickRequestHeaders,
+  rangeNotSatisfiable,
+  sharedJsonResponse,
   unreadableHeaders,
-  writtenAnswer,
 } from "../requests/responses";
 import { type CallInput, type UploadBody } from "../upstream/outgoing";
-import { type AuditTargets, auditTargetsAfter, auditTargetsFromRequest, outcomeOf } from "./audit-targets";
+import { type AuditTargets, auditTargetsFromRequest, auditTargetsFromResponse, toOutcome } from "./audit-targets";
 
 const MAX_NAME_LENGTH = 100;
 
-/** `broken`: the reason afterwards if the stream ended early. */
+/** `broken` returns why the stream ended early, if it did. */
 type CountedUpload = { body: UploadBody; broken(): "client-gone" | "truncated" | undefined };
 
 function openUpload(request: Request, operation: Operation): Result<CountedUpload, Failure> {
   const contentType = request.headers.get("content-type") ?? "";
   if (operation.body?.kind === "multipart" && !/^multipart\/form-data\s*;.*boundary=/i.test(contentType)) {
-    return failed(refusal("UNSUPPORTED_MEDIA_TYPE", "The body must be multipart/form-data."));
+    return failed(createFailure("UNSUPPORTED_MEDIA_TYPE", "The body must be multipart/form-data."));
   }
-  const announced = request.headers.get("content-length");
-  const contentLength = announced !== null && /^\d+$/.test(announced) ? Math.min(Number(announced), Number.MAX_SAFE_INTEGER) : undefined;
-  if (request.body === null && operation.body?.kind === "multipart") return failed(refusal("MISSING_FILE", "The upload is empty."));
+  const lengthHeader = request.headers.get("content-length");
+  const contentLength =
+    lengthHeader !== null && /^\d+$/.test(lengthHeader) ? Math.min(Number(lengthHeader), Number.MAX_SAFE_INTEGER) : undefined;
+  if (request.body === null && operation.body?.kind === "multipart") return failed(createFailure("MISSING_FILE", "The upload is empty."));
   let broken: "client-gone" | "truncated" | undefined;
   const reader = (request.body ?? new Blob([]).stream()).getReader();
-  let counted = 0;
+  let receivedBytes = 0;
   let isAbandoned = false;
-  // Nothing is read before the service asks: the sender may be waiting for the answer whether it has to send at all.
+  // Reads only on demand, because the sender may wait for a response before sending the body.
   const stream = toByteStream(
     async () => {
       const next = await reader.read().catch((error: unknown) => {
         broken = "client-gone";
         throw error;
       });
-      counted += next.value?.byteLength ?? 0;
-      // If the reader has stopped, an end is not the sender's fault.
-      if (!next.done || isAbandoned || contentLength === undefined || counted === contentLength) return next;
+      receivedBytes += next.value?.byteLength ?? 0;
+      // If the reader has stopped, an early end is not the sender's fault.
+      if (!next.done || isAbandoned || contentLength === undefined || receivedBytes === contentLength) return next;
       broken = "truncated";
-      throw new Error(`the upload ended after ${counted} of ${contentLength} bytes`);
+      throw new Error(`the upload ended after ${receivedBytes} of ${contentLength} bytes`);
     },
     (reason) => {
       isAbandoned = true;
@@ -80,16 +81,16 @@ export async function runOperation(
   context: AuthedContext,
   params: Result<Record<string, string>, Failure>,
 ): Promise<Result<Response, Failure>> {
-  const search = searchOf(context.request);
+  const search = getSearchParams(context.request);
   const query = readOperationQuery(search, operation);
   // Checked first, so that a member without a connection gets that error and not one about the body.
-  const access = await openFor(context, connectionIn(context.request), operation);
+  const access = await openFor(context, getConnectionParam(context.request), operation);
   if (!access.ok) return access;
   if (!params.ok) return params;
   if (!query.ok) return query;
   context.annotateAudit({ connectionId: access.value.connection.id, target: Object.values(params.value).join("/") || undefined });
   const input = { params: params.value, query: query.value, signal: context.request.signal };
-  if (answersBytes(operation)) return readBytes(operation, context, access.value, input);
+  if (returnsBytes(operation)) return forwardBytes(operation, context, access.value, input);
   if (search.has(RAW_PARAMETER) && operation.method === "GET") return sendRaw(operation, access.value, input);
   if (operation.name === operations.getObjectInfo.name) return sendCatalogue(access.value, input);
   if (operation.body?.kind === "multipart" || operation.body?.kind === "octets") return upload(operation, context, access.value, input);
@@ -98,59 +99,61 @@ export async function runOperation(
   if (!json.ok) return json;
   const isSubmission = operation.subject === "submission";
   if (isSubmission) subscribeToLiveOutputs(access.value);
-  const body = isSubmission ? withoutTokens(json.value) : json.value;
+  const body = isSubmission ? removeTokens(json.value) : json.value;
   return call(operation, context, access.value, { ...input, json: body });
 }
 
-/** An answer of any size as a file: masked, but not parsed. */
+/** Sends a response of any size as a file: masked, but not parsed. */
 async function sendRaw(operation: Operation, access: Access, input: CallInput): Promise<Result<Response, Failure>> {
   const result = await access.upstream.forward(operation, input);
   if (!result.ok) return failed(redactForBrowser(result.failure, access));
   const { body } = result.value;
   const name = [operation.name, ...Object.values(input.params ?? {})].join("-").replaceAll(/[^\w.-]+/g, "_");
-  return ok(fileAnswer(body && maskJsonStream(body, access.apiKey), `${name.slice(0, MAX_NAME_LENGTH)}.json`));
+  return ok(fileResponse(body && maskJsonStream(body, access.apiKey), `${name.slice(0, MAX_NAME_LENGTH)}.json`));
 }
 
-/** Already written, and not parsed here. */
+/** Sends the stored JSON text without parsing it. */
 async function sendCatalogue(access: Access, input: CallInput): Promise<Result<Response, Failure>> {
   const catalogue = await readCatalogue(access, { ...input, waits: "poll" });
-  return catalogue.ok ? ok(writtenAnswer(catalogue.value.json)) : catalogue;
+  return catalogue.ok ? ok(jsonBytesResponse(catalogue.value.json)) : catalogue;
 }
 
 async function call(operation: Operation, context: AuthedContext, access: Access, input: CallInput): Promise<Result<Response, Failure>> {
-  const asking = isRead(operation) ? { things: [] } : await auditTargetsFromRequest(operation, access, input);
-  context.annotateAudit({ outcome: writeThings(asking.things, undefined, asking) });
+  const requestTargets = isRead(operation) ? { things: [] } : await auditTargetsFromRequest(operation, access, input);
+  context.annotateAudit({ outcome: formatTargets(requestTargets.things, undefined, requestTargets) });
   const result = await callForBrowser(operation, access, input);
   if (!result.ok) return result;
   const { status, value, skipped } = result.value;
-  // The audit entry of a submission names its job, by which the log finds the submitter.
+  // The audit entry of a submission names its job, which identifies the submitter in lists.
   const jobId = operation.subject === "submission" ? textOf(objectOf(value)?.prompt_id) : undefined;
   const auditTargets: AuditTargets =
-    jobId === undefined ? auditTargetsAfter(asking, value, access) : { things: [await submitted(jobId, context, access, input.json)] };
+    jobId === undefined
+      ? auditTargetsFromResponse(requestTargets, value, access)
+      : { things: [await toSubmittedThing(jobId, context, access, input.json)] };
   context.annotateAudit({
-    outcome: writeThings(auditTargets.things, outcomeOf(value), auditTargets),
+    outcome: formatTargets(auditTargets.things, toOutcome(value), auditTargets),
     ...(jobId !== undefined && { target: jobId }),
   });
-  if (value === undefined) return ok(emptyAnswer(status === 204 ? 204 : 200));
-  const sender = toSender(value, context, access);
+  if (value === undefined) return ok(emptyResponse(status === 204 ? 204 : 200));
+  const responseValue = toResponseValue(value, context, access);
   const headers = unreadableHeaders(skipped);
-  const isShared = operation.reads === "jobs" && typeof sender === "object" && sender !== null;
-  return ok(isShared ? sharedAnswer(sender, status, headers) : jsonAnswer(sender, status, headers));
+  const isShared = operation.reads === "jobs" && typeof responseValue === "object" && responseValue !== null;
+  return ok(isShared ? sharedJsonResponse(responseValue, status, headers) : jsonResponse(responseValue, status, headers));
 }
 
-function toSender(value: unknown, { composition: { env }, request, viewer }: AuthedContext, { connection }: Access): unknown {
+function toResponseValue(value: unknown, { composition: { env }, request, viewer }: AuthedContext, { connection }: Access): unknown {
   if (viewer.credential.kind !== "token") return value;
   const host = request.headers.get("host");
-  return forPrograms(value, { env, openedAt: host && `http://${host}`, connectionId: connection.id });
+  return redactForApi(value, { env, openedAt: host && `http://${host}`, connectionId: connection.id });
 }
 
-/** The name that lists will show: the workflow's, as it was last known, and the label of the request. */
-async function submitted(id: string, { request, composition }: AuthedContext, access: Access, json: unknown): Promise<AuditThing> {
-  const label = readLabel(request.headers.get(LABEL_HEADER));
+/** The name that lists will show: the workflow's last known name and the label of the request. */
+async function toSubmittedThing(id: string, { request, composition }: AuthedContext, access: Access, json: unknown): Promise<AuditTarget> {
+  const label = parseLabel(request.headers.get(LABEL_HEADER));
   const extraData = objectOf(json)?.extra_data;
   const workflowId = textOf(objectOf(objectOf(objectOf(extraData)?.extra_pnginfo)?.workflow)?.id);
   const storedName = workflowId === undefined ? undefined : await workflowName(workflowId, composition, access);
-  const workflow = nameInExtraData(extraData) || (workflowId && (storedName ?? namelessWorkflow(workflowId)));
+  const workflow = getNameInExtraData(extraData) || (workflowId && (storedName ?? formatNamelessWorkflow(workflowId)));
   const name = [workflow, label].filter(Boolean).join(" · ");
   return redactForBrowser({ id, ...(name && { name: maskText(name) }) }, access);
 }
@@ -163,7 +166,7 @@ async function workflowName(
   try {
     return (await store.workflowNames.list(connection.id, [workflowId])).get(workflowId);
   } catch (err) {
-    // The job is already accepted: a failure now would invite a second submission.
+    // The job is already accepted, and a failure now would invite a second submission.
     log.error({ err, connectionId: connection.id }, "workflow name read failed");
     return undefined;
   }
@@ -174,27 +177,27 @@ async function upload(operation: Operation, context: AuthedContext, access: Acce
   if (!uploadResult.ok) return uploadResult;
   const result = await call(operation, context, access, { ...input, body: uploadResult.value.body });
   const broken = result.ok ? undefined : uploadResult.value.broken();
-  if (broken === "truncated") return failed(refusal("TRUNCATED_UPLOAD", "The upload ended before its announced length."));
+  if (broken === "truncated") return failed(createFailure("TRUNCATED_UPLOAD", "The upload ended before its announced length."));
   if (broken === "client-gone") return failed({ code: "CLIENT_GONE", message: "The upload was cancelled.", status: 0 });
   return result;
 }
 
-async function readBytes(
+async function forwardBytes(
   operation: Operation,
   context: AuthedContext,
   access: Access,
   input: CallInput,
 ): Promise<Result<Response, Failure>> {
-  const result = await access.upstream.forward(operation, { ...input, headers: passedRequestHeaders(context.request) });
+  const result = await access.upstream.forward(operation, { ...input, headers: pickRequestHeaders(context.request) });
   if (!result.ok) return failed(redactForBrowser(result.failure, access));
-  return ok(result.value.status === 416 ? await refusedRange(result.value, context.requestId) : bytesAnswer(result.value));
+  return ok(result.value.status === 416 ? await rangeNotSatisfiable(result.value, context.requestId) : bytesResponse(result.value));
 }
 
 /**
- * Clients also send their key beside the graph, for nodes that call other services with it. A token of this console must not reach a
- * service. The stored key is not put in its place, because a graph could carry it elsewhere.
+ * Clients also send their key next to the graph, for nodes that call other services with it. A console token must not reach a service,
+ * and the stored key does not replace it, because a graph could send it elsewhere.
  */
-function withoutTokens<T>(body: T): T {
+function removeTokens<T>(body: T): T {
   if (!isObject(body) || !isObject(body.extra_data)) return body;
   const nonSecrets = Object.entries(body.extra_data).filter(([, value]) => typeof value !== "string" || !looksLikeToken(value.trim()));
   return { ...body, extra_data: withSpellingsOf(body.extra_data, Object.fromEntries(nonSecrets)) };

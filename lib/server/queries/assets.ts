@@ -1,9 +1,9 @@
 // Assets of a connection: lists, details, mask layers and lookup by content hash.
 
 import "server-only";
-import { writeThings } from "@/lib/contract/audit/audit-items";
+import { formatTargets } from "@/lib/contract/audit/audit-items";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
-import { type Failure, isNotThere } from "@/lib/contract/failure";
+import { type Failure, isNotFound } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { type Asset, type AssetsAnswer, type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -12,8 +12,8 @@ import { type Context } from "../auth/viewer";
 import { findConnection, openConnection, readThrough } from "../connections/access";
 import { storeAssetSupport } from "../connections/change";
 import { type AuthedContext } from "../context";
-import { outcomeOf } from "../operations/audit-targets";
-import { connectionIn, readJson, readQuery } from "../requests/read-request";
+import { toOutcome } from "../operations/audit-targets";
+import { getConnectionParam, readJson, readQuery } from "../requests/read-request";
 
 export async function listAssets(context: Context, query: AssetsQuery, connection?: string): Promise<Result<AssetsAnswer, Failure>> {
   const listedAssets = await readThrough(context, connection, operations.listAssets, { query });
@@ -37,24 +37,24 @@ export async function getMaskLayer(
   if (!query.ok) return query;
   const layers = await access.value.upstream.call(operations.getMaskLayers, { query: query.value, signal });
   if (layers.ok) return ok({ mask: redactForBrowser(layers.value.mask, access.value) ?? null });
-  return isNotThere(layers.failure) ? ok({ mask: null }) : failed(redactForBrowser(layers.failure, access.value));
+  return isNotFound(layers.failure) ? ok({ mask: null }) : failed(redactForBrowser(layers.failure, access.value));
 }
 
 const { createAssetFromHash } = operations;
 
-/** `isUnclear`: the service accepted the hash, but named another one or none. */
+/** `isUnclear`: the service accepted the hash, but returned a different one or none. */
 type KnownContent = { asset: Asset | null; isUnclear?: true };
 
-export async function createOfKnownContent({ annotateAudit, ...context }: AuthedContext): Promise<Result<KnownContent, Failure>> {
-  const access = await openConnection(context, connectionIn(context.request));
+export async function createFromKnownContent({ annotateAudit, ...context }: AuthedContext): Promise<Result<KnownContent, Failure>> {
+  const access = await openConnection(context, getConnectionParam(context.request));
   if (!access.ok) return access;
   annotateAudit({ connectionId: access.value.connection.id });
   const json = await readJson(context, createAssetFromHash.body.schema);
   if (!json.ok) return json;
   const result = await access.value.upstream.call(createAssetFromHash, { json: json.value, signal: context.request.signal });
   if (!result.ok && result.failure.status !== 404) return failed(redactForBrowser(result.failure, access.value));
-  // An answer that does not name the offered hash proves nothing.
+  // A response with a different hash proves nothing.
   const asset = result.ok && result.value.asset_hash === json.value.hash ? redactForBrowser(result.value, access.value) : null;
-  annotateAudit({ outcome: asset ? writeThings([asset], outcomeOf(asset)) : "unknown hash" });
+  annotateAudit({ outcome: asset ? formatTargets([asset], toOutcome(asset)) : "unknown hash" });
   return ok({ asset, ...(result.ok && !asset && { isUnclear: true as const }) });
 }

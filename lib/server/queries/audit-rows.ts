@@ -1,17 +1,17 @@
 // Rows of the audit log: grouped, with names, and as CSV. Also bundled for commands, which have no session.
 
 import "server-only";
-import { type AuditItem, type AuditPart, describeMemberChange, personLabel, readMemberChange } from "@/lib/contract/audit/audit";
-import { type AuditThing, familyOf, readThings } from "@/lib/contract/audit/audit-items";
-import { BYTE_ORDER_MARK, csvLine } from "@/lib/shared/text";
+import { type AuditItem, type AuditPart, describeMemberChange, formatPerson, parseMemberChange } from "@/lib/contract/audit/audit";
+import { type AuditTarget, findFamily, parseTargets } from "@/lib/contract/audit/audit-items";
+import { BYTE_ORDER_MARK, formatCsvLine } from "@/lib/shared/text";
 import { type AuditSearch, type StoredEntry } from "../store/audit/audit";
 import { type Store } from "../store/store";
 
-const MOMENT_MS = 10_000;
-/** Listed one by one on a page; further ones are only counted. */
+const MAX_GROUP_GAP_MS = 10_000;
+/** Pages list this many parts of a row. Further ones are only counted. */
 const MAX_PARTS = 100;
-/** Acts that clients do on many things without an act id; signing in twice, for instance, is two acts. */
-const ofMany = new Set([
+/** Actions that clients repeat for many things without an act id. Other actions, such as two sign-ins, are separate rows. */
+const groupableActions = new Set([
   "manageQueue",
   "manageHistory",
   "stopJobs",
@@ -26,47 +26,47 @@ const ofMany = new Set([
   "submitPrompt",
 ]);
 
-/** `actId`: the client's id for one act on many things. */
+/** `actId` is the client's id for one action on many things. */
 export type LoggedAct = AuditItem & { actId?: string };
 
-/** Each act with its entries, newest first. A row has the id before which the next page begins. */
+/** Groups the entries of each act into rows, newest first. A row's id is the cursor of the next page. */
 export function groupAudit(acts: readonly (readonly LoggedAct[])[], maxParts = MAX_PARTS): AuditItem[] {
   const rows: AuditItem[] = [];
-  let before: LoggedAct | undefined;
+  let previous: LoggedAct | undefined;
   for (const [newest, ...rest] of acts) {
     if (!newest) continue;
     const row = rows.at(-1);
-    if (row && before && isSameAct(before, newest)) {
-      rows[rows.length - 1] = { ...together(row), id: newest.id, ...partsOf([newest], maxParts, row) };
-    } else rows.push(rowOf([newest, ...rest], maxParts));
-    before = newest;
+    if (row && previous && isSameAct(previous, newest)) {
+      rows[rows.length - 1] = { ...removeTarget(row), id: newest.id, ...collectParts([newest], maxParts, row) };
+    } else rows.push(toRow([newest, ...rest], maxParts));
+    previous = newest;
   }
   return rows;
 }
 
-function rowOf(entries: readonly [LoggedAct, ...LoggedAct[]], maxParts: number): AuditItem {
+function toRow(entries: readonly [LoggedAct, ...LoggedAct[]], maxParts: number): AuditItem {
   const [newest, ...rest] = entries;
-  const parts = partsOf(entries, maxParts);
-  // A successful entry describes the act; if none succeeded, the newest refusal does.
-  const completed = entries.filter(isDone);
+  const parts = collectParts(entries, maxParts);
+  // A successful entry describes the act. If none succeeded, the newest refusal does.
+  const completed = entries.filter(isSuccess);
   const { outcome, actId: _, ...facts } = completed[0] ?? newest;
   if (rest.length === 0) {
-    const text = readThings(outcome).outcome;
-    const change = text === undefined ? undefined : readMemberChange(text);
+    const text = parseTargets(outcome).outcome;
+    const change = text === undefined ? undefined : parseMemberChange(text);
     if (change) return { ...facts, change, outcome: describeMemberChange(change), ...parts };
     return { ...facts, ...(text !== undefined && { outcome: text }), ...parts };
   }
   const isMixed = entries.some(({ action }) => action !== facts.action);
-  const refused = completed.length === 0 ? 0 : entries.length - completed.length;
-  const row = { ...together(facts), id: newest.id, at: newest.at, ...parts, ...(refused > 0 && { refused }) };
-  return isMixed ? { ...row, action: familyOf(facts.action) ?? facts.action } : row;
+  const refusedCount = completed.length === 0 ? 0 : entries.length - completed.length;
+  const row = { ...removeTarget(facts), id: newest.id, at: newest.at, ...parts, ...(refusedCount > 0 && { refused: refusedCount }) };
+  return isMixed ? { ...row, action: findFamily(facts.action) ?? facts.action } : row;
 }
 
-function together({ outcome: _outcome, target: _target, ...rest }: AuditItem): AuditItem {
+function removeTarget({ outcome: _outcome, target: _target, ...rest }: AuditItem): AuditItem {
   return rest;
 }
 
-function isDone({ status }: AuditItem): boolean {
+function isSuccess({ status }: AuditItem): boolean {
   return status < 400;
 }
 
@@ -74,25 +74,25 @@ function isSameAct(newer: LoggedAct, older: LoggedAct): boolean {
   return (
     newer.actId === undefined &&
     older.actId === undefined &&
-    ofMany.has(newer.action) &&
+    groupableActions.has(newer.action) &&
     newer.action === older.action &&
     newer.member?.id === older.member?.id &&
     newer.via === older.via &&
     newer.connection?.id === older.connection?.id &&
     newer.status === older.status &&
     newer.code === older.code &&
-    newer.at - older.at <= MOMENT_MS
+    newer.at - older.at <= MAX_GROUP_GAP_MS
   );
 }
 
 type Parts = Pick<AuditItem, "moreParts" | "isAtLeast"> & { parts: AuditPart[] };
 
-/** Adds the parts to those of the row that these entries continue. */
-function partsOf(entries: readonly AuditItem[], maxParts: number, row: Partial<Parts> = {}): Parts {
+/** Appends the parts to those of the row that these entries continue. */
+function collectParts(entries: readonly AuditItem[], maxParts: number, row: Partial<Parts> = {}): Parts {
   let { moreParts = 0, isAtLeast } = row;
   const { parts = [] } = row;
   for (const entry of entries) {
-    const { listed, unlisted, isAtLeast: isSo } = partsOfOne(entry);
+    const { listed, unlisted, isAtLeast: isSo } = toParts(entry);
     isAtLeast ??= isSo;
     const remainingParts = maxParts - parts.length;
     parts.push(...listed.slice(0, remainingParts));
@@ -101,27 +101,27 @@ function partsOf(entries: readonly AuditItem[], maxParts: number, row: Partial<P
   return { parts, ...(moreParts > 0 && { moreParts }), ...(isAtLeast && { isAtLeast }) };
 }
 
-function partsOfOne(entry: AuditItem): { listed: AuditPart[]; unlisted: number; isAtLeast?: true } {
-  const { things, more: unlisted = 0, isAtLeast, outcome } = readThings(entry.outcome);
-  const mark = { at: entry.at, ...(!isDone(entry) && { isRefused: true as const }) };
+function toParts(entry: AuditItem): { listed: AuditPart[]; unlisted: number; isAtLeast?: true } {
+  const { things, more: unlisted = 0, isAtLeast, outcome } = parseTargets(entry.outcome);
+  const mark = { at: entry.at, ...(!isSuccess(entry) && { isRefused: true as const }) };
   const id = entry.target ?? /^(?:id|path|name|prompt_id|task_id)=(.+?)(?= \w+=|$)/.exec(outcome ?? "")?.[1];
-  const named: readonly AuditThing[] = things.length > 0 || id === undefined ? things : [{ id }];
-  return { listed: named.map((thing) => ({ ...thing, ...mark })), unlisted, isAtLeast };
+  const targets: readonly AuditTarget[] = things.length > 0 || id === undefined ? things : [{ id }];
+  return { listed: targets.map((thing) => ({ ...thing, ...mark })), unlisted, isAtLeast };
 }
 
 type LogStore = Pick<Store, "audit" | "members">;
 
-const EXPORT_PAGE = 100;
-/** The file names every target, and one entry may name a hundred. */
+const EXPORT_PAGE_SIZE = 100;
+/** Smaller than for pages, because the file names every target and one entry may have a hundred. */
 const EXPORT_ENTRIES = 1_000;
-/** How many entries are read for a page, and for one row of the file. More entries start another row. */
+/** The most entries read for a page, or for one row of the file. More entries start another row. */
 export const MAX_READ_ENTRIES = 5_000;
 
 export async function* writeAuditCsv(store: LogStore, names: Names, filter: AuditSearch): AsyncGenerator<string, void> {
   const search = { ...filter, upTo: await store.audit.newestId() };
   yield (
     BYTE_ORDER_MARK +
-    csvLine([
+    formatCsvLine([
       "time",
       "member",
       "member_id",
@@ -139,22 +139,25 @@ export async function* writeAuditCsv(store: LogStore, names: Names, filter: Audi
       "member_email",
     ])
   );
-  let before: number | undefined;
-  let open: LoggedAct[][] = [];
+  let beforeId: number | undefined;
+  let openActs: LoggedAct[][] = [];
   for (;;) {
-    const { acts, isOver } = await store.audit.listActs({ ...search, before }, { acts: EXPORT_PAGE, entries: EXPORT_ENTRIES });
-    before = acts.at(-1)?.[0]?.id;
-    const items = [...open, ...(await toItems(store, acts, names))];
+    const { acts, isOver } = await store.audit.listActs(
+      { ...search, before: beforeId },
+      { acts: EXPORT_PAGE_SIZE, entries: EXPORT_ENTRIES },
+    );
+    beforeId = acts.at(-1)?.[0]?.id;
+    const items = [...openActs, ...(await toItems(store, acts, names))];
     const rows = groupAudit(items, Number.POSITIVE_INFINITY);
-    // The last row may continue in the next page, where it is completed.
+    // The last row may continue on the next page, so it is written with that page.
     const last = isOver || items.length > MAX_READ_ENTRIES ? undefined : rows.pop();
-    open = last ? items.filter(([newest]) => newest && newest.id < (rows.at(-1)?.id ?? Number.POSITIVE_INFINITY)) : [];
-    if (rows.length > 0) yield rows.map((row) => csvLine(cellsOf(row))).join("");
+    openActs = last ? items.filter(([newest]) => newest && newest.id < (rows.at(-1)?.id ?? Number.POSITIVE_INFINITY)) : [];
+    if (rows.length > 0) yield rows.map((row) => formatCsvLine(toCells(row))).join("");
     if (isOver) return;
   }
 }
 
-function cellsOf({ at, member, via, action, connection, target, status, code, outcome, requestId, ...of }: AuditItem) {
+function toCells({ at, member, via, action, connection, target, status, code, outcome, requestId, ...of }: AuditItem) {
   const { parts = [], moreParts = 0, isAtLeast } = of;
   const cells = [new Date(at).toISOString(), member?.name, member?.id];
   return [
@@ -168,24 +171,24 @@ function cellsOf({ at, member, via, action, connection, target, status, code, ou
     outcome,
     requestId,
     isAtLeast ? `${parts.length + moreParts}+` : parts.length + moreParts,
-    parts.map(partText).join("; "),
+    parts.map(formatPart).join("; "),
     via,
     member?.email,
   ];
 }
 
-function partText({ id, name }: AuditPart): string {
+function formatPart({ id, name }: AuditPart): string {
   return name === undefined || name === id ? id : `${name} (${id})`;
 }
 
-/** `people`: labels of members by id. Removed members are added when entries name them. */
+/** `people` contains labels of members by id. Removed members are added when entries refer to them. */
 type Names = { connections: ReadonlyMap<string, string>; people: Map<string, string>; emails: ReadonlyMap<string, string> };
 
 export async function readNames(store: LogStore, connections: readonly { id: string; name: string }[]): Promise<Names> {
   const team = await store.members.list();
   return {
     connections: new Map(connections.map(({ id, name }) => [id, name])),
-    people: new Map(team.map((member) => [member.id, personLabel(member)])),
+    people: new Map(team.map((member) => [member.id, formatPerson(member)])),
     emails: new Map(team.map(({ id, email }) => [id, email])),
   };
 }
@@ -198,11 +201,11 @@ export async function toItems(store: LogStore, acts: readonly (readonly StoredEn
   const ids = acts.flat().flatMap(({ action, target = "" }) => (memberActions.has(action) && MEMBER_ID.test(target) ? [target] : []));
   const unknown = [...new Set(ids)].filter((id) => !names.people.has(id));
   if (unknown.length > 0)
-    for (const { id, name, email } of await store.audit.lastNames(unknown)) names.people.set(id, personLabel({ name, email }));
+    for (const { id, name, email } of await store.audit.lastNames(unknown)) names.people.set(id, formatPerson({ name, email }));
   return acts.map((entries) => entries.map((entry) => toItem(entry, names)));
 }
 
-/** Whether an older row contains the name of a member's private connection, which newer rows omit. */
+/** True if an older row contains the name of a member's private connection, which newer rows omit. */
 function isPrivateName({ action, connectionId }: StoredEntry, { connections }: Names): boolean {
   return ["createConnection", "checkConnection"].includes(action) && (connectionId === undefined || !connections.has(connectionId));
 }

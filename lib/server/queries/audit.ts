@@ -1,4 +1,4 @@
-// The audit log for admins: one page, or a streamed file. Names of other members' own connections are left out.
+// The audit log for admins, as a page or a streamed file. Names of other members' private connections are left out.
 
 import "server-only";
 import {
@@ -7,7 +7,7 @@ import {
   type AuditItem,
   type AuditPage,
   type AuditQuery,
-  personLabel,
+  formatPerson,
 } from "@/lib/contract/audit/audit";
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
@@ -18,7 +18,7 @@ import { usableConnections } from "../connections/access";
 import { groupAudit, type LoggedAct, MAX_READ_ENTRIES, readNames, toItems, writeAuditCsv } from "./audit-rows";
 
 const HOUR_MS = 60 * 60_000;
-const READ_PAGE = 100;
+const READ_PAGE_SIZE = 100;
 
 export async function listAudit(context: Context, query: AuditQuery): Promise<Result<AuditPage, Failure>> {
   if (!hasRole(context.viewer.role, "admin")) return failed(adminOnly);
@@ -26,19 +26,19 @@ export async function listAudit(context: Context, query: AuditQuery): Promise<Re
   const { audit } = store;
   const names = await readNames(store, await usableConnections(context));
   const upTo = query.upTo ?? (await audit.newestId());
-  const search = { ...searchOf(context.composition, query), upTo };
-  const pages: LoggedAct[][] = [];
+  const search = { ...toSearch(context.composition, query), upTo };
+  const acts: LoggedAct[][] = [];
   let rows: AuditItem[] = [];
   let isOver = false;
   let isFull = true;
-  // One row more than the page shows: the last act may continue in rows that were not read.
-  while (isFull && rows.length <= query.limit && pages.flat().length < MAX_READ_ENTRIES) {
-    const limits = { acts: READ_PAGE, entries: MAX_READ_ENTRIES - pages.flat().length };
-    const page = await audit.listActs({ ...search, before: pages.at(-1)?.[0]?.id ?? query.before }, limits);
-    pages.push(...(await toItems(store, page.acts, names)));
-    rows = groupAudit(pages);
+  // Reads one row more than the page shows, because the last act may continue in unread rows.
+  while (isFull && rows.length <= query.limit && acts.flat().length < MAX_READ_ENTRIES) {
+    const limits = { acts: READ_PAGE_SIZE, entries: MAX_READ_ENTRIES - acts.flat().length };
+    const page = await audit.listActs({ ...search, before: acts.at(-1)?.[0]?.id ?? query.before }, limits);
+    acts.push(...(await toItems(store, page.acts, names)));
+    rows = groupAudit(acts);
     isOver = page.isOver;
-    isFull = page.acts.length === READ_PAGE;
+    isFull = page.acts.length === READ_PAGE_SIZE;
   }
   return ok({ entries: rows.slice(0, query.limit), hasMore: rows.length > query.limit || !isOver, upTo });
 }
@@ -46,15 +46,15 @@ export async function listAudit(context: Context, query: AuditQuery): Promise<Re
 export async function listAuditChoices({ composition: { store }, viewer }: Context): Promise<Result<AuditChoices, Failure>> {
   if (!hasRole(viewer.role, "admin")) return failed(adminOnly);
   const { members, actions } = await store.audit.choices();
-  return ok({ members: members.map(({ id, name, email }) => ({ id, name: personLabel({ name, email }) })), actions });
+  return ok({ members: members.map(({ id, name, email }) => ({ id, name: formatPerson({ name, email }) })), actions });
 }
 
 export async function* auditCsv(context: Context, filter: AuditFilter): AsyncGenerator<string, void> {
   const { store } = context.composition;
-  yield* writeAuditCsv(store, await readNames(store, await usableConnections(context)), searchOf(context.composition, filter));
+  yield* writeAuditCsv(store, await readNames(store, await usableConnections(context)), toSearch(context.composition, filter));
 }
 
-function searchOf({ now }: Parts<"now">, { member, action, on, from, to, within }: AuditFilter) {
+function toSearch({ now }: Parts<"now">, { member, action, on, from, to, within }: AuditFilter) {
   const since = within === undefined ? undefined : now() - within * HOUR_MS;
   return { memberId: member, action, connectionId: on, from: Math.max(from ?? 0, since ?? 0) || undefined, to };
 }

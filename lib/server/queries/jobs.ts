@@ -15,12 +15,12 @@ import {
   type JobStatus,
 } from "@/lib/contract/schemas/job";
 import { ok, type Result } from "@/lib/shared/result";
-import { noteTotalsInQueue } from "../answers/live-progress";
+import { recordQueueTotals } from "../answers/live-progress";
 import { readCatalogue } from "../answers/node-classes";
 import { callForBrowser } from "../answers/process-response";
 import { type Context } from "../auth/viewer";
-import { canStop } from "../capabilities/has-capability";
-import { type Access, findVisible, openForJobs, openQuietly, readThrough } from "../connections/access";
+import { canStopJobs } from "../capabilities/has-capability";
+import { type Access, findVisible, openForJobs, openInBackground, readThrough } from "../connections/access";
 
 export async function listJobs(context: Context, query: JobsQuery, connection?: string): Promise<Result<JobsAnswer, Failure>> {
   return readThrough(context, connection, operations.listJobs, { query });
@@ -43,17 +43,17 @@ export async function countJobs(
   if (!jobs.ok) return jobs;
   if (!running.ok) return running;
   if (!pending.ok) return pending;
-  const totalOf = ({ value }: typeof jobs.value) => value.pagination.total;
-  return ok({ jobs: totalOf(jobs.value), running: totalOf(running.value), pending: totalOf(pending.value) });
+  const getTotal = ({ value }: typeof jobs.value) => value.pagination.total;
+  return ok({ jobs: getTotal(jobs.value), running: getTotal(running.value), pending: getTotal(pending.value) });
 }
 
-/** Whether jobs were submitted to or removed from the connection through this console. If so, it is not new, even without jobs. */
+/** True if jobs were submitted to or removed from the connection through this console, so it is not new even without jobs. */
 export async function hasRunJobs(context: Context, connection?: string): Promise<boolean> {
   const visibleResult = await findVisible(context, connection);
   return visibleResult.ok && context.composition.store.audit.hasEntry(["submitPrompt", "manageHistory"], visibleResult.value.id);
 }
 
-/** The details decide; the status adds what only it knows, and may be missing. */
+/** The details take precedence. The status adds what only it contains, and may be missing. */
 export async function getJob(
   context: Context,
   jobId: string,
@@ -72,7 +72,7 @@ export async function getJob(
 
 type HistoryPage = { max_items: number; offset: number };
 
-/** Newest first, page by page, without a total: the interface has none. */
+/** Newest first, page by page. The API has no total. */
 export async function listHistory(context: Context, query: HistoryPage, connection?: string): Promise<Result<HistoryAnswer, Failure>> {
   return readThrough(context, connection, operations.listHistory, { query });
 }
@@ -82,8 +82,8 @@ export async function listLackingClasses(
   names: readonly string[],
   connection?: string,
 ): Promise<Result<LackingClasses, Failure>> {
-  // Unused connections are checked too.
-  const access = await openQuietly(context, connection);
+  // In the background, so that it also works for unused connections.
+  const access = await openInBackground(context, connection);
   if (!access.ok) return access;
   const catalogue = await readCatalogue(access.value, { waits: "poll" });
   if (!catalogue.ok) return catalogue;
@@ -93,7 +93,7 @@ export async function listLackingClasses(
 
 const MAX_ROWS = 1000;
 
-/** By waiting job; undefined if the service's queue did not name it. */
+/** By waiting job. Undefined if the service's queue doesn't contain it. */
 type QueuePositions = ReadonlyMap<string, number | undefined>;
 
 export async function getQueue(context: Context, connection?: string, signal?: AbortSignal): Promise<Result<QueueView, Failure>> {
@@ -103,51 +103,53 @@ export async function getQueue(context: Context, connection?: string, signal?: A
   const result = await callForBrowser(operations.listJobs, access.value, { query, signal, waits: signal ? "poll" : "page" });
   if (!result.ok) return result;
   const { jobs, pagination, unreadable } = result.value.value;
-  const waiting = jobs.filter(isPending).map(({ id }) => id);
-  const positions = await findPositions(access.value, waiting, signal);
-  const mayStop = jobs.length > waiting.length && (await canStop(access.value, signal));
+  const waitingIds = jobs.filter(isPending).map(({ id }) => id);
+  const positions = await findPositions(access.value, waitingIds, signal);
+  const canStopRunning = jobs.length > waitingIds.length && (await canStopJobs(access.value, signal));
   const view = toQueueView(jobs, positions);
-  return ok({ ...view, canStop: mayStop, total: pagination.total, unreadable });
+  return ok({ ...view, canStop: canStopRunning, total: pagination.total, unreadable });
 }
 
-/** Undefined if no positions are known. Cached between polls: the order of waiting jobs does not change while they wait. */
+/** Undefined if no positions are known. Cached between polls, because waiting jobs keep their order. */
 async function findPositions(
   access: Access,
-  waiting: readonly string[],
+  waitingIds: readonly string[],
   signal: AbortSignal | undefined,
 ): Promise<QueuePositions | undefined> {
-  const { queuePositions: queuePlaces } = access.composition;
+  const { queuePositions: positionCache } = access.composition;
   const { id, baseUrl } = access.connection;
   const key = `${id} ${baseUrl}`;
-  const cachedPositions = queuePlaces.get(key);
-  if (waiting.length < 2) return undefined;
-  const currentPositions = cachedPositions && waiting.every((job) => cachedPositions.has(job)) ? cachedPositions : undefined;
+  const cachedPositions = positionCache.get(key);
+  if (waitingIds.length < 2) return undefined;
+  const currentPositions = cachedPositions && waitingIds.every((job) => cachedPositions.has(job)) ? cachedPositions : undefined;
   const newPositions = currentPositions ?? (await readPositions(access, signal));
   if (!newPositions) return undefined;
-  // Drops jobs that have left the queue; their places are read again if they return.
-  const positions = new Map(waiting.map((job) => [job, newPositions.get(job)]));
-  queuePlaces.set(key, positions);
+  // Drops jobs that have left the queue. If they return, their positions are read again.
+  const positions = new Map(waitingIds.map((job) => [job, newPositions.get(job)]));
+  positionCache.set(key, positions);
   return positions;
 }
 
 async function readPositions(access: Access, signal: AbortSignal | undefined): Promise<QueuePositions | undefined> {
   const queue = await access.upstream.call(operations.listQueue, { signal });
   if (!queue.ok) return undefined;
-  // The first number of a tuple orders the waiting jobs; at some services it is a priority, so only the order counts.
+  // The first number of a tuple orders the waiting jobs. For some services it is a priority, so only the order counts.
   const order = [...queue.value.queue_pending].sort((item, other) => item[0] - other[0]);
-  noteTotalsInQueue(access, [...queue.value.queue_running, ...order]);
+  recordQueueTotals(access, [...queue.value.queue_running, ...order]);
   return new Map(order.map(([, job], index) => [job, index]));
 }
 
 export function toQueueView(jobs: readonly JobListItem[], positions: QueuePositions | undefined): Omit<QueueView, "canStop"> {
-  // Only running and waiting jobs were requested: a job with an unknown state is listed with the running ones, with the service's word.
+  // Only running and waiting jobs were requested, so jobs with an unknown state are listed with the running ones.
   const running = jobs.filter((job) => ["in_progress", "unknown"].includes(toJobState(job.status)));
   const pending = jobs.filter(isPending);
   if (!positions) return { running, pending, source: "jobs" };
-  const placeOf = ({ id }: JobListItem) => positions.get(id) ?? Infinity;
-  const rows = pending.toSorted((item, other) => (placeOf(item) < placeOf(other) ? -1 : placeOf(item) > placeOf(other) ? 1 : 0));
-  const placed = rows.map((job, index): QueueRow => ({ ...job, position: placeOf(job) === Infinity ? undefined : index + 1 }));
-  return { running, pending: placed, source: "queue" };
+  const getPosition = ({ id }: JobListItem) => positions.get(id) ?? Infinity;
+  const rows = pending.toSorted((item, other) =>
+    getPosition(item) < getPosition(other) ? -1 : getPosition(item) > getPosition(other) ? 1 : 0,
+  );
+  const positionedRows = rows.map((job, index): QueueRow => ({ ...job, position: getPosition(job) === Infinity ? undefined : index + 1 }));
+  return { running, pending: positionedRows, source: "queue" };
 }
 
 function isPending(job: JobListItem): boolean {

@@ -5,13 +5,13 @@ import { type InvitationItem, type MemberView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { allOperations } from "@/lib/contract/operations";
 import { hasRole } from "@/lib/contract/people/roles";
-import { APPS, EVENTS } from "@/lib/contract/people/sign-in";
+import { APPS_OPERATION, EVENTS_OPERATION } from "@/lib/contract/people/sign-in";
 import { type TokenChoices, type TokenOperation } from "@/lib/contract/people/tokens";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { listInvitationItems, roleProviderOf, toMemberView } from "../auth/members";
+import { findRoleProvider, listInvitationItems, toMemberView } from "../auth/members";
 import { adminOnly, type Context } from "../auth/viewer";
 import { listConnectionViews } from "../connections/views";
-import { readMemberMethods } from "./sign-in";
+import { createMemberMethods } from "./sign-in";
 
 export async function listInvitations({ composition, viewer }: Context): Promise<Result<InvitationItem[], Failure>> {
   return hasRole(viewer.role, "admin") ? ok(await listInvitationItems(composition)) : failed(adminOnly);
@@ -26,11 +26,11 @@ export async function listMembers({ composition, viewer }: Context): Promise<Res
   if (!hasRole(viewer.role, "admin")) return failed(adminOnly);
   const { store } = composition;
   const [members, identities] = await Promise.all([store.members.list(), store.identities.list()]);
-  const methodsOf = readMemberMethods(composition, identities);
+  const getMethods = createMemberMethods(composition, identities);
   return ok(
     members.map((member) => {
-      const roleFrom = roleProviderOf(composition, member, identities)?.label;
-      return { ...toMemberView(member), ...(methodsOf && { methods: methodsOf(member) }), ...(roleFrom !== undefined && { roleFrom }) };
+      const roleFrom = findRoleProvider(composition, member, identities)?.label;
+      return { ...toMemberView(member), ...(getMethods && { methods: getMethods(member) }), ...(roleFrom !== undefined && { roleFrom }) };
     }),
   );
 }
@@ -42,6 +42,6 @@ export async function getTokenChoices(context: Context): Promise<TokenChoices> {
 
 const operations: TokenOperation[] = [
   ...allOperations.map(({ name, method, path }) => ({ name, call: `${method} ${path}` })),
-  { name: EVENTS, call: "GET /ws" },
-  { name: APPS, call: "POST /api/apps/{id}/runs" },
+  { name: EVENTS_OPERATION, call: "GET /ws" },
+  { name: APPS_OPERATION, call: "POST /api/apps/{id}/runs" },
 ];

@@ -1,16 +1,16 @@
-// Saved views. A personal view belongs to its member; operators and above change the team's.
+// Saved views. Personal views belong to one member; operators and above change the team's views.
 
 import "server-only";
 import { type SavedView, type ViewScreen, viewScreens } from "@/lib/contract/console";
-import { type Failure, refusal } from "@/lib/contract/failure";
-import { searchNames } from "@/lib/contract/jobs/job-list";
+import { createFailure, type Failure } from "@/lib/contract/failure";
+import { searchParamNames } from "@/lib/contract/jobs/job-list";
 import { hasRole } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Context, type Viewer } from "../auth/viewer";
 import { type StoredView } from "../store/saved-views";
 
 const MAX_VIEWS = 100;
-type NewView = { screen: ViewScreen; name: string; query: string; team: boolean; isDefault: boolean };
+type NewSavedView = { screen: ViewScreen; name: string; query: string; team: boolean; isDefault: boolean };
 
 export async function listSavedViews({ composition: { store }, viewer }: Context, screen: ViewScreen): Promise<SavedView[]> {
   const { savedViews } = store;
@@ -29,68 +29,69 @@ export async function defaultView({ composition: { store }, viewer }: Context, s
 
 export async function createSavedView(
   { composition: { store, now }, viewer }: Context,
-  body: NewView,
+  body: NewSavedView,
 ): Promise<Result<SavedView, Failure>> {
-  if (body.team && !hasRole(viewer.role, "operator")) return failed(refusal("ROLE_TOO_LOW", "Only operators can make a view of the team."));
+  if (body.team && !hasRole(viewer.role, "operator"))
+    return failed(createFailure("ROLE_TOO_LOW", "Only operators can make a view of the team."));
   if ((await store.savedViews.listFor(viewer.memberId, body.screen)).length >= MAX_VIEWS) {
-    return failed(refusal("INVALID_BODY", `There are ${MAX_VIEWS} views already.`));
+    return failed(createFailure("INVALID_BODY", `There are ${MAX_VIEWS} views already.`));
   }
   const { screen, name, query, team, isDefault } = body;
   const memberId = team ? undefined : viewer.memberId;
-  const view = await store.savedViews.create({ memberId, screen, name, query: tidy(screen, query), createdAt: now() });
+  const view = await store.savedViews.create({ memberId, screen, name, query: cleanQuery(screen, query), createdAt: now() });
   if (isDefault) await store.savedViews.setDefault(viewer.memberId, screen, view.id);
   return ok(toSavedView(viewer, view, isDefault ? view.id : undefined));
 }
 
-/** Every member who sees a view may make it their default; only its owners change its name and query. */
+/** Every member who sees a view can make it their default. Only those who may change it set its name and query. */
 export async function changeSavedView(
   { composition: { store }, viewer }: Context,
   id: string,
-  change: Partial<Omit<NewView, "screen">>,
+  change: Partial<Omit<NewSavedView, "screen">>,
 ): Promise<Result<SavedView, Failure>> {
   const { savedViews } = store;
   const view = await savedViews.getFor(viewer.memberId, id);
-  if (!view) return failed(refusal("NOT_FOUND", "There is no such view."));
+  if (!view) return failed(createFailure("NOT_FOUND", "There is no such view."));
   const { name, query, isDefault } = change;
-  if ((name !== undefined || query !== undefined) && !mayChange(viewer, view)) return failed(tooLow());
-  await savedViews.change(id, { name, query: query === undefined ? undefined : tidy(view.screen, query) });
-  const before = await savedViews.defaultOf(viewer.memberId, view.screen);
+  if ((name !== undefined || query !== undefined) && !canChangeView(viewer, view)) return failed(tooLow());
+  await savedViews.change(id, { name, query: query === undefined ? undefined : cleanQuery(view.screen, query) });
+  const defaultId = await savedViews.defaultOf(viewer.memberId, view.screen);
   if (isDefault === true) await savedViews.setDefault(viewer.memberId, view.screen, id);
-  if (isDefault === false && before === id) await savedViews.setDefault(viewer.memberId, view.screen, undefined);
-  const after = await savedViews.getFor(viewer.memberId, id);
-  return ok(toSavedView(viewer, after ?? view, await savedViews.defaultOf(viewer.memberId, view.screen)));
+  if (isDefault === false && defaultId === id) await savedViews.setDefault(viewer.memberId, view.screen, undefined);
+  const updatedView = await savedViews.getFor(viewer.memberId, id);
+  return ok(toSavedView(viewer, updatedView ?? view, await savedViews.defaultOf(viewer.memberId, view.screen)));
 }
 
 export async function removeSavedView({ composition: { store }, viewer }: Context, id: string): Promise<Result<{ name: string }, Failure>> {
   const { savedViews } = store;
   const view = await savedViews.getFor(viewer.memberId, id);
-  if (!view) return failed(refusal("NOT_FOUND", "There is no such view."));
-  if (!mayChange(viewer, view)) return failed(tooLow());
-  return (await savedViews.remove(id)) ? ok({ name: view.name }) : failed(refusal("NOT_FOUND", "There is no such view."));
+  if (!view) return failed(createFailure("NOT_FOUND", "There is no such view."));
+  if (!canChangeView(viewer, view)) return failed(tooLow());
+  return (await savedViews.remove(id)) ? ok({ name: view.name }) : failed(createFailure("NOT_FOUND", "There is no such view."));
 }
 
-function mayChange(viewer: Viewer, view: StoredView): boolean {
+function canChangeView(viewer: Viewer, view: StoredView): boolean {
   return view.memberId === viewer.memberId || (view.memberId === undefined && hasRole(viewer.role, "operator"));
 }
 
-const tooLow = () => refusal("ROLE_TOO_LOW", "Only operators can change a view of the team.");
+const tooLow = () => createFailure("ROLE_TOO_LOW", "Only operators can change a view of the team.");
 
 function toSavedView(viewer: Viewer, view: StoredView, defaultId: string | undefined): SavedView {
   const { id, name, query, memberId } = view;
-  return { id, name, query, team: memberId === undefined, isDefault: id === defaultId, canChange: mayChange(viewer, view) };
+  return { id, name, query, team: memberId === undefined, isDefault: id === defaultId, canChange: canChangeView(viewer, view) };
 }
 
-/** The parameters that define a list; the page number, a connection or an open job are not part of a view. */
+/** The query parameters of a view. The page number, the connection and an open job are not part of it. */
 const viewParams: Readonly<Record<ViewScreen, readonly string[]>> = {
-  jobs: ["status", "workflow_id", "output_type", ...searchNames, "sort_by", "sort_order", "limit", "inputs"],
-  history: ["status", "workflow_id", "output_type", ...searchNames, "max_items", "inputs"],
+  jobs: ["status", "workflow_id", "output_type", ...searchParamNames, "sort_by", "sort_order", "limit", "inputs"],
+  history: ["status", "workflow_id", "output_type", ...searchParamNames, "max_items", "inputs"],
   assets: [
     ...["include_tags", "exclude_tags", "layers", "name_contains", "metadata_filter", "include_public", "sort", "order", "limit"],
     ...["look", "size", "fit", "by"],
   ],
 };
 
-function tidy(screen: string, query: string): string {
+function cleanQuery(screen: string, query: string): string {
   const params = new URLSearchParams(query);
   const clean = new URLSearchParams();
   const names = viewParams[viewScreens.find((viewScreen) => viewScreen === screen) ?? "jobs"];

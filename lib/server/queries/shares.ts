@@ -1,12 +1,12 @@
 // The public page of a share, and the list in the settings.
 
 import "server-only";
-import { personLabel } from "@/lib/contract/audit/audit";
-import { writeThings } from "@/lib/contract/audit/audit-items";
+import { formatPerson } from "@/lib/contract/audit/audit";
+import { formatTargets } from "@/lib/contract/audit/audit-items";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { hasRole } from "@/lib/contract/people/roles";
 import { type SharedPage, type ShareState, type ShareView } from "@/lib/contract/share";
-import { networkOf } from "@/lib/shared/ip-address";
+import { getNetwork } from "@/lib/shared/ip-address";
 import { type Context, type SentHeaders } from "../auth/viewer";
 import { type Composition, type Parts } from "../composition-type";
 import { ADDRESS_HEADER } from "../limits/attempt-limit";
@@ -15,25 +15,25 @@ import { type ListedShare, type ShareItem } from "../store/shares";
 
 type Visit = { kind: "open"; page: SharedPage; hasPassword: boolean } | { kind: "locked" } | { kind: "none" };
 
-/** Counts the visit, and limits visits per address. The page itself is then read with `readShare`, or sent from the cache. */
+/** Counts the visit and limits visits per address. The page itself is read with `readShare`, or sent from the cache. */
 export async function visitShare(
   composition: Composition,
   token: string,
   headers: SentHeaders,
 ): Promise<Visit | { kind: "tooMany"; waitMs: number }> {
   const { store, shareLimit, log } = composition;
-  const waitMs = await shareLimit.take(networkOf(headers.get(ADDRESS_HEADER) ?? "unknown"));
+  const waitMs = await shareLimit.take(getNetwork(headers.get(ADDRESS_HEADER) ?? "unknown"));
   if (waitMs > 0) return { kind: "tooMany", waitMs };
-  const { visit, id } = await find(composition, token, headers);
+  const { visit, id } = await findShare(composition, token, headers);
   if (id !== undefined) await store.shares.viewed(id).catch((err: unknown) => log.warn({ err }, "share view count failed"));
   return visit;
 }
 
 export async function readShare(composition: Composition, token: string, headers: SentHeaders): Promise<Visit> {
-  return (await find(composition, token, headers)).visit;
+  return (await findShare(composition, token, headers)).visit;
 }
 
-async function find(composition: Composition, token: string, headers: SentHeaders): Promise<{ visit: Visit; id?: string }> {
+async function findShare(composition: Composition, token: string, headers: SentHeaders): Promise<{ visit: Visit; id?: string }> {
   const { store } = composition;
   const openedShare = await openShare(composition, token);
   if (!openedShare) return { visit: { kind: "none" } };
@@ -56,25 +56,25 @@ function toItemView({ name, kind, size, hash, width, height, text }: ShareItem) 
   return { name, kind, size, hash, width, height, text };
 }
 
-export function sharesAreOn({ env }: Parts<"env">): boolean {
+export function areSharesEnabled({ env }: Parts<"env">): boolean {
   return env.shares;
 }
 
-export async function shareFacts({ store }: Parts<"store">, id: string): Promise<{ target: string; outcome?: string }> {
+export async function describeShare({ store }: Parts<"store">, id: string): Promise<{ target: string; outcome?: string }> {
   const share = (await store.shares.list()).find((listedShare) => listedShare.id === id);
   const member = share && (await store.members.get(share.memberId));
   if (!share || !member) return { target: id };
   const name = share.title === "" ? id : share.title;
-  return { target: name, outcome: writeThings([{ id, name }], writeExactJson({ of: personLabel(member) })) };
+  return { target: name, outcome: formatTargets([{ id, name }], writeExactJson({ of: formatPerson(member) })) };
 }
 
 export async function listShares({ composition: { store, now }, viewer }: Context): Promise<ShareView[]> {
   const shares = await store.shares.list(hasRole(viewer.role, "admin") ? undefined : viewer.memberId);
-  const reached = new Map<string, Promise<string | undefined>>();
-  const mayUse = async ({ memberId, connectionId, baseUrl }: ListedShare) => {
+  const urlsByKey = new Map<string, Promise<string | undefined>>();
+  const canUseConnection = async ({ memberId, connectionId, baseUrl }: ListedShare) => {
     const key = `${memberId} ${connectionId}`;
-    const connectionUrl = reached.get(key) ?? store.connections.getFor(memberId, connectionId).then((connection) => connection?.baseUrl);
-    reached.set(key, connectionUrl);
+    const connectionUrl = urlsByKey.get(key) ?? store.connections.getFor(memberId, connectionId).then((connection) => connection?.baseUrl);
+    urlsByKey.set(key, connectionUrl);
     return (await connectionUrl) === baseUrl;
   };
   return Promise.all(
@@ -86,7 +86,7 @@ export async function listShares({ composition: { store, now }, viewer }: Contex
       connection: share.connection,
       ofJob: share.jobId !== undefined,
       count: share.count,
-      state: stateOf(share, now(), await mayUse(share)),
+      state: getShareState(share, now(), await canUseConnection(share)),
       hasPassword: share.passwordHash !== undefined,
       keepsMetadata: share.keepsMetadata,
       showsWorkflow: share.showsWorkflow,
@@ -98,8 +98,12 @@ export async function listShares({ composition: { store, now }, viewer }: Contex
   );
 }
 
-function stateOf({ revokedAt, expiresAt, isSuspended, makerRole }: ListedShare, now: number, mayUse: boolean): ShareState {
+function getShareState(
+  { revokedAt, expiresAt, isSuspended, makerRole }: ListedShare,
+  now: number,
+  isConnectionUsable: boolean,
+): ShareState {
   if (revokedAt !== undefined) return "revoked";
   if (expiresAt <= now) return "expired";
-  return isSuspended || !mayUse || !hasRole(makerRole, MIN_ROLE) ? "closed" : "open";
+  return isSuspended || !isConnectionUsable || !hasRole(makerRole, MIN_ROLE) ? "closed" : "open";
 }

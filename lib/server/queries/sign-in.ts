@@ -1,11 +1,11 @@
 // Options of the sign-in and set-up pages.
 
 import "server-only";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { type MemberMethods, type SignInChoices, type SignInMethods } from "@/lib/contract/people/sign-in";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { signsInByAddress } from "../auth/account";
-import { mayUsePassword } from "../auth/sign-in";
+import { isSignInByAddress } from "../auth/account";
+import { canUsePassword } from "../auth/sign-in";
 import { type Context } from "../auth/viewer";
 import { type Composition, type Parts } from "../composition-type";
 import { type StoredIdentity } from "../store/people/identities";
@@ -15,8 +15,8 @@ export function getSignInChoices({ env }: Parts<"env">): SignInChoices {
   return { password: env.passwordSignIn, providers: env.oidc.map(({ id, label }) => ({ id, label })) };
 }
 
-/** Why a person whom the reverse proxy identifies is refused. */
-export async function getVouchedRefusal(
+/** Why a person who was authenticated by the reverse proxy is rejected. */
+export async function getProxyRefusal(
   { store }: Parts<"store">,
   email: string,
 ): Promise<"vouchedSuspended" | "vouchedRemoved" | "stranger"> {
@@ -28,39 +28,39 @@ export async function getVouchedRefusal(
 
 export async function getSignInMethods({ composition, viewer: { memberId } }: Context): Promise<SignInMethods> {
   const { env, store } = composition;
-  // A console without providers makes no further queries.
-  const fixed: Pick<SignInMethods, "hasFixedAddress"> = signsInByAddress(composition) ? { hasFixedAddress: true } : {};
-  if (env.oidc.length === 0) return { password: true, ...fixed, providers: [] };
+  // Without providers, no further queries are needed.
+  const addressFields: Pick<SignInMethods, "hasFixedAddress"> = isSignInByAddress(composition) ? { hasFixedAddress: true } : {};
+  if (env.oidc.length === 0) return { password: true, ...addressFields, providers: [] };
   const [member, identities] = await Promise.all([store.members.get(memberId), store.identities.list(memberId)]);
   const providers = env.oidc.map(({ id, label }) => ({ id, label, connected: identities.some(({ provider }) => provider === id) }));
-  return { password: member !== undefined && mayUsePassword(composition, member), ...fixed, providers };
+  return { password: member !== undefined && canUsePassword(composition, member), ...addressFields, providers };
 }
 
-/** For the list of members; undefined if passwords are the only way to sign in. */
-export function readMemberMethods(
+/** For the list of members. Undefined if passwords are the only sign-in method. */
+export function createMemberMethods(
   composition: Composition,
   identities: readonly StoredIdentity[],
 ): ((member: Member) => MemberMethods) | undefined {
   const { env } = composition;
   if (env.oidc.length === 0 && identities.length === 0) return undefined;
-  const labelOf = new Map(env.oidc.map(({ id, label }) => [id, label]));
+  const labelsById = new Map(env.oidc.map(({ id, label }) => [id, label]));
   return (member) => ({
-    password: mayUsePassword(composition, member),
-    providers: identities.filter(({ memberId }) => memberId === member.id).map(({ provider }) => labelOf.get(provider) ?? provider),
+    password: canUsePassword(composition, member),
+    providers: identities.filter(({ memberId }) => memberId === member.id).map(({ provider }) => labelsById.get(provider) ?? provider),
   });
 }
 
-/** A member keeps their last way to sign in. */
+/** Fails if it is the member's last sign-in method. */
 export async function disconnectProvider(context: Context, id: string): Promise<Result<undefined, Failure>> {
   const { env, store } = context.composition;
   const { password, providers } = await getSignInMethods(context);
   const connected = providers.filter((provider) => provider.connected);
-  // A reset link's day of password use does not count: it ends soon.
+  // Password use after a reset link doesn't count, because it ends within a day.
   const hasPassword = password && env.passwordSignIn;
   if (!hasPassword && connected.every((provider) => provider.id === id))
-    return failed(refusal("CONFLICT", "This is your only way to sign in."));
+    return failed(createFailure("CONFLICT", "This is your only way to sign in."));
   if (await store.identities.unlink(context.viewer.memberId, id)) return ok(undefined);
-  return failed(refusal("NOT_FOUND", "It is not connected."));
+  return failed(createFailure("NOT_FOUND", "It is not connected."));
 }
 
 type SetUpState = "open" | "over" | "unknown" | "noToken";

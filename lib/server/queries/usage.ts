@@ -8,10 +8,10 @@ import { isTerminalWord, type JobState, jobStates, toJobState } from "@/lib/cont
 import { operations } from "@/lib/contract/operations";
 import { hasRole } from "@/lib/contract/people/roles";
 import {
-  addUp,
   type Amount,
   amountNames,
-  submitterText,
+  formatSubmitter,
+  sumUsage,
   type UsageConnection,
   type UsageQuery,
   type UsageRow,
@@ -20,24 +20,24 @@ import {
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { toMilliseconds } from "@/lib/contract/times";
 import { ok, type Result } from "@/lib/shared/result";
-import { BYTE_ORDER_MARK, csvLine } from "@/lib/shared/text";
+import { BYTE_ORDER_MARK, formatCsvLine } from "@/lib/shared/text";
 import { callForBrowser } from "../answers/process-response";
 import { type Context } from "../auth/viewer";
 import { type Composition } from "../composition-type";
 import { openForJobs, visibleConnections } from "../connections/access";
 import { type IndexGap } from "../job-index/list-reader";
-import { oldestReachOf } from "../jobs/job-search";
+import { findReachOfOlder } from "../jobs/job-search";
 import { type UsageRange, type UsageSum } from "../store/jobs/job-usage";
 
 const HOUR_MS = 60 * 60_000;
 const DAY_MS = 24 * HOUR_MS;
 const MAX_DAYS = 366;
-const DAYS_A_TURN = 3;
+const DAYS_PER_QUERY = 3;
 
 type RunCounts = { runs: number; failed: number; runMs: number; untimed: number; outputs: number; uncounted: number } & {
   bytes: number;
   unsized: number;
-  /** Runs whose end was never seen. */
+  /** Runs whose end was never recorded. */
   lost: number;
 };
 
@@ -46,51 +46,53 @@ type UsageGroup = Pick<UsageSum, "memberId" | "token" | "connectionId">;
 export async function readUsage(context: Context, query: UsageQuery): Promise<UsageView> {
   const { now, jobIndex, store } = context.composition;
   await jobIndex.settled();
-  const range = rangeOf(query, now());
+  const range = toRange(query, now());
   const isOfAll = hasRole(context.viewer.role, "admin");
-  const counted = new Map<string, RunCounts & UsageGroup>();
-  const of = ({ memberId, token, connectionId }: UsageGroup) => {
+  const countsByGroup = new Map<string, RunCounts & UsageGroup>();
+  const getCounts = ({ memberId, token, connectionId }: UsageGroup) => {
     const key = [memberId, connectionId, token ?? ""].join("\n");
     const none = { runs: 0, failed: 0, runMs: 0, untimed: 0, outputs: 0, uncounted: 0, bytes: 0, unsized: 0, lost: 0 };
-    const total = counted.get(key) ?? { memberId, token, connectionId, ...none };
-    counted.set(key, total);
+    const total = countsByGroup.get(key) ?? { memberId, token, connectionId, ...none };
+    countsByGroup.set(key, total);
     return total;
   };
-  for (let fromMs = range.fromMs; fromMs < range.toMs; fromMs += DAYS_A_TURN * DAY_MS) {
+  for (let fromMs = range.fromMs; fromMs < range.toMs; fromMs += DAYS_PER_QUERY * DAY_MS) {
     await othersTurn();
-    const toMs = Math.min(range.toMs, fromMs + DAYS_A_TURN * DAY_MS);
+    const toMs = Math.min(range.toMs, fromMs + DAYS_PER_QUERY * DAY_MS);
     const part: UsageRange = { fromMs, toMs, ...(!isOfAll && { memberId: context.viewer.memberId }) };
     const sums = await store.jobUsage.sum(part);
-    for (const sum of sums) add(of(sum), sum);
-    const open = [...new Set(sums.map(({ word }) => word).filter((word) => !isTerminalWord(word)))];
-    for (const lost of await store.jobUsage.lost(part, open)) of(lost).lost += lost.jobs;
+    for (const sum of sums) addSum(getCounts(sum), sum);
+    const activeStates = [...new Set(sums.map(({ word }) => word).filter((word) => !isTerminalWord(word)))];
+    for (const lost of await store.jobUsage.lost(part, activeStates)) getCounts(lost).lost += lost.jobs;
   }
-  const inScope = [...counted.values()].filter(({ connectionId }) => context.viewer.scope.connections?.includes(connectionId) !== false);
-  return { ...range, isOfAll, rows: await named(context, inScope) };
+  const inScope = [...countsByGroup.values()].filter(
+    ({ connectionId }) => context.viewer.scope.connections?.includes(connectionId) !== false,
+  );
+  return { ...range, isOfAll, rows: await toNamedRows(context, inScope) };
 }
 
-function add(to: RunCounts, { word, jobs, runMs, untimed, outputs, uncounted, bytes, unsized }: UsageSum): void {
+function addSum(total: RunCounts, { word, jobs, runMs, untimed, outputs, uncounted, bytes, unsized }: UsageSum): void {
   const state = toJobState(word);
-  to.runs += jobs;
-  to.runMs += runMs;
-  to.outputs += outputs;
-  to.bytes += bytes;
-  if (state === "failed") to.failed += jobs;
+  total.runs += jobs;
+  total.runMs += runMs;
+  total.outputs += outputs;
+  total.bytes += bytes;
+  if (state === "failed") total.failed += jobs;
   // Runs that failed or were cancelled before they began have no times and outputs to count.
   if (state === "completed") {
-    to.untimed += untimed;
-    to.uncounted += uncounted;
-    to.unsized += unsized;
+    total.untimed += untimed;
+    total.uncounted += uncounted;
+    total.unsized += unsized;
   }
 }
 
-function rangeOf({ within, from, to }: UsageQuery, nowMs: number): { fromMs: number; toMs: number } {
+function toRange({ within, from, to }: UsageQuery, nowMs: number): { fromMs: number; toMs: number } {
   const toMs = to ?? nowMs + 1;
   const fromMs = from ?? (to === undefined ? nowMs - within * HOUR_MS : toMs - MAX_DAYS * DAY_MS);
   return { fromMs: Math.max(fromMs, toMs - MAX_DAYS * DAY_MS), toMs };
 }
 
-async function named(context: Context, all: readonly (RunCounts & UsageGroup)[]): Promise<UsageRow[]> {
+async function toNamedRows(context: Context, all: readonly (RunCounts & UsageGroup)[]): Promise<UsageRow[]> {
   const { store } = context.composition;
   const [names, visible, existingIds] = await Promise.all([
     store.jobUsage.namesOf([...new Set(all.map(({ memberId }) => memberId))]),
@@ -98,7 +100,7 @@ async function named(context: Context, all: readonly (RunCounts & UsageGroup)[])
     store.connections.listIds(),
   ]);
   const namesById = new Map(visible.map(({ id, name }) => [id, name]));
-  const connectionOf = (id: string): UsageConnection => {
+  const toConnection = (id: string): UsageConnection => {
     const name = namesById.get(id);
     if (name !== undefined) return { kind: "named", id, name };
     return existingIds.has(id) ? { kind: "personal" } : { kind: "removed" };
@@ -106,13 +108,13 @@ async function named(context: Context, all: readonly (RunCounts & UsageGroup)[])
   const rows = new Map<string, UsageRow>();
   for (const counted of all) {
     const { memberId, token } = counted;
-    const connection = connectionOf(counted.connectionId);
-    // Connections without a name become one row, because nothing would distinguish them.
+    const connection = toConnection(counted.connectionId);
+    // Connections without a name share a row, because they can't be distinguished.
     const key = [memberId, connection.kind, connection.id, token].join("\n");
-    const before = rows.get(key);
+    const earlierRow = rows.get(key);
     const figures = toFigures(counted);
     const member = { id: memberId, name: names.get(memberId), ...(token !== undefined && { token }) };
-    rows.set(key, { member, connection, ...(before ? addUp([before, figures]) : figures) });
+    rows.set(key, { member, connection, ...(earlierRow ? sumUsage([earlierRow, figures]) : figures) });
   }
   return [...rows.values()].sort(
     (row, other) =>
@@ -124,24 +126,24 @@ async function named(context: Context, all: readonly (RunCounts & UsageGroup)[])
 }
 
 function toFigures({ runs, failed: failures, runMs, untimed, outputs, uncounted, bytes, unsized, lost }: RunCounts) {
-  const amount = (value: number, unknown: number): Amount => {
+  const toAmount = (value: number, unknown: number): Amount => {
     if (unknown === 0) return { value };
     return value > 0 ? { value, isAtLeast: true } : {};
   };
   return {
     runs,
-    // Not by `amount`: most rows have no failed run, and that 0 is a known number.
+    // Not by `toAmount`, because most rows have no failed run, and their 0 is exact.
     failed: lost === 0 ? { value: failures } : { value: failures, isAtLeast: true as const },
-    seconds: amount(Math.round(runMs) / 1000, untimed + lost),
-    outputs: amount(outputs, uncounted + lost),
-    bytes: amount(bytes, unsized + lost),
+    seconds: toAmount(Math.round(runMs) / 1000, untimed + lost),
+    outputs: toAmount(outputs, uncounted + lost),
+    bytes: toAmount(bytes, unsized + lost),
   };
 }
 
 export async function* usageCsv(context: Context, query: UsageQuery): AsyncGenerator<string, void> {
   yield (
     BYTE_ORDER_MARK +
-    csvLine([
+    formatCsvLine([
       "from",
       "to",
       "member",
@@ -160,7 +162,7 @@ export async function* usageCsv(context: Context, query: UsageQuery): AsyncGener
       const { value, isAtLeast } = amounts[column];
       return [value, value === undefined ? "unknown" : isAtLeast ? "at least" : "exact"];
     });
-    yield csvLine([...range, submitterText(member), member.id, name, id, runs, ...figures]);
+    yield formatCsvLine([...range, formatSubmitter(member), member.id, name, id, runs, ...figures]);
   }
 }
 
@@ -176,28 +178,28 @@ export async function listRunsByDay(context: Context, zone: string, connection?:
   const { store, jobIndex, now } = context.composition;
   const { id } = access.value.connection;
   await jobIndex.reader.noteNewest(id, newest.value.value);
-  // Taken before counting: jobs read meanwhile are counted only for some days.
+  // Read before counting, because jobs indexed meanwhile are counted only for some days.
   const gap = jobIndex.reader.gapOf(id);
   await jobIndex.settled();
   const runs: Runs[] = [];
   const nowMs = now();
   for (const state of [...jobStates, "unknown"] as const) {
-    // One day per turn: all of two hundred thousand jobs may have the same state.
+    // One day per turn, because up to 200,000 jobs may have the same state.
     for (let toMs = nowMs + DAY_MS; toMs > nowMs - (DAYS + 1) * DAY_MS; toMs -= DAY_MS) {
       await othersTurn();
-      const counted = await store.jobIndexStore.countByTime(id, state, { fromMs: toMs - DAY_MS, toMs });
-      for (const { ms, count } of counted) runs.push({ ms, state, count });
+      const counts = await store.jobIndexStore.countByTime(id, state, { fromMs: toMs - DAY_MS, toMs });
+      for (const { ms, count } of counts) runs.push({ ms, state, count });
     }
   }
-  return ok(countByDay(runs, { zone, nowMs, gap, sinceMs: await reachedMs(context.composition, id, newest.value.value) }));
+  return ok(countByDay(runs, { zone, nowMs, gap, sinceMs: await findReachMs(context.composition, id, newest.value.value) }));
 }
 
-async function reachedMs(
+async function findReachMs(
   composition: Composition,
   id: string,
   { jobs, pagination, is_cut: lacksOlder = false }: JobsAnswer,
 ): Promise<number | undefined> {
-  const { extent, sinceMs } = await oldestReachOf(composition, id);
+  const { extent, sinceMs } = await findReachOfOlder(composition, id);
   if (extent === "all") return undefined;
   if (extent === "newest" && sinceMs !== undefined) return sinceMs;
   const isCut = lacksOlder || (pagination.has_more ?? (pagination.total ?? 0) > jobs.length);
@@ -205,43 +207,43 @@ async function reachedMs(
   // Until the list has been read backwards, only the page's jobs are known.
   const times = jobs.flatMap((job) => toMilliseconds(job.create_time) ?? []);
   const oldestMs = Math.min(sinceMs ?? Number.POSITIVE_INFINITY, ...times);
-  // Without a dated job the reach is unknown: the days show what was counted.
+  // Without a dated job, the reach is unknown, so the days show what was counted.
   return Number.isFinite(oldestMs) ? oldestMs : undefined;
 }
 
-/** `ms`: the quarter of an hour in which they were submitted. */
+/** `ms` is the quarter of an hour in which the runs were submitted. */
 type Runs = { ms: number; state: JobState; count: number };
 
 type UsageRangeOptions = { zone: string; nowMs: number; sinceMs?: number; gap?: IndexGap };
 
 export function countByDay(runs: readonly Runs[], { zone, nowMs, sinceMs, gap }: UsageRangeOptions): RunsByDay {
-  const dayOf = dayIn(zone);
+  const toDay = createDayFormatter(zone);
   const counted = new Map<string, RunsOfDay>(
-    lastDays(nowMs, dayOf).map((day) => [day, { day, completed: 0, failed: 0, cancelled: 0, other: 0 }]),
+    lastDays(nowMs, toDay).map((day) => [day, { day, completed: 0, failed: 0, cancelled: 0, other: 0 }]),
   );
   for (const { ms, state, count } of runs) {
-    const day = dayOf(ms);
-    const ofDay = counted.get(day);
+    const day = toDay(ms);
+    const dayCounts = counted.get(day);
     const column = state === "completed" || state === "failed" || state === "cancelled" ? state : "other";
-    if (ofDay) counted.set(day, { ...ofDay, [column]: ofDay[column] + count });
+    if (dayCounts) counted.set(day, { ...dayCounts, [column]: dayCounts[column] + count });
   }
   const [firstDay = ""] = counted.keys();
-  const isWhole = sinceMs === undefined || dayOf(sinceMs) < firstDay;
-  const isUnread = (day: string) => gap !== undefined && day >= dayOf(gap.afterMs) && day <= dayOf(gap.beforeMs);
+  const isComplete = sinceMs === undefined || toDay(sinceMs) < firstDay;
+  const isUnread = (day: string) => gap !== undefined && day >= toDay(gap.afterMs) && day <= toDay(gap.beforeMs);
   const days = [...counted.values()]
-    .filter(({ day }) => isWhole || day >= dayOf(sinceMs))
-    .map((ofDay) => (isUnread(ofDay.day) ? { ...ofDay, isUnread: true } : ofDay));
+    .filter(({ day }) => isComplete || day >= toDay(sinceMs))
+    .map((dayCounts) => (isUnread(dayCounts.day) ? { ...dayCounts, isUnread: true } : dayCounts));
   const total = days.reduce((sum, { completed, failed: lost, cancelled, other }) => sum + completed + lost + cancelled + other, 0);
-  return { days, jobs: total, ...(isWhole ? {} : { sinceMs }) };
+  return { days, jobs: total, ...(isComplete ? {} : { sinceMs }) };
 }
 
-function dayIn(zone: string): (ms: number) => string {
+function createDayFormatter(zone: string): (ms: number) => string {
   const format = new Intl.DateTimeFormat("en-CA", { timeZone: zone, year: "numeric", month: "2-digit", day: "2-digit" });
   return (ms) => format.format(ms);
 }
 
-/** Moments half a day apart, because a day may have 23 hours. */
-function lastDays(nowMs: number, dayOf: (ms: number) => string): string[] {
+/** Uses times half a day apart, because a day may have 23 hours. */
+function lastDays(nowMs: number, toDay: (ms: number) => string): string[] {
   const moments = Array.from({ length: 2 * DAYS }, (_, index) => nowMs - ((2 * DAYS - 1 - index) * DAY_MS) / 2);
-  return [...new Set(moments.map(dayOf))].slice(-DAYS);
+  return [...new Set(moments.map(toDay))].slice(-DAYS);
 }

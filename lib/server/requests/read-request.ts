@@ -3,38 +3,38 @@
 import "server-only";
 import { type z } from "zod";
 import { CONNECTION_PARAMETER, RAW_PARAMETER } from "@/lib/contract/console";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { maxExactNumbers, parseExactJson, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
 import { type Operation } from "@/lib/contract/operation";
-import { unknownFilter } from "@/lib/contract/schemas/lenient";
+import { findUnknownFilter } from "@/lib/contract/schemas/lenient";
 import { withTimeout, yieldInOrder } from "@/lib/shared/async";
-import { bodyBounds, exceededBound, LARGE_BODY } from "@/lib/shared/json-depth";
+import { bodyBounds, findExceededBound, LARGE_BODY_LENGTH } from "@/lib/shared/json-depth";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type RouteContext } from "../context";
-import { callerWentAway } from "../upstream/failures";
+import { clientGone } from "../upstream/failures";
 import { readBytes } from "../upstream/streams";
 
-const MAX_JSON = 16 * 1024 * 1024;
-/** People who are not signed in send only a name, an address, a password or a token. */
+const MAX_JSON_BYTES = 16 * 1024 * 1024;
+/** Unauthenticated clients only send a name, an address, a password or a token. */
 export const MAX_VISITOR_BODY_BYTES = 64 * 1024;
 const MAX_JSON_DEPTH = 100;
 
-export function idOf({ params }: Pick<RouteContext, "params">): string {
+export function getIdParam({ params }: Pick<RouteContext, "params">): string {
   return typeof params.id === "string" ? params.id : "";
 }
 
-export function searchOf(request: Request): URLSearchParams {
+export function getSearchParams(request: Request): URLSearchParams {
   const at = request.url.indexOf("?");
   return new URLSearchParams(at < 0 ? "" : request.url.slice(at + 1).split("#")[0]);
 }
 
 const consoleParameters = [CONNECTION_PARAMETER, RAW_PARAMETER];
 
-export function connectionIn(request: Request): string | undefined {
-  return searchOf(request).get(CONNECTION_PARAMETER) ?? undefined;
+export function getConnectionParam(request: Request): string | undefined {
+  return getSearchParams(request).get(CONNECTION_PARAMETER) ?? undefined;
 }
 
-/** Without a schema, all parameters are left out. The console's own parameters are always left out. */
+/** Without a schema, all parameters are dropped. The console's own parameters are always dropped. */
 export function readQuery<S extends z.ZodObject>(search: URLSearchParams, schema: S): Result<z.output<S>, Failure>;
 export function readQuery(search: URLSearchParams, schema: z.ZodObject | undefined): Result<Record<string, unknown>, Failure>;
 export function readQuery(search: URLSearchParams, schema: z.ZodObject | undefined): Result<Record<string, unknown>, Failure> {
@@ -45,9 +45,9 @@ export function readQuery(search: URLSearchParams, schema: z.ZodObject | undefin
   });
   const parsed = schema.safeParse(Object.fromEntries(raw));
   if (!parsed.success) {
-    // The sender sees a list in a query as one text: a position inside it would mean nothing.
+    // To the client, a list in the query is a single text, so positions in it are left out.
     return failed(
-      invalid(
+      toInvalidRequest(
         "INVALID_QUERY",
         parsed.error.issues.map(({ path, message }) => ({ path: path.slice(0, 1), message })),
       ),
@@ -58,53 +58,58 @@ export function readQuery(search: URLSearchParams, schema: z.ZodObject | undefin
 
 export function readOperationQuery(search: URLSearchParams, { query }: Operation): ReturnType<typeof readQuery> {
   const names = [...search.keys()].filter((name) => !consoleParameters.includes(name));
-  const unknown = query && unknownFilter(query, names);
-  return unknown ? failed(invalid("INVALID_QUERY", [{ path: [unknown.field], message: unknown.message }])) : readQuery(search, query);
+  const unknown = query && findUnknownFilter(query, names);
+  return unknown
+    ? failed(toInvalidRequest("INVALID_QUERY", [{ path: [unknown.field], message: unknown.message }]))
+    : readQuery(search, query);
 }
 
 type Sender = Pick<RouteContext, "composition" | "request">;
 
-/** The bytes as received, for bodies that are both sent on and read. */
-export async function readWhole({ composition, request }: Sender, maxBytes = MAX_JSON): Promise<Result<Uint8Array<ArrayBuffer>, Failure>> {
+/** The bytes as received, for bodies that are both forwarded and parsed. */
+export async function readBody(
+  { composition, request }: Sender,
+  maxBytes = MAX_JSON_BYTES,
+): Promise<Result<Uint8Array<ArrayBuffer>, Failure>> {
   const { requestTimeoutMs } = composition.env.service;
   // A body ends early only if the sender disconnected.
-  const reading = readBytes(request.body, maxBytes).catch(() => "client-gone" as const);
-  const bytes = await withTimeout(reading, requestTimeoutMs, () => "late" as const);
-  if (bytes === "client-gone") return failed(callerWentAway());
-  if (bytes === "late") return failed(refusal("REQUEST_TIMEOUT", `The body was not complete after ${requestTimeoutMs / 1000} s.`));
-  return bytes ? ok(new Uint8Array(bytes)) : failed(refusal("FILE_TOO_LARGE", `The body is larger than ${maxBytes} bytes.`));
+  const bodyPromise = readBytes(request.body, maxBytes).catch(() => "client-gone" as const);
+  const bytes = await withTimeout(bodyPromise, requestTimeoutMs, () => "late" as const);
+  if (bytes === "client-gone") return failed(clientGone());
+  if (bytes === "late") return failed(createFailure("REQUEST_TIMEOUT", `The body was not complete after ${requestTimeoutMs / 1000} s.`));
+  return bytes ? ok(new Uint8Array(bytes)) : failed(createFailure("FILE_TOO_LARGE", `The body is larger than ${maxBytes} bytes.`));
 }
 
 export async function readJson<T>(sender: Sender, schema: z.ZodType<T>, maxBytes?: number): Promise<Result<T, Failure>> {
-  const bytes = await readWhole(sender, maxBytes);
+  const bytes = await readBody(sender, maxBytes);
   if (!bytes.ok) return bytes;
   let json: unknown;
   // Large bodies are handled one per turn, so that other requests run in between.
-  const rest = () => (bytes.value.byteLength > LARGE_BODY ? yieldInOrder() : undefined);
-  await rest();
+  const yieldIfLarge = () => (bytes.value.byteLength > LARGE_BODY_LENGTH ? yieldInOrder() : undefined);
+  await yieldIfLarge();
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes.value);
-    // The service's own limit: beyond it the service would refuse, or the stack would overflow.
-    const beyond = exceededBound(text, { depth: MAX_JSON_DEPTH, ...bodyBounds });
-    if (beyond === "depth") return failed(refusal("INVALID_JSON", `The JSON is nested more than ${MAX_JSON_DEPTH} levels deep.`));
-    if (beyond) return failed(refusal("INVALID_JSON", `The JSON has more than ${bodyBounds[beyond]} ${beyond}.`));
-    // As the service reads it: some operations take no body at all.
+    // The service has the same limit. Without it, the stack could overflow.
+    const exceeded = findExceededBound(text, { depth: MAX_JSON_DEPTH, ...bodyBounds });
+    if (exceeded === "depth") return failed(createFailure("INVALID_JSON", `The JSON is nested more than ${MAX_JSON_DEPTH} levels deep.`));
+    if (exceeded) return failed(createFailure("INVALID_JSON", `The JSON has more than ${bodyBounds[exceeded]} ${exceeded}.`));
+    // Some operations take no body at all.
     json =
       text.trim() === "" && schema.safeParse(undefined).success ? undefined : parseExactJson(text, { maxNumbers: maxExactNumbers.text });
   } catch (error) {
-    if (error instanceof TooManyExactNumbers) return failed(refusal("INVALID_JSON", error.message));
-    return failed(refusal("INVALID_JSON", "The body is not JSON."));
+    if (error instanceof TooManyExactNumbers) return failed(createFailure("INVALID_JSON", error.message));
+    return failed(createFailure("INVALID_JSON", "The body is not JSON."));
   }
-  await rest();
+  await yieldIfLarge();
   const parsed = schema.safeParse(json);
-  await rest();
-  return parsed.success ? ok(parsed.data) : failed(invalid("INVALID_BODY", parsed.error.issues));
+  await yieldIfLarge();
+  return parsed.success ? ok(parsed.data) : failed(toInvalidRequest("INVALID_BODY", parsed.error.issues));
 }
 
 type Issue = { path: readonly PropertyKey[]; message: string };
 
-function invalid(code: "INVALID_QUERY" | "INVALID_BODY", problems: readonly Issue[]): Failure {
+function toInvalidRequest(code: "INVALID_QUERY" | "INVALID_BODY", problems: readonly Issue[]): Failure {
   const issues = problems.slice(0, 20).map((issue) => ({ path: issue.path.map(String).join("."), message: issue.message }));
   const first = issues[0];
-  return refusal(code, first ? `${first.path || "body"}: ${first.message}` : "The request is not valid.", issues);
+  return createFailure(code, first ? `${first.path || "body"}: ${first.message}` : "The request is not valid.", issues);
 }

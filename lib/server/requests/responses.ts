@@ -1,15 +1,15 @@
 // Responses of the console's routes: JSON, failures, streamed text and bytes.
 
 import "server-only";
-import { errorStatus, type Failure, isErrorCode, refusal } from "@/lib/contract/failure";
+import { createFailure, errorStatus, type Failure, isErrorCode } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { decodePercent, toPlainLine } from "@/lib/contract/plain-line";
 import { LENGTH_HEADER, UNREADABLE_HEADER } from "@/lib/shared/headers";
 import { ok, type Result } from "@/lib/shared/result";
 import { toByteStream } from "@/lib/shared/web-stream";
-import { oneChunk } from "../upstream/streams";
+import { toStream } from "../upstream/streams";
 
-const always: Readonly<Record<string, string>> = {
+const commonHeaders: Readonly<Record<string, string>> = {
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
   "cross-origin-resource-policy": "same-origin",
@@ -17,59 +17,59 @@ const always: Readonly<Record<string, string>> = {
     "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox",
 };
 
-/** How to authenticate, sent when a credential is missing; browsers show no dialog for it. */
+/** Sent when a credential is missing. Browsers show no dialog for this scheme. */
 export const CHALLENGE = 'Bearer realm="Lightdesk"';
 
-export function jsonAnswer(value: unknown, status = 200, headers = new Headers()): Response {
-  return inText(writeExactJson(value), status, headers);
+export function jsonResponse(value: unknown, status = 200, headers = new Headers()): Response {
+  return buildTextResponse(writeExactJson(value), status, headers);
 }
 
 /** The result's value as JSON, or its failure. */
-export function jsonOf<T>(
+export function toJsonResponse<T>(
   result: Result<T, Failure>,
   toBody: (value: T) => unknown = (value) => value,
   status = 200,
 ): Result<Response, Failure> {
-  return result.ok ? ok(jsonAnswer(toBody(result.value), status)) : result;
+  return result.ok ? ok(jsonResponse(toBody(result.value), status)) : result;
 }
 
-/** No content if it succeeded, or its failure. */
-export function emptyOf(result: Result<unknown, Failure>): Result<Response, Failure> {
-  return result.ok ? ok(emptyAnswer()) : result;
+/** An empty response on success, or the failure. */
+export function toEmptyResponse(result: Result<unknown, Failure>): Result<Response, Failure> {
+  return result.ok ? ok(emptyResponse()) : result;
 }
 
-const writtenBodies = new WeakMap<object, Uint8Array<ArrayBuffer>>();
+const serializedBodies = new WeakMap<object, Uint8Array<ArrayBuffer>>();
 
-/** For values that several requests share and nobody changes: serialized once. */
-export function sharedAnswer(value: object, status: number, headers: Headers): Response {
-  const body = writtenBodies.get(value) ?? new TextEncoder().encode(writeExactJson(value));
-  writtenBodies.set(value, body);
-  return inJson(body, body.byteLength, status, headers);
+/** For immutable values that several requests share. They are serialized once. */
+export function sharedJsonResponse(value: object, status: number, headers: Headers): Response {
+  const body = serializedBodies.get(value) ?? new TextEncoder().encode(writeExactJson(value));
+  serializedBodies.set(value, body);
+  return buildJsonResponse(body, body.byteLength, status, headers);
 }
 
-export function writtenText(json: string): Response {
-  return inText(json, 200, new Headers());
+export function jsonTextResponse(json: string): Response {
+  return buildTextResponse(json, 200, new Headers());
 }
 
-/** Not copied, as it may have 30 MB. */
-export function writtenAnswer(json: Uint8Array): Response {
-  return inJson(oneChunk(json), json.byteLength, 200, new Headers());
+/** Doesn't copy the bytes, which may be 30 MB. */
+export function jsonBytesResponse(json: Uint8Array): Response {
+  return buildJsonResponse(toStream(json), json.byteLength, 200, new Headers());
 }
 
 export function unreadableHeaders(count: number): Headers {
   return new Headers(count > 0 ? { [UNREADABLE_HEADER]: String(count) } : {});
 }
 
-function inText(json: string, status: number, headers: Headers): Response {
+function buildTextResponse(json: string, status: number, headers: Headers): Response {
   const body = new TextEncoder().encode(json);
-  return inJson(body, body.byteLength, status, headers);
+  return buildJsonResponse(body, body.byteLength, status, headers);
 }
 
 /**
- * The length lets the response reach a client that is still sending (lib/http/server.ts), and saves the packet of the last chunk. A service
- * may have answered with an empty 204 or 205; the console's answer has a body, which these statuses do not allow.
+ * The length lets the response reach a client that is still sending (lib/http/server.ts), and saves the packet of the last chunk. Statuses
+ * 204 and 205 of a service become 200, because they don't allow a body.
  */
-function inJson(body: BodyInit, length: number, status: number, headers: Headers): Response {
+function buildJsonResponse(body: BodyInit, length: number, status: number, headers: Headers): Response {
   headers.set("content-type", "application/json");
   headers.set("content-length", String(length));
   const response = new Response(body, { status: status === 204 || status === 205 ? 200 : status, headers });
@@ -79,19 +79,19 @@ function inJson(body: BodyInit, length: number, status: number, headers: Headers
 
 const knownBodies = new WeakMap<Response, Uint8Array>();
 
-/** The body of an answer that was written in one piece, without reading its stream. */
-export function knownBody(response: Response): Uint8Array | undefined {
+/** The body of a response that was written at once, without reading its stream. */
+export function getKnownBody(response: Response): Uint8Array | undefined {
   return knownBodies.get(response);
 }
 
-export function emptyAnswer(status = 204): Response {
+export function emptyResponse(status = 204): Response {
   return new Response(null, { status });
 }
 
-/** The code decides the status; a code unknown to the console keeps the service's status. */
-export function failureAnswer(failure: Failure, requestId: string): Response {
+/** The code determines the status. For unknown codes, the service's status is used. */
+export function failureResponse(failure: Failure, requestId: string): Response {
   const { code, message, details, nodeErrors, promptError, retryAfterMs } = failure;
-  // A refused prompt keeps the shape that workflow authors know, beside the envelope, even if no node is at fault.
+  // A refused prompt also has the fields that workflow authors know from ComfyUI, even if no node is at fault.
   const promptShape = (promptError ?? nodeErrors) && {
     error: promptError ?? { type: code, message, details: typeof details === "string" ? details : "", extra_info: {} },
     node_errors: nodeErrors ?? {},
@@ -103,33 +103,33 @@ export function failureAnswer(failure: Failure, requestId: string): Response {
   if (status === 401) headers.set("www-authenticate", CHALLENGE);
   // The rest of a body that is too large or too late is not read, so the connection cannot be reused.
   if (status === 413 || status === 408) headers.set("connection", "close");
-  return inText(body, status, headers);
+  return buildTextResponse(body, status, headers);
 }
 
 export function statusOf({ code, status }: Failure): number {
   if (code === "CLIENT_GONE") return 499;
   if (isErrorCode(code)) return errorStatus[code];
-  // The browser falls back to the status if it does not know the code either.
+  // The browser also falls back to the status if it doesn't know the code.
   return (status >= 400 && status < 500) || [501, 503, 504, 507].includes(status) ? status : 502;
 }
 
-export function finish(response: Response, requestId: string): Response {
+export function addCommonHeaders(response: Response, requestId: string): Response {
   const { headers } = response;
   const length = headers.get("content-length");
   if (length !== null) headers.set(LENGTH_HEADER, length);
-  for (const [name, value] of Object.entries(always)) headers.set(name, value);
+  for (const [name, value] of Object.entries(commonHeaders)) headers.set(name, value);
   if (!headers.has("cache-control")) headers.set("cache-control", "no-store");
   headers.set("x-request-id", requestId);
   return response;
 }
 
-const requestHeaders = ["range", "if-range", "if-none-match", "if-modified-since"] as const;
-const responseHeaders = ["content-length", "content-range", "accept-ranges", "etag", "last-modified"] as const;
+const forwardedRequestHeaders = ["range", "if-range", "if-none-match", "if-modified-since"] as const;
+const forwardedResponseHeaders = ["content-length", "content-range", "accept-ranges", "etag", "last-modified"] as const;
 
-export function passedRequestHeaders(request: Request): Record<string, string> {
+export function pickRequestHeaders(request: Request): Record<string, string> {
   const headers = new Map<string, string>();
   // Ranges apply only to GET.
-  const names = request.method === "GET" ? requestHeaders : requestHeaders.filter((name) => !name.includes("range"));
+  const names = request.method === "GET" ? forwardedRequestHeaders : forwardedRequestHeaders.filter((name) => !name.includes("range"));
   for (const name of names) {
     const value = request.headers.get(name);
     if (value !== null) headers.set(name, value);
@@ -137,22 +137,22 @@ export function passedRequestHeaders(request: Request): Record<string, string> {
   return Object.fromEntries(headers);
 }
 
-export function bytesAnswer(from: Response): Response {
+export function bytesResponse(from: Response): Response {
   const headers = new Headers();
-  for (const name of responseHeaders) {
+  for (const name of forwardedResponseHeaders) {
     const value = from.headers.get(name);
     if (value !== null) headers.set(name, value);
   }
   const type = (from.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
   const isInline = isMedia(type);
   headers.set("content-type", isInline ? type : "application/octet-stream");
-  headers.set("content-disposition", `${isInline ? "inline" : "attachment"}${nameOf(from.headers.get("content-disposition"))}`);
-  // Private and revalidated each time: the validator makes that cheap, and a signed-out browser gets nothing.
+  headers.set("content-disposition", `${isInline ? "inline" : "attachment"}${toNameParams(from.headers.get("content-disposition"))}`);
+  // Private and revalidated each time: validators make that cheap, and a signed-out browser gets nothing.
   headers.set("cache-control", "private, no-cache");
   return new Response(from.status === 304 ? null : from.body, { status: from.status, headers });
 }
 
-export function fileAnswer(body: ReadableStream<Uint8Array> | null, name: string): Response {
+export function fileResponse(body: ReadableStream<Uint8Array> | null, name: string): Response {
   const headers = {
     "content-type": "application/json",
     "content-disposition": `attachment; filename="${name}"`,
@@ -161,10 +161,10 @@ export function fileAnswer(body: ReadableStream<Uint8Array> | null, name: string
   return new Response(body, { headers });
 }
 
-/** The envelope with the size of the whole, so that the caller can ask again. */
-export async function refusedRange(from: Response, requestId: string): Promise<Response> {
+/** The failure with the size of the whole file, so that the client can retry with a valid range. */
+export async function rangeNotSatisfiable(from: Response, requestId: string): Promise<Response> {
   await from.body?.cancel();
-  const response = failureAnswer(refusal("RANGE_NOT_SATISFIABLE", "The file does not have this range."), requestId);
+  const response = failureResponse(createFailure("RANGE_NOT_SATISFIABLE", "The file does not have this range."), requestId);
   const range = from.headers.get("content-range");
   if (range !== null) response.headers.set("content-range", range);
   return response;
@@ -174,25 +174,25 @@ function isMedia(type: string): boolean {
   return /^(image|video|audio)\/[\w.+-]+$/.test(type) && !/^image\/svg|[+/]xml$/.test(type);
 }
 
-/** Only complete names pass: half a name could be another file's. */
-function nameOf(disposition: string | null): string {
-  // Quoted strings are split off first, so that nothing inside them is read as a parameter.
+/** Only complete names are forwarded, because a truncated name could be another file's. */
+function toNameParams(disposition: string | null): string {
+  // Splits off quoted strings first, so that nothing inside them is parsed as a parameter.
   const parts = disposition?.match(/(?:"(?:[^"\\]|\\.)*"?|[^";])+/g)?.map((part) => part.trim()) ?? [];
   const plain = parts.find((part) => /^filename=(?:"[^"\\\r\n]{1,600}"|[\w.%'~+-]{1,600})$/i.test(part));
   // The exact name, if the plain one only approximates it.
   const exact = parts.find((part) => /^filename\*=[\w-]+'[\w-]*'[\w.%~!#$&^`|+-]{1,6000}$/i.test(part));
-  const names = [plain && plainName(plain), exact && exactName(exact)];
+  const names = [plain && cleanPlainName(plain), exact && cleanExactName(exact)];
   return names.map((name) => (name === undefined ? "" : `; ${name}`)).join("");
 }
 
-/** Node decodes each header byte as one character. Browsers decode these bytes as UTF-8. */
-function plainName(part: string): string {
+/** Node decodes each header byte as one character, browsers decode them as UTF-8. */
+function cleanPlainName(part: string): string {
   const text = Buffer.from(part, "latin1").toString("utf8");
   const line = toPlainLine(text);
   return line === text ? part : Buffer.from(line, "utf8").toString("latin1");
 }
 
-function exactName(part: string): string | undefined {
+function cleanExactName(part: string): string | undefined {
   const [, head = "", name = ""] = /^(filename\*=utf-8'[^']*')(.*)$/i.exec(part) ?? [];
   if (head === "") return part;
   const text = decodePercent(name);

@@ -1,18 +1,18 @@
-// Makes a share: a fixed list of what the maker sees now, behind a token that is shown once and stored as a hash.
+// Creates a share: a fixed list of items, accessed with a token that is shown once and stored as a hash.
 
 import "server-only";
 import { randomBytes, randomUUID } from "node:crypto";
 import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { type z } from "zod";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { toPlainLine } from "@/lib/contract/plain-line";
 import { maskText } from "@/lib/contract/secrets/secret-texts";
-import { type CreatedShare, MAX_SHARED, type NotCleanableDetails, type shareBodySchema } from "@/lib/contract/share";
+import { type CreatedShare, MAX_SHARED_ASSETS, type NotCleanableDetails, type shareBodySchema } from "@/lib/contract/share";
 import { toAssetView } from "@/lib/contract/views/asset-view";
 import { listOutputs, type OutputView } from "@/lib/contract/views/outputs-view";
 import { createLimiter } from "@/lib/shared/async";
-import { pictureSizeOf } from "@/lib/shared/picture-size";
+import { readPictureSize } from "@/lib/shared/picture-size";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { callForBrowser } from "../answers/process-response";
 import { redactForBrowser } from "../answers/redact";
@@ -23,30 +23,34 @@ import { type ShareItem } from "../store/shares";
 import { isEmbedded } from "../upstream/send";
 import { readBeginning } from "../upstream/streams";
 import { isCleanable } from "./clean/clean";
-import { bytesIn, hashOf, openOriginal, openUnchecked, UnreadableItem, validatorOf } from "./item-source";
+import { getContentHash, openOriginal, openUnchecked, readBytes, toValidator, UnreadableItemError } from "./item-source";
 
 type Body = z.output<typeof shareBodySchema>;
 
 const MAX_CONCURRENT = 6;
-const MAX_TEXT = 20_000;
+const MAX_TEXT_LENGTH = 20_000;
 
-const brokeOff = refusal("UPSTREAM_ERROR", "The service disconnected while reading the files. Nothing was shared. Try again.");
+const serviceDisconnected = createFailure(
+  "UPSTREAM_ERROR",
+  "The service disconnected while reading the files. Nothing was shared. Try again.",
+);
 
-export async function makeShare(access: Access, body: Body, signal: AbortSignal): Promise<Result<CreatedShare, Failure>> {
+export async function createShare(access: Access, body: Body, signal: AbortSignal): Promise<Result<CreatedShare, Failure>> {
   const { store, now } = access.composition;
-  const result = await (body.job === undefined ? chosenAssets(access, body.assets, signal) : outputsOf(access, body.job, signal));
+  const result = await (body.job === undefined ? findChosenAssets(access, body.assets, signal) : findJobOutputs(access, body.job, signal));
   if (!result.ok) return result;
-  const unclean = body.keepsMetadata ? [] : result.value.filter((item) => !isClean(item));
-  if (unclean.length > 0 && !body.leavesOut) {
-    const details: NotCleanableDetails = { notCleanable: unclean.map(({ name }) => name) };
-    return failed(refusal("UNPROCESSABLE", "Metadata cannot be removed from some of these files.", details));
+  const uncleanableItems = body.keepsMetadata ? [] : result.value.filter((item) => !isClean(item));
+  if (uncleanableItems.length > 0 && !body.leavesOut) {
+    const details: NotCleanableDetails = { notCleanable: uncleanableItems.map(({ name }) => name) };
+    return failed(createFailure("UNPROCESSABLE", "Metadata cannot be removed from some of these files.", details));
   }
-  const shareableItems = result.value.filter((item) => !unclean.includes(item)).slice(0, MAX_SHARED);
-  if (shareableItems.length === 0) return failed(refusal("UNPROCESSABLE", "There is nothing to share."));
-  const descriptions = await mapInSequence(shareableItems, (item) => described(access, item, signal));
-  if (descriptions.includes("broke off")) return failed(brokeOff);
+  const shareableItems = result.value.filter((item) => !uncleanableItems.includes(item)).slice(0, MAX_SHARED_ASSETS);
+  if (shareableItems.length === 0) return failed(createFailure("UNPROCESSABLE", "There is nothing to share."));
+  const descriptions = await mapWithLimit(shareableItems, (item) => describeItem(access, item, signal));
+  if (descriptions.includes("broke off")) return failed(serviceDisconnected);
   const items = descriptions.filter((item) => typeof item === "object");
-  if (items.length === 0) return failed(refusal("UNPROCESSABLE", "The service did not hand out any of these files. Try again later."));
+  if (items.length === 0)
+    return failed(createFailure("UNPROCESSABLE", "The service did not hand out any of these files. Try again later."));
   const token = randomBytes(32).toString("base64url");
   const createdAt = now();
   const expiresAt = createdAt + body.expiresInMs;
@@ -87,14 +91,14 @@ function isClean({ text, name, mimeType }: ShareItem): boolean {
   return text !== undefined || isCleanable(name, mimeType);
 }
 
-async function chosenAssets(access: Access, ids: readonly string[], signal: AbortSignal): Promise<Result<ShareItem[], Failure>> {
-  const results = await mapInSequence([...new Set(ids)], (id) => access.upstream.call(operations.getAsset, { params: { id }, signal }));
+async function findChosenAssets(access: Access, ids: readonly string[], signal: AbortSignal): Promise<Result<ShareItem[], Failure>> {
+  const results = await mapWithLimit([...new Set(ids)], (id) => access.upstream.call(operations.getAsset, { params: { id }, signal }));
   const items: ShareItem[] = [];
   for (const asset of results) {
     if (!asset.ok) return failed(redactForBrowser(asset.failure, access));
     const view = toAssetView(asset.value);
     const { width, height, kind, mimeType, sizeBytes: size } = view;
-    const hash = hashOf(asset.value);
+    const hash = getContentHash(asset.value);
     const name = maskText(asset.value.display_name || view.name);
     items.push({
       ...(view.file ? { file: view.file } : { asset: view.id }),
@@ -105,63 +109,65 @@ async function chosenAssets(access: Access, ids: readonly string[], signal: Abor
   return ok(items);
 }
 
-/** Lasting files; temporary ones only if there are no others. */
-async function outputsOf(access: Access, id: string, signal: AbortSignal): Promise<Result<ShareItem[], Failure>> {
+/** Permanent files, or temporary ones if there are no others. */
+async function findJobOutputs(access: Access, id: string, signal: AbortSignal): Promise<Result<ShareItem[], Failure>> {
   const job = await callForBrowser(operations.getJob, access, { params: { job_id: id }, signal });
   if (!job.ok) return job;
   const outputs = listOutputs(job.value.value.outputs);
-  const lasting = outputs.filter(({ temporary }) => !temporary);
-  return ok((lasting.length > 0 ? lasting : outputs).flatMap((output) => toItem(output, isEmbedded(access.connection.baseUrl))));
+  const permanentOutputs = outputs.filter(({ temporary }) => !temporary);
+  return ok(
+    (permanentOutputs.length > 0 ? permanentOutputs : outputs).flatMap((output) => toItem(output, isEmbedded(access.connection.baseUrl))),
+  );
 }
 
 function toItem({ file, name, kind, text }: OutputView, isByHash: boolean): ShareItem[] {
-  if (text !== undefined) return [{ text: text.slice(0, MAX_TEXT), name: "", kind: "text", isFixed: true }];
+  if (text !== undefined) return [{ text: text.slice(0, MAX_TEXT_LENGTH), name: "", kind: "text", isFixed: true }];
   if (!file || kind === "json") return [];
   const hash = isByHash ? /^([0-9a-f]{64})\./.exec(file.filename)?.[1] : undefined;
   return [{ file, name: maskText(name), kind, hash, isFixed: hash !== undefined }];
 }
 
 const HEAD_BYTES = 64 * 1024;
-const MAX_HASHED = 256 * 1024 ** 2;
+const MAX_HASHED_BYTES = 256 * 1024 ** 2;
 
-/** Undefined if the file could not be read: nothing would distinguish it from a file that takes its place. */
-async function described(access: Access, item: ShareItem, signal: AbortSignal): Promise<ShareItem | undefined | "broke off"> {
+/** Undefined if the file could not be read, because a replaced file could then not be detected. */
+async function describeItem(access: Access, item: ShareItem, signal: AbortSignal): Promise<ShareItem | undefined | "broke off"> {
   try {
-    const source = item.isFixed ? item : await hashed(access, item, signal);
+    const source = item.isFixed ? item : await hashItem(access, item, signal);
     if (source?.kind !== "image" || source.width !== undefined) return source;
-    const size = await pictureSizeOf(await beginningOf(access, source, signal));
+    const size = await readPictureSize(await readImageHeader(access, source, signal));
     return { ...source, ...size };
   } catch (error) {
-    if (error instanceof UnreadableItem) return "broke off";
+    if (error instanceof UnreadableItemError) return "broke off";
     throw error;
   }
 }
 
-/** The beginning of a picture contains its size, so that the page can reserve its box. */
-async function beginningOf(access: Access, item: ShareItem, signal: AbortSignal): Promise<Uint8Array> {
+/** The beginning of a picture contains its size, which the page needs for its layout. */
+async function readImageHeader(access: Access, item: ShareItem, signal: AbortSignal): Promise<Uint8Array> {
   const originalResult = await openOriginal(access, item, { signal, headers: { range: `bytes=0-${HEAD_BYTES - 1}` } });
   if (!originalResult.ok) return new Uint8Array();
   return readBeginning(originalResult.value.body, HEAD_BYTES).catch((cause: unknown) => {
-    throw new UnreadableItem("the service broke off", { cause });
+    throw new UnreadableItemError("the service broke off", { cause });
   });
 }
 
-/** For a file that its service does not name by content: computes the hash and the validator for later requests. */
-async function hashed(access: Access, item: ShareItem, signal: AbortSignal): Promise<ShareItem | undefined> {
+/** For a file that is not named by its content: computes a hash and a validator for later requests. */
+async function hashItem(access: Access, item: ShareItem, signal: AbortSignal): Promise<ShareItem | undefined> {
   const uncheckedResult = await openUnchecked(access, item, { signal });
   if (!uncheckedResult.ok) return undefined;
-  const validator = validatorOf(uncheckedResult.value);
+  const validator = toValidator(uncheckedResult.value);
   const hasher = new Blake3Hasher();
   let size = 0;
-  for await (const bytes of bytesIn(uncheckedResult.value)) {
+  for await (const bytes of readBytes(uncheckedResult.value)) {
     hasher.update(Buffer.from(bytes));
     size += bytes.byteLength;
-    if (size > MAX_HASHED) return { ...item, validator };
+    if (size > MAX_HASHED_BYTES) return { ...item, validator };
   }
   return { ...item, validator, size, hash: hasher.digestBuffer().toString("hex") };
 }
 
-async function mapInSequence<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+async function mapWithLimit<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const limit = createLimiter(MAX_CONCURRENT);
   return Promise.all(items.map((item) => limit(() => work(item))));
 }

@@ -1,25 +1,25 @@
-// Opens a share by its token. Maker, role, connection and expiry are checked at each request; visitors never see why a share is closed.
+// Opens a share by its token. Creator, role, connection and expiry are checked at each request. Visitors never see why a share is closed.
 
 import "server-only";
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
 import { type Composition, type Parts } from "../composition-type";
-import { type Access, openQuietly } from "../connections/access";
+import { type Access, openInBackground } from "../connections/access";
 import { cookieAttributes, cookieName, readCookie } from "../cookies";
 import { type Share } from "../store/shares";
 
 export const MIN_ROLE = "operator";
 /** The same response for every link that doesn't open a share. */
-export const noShare = refusal("NOT_FOUND", "This link does not work.");
+export const shareNotFound = createFailure("NOT_FOUND", "This link does not work.");
 /** For a visitor who may retry soon. */
-export const tooMany = {
-  ...refusal("SERVICE_UNAVAILABLE", "Too many requests for this at once. Try again in a moment."),
+export const tooManyShareRequests = {
+  ...createFailure("SERVICE_UNAVAILABLE", "Too many requests for this at once. Try again in a moment."),
   retryAfterMs: 5000,
 };
-export const locked = refusal("UNAUTHORIZED", "This share needs its password.");
+export const shareLocked = createFailure("UNAUTHORIZED", "This share needs its password.");
 
 export type OpenedShare = { share: Share; maker: string; access: Access };
 
@@ -37,37 +37,37 @@ export async function openShare(composition: Composition, token: string): Promis
     credential: { kind: "share", id: share.id },
     scope: { connections: [share.connectionId], operations: [] },
   };
-  const access = await openQuietly({ composition, viewer }, share.connectionId);
+  const access = await openInBackground({ composition, viewer }, share.connectionId);
   return access.ok && access.value.connection.baseUrl === share.baseUrl ? { share, maker: member.name, access: access.value } : undefined;
 }
 
 export async function enterShare(composition: Composition, token: string, cookies: string | null): Promise<Result<OpenedShare, Failure>> {
   const openedShare = await openShare(composition, token);
-  if (!openedShare) return failed(noShare);
-  return isUnlocked(composition, openedShare.share, cookies) ? ok(openedShare) : failed(locked);
+  if (!openedShare) return failed(shareNotFound);
+  return isUnlocked(composition, openedShare.share, cookies) ? ok(openedShare) : failed(shareLocked);
 }
 
 const UNLOCKED_SECONDS = 12 * 60 * 60;
 
 export function isUnlocked(composition: Composition, share: Share, cookies: string | null): boolean {
   if (share.passwordHash === undefined) return true;
-  const [until = "", proof = ""] = readCookie(cookies, nameOf(composition, share))?.split(".") ?? [];
-  const expected = Buffer.from(proofOf(composition, share, until));
+  const [until = "", proof = ""] = readCookie(cookies, getUnlockCookieName(composition, share))?.split(".") ?? [];
+  const expected = Buffer.from(createUnlockProof(composition, share, until));
   const proofBytes = Buffer.from(proof);
   return proofBytes.length === expected.length && timingSafeEqual(proofBytes, expected) && Number(until) > composition.now();
 }
 
-/** After the right password: a cookie that opens this share in this browser for half a day. */
-export function unlockedCookie(composition: Composition, share: Share): string {
+/** A cookie that unlocks this share in this browser for 12 hours. */
+export function createUnlockCookie(composition: Composition, share: Share): string {
   const { env, now } = composition;
   const until = String(now() + UNLOCKED_SECONDS * 1000);
-  return `${nameOf(composition, share)}=${until}.${proofOf(composition, share, until)}; ${cookieAttributes(env, UNLOCKED_SECONDS)}`;
+  return `${getUnlockCookieName(composition, share)}=${until}.${createUnlockProof(composition, share, until)}; ${cookieAttributes(env, UNLOCKED_SECONDS)}`;
 }
 
-function nameOf({ env }: Parts<"env">, { id }: Share): string {
+function getUnlockCookieName({ env }: Parts<"env">, { id }: Share): string {
   return cookieName(`lightdesk.share.${id}`, env);
 }
 
-function proofOf({ authSecret }: Parts<"authSecret">, { id, passwordHash = "" }: Share, until: string): string {
+function createUnlockProof({ authSecret }: Parts<"authSecret">, { id, passwordHash = "" }: Share, until: string): string {
   return createHmac("sha256", authSecret).update(["share", id, passwordHash, until].join("\n")).digest("base64url");
 }

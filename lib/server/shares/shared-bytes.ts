@@ -8,19 +8,19 @@ import { toFileName } from "@/lib/contract/plain-line";
 import { createLimiter } from "@/lib/shared/async";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { toByteStream } from "@/lib/shared/web-stream";
-import { bytesAnswer } from "../requests/responses";
+import { bytesResponse } from "../requests/responses";
 import { type ShareItem } from "../store/shares";
-import { CLEANING, cleanPieces } from "./clean/clean";
-import { lengthOf, NotCleanable, type Piece } from "./clean/pieces";
-import { openOriginal, rangeStartOf, readOriginal, UnreadableItem } from "./item-source";
-import { noShare, type OpenedShare, tooMany } from "./open-share";
+import { cleanFile, CLEANING_VERSION } from "./clean/clean";
+import { getPieceLength, NotCleanableError, type Piece } from "./clean/pieces";
+import { getRangeStart, openOriginal, readOriginal, UnreadableItemError } from "./item-source";
+import { type OpenedShare, shareNotFound, tooManyShareRequests } from "./open-share";
 
-/** The parts of the pieces between `from` and `to`, counted in the cleaned file. */
-export function piecesBetween(pieces: readonly Piece[], from: number, to: number): Piece[] {
+/** The parts of the pieces between two offsets of the cleaned file. */
+export function selectPieces(pieces: readonly Piece[], from: number, to: number): Piece[] {
   const selection: Piece[] = [];
   let at = 0;
   for (const piece of pieces) {
-    const length = lengthOf(piece);
+    const length = getPieceLength(piece);
     const [start, end] = [Math.max(0, from - at), Math.min(length, to - at)];
     at += length;
     if (start >= end) continue;
@@ -31,21 +31,25 @@ export function piecesBetween(pieces: readonly Piece[], from: number, to: number
   return selection;
 }
 
-/** The part of the original that the pieces need; undefined if they need none. */
-export function spanOf(pieces: readonly Piece[]): { from: number; to: number } | undefined {
-  const copied = pieces.filter((piece) => "to" in piece);
-  const [first, last] = [copied[0], copied.at(-1)];
+/** The range of the original that the pieces need, or undefined if they need none. */
+export function findOriginalRange(pieces: readonly Piece[]): { from: number; to: number } | undefined {
+  const copiedPieces = pieces.filter((piece) => "to" in piece);
+  const [first, last] = [copiedPieces[0], copiedPieces.at(-1)];
   return first && last && { from: first.from, to: last.to };
 }
 
-const ZEROS = 64 * 1024;
+const ZERO_CHUNK_BYTES = 64 * 1024;
 
-export function cleanStream(pieces: readonly Piece[], original: ReadableStream<Uint8Array> | null, at: number): ReadableStream<Uint8Array> {
+export function createCleanStream(
+  pieces: readonly Piece[],
+  original: ReadableStream<Uint8Array> | null,
+  at: number,
+): ReadableStream<Uint8Array> {
   const source = original?.getReader();
-  const asyncGenerator = make(pieces, source, at);
+  const output = writePieces(pieces, source, at);
   return toByteStream(
     async () => {
-      const next = await asyncGenerator.next();
+      const next = await output.next();
       if (next.done) await source?.cancel().catch(() => undefined);
       return next;
     },
@@ -53,7 +57,7 @@ export function cleanStream(pieces: readonly Piece[], original: ReadableStream<U
   );
 }
 
-async function* make(
+async function* writePieces(
   pieces: readonly Piece[],
   source: ReadableStreamDefaultReader<Uint8Array> | undefined,
   at: number,
@@ -63,7 +67,8 @@ async function* make(
   for (const piece of pieces) {
     if ("bytes" in piece) yield Buffer.from(piece.bytes, "base64");
     else if ("zeros" in piece) {
-      for (let remaining = piece.zeros; remaining > 0; remaining -= ZEROS) yield new Uint8Array(Math.min(remaining, ZEROS));
+      for (let remaining = piece.zeros; remaining > 0; remaining -= ZERO_CHUNK_BYTES)
+        yield new Uint8Array(Math.min(remaining, ZERO_CHUNK_BYTES));
     } else {
       for (let from = piece.from; from < piece.to;) {
         const part = chunk.subarray(Math.max(0, from - begin), Math.max(0, piece.to - begin));
@@ -84,27 +89,27 @@ async function* make(
 type ShareTarget = { number: number; item: ShareItem; pieces: string | undefined };
 type BytesQuery = { range: string | null; signal: AbortSignal; isDownload: boolean };
 
-/** Pieces of another cleaning version are made again; a file that cannot be cleaned has no pieces. */
+/** Pieces of another cleaning version are recomputed. A file that cannot be cleaned has no pieces. */
 const piecesSchema = z.object({
-  version: z.literal(CLEANING),
+  version: z.literal(CLEANING_VERSION),
   pieces: z.array(
     z.union([z.object({ from: z.number(), to: z.number() }), z.object({ bytes: z.string() }), z.object({ zeros: z.number() })]),
   ),
 });
-/** Each of these reads a whole file to find what must be removed. */
-const LOOKING_AT_ONCE = 4;
-const MAX_WAITING = 40;
-const looking = createLimiter(LOOKING_AT_ONCE);
-let lookingOrWaiting = 0;
+/** Each scan reads a whole file to find what must be removed. */
+const MAX_CONCURRENT_SCANS = 4;
+const MAX_PENDING_SCANS = 40;
+const limitScans = createLimiter(MAX_CONCURRENT_SCANS);
+let activeScans = 0;
 
-export async function sharedBytes(
+export async function fetchSharedBytes(
   openedShare: OpenedShare,
   target: ShareTarget,
   bytesQuery: BytesQuery,
 ): Promise<Result<Response, Failure>> {
   const result = openedShare.share.keepsMetadata
-    ? await asItIs(openedShare, target.item, bytesQuery)
-    : await cleaned(openedShare, target, bytesQuery);
+    ? await fetchOriginal(openedShare, target.item, bytesQuery)
+    : await fetchCleaned(openedShare, target, bytesQuery);
   if (!result.ok) return result;
   const { headers } = result.value;
   headers.delete("etag");
@@ -117,36 +122,40 @@ export async function sharedBytes(
   return result;
 }
 
-async function asItIs({ access }: OpenedShare, item: ShareItem, { range, signal }: BytesQuery): Promise<Result<Response, Failure>> {
+async function fetchOriginal({ access }: OpenedShare, item: ShareItem, { range, signal }: BytesQuery): Promise<Result<Response, Failure>> {
   const original = await openOriginal(access, item, { signal, headers: range === null ? {} : { range } });
   if (!original.ok) return original;
   const { status } = original.value;
-  if (status === 416) return unsatisfiable(original.value, original.value.headers.get("content-range"));
-  return ok(bytesAnswer(original.value));
+  if (status === 416) return rangeNotSatisfiable(original.value, original.value.headers.get("content-range"));
+  return ok(bytesResponse(original.value));
 }
 
-async function cleaned(openedShare: OpenedShare, target: ShareTarget, { range, signal }: BytesQuery): Promise<Result<Response, Failure>> {
-  const piecesResult = await piecesOf(openedShare, target, signal);
+async function fetchCleaned(
+  openedShare: OpenedShare,
+  target: ShareTarget,
+  { range, signal }: BytesQuery,
+): Promise<Result<Response, Failure>> {
+  const piecesResult = await findStoredOrNewPieces(openedShare, target, signal);
   if (!piecesResult.ok) return piecesResult;
   const { value: pieceList } = piecesResult;
-  if (pieceList.length === 0) return failed(noShare);
-  const size = pieceList.reduce((sum, piece) => sum + lengthOf(piece), 0);
-  const part = partOf(range, size);
-  if (part === "none") return unsatisfiable(undefined, `bytes */${size}`);
+  if (pieceList.length === 0) return failed(shareNotFound);
+  const size = pieceList.reduce((sum, piece) => sum + getPieceLength(piece), 0);
+  const part = parseRange(range, size);
+  if (part === "none") return rangeNotSatisfiable(undefined, `bytes */${size}`);
   const { from, to } = part ?? { from: 0, to: size };
-  const pieces = piecesBetween(pieceList, from, to);
-  const span = spanOf(pieces);
-  const headers = { range: `bytes=${span?.from ?? 0}-${(span?.to ?? 1) - 1}` };
+  const pieces = selectPieces(pieceList, from, to);
+  const originalRange = findOriginalRange(pieces);
+  const headers = { range: `bytes=${originalRange?.from ?? 0}-${(originalRange?.to ?? 1) - 1}` };
   const original = await openOriginal(openedShare.access, target.item, { signal, headers });
   if (!original.ok) return original;
-  const begin = rangeStartOf(original.value);
-  // In another range than the requested one, nothing would be where the pieces expect it.
-  if (begin === undefined || (begin !== 0 && begin !== span?.from)) {
+  const begin = getRangeStart(original.value);
+  // In a different range than requested, the pieces would not match.
+  if (begin === undefined || (begin !== 0 && begin !== originalRange?.from)) {
     await original.value.body?.cancel();
-    return failed(noShare);
+    return failed(shareNotFound);
   }
-  const stream = cleanStream(pieces, original.value.body, begin);
-  const response = bytesAnswer(new Response(stream, { headers: { "content-type": original.value.headers.get("content-type") ?? "" } }));
+  const stream = createCleanStream(pieces, original.value.body, begin);
+  const response = bytesResponse(new Response(stream, { headers: { "content-type": original.value.headers.get("content-type") ?? "" } }));
   response.headers.set("content-length", String(to - from));
   response.headers.set("accept-ranges", "bytes");
   if (!part) return ok(response);
@@ -154,16 +163,20 @@ async function cleaned(openedShare: OpenedShare, target: ShareTarget, { range, s
   return ok(new Response(response.body, { status: 206, headers: response.headers }));
 }
 
-/** Computed once: the shared content does not change. */
-async function piecesOf(openedShare: OpenedShare, target: ShareTarget, signal: AbortSignal): Promise<Result<Piece[], Failure>> {
+/** Computed once, because the shared content does not change. */
+async function findStoredOrNewPieces(
+  openedShare: OpenedShare,
+  target: ShareTarget,
+  signal: AbortSignal,
+): Promise<Result<Piece[], Failure>> {
   const storedPieces = readPieces(target.pieces);
   if (storedPieces) return ok(storedPieces);
-  if (lookingOrWaiting >= LOOKING_AT_ONCE + MAX_WAITING) return failed(tooMany);
-  lookingOrWaiting += 1;
+  if (activeScans >= MAX_CONCURRENT_SCANS + MAX_PENDING_SCANS) return failed(tooManyShareRequests);
+  activeScans += 1;
   try {
-    return await looking(() => findPieces(openedShare, target, signal));
+    return await limitScans(() => findPieces(openedShare, target, signal));
   } finally {
-    lookingOrWaiting -= 1;
+    activeScans -= 1;
   }
 }
 
@@ -173,17 +186,17 @@ async function findPieces(
   signal: AbortSignal,
 ): Promise<Result<Piece[], Failure>> {
   const { shares } = access.composition.store;
-  // The request before this one in the queue may have made them.
+  // The previous request in the queue may have stored them.
   const storedPieces = readPieces((await shares.item(share.id, number))?.pieces);
   if (storedPieces) return ok(storedPieces);
   let pieces: Piece[] | undefined;
   try {
-    pieces = await readOriginal(access, item, signal, cleanPieces);
+    pieces = await readOriginal(access, item, signal, cleanFile);
   } catch (error) {
-    if (error instanceof UnreadableItem) return failed(noShare);
-    if (!(error instanceof NotCleanable)) throw error;
+    if (error instanceof UnreadableItemError) return failed(shareNotFound);
+    if (!(error instanceof NotCleanableError)) throw error;
   }
-  await shares.keepPieces(share.id, number, writeExactJson({ version: CLEANING, pieces: pieces ?? [] }));
+  await shares.keepPieces(share.id, number, writeExactJson({ version: CLEANING_VERSION, pieces: pieces ?? [] }));
   return ok(pieces ?? []);
 }
 
@@ -191,8 +204,8 @@ function readPieces(pieces: string | undefined): Piece[] | undefined {
   return pieces === undefined ? undefined : piecesSchema.safeParse(JSON.parse(pieces)).data?.pieces;
 }
 
-/** For one range, as players request; for several, or for a header that is not understood, the whole file is sent. */
-function partOf(range: string | null, size: number): { from: number; to: number } | "none" | undefined {
+/** Supports a single range, as players request it. For several ranges or an invalid header, the whole file is sent. */
+function parseRange(range: string | null, size: number): { from: number; to: number } | "none" | undefined {
   const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(range ?? "") ?? [];
   if (first === "" && last === "") return undefined;
   if (first === "") return Number(last) === 0 ? "none" : { from: Math.max(0, size - Number(last)), to: size };
@@ -200,7 +213,7 @@ function partOf(range: string | null, size: number): { from: number; to: number 
   return Number(first) < to ? { from: Number(first), to } : "none";
 }
 
-async function unsatisfiable(from: Response | undefined, range: string | null): Promise<Result<Response, Failure>> {
+async function rangeNotSatisfiable(from: Response | undefined, range: string | null): Promise<Result<Response, Failure>> {
   await from?.body?.cancel();
   return ok(new Response(null, { status: 416, headers: { "content-range": range ?? "bytes */*" } }));
 }

@@ -3,17 +3,17 @@
 import "server-only";
 import { randomUUID } from "node:crypto";
 import { type RawBuilder, sql, type SqlBool } from "kysely";
-import { type CheckOutcome, checkOutcomes, type ConnectionFeature, type Dialect, lacksOfDialect } from "@/lib/contract/connections";
+import { type CheckOutcome, checkOutcomes, type ConnectionFeature, type Dialect, missingFeatures } from "@/lib/contract/connections";
 import { type ConnectionStatus } from "@/lib/contract/console";
-import { type Database, hasEffect, prepareOne } from "./database";
-import { dialectOf } from "./dialect";
+import { type Database, hasEffect, prepareQuery } from "./database";
+import { getDialect } from "./dialect";
 import { type Row, type StoredKey } from "./tables";
 
-export function ownOrTeams(memberId: string): RawBuilder<SqlBool> {
+export function isOwnOrTeam(memberId: string): RawBuilder<SqlBool> {
   return sql`("member_id" is null or "member_id" = ${memberId})`;
 }
 
-/** `seenOf`: the name of the owner, for a member who may only see the connection's jobs. */
+/** `seenOf` is the owner's name, for a member who may only see the connection's jobs. */
 export type Connection = Row<"connections"> & { seenOf?: string; status: ConnectionStatus; lacks: readonly ConnectionFeature[] };
 type NewConnection = {
   id?: string;
@@ -25,22 +25,22 @@ type NewConnection = {
   hasAssets?: boolean;
   createdAt: number;
 };
-/** Absent fields stay unchanged; an empty account URL is removed. */
+/** Absent fields are unchanged. An empty account URL is removed. */
 type ConnectionChange = { name?: string; baseUrl?: string; accountUrl?: string; dialect?: Dialect; hasAssets?: boolean };
 
 export function createConnectionStore(database: Database) {
-  const usableBy = (memberId: string) => database.selectFrom("connections").selectAll().where(ownOrTeams(memberId));
+  const selectUsable = (memberId: string) => database.selectFrom("connections").selectAll().where(isOwnOrTeam(memberId));
 
-  const oneUsableBy = prepareOne(database, usableBy("").where("id", "=", ""));
+  const findUsable = prepareQuery(database, selectUsable("").where("id", "=", ""));
 
   return {
     async listFor(memberId: string): Promise<Connection[]> {
-      const rows = await usableBy(memberId).orderBy("createdAt").orderBy("id").execute();
+      const rows = await selectUsable(memberId).orderBy("createdAt").orderBy("id").execute();
       return rows.map(toConnection);
     },
 
     async getFor(memberId: string, id: string): Promise<Connection | undefined> {
-      const row = await oneUsableBy(memberId, id);
+      const row = await findUsable(memberId, id);
       return row && toConnection(row);
     },
 
@@ -84,7 +84,7 @@ export function createConnectionStore(database: Database) {
 }
 
 export function toConnection<R extends Row<"connections">>(row: R): R & Connection {
-  const lacks = row.dialect === "local" ? lacksOfDialect.local : lacksOfDialect.interface;
+  const lacks = row.dialect === "local" ? missingFeatures.local : missingFeatures.interface;
   return {
     ...row,
     status: checkOutcomes.find((outcome) => outcome === row.status) ?? "unknown",
@@ -97,16 +97,16 @@ export type Sealed = Pick<StoredKey, "ringKeyId" | "ciphertext">;
 export type KeyStore = ReturnType<typeof createKeyStore>;
 
 export function createKeyStore(database: Database) {
-  const ofConnection = prepareOne(database, database.selectFrom("apiKeys").selectAll().where("connectionId", "=", ""));
+  const findByConnection = prepareQuery(database, database.selectFrom("apiKeys").selectAll().where("connectionId", "=", ""));
   return {
     async put(key: StoredKey): Promise<void> {
-      await dialectOf(database).runExclusive(database, `key of ${key.connectionId}`, async (transaction) => {
+      await getDialect(database).runExclusive(database, `key of ${key.connectionId}`, async (transaction) => {
         await transaction.deleteFrom("apiKeys").where("connectionId", "=", key.connectionId).execute();
         await transaction.insertInto("apiKeys").values(key).execute();
       });
     },
 
-    getOf: (connectionId: string): Promise<StoredKey | undefined> => ofConnection(connectionId),
+    getOf: (connectionId: string): Promise<StoredKey | undefined> => findByConnection(connectionId),
 
     list: (): Promise<StoredKey[]> => database.selectFrom("apiKeys").selectAll().orderBy("id").execute(),
   };

@@ -4,16 +4,16 @@ import "server-only";
 import { type Kysely, sql } from "kysely";
 import { type CopyResult, copyTables, isUnfinishedCopy, type Row, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
 import { requireCurrent } from "@/lib/shared/database/migrate";
-import { isNoTable } from "@/lib/shared/database/postgres";
+import { isMissingTable } from "@/lib/shared/database/postgres";
 import { type Database, openDatabase, openPostgres } from "./database";
-import { dialectOf } from "./dialect";
-import { indexed, readItem } from "./jobs/index-entry";
+import { getDialect } from "./dialect";
+import { readItem, toSearchEntry } from "./jobs/index-entry";
 import { postgresHistory } from "./migrations";
 import { type Tables } from "./tables";
 
 type StoreCopy = { from: Database; to: Database; logProgress(progress: string): void; alongside?(): Promise<void> };
 
-/** Both have the current schema; rows only in the target are deleted. Sign-in limits start again; SQLite's index cannot be read out. */
+/** Both databases have the current schema. Rows only in the target are deleted. Sign-in limits and SQLite's word index aren't copied. */
 export async function copyStore({ from, to, logProgress, alongside }: StoreCopy): Promise<CopyResult> {
   return copyTables({
     from: from.withoutPlugins(),
@@ -21,7 +21,7 @@ export async function copyStore({ from, to, logProgress, alongside }: StoreCopy)
     logProgress,
     isExcluded: (table) => table === "attempts" || /^(kysely_|ledger_words)/.test(table),
     afterInsert: async (trx, table, row) => {
-      if (table === "ledger_jobs") await putWords(trx, row);
+      if (table === "ledger_jobs") await writeWordsOf(trx, row);
     },
     async beforeEnd() {
       const { rows: counts } = await sql<{ jobs: number; words: number }>`
@@ -37,25 +37,25 @@ export async function requireFinished(database: Database): Promise<void> {
   if (await isUnfinishedCopy(database)) throw new Error(UNFINISHED_COPY);
 }
 
-export async function requireVacant(to: Database): Promise<void> {
+export async function requireEmptyTarget(to: Database): Promise<void> {
   const existingMember = await to.selectFrom("members").select("id").limit(1).executeTakeFirst();
   if (existingMember && !(await isUnfinishedCopy(to)))
     throw new Error("The target already contains a console. Name an empty database or folder.");
 }
 
-/** The index is built again from the columns it was made of. */
-async function putWords(trx: Kysely<Tables>, row: Row): Promise<void> {
+/** The word index is rebuilt from the copied columns. */
+async function writeWordsOf(trx: Kysely<Tables>, row: Row): Promise<void> {
   const text = (name: string) => (typeof row[name] === "string" ? row[name] : undefined);
   const kinds = (text("kinds") ?? "").split(",").filter(Boolean);
-  const body = indexed({ item: readItem(text("item") ?? "{}"), memberId: text("member_id"), kinds, inputs: text("inputs") });
-  await dialectOf(trx).writeWords(trx, BigInt(text("key") ?? 0), body);
+  const body = toSearchEntry({ item: readItem(text("item") ?? "{}"), memberId: text("member_id"), kinds, inputs: text("inputs") });
+  await getDialect(trx).writeWords(trx, BigInt(text("key") ?? 0), body);
 }
 
 export async function copySnapshot(url: string, file: string, logProgress: (progress: string) => void): Promise<void> {
   const source = openPostgres(url);
   const { database: target, migrate } = openDatabase(file);
   try {
-    await requireThisVersion(source);
+    await requireCurrentVersion(source);
     await requireFinished(source);
     await migrate();
     const snapshot = source.transaction().setIsolationLevel("repeatable read").setAccessMode("read only");
@@ -65,9 +65,9 @@ export async function copySnapshot(url: string, file: string, logProgress: (prog
   }
 }
 
-async function requireThisVersion(database: Database): Promise<void> {
+async function requireCurrentVersion(database: Database): Promise<void> {
   const { rows } = await sql<{ name: string }>`SELECT name FROM kysely_migration`.execute(database).catch((error: unknown) => {
-    if (isNoTable(error)) throw new Error("The database of DATABASE_URL contains no console.", { cause: error });
+    if (isMissingTable(error)) throw new Error("The database of DATABASE_URL contains no console.", { cause: error });
     throw error;
   });
   requireCurrent(

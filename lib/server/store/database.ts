@@ -37,7 +37,7 @@ const MAX_STATEMENTS = 200;
 export type Database = Kysely<Tables>;
 
 /** Columns that store 0 or 1. */
-const flags: ReadonlySet<string> = new Set([
+const booleanColumns: ReadonlySet<string> = new Set([
   "disabled",
   "guests",
   "hasAssets",
@@ -53,19 +53,19 @@ const flags: ReadonlySet<string> = new Set([
   "showsWorkflow",
 ]);
 
-const toStored = (value: unknown) => (typeof value === "boolean" ? Number(value) : value);
+const toStoredValue = (value: unknown) => (typeof value === "boolean" ? Number(value) : value);
 
 class FlagTransformer extends OperationNodeTransformer {
   protected override transformValue(node: ValueNode): ValueNode {
-    return { ...node, value: toStored(node.value) };
+    return { ...node, value: toStoredValue(node.value) };
   }
 
   protected override transformPrimitiveValueList(node: PrimitiveValueListNode): PrimitiveValueListNode {
-    return { ...node, values: node.values.map(toStored) };
+    return { ...node, values: node.values.map(toStoredValue) };
   }
 }
 
-/** Columns are memberId in code and member_id in SQL. NULL is read as undefined, and flags are booleans. */
+/** Maps member_id in SQL to memberId in code, NULL to undefined, and flags to booleans. */
 class ColumnPlugin extends CamelCasePlugin {
   readonly #flags = new FlagTransformer();
 
@@ -74,28 +74,28 @@ class ColumnPlugin extends CamelCasePlugin {
   }
 
   protected override mapRow(row: UnknownRow): UnknownRow {
-    const read = (name: string, value: unknown) => (value !== null && flags.has(name) ? value !== 0 : (value ?? undefined));
+    const read = (name: string, value: unknown) => (value !== null && booleanColumns.has(name) ? value !== 0 : (value ?? undefined));
     return Object.fromEntries(Object.entries(super.mapRow(row)).map(([name, value]) => [name, read(name, value)]));
   }
 }
 
-const columns = new ColumnPlugin({ maintainNestedObjectKeys: true });
+const columnPlugin = new ColumnPlugin({ maintainNestedObjectKeys: true });
 
-/** `migrate` throws on failure, because a console must not start on a partial schema. */
+/** `migrate` throws on failure, because a console must not start with a partial schema. */
 export type OpenedDatabase = { database: Database; migrate(): Promise<void> };
 
-/** `keys`: files that only a console with data has beside it; if one exists, an empty database is not accepted as a new one. */
+/** `keys` are files that exist only next to a console with data. If one exists, an empty database is not accepted as a new one. */
 export function openDatabase(file: string, keys: readonly string[] = []): OpenedDatabase {
   try {
-    return open(file, keys);
+    return openFile(file, keys);
   } catch (error) {
-    // The index of the WAL needs disk space, unless no other process may open the database: then it is kept in memory.
-    if (isFullDisk(error)) return open(file, keys, "EXCLUSIVE");
-    throw asStartFailure(error, file);
+    // The WAL index needs disk space, except with exclusive locking, which keeps it in memory.
+    if (isFullDisk(error)) return openFile(file, keys, "EXCLUSIVE");
+    throw toStartFailure(error, file);
   }
 }
 
-function open(file: string, keys: readonly string[], locking = "NORMAL"): OpenedDatabase {
+function openFile(file: string, keys: readonly string[], locking = "NORMAL"): OpenedDatabase {
   const sqlite = new SqliteConnection(file);
   try {
     prepareConnection(sqlite, file, keys, locking);
@@ -105,14 +105,14 @@ function open(file: string, keys: readonly string[], locking = "NORMAL"): Opened
   }
   return {
     database: new Kysely<Tables>({
-      dialect: new SqliteDialect({ database: rememberingStatements(sqlite, dirname(file)) }),
-      plugins: [columns],
+      dialect: new SqliteDialect({ database: createStatementCache(sqlite, dirname(file)) }),
+      plugins: [columnPlugin],
     }),
     async migrate() {
       try {
         migrateSqlite(sqlite, sqliteHistory, new Date().toISOString(), `The console's database ${file}`);
       } catch (error) {
-        throw asStartFailure(error, file);
+        throw toStartFailure(error, file);
       }
     },
   };
@@ -130,7 +130,7 @@ function prepareConnection(sqlite: SqliteConnection, file: string, keys: readonl
         `The console's database ${file} is empty or missing, though ${key} shows that there was one. Restore it from a backup; to begin anew, take ${key} away first.`,
       );
     }
-    // From here on the database counts as initialized, even if this process dies before it creates a table.
+    // From now on the database counts as initialized, even if this process dies before it creates a table.
     sqlite.pragma("user_version = 1");
   }
   sqlite.pragma("journal_mode = WAL");
@@ -139,23 +139,23 @@ function prepareConnection(sqlite: SqliteConnection, file: string, keys: readonl
   sqlite.pragma("cache_size = -16000");
 }
 
-/** Prepares a query that is compiled once and run with different values. `query` has as many placeholders, in this order. */
-export function prepareOne<Row>(database: Database, query: Compilable<Row>): (...values: string[]) => Promise<Row | undefined> {
+/** Compiles a query once, to run it with different values. `query` has as many placeholders, in this order. */
+export function prepareQuery<Row>(database: Database, query: Compilable<Row>): (...values: string[]) => Promise<Row | undefined> {
   const compiled = query.compile();
   return async (...parameters) => (await database.executeQuery<Row>({ ...compiled, parameters })).rows[0];
 }
 
 type WriteResult = InsertResult | UpdateResult | DeleteResult;
 
-/** Whether the statement inserted, updated or deleted a row. */
+/** True if the statement inserted, updated or deleted a row. */
 export async function hasEffect(statement: { executeTakeFirst(): Promise<WriteResult | undefined> }): Promise<boolean> {
-  const changed = await statement.executeTakeFirst();
-  if (!changed) return false;
-  if ("numUpdatedRows" in changed) return changed.numUpdatedRows > 0n;
-  return ("numDeletedRows" in changed ? changed.numDeletedRows : (changed.numInsertedOrUpdatedRows ?? 0n)) > 0n;
+  const result = await statement.executeTakeFirst();
+  if (!result) return false;
+  if ("numUpdatedRows" in result) return result.numUpdatedRows > 0n;
+  return ("numDeletedRows" in result ? result.numDeletedRows : (result.numInsertedOrUpdatedRows ?? 0n)) > 0n;
 }
 
-/** Deletes the rows that are older. */
+/** Deletes rows older than `time`. */
 export async function deleteBefore(
   database: Database,
   table: keyof Tables,
@@ -165,21 +165,21 @@ export async function deleteBefore(
   await sql`delete from ${sql.table(table)} where ${sql.ref(column)} < ${time}`.execute(database);
 }
 
-/** Statements that delete, end a session or take a right away: a full disk must not prevent them. */
-const makesRoom =
+/** Statements that delete, end a session or revoke access. A full disk must not prevent them. */
+const mayUseReserve =
   /^(delete from |insert into "((ended_)?sessions|attempts)"|update "attempts"|update "(members|sessions)"|update "tokens" set "revoked_at")/;
 
-/** Preparing a statement takes longer than running most of them; lists of ids make many different ones, so the oldest are dropped. */
-function rememberingStatements(sqlite: SqliteConnection, folder: string): SqliteDatabase {
+/** Caches statements, because preparing one takes longer than running it. The cache is bounded, because lists of ids vary the SQL. */
+function createStatementCache(sqlite: SqliteConnection, folder: string): SqliteDatabase {
   const prepare = (sql: string): SqliteStatement => {
     const statement: SqliteStatement = sqlite.prepare(sql);
-    if (!makesRoom.test(sql)) return statement;
-    // Only single statements are retried: a full disk rolls back a whole transaction.
-    const spend = <T>(work: () => T) => (sqlite.inTransaction ? work() : retryWithReserve(folder, work));
+    if (!mayUseReserve.test(sql)) return statement;
+    // Only single statements are retried, because a full disk rolls back a whole transaction.
+    const runWithReserve = <T>(work: () => T) => (sqlite.inTransaction ? work() : retryWithReserve(folder, work));
     return {
       reader: statement.reader,
-      all: (values) => spend(() => statement.all(values)),
-      run: (values) => spend(() => statement.run(values)),
+      all: (values) => runWithReserve(() => statement.all(values)),
+      run: (values) => runWithReserve(() => statement.run(values)),
       iterate: (values) => statement.iterate(values),
     };
   };
@@ -194,7 +194,7 @@ function rememberingStatements(sqlite: SqliteConnection, folder: string): Sqlite
   };
 }
 
-function asStartFailure(error: unknown, file: string): unknown {
+function toStartFailure(error: unknown, file: string): unknown {
   if (!(error instanceof Error)) return error;
   const code = "code" in error ? String(error.code) : "";
   if (/^SQLITE_(CORRUPT.*|NOTADB)$/.test(code))
@@ -205,14 +205,14 @@ function asStartFailure(error: unknown, file: string): unknown {
 }
 
 const MAX_CONNECTIONS = 10;
-const STATEMENT_MS = 30_000;
+const STATEMENT_TIMEOUT_MS = 30_000;
 
 export function openPostgres(url: string): Database {
-  const pool = () => openPool({ url, max: MAX_CONNECTIONS, statementMs: STATEMENT_MS });
-  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }), plugins: [columns] });
+  const pool = () => openPool({ url, max: MAX_CONNECTIONS, statementMs: STATEMENT_TIMEOUT_MS });
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }), plugins: [columnPlugin] });
 }
 
-/** Throws if a migration fails: a console must not start on half a schema. Several consoles at once wait for each other. */
+/** Throws if a migration fails, because a console must not start with a partial schema. Concurrent consoles wait for each other. */
 export function migratePostgres(url: string): Promise<void> {
   return migrate({ url }, postgresHistory, new Date().toISOString());
 }

@@ -3,23 +3,23 @@
 import "server-only";
 import { type Kysely, PostgresAdapter, type RawBuilder, sql, type SqlBool } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { isWholePiece, wholePiecesOf } from "./jobs/index-words";
+import { findWholePieces, isWholePiece } from "./jobs/index-words";
 import { type Tables } from "./tables";
 
-/** One condition of a search in the word index. A job matches if its entry contains at least one of these pieces. */
+/** One condition of a search in the word index. A job matches if its entry contains at least one of these strings. */
 export type Term = readonly string[];
 
 type StoreDialect = {
   isSqlite: boolean;
-  /** Runs tasks of the same name one after the other, across processes: what a task reads cannot change before it writes. */
+  /** Runs tasks of the same name sequentially across processes, so that what a task reads cannot change before it writes. */
   runExclusive<T>(database: Kysely<Tables>, name: string, task: (trx: Kysely<Tables>) => Promise<T>): Promise<T>;
-  /** The current time in ms. On PostgreSQL the database's own, as the clocks of several consoles may differ. */
+  /** The current time in ms. On PostgreSQL it is the database's, because the clocks of several consoles may differ. */
   currentTime(now: number): RawBuilder<number>;
   /** A table expression with the column `value`. */
   textRows(texts: readonly string[]): RawBuilder<unknown>;
   contains(column: RawBuilder<unknown>, text: string): RawBuilder<SqlBool>;
   writeWords(trx: Kysely<Tables>, key: bigint, body: string): Promise<void>;
-  /** Selects the `key` of each job from `from` to below `to` that matches all terms. Needs at least one term. */
+  /** Selects the keys from `from` to below `to` of jobs that match all terms. Needs at least one term. */
   selectMatchingKeys(terms: readonly Term[], from: bigint, to: bigint): RawBuilder<unknown>;
 };
 
@@ -52,33 +52,33 @@ const postgresDialect: StoreDialect = {
       return work(trx);
     }),
   currentTime: () => sql`(extract(epoch FROM statement_timestamp()) * 1000)::bigint`,
-  // Not JSON: a JSON escape can stand for a character that PostgreSQL rejects.
+  // Not JSON, because a JSON escape can represent a character that PostgreSQL rejects.
   textRows: (texts) => sql`unnest(${[...texts]}::text[]) AS texts (value)`,
   contains: (column, text) => sql`strpos(${column}, ${text}) > 0`,
 
   async writeWords(trx, key, body) {
     await sql`
-      INSERT INTO ledger_words (key, marks, body) VALUES (${key}, ${wholePiecesOf(body)}, ${body})
+      INSERT INTO ledger_words (key, marks, body) VALUES (${key}, ${findWholePieces(body)}, ${body})
       ON CONFLICT (key) DO UPDATE SET marks = excluded.marks, body = excluded.body`.execute(trx);
   },
 
   selectMatchingKeys(terms, from, to) {
-    const conditions = [sql`key >= ${from} AND key < ${to}`, ...terms.map(conditionOf)];
+    const conditions = [sql`key >= ${from} AND key < ${to}`, ...terms.map(toCondition)];
     return sql`SELECT key FROM ledger_words WHERE ${sql.join(conditions, sql` AND `)}`;
   },
 };
 
-function conditionOf(pieces: Term): RawBuilder<unknown> {
+function toCondition(pieces: Term): RawBuilder<unknown> {
   const wholePieces = pieces.filter(isWholePiece);
   const others = pieces.filter((piece) => !isWholePiece(piece)).map((piece) => sql`body LIKE ${`%${piece.replace(/[\\%_]/g, "\\$&")}%`}`);
   return sql`(${sql.join([...(wholePieces.length > 0 ? [sql`marks && ${wholePieces}::text[]`] : []), ...others], sql` OR `)})`;
 }
 
-export function dialectOf(database: Kysely<Tables>): StoreDialect {
+export function getDialect(database: Kysely<Tables>): StoreDialect {
   return database.getExecutor().adapter instanceof PostgresAdapter ? postgresDialect : sqliteDialect;
 }
 
-/** For `column in`: binds any number of texts as one value, so that the statement stays the same. */
+/** For `column in`: binds any number of texts as one value, so that the SQL stays the same. */
 export function selectTexts(database: Kysely<Tables>, texts: readonly string[]): RawBuilder<string> {
-  return sql<string>`(SELECT value FROM ${dialectOf(database).textRows(texts)})`;
+  return sql<string>`(SELECT value FROM ${getDialect(database).textRows(texts)})`;
 }

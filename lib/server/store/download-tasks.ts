@@ -7,19 +7,19 @@ import { type Database, hasEffect } from "./database";
 import { type Row, type Tables } from "./tables";
 
 export type StoredDownload = Row<"downloadTasks"> & { memberName: string | null };
-/** What the service reports about a download. Absent fields stay unchanged. */
-export type DownloadNews = Omit<Updateable<Tables["downloadTasks"]>, "id" | "connectionId" | "memberId" | "sealedRequest" | "ringKeyId">;
+/** What the service reports about a download. Absent fields are unchanged. */
+export type DownloadUpdate = Omit<Updateable<Tables["downloadTasks"]>, "id" | "connectionId" | "memberId" | "sealedRequest" | "ringKeyId">;
 type NewDownload = Pick<StoredDownload, "id" | "connectionId" | "taskId" | "source" | "word"> & {
   memberId: string;
   sealed: Sealed;
   now: number;
 };
 
-const MAX_OF_A_CONNECTION = 200;
-const KEPT_MS = 7 * 24 * 60 * 60_000;
+const MAX_PER_CONNECTION = 200;
+const RETENTION_MS = 7 * 24 * 60 * 60_000;
 
 export function createDownloadTaskStore(database: Database) {
-  const withMember = () =>
+  const selectWithMember = () =>
     database
       .selectFrom("downloadTasks")
       .leftJoin("members", "members.id", "downloadTasks.memberId")
@@ -27,18 +27,18 @@ export function createDownloadTaskStore(database: Database) {
       .select("members.name as memberName");
 
   async function prune(connectionId: string, now: number): Promise<void> {
-    const own = database.deleteFrom("downloadTasks").where("connectionId", "=", connectionId);
-    await own.where("endedAt", "<", now - KEPT_MS).execute();
-    const beyond = database
+    const deletion = database.deleteFrom("downloadTasks").where("connectionId", "=", connectionId);
+    await deletion.where("endedAt", "<", now - RETENTION_MS).execute();
+    const surplus = database
       .selectFrom("downloadTasks")
       .select("id")
       .where("connectionId", "=", connectionId)
       // Running downloads are the last to be deleted.
       .orderBy((order) => order.case().when("endedAt", "is", null).then(0).else(1).end())
       .orderBy("createdAt", "desc")
-      .offset(MAX_OF_A_CONNECTION)
-      .limit(MAX_OF_A_CONNECTION);
-    await database.deleteFrom("downloadTasks").where("id", "in", beyond).execute();
+      .offset(MAX_PER_CONNECTION)
+      .limit(MAX_PER_CONNECTION);
+    await database.deleteFrom("downloadTasks").where("id", "in", surplus).execute();
   }
 
   return {
@@ -52,16 +52,16 @@ export function createDownloadTaskStore(database: Database) {
     },
 
     list(connectionId: string): Promise<StoredDownload[]> {
-      return withMember()
+      return selectWithMember()
         .where("connectionId", "=", connectionId)
         .orderBy("downloadTasks.createdAt", "desc")
         .orderBy("downloadTasks.id")
-        .limit(MAX_OF_A_CONNECTION)
+        .limit(MAX_PER_CONNECTION)
         .execute();
     },
 
     get(id: string): Promise<StoredDownload | undefined> {
-      return withMember().where("downloadTasks.id", "=", id).executeTakeFirst();
+      return selectWithMember().where("downloadTasks.id", "=", id).executeTakeFirst();
     },
 
     async countUnderWay(connectionId: string): Promise<number> {
@@ -85,7 +85,7 @@ export function createDownloadTaskStore(database: Database) {
       );
     },
 
-    async change(id: string, update: DownloadNews): Promise<void> {
+    async change(id: string, update: DownloadUpdate): Promise<void> {
       if (Object.keys(update).length > 0) await database.updateTable("downloadTasks").set(update).where("id", "=", id).execute();
     },
 

@@ -8,7 +8,7 @@ import { type EmbedHostBody } from "@/lib/contract/embed/embedding";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { type Sealed } from "./connections";
-import { type Database, hasEffect, prepareOne } from "./database";
+import { type Database, hasEffect, prepareQuery } from "./database";
 import { type Row } from "./tables";
 
 export type EmbedHost = EmbedHostBody & {
@@ -16,32 +16,32 @@ export type EmbedHost = EmbedHostBody & {
   sealed: Sealed | undefined;
   /** The previous secret, valid until `until`. */
   old: { sealed: Sealed; until: number } | undefined;
-  /** The admin who last set it up; undefined if that was before this was stored. */
-  keptBy: Keeper | undefined;
+  /** The admin who last changed it. Undefined if that was before this field existed. */
+  keptBy: HostEditor | undefined;
   version: number;
   createdAt: number;
   refused: { at: number; why: string } | undefined;
 };
-export type Keeper = { id: string; name: string };
-export type HostKeeping = Pick<EmbedHost, "sealed" | "old" | "keptBy">;
+export type HostEditor = { id: string; name: string };
+export type HostSecrets = Pick<EmbedHost, "sealed" | "old" | "keptBy">;
 
 const textsSchema = z.array(z.string()).catch([]);
 const pagesSchema = z.array(z.enum(embedPages)).catch([]);
 
-export function newEmbedHostId(): string {
+export function createEmbedHostId(): string {
   return randomBytes(9).toString("hex");
 }
 
 export function createEmbedHostStore(database: Database) {
-  const byId = prepareOne(database, database.selectFrom("embedHosts").selectAll().where("id", "=", ""));
+  const findById = prepareQuery(database, database.selectFrom("embedHosts").selectAll().where("id", "=", ""));
   return {
-    async create(id: string, body: EmbedHostBody, keeping: HostKeeping, createdAt: number): Promise<EmbedHost> {
+    async create(id: string, body: EmbedHostBody, keeping: HostSecrets, createdAt: number): Promise<EmbedHost> {
       const row = { id, ...toColumns(body, keeping), version: 1, createdAt };
       return toHost(await database.insertInto("embedHosts").values(row).returningAll().executeTakeFirstOrThrow());
     },
 
     async get(id: string): Promise<EmbedHost | undefined> {
-      const row = await byId(id);
+      const row = await findById(id);
       return row && toHost(row);
     },
 
@@ -49,8 +49,8 @@ export function createEmbedHostStore(database: Database) {
       return (await database.selectFrom("embedHosts").selectAll().orderBy("createdAt").orderBy("id").execute()).map(toHost);
     },
 
-    /** May also change the secret or key address; every session of the host ends. */
-    async change(id: string, body: EmbedHostBody, keeping: HostKeeping): Promise<EmbedHost | undefined> {
+    /** May also change the secret or the key URL. Ends every session of the host. */
+    async change(id: string, body: EmbedHostBody, keeping: HostSecrets): Promise<EmbedHost | undefined> {
       const row = await database
         .updateTable("embedHosts")
         .set((expression) => ({
@@ -75,7 +75,7 @@ export function createEmbedHostStore(database: Database) {
   };
 }
 
-function toColumns({ name, origins, connection, role, pages, guests, jwksUrl }: EmbedHostBody, { sealed, old, keptBy }: HostKeeping) {
+function toColumns({ name, origins, connection, role, pages, guests, jwksUrl }: EmbedHostBody, { sealed, old, keptBy }: HostSecrets) {
   return {
     name,
     origins: writeExactJson(origins),

@@ -2,7 +2,7 @@
 // Job search differs: SQLite uses a full-text table, PostgreSQL exact marks and trigrams.
 
 import "server-only";
-import { type History, textsByBytes } from "@/lib/shared/database/migrate";
+import { type History, setByteCollation } from "@/lib/shared/database/migrate";
 
 const sqlite = {
   /** Ids that are never reused. */
@@ -215,7 +215,7 @@ const reruns = `
   DROP INDEX job_usage_by_time;
   CREATE INDEX job_usage_by_time ON job_usage (at, member_id, connection_id, word, run_ms, outputs, bytes, is_sized, token);`;
 
-/** `body` is the payload, before it takes the webhook's format. `next_at`: when it is due, or when its lease ends. */
+/** `body` is the payload before it is converted to the webhook's format. `next_at` is when it is due, or when its lease ends. */
 const webhooks = `
   ALTER TABLE workflow_names DROP COLUMN is_masked;
   CREATE TABLE webhooks (
@@ -268,4 +268,4 @@ const history = (types: typeof sqlite, translate: (sql: string) => string): Hist
 });
 
 export const sqliteHistory = history(sqlite, (sql) => sql);
-export const postgresHistory = history(postgres, textsByBytes);
+export const postgresHistory = history(postgres, setByteCollation);

@@ -6,11 +6,11 @@ import { sql } from "kysely";
 import { createPostgresLine } from "@/lib/shared/database/postgres-line";
 import { type Database } from "./database";
 
-/** Data changed at a service, or through a connection; with neither, elsewhere in the console. */
+/** Data changed at a service or through a connection. If both are missing, it changed elsewhere in the console. */
 export type DataChange = { baseUrl?: string; connectionId?: string };
-/** Receives notices of other processes. Undefined: anything may have changed, as notices may have been lost. */
+/** Receives notices of other processes. Undefined means that anything may have changed, because notices may have been lost. */
 export type PeerListener = {
-  /** A connection has another service, key or list: cached facts about it are invalid. */
+  /** A connection has a different service, key or list, so cached data about it is invalid. */
   onConnection(connectionId: string | undefined): void;
   onData(change: DataChange | undefined): void;
   onError(error: unknown): void;
@@ -19,16 +19,16 @@ export type PeerListener = {
 export type Peers = {
   start(listener: PeerListener): Promise<void>;
   notifyChange(connectionId: string): Promise<void>;
-  /** Coalesced: the first notice of a burst is sent at once, the others together. */
+  /** The first notice of a burst is sent at once, the others together. */
   publishData(change: DataChange): void;
-  /** Returns the function that ends the work; the caller must call it. */
+  /** Returns a function that ends the work, which the caller must call. */
   beginWork(name: string): Promise<() => Promise<void>>;
   isUnderWay(name: string): Promise<boolean>;
   close(): Promise<void>;
 };
 
-/** The work of this process, counted by name: several requests may do the same. */
-function createWork() {
+/** Counts this process's work by name, because several requests may do the same. */
+function createWorkCounter() {
   const counts = new Map<string, number>();
   return {
     names: () => counts.keys(),
@@ -46,7 +46,7 @@ function createWork() {
 }
 
 export function createNoPeers(): Peers {
-  const work = createWork();
+  const work = createWorkCounter();
   return {
     start: () => Promise.resolve(),
     notifyChange: () => Promise.resolve(),
@@ -61,30 +61,30 @@ export function createNoPeers(): Peers {
 }
 
 const CHANNEL = "lightdesk_console";
-const DATA_EVERY_MS = 300;
-/** The same as in `isUnderWay`. */
+const NOTICE_INTERVAL_MS = 300;
+/** Must match `isUnderWay`. */
 const LOCK_KEY = "hashtextextended('under way: ' || $1, 0)";
 
 export function createPostgresPeers(database: Database, url: string): Peers {
-  const own = randomUUID();
-  const work = createWork();
+  const processId = randomUUID();
+  const work = createWorkCounter();
   let listener: PeerListener | undefined;
-  /** Data notices of the last moment, and whether each is due again. */
-  const published = new Map<string, boolean>();
-  const locked = new Set<string>();
-  let turn: Promise<unknown> = Promise.resolve();
+  /** Recently sent notices, and whether each must be sent again. */
+  const recentNotices = new Map<string, boolean>();
+  const lockedNames = new Set<string>();
+  let lastTask: Promise<unknown> = Promise.resolve();
 
   const line = createPostgresLine({
     url,
     channel: CHANNEL,
     receive(payload) {
       const [from, kind, baseUrl, connectionId] = payload.split(" ");
-      if (from === own) return;
+      if (from === processId) return;
       if (kind === "data") listener?.onData({ baseUrl: baseUrl || undefined, connectionId: connectionId || undefined });
       else listener?.onConnection(kind);
     },
     async setUp() {
-      locked.clear();
+      lockedNames.clear();
       for (const name of [...work.names()]) await lock(name);
     },
     missed() {
@@ -93,36 +93,36 @@ export function createPostgresPeers(database: Database, url: string): Peers {
     },
   });
 
-  const notify = (notice: string) => sql`SELECT pg_notify(${CHANNEL}, ${`${own} ${notice}`})`.execute(database);
+  const notify = (notice: string) => sql`SELECT pg_notify(${CHANNEL}, ${`${processId} ${notice}`})`.execute(database);
 
   function publish(notice: string): void {
-    if (published.has(notice)) return void published.set(notice, true);
-    published.set(notice, false);
+    if (recentNotices.has(notice)) return void recentNotices.set(notice, true);
+    recentNotices.set(notice, false);
     notify(notice).catch((error: unknown) => listener?.onError(error));
     setTimeout(() => {
-      const isDue = published.get(notice);
-      published.delete(notice);
+      const isDue = recentNotices.get(notice);
+      recentNotices.delete(notice);
       if (isDue) publish(notice);
-    }, DATA_EVERY_MS).unref();
+    }, NOTICE_INTERVAL_MS).unref();
   }
 
   function runInSequence<T>(work: () => Promise<T>): Promise<T> {
-    const done = turn.then(work);
-    turn = done.catch(() => undefined);
-    return done;
+    const result = lastTask.then(work);
+    lastTask = result.catch(() => undefined);
+    return result;
   }
 
-  /** If the connection is lost, the next one takes the locks. */
+  /** Errors are ignored, because a new connection takes the locks again. */
   const runOnLine = (text: string, name: string) => line.ask(text, [name]).catch(() => undefined);
   const lock = (name: string) =>
     runInSequence(async () => {
-      if (!work.has(name) || locked.has(name)) return;
-      locked.add(name);
+      if (!work.has(name) || lockedNames.has(name)) return;
+      lockedNames.add(name);
       await runOnLine(`SELECT pg_advisory_lock_shared(${LOCK_KEY})`, name);
     });
   const unlock = (name: string) =>
     runInSequence(async () => {
-      if (!work.has(name) && locked.delete(name)) await runOnLine(`SELECT pg_advisory_unlock_shared(${LOCK_KEY})`, name);
+      if (!work.has(name) && lockedNames.delete(name)) await runOnLine(`SELECT pg_advisory_unlock_shared(${LOCK_KEY})`, name);
     });
 
   return {
@@ -149,7 +149,7 @@ export function createPostgresPeers(database: Database, url: string): Peers {
       return rows.length > 0;
     },
     close() {
-      published.clear();
+      recentNotices.clear();
       return line.close();
     },
   };

@@ -2,22 +2,22 @@
 
 import "server-only";
 import { randomUUID } from "node:crypto";
-import { ownOrTeams } from "./connections";
+import { isOwnOrTeam } from "./connections";
 import { type Database, hasEffect } from "./database";
 import { type Row } from "./tables";
 
 export type StoredView = Row<"savedViews">;
 
 export function createSavedViewStore(database: Database) {
-  const seenBy = (memberId: string) => database.selectFrom("savedViews").selectAll().where(ownOrTeams(memberId));
+  const selectVisibleTo = (memberId: string) => database.selectFrom("savedViews").selectAll().where(isOwnOrTeam(memberId));
 
   return {
     async listFor(memberId: string, screen: string): Promise<StoredView[]> {
-      return seenBy(memberId).where("screen", "=", screen).orderBy("name").orderBy("id").execute();
+      return selectVisibleTo(memberId).where("screen", "=", screen).orderBy("name").orderBy("id").execute();
     },
 
     async getFor(memberId: string, id: string): Promise<StoredView | undefined> {
-      return seenBy(memberId).where("id", "=", id).executeTakeFirst();
+      return selectVisibleTo(memberId).where("id", "=", id).executeTakeFirst();
     },
 
     async create(view: Omit<StoredView, "id">): Promise<StoredView> {

@@ -1,11 +1,11 @@
-// Every column that holds a sealed secret, for the rotation of keys and its check.
+// All columns that contain an encrypted secret, for key rotation and its check.
 
 import "server-only";
 import { sql } from "kysely";
 import { type Sealed } from "./connections";
 import { type Database } from "./database";
 
-/** `reseal` writes only if the secret is unchanged since it was read. `recordId` is part of the sealed text. */
+/** `reseal` writes only if the secret is unchanged since it was read. `recordId` is authenticated with the ciphertext. */
 export type SealedRow = { recordId: string; sealed: Sealed; reseal(after: Sealed): Promise<boolean> };
 export type ListSealed = () => Promise<SealedRow[]>;
 

@@ -3,16 +3,16 @@
 import "server-only";
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
-import { type Database, hasEffect, prepareOne } from "./database";
-import { dialectOf } from "./dialect";
+import { type Database, hasEffect, prepareQuery } from "./database";
+import { getDialect } from "./dialect";
 
 export type SettingStore = ReturnType<typeof createSettingStore>;
 
 export function createSettingStore(database: Database) {
-  const byName = prepareOne(database, database.selectFrom("settings").select("value").where("name", "=", ""));
+  const findByName = prepareQuery(database, database.selectFrom("settings").select("value").where("name", "=", ""));
   return {
     async get(name: string): Promise<string | undefined> {
-      return (await byName(name))?.value;
+      return (await findByName(name))?.value;
     },
 
     async add(name: string, value: string): Promise<boolean> {
@@ -38,8 +38,8 @@ export function createSetUpTokenStore(database: Database) {
   return {
     async replace(token: string, now: number, graceMs = 0): Promise<void> {
       await database.transaction().execute(async (transaction) => {
-        const all = transaction.deleteFrom("setUpTokens");
-        await (graceMs === 0 ? all : all.where("createdAt", "<", now - graceMs)).execute();
+        const deletion = transaction.deleteFrom("setUpTokens");
+        await (graceMs === 0 ? deletion : deletion.where("createdAt", "<", now - graceMs)).execute();
         await transaction
           .insertInto("setUpTokens")
           .values({ tokenHash: hashToken(token), createdAt: now })
@@ -67,25 +67,25 @@ export type Bucket = { name: string; burst: number; refillMs: number };
 export type AttemptStore = ReturnType<typeof createAttemptStore>;
 
 export function createAttemptStore(database: Database) {
-  const { currentTime } = dialectOf(database);
-  const of = (name: string) => database.updateTable("attempts").where("name", "=", hashToken(name));
+  const { currentTime } = getDialect(database);
+  const updateBucket = (name: string) => database.updateTable("attempts").where("name", "=", hashToken(name));
   return {
-    /** Milliseconds to wait before the next one; 0 if this one may pass. With `count`, that many are taken at once, or none of them. */
+    /** Returns the milliseconds to wait, or 0 if the attempt may proceed. With `count`, takes that many attempts or none. */
     async take({ name, burst, refillMs }: Bucket, now: number, count = 1): Promise<number> {
       const at = currentTime(now);
-      const later = (times: number) => sql<number>`${at} + ${Math.round(times * refillMs)}`;
+      const laterBy = (times: number) => sql<number>`${at} + ${Math.round(times * refillMs)}`;
       // A full bucket needs no row.
       await database.deleteFrom("attempts").where("fullAt", "<=", at).execute();
       const insertResult = await database
         .insertInto("attempts")
-        .values({ name: hashToken(name), fullAt: later(count) })
+        .values({ name: hashToken(name), fullAt: laterBy(count) })
         .onConflict((conflict) =>
           conflict
             .column("name")
             .doUpdateSet({
               fullAt: sql<number>`CASE WHEN attempts.full_at > ${at} THEN attempts.full_at ELSE ${at} END + ${Math.round(count * refillMs)}`,
             })
-            .where("attempts.fullAt", "<=", later(burst - count)),
+            .where("attempts.fullAt", "<=", laterBy(burst - count)),
         )
         .executeTakeFirst();
       if (Number(insertResult.numInsertedOrUpdatedRows ?? 0) > 0) return 0;
@@ -95,7 +95,7 @@ export function createAttemptStore(database: Database) {
     },
 
     async refund({ name, refillMs }: Bucket): Promise<void> {
-      await of(name)
+      await updateBucket(name)
         .set((row) => ({ fullAt: row("fullAt", "-", Math.round(refillMs)) }))
         .execute();
     },

@@ -1,4 +1,4 @@
-// Shares and their items. A share is found by token only while it is open and its maker is not suspended.
+// Shares and their items. A share is found by token only while it is open and its creator is not suspended.
 
 import "server-only";
 import { z } from "zod";
@@ -9,12 +9,12 @@ import { type Database, deleteBefore } from "./database";
 import { hashToken } from "./settings";
 import { type Row } from "./tables";
 
-const KEPT_MS = 90 * 24 * 60 * 60_000;
+const RETENTION_MS = 90 * 24 * 60 * 60_000;
 const MAX_LISTED = 500;
 
 const fileRef = z.object({ filename: z.string(), subfolder: z.string(), type: z.string() });
 const itemSchema = z.object({
-  /** Where it is at the service: exactly one of these is set. */
+  /** Location of the item at the service. Exactly one of these is set. */
   asset: z.string().optional(),
   file: fileRef.optional(),
   text: z.string().optional(),
@@ -23,7 +23,7 @@ const itemSchema = z.object({
   mimeType: z.string().optional(),
   size: z.number().optional(),
   hash: z.string().optional(),
-  /** The service names it by content, so it cannot change. Otherwise `validator` identifies the content as it was when shared. */
+  /** The service names the file by content, so it cannot change. Otherwise `validator` identifies the shared content. */
   isFixed: z.boolean(),
   validator: z.string().optional(),
   width: z.number().optional(),
@@ -39,14 +39,14 @@ type NewShare = Omit<Share, "tokenHash" | "revokedAt" | "views" | "downloads"> &
 export type ListedShare = Share & { maker: string; makerRole: Role; isSuspended: boolean; connection: string; count: number };
 
 export function createShareStore(database: Database) {
-  const open = (now: number) =>
+  const selectOpen = (now: number) =>
     database
       .selectFrom("shares")
       .innerJoin("members", "members.id", "shares.memberId")
       .where("members.disabled", "=", false)
       .where("revokedAt", "is", null)
       .where("expiresAt", ">", now);
-  const add = async (id: string, column: "views" | "downloads") => {
+  const increment = async (id: string, column: "views" | "downloads") => {
     await database
       .updateTable("shares")
       .set((where) => ({ [column]: where(column, "+", 1) }))
@@ -57,7 +57,7 @@ export function createShareStore(database: Database) {
   return {
     async create({ token, items, ...share }: NewShare): Promise<void> {
       await database.transaction().execute(async (transaction) => {
-        await deleteBefore(transaction, "shares", "expiresAt", share.createdAt - KEPT_MS);
+        await deleteBefore(transaction, "shares", "expiresAt", share.createdAt - RETENTION_MS);
         await transaction
           .insertInto("shares")
           .values({ ...share, tokenHash: hashToken(token) })
@@ -68,11 +68,11 @@ export function createShareStore(database: Database) {
     },
 
     async findByToken(token: string, now: number): Promise<Share | undefined> {
-      return open(now).selectAll("shares").where("tokenHash", "=", hashToken(token)).executeTakeFirst();
+      return selectOpen(now).selectAll("shares").where("tokenHash", "=", hashToken(token)).executeTakeFirst();
     },
 
     async isOpen(id: string, now: number): Promise<boolean> {
-      return (await open(now).select("shares.id").where("shares.id", "=", id).executeTakeFirst()) !== undefined;
+      return (await selectOpen(now).select("shares.id").where("shares.id", "=", id).executeTakeFirst()) !== undefined;
     },
 
     async items(shareId: string): Promise<{ number: number; item: ShareItem }[]> {
@@ -99,8 +99,8 @@ export function createShareStore(database: Database) {
       await database.updateTable("shareItems").set({ pieces }).where("shareId", "=", shareId).where("number", "=", number).execute();
     },
 
-    viewed: (id: string) => add(id, "views"),
-    downloaded: (id: string) => add(id, "downloads"),
+    viewed: (id: string) => increment(id, "views"),
+    downloaded: (id: string) => increment(id, "downloads"),
 
     async list(memberId?: string): Promise<ListedShare[]> {
       const rows = await database
@@ -120,7 +120,7 @@ export function createShareStore(database: Database) {
       return rows.map((row) => ({ ...row, count: row.count ?? 0 }));
     },
 
-    /** Revokes a share of this member, or of any; returns its title. Undefined if there is none that is not revoked yet. */
+    /** Revokes a share of this member, or of any member, and returns its title. Undefined if no such share is open. */
     async revoke(id: string, { now, memberId }: { now: number; memberId?: string }): Promise<string | undefined> {
       const row = await database
         .updateTable("shares")

@@ -1,4 +1,4 @@
-// The console's store: one database, one small object for each kind of thing stored.
+// The console's store: one database, with a small store for each kind of data.
 
 import "server-only";
 import { randomUUID } from "node:crypto";
@@ -7,14 +7,14 @@ import { join } from "node:path";
 import { type ArchiveChoice, archiveChoiceSchema } from "@/lib/contract/console";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type CopyResult, isUnfinishedCopy, leftBehindMessage } from "@/lib/shared/database/copy-tables";
-import { asStartFailure, isNoTable } from "@/lib/shared/database/postgres";
-import { openToRead } from "@/lib/shared/database/sqlite-copy";
+import { isMissingTable, toStartFailure } from "@/lib/shared/database/postgres";
+import { openReadOnly } from "@/lib/shared/database/sqlite-copy";
 import { createAppFileStore } from "./apps/app-files";
 import { createAppRunStore } from "./apps/app-runs";
 import { createAppStore } from "./apps/apps";
 import { createAuditStore } from "./audit/audit";
 import { createConnectionStore, createKeyStore } from "./connections";
-import { copyStore, requireFinished, requireVacant } from "./copy-store";
+import { copyStore, requireEmptyTarget, requireFinished } from "./copy-store";
 import { type Database, deleteBefore, migratePostgres, openDatabase, openPostgres } from "./database";
 import { createDownloadTaskStore } from "./download-tasks";
 import { createEmbedHostStore } from "./embed-hosts";
@@ -36,15 +36,15 @@ import { createAttemptStore, createSettingStore, createSetUpTokenStore } from ".
 import { createShareStore } from "./shares";
 import { createWebhookStore } from "./webhooks";
 
-// Selections of assets to download as one archive. Kept for an hour.
+// Stored for an hour: selections of assets to download as one archive.
 type StoredArchive = { connectionId: string; choice: ArchiveChoice };
 
-const ARCHIVE_KEPT_MS = 60 * 60_000;
+const ARCHIVE_RETENTION_MS = 60 * 60_000;
 
 function createArchiveStore(database: Database) {
   return {
     async keep(memberId: string, { connectionId, choice }: StoredArchive, now: number): Promise<string> {
-      await deleteBefore(database, "archives", "createdAt", now - ARCHIVE_KEPT_MS);
+      await deleteBefore(database, "archives", "createdAt", now - ARCHIVE_RETENTION_MS);
       const id = randomUUID();
       const row = { id, memberId, connectionId, choice: writeExactJson(choice), createdAt: now };
       await database.insertInto("archives").values(row).execute();
@@ -63,14 +63,14 @@ function createArchiveStore(database: Database) {
   };
 }
 
-export type Store = ReturnType<typeof storeOn>;
+export type Store = ReturnType<typeof createStore>;
 
-const FILE = "console.sqlite";
-/** Marks an unfinished restore of the data folder: a console refuses to start. */
+const DATABASE_FILE = "console.sqlite";
+/** Marks an unfinished restore of the data folder, with which a console does not start. */
 export const UNFINISHED_RESTORE = "restore-unfinished";
 
 export function hasStore(dataDir: string): boolean {
-  return existsSync(join(dataDir, FILE));
+  return existsSync(join(dataDir, DATABASE_FILE));
 }
 
 type OpenedDatabase = { database: Database; peers: Peers; migrate(): Promise<void> };
@@ -78,21 +78,21 @@ type OpenedDatabase = { database: Database; peers: Peers; migrate(): Promise<voi
 /** Opens the store in an existing folder, or in a PostgreSQL database if `url` is set. The caller must close it. */
 export function openStore(dataDir: string, url?: string): Store {
   const keys = ["encryption-keys", "auth-secret", UNFINISHED_RESTORE].map((name) => join(/* turbopackIgnore: true */ dataDir, name));
-  const openedDatabase = openAt({ dataDir, url }, keys);
-  return storeOn(openedDatabase);
+  const openedDatabase = openLocation({ dataDir, url }, keys);
+  return createStore(openedDatabase);
 }
 
-function openAt({ dataDir = "", url }: StoreLocation, keys: readonly string[] = []): OpenedDatabase {
+function openLocation({ dataDir = "", url }: StoreLocation, keys: readonly string[] = []): OpenedDatabase {
   if (url !== undefined) {
     const database = openPostgres(url);
     return { database, peers: createPostgresPeers(database, url), migrate: () => migratePostgres(url) };
   }
-  const file = join(dataDir, FILE);
+  const file = join(dataDir, DATABASE_FILE);
   return { ...openDatabase(file, keys), peers: createNoPeers() };
 }
 
 export type StoreLocation = { dataDir?: string; url?: string };
-/** Called before the first write; the returned function runs before the copy ends. `isGoingOn`: resumes an interrupted copy. */
+/** Called before the first write. The returned function runs before the copy ends. `isGoingOn`: resumes an interrupted copy. */
 type PrepareCopy = (isGoingOn: boolean) => Promise<() => Promise<void>>;
 
 /** `isReturning`: the target has an earlier state of the same store, which may be overwritten. */
@@ -105,11 +105,11 @@ export async function copyBetween(
   options: CopyOptions = {},
 ): Promise<CopyResult> {
   const { isReturning = false, prepare } = options;
-  const [source, target] = [openAt(from), openAt(to)];
+  const [source, target] = [openLocation(from), openLocation(to)];
   try {
     await source.migrate();
     await target.migrate();
-    if (!isReturning) await requireVacant(target.database);
+    if (!isReturning) await requireEmptyTarget(target.database);
     const alongside = await prepare?.(await isUnfinishedCopy(target.database));
     return await copyStore({ from: source.database, to: target.database, logProgress, alongside });
   } finally {
@@ -117,36 +117,36 @@ export async function copyBetween(
   }
 }
 
-/** Throws unless a store may be copied to this database. An unfinished copy may be resumed. Creates no tables. */
+/** Throws if a store can't be copied to this database. An unfinished copy can be resumed. Creates no tables. */
 export async function requireCopyTarget(url: string): Promise<void> {
-  await queryIfMigrated(url, requireVacant);
+  await queryIfMigrated(url, requireEmptyTarget);
 }
 
-/** Whether a console was set up there. Creates no tables. */
+/** True if a console was set up there. Creates no tables. */
 export async function containsConsole({ dataDir, url }: StoreLocation): Promise<boolean> {
-  return url === undefined ? hasStore(dataDir ?? "") : (await membersAt(url)).size > 0;
+  return url === undefined ? hasStore(dataDir ?? "") : (await listDatabaseMembers(url)).size > 0;
 }
 
-/** Whether the folder's console was moved to the database completely: they share a member, or the folder has none. */
+/** True if the folder's console was completely moved to the database: they share a member, or the folder has none. */
 export async function isMovedConsole({ dataDir = "" }: StoreLocation, { url = "" }: StoreLocation): Promise<boolean> {
   if (await queryIfMigrated(url, isUnfinishedCopy)) return false;
-  const [here, there] = [membersIn(dataDir), await membersAt(url)];
-  return there.size > 0 && (here.length === 0 || here.some((id) => there.has(id)));
+  const [folderMembers, databaseMembers] = [listFolderMembers(dataDir), await listDatabaseMembers(url)];
+  return databaseMembers.size > 0 && (folderMembers.length === 0 || folderMembers.some((id) => databaseMembers.has(id)));
 }
 
 export async function requireConsoleRows(dataDir: string, url: string | undefined): Promise<void> {
-  if (url === undefined || membersIn(dataDir).length === 0 || (await containsConsole({ url }))) return;
-  throw new Error(leftBehindMessage(join(dataDir, FILE)));
+  if (url === undefined || listFolderMembers(dataDir).length === 0 || (await containsConsole({ url }))) return;
+  throw new Error(leftBehindMessage(join(dataDir, DATABASE_FILE)));
 }
 
-async function membersAt(url: string): Promise<ReadonlySet<string>> {
+async function listDatabaseMembers(url: string): Promise<ReadonlySet<string>> {
   const rows = await queryIfMigrated(url, (database) => database.selectFrom("members").select("id").execute());
   return new Set(rows?.map(({ id }) => id));
 }
 
-function membersIn(dataDir: string): string[] {
+function listFolderMembers(dataDir: string): string[] {
   if (!hasStore(dataDir)) return [];
-  const database = openToRead(join(dataDir, FILE));
+  const database = openReadOnly(join(dataDir, DATABASE_FILE));
   try {
     const hasTable = database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'members'").get() !== undefined;
     return hasTable ? database.prepare<[], string>("SELECT id FROM members").pluck().all() : [];
@@ -160,14 +160,14 @@ async function queryIfMigrated<T>(url: string, runQuery: (database: Database) =>
   try {
     return await runQuery(database);
   } catch (error) {
-    if (!isNoTable(error)) throw asStartFailure(error);
+    if (!isMissingTable(error)) throw toStartFailure(error);
     return undefined;
   } finally {
     await database.destroy();
   }
 }
 
-function storeOn({ database, peers, migrate: migrateDatabase }: OpenedDatabase) {
+function createStore({ database, peers, migrate: migrateDatabase }: OpenedDatabase) {
   return {
     members: createMemberStore(database),
     connections: createConnectionStore(database),
@@ -194,7 +194,7 @@ function storeOn({ database, peers, migrate: migrateDatabase }: OpenedDatabase) 
     shares: createShareStore(database),
     audit: createAuditStore(database),
     apps: createAppStore(database),
-    appKeeps: createAppFileStore(database),
+    appFiles: createAppFileStore(database),
     appRuns: createAppRunStore(database),
     attempts: createAttemptStore(database),
     peers,

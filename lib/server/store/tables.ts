@@ -22,7 +22,7 @@ type MemberTable = Texts<"id" | "name" | "email"> &
     lastConnectionId: Optional<string>;
     createdAt: number;
     role: Role;
-    /** Empty: no password; the member signs in with a provider. */
+    /** Empty if the member has no password and signs in with a provider. */
     passwordHash: string;
     disabled: Generated<boolean>;
     /** Increased when every session of the member must end. */
@@ -35,7 +35,7 @@ type MemberTable = Texts<"id" | "name" | "email"> &
 
 type IdentityTable = Texts<"issuer" | "subject" | "provider"> &
   Numbers<"createdAt" | "usedAt"> & {
-    /** Undefined: the member was removed. */
+    /** Undefined if the member was removed. */
     memberId: Optional<string>;
   };
 
@@ -51,7 +51,7 @@ type InvitationTable = Texts<"id" | "tokenHash" | "email" | "invitedBy"> &
   OptionalNumbers<"acceptedAt" | "createdAt" | "withdrawnAt"> & {
     expiresAt: number;
     role: Role;
-    /** Undefined: the invitation creates a member. Otherwise it resets that member's password. */
+    /** Undefined if the invitation creates a member. Otherwise it resets that member's password. */
     resetsMemberId: Optional<string>;
   };
 
@@ -60,7 +60,7 @@ type TokenTable = Texts<"id" | "memberId" | "tokenHash" | "name"> &
     connections: Optional<string>;
     createdAt: number;
     role: Role;
-    /** The connection of requests that do not name one. */
+    /** The default connection of requests. */
     connectionId: string;
     /** all, reads, or a list of names. */
     operations: Json;
@@ -72,7 +72,7 @@ type EmbedHostTable = Texts<"id" | "name" | "origins" | "pages"> &
     createdAt: number;
     role: EmbedRole;
     guests: boolean;
-    /** Undefined: the secret verifies tickets. */
+    /** Undefined if the secret verifies tickets. */
     jwksUrl: Optional<string>;
     /** The previous secret, valid until `oldUntil`. */
     oldRingKeyId: Optional<string>;
@@ -89,11 +89,11 @@ type EmbedSessionTable = Texts<"id" | "tokenHash" | "hostId" | "slot" | "origin"
 type ConnectionTable = Texts<"id" | "name" | "baseUrl"> & {
   accountUrl: Optional<string>;
   createdAt: number;
-  /** Undefined: shared by the team. */
+  /** Undefined if shared by the team. */
   memberId: Optional<string>;
   status: Generated<string>;
   dialect: Dialect;
-  /** False: a local server that was started without assets. */
+  /** False for a local server that was started without assets. */
   hasAssets: boolean;
 };
 
@@ -111,9 +111,9 @@ type DownloadTaskTable = Texts<"id" | "connectionId" | "taskId" | "ringKeyId" | 
   Numbers<"createdAt" | "checkedAt"> &
   OptionalTexts<"assetId" | "fileName" | "reason"> &
   OptionalNumbers<"bytesDone" | "bytesTotal" | "share" | "endedAt"> & {
-    /** Undefined: the member who started it was removed. */
+    /** Undefined if the member who started it was removed. */
     memberId: Optional<string>;
-    /** The address without its query. */
+    /** The URL without its query. */
     source: string;
     /** 1: yes; 0: unknown; -1: no. */
     canCancel: number;
@@ -122,14 +122,14 @@ type DownloadTaskTable = Texts<"id" | "connectionId" | "taskId" | "ringKeyId" | 
 type AuditTable = Texts<"requestId" | "action" | "hash"> &
   Numbers<"id" | "at" | "status"> &
   OptionalTexts<"memberId" | "memberName" | "connectionId" | "target" | "code" | "outcome" | "actId" | "memberEmail"> & {
-    /** The member's credential that was used, such as "token NAME"; undefined: the member themselves. */
+    /** The member's credential that was used, such as "token NAME". Undefined for a session. */
     via: Optional<string>;
   };
 
 type IndexedConnectionTable = OptionalNumbers<"nextOffset" | "sweptAt"> & {
   connectionId: string;
   number: Generated<number>;
-  /** All jobs from `cursorMs` to this time are indexed; undefined before the first read. */
+  /** All jobs from `cursorMs` to this time are indexed. Undefined before the first read. */
   newestMs: Optional<number>;
   /** The oldest time that this round has read. */
   cursorMs: Optional<number>;
@@ -143,17 +143,17 @@ type IndexedJobTable = OptionalTexts<"memberId" | "runner"> & {
   runMs: Optional<number>;
   number: number;
   jobId: string;
-  /** Larger than a double can represent: never read it as a number. */
+  /** Larger than a double can represent, so never read it as a number. */
   key: bigint;
   /** True if the service reported the time in the key, to the millisecond. */
   isExact: boolean;
   /** Kinds of its outputs, separated by commas. */
   kinds: string;
-  /** A list item; secrets are masked. */
+  /** A list item with masked secrets. */
   item: Json;
-  /** The texts of its inputs; undefined if they have not been read. */
+  /** The texts of its inputs. Undefined if they have not been read. */
   inputs: Optional<string>;
-  /** The same for runs that take about the same time; undefined for failed and cancelled ones. */
+  /** Equal for runs of similar duration. Undefined for failed and cancelled ones. */
   runKey: Optional<string>;
 };
 
@@ -172,7 +172,7 @@ type ShareTable = Texts<"id" | "tokenHash" | "memberId" | "connectionId" | "titl
   Numbers<"createdAt" | "expiresAt"> &
   OptionalTexts<"jobId" | "passwordHash"> & {
     revokedAt: Optional<number>;
-    /** The connection's address when the share was created: another service may use the same ids. */
+    /** The connection's URL when the share was created, because another service may use the same ids. */
     baseUrl: string;
     keepsMetadata: boolean;
     showsMaker: boolean;
@@ -184,7 +184,7 @@ type ShareTable = Texts<"id" | "tokenHash" | "memberId" | "connectionId" | "titl
 type AppTable = Texts<"id" | "connectionId" | "title" | "text" | "tags" | "definition" | "roles" | "limits"> &
   Numbers<"version" | "updatedAt"> & {
     cover: Optional<string>;
-    /** Undefined: the member who created it was removed. */
+    /** Undefined if the member who created it was removed. */
     makerId: Optional<string>;
     /** The searchable text, in lower case. */
     words: string;
@@ -206,7 +206,7 @@ type AppRunTable = Texts<"id" | "appId" | "memberId" | "contentHash" | "inputs">
   OptionalTexts<"runKey" | "jobId" | "error"> & {
     endedAt: Optional<number>;
     state: AppRunState;
-    /** The details of the error, as data. */
+    /** The error's details, except its message. */
     errorFacts: Optional<Json>;
     /** Its outputs, once it has ended. */
     results: Optional<Json>;
@@ -217,7 +217,7 @@ type WebhookTable = Texts<"id" | "connectionId" | "name" | "origin" | "events" |
   format: WebhookFormat;
   includesPrompts: boolean;
   isEnabled: boolean;
-  /** `ciphertext`: the address and the secrets. */
+  /** `ciphertext` contains the URL and the secrets. */
   ringKeyId: string;
   /** Until this time, deliveries are also signed with the previous secret. */
   oldUntil: Optional<number>;
@@ -230,20 +230,20 @@ type WebhookDeliveryTable = Texts<"id" | "webhookId" | "eventId" | "type"> &
     /** The payload, before it is converted to the webhook's format. */
     body: Json;
     state: DeliveryState;
-    /** When it is due, or while it is being sent, when another process may send it. Undefined: it has ended. */
+    /** When it is due, or when the lease of the current attempt ends. Undefined if it has ended. */
     nextAt: Optional<number>;
     problem: Optional<DeliveryProblem>;
   };
 
 export type Tables = {
   identities: IdentityTable;
-  /** `sealedHint`: the ID token, encrypted. */
+  /** `sealedHint` is the encrypted ID token. */
   providerSessions: { sessionId: string; provider: string; sealedHint: Optional<string> };
   jobViewers: { connectionId: string; memberId: string; givenBy: string; givenAt: number };
   shownFiles: { connectionId: string; fileHash: string; at: number };
   jobUsage: JobUsageTable;
   shares: ShareTable;
-  /** `pieces`: the file without its metadata; undefined until the metadata is removed. */
+  /** `pieces`: the file without its metadata. Undefined until the metadata is removed. */
   shareItems: { shareId: string; number: number; item: Json; pieces: Optional<Json> };
   embedHosts: EmbedHostTable;
   embedSessions: EmbedSessionTable;
@@ -283,7 +283,7 @@ export type Tables = {
   appRuns: AppRunTable;
 };
 
-/** `label` is empty for a rerun without one. `batchSize`: the number of jobs that the batch will have. */
+/** `label` is empty for a rerun without one. `batchSize` is the number of jobs that the batch will have. */
 type JobLabelTable = Texts<"connectionId" | "jobId" | "label"> &
   OptionalTexts<"rerunOf" | "batchId"> & {
     batchSize: Optional<number>;

@@ -1,4 +1,4 @@
-// Webhooks of connections, their deliveries, and what is known of the connections they watch. Addresses and secrets are stored sealed.
+// Webhooks of connections, their deliveries, and the last state of the watched connections. URLs and secrets are stored encrypted.
 
 import "server-only";
 import { randomUUID } from "node:crypto";
@@ -9,53 +9,53 @@ import { parseJson } from "@/lib/contract/json/parse-json";
 import { type WebhookEvent, webhookEvents } from "@/lib/contract/webhook-events";
 import { type Sealed } from "./connections";
 import { type Database, deleteBefore, hasEffect } from "./database";
-import { dialectOf } from "./dialect";
+import { getDialect } from "./dialect";
 import { type Row } from "./tables";
 
 export type Webhook = Omit<Row<"webhooks">, "events" | "ringKeyId" | "ciphertext"> & { events: WebhookEvent[]; sealed: Sealed };
 export type Delivery = Row<"webhookDeliveries">;
 export type NewDelivery = Pick<Delivery, "webhookId" | "eventId" | "type" | "body" | "giveUpAt"> & { createdAt: number };
-/** The next attempt is due in `retryMs`, or at `retryAt`; without both there is none. */
+/** The next attempt is due in `retryMs`, or at `retryAt`. Without both, there is none. */
 export type Attempt = Required<Pick<Delivery, "state" | "lastAt" | "durationMs">> &
   Partial<Pick<Delivery, "status" | "problem" | "response">> & { retryMs?: number; retryAt?: number };
 export type WebhookStore = ReturnType<typeof createWebhookStore>;
 
-const KEPT_MS = 7 * 24 * 60 * 60_000;
+const RETENTION_MS = 7 * 24 * 60 * 60_000;
 const MAX_DELIVERIES = 1000;
-/** Longer than an attempt. Afterwards another process may send it. */
+/** Longer than an attempt. Afterwards, another process may send the delivery. */
 const SEND_LEASE_MS = 30_000;
 const eventsSchema = z.array(z.enum(webhookEvents)).catch([]);
 
 export function createWebhookStore(database: Database) {
-  const { currentTime } = dialectOf(database);
-  const later = (now: number, ms: number): RawBuilder<number> => sql<number>`${currentTime(now)} + ${Math.round(ms)}`;
-  const enabled = database.selectFrom("webhooks").select("id").where("isEnabled", "=", true);
+  const { currentTime } = getDialect(database);
+  const laterBy = (now: number, ms: number): RawBuilder<number> => sql<number>`${currentTime(now)} + ${Math.round(ms)}`;
+  const enabledIds = database.selectFrom("webhooks").select("id").where("isEnabled", "=", true);
 
   async function deleteBeyondLimit(trx: Database, webhookId: string): Promise<void> {
-    const beyond = trx
+    const surplus = trx
       .selectFrom("webhookDeliveries")
       .select("id")
       .where("webhookId", "=", webhookId)
-      // Those that still wait are the last to be deleted.
+      // Pending deliveries are the last to be deleted.
       .orderBy((order) => order.case().when("nextAt", "is", null).then(1).else(0).end())
       .orderBy("createdAt", "desc")
       .offset(MAX_DELIVERIES)
       .limit(MAX_DELIVERIES);
-    await trx.deleteFrom("webhookDeliveries").where("id", "in", beyond).execute();
+    await trx.deleteFrom("webhookDeliveries").where("id", "in", surplus).execute();
   }
 
-  /** Deliveries that waited for a disabled webhook until their time was over. */
+  /** Fails deliveries of disabled webhooks whose time is over. */
   async function failPaused(now: number): Promise<void> {
     const failExpired = database.updateTable("webhookDeliveries").set({ state: "failed", nextAt: null });
-    // One that is being sent has a lease, which reaches into the future.
-    const isFree = failExpired.where("state", "=", "pending").where("giveUpAt", "<", now).where("nextAt", "<=", currentTime(now));
-    await isFree.where("webhookId", "not in", enabled).execute();
+    // A delivery that is being sent has a lease in the future.
+    const unclaimed = failExpired.where("state", "=", "pending").where("giveUpAt", "<", now).where("nextAt", "<=", currentTime(now));
+    await unclaimed.where("webhookId", "not in", enabledIds).execute();
   }
 
-  async function add(trx: Database, deliveries: readonly NewDelivery[], now: number, leaseMs = 0): Promise<Delivery[]> {
-    const claimed = { state: "pending", attempts: 0, nextAt: later(now, leaseMs) } as const;
-    const rows = deliveries.map((delivery) => ({ ...delivery, ...claimed, id: randomUUID() }));
-    const added: Delivery[] = [];
+  async function addDeliveries(trx: Database, deliveries: readonly NewDelivery[], now: number, leaseMs = 0): Promise<Delivery[]> {
+    const initialFields = { state: "pending", attempts: 0, nextAt: laterBy(now, leaseMs) } as const;
+    const rows = deliveries.map((delivery) => ({ ...delivery, ...initialFields, id: randomUUID() }));
+    const addedRows: Delivery[] = [];
     for (const row of rows) {
       // An event that was detected twice is added once.
       const insert = trx.insertInto("webhookDeliveries").values(row);
@@ -63,10 +63,10 @@ export function createWebhookStore(database: Database) {
         .onConflict((conflict) => conflict.columns(["webhookId", "eventId"]).doNothing())
         .returningAll()
         .executeTakeFirst();
-      if (newRow) added.push(newRow);
+      if (newRow) addedRows.push(newRow);
     }
-    for (const id of new Set(added.map(({ webhookId }) => webhookId))) await deleteBeyondLimit(trx, id);
-    return added;
+    for (const id of new Set(addedRows.map(({ webhookId }) => webhookId))) await deleteBeyondLimit(trx, id);
+    return addedRows;
   }
 
   return {
@@ -84,9 +84,9 @@ export function createWebhookStore(database: Database) {
       return (await database.selectFrom("webhooks").selectAll().orderBy("createdAt").orderBy("id").execute()).map(toWebhook);
     },
 
-    /** `before`: as it was read; a change that was made meanwhile is not lost. */
+    /** `before` is the webhook as it was read. Fails if it has changed since. */
     async change(before: Webhook, after: Webhook, now: number): Promise<boolean> {
-      // What happened while a webhook was disabled is not sent when it is enabled.
+      // Events from before it was enabled are not sent.
       await removeUnwatched();
       await failPaused(now);
       const { id: _id, connectionId: _connectionId, createdAt: _createdAt, ...columns } = toRow(after);
@@ -102,7 +102,7 @@ export function createWebhookStore(database: Database) {
       return isRemoved;
     },
 
-    /** The newest of each webhook. */
+    /** The newest delivery of each webhook. */
     async lastDeliveries(): Promise<Map<string, { state: Delivery["state"]; at: number }>> {
       const newest = database
         .selectFrom("webhookDeliveries")
@@ -118,51 +118,51 @@ export function createWebhookStore(database: Database) {
       return new Map(rows.map(({ webhookId, state, at }) => [webhookId, { state, at }]));
     },
 
-    /** The newest first. */
+    /** Newest first. */
     listDeliveries(webhookId: string, limit: number): Promise<Delivery[]> {
-      const own = database.selectFrom("webhookDeliveries").selectAll().where("webhookId", "=", webhookId);
-      return own.orderBy("createdAt", "desc").orderBy("id").limit(limit).execute();
+      const deliveryQuery = database.selectFrom("webhookDeliveries").selectAll().where("webhookId", "=", webhookId);
+      return deliveryQuery.orderBy("createdAt", "desc").orderBy("id").limit(limit).execute();
     },
 
-    /** Claimed for this process, which sends it at once. */
+    /** Adds a delivery that this process sends at once. */
     async addClaimed(delivery: NewDelivery, now: number): Promise<Delivery | undefined> {
-      return (await database.transaction().execute((trx) => add(trx, [delivery], now, SEND_LEASE_MS)))[0];
+      return (await database.transaction().execute((trx) => addDeliveries(trx, [delivery], now, SEND_LEASE_MS)))[0];
     },
 
-    /** Takes the next due delivery for this process, but none of the webhooks `except`. */
+    /** Claims the next due delivery for this process, except those of the given webhooks. */
     async claimDue(now: number, except: readonly string[]): Promise<Delivery | undefined> {
-      const due = (alias: RawBuilder<number>) => sql<boolean>`${sql.ref("nextAt")} <= ${alias}`;
+      const isDue = (alias: RawBuilder<number>) => sql<boolean>`${sql.ref("nextAt")} <= ${alias}`;
       const next = database
         .selectFrom("webhookDeliveries")
         .select("id")
         .where("state", "=", "pending")
-        .where(due(currentTime(now)))
-        .where("webhookId", "in", enabled)
+        .where(isDue(currentTime(now)))
+        .where("webhookId", "in", enabledIds)
         .$if(except.length > 0, (query) => query.where("webhookId", "not in", [...except]))
         .orderBy("nextAt")
         .limit(1);
       return (
         database
           .updateTable("webhookDeliveries")
-          .set({ nextAt: later(now, SEND_LEASE_MS) })
+          .set({ nextAt: laterBy(now, SEND_LEASE_MS) })
           .where("id", "=", next)
           // Another process may have claimed it in between.
-          .where(due(currentTime(now)))
+          .where(isDue(currentTime(now)))
           .returningAll()
           .executeTakeFirst()
       );
     },
 
-    /** Claims this delivery for one attempt, in any state. `scheduledAt`: its earlier due time. */
+    /** Claims this delivery for one attempt, in any state. `scheduledAt` is when it was due before. */
     async claim(webhookId: string, id: string, now: number): Promise<{ delivery: Delivery; scheduledAt: number | undefined } | undefined> {
       const scheduled = database.selectFrom("webhookDeliveries").select("nextAt").where("id", "=", id).where("webhookId", "=", webhookId);
-      const before = await scheduled.executeTakeFirst();
+      const scheduledRow = await scheduled.executeTakeFirst();
       const update = database
         .updateTable("webhookDeliveries")
-        .set({ nextAt: later(now, SEND_LEASE_MS) })
+        .set({ nextAt: laterBy(now, SEND_LEASE_MS) })
         .where("id", "=", id);
-      const delivery = before && (await update.returningAll().executeTakeFirst());
-      return delivery && { delivery, scheduledAt: before.nextAt };
+      const delivery = scheduledRow && (await update.returningAll().executeTakeFirst());
+      return delivery && { delivery, scheduledAt: scheduledRow.nextAt };
     },
 
     /** Undefined if another process has claimed it after the lease ended. */
@@ -175,7 +175,7 @@ export function createWebhookStore(database: Database) {
           problem: attempt.problem ?? null,
           response: attempt.response ?? null,
           attempts: row("attempts", "+", 1),
-          nextAt: retryMs === undefined ? (retryAt ?? null) : later(now, retryMs),
+          nextAt: retryMs === undefined ? (retryAt ?? null) : laterBy(now, retryMs),
         }))
         .where("id", "=", id)
         .where("nextAt", "=", nextAt ?? 0)
@@ -192,13 +192,13 @@ export function createWebhookStore(database: Database) {
         .execute();
     },
 
-    /** Milliseconds until a delivery is due; undefined if none waits. */
+    /** Milliseconds until a delivery is due, or undefined if none is pending. */
     async dueIn(now: number): Promise<number | undefined> {
       const row = await database
         .selectFrom("webhookDeliveries")
         .select(sql<number | undefined>`min(next_at) - ${currentTime(now)}`.as("ms"))
         .where("state", "=", "pending")
-        .where("webhookId", "in", enabled)
+        .where("webhookId", "in", enabledIds)
         .executeTakeFirst();
       return row?.ms === undefined ? undefined : Number(row.ms);
     },
@@ -212,15 +212,15 @@ export function createWebhookStore(database: Database) {
       return byConnection;
     },
 
-    /** Takes or renews the watch of a connection. Undefined while another process holds it. A new watch has an empty state. */
+    /** Takes or renews the lease of a connection's watch. Undefined while another process has it. A new watch has an empty state. */
     async takeWatch(connectionId: string, { holder, ms, now }: { holder: string; ms: number; now: number }): Promise<string | undefined> {
       const row = await database
         .insertInto("webhookWatches")
-        .values({ connectionId, holder, state: "", heldUntil: later(now, ms) })
+        .values({ connectionId, holder, state: "", heldUntil: laterBy(now, ms) })
         .onConflict((conflict) =>
           conflict
             .column("connectionId")
-            .doUpdateSet({ holder, heldUntil: later(now, ms) })
+            .doUpdateSet({ holder, heldUntil: laterBy(now, ms) })
             .where(({ eb, or }) => or([eb("webhookWatches.holder", "=", holder), eb("webhookWatches.heldUntil", "<", currentTime(now))])),
         )
         .returning("state")
@@ -228,16 +228,16 @@ export function createWebhookStore(database: Database) {
       return row?.state;
     },
 
-    /** Stores the state, and deliveries for webhooks that are still enabled. Does nothing if another process has taken the watch. */
+    /** Stores the state, and deliveries for webhooks that are still enabled. Does nothing if another process has taken the lease. */
     async recordWatch(
       connectionId: string,
       { holder, state, deliveries, now }: { holder: string; state: string; deliveries: readonly NewDelivery[]; now: number },
     ): Promise<void> {
       await database.transaction().execute(async (trx) => {
-        const own = trx.updateTable("webhookWatches").set({ state }).where("connectionId", "=", connectionId);
-        if (!(await hasEffect(own.where("holder", "=", holder))) || deliveries.length === 0) return;
+        const update = trx.updateTable("webhookWatches").set({ state }).where("connectionId", "=", connectionId);
+        if (!(await hasEffect(update.where("holder", "=", holder))) || deliveries.length === 0) return;
         const active = new Set((await trx.selectFrom("webhooks").select("id").where("isEnabled", "=", true).execute()).map(({ id }) => id));
-        await add(
+        await addDeliveries(
           trx,
           deliveries.filter(({ webhookId }) => active.has(webhookId)),
           now,
@@ -247,7 +247,7 @@ export function createWebhookStore(database: Database) {
 
     async prune(now: number): Promise<void> {
       await failPaused(now);
-      await deleteBefore(database, "webhookDeliveries", "createdAt", now - KEPT_MS);
+      await deleteBefore(database, "webhookDeliveries", "createdAt", now - RETENTION_MS);
     },
 
     async releaseWatches(holder: string): Promise<void> {
@@ -255,10 +255,10 @@ export function createWebhookStore(database: Database) {
     },
   };
 
-  /** Later webhooks of these connections start with an empty state. */
+  /** Deletes the watches of connections without enabled webhooks, so that later webhooks start with an empty state. */
   async function removeUnwatched(): Promise<void> {
-    const watched = database.selectFrom("webhooks").select("connectionId").where("isEnabled", "=", true);
-    await database.deleteFrom("webhookWatches").where("connectionId", "not in", watched).execute();
+    const watchedIds = database.selectFrom("webhooks").select("connectionId").where("isEnabled", "=", true);
+    await database.deleteFrom("webhookWatches").where("connectionId", "not in", watchedIds).execute();
   }
 }
 

@@ -3,8 +3,8 @@
 import "server-only";
 import { type z } from "zod";
 import { type DownloadState, downloadStates, type DownloadTask, type DownloadTasks, maskAddresses } from "@/lib/contract/assets/file-refs";
-import { writeThings } from "@/lib/contract/audit/audit-items";
-import { type Failure, isMissingOperation, refusal } from "@/lib/contract/failure";
+import { formatTargets } from "@/lib/contract/audit/audit-items";
+import { createFailure, type Failure, isMissingOperation } from "@/lib/contract/failure";
 import { numberOf, objectOf, textOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { operations } from "@/lib/contract/operations";
@@ -13,9 +13,9 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { redactForBrowser } from "../answers/redact";
 import { type Access, findConnection, openConnection } from "../connections/access";
 import { type AuthedContext } from "../context";
-import { downloaded } from "../operations/audit-targets";
-import { connectionIn, idOf, searchOf } from "../requests/read-request";
-import { type DownloadNews, type StoredDownload } from "../store/download-tasks";
+import { toDownloadThing } from "../operations/audit-targets";
+import { getConnectionParam, getIdParam, getSearchParams } from "../requests/read-request";
+import { type DownloadUpdate, type StoredDownload } from "../store/download-tasks";
 import { openRequest } from "./sealed-request";
 
 function toDownloadTask(row: StoredDownload): DownloadTask {
@@ -40,7 +40,7 @@ function toDownloadTask(row: StoredDownload): DownloadTask {
 }
 
 const MAX_REASON_LENGTH = 500;
-const words: Readonly<Record<string, DownloadState>> = {
+const statesByWord: Readonly<Record<string, DownloadState>> = {
   completed: "completed",
   success: "completed",
   failed: "failed",
@@ -49,23 +49,23 @@ const words: Readonly<Record<string, DownloadState>> = {
   canceled: "cancelled",
 };
 
-function toDownloadUpdate(task: z.output<typeof taskSchema>, now: number): DownloadNews {
+function toDownloadUpdate(task: z.output<typeof taskSchema>, now: number): DownloadUpdate {
   const result = objectOf(task.result);
-  const reported = own(words, task.status.toLowerCase()) ?? "working";
-  // A task may end well for its runner although the file failed.
-  const state: DownloadState = reported === "completed" && result?.success === false ? "failed" : reported;
+  const reportedState = own(statesByWord, task.status.toLowerCase()) ?? "working";
+  // A task may succeed although the file failed.
+  const state: DownloadState = reportedState === "completed" && result?.success === false ? "failed" : reportedState;
   const reason = textOf(task.error_message) ?? textOf(result?.error);
-  const done = countOf(task.bytes_downloaded) ?? countOf(result?.bytes_downloaded);
-  const total = countOf(task.bytes_total);
-  const share = shareOf(task.progress) ?? (done !== undefined && total ? Math.min(1, done / total) : undefined);
+  const doneBytes = toCount(task.bytes_downloaded) ?? toCount(result?.bytes_downloaded);
+  const totalBytes = toCount(task.bytes_total);
+  const share = toShare(task.progress) ?? (doneBytes !== undefined && totalBytes ? Math.min(1, doneBytes / totalBytes) : undefined);
   return {
     state,
     word: task.status.slice(0, 100),
     reason: state === "failed" && reason !== undefined ? maskAddresses(reason).slice(0, MAX_REASON_LENGTH) : null,
-    ...(done !== undefined && { bytesDone: done }),
-    ...(total !== undefined && { bytesTotal: total }),
-    // Without a total, a progress of 0 says nothing.
-    share: share === undefined || (share === 0 && total === undefined) ? null : share,
+    ...(doneBytes !== undefined && { bytesDone: doneBytes }),
+    ...(totalBytes !== undefined && { bytesTotal: totalBytes }),
+    // Without a total, a progress of 0 is meaningless.
+    share: share === undefined || (share === 0 && totalBytes === undefined) ? null : share,
     assetId: textOf(result?.asset_id) ?? null,
     ...(textOf(result?.filename) !== undefined && { fileName: textOf(result?.filename)?.slice(0, 500) }),
     endedAt: state === "working" ? null : now,
@@ -77,32 +77,32 @@ function reportsBytes(task: z.output<typeof taskSchema>): boolean {
   return task.bytes_downloaded !== undefined;
 }
 
-function countOf(value: unknown): number | undefined {
+function toCount(value: unknown): number | undefined {
   const count = numberOf(value);
   return count !== undefined && count >= 0 ? Math.floor(count) : undefined;
 }
 
-function shareOf(value: unknown): number | undefined {
+function toShare(value: unknown): number | undefined {
   const share = numberOf(value);
   return share !== undefined && share >= 0 && share <= 1 ? share : undefined;
 }
 
-const ASKED_AT_ONCE = 10;
-const EVERY_MS = 1_000;
-const FAILED_EVERY_MS = 10_000;
-const LOOKED_AFTER_MS = 2 * 60_000;
+const REFRESH_BATCH_SIZE = 10;
+const CHECK_INTERVAL_MS = 1_000;
+const FAILED_CHECK_INTERVAL_MS = 10_000;
+const FAILED_CHECK_PERIOD_MS = 2 * 60_000;
 
 export async function listDownloads(context: AuthedContext): Promise<Result<DownloadTasks, Failure>> {
   const { composition, request } = context;
-  const search = searchOf(request);
-  const connection = await findConnection(context, connectionIn(request));
+  const search = getSearchParams(request);
+  const connection = await findConnection(context, getConnectionParam(request));
   if (!connection.ok) return connection;
   const { id } = connection.value;
   const { downloadTasks } = composition.store;
   const countOnly = search.get("count") === "true";
   if (countOnly) return ok({ tasks: [], underWay: await downloadTasks.countUnderWay(id) });
-  const activeDownloads = (await downloadTasks.list(id)).filter((row) => mayMove(row, composition.now()));
-  const failure = activeDownloads.length > 0 ? await refresh(context, id, activeDownloads.slice(0, ASKED_AT_ONCE * 2)) : undefined;
+  const activeDownloads = (await downloadTasks.list(id)).filter((row) => mayChange(row, composition.now()));
+  const failure = activeDownloads.length > 0 ? await refreshAll(context, id, activeDownloads.slice(0, REFRESH_BATCH_SIZE * 2)) : undefined;
   const rows = await downloadTasks.list(id);
   return ok({
     tasks: rows.map(toDownloadTask),
@@ -111,15 +111,15 @@ export async function listDownloads(context: AuthedContext): Promise<Result<Down
   });
 }
 
-function mayMove({ state, endedAt }: StoredDownload, now: number): boolean {
-  return endedAt === undefined || (state === "failed" && now - endedAt < LOOKED_AFTER_MS);
+function mayChange({ state, endedAt }: StoredDownload, now: number): boolean {
+  return endedAt === undefined || (state === "failed" && now - endedAt < FAILED_CHECK_PERIOD_MS);
 }
 
-/** The first failure, if any: it is the service's, and the same for all. */
-async function refresh(context: AuthedContext, connectionId: string, rows: readonly StoredDownload[]): Promise<Failure | undefined> {
+/** Returns the first failure, if any. It is usually the service's and the same for all. */
+async function refreshAll(context: AuthedContext, connectionId: string, rows: readonly StoredDownload[]): Promise<Failure | undefined> {
   const access = await openConnection(context, connectionId);
   if (!access.ok) return access.failure;
-  const oldest = [...rows].sort((row, other) => row.checkedAt - other.checkedAt).slice(0, ASKED_AT_ONCE);
+  const oldest = [...rows].sort((row, other) => row.checkedAt - other.checkedAt).slice(0, REFRESH_BATCH_SIZE);
   const failures = await Promise.all(oldest.map((row) => refreshOne(context, access.value, row)));
   return failures.find((failure) => failure !== undefined);
 }
@@ -127,7 +127,7 @@ async function refresh(context: AuthedContext, connectionId: string, rows: reado
 async function refreshOne({ composition, request }: AuthedContext, access: Access, row: StoredDownload): Promise<Failure | undefined> {
   const { downloadTasks } = composition.store;
   const now = composition.now();
-  if (!(await downloadTasks.claim(row.id, now, row.endedAt === undefined ? EVERY_MS : FAILED_EVERY_MS))) return undefined;
+  if (!(await downloadTasks.claim(row.id, now, row.endedAt === undefined ? CHECK_INTERVAL_MS : FAILED_CHECK_INTERVAL_MS))) return undefined;
   const result = await access.upstream.call(operations.getTask, { params: { task_id: row.taskId }, signal: request.signal });
   if (!result.ok) {
     if (result.failure.status !== 404) return redactForBrowser(result.failure, access);
@@ -143,75 +143,81 @@ async function refreshOne({ composition, request }: AuthedContext, access: Acces
   return undefined;
 }
 
-/** The service does not support cancelling, so trying again is not offered. */
-const CANNOT = -1;
+/** The service does not support cancelling, so it is not offered again. */
+const CANNOT_CANCEL = -1;
 
 export async function cancelDownload(context: AuthedContext): Promise<Result<DownloadTask, Failure>> {
-  const task = await find(context);
+  const task = await findDownload(context);
   if (!task.ok) return task;
   const { row, access } = task.value;
   const { downloadTasks } = context.composition.store;
   const result = await access.upstream.exchange(operations.cancelTask, { params: { task_id: row.taskId } });
   if (!result.ok) {
-    if (isMissingOperation(result.failure)) await downloadTasks.change(row.id, { canCancel: CANNOT });
+    if (isMissingOperation(result.failure)) await downloadTasks.change(row.id, { canCancel: CANNOT_CANCEL });
     return failed(redactForBrowser(result.failure, access));
   }
   await downloadTasks.change(row.id, { checkedAt: 0 });
-  return fresh(context, access, row.id);
+  return reload(context, access, row.id);
 }
 
 export async function retryDownload(context: AuthedContext): Promise<Result<DownloadTask, Failure>> {
-  const task = await find(context);
+  const task = await findDownload(context);
   if (!task.ok) return task;
   const { row, access } = task.value;
-  if (!toDownloadTask(row).canRetry) return failed(refusal("CONFLICT", "The download has not failed."));
+  if (!toDownloadTask(row).canRetry) return failed(createFailure("CONFLICT", "The download has not failed."));
   const body = openRequest(context.composition.ring, row);
-  if (!body) return failed(refusal("CONFLICT", "The address of this download can no longer be read. Enter it again."));
+  if (!body) return failed(createFailure("CONFLICT", "The address of this download can no longer be read. Enter it again."));
   const result = await access.upstream.exchange(operations.downloadAsset, { json: body });
   if (!result.ok) return failed(redactForBrowser(result.failure, access));
   const { downloadTasks } = context.composition.store;
-  const clean = { bytesDone: null, bytesTotal: null, share: null, reason: null, checkedAt: 0 };
-  const started = result.value.status === 202 ? taskStartedSchema.safeParse(result.value.value).data : undefined;
-  if (started) {
-    const again = { taskId: started.task_id, state: "working", word: started.status.slice(0, 100), assetId: null, endedAt: null };
-    await downloadTasks.change(row.id, { ...clean, ...again });
+  const resetFields = { bytesDone: null, bytesTotal: null, share: null, reason: null, checkedAt: 0 };
+  const startedTask = result.value.status === 202 ? taskStartedSchema.safeParse(result.value.value).data : undefined;
+  if (startedTask) {
+    const taskFields = {
+      taskId: startedTask.task_id,
+      state: "working",
+      word: startedTask.status.slice(0, 100),
+      assetId: null,
+      endedAt: null,
+    };
+    await downloadTasks.change(row.id, { ...resetFields, ...taskFields });
   } else {
     const assetId = textOf(objectOf(result.value.value)?.id) ?? null;
     await downloadTasks.change(row.id, {
-      ...clean,
+      ...resetFields,
       state: "completed",
       word: "completed",
       assetId,
       endedAt: context.composition.now(),
     });
   }
-  return fresh(context, access, row.id);
+  return reload(context, access, row.id);
 }
 
 export async function forgetDownload(context: AuthedContext): Promise<Result<undefined, Failure>> {
-  const result = await find(context);
+  const result = await findDownload(context);
   if (!result.ok) return result;
   const { row } = result.value;
-  if (row.endedAt === undefined) return failed(refusal("CONFLICT", "The download is still in progress."));
+  if (row.endedAt === undefined) return failed(createFailure("CONFLICT", "The download is still in progress."));
   await context.composition.store.downloadTasks.remove(row.id);
   return ok(undefined);
 }
 
-async function find(context: AuthedContext): Promise<Result<{ row: StoredDownload; access: Access }, Failure>> {
-  const row = await context.composition.store.downloadTasks.get(idOf(context));
-  const none = failed(refusal("NOT_FOUND", "There is no such download."));
-  if (!row) return none;
+async function findDownload(context: AuthedContext): Promise<Result<{ row: StoredDownload; access: Access }, Failure>> {
+  const row = await context.composition.store.downloadTasks.get(getIdParam(context));
+  const notFound = failed(createFailure("NOT_FOUND", "There is no such download."));
+  if (!row) return notFound;
   const access = await openConnection(context, row.connectionId);
-  if (!access.ok) return access.failure.code === "NOT_FOUND" ? none : access;
-  const things = redactForBrowser([downloaded(row.source, row.fileName)], access.value);
-  context.annotateAudit({ connectionId: row.connectionId, target: row.source, outcome: writeThings(things, undefined) });
+  if (!access.ok) return access.failure.code === "NOT_FOUND" ? notFound : access;
+  const targets = redactForBrowser([toDownloadThing(row.source, row.fileName)], access.value);
+  context.annotateAudit({ connectionId: row.connectionId, target: row.source, outcome: formatTargets(targets, undefined) });
   return ok({ row, access: access.value });
 }
 
-async function fresh(context: AuthedContext, access: Access, id: string): Promise<Result<DownloadTask, Failure>> {
+async function reload(context: AuthedContext, access: Access, id: string): Promise<Result<DownloadTask, Failure>> {
   const { downloadTasks } = context.composition.store;
-  const before = await downloadTasks.get(id);
-  if (before && before.endedAt === undefined) await refreshOne(context, access, before);
+  const storedRow = await downloadTasks.get(id);
+  if (storedRow && storedRow.endedAt === undefined) await refreshOne(context, access, storedRow);
   const row = await downloadTasks.get(id);
-  return row ? ok(toDownloadTask(row)) : failed(refusal("NOT_FOUND", "There is no such download."));
+  return row ? ok(toDownloadTask(row)) : failed(createFailure("NOT_FOUND", "There is no such download."));
 }

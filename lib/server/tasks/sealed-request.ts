@@ -1,4 +1,4 @@
-// The request of a download, stored sealed for retries: its URL may contain a token. Also bundled for commands.
+// The request of a download, stored encrypted for retries, because its URL may contain a token. Also bundled for commands.
 
 import "server-only";
 import { type z } from "zod";
@@ -11,13 +11,13 @@ import { type StoredDownload } from "../store/download-tasks";
 
 export type DownloadBody = z.output<typeof downloadBodySchema>;
 
-const recordOf = (id: string) => `download_tasks/${id}`;
+const toRecordId = (id: string) => `download_tasks/${id}`;
 
 export function sealRequest(ring: KeyRing, id: string, body: DownloadBody): Sealed {
-  return seal(ring, recordOf(id), writeExactJson(body));
+  return seal(ring, toRecordId(id), writeExactJson(body));
 }
 
 export function openRequest(ring: KeyRing, { id, ringKeyId, sealedRequest: ciphertext }: StoredDownload): DownloadBody | undefined {
-  const text = unseal(ring, recordOf(id), { ringKeyId, ciphertext });
+  const text = unseal(ring, toRecordId(id), { ringKeyId, ciphertext });
   return text === undefined ? undefined : downloadBodySchema.safeParse(parseJson(text)).data;
 }

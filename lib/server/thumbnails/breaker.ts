@@ -8,19 +8,19 @@ export type Breaker = ReturnType<typeof createBreaker>;
 
 /** As many as one tab requests at once. */
 const MAX_UNRESPONSIVE = 4;
-const REST_MS = 5_000;
-const PROBE_MS = 2_000;
+const OPEN_MS = 5_000;
+const PROBE_RETRY_MS = 2_000;
 
 export function createBreaker(now: () => number) {
   const timeoutsByConnection = new Map<string, { inRow: number; untilMs: number; isProbed: boolean }>();
   return {
-    /** 0: it may be requested, and the caller must then call `record`. Otherwise try again after that time. */
+    /** Returns 0 if a request may be sent, and the caller must then call `record`. Otherwise the time to wait. */
     enterMs(id: string): number {
       const state = timeoutsByConnection.get(id);
       if (!state || state.inRow < MAX_UNRESPONSIVE) return 0;
       const waitMs = state.untilMs - now();
       if (waitMs > 0) return waitMs;
-      if (state.isProbed) return PROBE_MS;
+      if (state.isProbed) return PROBE_RETRY_MS;
       state.isProbed = true;
       return 0;
     },
@@ -29,7 +29,7 @@ export function createBreaker(now: () => number) {
       const state = timeoutsByConnection.get(id) ?? { inRow: 0, untilMs: 0, isProbed: false };
       state.isProbed = false;
       if (outcome === "left") return;
-      timeoutsByConnection.set(id, { ...state, inRow: state.inRow + 1, untilMs: now() + REST_MS });
+      timeoutsByConnection.set(id, { ...state, inRow: state.inRow + 1, untilMs: now() + OPEN_MS });
     },
     wake(id: string): void {
       const state = timeoutsByConnection.get(id);

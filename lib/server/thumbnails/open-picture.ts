@@ -1,7 +1,7 @@
 // Opens the source image of a thumbnail.
 
 import "server-only";
-import { type Failure, isNotThere, refusal } from "@/lib/contract/failure";
+import { createFailure, type Failure, isNotFound } from "@/lib/contract/failure";
 import { isObject } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
 import { TOO_LARGE_HEADER } from "@/lib/shared/picture-size";
@@ -17,7 +17,7 @@ import { isEmbedded } from "../upstream/send";
 type Size = { width: number; height: number };
 
 export function tooLargeToShow({ width, height }: Size): Failure {
-  return refusal("UNPROCESSABLE", "The picture is too large to preview.", { width, height });
+  return createFailure("UNPROCESSABLE", "The picture is too large to preview.", { width, height });
 }
 
 /** Undefined for any other failure. */
@@ -27,25 +27,25 @@ export function headersIfTooLarge({ code, details }: Failure): Record<string, st
   return { [TOO_LARGE_HEADER]: `${details.width}x${details.height}` };
 }
 
-/** The content could not be read completely: it is too large or its end is missing, for example. */
-export const notFound = refusal("NOT_FOUND", "There is no preview.");
+/** The content could not be read completely, for example because it is too large or its end is missing. */
+export const previewNotFound = createFailure("NOT_FOUND", "There is no preview.");
 /** The service has no preview now, but may have one later. */
-export const noPreviewYet: Failure = { ...notFound };
-/** The content was read completely, and no picture can be made from it. */
-export const notAPicture: Failure = { ...notFound, message: "No preview can be made of this content." };
+export const noPreviewYet: Failure = { ...previewNotFound };
+/** The content was read completely, but is not a picture. */
+export const notAPicture: Failure = { ...previewNotFound, message: "No preview can be made of this content." };
 
 const MAX_READ_MS = 15_000;
 const UNRESPONSIVE_MS = 3_000;
 
 export type ServiceWait = {
-  /** Runs one exchange within the limits. Returns a Retry-After response as it is: the service did respond. */
+  /** Runs one exchange within the limits. Responses with Retry-After are returned, because the service did respond. */
   exchange<T>(
     exchange: (limits: { exchangeMs: number; attempts: 1 }) => Promise<Result<T, Failure>>,
     origin?: Origin,
   ): Promise<Result<T, Failure>>;
-  /** Reads one body; every byte restarts the time limit. */
+  /** Reads one body. Every byte restarts the time limit. */
   read<T>(work: (signal: AbortSignal, touch: () => void) => Promise<Result<T, Failure>>, origin?: Origin): Promise<Result<T, Failure>>;
-  /** Whether the service itself was too slow, and not another host. */
+  /** True if the service itself was too slow, and not another host. */
   wasLate(): boolean;
 };
 /** `isForeign`: another host responds, so its delay does not count as the service's. */
@@ -83,11 +83,11 @@ export type ThumbnailSubject = { asset: string } | FileSubject;
 type OpenOptions = { subject: ThumbnailSubject; edge: number; isFixed: boolean; signal: AbortSignal; wait: ServiceWait };
 type OpenedPicture = { answer: Result<Response, Failure>; source?: PictureSource | undefined };
 
-/** No service resizes beyond this; larger edges use the file itself. */
+/** No service resizes beyond this size. For larger edges the file itself is requested. */
 const MAX_RESIZE_EDGE_PX = 1024;
-/** The service can't resize such a large picture but may still deliver it, subject to the console's limits. */
+/** The service can't resize such a large picture, but may still deliver it. */
 const cannotResizeStatuses: ReadonlySet<number> = new Set([400, 413, 415, 422]);
-/** The signed URL may have expired, or the picture has moved: reads the asset again for its new URL. */
+/** The signed URL may have expired or the picture has moved, so the asset is read again for its new URL. */
 const staleUrlStatuses: ReadonlySet<number> = new Set([400, 401, 403, 404, 410]);
 
 export async function openSubject(access: Access, openOptions: OpenOptions): Promise<OpenedPicture> {
@@ -114,27 +114,28 @@ function hasPicture({ preview_url: previewUrl = "", mime_type: mimeType = "" }: 
 async function openPicture(access: Access, source: PictureSource, openOptions: OpenOptions): Promise<Result<Response, Failure>> {
   const result = source.preview_url
     ? await openPreview(access, source.preview_url, openOptions)
-    : await openView(access, fileOf(source), openOptions);
+    : await openView(access, toFileSubject(source), openOptions);
   // The asset exists without a picture, for example on a service that delivers no files.
-  return !result.ok && isNotThere(result.failure) ? failed(noPreviewYet) : result;
+  return !result.ok && isNotFound(result.failure) ? failed(noPreviewYet) : result;
 }
 
-export function fileOf({ asset_hash: hash, name }: PictureSource): FileSubject {
+export function toFileSubject({ asset_hash: hash, name }: PictureSource): FileSubject {
   return { filename: hash ?? name, subfolder: "", type: "input" };
 }
 
 async function openView(access: Access, file: FileSubject, { edge, wait, signal }: OpenOptions): Promise<Result<Response, Failure>> {
-  const ask = (query: CallInput["query"]) => wait.exchange((limits) => access.upstream.forward(operations.view, { query, signal, limits }));
+  const requestView = (query: CallInput["query"]) =>
+    wait.exchange((limits) => access.upstream.forward(operations.view, { query, signal, limits }));
   if (edge <= MAX_RESIZE_EDGE_PX) {
-    const result = await ask({ ...file, res: edge });
+    const result = await requestView({ ...file, res: edge });
     if (result.ok || !cannotResizeStatuses.has(result.failure.status)) return result;
   }
-  return ask(file);
+  return requestView(file);
 }
 
 async function openPreview(access: Access, previewUrl: string, openOptions: OpenOptions): Promise<Result<Response, Failure>> {
   const base = new URL(access.connection.baseUrl);
-  if (!URL.canParse(previewUrl, base)) return failed(notFound);
+  if (!URL.canParse(previewUrl, base)) return failed(previewNotFound);
   const url = new URL(previewUrl, base);
   // A relative URL may or may not include the base URL's path.
   const basePath = base.pathname.replace(/\/+$/, "");

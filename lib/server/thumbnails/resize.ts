@@ -2,9 +2,9 @@
 
 import "server-only";
 import { type Metadata } from "sharp";
-import { drawThumbnail, imageHeader, ImageTooLarge, withImage } from "@/lib/shared/decode-image";
+import { drawThumbnail, ImageTooLarge, readImageHeader, withImage } from "@/lib/shared/decode-image";
 
-/** `whole`: the whole picture. `fill`: for a box that crops, so that a banner or a column is not drawn from a strip of a few pixels. */
+/** `whole` shows the whole picture. `fill` is for boxes that crop, so that a very long picture isn't reduced to a thin strip. */
 export const thumbnailFits = ["whole", "fill"] as const;
 export type ThumbnailFit = (typeof thumbnailFits)[number];
 
@@ -17,40 +17,46 @@ type ResizedImage = {
   largerEdge?: number;
 };
 
-/** `signal`: no one waits any more; drawing that has not begun is skipped. */
 type ResizeTarget = { edge: number; fit?: ThumbnailFit; signal: AbortSignal };
 
 /** A picture file's size in pixels. Undefined for other files. Reads only the header. */
 export async function pictureSize(path: string): Promise<Size | undefined> {
-  return imageHeader(path).catch(() => undefined);
+  return readImageHeader(path).catch(() => undefined);
 }
 
-/** `unreadable`: these bytes can never be a picture here. Undefined: not rendered for another reason, such as a timeout. */
+/** "unreadable": the bytes are not a supported picture. Undefined: not rendered for another reason, such as a timeout. */
 export async function toThumbnail(
   bytes: Uint8Array,
   target: ResizeTarget,
 ): Promise<ResizedImage | { tooLarge: Size } | "unreadable" | undefined> {
   try {
-    return await withImage(bytes, (header) => draw(bytes, header, target));
+    return await withImage(bytes, (header) => drawImage(bytes, header, target));
   } catch (cause) {
     if (cause instanceof ImageTooLarge) return cause.size && { tooLarge: cause.size };
     return cause instanceof Error && cause.message.includes("timeout") ? undefined : "unreadable";
   }
 }
 
-async function draw(bytes: Uint8Array, header: Metadata, { edge, fit = "whole", signal }: ResizeTarget): Promise<ResizedImage | undefined> {
+async function drawImage(
+  bytes: Uint8Array,
+  header: Metadata,
+  { edge, fit = "whole", signal }: ResizeTarget,
+): Promise<ResizedImage | undefined> {
   const { width, height } = header.autoOrient;
   const [longer, shorter] = [Math.max(width, height), Math.min(width, height)];
   const isCropped = fit === "fill" && longer > shorter * MAX_RATIO;
   if (longer <= edge && !isCropped && isThumbnail(bytes, header, edge)) return { thumbnail: bytes };
   if (signal.aborted) return undefined;
-  const box = isCropped ? cropped(width, height, edge) : { width: edge, height: edge, fit: "inside" as const };
+  const box = isCropped ? getCropBox(width, height, edge) : { width: edge, height: edge, fit: "inside" as const };
   const thumbnail = await drawThumbnail(bytes, { ...box, withoutEnlargement: true }, "error");
-  const least = edge / MAX_RATIO;
-  return { thumbnail, ...(isCropped && shorter < least && { largerEdge: Math.ceil((least * longer) / Math.max(1, shorter)) }) };
+  const minShorterEdge = edge / MAX_RATIO;
+  return {
+    thumbnail,
+    ...(isCropped && shorter < minShorterEdge && { largerEdge: Math.ceil((minShorterEdge * longer) / Math.max(1, shorter)) }),
+  };
 }
 
-/** The service has made it small already: drawing it again would only blur it. If it may carry metadata, it is drawn again. */
+/** True if the service has already resized it. Redrawing would only blur it, and is needed only if it may contain metadata. */
 function isThumbnail(bytes: Uint8Array, { format, pages = 1, exif, xmp }: Metadata, edge: number): boolean {
   return format === "webp" && pages === 1 && !exif && !xmp && bytes.length <= edge ** 2 && isWholeWebp(bytes);
 }
@@ -59,7 +65,7 @@ function isWholeWebp(bytes: Uint8Array): boolean {
   return bytes.length >= 12 && Buffer.from(bytes.buffer, bytes.byteOffset, 12).readUInt32LE(4) + 8 === bytes.length;
 }
 
-function cropped(width: number, height: number, edge: number) {
+function getCropBox(width: number, height: number, edge: number) {
   const shorter = Math.min(width, height, Math.round(edge / MAX_RATIO));
   const longer = shorter * MAX_RATIO;
   return { ...(width > height ? { width: longer, height: shorter } : { width: shorter, height: longer }), fit: "cover" as const };

@@ -2,15 +2,15 @@
 
 import "server-only";
 import { randomBytes } from "node:crypto";
-import { personLabel } from "@/lib/contract/audit/audit";
-import { writeThings } from "@/lib/contract/audit/audit-items";
-import { type Failure, invalidField, refusal } from "@/lib/contract/failure";
+import { formatPerson } from "@/lib/contract/audit/audit";
+import { formatTargets } from "@/lib/contract/audit/audit-items";
+import { createFailure, createFieldFailure, type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { hasRole } from "@/lib/contract/people/roles";
 import { type NewTokenView, type TokenBody, type TokenView } from "@/lib/contract/people/tokens";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { isOver, mayBeChosen } from "../auth/credentials";
-import { tooStrong } from "../auth/members";
+import { isSelectableOperation, isTokenExpired } from "../auth/credentials";
+import { roleTooLow } from "../auth/members";
 import { adminOnly, type Context } from "../auth/viewer";
 import { type Parts } from "../composition-type";
 import { usableConnections } from "../connections/access";
@@ -20,14 +20,15 @@ const DAY_MS = 24 * 60 * 60_000;
 
 export async function createToken(context: Context, body: TokenBody): Promise<Result<NewTokenView, Failure>> {
   const { store, now } = context.composition;
-  if (!hasRole(context.viewer.role, body.role)) return failed(tooStrong(context.viewer.role, body.role));
+  if (!hasRole(context.viewer.role, body.role)) return failed(roleTooLow(context.viewer.role, body.role));
   const { operations, connection, connections } = body;
-  if (Array.isArray(operations) && !operations.every(mayBeChosen))
-    return failed(invalidField("operations", "contains an unknown operation"));
+  if (Array.isArray(operations) && !operations.every(isSelectableOperation))
+    return failed(createFieldFailure("operations", "contains an unknown operation"));
   const usable = new Set((await usableConnections(context)).map(({ id }) => id));
   if (![connection, ...(connections ?? [])].every((id) => usable.has(id)))
-    return failed(invalidField("connections", "contains a connection that you can't use"));
-  if (connections && !connections.includes(connection)) return failed(invalidField("connection", "is not one of the chosen connections"));
+    return failed(createFieldFailure("connections", "contains a connection that you can't use"));
+  if (connections && !connections.includes(connection))
+    return failed(createFieldFailure("connection", "is not one of the chosen connections"));
   const token = `ld_${randomBytes(32).toString("hex")}`;
   const createdAt = now();
   const newToken = await store.tokens.create({
@@ -42,62 +43,62 @@ export async function createToken(context: Context, body: TokenBody): Promise<Re
     expiresAt: body.days === null ? undefined : createdAt + body.days * DAY_MS,
   });
   // Names must differ, because the audit log identifies tokens by name.
-  if (newToken === "taken") return failed(invalidField("name", "is already used by another of your tokens"));
-  if (newToken === "full") return failed(tooMany);
-  const [view] = await viewsOf(context, [newToken]);
+  if (newToken === "taken") return failed(createFieldFailure("name", "is already used by another of your tokens"));
+  if (newToken === "full") return failed(tooManyTokens);
+  const [view] = await toViews(context, [newToken]);
   return view ? ok({ token, view }) : failed(noSuchToken);
 }
 
 export async function listTokens(context: Context, scope: "own" | "others"): Promise<Result<TokenView[], Failure>> {
   const { tokens } = context.composition.store;
-  if (scope === "own") return ok(await viewsOf(context, await tokens.list(context.viewer.memberId)));
+  if (scope === "own") return ok(await toViews(context, await tokens.list(context.viewer.memberId)));
   if (!hasRole(context.viewer.role, "admin")) return failed(adminOnly);
   return ok(
-    await viewsOf(
+    await toViews(
       context,
       (await tokens.list()).filter(({ memberId }) => memberId !== context.viewer.memberId),
     ),
   );
 }
 
-/** The view names its owner; a token that had already ended stays unchanged. */
+/** Returns the token with its owner. A token that has already ended is unchanged. */
 export async function revokeToken(context: Context, id: string): Promise<Result<TokenView, Failure>> {
   const { store, now } = context.composition;
   const token = await store.tokens.get(id);
   if (!token || (token.memberId !== context.viewer.memberId && !hasRole(context.viewer.role, "admin"))) return failed(noSuchToken);
   await store.tokens.revoke(id, now());
-  const [view] = await viewsOf(context, [{ ...token, revokedAt: token.revokedAt ?? now() }]);
+  const [view] = await toViews(context, [{ ...token, revokedAt: token.revokedAt ?? now() }]);
   return view ? ok(view) : failed(noSuchToken);
 }
 
-export async function tokenFacts({ store }: Parts<"store">, id: string): Promise<{ target: string; outcome?: string }> {
+export async function describeToken({ store }: Parts<"store">, id: string): Promise<{ target: string; outcome?: string }> {
   const token = await store.tokens.get(id);
   const member = token && (await store.members.get(token.memberId));
   if (!token || !member) return { target: id };
-  return { target: token.name, outcome: writeThings([{ id, name: token.name }], writeExactJson({ of: personLabel(member) })) };
+  return { target: token.name, outcome: formatTargets([{ id, name: token.name }], writeExactJson({ of: formatPerson(member) })) };
 }
 
 /** Returns connection names only if the viewer may use them. */
-async function viewsOf(context: Context, tokens: readonly Token[]): Promise<TokenView[]> {
+async function toViews(context: Context, tokens: readonly Token[]): Promise<TokenView[]> {
   const { store, now } = context.composition;
   const [members, connections] = await Promise.all([store.members.list(), usableConnections(context)]);
   const memberNames = new Map(members.map(({ id, name }) => [id, name]));
   const names = new Map(connections.map(({ id, name }) => [id, name]));
-  const named = (id: string) => ({ id, name: names.get(id) });
+  const toNamedConnection = (id: string) => ({ id, name: names.get(id) });
   return tokens.map((token) => ({
     id: token.id,
     name: token.name,
     member: { id: token.memberId, name: memberNames.get(token.memberId) ?? "" },
     role: token.role,
-    connection: named(token.connectionId),
-    connections: token.connectionIds?.map(named),
+    connection: toNamedConnection(token.connectionId),
+    connections: token.connectionIds?.map(toNamedConnection),
     operations: token.operations,
-    state: token.revokedAt !== undefined ? "revoked" : isOver(token, now()) ? "expired" : "active",
+    state: token.revokedAt !== undefined ? "revoked" : isTokenExpired(token, now()) ? "expired" : "active",
     createdAt: token.createdAt,
     expiresAt: token.expiresAt,
     lastUsedAt: token.lastUsedAt,
   }));
 }
 
-const noSuchToken = refusal("NOT_FOUND", "There is no such token.");
-const tooMany = refusal("CONFLICT", `You have ${MAX_TOKENS} tokens. Revoke one first.`);
+const noSuchToken = createFailure("NOT_FOUND", "There is no such token.");
+const tooManyTokens = createFailure("CONFLICT", `You have ${MAX_TOKENS} tokens. Revoke one first.`);

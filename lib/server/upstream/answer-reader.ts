@@ -1,4 +1,4 @@
-// Reads JSON responses of services: small ones here, larger ones in a worker thread, one at a time.
+// Parses JSON responses of services: small ones here, larger ones in a worker thread, one at a time.
 
 import "server-only";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -7,12 +7,12 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { objectOf, textOf } from "@/lib/contract/json/json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { createLimiter } from "@/lib/shared/async";
-import { codeOf } from "@/lib/shared/error-codes";
+import { getErrorCode } from "@/lib/shared/error-codes";
 import { type Log } from "../log";
 import { MAX_INLINE_BYTES, type ReadBody, readBody, type ReadOptions, TooLargeAnswer } from "./read-body";
 
-const MAX_WAITING_BYTES = 256 * 1024 ** 2;
-/** A catalogue of 64 MiB takes ten times as much memory while it is parsed. */
+const MAX_PENDING_BYTES = 256 * 1024 ** 2;
+/** Parsing a catalogue of 64 MiB needs ten times as much memory. */
 const HEAP_MB = 1024;
 const IDLE_MS = 60_000;
 
@@ -21,11 +21,11 @@ export type ReadJson = { ok: true; json: Uint8Array<ArrayBuffer>; skipped: numbe
 
 export type AnswerReader = ReturnType<typeof createAnswerReader>;
 
-export async function readJson(bytes: Uint8Array, options: ReadOptions, only?: readonly string[]): Promise<ReadJson> {
+export async function parseToJson(bytes: Uint8Array, options: ReadOptions, only?: readonly string[]): Promise<ReadJson> {
   const bodyResult = await readBody(bytes, options);
   if (!bodyResult.ok) return bodyResult;
   const json = writeExactJson(only ? pick(bodyResult.value, only) : bodyResult.value);
-  const text = options.isCatalogue && !only ? `${writeExactJson(indexOf(bodyResult.value))}\n${json}` : json;
+  const text = options.isCatalogue && !only ? `${writeExactJson(buildClassIndex(bodyResult.value))}\n${json}` : json;
   return { ok: true, json: new TextEncoder().encode(text), skipped: bodyResult.skipped };
 }
 
@@ -37,19 +37,19 @@ function pick(value: unknown, names: readonly string[]): Record<string, unknown>
 /** Each class of a catalogue with its display name, which may be empty. */
 export type ClassIndex = readonly (readonly [className: string, displayName: string])[];
 
-export function indexOf(catalogue: unknown): ClassIndex {
+export function buildClassIndex(catalogue: unknown): ClassIndex {
   return Object.entries(objectOf(catalogue) ?? {}).map(([name, info]) => [name, textOf(objectOf(info)?.display_name)?.trim() ?? ""]);
 }
 
-/** All methods throw TooLargeAnswer, and reject when the signal is aborted. The bytes are unusable afterwards. */
+/** All methods throw TooLargeAnswer, and reject when the signal is aborted. They transfer the bytes, which can't be used afterwards. */
 export function createAnswerReader(workerPath: string, log: Log) {
-  const inTurn = createLimiter(1);
+  const limit = createLimiter(1);
   let worker: Worker | undefined;
-  let idle: NodeJS.Timeout | undefined;
-  let waitingBytes = 0;
+  let idleTimer: NodeJS.Timeout | undefined;
+  let pendingBytes = 0;
 
   function getWorker(): Worker {
-    clearTimeout(idle);
+    clearTimeout(idleTimer);
     if (worker) return worker;
     const newWorker = new Worker(workerPath, { env: {}, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } });
     newWorker.on("error", (err) => log.error({ err }, "answer worker lost"));
@@ -58,53 +58,53 @@ export function createAnswerReader(workerPath: string, log: Log) {
   }
 
   async function end(): Promise<void> {
-    clearTimeout(idle);
-    const ended = worker;
+    clearTimeout(idleTimer);
+    const endedWorker = worker;
     worker = undefined;
-    await ended?.terminate();
+    await endedWorker?.terminate();
   }
 
-  async function inWorker(task: AnswerTask, signal: AbortSignal): Promise<ReadJson> {
+  async function runInWorker(task: AnswerTask, signal: AbortSignal): Promise<ReadJson> {
     const reader = getWorker();
-    const settled = new AbortController();
+    const cleanup = new AbortController();
     try {
       return await new Promise<ReadJson>((resolve, reject) => {
         const lost = (error: Error) => reject(error);
         reader.once("message", resolve).once("error", lost);
-        settled.signal.addEventListener("abort", () => reader.off("message", resolve).off("error", lost), { once: true });
-        signal.addEventListener("abort", () => reject(new Error("aborted")), { once: true, signal: settled.signal });
+        cleanup.signal.addEventListener("abort", () => reader.off("message", resolve).off("error", lost), { once: true });
+        signal.addEventListener("abort", () => reject(new Error("aborted")), { once: true, signal: cleanup.signal });
         reader.postMessage(task, task.bytes.buffer instanceof ArrayBuffer ? [task.bytes.buffer] : []);
       });
     } catch (error) {
       await end();
       if (signal.aborted) throw error;
-      if (codeOf(error) === "ERR_WORKER_OUT_OF_MEMORY") throw new TooLargeAnswer();
+      if (getErrorCode(error) === "ERR_WORKER_OUT_OF_MEMORY") throw new TooLargeAnswer();
       return { ok: false, reason: "its answer could not be read" };
     } finally {
-      settled.abort();
+      cleanup.abort();
       worker?.unref();
-      idle = setTimeout(() => void end(), IDLE_MS).unref();
+      idleTimer = setTimeout(() => void end(), IDLE_MS).unref();
     }
   }
 
   async function enqueue(task: AnswerTask, signal: AbortSignal): Promise<ReadJson> {
-    // Read now: once transferred to the worker, the bytes have no length.
+    // Read before the bytes are transferred, because afterwards they have no length.
     const size = task.bytes.byteLength;
-    if (waitingBytes + size > MAX_WAITING_BYTES) return { ok: false, reason: "too many large answers came at once" };
-    waitingBytes += size;
+    if (pendingBytes + size > MAX_PENDING_BYTES) return { ok: false, reason: "too many large answers came at once" };
+    pendingBytes += size;
     try {
-      return await inTurn(async () => {
+      return await limit(async () => {
         signal.throwIfAborted();
-        return inWorker(task, signal);
+        return runInWorker(task, signal);
       });
     } finally {
-      waitingBytes -= size;
+      pendingBytes -= size;
     }
   }
 
-  /** The answer as JSON text. `only`: the fields to return. */
+  /** The response as JSON text. `only` limits it to these fields. */
   async function json(bytes: Uint8Array, options: ReadOptions, signal: AbortSignal, only?: readonly string[]): Promise<ReadJson> {
-    if (bytes.byteLength <= MAX_INLINE_BYTES) return readJson(bytes, options, only);
+    if (bytes.byteLength <= MAX_INLINE_BYTES) return parseToJson(bytes, options, only);
     const { operation, ...rest } = options;
     const result = await enqueue({ bytes: toOwnBuffer(bytes), operationName: operation.name, options: rest, only }, signal);
     if (!result.ok && result.isTooLarge) throw new TooLargeAnswer();
@@ -117,7 +117,7 @@ export function createAnswerReader(workerPath: string, log: Log) {
       const result = await json(bytes, options, signal);
       if (!result.ok) return result;
       const text = new TextDecoder().decode(result.json);
-      // Other requests run between the steps, each of which takes long for a large answer.
+      // Yields between the steps, because each takes long for a large response.
       await nextTurn();
       const value = parseExactJson(text);
       await nextTurn();
@@ -127,7 +127,7 @@ export function createAnswerReader(workerPath: string, log: Log) {
   };
 }
 
-/** A copy unless the bytes fill their buffer: otherwise other contents of the buffer would be transferred too. */
+/** Copies the bytes unless they fill their buffer, because the whole buffer is transferred. */
 function toOwnBuffer(bytes: Uint8Array): Uint8Array {
   // A Buffer's own slice does not copy.
   return bytes.buffer.byteLength === bytes.byteLength && bytes.buffer instanceof ArrayBuffer ? bytes : new Uint8Array(bytes);

@@ -12,7 +12,7 @@ import { MAX_CATALOGUE_BYTES, type ReadOptions, TooLargeAnswer } from "./read-bo
 import { readBytes } from "./streams";
 
 export type ReadAnswer<T> = { ok: true; value: T } | { ok: false; reason: string };
-/** Reads a JSON answer. Throws TooLargeAnswer. */
+/** Parses a JSON response. Throws TooLargeAnswer. */
 export type JsonReader<T> = (response: Response, options: Omit<ReadOptions, "isMasked">, signal: AbortSignal) => Promise<ReadAnswer<T>>;
 
 export type Catalogue = {
@@ -24,16 +24,16 @@ export type Catalogue = {
 
 const NEWLINE = 10;
 
-type Parts = { answers: AnswerReader; cache: DiskCache<string>; connectionId: string };
+type CatalogueReaderOptions = { answers: AnswerReader; cache: DiskCache<string>; connectionId: string };
 
-/** Cached by content: installed files change a catalogue between versions of the service. */
-export function catalogueReader({ answers, cache, connectionId }: Parts): JsonReader<Catalogue> {
+/** Cached by content, because installed files change a catalogue without a new version of the service. */
+export function createCatalogueReader({ answers, cache, connectionId }: CatalogueReaderOptions): JsonReader<Catalogue> {
   return async (response, options, signal) => {
     // Includes the key, because masking depends on it.
-    const content = createHmac("sha256", options.apiKey ?? "");
-    const bytes = await readBytes(response.body, MAX_CATALOGUE_BYTES, { onChunk: (chunk) => content.update(chunk) });
+    const contentHash = createHmac("sha256", options.apiKey ?? "");
+    const bytes = await readBytes(response.body, MAX_CATALOGUE_BYTES, { onChunk: (chunk) => contentHash.update(chunk) });
     if (!bytes) throw new TooLargeAnswer();
-    const name = ["catalogue", connectionId, content.digest("hex")];
+    const name = ["catalogue", connectionId, contentHash.digest("hex")];
     const cached = await cache.get({ name, asker: { signal } }, async (work) => {
       const result = await answers.json(bytes, { ...options, isMasked: true, isCatalogue: true }, work);
       return result.ok ? ok(result.json) : failed(result.reason);
@@ -48,9 +48,9 @@ export function catalogueReader({ answers, cache, connectionId }: Parts): JsonRe
         classes: parseExactJson<ClassIndex>(toText(cached.value.subarray(0, end))),
         json,
         async pick(names) {
-          const picking = { ...options, operation: operations.getObjectInfo, isMasked: true, isCatalogue: true };
-          const picked = await answers.json(new Uint8Array(json), picking, signal, names);
-          return picked.ok ? parseExactJson<ObjectInfo>(toText(picked.json)) : undefined;
+          const pickOptions = { ...options, operation: operations.getObjectInfo, isMasked: true, isCatalogue: true };
+          const pickedJson = await answers.json(new Uint8Array(json), pickOptions, signal, names);
+          return pickedJson.ok ? parseExactJson<ObjectInfo>(toText(pickedJson.json)) : undefined;
         },
       },
     };

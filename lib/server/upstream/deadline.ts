@@ -1,4 +1,4 @@
-// Timeouts of upstream calls, and unresponsive services.
+// Timeouts of upstream calls, and detection of unresponsive services.
 
 import "server-only";
 
@@ -12,8 +12,8 @@ export function createDeadline(limitMs: number, outer?: AbortSignal | null, maxM
   };
   let timer: NodeJS.Timeout | undefined = setTimeout(expire, Math.min(limitMs, maxMs));
   return {
-    // Keeps the caller's abort reason, so that an abort isn't reported as an error. Adds no
-    // listener to the caller's signal, which may be used for hundreds of calls.
+    // Keeps the caller's abort reason, so that an abort isn't reported as an error. Adds no listener to the caller's signal, which may be
+    // used for hundreds of calls.
     signal: outer ? AbortSignal.any([controller.signal, outer]) : controller.signal,
     expire,
     touch(): void {
@@ -34,15 +34,15 @@ export function createDeadline(limitMs: number, outer?: AbortSignal | null, maxM
 
 export type ResponseTracker = {
   answered(service: string): void;
-  /** Returns the function that ends it; the caller must call it. */
+  /** Returns a function that ends the read, which the caller must call. */
   begin(service: string, unresponsiveMs: number, abort: AbortRead): () => void;
 };
-/** `quietMs`: how long the service was silent. `answered`: another request got a response. */
+/** `quietMs` is how long the service was silent. `answered`: another request got a response. */
 export type AbortRead = (reason: { quietMs: number } | "answered") => void;
 
-/** One read keeps the full timeout and one probes the service; all others get only SHORT_MS. */
-const MAX_WHILE_UNRESPONSIVE = 2;
-const SHORT_MS = 500;
+/** While a service is unresponsive, one read keeps the full timeout and one probes it. All others get the short timeout. */
+const MAX_LONG_READS = 2;
+const SHORT_TIMEOUT_MS = 500;
 
 type PendingRead = { startMs: number; abort: AbortRead };
 type State = { pendingReads: Set<PendingRead>; lastReplyMs: number; unresponsiveSinceMs?: number; patientRead?: PendingRead };
@@ -57,21 +57,21 @@ export function createResponseTracker(now: () => number = () => performance.now(
       const wasUnresponsive = state.unresponsiveSinceMs !== undefined;
       state.unresponsiveSinceMs = undefined;
       state.patientRead = undefined;
-      // A read that has just begun may be the next to be answered.
+      // A read that has just begun may get the next response.
       if (wasUnresponsive)
         for (const { startMs, abort: abortRead } of [...state.pendingReads])
-          if (startMs < state.lastReplyMs - SHORT_MS) abortRead("answered");
+          if (startMs < state.lastReplyMs - SHORT_TIMEOUT_MS) abortRead("answered");
     },
     begin(service, unresponsiveMs, abort) {
       const state = states.get(service) ?? { pendingReads: new Set<PendingRead>(), lastReplyMs: -Infinity };
       states.set(service, state);
       const startMs = now();
       const readState: PendingRead = { startMs, abort: abort };
-      const isShort = state.unresponsiveSinceMs !== undefined && state.pendingReads.size >= MAX_WHILE_UNRESPONSIVE;
+      const isShort = state.unresponsiveSinceMs !== undefined && state.pendingReads.size >= MAX_LONG_READS;
       let timer: NodeJS.Timeout | undefined;
       const checkSilence = () => {
         const fromMs = Math.max(startMs, state.lastReplyMs);
-        const leftMs = fromMs + (isShort && state.lastReplyMs < startMs ? SHORT_MS : unresponsiveMs) - now();
+        const leftMs = fromMs + (isShort && state.lastReplyMs < startMs ? SHORT_TIMEOUT_MS : unresponsiveMs) - now();
         if (leftMs > 0) return void (timer = setTimeout(checkSilence, leftMs));
         state.unresponsiveSinceMs ??= fromMs;
         state.patientRead ??= readState;

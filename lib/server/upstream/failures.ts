@@ -1,67 +1,71 @@
 // Failures of upstream calls. Decides which ones mean that the service lacks an operation.
 
 import "server-only";
-import { TOP } from "@/lib/contract/assets/file-refs";
-import { codeByStatus, type Failure, parseFailure } from "@/lib/contract/failure";
+import { ROOT_FOLDER } from "@/lib/contract/assets/file-refs";
+import { type Failure, getCodeByStatus, parseFailure } from "@/lib/contract/failure";
 import { isTerminalWord, type KnownJobState, toJobState } from "@/lib/contract/jobs/job-list";
 import { isObject, textOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
-import { answersBytes, isRead, type Operation } from "@/lib/contract/operation";
+import { isRead, type Operation, returnsBytes } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { type UserdataFile } from "@/lib/contract/operations/files";
-import { codeOf } from "@/lib/shared/error-codes";
+import { getErrorCode } from "@/lib/shared/error-codes";
 import { type CallInput } from "./outgoing";
 
 export function isAbsentStatus(operation: Operation, status: number): boolean {
-  return status === 405 || status === 501 || (status === 404 && operation.item === undefined && mayBeMissing(operation));
+  return status === 405 || status === 501 || (status === 404 && operation.item === undefined && canBeMissing(operation));
 }
 
-/** Something that every service has was not found: an outage, or a wrong address. */
+/** Something that every service has was not found: an outage, or a wrong URL. */
 function isMissingService(operation: Operation, status: number): boolean {
-  return status === 404 && operation.item === undefined && !mayBeMissing(operation);
+  return status === 404 && operation.item === undefined && !canBeMissing(operation);
 }
 
-/** Of the core only the user may be missing: a local server has none, and is recognised by that. */
-function mayBeMissing(operation: Operation): boolean {
+/** Of the core operations, only the user may be missing: local servers have none, and are recognised by that. */
+function canBeMissing(operation: Operation): boolean {
   return operation.tier === "extension" || operation.isLackedByLocal === true;
 }
 
-/** `only`: this item may belong to another user, or be damaged. One refusal proves nothing; refusals of two items do. */
+/** `only`: this item may belong to another user or be damaged, so one refusal proves nothing, but refusals of two items do. */
 type Lookup = { operation: Operation; input: CallInput; only?: string; finds(response: unknown): boolean };
 
 /**
- * A read that shows whether the item of a refused extension exists, in a state that the operation accepts; undefined if there is no such
- * read. Content may be gone although its item exists.
+ * Returns a read that shows whether the item of a refused extension exists, in a state that the operation accepts. Undefined if there is no
+ * such read. Content may be gone although its item exists.
  */
-export function lookupOf(operation: Operation, { params = {}, json, signal, limits }: CallInput): Lookup | undefined {
+export function findLookup(operation: Operation, { params = {}, json, signal, limits }: CallInput): Lookup | undefined {
   const { item, capability } = operation;
   const shared = { signal, limits };
   const jobId = params.job_id ?? (isObject(json) ? textOf(json.prompt_id) : undefined);
   const { id, task_id, file } = params;
-  if (capability === undefined || answersBytes(operation)) return undefined;
+  if (capability === undefined || returnsBytes(operation)) return undefined;
   if (item === "asset" && id !== undefined)
-    return { operation: operations.getAsset, input: { ...shared, params: { id } }, only: id, finds: mayChange };
+    return { operation: operations.getAsset, input: { ...shared, params: { id } }, only: id, finds: isMutableAsset };
   if (item === "job" && jobId !== undefined) {
-    const finds = isRead(operation) ? isObject : capability === "interrupt" ? isIn("in_progress") : isIn("pending", "in_progress");
+    const finds = isRead(operation)
+      ? isObject
+      : capability === "interrupt"
+        ? isInState("in_progress")
+        : isInState("pending", "in_progress");
     return { operation: operations.getJob, input: { ...shared, params: { job_id: jobId } }, finds };
   }
   if (item === "task" && task_id !== undefined)
     return { operation: operations.getTask, input: { ...shared, params: { task_id } }, finds: isRunningTask };
   if (item !== "file" || file === undefined) return undefined;
   const folder = file.slice(0, file.lastIndexOf("/") + 1);
-  const query = { dir: folder || TOP, recurse: false, split: false, full_info: true };
-  // Some services name files from the folder on, some from the top.
+  const query = { dir: folder || ROOT_FOLDER, recurse: false, split: false, full_info: true };
+  // Some services list paths relative to the folder, some from the top.
   const names = [file, file.slice(folder.length)];
   const isFile = ({ path }: UserdataFile) => names.includes(path.replace(/^\/+/, ""));
   const finds = (response: unknown) => operations.listUserdata.answers[200].schema.safeParse(response).data?.some(isFile) ?? false;
   return { operation: operations.listUserdata, input: { ...shared, query }, only: file, finds };
 }
 
-function mayChange(asset: unknown): boolean {
+function isMutableAsset(asset: unknown): boolean {
   return isObject(asset) && asset.is_immutable !== true;
 }
 
-function isIn(...states: readonly KnownJobState[]) {
+function isInState(...states: readonly KnownJobState[]) {
   return (job: unknown) => isObject(job) && states.some((state) => state === toJobState(textOf(job.status) ?? ""));
 }
 
@@ -70,14 +74,14 @@ function isRunningTask(task: unknown): boolean {
 }
 
 export function unreachable(baseUrl: string, error: unknown): Failure {
-  const message = `The service at ${hostOf(baseUrl)} cannot be reached${reasonOf(error)}.`;
+  const message = `The service at ${getHost(baseUrl)} cannot be reached${describeReason(error)}.`;
   return { code: "UPSTREAM_UNREACHABLE", message, status: 0, ...(wasNeverSent(error) && { details: { sent: false } }) };
 }
 
 export function timedOut(baseUrl: string, limitMs: number): Failure {
   return {
     code: "UPSTREAM_TIMEOUT",
-    message: `The service at ${hostOf(baseUrl)} gave no answer within ${Math.ceil(limitMs / 1000)} s.`,
+    message: `The service at ${getHost(baseUrl)} gave no answer within ${Math.ceil(limitMs / 1000)} s.`,
     status: 0,
   };
 }
@@ -88,35 +92,35 @@ export function isUnresponsive({ code, status }: Failure): boolean {
 }
 
 export function unreadable(baseUrl: string, status: number, reason: string): Failure {
-  return { code: "UPSTREAM_UNREADABLE", message: `The server at ${hostOf(baseUrl)} does not implement the API: ${reason}.`, status };
+  return { code: "UPSTREAM_UNREADABLE", message: `The server at ${getHost(baseUrl)} does not implement the API: ${reason}.`, status };
 }
 
-/** `download`: the console's path of the same answer as a file, without its base path. */
+/** `download` is the console's path of the same response as a file, without its base path. */
 export function tooLarge(baseUrl: string, download: string | undefined): Failure {
   return {
     code: "UPSTREAM_TOO_LARGE",
-    message: `The response of ${hostOf(baseUrl)} is too large to show.`,
+    message: `The response of ${getHost(baseUrl)} is too large to show.`,
     status: 200,
     ...(download !== undefined && { details: { download } }),
   };
 }
 
-export function callerWentAway(): Failure {
+export function clientGone(): Failure {
   return { code: "CLIENT_GONE", message: "The request was cancelled.", status: 0 };
 }
 
-/** `failure`: the service's own refusal, if it was requested. */
-export function absent({ capability, name }: Operation, failure?: Failure): Failure {
-  const own = failure ?? { message: `This service does not have ${capability ?? name}.`, status: 501 };
+/** `failure` is the service's own refusal, if it was requested. */
+export function notImplementedByService({ capability, name }: Operation, failure?: Failure): Failure {
+  const storedFailure = failure ?? { message: `This service does not have ${capability ?? name}.`, status: 501 };
   const details = failure && isObject(failure.details) ? failure.details : {};
-  return { ...own, code: "NOT_IMPLEMENTED", ...(capability !== undefined && { details: { ...details, capability } }) };
+  return { ...storedFailure, code: "NOT_IMPLEMENTED", ...(capability !== undefined && { details: { ...details, capability } }) };
 }
 
-export function notAddressable(): Failure {
+export function invalidIdFailure(): Failure {
   return { code: "NOT_FOUND", message: "This id contains characters that are not allowed in a URL.", status: 404 };
 }
 
-/** Codes about the console itself: a service that sends one of them means something else. */
+/** Codes about the console itself. If a service sends one of them, it means something else. */
 const consoleCodes = new Set([
   "INTERNAL",
   "UNAUTHORIZED",
@@ -127,31 +131,31 @@ const consoleCodes = new Set([
   "API_KEY_MISSING",
 ]);
 
-/** Any refusal of a service. Its 401 is about our key, not about the person's session, and must not look like the latter. */
+/** Converts a service's refusal. Its 401 is about our key and must not look like the end of the member's session. */
 export function refusal(response: Response, body: string, { operation, now }: { operation?: Operation; now: number }): Failure {
   const failure = parseFailure(response, body, now);
   const { status } = response;
   if (status === 401) return { ...failure, code: "UPSTREAM_REFUSED_KEY", message: "The service refuses the key of this connection." };
   if (status === 500 || status === 502) return { ...failure, code: "UPSTREAM_ERROR" };
   if (status === 504) return { ...failure, code: "UPSTREAM_TIMEOUT" };
-  if (operation && isMissingService(operation, status)) return asUpstreamNotFound(failure);
-  if (operation && isAbsentStatus(operation, status)) return absent(operation, failure);
-  if (consoleCodes.has(failure.code) || failure.code.startsWith("UPSTREAM_")) return { ...failure, code: codeByStatus(failure) };
-  // The input is in the body, so the address is not at fault, whatever the service reports.
+  if (operation && isMissingService(operation, status)) return toUpstreamNotFound(failure);
+  if (operation && isAbsentStatus(operation, status)) return notImplementedByService(operation, failure);
+  if (consoleCodes.has(failure.code) || failure.code.startsWith("UPSTREAM_")) return { ...failure, code: getCodeByStatus(failure) };
+  // The input is in the body, so the query can't be wrong, whatever the service reports.
   if (failure.code === "INVALID_QUERY" && operation?.body) return { ...failure, code: "BAD_REQUEST" };
   return failure;
 }
 
 /** For something that every service has, or for an item if nothing else is found there either. */
-export function asUpstreamNotFound(failure: Failure): Failure {
+export function toUpstreamNotFound(failure: Failure): Failure {
   return { ...failure, code: "UPSTREAM_NOT_FOUND" };
 }
 
-function hostOf(baseUrl: string): string {
+function getHost(baseUrl: string): string {
   return URL.canParse(baseUrl) ? new URL(baseUrl).host : "an address that is none";
 }
 
-const reasons: Readonly<Record<string, string>> = {
+const reasonsByCode: Readonly<Record<string, string>> = {
   FORBIDDEN_ADDRESS: "this address is never opened",
   ECONNREFUSED: "nothing listens there",
   ENOTFOUND: "the host name is unknown",
@@ -167,15 +171,15 @@ const reasons: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another host",
 };
 
-/** All of these except a closed connection occur before any byte of the request is sent. */
-const whileOpen = new Set(["ECONNRESET", "UND_ERR_SOCKET"]);
+/** All codes except these occur before any byte of the request is sent. */
+const duringExchange = new Set(["ECONNRESET", "UND_ERR_SOCKET"]);
 
 function wasNeverSent(error: unknown): boolean {
-  const code = String(codeOf(error));
-  return Object.hasOwn(reasons, code) && !whileOpen.has(code);
+  const code = String(getErrorCode(error));
+  return Object.hasOwn(reasonsByCode, code) && !duringExchange.has(code);
 }
 
-function reasonOf(error: unknown): string {
-  const reason = own(reasons, String(codeOf(error)));
+function describeReason(error: unknown): string {
+  const reason = own(reasonsByCode, String(getErrorCode(error)));
   return reason === undefined ? "" : `: ${reason}`;
 }

@@ -1,11 +1,11 @@
-// Builds requests to services. The key is in one header; no Origin is sent, because a local server refuses one.
+// Builds requests to services. The key is in a single header. No Origin is sent, because local servers reject it.
 
 import "server-only";
 import { CONNECTION_PARAMETER, RAW_PARAMETER } from "@/lib/contract/console";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { fillPath, type Operation } from "@/lib/contract/operation";
 import { isAddressableId } from "@/lib/contract/params";
-import { telemetry } from "@/lib/shared/telemetry";
+import { getTelemetry } from "@/lib/shared/telemetry";
 
 export type UploadBody = { stream: ReadableStream<Uint8Array>; contentType: string; contentLength?: number };
 export type CallInput = {
@@ -15,13 +15,13 @@ export type CallInput = {
   body?: UploadBody;
   headers?: Readonly<Record<string, string>>;
   signal?: AbortSignal;
-  /** Replaces the client's own limits: the time of one exchange, and how often a read is tried if the service asks to wait. */
+  /** Overrides the client's limits: the time of one exchange, and the number of attempts if the service requests a wait. */
   limits?: { exchangeMs?: number; attempts?: number };
-  /** Who waits for this read: `page`, a page being opened, which continues without it after a moment; `poll`, an open page. */
+  /** Who waits for this read: a page being opened (`page`), which soon continues without it, or an open page (`poll`). */
   waits?: "page" | "poll";
 };
 
-/** Only a file's path may contain slashes. */
+/** Only paths of files may contain slashes. */
 export function isAddressable({ path }: Operation, { params = {} }: CallInput): boolean {
   const isPath = path.startsWith("/api/userdata/");
   return Object.values(params).every((value) => (isPath ? value.split("/").every(isFileName) : isAddressableId(value)));
@@ -31,7 +31,7 @@ function isFileName(part: string): boolean {
   return part !== "" && part !== "." && part !== ".." && !/[\p{Cc}\\]/u.test(part);
 }
 
-export function toUrl(baseUrl: string, operation: Operation, input: CallInput): URL {
+export function buildUrl(baseUrl: string, operation: Operation, input: CallInput): URL {
   const url = new URL(baseUrl.replace(/\/+$/, "") + fillPath(operation.path, input.params ?? {}));
   const query = { ...input.query, ...operation.fixedQuery };
   for (const [name, value] of Object.entries(query)) {
@@ -41,27 +41,27 @@ export function toUrl(baseUrl: string, operation: Operation, input: CallInput): 
   return url;
 }
 
-/** The console's own path of a read whose answer is downloaded unparsed. Undefined for a change, which must not be sent twice. */
-export function rawPath(operation: Operation, input: CallInput, connectionId: string | undefined): string | undefined {
+/** The console's path for downloading the response of a read unparsed. Undefined for a change, which must not be sent twice. */
+export function buildRawPath(operation: Operation, input: CallInput, connectionId: string | undefined): string | undefined {
   if (operation.method !== "GET") return undefined;
-  const { pathname, searchParams } = toUrl("http://console.invalid", { ...operation, fixedQuery: undefined }, input);
+  const { pathname, searchParams } = buildUrl("http://console.invalid", { ...operation, fixedQuery: undefined }, input);
   searchParams.set(RAW_PARAMETER, "true");
   if (connectionId !== undefined) searchParams.set(CONNECTION_PARAMETER, connectionId);
   return `${pathname}?${searchParams.toString()}`;
 }
 
-/** The only place where a key becomes part of a request. */
-export function keyHeader(apiKey: string | null | undefined): Record<string, string> {
+/** The only function that adds a key to a request. */
+export function buildKeyHeader(apiKey: string | null | undefined): Record<string, string> {
   return apiKey == null ? {} : { "x-api-key": apiKey };
 }
 
-export function toRequest(url: URL, operation: Operation, input: CallInput, apiKey: string | undefined, signal: AbortSignal): Request {
+export function buildRequest(url: URL, operation: Operation, input: CallInput, apiKey: string | undefined, signal: AbortSignal): Request {
   const headers = new Headers({
     "user-agent": "lightdesk",
     "accept-encoding": "identity",
-    ...telemetry().traces?.outgoingHeaders(),
+    ...getTelemetry().traces?.outgoingHeaders(),
     ...input.headers,
-    ...keyHeader(apiKey),
+    ...buildKeyHeader(apiKey),
   });
   if (input.body) {
     headers.set("content-type", input.body.contentType);

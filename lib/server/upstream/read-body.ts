@@ -1,100 +1,100 @@
-// Reads a service's JSON response: bounds, key gate, schema and masks. Runs on the main thread and in the worker.
+// Parses a service's JSON response: limits, key redaction, schema and masks. Runs on the main thread and in the worker.
 
 import "server-only";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { z } from "zod";
 import { isObject, numberOf } from "@/lib/contract/json/json";
 import { parseServiceJson, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
-import { skippedIn } from "@/lib/contract/json/readers";
-import { coreListIn, type Operation, type OperationAnswer } from "@/lib/contract/operation";
+import { countSkipped } from "@/lib/contract/json/readers";
+import { findCoreList, type Operation, type OperationAnswer } from "@/lib/contract/operation";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
-import { exceededBound } from "@/lib/shared/json-depth";
-import { keyGate } from "./key-gate";
-import { oneChunk, readUpTo } from "./streams";
+import { findExceededBound } from "@/lib/shared/json-depth";
+import { createKeyGate } from "./key-gate";
+import { readUpTo, toStream } from "./streams";
 
-/** Larger answers are not parsed: the client gets a failure, and can download the answer. */
+/** Larger responses are not parsed. The client gets a failure, and can download the response. */
 export const MAX_JSON_BYTES = 8 * 1024 ** 2;
-/** Node catalogues are parsed in the worker alone. */
+/** Node catalogues, which only the worker parses. */
 export const MAX_CATALOGUE_BYTES = 64 * 1024 ** 2;
-/** Answers up to this size take a few milliseconds, and are read on the main thread. */
+/** Responses up to this size take a few milliseconds, and are parsed on the main thread. */
 export const MAX_INLINE_BYTES = 1024 ** 2;
-/** Parsing and writing more at once holds up all other requests. A graph of sixty thousand nodes has fewer. */
+/** Parsing and serializing more at once would delay all other requests. A graph of 60,000 nodes has fewer. */
 const bounds = { values: 1_000_000, names: 500_000 } as const;
 const catalogueBounds = { values: 8_000_000, names: 4_000_000 } as const;
-/** Different names: each takes ten times as long as a repeated one. */
+/** Each distinct name costs ten times as much as a repeated one. */
 const MAX_DISTINCT_NAMES = 64_000;
 
-/** The answer exceeds a bound. `whole`: all of it, unread; anyone who catches this must read or cancel it. */
+/** The response exceeds a limit. `whole` is all of it, unread, and whoever catches this must read or cancel it. */
 export class TooLargeAnswer extends Error {
   constructor(readonly whole?: ReadableStream<Uint8Array>) {
     super("the answer is too large");
   }
 
   discard(): void {
-    // A sender that fails now does not matter: nothing more is read.
+    // The sender may fail now, because nothing more is read.
     void this.whole?.cancel().catch(() => undefined);
   }
 }
 
-/** `isMasked`: it is passed on to a browser, so fields and texts that look like secrets are masked. */
+/** `isMasked`: the value is sent to a browser, so fields and texts that look like secrets are masked. */
 export type ReadOptions = {
   operation: Operation;
   status: number;
   apiKey: string | undefined;
   mostRows?: number;
-  /** The name under which the value is kept for the same bytes. */
+  /** Cache key of the value for the same bytes. */
   memo?: string;
   isMasked: boolean;
   isCatalogue?: boolean;
 };
-/** `skipped`: how many list entries were skipped. `why`: the end of a sentence. */
+/** `skipped` is the number of skipped list entries. `reason` completes a sentence. */
 export type ReadBody = { ok: true; value: unknown; skipped: number } | { ok: false; reason: string };
 
 export async function readBody(bytes: Uint8Array, options: ReadOptions): Promise<ReadBody> {
   const { operation, status, apiKey, mostRows, isMasked, isCatalogue = false } = options;
-  const expected = answerFor(operation, status);
+  const expected = findExpectedAnswer(operation, status);
   if (expected?.kind !== "json") return { ok: true, value: undefined, skipped: 0 };
   const raw = new TextDecoder().decode(bytes);
   if (!isWithinBounds(raw, isCatalogue)) throw new TooLargeAnswer();
-  const json = parseAfter(raw, await keyGate(apiKey).text(raw), apiKey);
+  const json = parseRedacted(raw, await createKeyGate(apiKey).text(raw), apiKey);
   if (json === TOO_MANY_NUMBERS) throw new TooLargeAnswer();
   if (!json.ok) return { ok: false, reason: "its answer is not JSON" };
   if (!isCatalogue && raw.length > MAX_DISTINCT_NAMES && hasManyNames(json.value)) throw new TooLargeAnswer();
   const { schema } = expected;
-  const parsed = schema.safeParse(clipped(operation, json.value, mostRows));
-  if (!parsed.success) return { ok: false, reason: `its answer to ${operation.name} has another shape${placeOf(parsed.error.issues)}` };
-  const { value, skipped } = counted(schema, parsed.data);
+  const parsed = schema.safeParse(limitRows(operation, json.value, mostRows));
+  if (!parsed.success) return { ok: false, reason: `its answer to ${operation.name} has another shape${formatPath(parsed.error.issues)}` };
+  const { value, skipped } = parseAndCountSkipped(schema, parsed.data);
   return { ok: true, value: isMasked ? maskSecrets(value, apiKey === undefined ? [] : [apiKey]) : value, skipped };
 }
 
 /**
- * The JSON alone, for answers that are translated before `readBody` reads them. A long one is parsed in a turn of its own.
+ * Parses JSON without a schema, for responses that are translated before `readBody`. Long ones are parsed in a separate turn.
  * Throws TooLargeAnswer.
  */
-export async function parseAnswer(body: ReadableStream<Uint8Array> | null): Promise<{ ok: true; value: unknown } | { ok: false }> {
+export async function parseResponse(body: ReadableStream<Uint8Array> | null): Promise<{ ok: true; value: unknown } | { ok: false }> {
   const head = await readUpTo(body, MAX_JSON_BYTES);
   if ("stream" in head) throw new TooLargeAnswer(head.stream);
   const { bytes } = head;
   const raw = new TextDecoder().decode(bytes);
   const json = isWithinBounds(raw, false) ? parseJson(raw) : undefined;
-  if (!json || json === TOO_MANY_NUMBERS) throw new TooLargeAnswer(oneChunk(bytes));
+  if (!json || json === TOO_MANY_NUMBERS) throw new TooLargeAnswer(toStream(bytes));
   if (bytes.byteLength > MAX_INLINE_BYTES) await nextTurn();
   return json;
 }
 
 function isWithinBounds(raw: string, isCatalogue: boolean): boolean {
   const { values, names } = isCatalogue ? catalogueBounds : bounds;
-  return raw.length <= names || exceededBound(raw, { values, names }) === undefined;
+  return raw.length <= names || findExceededBound(raw, { values, names }) === undefined;
 }
 
-export function answerFor({ answers }: Operation, status: number): OperationAnswer | undefined {
+export function findExpectedAnswer({ answers }: Operation, status: number): OperationAnswer | undefined {
   return answers[status] ?? Object.values(answers)[0];
 }
 
-/** The number of skipped entries, including the response's own count if it has that field: a translation may have skipped more. */
-function counted(schema: z.ZodType, value: unknown): { value: unknown; skipped: number } {
+/** The number of skipped entries, including the response's own count, because a translation may have skipped more. */
+function parseAndCountSkipped(schema: z.ZodType, value: unknown): { value: unknown; skipped: number } {
   const lists = isObject(value) ? [value, ...Object.values(value)] : [value];
-  const skipped = lists.reduce<number>((sum, list) => sum + skippedIn(list), 0);
+  const skipped = lists.reduce<number>((sum, list) => sum + countSkipped(list), 0);
   const hasField = schema instanceof z.ZodObject && "unreadable" in schema.shape;
   if (!hasField || !isObject(value)) return { value, skipped };
   return skipped === 0 ? { value, skipped } : { value: { ...value, unreadable: skipped + (numberOf(value.unreadable) ?? 0) }, skipped };
@@ -117,21 +117,21 @@ function hasManyNames(value: unknown): boolean {
   return false;
 }
 
-/** A service that ignores the page limit sends its whole history: the requested page is the newest part of it. */
-function clipped(operation: Operation, value: unknown, maxRows: number | undefined): unknown {
-  const name = coreListIn(operation);
+/** A service that ignores the page limit sends its whole history. The requested page is its newest part. */
+function limitRows(operation: Operation, value: unknown, maxRows: number | undefined): unknown {
+  const name = findCoreList(operation);
   const rows: unknown = name !== undefined && isObject(value) ? value[name] : undefined;
   if (name === undefined || maxRows === undefined || !isObject(value) || !Array.isArray(rows)) return value;
   return rows.length > maxRows ? { ...value, [name]: rows.slice(0, maxRows) } : value;
 }
 
-function placeOf(issues: readonly { path: readonly PropertyKey[] }[]): string {
+function formatPath(issues: readonly { path: readonly PropertyKey[] }[]): string {
   const path = issues[0]?.path.map(String).join(".");
   return path ? ` at ${path}` : "";
 }
 
-/** A key of digits may be part of a number, where replacing it breaks the JSON: then it is removed from the texts one by one. */
-function parseAfter(raw: string, clean: string, apiKey: string | undefined): Parsed {
+/** A key of digits may be part of a number, where masking it breaks the JSON. Then it is masked in each text after parsing. */
+function parseRedacted(raw: string, clean: string, apiKey: string | undefined): Parsed {
   const json = parseJson(clean);
   if (json === TOO_MANY_NUMBERS || json.ok || clean === raw || apiKey === undefined) return json;
   const parsed = parseJson(raw);
@@ -141,7 +141,7 @@ function parseAfter(raw: string, clean: string, apiKey: string | undefined): Par
 const TOO_MANY_NUMBERS = "too many exact numbers";
 type Parsed = { ok: true; value: unknown } | { ok: false } | typeof TOO_MANY_NUMBERS;
 
-/** A local server answers some changes with an empty body: it is read as an object without fields, and the schema decides. */
+/** Local servers respond to some changes with an empty body, which counts as an empty object. */
 function parseJson(text: string): Parsed {
   if (text.trim() === "") return { ok: true, value: {} };
   try {

@@ -1,4 +1,4 @@
-// Sends requests to services, and to URLs supplied by a service. Follows no redirect, adds no Origin or cookie, and streams bodies.
+// Sends requests to services, and to URLs supplied by a service. Follows no redirects, adds no Origin or cookie, and streams bodies.
 
 import "server-only";
 import { lookup as systemLookup } from "node:dns";
@@ -6,13 +6,13 @@ import { type IncomingHttpHeaders } from "node:http";
 import { Readable } from "node:stream";
 import { ReadableStream } from "node:stream/web";
 import { Agent, buildConnector, type Dispatcher, request as exchange } from "undici";
-import { guardedConnector, publicConnector, type Resolve } from "@/lib/shared/guarded-connector";
+import { createGuardedConnector, createPublicConnector, type Resolve } from "@/lib/shared/guarded-connector";
 import { toWebStream } from "@/lib/shared/web-stream";
 
-/** `onHead`: if one request needs several calls to the service, it is called at the head of each answer. */
+/** If one request needs several calls to the service, `onHead` is called at the head of each response. */
 export type Send = (request: Request, onHead?: () => void) => Promise<Response>;
 
-/** The address of the service inside this process; it exists nowhere else. */
+/** The base URL of the service inside this process. */
 export const EMBEDDED_BASE_URL = "http://embedded.invalid";
 
 export function isEmbedded(baseUrl: string): boolean {
@@ -22,12 +22,12 @@ export function isEmbedded(baseUrl: string): boolean {
 export type HttpSend = Send & { close(): Promise<void> };
 
 /** A Response with one of these statuses may have no body. */
-const bodiless = new Set([204, 205, 304]);
+const bodilessStatuses = new Set([204, 205, 304]);
 const methods = ["GET", "HEAD", "POST", "PUT", "DELETE"] as const;
 
 export function createHttpSend(options: { connectTimeoutMs?: number; dispatcher?: Dispatcher } = {}): HttpSend {
-  // The caller limits the time, through the signal; the body limit is for a peer that stops in the middle.
-  const limits = { headersTimeout: 0, bodyTimeout: 120_000, connect: guardedConnector(options.connectTimeoutMs ?? 5000) };
+  // The caller limits the time with the signal. The body timeout is for a peer that stops in the middle.
+  const limits = { headersTimeout: 0, bodyTimeout: 120_000, connect: createGuardedConnector(options.connectTimeoutMs ?? 5000) };
   const dispatcher = options.dispatcher ?? new Agent({ ...limits, connections: 128 });
   const send = async (request: Request): Promise<Response> => {
     const responseData = await exchange(request.url, {
@@ -38,7 +38,7 @@ export function createHttpSend(options: { connectTimeoutMs?: number; dispatcher?
       dispatcher,
     });
     const init = { status: responseData.statusCode, headers: toHeaders(responseData.headers) };
-    if (bodiless.has(responseData.statusCode) || request.method === "HEAD") {
+    if (bodilessStatuses.has(responseData.statusCode) || request.method === "HEAD") {
       await responseData.body.dump();
       return new Response(null, init);
     }
@@ -62,23 +62,23 @@ function toHeaders(raw: IncomingHttpHeaders): Headers {
   return headers;
 }
 
-/** Never given a key. */
+/** Never receives a key. */
 export type GuardedSend = HttpSend;
 
-class ForbiddenAddress extends Error {
+class ForbiddenAddressError extends Error {
   readonly code = "FORBIDDEN_ADDRESS";
 }
 
 type Options = { trustedHosts: readonly string[]; connectTimeoutMs?: number; resolve?: Resolve };
 
 export function createGuardedSend({ trustedHosts, connectTimeoutMs: timeout = 5000, resolve = systemLookup }: Options): GuardedSend {
-  const refusal = () => new ForbiddenAddress("not a public https address");
-  const plain = buildConnector({ timeout });
-  const guarded = publicConnector({ resolve, refusal }, (lookup) => buildConnector({ timeout, lookup }));
+  const createError = () => new ForbiddenAddressError("not a public https address");
+  const connectPlain = buildConnector({ timeout });
+  const connectGuarded = createPublicConnector({ resolve, refusal: createError }, (lookup) => buildConnector({ timeout, lookup }));
   const connect: buildConnector.connector = (target, done) => {
-    if (isTrustedHost(trustedHosts, target.hostname, target.port)) return plain(target, done);
-    if (target.protocol !== "https:") return done(refusal(), null);
-    guarded(target, done);
+    if (isTrustedHost(trustedHosts, target.hostname, target.port)) return connectPlain(target, done);
+    if (target.protocol !== "https:") return done(createError(), null);
+    connectGuarded(target, done);
   };
   return createHttpSend({ dispatcher: new Agent({ connect, headersTimeout: 0, bodyTimeout: 60_000 }) });
 }

@@ -1,18 +1,18 @@
-// Subscribes to the WebSocket of a service (GET /ws). Unresponsive services are disconnected; the target gets at most one end.
+// Subscribes to the WebSocket of a service (GET /ws). Disconnects unresponsive services. Calls the target's `end` at most once.
 
 import "server-only";
 import { WebSocket } from "ws";
 import { isTooLarge, openSocket } from "@/lib/comfyui/socket";
 import { type Feed, type FeedEnd, feedEnds, type FeedTarget } from "@/lib/shared/http-types";
-import { keyHeader } from "./outgoing";
+import { buildKeyHeader } from "./outgoing";
 
-/** A preview is a picture of a few hundred thousand bytes. */
+/** Previews have a few hundred kilobytes. */
 const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
-const HANDSHAKE_MS = 10_000;
+const HANDSHAKE_TIMEOUT_MS = 10_000;
 
 type ServiceEndpoint = { baseUrl: string; apiKey: string | undefined };
 
-export function listenToService({ baseUrl, apiKey }: ServiceEndpoint, clientId: string | undefined, target: FeedTarget): Feed {
+export function subscribeToService({ baseUrl, apiKey }: ServiceEndpoint, clientId: string | undefined, target: FeedTarget): Feed {
   let hasEnded = false;
   let wasOpen = false;
   let hasAnswered = true;
@@ -24,8 +24,8 @@ export function listenToService({ baseUrl, apiKey }: ServiceEndpoint, clientId: 
   const socket = openSocket({
     baseUrl,
     clientId,
-    headers: keyHeader(apiKey),
-    handshakeMs: HANDSHAKE_MS,
+    headers: buildKeyHeader(apiKey),
+    handshakeMs: HANDSHAKE_TIMEOUT_MS,
     maxBytes: MAX_MESSAGE_BYTES,
   });
   if (!socket) {
@@ -39,7 +39,7 @@ export function listenToService({ baseUrl, apiKey }: ServiceEndpoint, clientId: 
   socket.on("open", () => (wasOpen = true));
   socket.on("pong", () => (hasAnswered = true));
   socket.on("unexpected-response", (request, { statusCode = 0 }) => {
-    end(endOf(statusCode));
+    end(toFeedEnd(statusCode));
     request.destroy();
   });
   socket.on("error", (error) => {
@@ -52,7 +52,7 @@ export function listenToService({ baseUrl, apiKey }: ServiceEndpoint, clientId: 
       hasEnded = true;
       socket.terminate();
     },
-    /** The service has no objections. The ping is here because objections are requested regularly. */
+    /** Never objects. Sends a ping, because this is called regularly. */
     objection() {
       if (socket.readyState !== WebSocket.OPEN) return undefined;
       if (!hasAnswered) {
@@ -71,9 +71,9 @@ const unreachable: FeedEnd = { code: feedEnds.tryLater, reason: "The service of 
 const closed: FeedEnd = { code: feedEnds.tryLater, reason: "The service closed the connection." };
 const tooLarge: FeedEnd = { code: feedEnds.tryLater, reason: "The service sent a message of more than 8 MiB." };
 
-function endOf(status: number): FeedEnd {
+function toFeedEnd(status: number): FeedEnd {
   if (status === 401 || status === 403) return { code: feedEnds.notAllowed, reason: "The service refuses the key of this connection." };
-  // A service without /ws may answer its page with 200, or say that it does not know the method or the upgrade.
-  const isElsewhere = status < 400 || [400, 404, 405, 426, 501].includes(status);
-  return isElsewhere ? { code: feedEnds.notFound, reason: "The service of this connection has no /ws." } : unreachable;
+  // A service without /ws may return a web page, or an error about the method or the upgrade.
+  const isMissing = status < 400 || [400, 404, 405, 426, 501].includes(status);
+  return isMissing ? { code: feedEnds.notFound, reason: "The service of this connection has no /ws." } : unreachable;
 }

@@ -3,8 +3,8 @@
 import "server-only";
 import { toByteStream } from "@/lib/shared/web-stream";
 
-/** Reports each chunk. Nothing is read before it is requested: the sender may not have to send at all. */
-export function watched(source: ReadableStream<Uint8Array>, onChunk: () => void): ReadableStream<Uint8Array> {
+/** Reports each chunk. Reads only on demand, because the sender may not have to send at all. */
+export function watchChunks(source: ReadableStream<Uint8Array>, onChunk: () => void): ReadableStream<Uint8Array> {
   const reader = source.getReader();
   return toByteStream(
     async () => {
@@ -18,13 +18,13 @@ export function watched(source: ReadableStream<Uint8Array>, onChunk: () => void)
 
 type ReadOptions = { signal?: AbortSignal; onChunk?: (chunk: Uint8Array) => void };
 
-/** Reads until there are `enough` bytes. `rest`: everything, also what was read; the caller must read or cancel it. */
+/** Reads until there are `enough` bytes. `rest` contains everything, including what was read, and the caller must read or cancel it. */
 async function readFirst(source: ReadableStream<Uint8Array> | null, enough: number, { signal, onChunk }: ReadOptions = {}) {
   const reader = (source ?? new Blob([]).stream()).getReader();
-  // A request's signal stays silent once the request is freed, so the body is cancelled explicitly.
-  const leave = () => void reader.cancel(signal?.reason).catch(() => undefined);
-  signal?.addEventListener("abort", leave, { once: true });
-  if (signal?.aborted) leave();
+  // Node doesn't forward a request's signal once the request is collected, so the body is cancelled explicitly.
+  const cancelReader = () => void reader.cancel(signal?.reason).catch(() => undefined);
+  signal?.addEventListener("abort", cancelReader, { once: true });
+  if (signal?.aborted) cancelReader();
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
@@ -37,20 +37,20 @@ async function readFirst(source: ReadableStream<Uint8Array> | null, enough: numb
     }
     signal?.throwIfAborted();
   } finally {
-    signal?.removeEventListener("abort", leave);
+    signal?.removeEventListener("abort", cancelReader);
   }
   const rest = () =>
     toByteStream(
       () => {
-        const early = chunks.shift();
-        return early ? Promise.resolve({ value: early }) : reader.read();
+        const bufferedChunk = chunks.shift();
+        return bufferedChunk ? Promise.resolve({ value: bufferedChunk }) : reader.read();
       },
       (reason) => reader.cancel(reason),
     );
   return { size, bytes: () => (chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size)), rest };
 }
 
-/** Undefined if there is more than `limit`; the rest is not read. Rejects as soon as `signal` is aborted. Reports each chunk. */
+/** Undefined if there are more than `limit` bytes; the rest is not read. Rejects as soon as `signal` is aborted. Reports each chunk. */
 export async function readBytes(
   source: ReadableStream<Uint8Array> | null,
   limit: number,
@@ -58,7 +58,7 @@ export async function readBytes(
 ): Promise<Uint8Array | undefined> {
   const { size, bytes, rest } = await readFirst(source, limit + 1, options);
   if (size <= limit) return bytes();
-  // If cancelling the sender fails, that does not matter: nothing more is read.
+  // The sender may fail while it is cancelled, because nothing more is read.
   await rest()
     .cancel()
     .catch(() => undefined);
@@ -84,13 +84,13 @@ export async function readBeginning(source: ReadableStream<Uint8Array> | null, m
   return head;
 }
 
-/** `head`: at least the first `enough` bytes, if there are as many. `rest`: everything, which the caller must read or cancel. */
+/** `head` has at least the first `enough` bytes, if available. `rest` is everything, which the caller must read or cancel. */
 export async function splitHead(source: ReadableStream<Uint8Array>, enough: number) {
   const { bytes, rest } = await readFirst(source, enough);
   return { head: bytes(), rest: rest() };
 }
 
-export function oneChunk(bytes: Uint8Array): ReadableStream<Uint8Array> {
+export function toStream(bytes: Uint8Array): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>({
     start(controller) {
       controller.enqueue(bytes);

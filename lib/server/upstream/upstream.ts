@@ -1,9 +1,9 @@
-// The client of the interface for one connection. Reads are retried on rate limits, 502, 503 and 504; nothing else is sent twice.
+// The API client of one connection. Reads are retried on rate limits, 502, 503 and 504. Nothing else is sent twice.
 
 import "server-only";
 import { type Failure, isMissingOperation, isPlainRateLimit } from "@/lib/contract/failure";
 import { own } from "@/lib/contract/json/own";
-import { noteSkipped } from "@/lib/contract/json/readers";
+import { recordSkipped } from "@/lib/contract/json/readers";
 import { type AnswerOf, isRead, type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
@@ -15,29 +15,29 @@ import { type AnswerReader } from "./answer-reader";
 import { type Catalogue, type JsonReader, type ReadAnswer } from "./catalogue-reader";
 import { type AbortRead, createDeadline, type ResponseTracker } from "./deadline";
 import {
-  absent,
-  asUpstreamNotFound,
-  callerWentAway,
-  lookupOf,
-  notAddressable,
+  clientGone,
+  findLookup,
+  invalidIdFailure,
+  notImplementedByService,
   refusal,
   timedOut,
   tooLarge,
+  toUpstreamNotFound,
   unreachable,
   unreadable,
 } from "./failures";
-import { keyGate } from "./key-gate";
+import { createKeyGate } from "./key-gate";
 import { openBytes } from "./open-bytes";
-import { type CallInput, isAddressable, rawPath, toRequest, toUrl } from "./outgoing";
-import { answerFor, MAX_INLINE_BYTES, MAX_JSON_BYTES, readBody, TooLargeAnswer } from "./read-body";
+import { buildRawPath, buildRequest, buildUrl, type CallInput, isAddressable } from "./outgoing";
+import { findExpectedAnswer, MAX_INLINE_BYTES, MAX_JSON_BYTES, readBody, TooLargeAnswer } from "./read-body";
 import { type Send } from "./send";
-import { readBytes, watched } from "./streams";
+import { readBytes, watchChunks } from "./streams";
 
 const MAX_REFUSAL_LENGTH = 1024 * 1024;
 
-type UpstreamAnswer<T = unknown> = { status: number; value: T };
+type UpstreamResponse<T = unknown> = { status: number; value: T };
 
-type Context<T> = {
+type ResponseContext<T> = {
   operation: Operation;
   baseUrl: string;
   apiKey: string | undefined;
@@ -45,9 +45,9 @@ type Context<T> = {
   readJson(): Promise<ReadAnswer<T>>;
 };
 
-async function readAnswer<T>(response: Response, context: Context<T>): Promise<Result<UpstreamAnswer<T | undefined>, Failure>> {
+async function readResponse<T>(response: Response, context: ResponseContext<T>): Promise<Result<UpstreamResponse<T | undefined>, Failure>> {
   const { operation, baseUrl, now, apiKey } = context;
-  const gate = keyGate(apiKey);
+  const gate = createKeyGate(apiKey);
   if (response.status >= 400) {
     const body = await readBytes(response.body, MAX_REFUSAL_LENGTH);
     return failed(refusal(response, body ? await gate.text(toText(body)) : "", { operation, now }));
@@ -56,7 +56,7 @@ async function readAnswer<T>(response: Response, context: Context<T>): Promise<R
     await response.body?.cancel();
     return failed(unreadable(baseUrl, response.status, `it redirects (${response.status})`));
   }
-  const expected = answerFor(operation, response.status);
+  const expected = findExpectedAnswer(operation, response.status);
   if (expected?.kind !== "json") {
     await response.body?.cancel();
     return ok({ status: response.status, value: undefined });
@@ -73,7 +73,7 @@ function toText(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }
 
-const outcomes: Readonly<Record<string, string>> = {
+const outcomesByCode: Readonly<Record<string, string>> = {
   UPSTREAM_UNREACHABLE: "unreachable",
   UPSTREAM_UNREADABLE: "unreadable",
   UPSTREAM_TIMEOUT: "timeout",
@@ -82,7 +82,7 @@ const outcomes: Readonly<Record<string, string>> = {
   CLIENT_GONE: "given up",
 };
 
-function observedCall<T extends { status: number }>(
+function observeCall<T extends { status: number }>(
   { name }: Operation,
   call: () => Promise<Result<T, Failure>>,
 ): Promise<Result<T, Failure>> {
@@ -91,7 +91,7 @@ function observedCall<T extends { status: number }>(
       spanName: `call ${name}`,
       attributes: { operation: name },
       outcomeOf: (result) =>
-        result.ok ? "ok" : (own(outcomes, result.failure.code) ?? (result.failure.status >= 500 ? "error" : "refused")),
+        result.ok ? "ok" : (own(outcomesByCode, result.failure.code) ?? (result.failure.status >= 500 ? "error" : "refused")),
       statusOf: (result) => (result.ok ? result.value : result.failure).status,
       recordMetrics(metrics, outcome, seconds) {
         metrics.count("lightdesk_upstream_calls_total", { operation: name, outcome });
@@ -105,16 +105,16 @@ function observedCall<T extends { status: number }>(
 export type UpstreamLimits = {
   readMs: number;
   pageMs: number;
-  /** Until a read that is waited for is given up, if the service answers nothing else meanwhile. */
+  /** Timeout of a read that someone waits for, if the service responds to nothing else meanwhile. */
   unresponsiveMs: number;
-  /** Until a change must be answered; for uploads, the time without a byte moving. */
+  /** Timeout of a change. For uploads, the time without progress. */
   writeMs: number;
   jsonBytes: number;
   attempts: number;
   firstRetryMs: number;
   /** If a service requests a longer wait, the call fails with that wait. */
   longestWaitMs: number;
-  /** How long a read of jobs is shared with requests that have the same rights. */
+  /** How long a read of jobs is shared between requests with the same rights. */
   sharedMs: number;
 };
 const DEFAULT_LIMITS: UpstreamLimits = {
@@ -133,36 +133,36 @@ export type UpstreamOptions = {
   baseUrl: string;
   apiKey: string | undefined;
   send: Send;
-  /** For addresses outside the base URL's origin that the service names: guarded, and always without the key. */
+  /** For URLs outside the base URL's origin that the service returns. Guarded, and always without the key. */
   sendForeign?: Send;
   now?: () => number;
   limits?: Partial<UpstreamLimits>;
   record?: (operation: Operation, status: number) => void;
-  /** Whether the operation refused another item than this one before, and accepted none. */
+  /** True if the operation refused a different item before and has accepted none. */
   isSecond?: (operation: Operation, item: string) => boolean;
   onAnswer?: (operation: Operation, response: unknown) => void;
-  /** Called before each call; returns the failure if the call is not allowed. */
+  /** Called before each call. Returns the failure if the call is not allowed. */
   refusalOf?: (operation: Operation, input: CallInput) => Promise<Failure | undefined>;
   answers?: AnswerReader;
-  /** Keeps what was read of answers about jobs, so that unchanged ones are not parsed and masked again. */
+  /** Caches parsed responses about jobs, so that unchanged ones are not parsed and masked again. */
   parsed?: ParsedAnswers;
   /** Called when a change is sent, and again when it has ended. */
   onChange?: () => void;
   readCatalogue?: JsonReader<Catalogue>;
-  /** Names the connection in the download path of an answer that is too large. */
+  /** Part of the download path of a response that is too large. */
   connectionId?: string;
-  /** `service`: a name shared by all calls of a connection at one address. */
+  /** `service` is shared by all calls of a connection to one base URL. */
   responseTracker?: { of: ResponseTracker; service: string };
 };
 
 export type Upstream = {
-  /** For the console's own use: free of the key, but not masked. */
+  /** For the console's own use: without the key, but not masked. */
   call<O extends Operation>(operation: O, input?: CallInput): Promise<Result<AnswerOf<O>, Failure>>;
-  /** To pass on to a browser: masked, and with the service's status. */
-  exchange<O extends Operation>(operation: O, input?: CallInput): Promise<Result<UpstreamAnswer<AnswerOf<O>>, Failure>>;
+  /** For browsers: masked, and with the service's status. */
+  exchange<O extends Operation>(operation: O, input?: CallInput): Promise<Result<UpstreamResponse<AnswerOf<O>>, Failure>>;
   /** The whole node catalogue, masked. */
   catalogue(input?: CallInput): Promise<Result<Catalogue, Failure>>;
-  /** The content itself, as a stream; redirects to stored bytes are followed without the key. */
+  /** The content as a stream. Redirects to stored bytes are followed without the key. */
   forward(operation: Operation, input?: CallInput): Promise<Result<Response, Failure>>;
 };
 
@@ -171,7 +171,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   const now = options.now ?? Date.now;
   const { baseUrl, apiKey } = options;
 
-  function jsonReader(isMasked: boolean): JsonReader<unknown> {
+  function createJsonReader(isMasked: boolean): JsonReader<unknown> {
     return async (response, readOptions, signal) => {
       const bytes = await readBytes(response.body, limits.jsonBytes);
       if (bytes === undefined) throw new TooLargeAnswer();
@@ -182,29 +182,29 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         ? workerReader.value(bytes, { ...readOptions, isMasked }, signal)
         : readBody(bytes, { ...readOptions, isMasked: false }));
       if (!result.ok) return result;
-      // Unmasked where possible: a masked preview address cannot be opened.
+      // Passed unmasked if possible, because a masked preview URL cannot be opened.
       options.onAnswer?.(readOptions.operation, result.value);
       const value = isMasked && !workerReader ? maskSecrets(result.value, apiKey === undefined ? [] : [apiKey]) : result.value;
-      // The worker's value and a masked one are copies, which lack the count.
-      if (typeof value === "object" && value !== null) noteSkipped(value, result.skipped);
+      // The worker's values and masked ones are copies without the count.
+      if (typeof value === "object" && value !== null) recordSkipped(value, result.skipped);
       if (isMasked && readOptions.memo !== undefined) options.parsed?.keep(readOptions.memo, bytes, ok(value));
       return ok(value);
     };
   }
-  const readUnmasked = jsonReader(false);
-  const masked = jsonReader(true);
+  const readUnmasked = createJsonReader(false);
+  const readMasked = createJsonReader(true);
 
-  /** `wait`: the read may be given up for a silence. `isAnsweredElsewhere` is set if that was because another request got an answer. */
-  async function once<T>(
+  /** With `wait`, the read may be aborted for silence. `isAnsweredElsewhere` is set if another request got a response meanwhile. */
+  async function exchangeOnce<T>(
     operation: Operation,
     input: CallInput,
     reader: JsonReader<T>,
     wait?: { isAnsweredElsewhere: boolean },
-  ): Promise<Result<UpstreamAnswer<T | undefined>, Failure>> {
-    const reads = isRead(operation);
-    if (!reads) options.onChange?.();
+  ): Promise<Result<UpstreamResponse<T | undefined>, Failure>> {
+    const isReadOperation = isRead(operation);
+    if (!isReadOperation) options.onChange?.();
     const readMs = input.waits === "page" ? Math.min(limits.pageMs, limits.readMs) : limits.readMs;
-    const limitMs = input.limits?.exchangeMs ?? (reads ? readMs : limits.writeMs);
+    const limitMs = input.limits?.exchangeMs ?? (isReadOperation ? readMs : limits.writeMs);
     const deadline = createDeadline(limitMs, input.signal);
     let quietMs = limitMs;
     const abortRead: AbortRead = (reason) => {
@@ -214,33 +214,33 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     };
     const { responseTracker } = options;
     let endWait = wait && responseTracker?.of.begin(responseTracker.service, limits.unresponsiveMs, abortRead);
-    // After the head, the body gets the full time: the service is not silent.
-    const answered = () => {
+    // After the head, the body gets the full time, because the service is not silent.
+    const onHead = () => {
       endWait?.();
       endWait = undefined;
       responseTracker?.of.answered(responseTracker.service);
     };
-    const watchedInput = input.body && { ...input, body: { ...input.body, stream: watched(input.body.stream, deadline.touch) } };
+    const watchedInput = input.body && { ...input, body: { ...input.body, stream: watchChunks(input.body.stream, deadline.touch) } };
     try {
-      const url = toUrl(baseUrl, operation, input);
-      const request = toRequest(url, operation, watchedInput ?? input, apiKey, deadline.signal);
-      const response = await options.send(request, answered);
-      answered();
+      const url = buildUrl(baseUrl, operation, input);
+      const request = buildRequest(url, operation, watchedInput ?? input, apiKey, deadline.signal);
+      const response = await options.send(request, onHead);
+      onHead();
       options.record?.(operation, response.status);
       const memo = operation.reads === "jobs" ? `${response.status} ${url.href}` : undefined;
-      const readOptions = { operation, status: response.status, apiKey, mostRows: maxRowsOf(input), memo };
+      const readOptions = { operation, status: response.status, apiKey, mostRows: getMaxRows(input), memo };
       const readJson = () => reader(response, readOptions, deadline.signal);
-      return await readAnswer(response, { operation, baseUrl, apiKey, now: now(), readJson });
+      return await readResponse(response, { operation, baseUrl, apiKey, now: now(), readJson });
     } catch (error) {
       if (deadline.expired) return failed(timedOut(baseUrl, quietMs));
-      if (input.signal?.aborted) return failed(callerWentAway());
+      if (input.signal?.aborted) return failed(clientGone());
       if (error instanceof TooLargeAnswer) {
         error.discard();
-        return failed(tooLarge(baseUrl, rawPath(operation, input, options.connectionId)));
+        return failed(tooLarge(baseUrl, buildRawPath(operation, input, options.connectionId)));
       }
       return failed(unreachable(baseUrl, error));
     } finally {
-      if (!reads) options.onChange?.();
+      if (!isReadOperation) options.onChange?.();
       endWait?.();
       deadline.clear();
     }
@@ -250,66 +250,66 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     operation: Operation,
     input: CallInput,
     reader: JsonReader<T>,
-  ): Promise<Result<UpstreamAnswer<T | undefined>, Failure>> {
-    if (!isAddressable(operation, input)) return failed(notAddressable());
+  ): Promise<Result<UpstreamResponse<T | undefined>, Failure>> {
+    if (!isAddressable(operation, input)) return failed(invalidIdFailure());
     const attempts = input.limits?.attempts ?? limits.attempts;
     for (let attempt = 1; ; attempt += 1) {
       const wait = isRead(operation) && input.waits ? { isAnsweredElsewhere: false } : undefined;
-      let result = await observedCall(operation, () => once(operation, input, reader, wait));
-      // The read's connection may be dead while the service is back: try once more. If it is only slow, this try has the full time.
-      if (!result.ok && wait?.isAnsweredElsewhere) result = await observedCall(operation, () => once(operation, input, reader));
+      let result = await observeCall(operation, () => exchangeOnce(operation, input, reader, wait));
+      // The read's connection may be dead while the service is up again, so try once more, with the full time.
+      if (!result.ok && wait?.isAnsweredElsewhere) result = await observeCall(operation, () => exchangeOnce(operation, input, reader));
       if (result.ok || operation.method !== "GET" || attempt >= attempts) return result;
       const waitMs = waitBeforeRetry(result.failure, limits.firstRetryMs * 2 ** (attempt - 1));
       if (waitMs === undefined || waitMs > limits.longestWaitMs) return result;
-      if (!(await sleep(waitMs, { signal: input.signal }))) return failed(callerWentAway());
+      if (!(await sleep(waitMs, { signal: input.signal }))) return failed(clientGone());
     }
   }
 
-  /** A 404 of a job or an asset is requested once more; it counts only while the service finds other jobs or assets. */
-  async function confirmed<T>(
+  /** A 404 of a job or an asset is requested once more, and counts only while the service finds other jobs or assets. */
+  async function exchangeConfirmed<T>(
     operation: Operation,
     input: CallInput,
     reader: JsonReader<T>,
-  ): Promise<Result<UpstreamAnswer<T | undefined>, Failure>> {
-    const refused = await options.refusalOf?.(operation, input);
-    if (refused) return failed(refused);
+  ): Promise<Result<UpstreamResponse<T | undefined>, Failure>> {
+    const refusalFailure = await options.refusalOf?.(operation, input);
+    if (refusalFailure) return failed(refusalFailure);
     const result = await exchange(operation, input, reader);
-    const listing = listingOf(operation);
-    if (!listing) return decided(operation, input, result);
+    const listing = getListOperation(operation);
+    if (!listing) return detectMissingOperation(operation, input, result);
     if (result.ok || result.failure.status !== 404 || !isAddressable(operation, input)) return result;
-    if (!(await sleep(limits.firstRetryMs, { signal: input.signal }))) return failed(callerWentAway());
-    const again = await exchange(operation, input, reader);
-    if (again.ok || again.failure.status !== 404) return again;
+    if (!(await sleep(limits.firstRetryMs, { signal: input.signal }))) return failed(clientGone());
+    const secondResult = await exchange(operation, input, reader);
+    if (secondResult.ok || secondResult.failure.status !== 404) return secondResult;
     const list = await exchange(listing, { query: { offset: 0, limit: 1 }, signal: input.signal, limits: input.limits }, readUnmasked);
-    return !list.ok && list.failure.status === 404 ? failed(asUpstreamNotFound(again.failure)) : again;
+    return !list.ok && list.failure.status === 404 ? failed(toUpstreamNotFound(secondResult.failure)) : secondResult;
   }
 
-  /** A 404 of an extension is about the operation if its item exists and allows the operation. */
-  async function decided<T>(
+  /** A 404 of an extension means a missing operation if its item exists and allows the operation. */
+  async function detectMissingOperation<T>(
     operation: Operation,
     input: CallInput,
-    result: Result<UpstreamAnswer<T>, Failure>,
-  ): Promise<Result<UpstreamAnswer<T>, Failure>> {
+    result: Result<UpstreamResponse<T>, Failure>,
+  ): Promise<Result<UpstreamResponse<T>, Failure>> {
     if (result.ok || result.failure.status !== 404 || isMissingOperation(result.failure)) return result;
-    const lookup = isAddressable(operation, input) ? lookupOf(operation, input) : undefined;
+    const lookup = isAddressable(operation, input) ? findLookup(operation, input) : undefined;
     if (!lookup) return result;
     const lookupResult = await exchange(lookup.operation, lookup.input, readUnmasked);
     if (!lookupResult.ok || !lookup.finds(lookupResult.value.value)) return result;
     if (lookup.only !== undefined && !options.isSecond?.(operation, lookup.only)) return result;
     // A read that fails for one item proves nothing about others.
     if (!isRead(operation)) options.record?.(operation, 501);
-    return failed(absent(operation, result.failure));
+    return failed(notImplementedByService(operation, result.failure));
   }
 
-  // The typed signature for callers: AnswerOf takes its type from the schema that made the value.
+  // The typed signature for callers. AnswerOf is the type of the schema that produced the value.
   function call<O extends Operation>(operation: O, input?: CallInput): Promise<Result<AnswerOf<O>, Failure>>;
   async function call(operation: Operation, input: CallInput = {}): Promise<Result<unknown, Failure>> {
-    const result = await confirmed(operation, input, readUnmasked);
+    const result = await exchangeConfirmed(operation, input, readUnmasked);
     return result.ok ? ok(result.value.value) : result;
   }
-  function exchangeMasked<O extends Operation>(operation: O, input?: CallInput): Promise<Result<UpstreamAnswer<AnswerOf<O>>, Failure>>;
-  function exchangeMasked(operation: Operation, input: CallInput = {}): Promise<Result<UpstreamAnswer, Failure>> {
-    return confirmed(operation, input, masked);
+  function exchangeMasked<O extends Operation>(operation: O, input?: CallInput): Promise<Result<UpstreamResponse<AnswerOf<O>>, Failure>>;
+  function exchangeMasked(operation: Operation, input: CallInput = {}): Promise<Result<UpstreamResponse, Failure>> {
+    return exchangeConfirmed(operation, input, readMasked);
   }
 
   return {
@@ -317,31 +317,31 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     exchange: exchangeMasked,
     async catalogue(input = {}) {
       if (!options.readCatalogue) throw new Error("there is no reader of catalogues");
-      const result = await confirmed(operations.getObjectInfo, input, options.readCatalogue);
+      const result = await exchangeConfirmed(operations.getObjectInfo, input, options.readCatalogue);
       if (!result.ok) return result;
       const { status, value } = result.value;
       return value ? ok(value) : failed(unreadable(baseUrl, status, "its answer is empty"));
     },
     forward: async (operation, input = {}) => {
-      const refused = await options.refusalOf?.(operation, input);
-      if (refused) return failed(refused);
-      if (!isAddressable(operation, input)) return failed(notAddressable());
+      const refusalFailure = await options.refusalOf?.(operation, input);
+      if (refusalFailure) return failed(refusalFailure);
+      if (!isAddressable(operation, input)) return failed(invalidIdFailure());
       const openOptions = { ...options, limitMs: input.limits?.exchangeMs ?? limits.readMs, now };
-      return observedCall(operation, () => openBytes(openOptions, operation, input));
+      return observeCall(operation, () => openBytes(openOptions, operation, input));
     },
   };
 }
 
-function listingOf({ subject }: Operation): Operation | undefined {
+function getListOperation({ subject }: Operation): Operation | undefined {
   return subject === "job" ? operations.listJobs : subject === "asset" ? operations.listAssets : undefined;
 }
 
-function maxRowsOf({ query }: CallInput): number | undefined {
+function getMaxRows({ query }: CallInput): number | undefined {
   const maxItems = query?.max_items;
   return typeof maxItems === "number" ? maxItems : undefined;
 }
 
 function waitBeforeRetry(failure: Failure, backOffMs: number): number | undefined {
-  const passing = isPlainRateLimit(failure) || [502, 503, 504].includes(failure.status);
-  return passing ? (failure.retryAfterMs ?? backOffMs) : undefined;
+  const isTemporary = isPlainRateLimit(failure) || [502, 503, 504].includes(failure.status);
+  return isTemporary ? (failure.retryAfterMs ?? backOffMs) : undefined;
 }

@@ -1,27 +1,27 @@
-// Sends deliveries that are due, a few at a time, and retries them with exponential backoff. Processes on one database share the work.
+// Sends due deliveries, a few at a time, and retries them with exponential backoff. Processes on one database share the work.
 
 import "server-only";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { type DeliveryProblem, RETRY_HOURS } from "@/lib/contract/webhook-events";
 import { webhookPayloadSchema } from "@/lib/contract/webhooks";
 import { createLoop } from "@/lib/shared/async";
-import { codeOf } from "@/lib/shared/error-codes";
-import { telemetry } from "@/lib/shared/telemetry";
+import { getErrorCode } from "@/lib/shared/error-codes";
+import { getTelemetry } from "@/lib/shared/telemetry";
 import { type KeyRing } from "../keys/key-ring";
 import { type Log } from "../log";
 import { type Attempt, type Delivery, type Webhook, type WebhookStore } from "../store/webhooks";
 import { type Send } from "../upstream/send";
 import { readBeginning } from "../upstream/streams";
-import { toRequest } from "./messages";
+import { buildRequest } from "./messages";
 import { openTarget } from "./sealed-target";
 
 const MAX_IN_FLIGHT = 8;
-/** Limits what one slow receiver can delay. */
+/** Limits how much one slow receiver can delay. */
 const MAX_PER_WEBHOOK = 2;
 const TIMEOUT_MS = 10_000;
 const MAX_RESPONSE_BYTES = 2048;
 const POLL_MS = 5000;
-const PRUNE_EVERY_MS = 60 * 60_000;
+const PRUNE_INTERVAL_MS = 60 * 60_000;
 const FIRST_RETRY_MS = 10_000;
 const RETRY_FACTOR = 3;
 const MAX_RETRY_MS = 4 * 60 * 60_000;
@@ -46,14 +46,14 @@ export function createDeliverer({ webhooks, ring, log, now, send, timeoutMs = TI
   /** Returns the milliseconds until the next call. */
   async function sendDue(): Promise<number> {
     if (now() >= pruneAt) {
-      pruneAt = now() + PRUNE_EVERY_MS;
+      pruneAt = now() + PRUNE_INTERVAL_MS;
       await webhooks.prune(now());
     }
     while (inFlight.size < MAX_IN_FLIGHT && !stopping.signal.aborted) {
       const counts = new Map<string, number>();
       for (const id of inFlight.values()) counts.set(id, (counts.get(id) ?? 0) + 1);
-      const busy = [...counts].filter(([, count]) => count >= MAX_PER_WEBHOOK).map(([id]) => id);
-      const delivery = await webhooks.claimDue(now(), busy);
+      const busyWebhooks = [...counts].filter(([, count]) => count >= MAX_PER_WEBHOOK).map(([id]) => id);
+      const delivery = await webhooks.claimDue(now(), busyWebhooks);
       if (!delivery) break;
       const sending: Promise<void> = attempt(delivery)
         .then(
@@ -71,7 +71,7 @@ export function createDeliverer({ webhooks, ring, log, now, send, timeoutMs = TI
     return Math.min(POLL_MS, Math.max(50, (await webhooks.dueIn(now())) ?? POLL_MS));
   }
 
-  /** `resent`: an attempt on demand, which doesn't change the schedule. */
+  /** With `resent`, this is an attempt on demand, which doesn't change the schedule. */
   async function attempt(delivery: Delivery, resent?: { scheduledAt: number | undefined }): Promise<Delivery | undefined> {
     const webhook = await webhooks.get(delivery.webhookId);
     if (!webhook) return undefined;
@@ -79,14 +79,14 @@ export function createDeliverer({ webhooks, ring, log, now, send, timeoutMs = TI
     const startedMs = performance.now();
     const outcome = await exchange(webhook, delivery);
     if (stopping.signal.aborted && outcome.status === undefined) return void (await webhooks.release(delivery, now(), resent?.scheduledAt));
-    const { retryAfterMs: _retryAfterMs, ...facts } = outcome;
+    const { retryAfterMs: _retryAfterMs, ...attemptFields } = outcome;
     const durationMs = Math.round(performance.now() - startedMs);
     const hasFailed = outcome.problem !== undefined;
-    const retryMs = hasFailed && !resent ? retryIn(delivery, outcome, now()) : undefined;
+    const retryMs = hasFailed && !resent ? getRetryMs(delivery, outcome, now()) : undefined;
     const retryAt = hasFailed && delivery.state === "pending" ? resent?.scheduledAt : undefined;
     const state = !hasFailed ? "delivered" : retryMs === undefined && retryAt === undefined ? "failed" : "pending";
-    telemetry().metrics?.count("lightdesk_webhook_attempts_total", { outcome: outcome.problem ?? "delivered" });
-    return webhooks.finish(delivery, { ...facts, state, lastAt, durationMs, retryMs, retryAt }, now());
+    getTelemetry().metrics?.count("lightdesk_webhook_attempts_total", { outcome: outcome.problem ?? "delivered" });
+    return webhooks.finish(delivery, { ...attemptFields, state, lastAt, durationMs, retryMs, retryAt }, now());
   }
 
   async function exchange(webhook: Webhook, { eventId, body }: Delivery): Promise<Outcome> {
@@ -99,25 +99,25 @@ export function createDeliverer({ webhooks, ring, log, now, send, timeoutMs = TI
       url,
       headers,
       body: requestBody,
-    } = toRequest({ id: eventId, payload, body, format: webhook.format, url: target.url, secrets, now: now() });
+    } = buildRequest({ id: eventId, payload, body, format: webhook.format, url: target.url, secrets, now: now() });
     const timeout = AbortSignal.timeout(timeoutMs);
     const signal = AbortSignal.any([timeout, stopping.signal]);
     try {
-      const answer = await send(new Request(url, { method: "POST", headers, body: requestBody, signal, redirect: "manual" }));
-      const response = await readExcerpt(answer.body, signal);
-      const { status } = answer;
+      const receiverResponse = await send(new Request(url, { method: "POST", headers, body: requestBody, signal, redirect: "manual" }));
+      const response = await readExcerpt(receiverResponse.body, signal);
+      const { status } = receiverResponse;
       if (status >= 200 && status < 300) return { status, response };
-      const retryAfterMs = Number(answer.headers.get("retry-after") ?? Number.NaN) * 1000;
+      const retryAfterMs = Number(receiverResponse.headers.get("retry-after") ?? Number.NaN) * 1000;
       const problem = status >= 300 && status < 400 ? "redirected" : "status";
       return { status, response, problem, ...(Number.isFinite(retryAfterMs) && { retryAfterMs }) };
     } catch (error) {
-      return { problem: timeout.aborted ? "timeout" : problemOf(error) };
+      return { problem: timeout.aborted ? "timeout" : toProblem(error) };
     }
   }
 
   return {
     start: loop.start,
-    /** A delivery was added, or a webhook changed. */
+    /** Call after a delivery was added, or a webhook changed. */
     wake: loop.wake,
     /** Sends a claimed delivery once. Undefined if it was deleted. */
     attempt,
@@ -128,8 +128,8 @@ export function createDeliverer({ webhooks, ring, log, now, send, timeoutMs = TI
   };
 }
 
-/** Undefined: no more attempts. Status 410 means that the receiver is gone. */
-function retryIn({ attempts, giveUpAt }: Delivery, { status, retryAfterMs = 0 }: Outcome, now: number): number | undefined {
+/** The delay until the next attempt, or undefined if there is none. Status 410 means that the receiver no longer exists. */
+function getRetryMs({ attempts, giveUpAt }: Delivery, { status, retryAfterMs = 0 }: Outcome, now: number): number | undefined {
   const leftMs = giveUpAt - now;
   if (leftMs <= 0 || status === 410) return undefined;
   const backOffMs = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * RETRY_FACTOR ** Math.min(attempts, 20));
@@ -138,12 +138,11 @@ function retryIn({ attempts, giveUpAt }: Delivery, { status, retryAfterMs = 0 }:
   return Math.min(leftMs, Math.max(jitteredMs, Math.min(retryAfterMs, MAX_RETRY_MS)));
 }
 
-function problemOf(error: unknown): DeliveryProblem {
-  const codes = [codeOf(error), error instanceof Error ? codeOf(error.cause) : undefined];
+function toProblem(error: unknown): DeliveryProblem {
+  const codes = [getErrorCode(error), error instanceof Error ? getErrorCode(error.cause) : undefined];
   return codes.includes("FORBIDDEN_ADDRESS") ? "forbidden" : "unreachable";
 }
 
-/** Reads the beginning of a response. */
 async function readExcerpt(source: ReadableStream<Uint8Array> | null, signal: AbortSignal): Promise<string> {
   return new TextDecoder()
     .decode(await readBeginning(source, MAX_RESPONSE_BYTES, { signal }))

@@ -11,14 +11,14 @@ import { isObject, objectOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { operations } from "@/lib/contract/operations";
 import { type JobListItem } from "@/lib/contract/schemas/job";
-import { errorLine, type JobErrorView, toJobView } from "@/lib/contract/views/job-view";
+import { formatErrorLine, type JobErrorView, toJobView } from "@/lib/contract/views/job-view";
 import { type WebhookEvent } from "@/lib/contract/webhook-events";
 import { type WebhookPayload } from "@/lib/contract/webhooks";
 import { callForBrowser } from "../answers/process-response";
 import { type Composition } from "../composition-type";
 import { type BackgroundAccess } from "../connections/access";
 import { consoleUrl } from "../env";
-import { textsOf } from "../job-index/job-notes";
+import { collectTexts } from "../job-index/job-notes";
 import { type Connection } from "../store/connections";
 import { type NewDelivery, type Webhook } from "../store/webhooks";
 import { isEmbedded } from "../upstream/send";
@@ -26,20 +26,20 @@ import { RETRY_FOR_MS } from "./deliver";
 import { batchesStateSchema, findEndedBatches } from "./detect-batches";
 import { findEndedJobs, jobsStateSchema } from "./detect-jobs";
 
-const BUSY_EVERY_MS = 2000;
-const IDLE_EVERY_MS = 10_000;
-const DOWN_EVERY_MS = 15_000;
+const BUSY_INTERVAL_MS = 2000;
+const IDLE_INTERVAL_MS = 10_000;
+const DOWN_INTERVAL_MS = 15_000;
 const MAX_WAIT_MS = 60_000;
-/** A restarting service is not down yet. */
-const FAILURES_UNTIL_DOWN = 3;
-const MAX_PROMPT = 200;
+/** Fewer failures may be a restart. */
+const MIN_FAILURES_UNTIL_DOWN = 3;
+const MAX_PROMPT_LENGTH = 200;
 /** An error message that contains this much of a prompt quotes it. */
-const QUOTED_CHARACTERS = 60;
+const MIN_QUOTE_LENGTH = 60;
 
 export const watchStateSchema = z.object({
-  /** When it was last stored, exact to a minute. */
+  /** When it was last stored, accurate to a minute. */
   atMs: z.number(),
-  /** Address and key of the service: ids are valid only there. */
+  /** URL and key of the service, because ids are valid only there. */
   place: z.string(),
   jobs: jobsStateSchema.optional(),
   batches: batchesStateSchema.optional(),
@@ -48,7 +48,7 @@ export const watchStateSchema = z.object({
   runners: z.record(z.string(), z.number()),
 });
 type WatchState = z.output<typeof watchStateSchema>;
-/** `id`: the same for every detection of the event. */
+/** `id` is the same for every detection of the event. */
 type DetectedEvent = { id: readonly (string | number)[]; payload: WebhookPayload; prompt?: string };
 type CheckResult = { state: WatchState; detected: DetectedEvent[]; waitMs: number };
 
@@ -59,25 +59,25 @@ export async function checkConnection(input: CheckInput, access: BackgroundAcces
   const { connection, fingerprint = "" } = access;
   const { now } = composition;
   const serviceKey = `${connection.baseUrl} ${fingerprint}`;
-  const jobsBefore = before?.place === serviceKey ? before.jobs : undefined;
+  const previousJobs = before?.place === serviceKey ? before.jobs : undefined;
   const listedAt = now();
-  const jobs = await findEndedJobs(access, jobsBefore, signal);
+  const jobs = await findEndedJobs(access, previousJobs, signal);
   if (!jobs.ok) return checkFailure(input, connection, jobs.failure);
-  const connectionRef = connectionOf(connection);
-  const timestamp = isoOf(now());
+  const connectionRef = toConnectionRef(connection);
+  const timestamp = toIso(now());
   const detected: DetectedEvent[] = [];
   if (before?.failing?.isTold) {
     const { sinceMs } = before.failing;
     const data = {
       connection: connectionRef,
-      since: isoOf(sinceMs),
+      since: toIso(sinceMs),
       downMs: now() - sinceMs,
-      url: pageOf(composition, "/", connection.id),
+      url: toPageUrl(composition, "/", connection.id),
     };
     detected.push({ id: ["connection.up", connection.id, sinceMs], payload: { type: "connection.up", timestamp, data } });
   }
   for (const job of jobs.value.ended) {
-    const event = await jobEvent(input, access, job, timestamp);
+    const event = await toJobEvent(input, access, job, timestamp);
     if (event) detected.push(event);
   }
   const { open } = jobs.value.state;
@@ -85,71 +85,71 @@ export async function checkConnection(input: CheckInput, access: BackgroundAcces
     ? await findEndedBatches({
         jobLabels: composition.store.jobLabels,
         connectionId: connection.id,
-        before: (jobsBefore && before?.batches) ?? [],
+        before: (previousJobs && before?.batches) ?? [],
         ended: jobs.value.ended,
         open,
         listedAt,
       })
     : undefined;
   for (const { newestJobId, workflowId, ...batch } of batches?.ended ?? []) {
-    const url = pageOf(composition, "/jobs", connection.id, workflowId === undefined ? {} : { workflow_id: workflowId });
+    const url = toPageUrl(composition, "/jobs", connection.id, workflowId === undefined ? {} : { workflow_id: workflowId });
     const data = { connection: connectionRef, batch, url };
     detected.push({ id: ["batch.ended", connection.id, batch.id, newestJobId], payload: { type: "batch.ended", timestamp, data } });
   }
-  const wasBusy = (jobsBefore?.open.length ?? 0) > 0 || jobs.value.ended.length > 0;
+  const wasBusy = (previousJobs?.open.length ?? 0) > 0 || jobs.value.ended.length > 0;
   if (wasBusy && open.length === 0) {
-    const data = { connection: connectionRef, url: pageOf(composition, "/queue", connection.id) };
+    const data = { connection: connectionRef, url: toPageUrl(composition, "/queue", connection.id) };
     detected.push({ id: ["queue.idle", connection.id, jobs.value.newestId ?? ""], payload: { type: "queue.idle", timestamp, data } });
   }
   const runners = await checkRunners(input, connection, timestamp);
   const atMs = before && now() - before.atMs < MAX_WAIT_MS ? before.atMs : now();
   const state = { atMs, place: serviceKey, jobs: jobs.value.state, batches: batches?.state, runners: runners.state };
-  return { state, detected: [...detected, ...runners.detected], waitMs: open.length > 0 ? BUSY_EVERY_MS : IDLE_EVERY_MS };
+  return { state, detected: [...detected, ...runners.detected], waitMs: open.length > 0 ? BUSY_INTERVAL_MS : IDLE_INTERVAL_MS };
 }
 
 export function checkFailure({ composition, before, signal }: CheckInput, connection: Connection, failure: Failure): CheckResult {
   const { now } = composition;
-  // Renewed, so that a long outage stays one outage.
+  // Renewed, so that a long outage remains one outage.
   const atMs = before && now() - before.atMs < MAX_WAIT_MS ? before.atMs : now();
   const state = { place: "", runners: {}, ...before, atMs };
   if (failure.code === "RATE_LIMITED" || signal.aborted)
-    return { state, detected: [], waitMs: Math.min(MAX_WAIT_MS, failure.retryAfterMs ?? IDLE_EVERY_MS) };
+    return { state, detected: [], waitMs: Math.min(MAX_WAIT_MS, failure.retryAfterMs ?? IDLE_INTERVAL_MS) };
   const { sinceMs = now(), count = 0, isTold = false } = state.failing ?? {};
-  const isDown = count + 1 >= FAILURES_UNTIL_DOWN;
+  const isDown = count + 1 >= MIN_FAILURES_UNTIL_DOWN;
   const data = {
-    connection: connectionOf(connection),
-    since: isoOf(sinceMs),
+    connection: toConnectionRef(connection),
+    since: toIso(sinceMs),
     failure: { code: failure.code, message: failure.message },
-    url: pageOf(composition, "/settings", connection.id),
+    url: toPageUrl(composition, "/settings", connection.id),
   };
-  const payload = { type: "connection.down", timestamp: isoOf(now()), data } as const;
-  // The count stops there, so that an outage is stored once.
-  const failing = { sinceMs, count: Math.min(count + 1, FAILURES_UNTIL_DOWN), isTold: isDown };
+  const payload = { type: "connection.down", timestamp: toIso(now()), data } as const;
+  // The count is limited, so that an outage is stored once.
+  const failing = { sinceMs, count: Math.min(count + 1, MIN_FAILURES_UNTIL_DOWN), isTold: isDown };
   return {
     state: { ...state, failing },
     detected: isDown && !isTold ? [{ id: ["connection.down", connection.id, sinceMs], payload }] : [],
-    waitMs: isDown ? DOWN_EVERY_MS : BUSY_EVERY_MS,
+    waitMs: isDown ? DOWN_INTERVAL_MS : BUSY_INTERVAL_MS,
   };
 }
 
 /** Only the embedded service has runners. */
 async function checkRunners({ composition, webhooks, before }: CheckInput, connection: Connection, timestamp: string) {
-  const isWanted = webhooks.some(({ events }) => events.includes("runner.down") || events.includes("runner.up"));
+  const isSubscribed = webhooks.some(({ events }) => events.includes("runner.down") || events.includes("runner.up"));
   const detected: DetectedEvent[] = [];
-  const down = new Map<string, number>();
-  if (!isWanted || !isEmbedded(connection.baseUrl)) return { detected, state: {} };
-  for (const { id, label, state: word, reason } of await composition.serviceRunners().list()) {
+  const downSince = new Map<string, number>();
+  if (!isSubscribed || !isEmbedded(connection.baseUrl)) return { detected, state: {} };
+  for (const { id, label, state: runnerState, reason } of await composition.serviceRunners().list()) {
     const sinceMs = own(before?.runners, id);
-    const isDown = word === "unreachable" || word === "set_aside";
-    // A runner that is being checked or is paused is in neither state.
-    const isUp = word === "ready" || word === "draining";
+    const isDown = runnerState === "unreachable" || runnerState === "set_aside";
+    // A runner that is being checked or is paused is neither up nor down.
+    const isUp = runnerState === "ready" || runnerState === "draining";
     const downMs = sinceMs ?? composition.now();
-    if (isDown || (sinceMs !== undefined && !isUp)) down.set(id, downMs);
+    if (isDown || (sinceMs !== undefined && !isUp)) downSince.set(id, downMs);
     const data = {
-      connection: connectionOf(connection),
+      connection: toConnectionRef(connection),
       runner: { id, label },
-      since: isoOf(downMs),
-      url: pageOf(composition, "/settings/runners", connection.id),
+      since: toIso(downMs),
+      url: toPageUrl(composition, "/settings/runners", connection.id),
     };
     if (isDown && sinceMs === undefined) {
       const payload = { type: "runner.down", timestamp, data: { ...data, ...(reason && { failure: reason }) } } as const;
@@ -160,10 +160,10 @@ async function checkRunners({ composition, webhooks, before }: CheckInput, conne
       detected.push({ id: ["runner.up", connection.id, id, sinceMs], payload });
     }
   }
-  return { detected, state: Object.fromEntries(down) };
+  return { detected, state: Object.fromEntries(downSince) };
 }
 
-async function jobEvent(
+async function toJobEvent(
   { composition, webhooks, signal }: CheckInput,
   access: BackgroundAccess,
   job: JobListItem,
@@ -180,7 +180,7 @@ async function jobEvent(
     state === "failed" || recipients.some(({ includesPrompts }) => includesPrompts) ? await readTexts(access, job.id, signal) : [];
   const { createdAtMs, startedAtMs, endedAtMs, queueWaitMs, runMs, outputsCount, error } = view;
   const data = {
-    connection: connectionOf(connection),
+    connection: toConnectionRef(connection),
     job: {
       id: job.id,
       state,
@@ -188,65 +188,68 @@ async function jobEvent(
       ...(job.job_label && { label: job.job_label }),
       ...(job.workflow_name !== undefined && { workflow: job.workflow_name }),
       ...(job.submitted_by !== undefined && { member: job.submitted_by }),
-      ...(createdAtMs !== undefined && { createdAt: isoOf(createdAtMs) }),
-      ...(startedAtMs !== undefined && { startedAt: isoOf(startedAtMs) }),
-      ...(endedAtMs !== undefined && { endedAt: isoOf(endedAtMs) }),
+      ...(createdAtMs !== undefined && { createdAt: toIso(createdAtMs) }),
+      ...(startedAtMs !== undefined && { startedAt: toIso(startedAtMs) }),
+      ...(endedAtMs !== undefined && { endedAt: toIso(endedAtMs) }),
       ...(queueWaitMs !== undefined && { waitMs: queueWaitMs }),
       ...(runMs !== undefined && { runMs }),
       ...(outputsCount !== undefined && { outputs: outputsCount }),
-      ...(state === "failed" && { failure: failureOf(error, texts) }),
+      ...(state === "failed" && { failure: toFailure(error, texts) }),
     },
-    url: pageOf(composition, `/jobs/${encodeURIComponent(job.id)}`, connection.id),
+    url: toPageUrl(composition, `/jobs/${encodeURIComponent(job.id)}`, connection.id),
   };
   const [prompt] = texts ?? [];
   return { id: [type, connection.id, job.id], payload: { type, timestamp, data }, ...(prompt !== undefined && { prompt }) };
 }
 
-/** Texts of the job's inputs. Undefined if the job can't be read. */
+/** The texts of the job's inputs, or undefined if the job can't be read. */
 async function readTexts(access: BackgroundAccess, jobId: string, signal: AbortSignal): Promise<string[] | undefined> {
   const job = await callForBrowser(operations.getJob, access, { params: { job_id: jobId }, signal, waits: "poll" });
   if (!job.ok) return undefined;
   const { workflow } = job.value.value;
   const graph = isObject(workflow?.prompt) ? workflow.prompt : workflow;
-  return textsOf(objectOf(graph))
+  return collectTexts(objectOf(graph))
     .split("\n")
     .map((text) => text.trim())
     .filter(isSentence);
 }
 
-function pageOf({ env }: Pick<Composition, "env">, path: string, connectionId: string, query: Record<string, string> = {}): string {
+function toPageUrl({ env }: Pick<Composition, "env">, path: string, connectionId: string, query: Record<string, string> = {}): string {
   return `${consoleUrl(env)}${path}?${new URLSearchParams({ ...query, [CONNECTION_PARAMETER]: connectionId }).toString()}`;
 }
 
-export function deliveriesOf({ id, payload, prompt }: DetectedEvent, webhooks: readonly Webhook[], now: number): NewDelivery[] {
+export function toDeliveries({ id, payload, prompt }: DetectedEvent, webhooks: readonly Webhook[], now: number): NewDelivery[] {
   const eventId = `evt_${createHash("sha256").update(writeExactJson(id)).digest("hex").slice(0, 32)}`;
   const { type } = payload;
   return webhooks
     .filter(({ events }) => events.some((event: WebhookEvent) => event === type))
     .map(({ id: webhookId, includesPrompts }) => {
-      const body = writeExactJson(includesPrompts && prompt !== undefined ? withPrompt(payload, prompt) : payload);
+      const body = writeExactJson(includesPrompts && prompt !== undefined ? addPrompt(payload, prompt) : payload);
       return { webhookId, eventId, type, body, createdAt: now, giveUpAt: now + RETRY_FOR_MS };
     });
 }
 
-function withPrompt(payload: WebhookPayload, prompt: string): WebhookPayload {
+function addPrompt(payload: WebhookPayload, prompt: string): WebhookPayload {
   if (payload.type !== "job.completed" && payload.type !== "job.failed") return payload;
   const letters = Array.from(prompt);
-  const excerpt = letters.length > MAX_PROMPT ? `${letters.slice(0, MAX_PROMPT - 1).join("")}…` : prompt;
+  const excerpt = letters.length > MAX_PROMPT_LENGTH ? `${letters.slice(0, MAX_PROMPT_LENGTH - 1).join("")}…` : prompt;
   return { ...payload, data: { ...payload.data, job: { ...payload.data.job, prompt: excerpt } } };
 }
 
-/** Removes prompts that an exception quotes. `texts`: undefined if they couldn't be read. */
-function failureOf(error: JobErrorView | undefined, texts: readonly string[] | undefined): { code: string; message: string } {
+/** Removes prompts that an error message quotes. `texts` is undefined if they couldn't be read. */
+function toFailure(error: JobErrorView | undefined, texts: readonly string[] | undefined): { code: string; message: string } {
   if (!error) return { code: "UNKNOWN_ERROR", message: "The service reported no reason." };
   const { lateValidation, ...rest } = error;
   const code = lateValidation?.code ?? (error.type || "UNKNOWN_ERROR");
   const message = lateValidation?.message ?? error.message;
-  const quotes = texts?.map((text) => message.indexOf(text.slice(0, QUOTED_CHARACTERS))).filter((at) => at >= 0) ?? [0];
-  const free = quotes.length > 0 ? message.slice(0, Math.min(...quotes)) : message;
-  return { code, message: errorLine({ ...rest, message: quotes.length > 0 && free.trim() !== "" ? `${free.trimEnd()}…` : free }) };
+  const quotes = texts?.map((text) => message.indexOf(text.slice(0, MIN_QUOTE_LENGTH))).filter((at) => at >= 0) ?? [0];
+  const unquoted = quotes.length > 0 ? message.slice(0, Math.min(...quotes)) : message;
+  return {
+    code,
+    message: formatErrorLine({ ...rest, message: quotes.length > 0 && unquoted.trim() !== "" ? `${unquoted.trimEnd()}…` : unquoted }),
+  };
 }
 
 const isSentence = (text: string) => /\s|[^\p{ASCII}]/u.test(text);
-const connectionOf = ({ id, name }: Connection) => ({ id, name });
-const isoOf = (ms: number) => new Date(ms).toISOString();
+const toConnectionRef = ({ id, name }: Connection) => ({ id, name });
+const toIso = (ms: number) => new Date(ms).toISOString();

@@ -11,29 +11,29 @@ import { ok, type Result } from "@/lib/shared/result";
 import { callForBrowser } from "../answers/process-response";
 import { type BackgroundAccess } from "../connections/access";
 
-const PAGE = 100;
+const PAGE_SIZE = 100;
 const MAX_PAGES = 20;
 export const MAX_ACTIVE = 1000;
-/** Jobs per check that are read one by one, because no list has them. */
-const MAX_READ = 50;
+/** Jobs per check that are read individually, because no list contains them. */
+const MAX_JOB_READS = 50;
 /** Services may list a job shortly after later ones. */
 const OVERLAP_MS = 60_000;
 const MAX_ENDED = 2000;
 
 export const jobsStateSchema = z.object({
   newestMs: z.number(),
-  /** Ids of jobs that wait or run, the oldest first. */
+  /** Ids of waiting and running jobs, oldest first. */
   open: z.array(z.string()),
-  /** Ids of ended jobs that are no older than the overlap. */
+  /** Ids of ended jobs that are within the overlap. */
   ended: z.array(z.string()),
 });
 export type JobsState = z.output<typeof jobsStateSchema>;
 type EndedJobs = { state: JobsState; ended: JobListItem[]; newestId: string | undefined };
 
-const createdMs = (job: JobListItem): number | undefined => toMilliseconds(job.create_time);
+const getCreatedMs = (job: JobListItem): number | undefined => toMilliseconds(job.create_time);
 const isOpen = ({ status }: JobListItem) => !isTerminalWord(status);
 
-/** Without an earlier state no job counts as ended. */
+/** Without an earlier state, no job counts as ended. */
 export async function findEndedJobs(
   access: BackgroundAccess,
   before: JobsState | undefined,
@@ -42,29 +42,29 @@ export async function findEndedJobs(
   const newest = await readNewest(access, before, signal);
   if (!newest.ok) return newest;
   const rows = new Map(newest.value.jobs.map((job) => [job.id, job]));
-  const tracked = new Set(before?.open);
-  const missing = [...tracked].filter((id) => !rows.has(id));
+  const trackedIds = new Set(before?.open);
+  const missing = [...trackedIds].filter((id) => !rows.has(id));
   const active = await readActive(
     access,
-    before && { missing, isLimited: tracked.size >= MAX_ACTIVE, listed: newest.value.jobs.filter(isOpen).length },
+    before && { missing, isLimited: trackedIds.size >= MAX_ACTIVE, listed: newest.value.jobs.filter(isOpen).length },
     signal,
   );
   if (!active.ok) return active;
   const { listed, gone } = active.value;
-  const remainingResult = await readGone(access, gone, rows, signal);
+  const remainingResult = await readEndedJobs(access, gone, rows, signal);
   if (!remainingResult.ok) return remainingResult;
 
-  const newestMs = Math.max(before?.newestMs ?? 0, ...[...rows.values()].map((job) => createdMs(job) ?? 0));
+  const newestMs = Math.max(before?.newestMs ?? 0, ...[...rows.values()].map((job) => getCreatedMs(job) ?? 0));
   const endedBefore = new Set(before?.ended);
-  const isRecent = (job: JobListItem, sinceMs: number) => (createdMs(job) ?? sinceMs) >= sinceMs - OVERLAP_MS;
-  const wasOpen = (job: JobListItem) => before && (tracked.has(job.id) || (isRecent(job, before.newestMs) && !endedBefore.has(job.id)));
+  const isRecent = (job: JobListItem, sinceMs: number) => (getCreatedMs(job) ?? sinceMs) >= sinceMs - OVERLAP_MS;
+  const wasOpen = (job: JobListItem) => before && (trackedIds.has(job.id) || (isRecent(job, before.newestMs) && !endedBefore.has(job.id)));
   const oldestFirst = [...rows.values()].reverse();
   const ended = oldestFirst.filter((job) => !isOpen(job) && wasOpen(job));
   const endedIds = new Set([...rows.values()].filter((job) => !isOpen(job) && isRecent(job, newestMs)).map(({ id }) => id));
-  // Further pages have more of these, and were not read.
+  // Further pages contain more of these, but were not read.
   if (newest.value.isCut) for (const id of endedBefore) endedIds.add(id);
   const goneIds = new Set(gone);
-  // Unread jobs come first: the limit must not drop them.
+  // Unread jobs come first, because the limit must not drop them.
   const open = new Set([...remainingResult.value, ...listed, ...missing.filter((id) => !goneIds.has(id))]);
   for (const job of oldestFirst) if (isOpen(job)) open.add(job.id);
   for (const { id } of ended) open.delete(id);
@@ -72,62 +72,62 @@ export async function findEndedJobs(
   return ok({ state, ended, newestId: newest.value.jobs[0]?.id });
 }
 
-/** Reads back to the jobs of the last check. `isCut`: it stopped at a page of these, which may not be all. */
+/** Reads back to the jobs of the last check. `isCut`: it stopped at a page of known jobs, which may not be all. */
 async function readNewest(
   access: BackgroundAccess,
   before: JobsState | undefined,
   signal: AbortSignal,
 ): Promise<Result<{ jobs: JobListItem[]; isCut: boolean }, Failure>> {
-  const earlierIds = new Set([...(before?.open ?? []), ...(before?.ended ?? [])]);
+  const knownIds = new Set([...(before?.open ?? []), ...(before?.ended ?? [])]);
   const rows: JobListItem[] = [];
   for (let page = 0; page < MAX_PAGES; page += 1) {
-    const query = { sort_by: "create_time", sort_order: "desc", offset: rows.length, limit: PAGE };
+    const query = { sort_by: "create_time", sort_order: "desc", offset: rows.length, limit: PAGE_SIZE };
     const jobsResult = await listJobs(access, query, signal);
     if (!jobsResult.ok) return jobsResult;
     const { jobs, pagination } = jobsResult.value;
     rows.push(...jobs);
     const last = jobs.at(-1);
-    const oldestMs = last && createdMs(last);
-    const isWhole = jobs.length < PAGE || pagination.has_more === false;
-    if (isWhole || !before || oldestMs === undefined || oldestMs < before.newestMs - OVERLAP_MS) break;
-    if (jobs.every(({ id }) => earlierIds.has(id))) return ok({ jobs: rows, isCut: true });
+    const oldestMs = last && getCreatedMs(last);
+    const isComplete = jobs.length < PAGE_SIZE || pagination.has_more === false;
+    if (isComplete || !before || oldestMs === undefined || oldestMs < before.newestMs - OVERLAP_MS) break;
+    if (jobs.every(({ id }) => knownIds.has(id))) return ok({ jobs: rows, isCut: true });
   }
   return ok({ jobs: rows, isCut: false });
 }
 
 /**
- * Reads open jobs, the oldest first, until the service's total shows that no other one is gone. For a long queue that is one page.
- * `listed`: the number of open jobs in the newest page. `isLimited`: there may be more open jobs than are tracked.
+ * Reads open jobs, oldest first, until the service's total shows that all others still exist. For a long queue that is one page.
+ * `listed` is the number of open jobs in the newest page. `isLimited`: there may be more open jobs than are tracked.
  */
 async function readActive(
   access: BackgroundAccess,
   before: { missing: readonly string[]; listed: number; isLimited: boolean } | undefined,
   signal: AbortSignal,
 ): Promise<Result<{ listed: string[]; gone: string[] }, Failure>> {
-  const listed = new Set<string>();
+  const listedIds = new Set<string>();
   if (before?.missing.length === 0) return ok({ listed: [], gone: [] });
   const missing = before?.missing ?? [];
   let endedIds: string[] = [];
-  for (let offset = 0; offset < MAX_ACTIVE; offset += PAGE) {
-    const query = { status: ["in_progress", "pending"], sort_by: "create_time", sort_order: "asc", offset, limit: PAGE };
+  for (let offset = 0; offset < MAX_ACTIVE; offset += PAGE_SIZE) {
+    const query = { status: ["in_progress", "pending"], sort_by: "create_time", sort_order: "asc", offset, limit: PAGE_SIZE };
     const jobsResult = await listJobs(access, query, signal);
     if (!jobsResult.ok) return jobsResult;
     const { jobs, pagination } = jobsResult.value;
-    for (const { id } of jobs) listed.add(id);
-    const isLast = jobs.length < PAGE || pagination.has_more === false;
-    const isWhole = isLast || offset + PAGE >= MAX_ACTIVE;
-    const reached = isWhole ? missing.length : missing.findLastIndex((id) => listed.has(id));
-    endedIds = missing.filter((id, index) => index < reached && !listed.has(id));
-    // The total counts jobs that are not tracked too.
-    const isRest =
-      !before?.isLimited && reached >= 0 && before && (pagination.total ?? 0) >= missing.length - endedIds.length + before.listed;
-    if (isLast || isRest) break;
+    for (const { id } of jobs) listedIds.add(id);
+    const isLast = jobs.length < PAGE_SIZE || pagination.has_more === false;
+    const isComplete = isLast || offset + PAGE_SIZE >= MAX_ACTIVE;
+    const reachedIndex = isComplete ? missing.length : missing.findLastIndex((id) => listedIds.has(id));
+    endedIds = missing.filter((id, index) => index < reachedIndex && !listedIds.has(id));
+    // The total includes jobs that are not tracked.
+    const hasAllOthers =
+      !before?.isLimited && reachedIndex >= 0 && before && (pagination.total ?? 0) >= missing.length - endedIds.length + before.listed;
+    if (isLast || hasAllOthers) break;
   }
-  return ok({ listed: [...listed], gone: endedIds });
+  return ok({ listed: [...listedIds], gone: endedIds });
 }
 
-/** Adds the jobs that have left the lists to `rows`. Returns those that are still to be read. */
-async function readGone(
+/** Adds jobs that have left the lists to `rows`. Returns the ids of those that must still be read. */
+async function readEndedJobs(
   access: BackgroundAccess,
   endedIds: readonly string[],
   rows: Map<string, JobListItem>,
@@ -135,19 +135,19 @@ async function readGone(
 ): Promise<Result<string[], Failure>> {
   if (endedIds.length > 1) {
     // In a FIFO queue, these jobs ended last.
-    const query = { status: ["completed", "failed", "cancelled"], sort_by: "create_time", sort_order: "desc", offset: 0, limit: PAGE };
+    const query = { status: ["completed", "failed", "cancelled"], sort_by: "create_time", sort_order: "desc", offset: 0, limit: PAGE_SIZE };
     const jobsResult = await listJobs(access, query, signal);
     if (!jobsResult.ok) return jobsResult;
     for (const job of jobsResult.value.jobs) if (endedIds.includes(job.id)) rows.set(job.id, job);
   }
-  const unlisted = endedIds.filter((id) => !rows.has(id));
-  for (const id of unlisted.slice(0, MAX_READ)) {
+  const unlistedIds = endedIds.filter((id) => !rows.has(id));
+  for (const id of unlistedIds.slice(0, MAX_JOB_READS)) {
     const job = await callForBrowser(operations.getJob, access, { params: { job_id: id }, signal, waits: "poll" });
     if (job.ok) rows.set(id, job.value.value);
     // A removed job has not ended.
     else if (job.failure.status !== 404) return job;
   }
-  return ok(unlisted.slice(MAX_READ));
+  return ok(unlistedIds.slice(MAX_JOB_READS));
 }
 
 async function listJobs(

@@ -1,4 +1,4 @@
-// Where a webhook sends, and the secrets that sign it, stored sealed: a chat's address is as good as a password. Also bundled for commands.
+// A webhook's URL and signing secrets, stored encrypted, because a chat's URL is like a password. Also bundled for commands.
 
 import "server-only";
 import { z } from "zod";
@@ -11,14 +11,14 @@ import { type Webhook } from "../store/webhooks";
 const targetSchema = z.object({ url: z.string(), secret: z.string(), oldSecret: z.string().optional() });
 export type WebhookTarget = z.output<typeof targetSchema>;
 
-const recordOf = (id: string) => `webhooks/${id}`;
+const toRecordId = (id: string) => `webhooks/${id}`;
 
 export function sealTarget(ring: KeyRing, id: string, target: WebhookTarget): Sealed {
-  return seal(ring, recordOf(id), writeExactJson(target));
+  return seal(ring, toRecordId(id), writeExactJson(target));
 }
 
-/** Undefined if the ring lacks the key. */
+/** Undefined if the key ring lacks the key. */
 export function openTarget(ring: KeyRing, { id, sealed }: Pick<Webhook, "id" | "sealed">): WebhookTarget | undefined {
-  const text = unseal(ring, recordOf(id), sealed);
+  const text = unseal(ring, toRecordId(id), sealed);
   return text === undefined ? undefined : targetSchema.safeParse(parseJson(text)).data;
 }

@@ -1,9 +1,9 @@
-// Webhooks as admins set them up: made, changed, tested and removed. A secret is shown once.
+// Webhook settings for admins: create, change, test and remove. A secret is shown once.
 
 import "server-only";
 import { randomBytes, randomUUID } from "node:crypto";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
-import { type Failure, invalidField, refusal } from "@/lib/contract/failure";
+import { createFailure, createFieldFailure, type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type DeliveryView, OLD_WEBHOOK_SECRET_MS, type WebhookSaved, type WebhookView } from "@/lib/contract/webhook-events";
 import { type WebhookBody, type WebhookChange, type WebhookPayload } from "@/lib/contract/webhooks";
@@ -16,9 +16,9 @@ import { loggedBody } from "./messages";
 import { openTarget, sealTarget, type WebhookTarget } from "./sealed-target";
 
 const MAX_WEBHOOKS = 100;
-const SHOWN_DELIVERIES = 200;
-const noSuchWebhook = refusal("NOT_FOUND", "There is no such webhook.");
-const noSuchDelivery = refusal("NOT_FOUND", "There is no such delivery.");
+const MAX_LISTED_DELIVERIES = 200;
+const noSuchWebhook = createFailure("NOT_FOUND", "There is no such webhook.");
+const noSuchDelivery = createFailure("NOT_FOUND", "There is no such delivery.");
 
 export async function listWebhooks({ store, now }: Parts<"store" | "now">): Promise<WebhookView[]> {
   const [webhooks, last] = await Promise.all([store.webhooks.list(), store.webhooks.lastDeliveries()]);
@@ -27,13 +27,13 @@ export async function listWebhooks({ store, now }: Parts<"store" | "now">): Prom
 
 export async function createWebhook(composition: Composition, body: WebhookBody): Promise<Result<WebhookSaved, Failure>> {
   const { store, ring, now, webhooks } = composition;
-  if (!(await store.connections.getFor("", body.connection))) return failed(invalidField("connection", "is not one of the team's"));
-  const refused = refusedAddress(composition, body);
-  if (refused) return failed(refused);
+  if (!(await store.connections.getFor("", body.connection))) return failed(createFieldFailure("connection", "is not one of the team's"));
+  const urlFailure = checkUrl(composition, body);
+  if (urlFailure) return failed(urlFailure);
   if ((await store.webhooks.list()).length >= MAX_WEBHOOKS)
-    return failed(refusal("CONFLICT", `There are ${MAX_WEBHOOKS} webhooks already.`));
+    return failed(createFailure("CONFLICT", `There are ${MAX_WEBHOOKS} webhooks already.`));
   const id = `wh_${randomBytes(9).toString("hex")}`;
-  const secret = makeSecret();
+  const secret = createSecret();
   const { connection: connectionId, name, url, format, events, includesPrompts, isEnabled } = body;
   const settings = { name, format, events, includesPrompts, isEnabled, origin: new URL(url).origin };
   const webhook: Webhook = {
@@ -52,31 +52,34 @@ export async function createWebhook(composition: Composition, body: WebhookBody)
 export async function changeWebhook(composition: Composition, id: string, change: WebhookChange): Promise<Result<WebhookSaved, Failure>> {
   const { store, ring, now, webhooks } = composition;
   const { url, renewSecret, ...settings } = change;
-  const before = await store.webhooks.get(id);
-  const target = before && openTarget(ring, before);
-  if (!before) return failed(noSuchWebhook);
+  const previous = await store.webhooks.get(id);
+  const target = previous && openTarget(ring, previous);
+  if (!previous) return failed(noSuchWebhook);
   if (!target && (url === undefined || renewSecret === undefined))
     return failed(
-      refusal("CONFLICT", "The stored address cannot be opened with the console's encryption keys. Enter it again, with a new secret."),
+      createFailure(
+        "CONFLICT",
+        "The stored address cannot be opened with the console's encryption keys. Enter it again, with a new secret.",
+      ),
     );
-  const after = { ...before, ...settings };
-  const refused = refusedAddress(composition, { url: url ?? target?.url ?? "", format: after.format });
-  if (refused) return failed(refused);
+  const changed = { ...previous, ...settings };
+  const urlFailure = checkUrl(composition, { url: url ?? target?.url ?? "", format: changed.format });
+  if (urlFailure) return failed(urlFailure);
   const isRenewed = renewSecret !== undefined || !target;
   const oldSecret = renewSecret === "keep-old" ? target?.secret : isRenewed ? undefined : target.oldSecret;
-  const sealed: WebhookTarget = {
+  const newTarget: WebhookTarget = {
     url: url ?? target?.url ?? "",
-    secret: isRenewed ? makeSecret() : target.secret,
+    secret: isRenewed ? createSecret() : target.secret,
     ...(oldSecret !== undefined && { oldSecret }),
   };
-  const oldUntil = isRenewed ? (oldSecret === undefined ? undefined : now() + OLD_WEBHOOK_SECRET_MS) : before.oldUntil;
-  const webhook = { ...after, origin: new URL(sealed.url).origin, sealed: sealTarget(ring, id, sealed), oldUntil };
-  if (!(await store.webhooks.change(before, webhook, now())))
-    return failed(refusal("CONFLICT", "The webhook was changed meanwhile. Reload, then try again."));
+  const oldUntil = isRenewed ? (oldSecret === undefined ? undefined : now() + OLD_WEBHOOK_SECRET_MS) : previous.oldUntil;
+  const webhook = { ...changed, origin: new URL(newTarget.url).origin, sealed: sealTarget(ring, id, newTarget), oldUntil };
+  if (!(await store.webhooks.change(previous, webhook, now())))
+    return failed(createFailure("CONFLICT", "The webhook was changed meanwhile. Reload, then try again."));
   webhooks.changed(webhook.connectionId);
-  // The secret of a former chat webhook has never been shown.
-  const isShown = after.format === "standard" && (isRenewed || before.format !== "standard");
-  return ok({ webhook: toView(webhook, now()), ...(isShown && { secret: sealed.secret }) });
+  // A webhook that was a chat's has a secret that was never shown.
+  const showsSecret = changed.format === "standard" && (isRenewed || previous.format !== "standard");
+  return ok({ webhook: toView(webhook, now()), ...(showsSecret && { secret: newTarget.secret }) });
 }
 
 export async function removeWebhook({ store }: Parts<"store">, id: string): Promise<Result<Webhook, Failure>> {
@@ -87,10 +90,10 @@ export async function removeWebhook({ store }: Parts<"store">, id: string): Prom
 export async function listDeliveries({ store }: Parts<"store">, id: string): Promise<Result<DeliveryView[], Failure>> {
   const webhook = await store.webhooks.get(id);
   if (!webhook) return failed(noSuchWebhook);
-  return ok((await store.webhooks.listDeliveries(id, SHOWN_DELIVERIES)).map((delivery) => toDeliveryView(delivery, webhook)));
+  return ok((await store.webhooks.listDeliveries(id, MAX_LISTED_DELIVERIES)).map((delivery) => toDeliveryView(delivery, webhook)));
 }
 
-/** One attempt, which is not repeated. */
+/** Sends a test event once. */
 export async function sendTest(
   { store, now, env, webhooks }: Composition,
   id: string,
@@ -107,14 +110,19 @@ export async function sendTest(
       url: `${consoleUrl(env)}/?${new URLSearchParams({ [CONNECTION_PARAMETER]: connection.id }).toString()}`,
     },
   };
-  const added = { webhookId: id, eventId: `evt_${randomUUID().replaceAll("-", "")}`, type: payload.type, body: writeExactJson(payload) };
-  const claimed = await store.webhooks.addClaimed({ ...added, createdAt: now(), giveUpAt: now() }, now());
+  const testFields = {
+    webhookId: id,
+    eventId: `evt_${randomUUID().replaceAll("-", "")}`,
+    type: payload.type,
+    body: writeExactJson(payload),
+  };
+  const claimed = await store.webhooks.addClaimed({ ...testFields, createdAt: now(), giveUpAt: now() }, now());
   const delivery = claimed && (await webhooks.attempt(claimed));
   return delivery ? ok({ webhook, delivery: toDeliveryView(delivery, webhook) }) : failed(noSuchDelivery);
 }
 
-/** One attempt with the same event id, which is not repeated. A delivery that still waits keeps its schedule. */
-export async function sendAgain(
+/** Sends the event once more, with the same id. A pending delivery keeps its schedule. */
+export async function resendDelivery(
   { store, now, webhooks }: Composition,
   id: string,
   deliveryId: string,
@@ -126,18 +134,18 @@ export async function sendAgain(
   return delivery ? ok({ webhook, delivery: toDeliveryView(delivery, webhook) }) : failed(noSuchDelivery);
 }
 
-/** Rejects addresses that the guard of outgoing calls would refuse later. */
-function refusedAddress({ env }: Parts<"env">, { url, format }: Pick<WebhookBody, "url" | "format">): Failure | undefined {
+/** Rejects URLs that the guard of outgoing calls would reject later. */
+function checkUrl({ env }: Parts<"env">, { url, format }: Pick<WebhookBody, "url" | "format">): Failure | undefined {
   const { protocol, hostname, port, pathname } = new URL(url);
   if (protocol !== "https:" && !isTrustedHost(env.trustedHosts, hostname, port))
-    return invalidField("url", "must begin with https://, unless its host is in LIGHTDESK_TRUSTED_HOSTS");
+    return createFieldFailure("url", "must begin with https://, unless its host is in LIGHTDESK_TRUSTED_HOSTS");
   if (format === "ntfy" && pathname.replaceAll("/", "") === "")
-    return invalidField("url", "must end with a topic, such as https://ntfy.sh/my-topic");
+    return createFieldFailure("url", "must end with a topic, such as https://ntfy.sh/my-topic");
   return undefined;
 }
 
-/** In the format of Standard Webhooks. */
-function makeSecret(): string {
+/** Creates a secret in the format of Standard Webhooks. */
+function createSecret(): string {
   return `whsec_${randomBytes(32).toString("base64")}`;
 }
 

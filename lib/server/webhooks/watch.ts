@@ -8,29 +8,29 @@ import { parseJson } from "@/lib/contract/json/parse-json";
 import { createLoop } from "@/lib/shared/async";
 import { type Feed } from "@/lib/shared/http-types";
 import { type Composition, type Webhooks } from "../composition-type";
-import { type BackgroundAccess, openUnattended } from "../connections/access";
+import { type BackgroundAccess, openForConsole } from "../connections/access";
 import { type Webhook } from "../store/webhooks";
 import { isEmbedded } from "../upstream/send";
 import { createDeliverer, RETRY_FOR_MS } from "./deliver";
-import { checkConnection, checkFailure, deliveriesOf, watchStateSchema } from "./detect-events";
+import { checkConnection, checkFailure, toDeliveries, watchStateSchema } from "./detect-events";
 
-/** How often webhooks are read, which another process may have changed. */
+/** How often webhooks are read, because another process may change them. */
 const POLL_MS = 5000;
 /** Another process takes over after this time. */
 const LEASE_MS = 60_000;
 const EVENT_WAIT_MS = 200;
-/** Between checks, also after events. The pause grows with the time that a check takes. */
+/** Minimum pause between checks, even after events. It grows with the duration of a check. */
 const MIN_PAUSE_MS = 1000;
 const PAUSE_FACTOR = 4;
 
-/** `isStale`: an event arrived during the check. `restsUntilMs`: the earliest time of the next check. */
-type WatchState = { dueMs: number; restsUntilMs: number; isChecking: boolean; isStale?: boolean; feed?: Feed };
+/** `isStale`: an event arrived during the check. `earliestCheckMs` is the earliest time of the next check. */
+type WatchState = { dueMs: number; earliestCheckMs: number; isChecking: boolean; isStale?: boolean; feed?: Feed };
 
 export function createWatcher(composition: Composition, onDeliveries: () => void) {
   const { store, log, now } = composition;
   const holder = randomUUID();
   const stopping = new AbortController();
-  const watched = new Map<string, WatchState>();
+  const watchStates = new Map<string, WatchState>();
   const checks = new Set<Promise<void>>();
   const loop = createLoop(
     () =>
@@ -43,19 +43,19 @@ export function createWatcher(composition: Composition, onDeliveries: () => void
 
   async function checkDue(): Promise<number> {
     const webhooks = await store.webhooks.watched();
-    for (const [id, { feed }] of watched) {
+    for (const [id, { feed }] of watchStates) {
       if (webhooks.has(id)) continue;
       feed?.stop();
-      watched.delete(id);
+      watchStates.delete(id);
     }
     for (const [id, hooks] of webhooks) {
-      const watchState = watched.get(id) ?? { dueMs: 0, restsUntilMs: 0, isChecking: false };
-      watched.set(id, watchState);
+      const watchState = watchStates.get(id) ?? { dueMs: 0, earliestCheckMs: 0, isChecking: false };
+      watchStates.set(id, watchState);
       if (watchState.isChecking || watchState.dueMs > performance.now()) continue;
       watchState.isChecking = true;
       watchState.isStale = false;
-      const begunMs = performance.now();
-      const running: Promise<void> = check(id, hooks, watchState)
+      const startedMs = performance.now();
+      const pendingCheck: Promise<void> = check(id, hooks, watchState)
         .catch((err: unknown) => {
           if (!stopping.signal.aborted) log.error({ err, connectionId: id }, "webhook watch failed");
           return POLL_MS;
@@ -63,14 +63,14 @@ export function createWatcher(composition: Composition, onDeliveries: () => void
         .then((waitMs) => {
           const endMs = performance.now();
           watchState.isChecking = false;
-          watchState.restsUntilMs = endMs + Math.max(MIN_PAUSE_MS, PAUSE_FACTOR * (endMs - begunMs));
-          watchState.dueMs = Math.max(watchState.restsUntilMs, endMs + (watchState.isStale ? EVENT_WAIT_MS : waitMs));
-          checks.delete(running);
+          watchState.earliestCheckMs = endMs + Math.max(MIN_PAUSE_MS, PAUSE_FACTOR * (endMs - startedMs));
+          watchState.dueMs = Math.max(watchState.earliestCheckMs, endMs + (watchState.isStale ? EVENT_WAIT_MS : waitMs));
+          checks.delete(pendingCheck);
           loop.wake();
         });
-      checks.add(running);
+      checks.add(pendingCheck);
     }
-    const due = [...watched.values()].map(({ isChecking, dueMs }) => (isChecking ? POLL_MS : dueMs - performance.now()));
+    const due = [...watchStates.values()].map(({ isChecking, dueMs }) => (isChecking ? POLL_MS : dueMs - performance.now()));
     return Math.max(20, Math.min(POLL_MS, ...due));
   }
 
@@ -79,34 +79,34 @@ export function createWatcher(composition: Composition, onDeliveries: () => void
     const watch = await store.webhooks.takeWatch(id, { holder, ms: LEASE_MS, now: now() });
     const connection = watch === undefined ? undefined : await store.connections.getFor("", id);
     if (watch === undefined || !connection) return POLL_MS;
-    const before = watchStateSchema.safeParse(parseJson(watch)).data;
+    const previousState = watchStateSchema.safeParse(parseJson(watch)).data;
     // Events from before a long downtime are not sent.
     const input = {
       composition,
       webhooks,
-      before: before && now() - before.atMs < RETRY_FOR_MS ? before : undefined,
+      before: previousState && now() - previousState.atMs < RETRY_FOR_MS ? previousState : undefined,
       signal: stopping.signal,
     };
-    const access = await openUnattended(composition, id);
+    const access = await openForConsole(composition, id);
     if (access.ok) await subscribe(access.value, watchState);
     const { state, detected, waitMs } = await (access.ok
       ? checkConnection(input, access.value)
       : checkFailure(input, connection, access.failure));
-    const deliveries = detected.flatMap((event) => deliveriesOf(event, webhooks, now()));
-    const after = writeExactJson(state);
-    if (after !== watch) await store.webhooks.recordWatch(id, { holder, state: after, deliveries, now: now() });
+    const deliveries = detected.flatMap((event) => toDeliveries(event, webhooks, now()));
+    const storedState = writeExactJson(state);
+    if (storedState !== watch) await store.webhooks.recordWatch(id, { holder, state: storedState, deliveries, now: now() });
     if (deliveries.length > 0) onDeliveries();
     return waitMs;
   }
 
-  /** The embedded service reports each change at once. */
+  /** Subscribes to the embedded service, which reports each change at once. */
   async function subscribe({ target, connection }: BackgroundAccess, watchState: WatchState): Promise<void> {
     if (!isEmbedded(connection.baseUrl) || watchState.feed) return;
     watchState.feed = await composition.listenTo(target, undefined, {
       send(message) {
         if (typeof message !== "string" || !/"type": ?"(status|execution_\w+)"/.test(message.slice(0, 100))) return;
         watchState.isStale = true;
-        const dueMs = Math.max(watchState.restsUntilMs, performance.now() + EVENT_WAIT_MS);
+        const dueMs = Math.max(watchState.earliestCheckMs, performance.now() + EVENT_WAIT_MS);
         if (watchState.isChecking || watchState.dueMs <= dueMs) return;
         watchState.dueMs = dueMs;
         loop.wake();
@@ -117,17 +117,17 @@ export function createWatcher(composition: Composition, onDeliveries: () => void
 
   return {
     start: loop.start,
-    /** A webhook was set up or changed. */
+    /** Call after a webhook was created or changed. */
     wake(connectionId: string): void {
-      const watchState = watched.get(connectionId);
+      const watchState = watchStates.get(connectionId);
       if (watchState) watchState.dueMs = 0;
       loop.wake();
     },
     async stop(): Promise<void> {
       stopping.abort();
-      for (const { feed } of watched.values()) feed?.stop();
+      for (const { feed } of watchStates.values()) feed?.stop();
       await Promise.all([loop.ended(), ...checks]);
-      if (watched.size > 0) await store.webhooks.releaseWatches(holder);
+      if (watchStates.size > 0) await store.webhooks.releaseWatches(holder);
     },
   };
 }

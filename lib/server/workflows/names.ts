@@ -5,42 +5,42 @@ import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { maskText } from "@/lib/contract/secrets/secret-texts";
-import { nameInExtraData } from "@/lib/contract/workflow/workflow-name";
+import { getNameInExtraData } from "@/lib/contract/workflow/workflow-name";
 import { type Composition, type Parts } from "../composition-type";
 import { findExpectedRuns } from "../job-index/run-times";
-import { indexOf } from "../upstream/answer-reader";
-import { classesIn } from "./seen-names";
+import { buildClassIndex } from "../upstream/answer-reader";
+import { listClasses } from "./seen-names";
 
-const MAX_ID = 200;
+const MAX_ID_LENGTH = 200;
 
-type From = { composition: Composition; connection: { id: string }; apiKey: string | undefined };
+type NameSource = { composition: Composition; connection: { id: string }; apiKey: string | undefined };
 
-/** `value` is masked, and so is what is added. `body` is the JSON body of the call, if it had one. */
-export async function withNames<T>(operation: Operation, from: From, value: T, body?: unknown): Promise<T>;
-export async function withNames(operation: Operation, from: From, value: unknown, body?: unknown): Promise<unknown> {
+/** `value` is masked, and so are the added fields. `body` is the JSON body of the call, if any. */
+export async function addWorkflowNames<T>(operation: Operation, from: NameSource, value: T, body?: unknown): Promise<T>;
+export async function addWorkflowNames(operation: Operation, from: NameSource, value: unknown, body?: unknown): Promise<unknown> {
   const { composition, connection } = from;
   if (operation.subject === "submission")
-    await recordNames(composition, connection.id, submittedId(body), nameInExtraData(objectOf(body)?.extra_data));
-  if (operation.subject === "nodes") composition.classNames.record(connection.id, indexOf(value));
+    await recordNames(composition, connection.id, getSubmittedWorkflowId(body), getNameInExtraData(objectOf(body)?.extra_data));
+  if (operation.subject === "nodes") composition.classNames.record(connection.id, buildClassIndex(value));
   if (operation.subject === "job")
     await recordNames(
       composition,
       connection.id,
       objectOf(value)?.workflow_id,
-      nameInExtraData(objectOf(objectOf(value)?.workflow)?.extra_data),
+      getNameInExtraData(objectOf(objectOf(value)?.workflow)?.extra_data),
     );
-  const response = await put(operation, from, value);
+  const response = await addResponseFields(operation, from, value);
   composition.seenNames.record(connection.id, response);
   return response;
 }
 
-async function put(operation: Operation, from: From, value: unknown): Promise<unknown> {
+async function addResponseFields(operation: Operation, from: NameSource, value: unknown): Promise<unknown> {
   const list = operation.subject === "jobs" || operation.subject === "history" ? operation.subject : undefined;
   const rows: unknown = list && objectOf(value)?.[list];
-  if (list && isObject(value) && Array.isArray(rows)) return { ...value, [list]: await named(from, rows) };
+  if (list && isObject(value) && Array.isArray(rows)) return { ...value, [list]: await addJobFields(from, rows) };
   if (operation.subject === "job") {
-    const class_names = from.composition.classNames.of(from.connection.id, classesIn(value));
-    const [job] = await named(from, [value]);
+    const class_names = from.composition.classNames.of(from.connection.id, listClasses(value));
+    const [job] = await addJobFields(from, [value]);
     const id = textOf(objectOf(value)?.id);
     const reruns = id === undefined ? [] : await from.composition.store.jobLabels.rerunsOf(from.connection.id, id);
     return isObject(job) ? { ...job, class_names, reruns: reruns.length > 0 ? maskSecrets(reruns) : undefined } : job;
@@ -56,48 +56,48 @@ async function recordNames(
 ): Promise<void> {
   const id = textOf(workflowId);
   const name = requestedName && maskText(requestedName);
-  if (!id || !name || id.length > MAX_ID) return;
+  if (!id || !name || id.length > MAX_ID_LENGTH) return;
   try {
     await store.workflowNames.remember(connectionId, id, name);
   } catch (err) {
-    // The job is already accepted: a failure now would invite a second submission.
+    // The job is already accepted, and a failure now would invite a second submission.
     log.error({ err, connectionId }, "workflow name write failed");
   }
 }
 
-function submittedId(body: unknown): unknown {
+function getSubmittedWorkflowId(body: unknown): unknown {
   return objectOf(objectOf(objectOf(objectOf(body)?.extra_data)?.extra_pnginfo)?.workflow)?.id;
 }
 
-const MAX_EXCERPT = 120;
+const MAX_EXCERPT_LENGTH = 120;
 
 /** The first text with more than one word or a non-ASCII character, on one line. Undefined if there is none. */
-function excerptOf(texts: string | undefined): string | undefined {
+function toExcerpt(texts: string | undefined): string | undefined {
   const line = texts?.split("\n").find((text) => /\s|[^\p{ASCII}]/u.test(text.trim()));
   if (line === undefined) return undefined;
   const letters = Array.from(line.trim().replaceAll(/\s+/gu, " "));
-  return letters.length > MAX_EXCERPT ? `${letters.slice(0, MAX_EXCERPT - 1).join("")}…` : letters.join("");
+  return letters.length > MAX_EXCERPT_LENGTH ? `${letters.slice(0, MAX_EXCERPT_LENGTH - 1).join("")}…` : letters.join("");
 }
 
-async function named({ composition, connection: { id: connectionId }, apiKey }: From, jobs: unknown[]): Promise<unknown[]> {
-  const literals = apiKey === undefined ? [] : [apiKey];
+async function addJobFields({ composition, connection: { id: connectionId }, apiKey }: NameSource, jobs: unknown[]): Promise<unknown[]> {
+  const secrets = apiKey === undefined ? [] : [apiKey];
   const { workflowNames, jobLabels, jobIndexStore, audit } = composition.store;
-  const workflowOf = (job: unknown) => textOf(objectOf(job)?.workflow_id);
-  const idOf = (job: unknown) => textOf(objectOf(job)?.id) ?? textOf(objectOf(job)?.prompt_id);
-  const ids = jobs.flatMap((job) => idOf(job) ?? []);
+  const getWorkflowId = (job: unknown) => textOf(objectOf(job)?.workflow_id);
+  const getJobId = (job: unknown) => textOf(objectOf(job)?.id) ?? textOf(objectOf(job)?.prompt_id);
+  const ids = jobs.flatMap((job) => getJobId(job) ?? []);
   const [names, labels, submitters, expectedRuns] = await Promise.all([
-    workflowNames.list(connectionId, [...new Set(jobs.flatMap((job) => workflowOf(job) ?? []))]),
+    workflowNames.list(connectionId, [...new Set(jobs.flatMap((job) => getWorkflowId(job) ?? []))]),
     jobLabels.list(connectionId, ids),
     audit.findFirstActors("submitPrompt", ids, connectionId),
     findExpectedRuns(composition, connectionId, jobs),
   ]);
-  const nameless = jobs.flatMap((job) => (names.has(workflowOf(job) ?? "") ? [] : (idOf(job) ?? [])));
-  const excerpts = await jobIndexStore.excerpts(connectionId, nameless);
+  const idsWithoutName = jobs.flatMap((job) => (names.has(getWorkflowId(job) ?? "") ? [] : (getJobId(job) ?? [])));
+  const excerpts = await jobIndexStore.excerpts(connectionId, idsWithoutName);
   return jobs.map((job) => {
     if (!isObject(job)) return job;
-    const excerpt = excerptOf(excerpts.get(idOf(job) ?? ""));
-    const [name, label, by] = [names.get(workflowOf(job) ?? ""), labels.get(idOf(job) ?? ""), submitters.get(idOf(job) ?? "")];
-    const expected = expectedRuns.get(idOf(job) ?? "");
+    const excerpt = toExcerpt(excerpts.get(getJobId(job) ?? ""));
+    const [name, label, by] = [names.get(getWorkflowId(job) ?? ""), labels.get(getJobId(job) ?? ""), submitters.get(getJobId(job) ?? "")];
+    const expected = expectedRuns.get(getJobId(job) ?? "");
     const isOwnField = (field: string) => field in job;
     if (
       !name &&
@@ -108,7 +108,7 @@ async function named({ composition, connection: { id: connectionId }, apiKey }: 
       !["submitted_by", "submitted_token", "rerun_of", "prompt_excerpt", "search_match", "expected_run"].some(isOwnField)
     )
       return job;
-    const added = {
+    const addedFields = {
       ...(name !== undefined && { workflow_name: name }),
       ...(label?.label !== undefined && { job_label: label.label }),
       prompt_excerpt: excerpt,
@@ -118,6 +118,6 @@ async function named({ composition, connection: { id: connectionId }, apiKey }: 
       submitted_token: by?.token,
       expected_run: expected,
     };
-    return { ...job, ...maskSecrets(added, literals) };
+    return { ...job, ...maskSecrets(addedFields, secrets) };
   });
 }

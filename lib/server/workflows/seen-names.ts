@@ -4,13 +4,13 @@ import "server-only";
 import { objectOf, textOf } from "@/lib/contract/json/json";
 import { createLru } from "@/lib/shared/lru";
 
-const MAX_COUNT = 20_000;
+const MAX_NAMES = 20_000;
 const MAX_LENGTH = 200;
 
 export type SeenNames = ReturnType<typeof createSeenNames>;
 
 export function createSeenNames() {
-  const seen = createLru<string, string>({ max: MAX_COUNT });
+  const namesById = createLru<string, string>({ max: MAX_NAMES });
   return {
     /** Stores names from a response that is or contains jobs or assets. */
     record(connectionId: string, response: unknown): void {
@@ -21,10 +21,10 @@ export function createSeenNames() {
         const job = [textOf(entry?.workflow_name), textOf(entry?.job_label)].filter(Boolean).join(" · ");
         const name = job || textOf(entry?.name);
         if (id === undefined || id.length > MAX_LENGTH || !name) continue;
-        seen.set(`${connectionId}\n${id}`, name.slice(0, MAX_LENGTH));
+        namesById.set(`${connectionId}\n${id}`, name.slice(0, MAX_LENGTH));
       }
     },
-    find: (connectionId: string, id: string): string | undefined => seen.get(`${connectionId}\n${id}`),
+    find: (connectionId: string, id: string): string | undefined => namesById.get(`${connectionId}\n${id}`),
   };
 }
 
@@ -47,18 +47,18 @@ export function createClassNames() {
     },
     of(connectionId: string, classes: readonly string[]): Record<string, string> | undefined {
       const names = namesByConnection.get(connectionId);
-      const entries = names ? classes.flatMap((className) => namedIn(names, className)) : [];
+      const entries = names ? classes.flatMap((className) => toNamePair(names, className)) : [];
       return entries.length === 0 ? undefined : Object.fromEntries(entries);
     },
   };
 }
 
-function namedIn(names: ReadonlyMap<string, string>, className: string): [string, string][] {
+function toNamePair(names: ReadonlyMap<string, string>, className: string): [string, string][] {
   const name = names.get(className);
   return name === undefined ? [] : [[className, name]];
 }
 
-export function classesIn(job: unknown): string[] {
+export function listClasses(job: unknown): string[] {
   const workflow = objectOf(objectOf(job)?.workflow);
   const classes = new Set<string>();
   for (const node of Object.values(objectOf(workflow?.prompt) ?? workflow ?? {})) {

@@ -1,7 +1,7 @@
 // Records when an asset's bytes were last read. Batched once a second, so that a gallery doesn't commit per image.
 
 import { sql } from "kysely";
-import { type Database, statement } from "../store/database";
+import { type Database, toStatement } from "../store/database";
 import { type StoredAsset } from "./asset-view";
 
 export type AccessTimes = ReturnType<typeof createAccessTimes>;
@@ -9,32 +9,32 @@ export type AccessTimes = ReturnType<typeof createAccessTimes>;
 const BATCH_SIZE = 500;
 
 export function createAccessTimes(database: Pick<Database, "commit">, now: () => number) {
-  const unwritten = new Map<number, number>();
-  /** Times of the last commit. While it runs they are in no row; after it, rows that were read earlier still lack them. */
+  const pendingTimes = new Map<number, number>();
+  /** Times of the last commit. While it runs they are in no row, and rows that were read before its end still lack them. */
   let timesInCommit = new Map<number, number>();
   let pendingCommit: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
 
   async function write(): Promise<void> {
-    if (unwritten.size === 0) return;
-    timesInCommit = new Map(unwritten);
-    unwritten.clear();
+    if (pendingTimes.size === 0) return;
+    timesInCommit = new Map(pendingTimes);
+    pendingTimes.clear();
     try {
-      // PostgreSQL reads the values of a list as text unless they are cast.
+      // PostgreSQL reads values of a list as text unless they are cast.
       const times = [...timesInCommit].map(([seq, at]) => sql`(cast(${seq} as bigint), cast(${at} as bigint))`);
       await database.commit(async (tx) => {
         for (let from = 0; from < times.length; from += BATCH_SIZE) {
           const batch = sql.join(times.slice(from, from + BATCH_SIZE));
           await tx.run(
             // Another process may have written a later time.
-            statement(
+            toStatement(
               sql`update assets set last_access_time = ${tx.dialect.greater(sql.ref("last_access_time"), sql.ref("times.column2"))} from (values ${batch}) as times where seq = times.column1`,
             ),
           );
         }
       });
     } catch {
-      // A full disk must not keep users from reading; the next read of an asset records its time again.
+      // A full disk must not keep users from reading. The next read of an asset records its time again.
       timesInCommit = new Map();
     }
   }
@@ -49,12 +49,12 @@ export function createAccessTimes(database: Pick<Database, "commit">, now: () =>
   return {
     flush,
     touch(asset: StoredAsset): void {
-      unwritten.set(asset.seq, now());
+      pendingTimes.set(asset.seq, now());
       timer ??= setTimeout(() => void flush(), 1000).unref();
     },
     fresh: (asset: StoredAsset): StoredAsset => ({
       ...asset,
-      last_access_time: unwritten.get(asset.seq) ?? Math.max(timesInCommit.get(asset.seq) ?? 0, asset.last_access_time),
+      last_access_time: pendingTimes.get(asset.seq) ?? Math.max(timesInCommit.get(asset.seq) ?? 0, asset.last_access_time),
     }),
   };
 }

@@ -1,4 +1,4 @@
-// Reads assets, and shows them as the interface does.
+// Reads assets and converts them to the API's format.
 
 import { type Selectable } from "kysely";
 import { isObject } from "@/lib/contract/json/json";
@@ -6,19 +6,19 @@ import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { query, type Reader } from "../store/database";
 import { type AssetRow } from "../store/schema";
 import { PUBLIC_OWNER } from "../users/keys";
-import { extensionOf, isImage, previewKindOf } from "./media-type";
+import { getExtension, getPreviewKind, isImage } from "./media-type";
 
-export function fileNameOf(asset: { hash: string; media_type: string; name: string }): string {
-  return `${asset.hash}.${extensionOf(asset.media_type, asset.name)}`;
+export function getFileName(asset: { hash: string; media_type: string; name: string }): string {
+  return `${asset.hash}.${getExtension(asset.media_type, asset.name)}`;
 }
 
-function typeOf(tags: readonly string[]): "input" | "output" | "temp" {
+function getType(tags: readonly string[]): "input" | "output" | "temp" {
   return tags.includes("output") ? "output" : tags.includes("temp") ? "temp" : "input";
 }
 
 const PREVIEW_EDGE = 512;
-/** Kinds whose preview shows something of the content; an icon of the kind alone is not worth a URL. */
-const previewed = new Set(["image", "video", "audio"]);
+/** Kinds whose preview shows the content. An icon of the kind alone needs no URL. */
+const previewKinds = new Set(["image", "video", "audio"]);
 
 export function toAsset(asset: StoredAsset, baseUrl: string, previews: Previews = new Map(), createdNew?: boolean) {
   // If the chosen preview was deleted or is not visible to the user, the asset is shown without it.
@@ -28,13 +28,13 @@ export function toAsset(asset: StoredAsset, baseUrl: string, previews: Previews 
     id: asset.id,
     name: asset.name,
     size: asset.size,
-    // Newer services of the interface use the names `hash` and `job_id`; both names are sent.
+    // Newer services of the API use the names `hash` and `job_id`, so both names are sent.
     asset_hash: `blake3:${asset.hash}`,
     hash: `blake3:${asset.hash}`,
     mime_type: asset.mime_type ?? asset.media_type,
     tags: asset.tags,
     user_metadata: readMetadata(asset.metadata),
-    ...(previewed.has(previewKindOf(previewAsset.media_type, fileNameOf(previewAsset))) && {
+    ...(previewKinds.has(getPreviewKind(previewAsset.media_type, getFileName(previewAsset))) && {
       preview_url: previewUrl(previewAsset, baseUrl),
     }),
     preview_id: chosenPreview?.id ?? (isImage(asset.media_type) || asset.preview_id === asset.id ? asset.id : null),
@@ -49,11 +49,11 @@ export function toAsset(asset: StoredAsset, baseUrl: string, previews: Previews 
 }
 
 function previewUrl(asset: StoredAsset, baseUrl: string): string {
-  const query = new URLSearchParams({ filename: fileNameOf(asset), type: typeOf(asset.tags), res: String(PREVIEW_EDGE) });
+  const query = new URLSearchParams({ filename: getFileName(asset), type: getType(asset.tags), res: String(PREVIEW_EDGE) });
   return `${baseUrl}/api/view?${query.toString()}`;
 }
 
-/** Damaged metadata reads as empty: one damaged row must not break the whole list. */
+/** Damaged metadata counts as empty, because one damaged row must not break the whole list. */
 export function readMetadata(text: string): Record<string, unknown> {
   try {
     const value: unknown = parseExactJson(text);
@@ -63,37 +63,41 @@ export function readMetadata(text: string): Record<string, unknown> {
   }
 }
 
-const LAST_MOMENT = 8.64e15;
+const MAX_DATE_MS = 8.64e15;
 
 function toIso(at: number): string {
-  return new Date(Math.min(Math.max(at, 0), LAST_MOMENT)).toISOString();
+  return new Date(Math.min(Math.max(at, 0), MAX_DATE_MS)).toISOString();
 }
 
 export type StoredAsset = Selectable<AssetRow> & { media_type: string; tags: string[] };
 
-const withBytes = query.selectFrom("assets").innerJoin("blobs", "blobs.hash", "assets.hash").selectAll("assets").select("blobs.media_type");
+const assetsWithBlobs = query
+  .selectFrom("assets")
+  .innerJoin("blobs", "blobs.hash", "assets.hash")
+  .selectAll("assets")
+  .select("blobs.media_type");
 
 export async function findAsset(reader: Reader, id: string, owners: readonly number[]): Promise<StoredAsset | undefined> {
-  const row = await reader.row(withBytes.where("assets.id", "=", id.toLowerCase()).where("owner_id", "in", owners));
+  const row = await reader.row(assetsWithBlobs.where("assets.id", "=", id.toLowerCase()).where("owner_id", "in", owners));
   return row && (await attachTags(reader, [row]))[0];
 }
 
 export async function readAssets(reader: Reader, seqs: readonly number[]): Promise<StoredAsset[]> {
   if (seqs.length === 0) return [];
-  const rows = new Map((await reader.rows(withBytes.where("assets.seq", "in", seqs))).map((row) => [row.seq, row]));
+  const rows = new Map((await reader.rows(assetsWithBlobs.where("assets.seq", "in", seqs))).map((row) => [row.seq, row]));
   return attachTags(
     reader,
     seqs.flatMap((seq) => rows.get(seq) ?? []),
   );
 }
 
-/** By id: the assets that are chosen as previews of other assets, as far as the user may see them. */
+/** Assets that other assets use as previews, by id, if the user may see them. */
 export type Previews = ReadonlyMap<string, StoredAsset>;
 
 export async function readPreviews(reader: Reader, userId: number, assets: readonly StoredAsset[]): Promise<Previews> {
   const ids = new Set(assets.flatMap((asset) => (asset.preview_id === null || asset.preview_id === asset.id ? [] : asset.preview_id)));
   if (ids.size === 0) return new Map();
-  const rows = await reader.rows(withBytes.where("assets.id", "in", [...ids]).where("owner_id", "in", [userId, PUBLIC_OWNER]));
+  const rows = await reader.rows(assetsWithBlobs.where("assets.id", "in", [...ids]).where("owner_id", "in", [userId, PUBLIC_OWNER]));
   return new Map((await attachTags(reader, rows)).map((preview) => [preview.id, preview]));
 }
 

@@ -2,16 +2,16 @@ import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { type Readable } from "node:stream";
-import { codeOf } from "@/lib/shared/error-codes";
+import { getErrorCode } from "@/lib/shared/error-codes";
 import { ServiceError } from "../service-error";
 import { type StagedFile } from "./staged-file";
 
 export type StoredBytes = {
   size: number;
   modifiedMs: number;
-  /** For requests that read nothing: refuses missing bytes. Absent if opening has already checked this. */
+  /** Throws if bytes are missing, for requests that read nothing. Absent if opening has already checked it. */
   check?(): Promise<void>;
-  /** From `start` to `end`, both included. Call it instead of `close`. */
+  /** Reads from `start` to `end`, both included. Call it instead of `close`. */
   read(start: number, end: number): Promise<Readable>;
   close(): Promise<void>;
   address?(headers: ContentHeaders): Promise<string>;
@@ -24,7 +24,7 @@ const REMEDY = "Upload the file again, or ask the operator to restore it from a 
 
 export async function openFile(path: string): Promise<StoredBytes> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch((error: unknown) => {
-    const code = codeOf(error);
+    const code = getErrorCode(error);
     if (code !== "ENOENT" && code !== "ELOOP" && code !== "ENOTDIR") throw error;
     throw missingBytes();
   });
@@ -55,12 +55,12 @@ export type Content = Pick<StagedFile, "path" | "hash" | "size">;
 export type BlobBackend = {
   /** For workers: local files by hash, in the layout of `blobPath`. Missing files are not fetched. */
   folder: string;
-  /** Stores a staged file under its hash. The caller holds the hash, has synced the bytes, and removes the staged file itself. */
+  /** Stores a staged file under its hash. The caller holds the hash, has synced the bytes, and removes the staged file. */
   adopt(staged: Content): Promise<void>;
   has(hash: string): Promise<boolean>;
-  /** `size`: the size that the bytes were stored with. */
+  /** `size` is the size that the bytes were stored with. */
   open(hash: string, size: number): Promise<StoredBytes>;
-  /** For code that reads files: each file is at its path until `use` has ended. If bytes are missing, there is no file at their path. */
+  /** For code that reads files: each file is at its path until `use` has ended. If bytes are missing, there is no file at the path. */
   withFiles<T>(hashes: readonly string[], use: (pathOf: (hash: string) => string) => Promise<T>): Promise<T>;
   remove(hash: string): Promise<void>;
   list(): AsyncIterable<string>;
@@ -68,7 +68,7 @@ export type BlobBackend = {
   sweepCache?(named: FindReferenced): Promise<number>;
 };
 
-/** Hashes that are being named at this moment and must not be removed. */
+/** Hashes that are being referenced right now and must not be removed. */
 export type BlobHolds = {
   hold<T>(hashes: readonly string[], work: () => Promise<T>): Promise<T>;
   removeUnused(hash: string, remove: () => Promise<void>): Promise<boolean>;
@@ -84,16 +84,16 @@ export type BlobStore = Omit<BlobBackend, "remove" | "list" | "tidy" | "sweepCac
 
 export type FindReferenced = (hashes: readonly string[]) => Promise<ReadonlySet<string>>;
 
-const SWEPT_AT_ONCE = 500;
+const SWEEP_BATCH_SIZE = 500;
 
-export function createBlobStore(backend: BlobBackend, { hold, removeUnused }: BlobHolds, named: FindReferenced): BlobStore {
+export function createBlobStore(backend: BlobBackend, { hold, removeUnused }: BlobHolds, findReferenced: FindReferenced): BlobStore {
   const { folder, adopt, has, open, withFiles } = backend;
   const remove = (hash: string) => removeUnused(hash, () => backend.remove(hash));
 
-  async function* pages(): AsyncGenerator<string[]> {
+  async function* listPages(): AsyncGenerator<string[]> {
     let page: string[] = [];
     for await (const hash of backend.list()) {
-      if (page.push(hash) < SWEPT_AT_ONCE) continue;
+      if (page.push(hash) < SWEEP_BATCH_SIZE) continue;
       yield page;
       page = [];
     }
@@ -109,12 +109,12 @@ export function createBlobStore(backend: BlobBackend, { hold, removeUnused }: Bl
     hold,
     drop: async (hash) => void (await remove(hash)),
 
-    sweepCache: async () => (await backend.sweepCache?.(named)) ?? 0,
+    sweepCache: async () => (await backend.sweepCache?.(findReferenced)) ?? 0,
 
     async sweep(canContinue) {
       let removed = 0;
-      for await (const page of pages()) {
-        const rows = await named(page);
+      for await (const page of listPages()) {
+        const rows = await findReferenced(page);
         for (const hash of page) {
           if (!canContinue()) return removed;
           if (!rows.has(hash) && (await remove(hash))) removed += 1;
@@ -126,12 +126,12 @@ export function createBlobStore(backend: BlobBackend, { hold, removeUnused }: Bl
   };
 }
 
-export function createOwnHolds(named: FindReferenced): BlobHolds {
+export function createLocalHolds(findReferenced: FindReferenced): BlobHolds {
   const holdCounts = new Map<string, number>();
   const removing = new Map<string, Promise<unknown>>();
 
-  async function removeUnnamed(hash: string, remove: () => Promise<void>): Promise<boolean> {
-    if ((await named([hash])).has(hash)) return false;
+  async function removeUnreferenced(hash: string, remove: () => Promise<void>): Promise<boolean> {
+    if ((await findReferenced([hash])).has(hash)) return false;
     await remove();
     return true;
   }
@@ -146,7 +146,7 @@ export function createOwnHolds(named: FindReferenced): BlobHolds {
     async hold(hashes, work) {
       for (const hash of hashes) holdCounts.set(hash, (holdCounts.get(hash) ?? 0) + 1);
       try {
-        // Waits for removals under way first: what is stored now must stay.
+        // Waits for pending removals, because what is stored now must not be removed.
         await Promise.allSettled(hashes.flatMap((hash) => removing.get(hash) ?? []));
         return await work();
       } finally {
@@ -155,10 +155,10 @@ export function createOwnHolds(named: FindReferenced): BlobHolds {
     },
 
     async removeUnused(hash, remove) {
-      // `hold` waits until this removal has ended, and earlier holders have already committed the rows that name the hash.
+      // `hold` waits until this removal has ended, and earlier holders have already committed the rows that reference the hash.
       while (removing.has(hash)) await removing.get(hash)?.catch(() => undefined);
       if (holdCounts.has(hash)) return false;
-      const removal = removeUnnamed(hash, remove).finally(() => removing.delete(hash));
+      const removal = removeUnreferenced(hash, remove).finally(() => removing.delete(hash));
       removing.set(hash, removal);
       return removal;
     },

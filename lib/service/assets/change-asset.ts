@@ -1,4 +1,4 @@
-// Edits, tags and deletes assets. A blob is removed once no asset, user file or unfinished job names it.
+// Edits, tags and deletes assets. A blob is removed once no asset, user file or unfinished job references it.
 
 import { sql } from "kysely";
 import { type z } from "zod";
@@ -9,23 +9,23 @@ import { foldName } from "@/lib/shared/text";
 import { ServiceError } from "../service-error";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
 import { PUBLIC_OWNER } from "../users/keys";
-import { fileNameOf, findAsset, type StoredAsset } from "./asset-view";
+import { findAsset, getFileName, type StoredAsset } from "./asset-view";
 import { type BlobStore } from "./blob-store";
-import { byHash } from "./file-names";
-import { type AssetFilter, type AssetSearch, ownersOf, readFilter } from "./search/asset-search";
+import { findByHash } from "./file-names";
+import { type AssetFilter, type AssetSearch, getOwners, parseFilter } from "./search/asset-search";
 import { type Thumbnails } from "./thumbnails";
 
 type AssetEdit = z.output<typeof assetEditBodySchema>;
 type Stores = { database: Database; blobs: BlobStore; thumbnails: Thumbnails };
 
-/** The user's own asset or a public one; any other answers as if it did not exist. */
+/** Returns the user's own asset or a public one. Other assets count as missing. */
 export async function requireAsset(reader: Reader, userId: number, id: string): Promise<StoredAsset> {
   const asset = await findAsset(reader, id, [userId, PUBLIC_OWNER]);
-  if (!asset) throw noAsset();
+  if (!asset) throw assetNotFound();
   return asset;
 }
 
-function noAsset(): ServiceError {
+function assetNotFound(): ServiceError {
   return new ServiceError("NOT_FOUND", "There is no such asset.");
 }
 
@@ -63,11 +63,11 @@ export async function editAsset(tx: Transaction, asset: StoredAsset, edit: Asset
 export async function deleteAsset(stores: Stores, asset: StoredAsset): Promise<void> {
   const { database } = stores;
   await database.commitFreeing(async (tx) => {
-    // Of several concurrent requests one deletes the asset; for the others it is gone.
-    if ((await tx.run(query.deleteFrom("assets").where("seq", "=", asset.seq))) === 0) throw noAsset();
-    if ((await byHash(tx, asset.owner_id, asset.hash)) !== undefined) return;
+    // Of several concurrent requests, one deletes the asset, and for the others it is missing.
+    if ((await tx.run(query.deleteFrom("assets").where("seq", "=", asset.seq))) === 0) throw assetNotFound();
+    if ((await findByHash(tx, asset.owner_id, asset.hash)) !== undefined) return;
     const layers = query.deleteFrom("mask_layers").where("owner_id", "=", asset.owner_id);
-    await tx.run(layers.where("result", "=", fileNameOf(asset)));
+    await tx.run(layers.where("result", "=", getFileName(asset)));
   });
   await collectBlob(stores, asset.hash);
 }
@@ -75,14 +75,14 @@ export async function deleteAsset(stores: Stores, asset: StoredAsset): Promise<v
 /** Removes the row of a blob that nothing references, then its bytes. */
 export async function collectBlob(stores: Stores, hash: string): Promise<void> {
   const { database, blobs, thumbnails } = stores;
-  const unnamed = await database.commitFreeing(async (tx) => {
-    const named =
+  const isUnreferenced = await database.commitFreeing(async (tx) => {
+    const reference =
       (await tx.row(query.selectFrom("assets").select("seq").where("hash", "=", hash).limit(1))) ??
       (await tx.row(query.selectFrom("user_files").select("path").where("hash", "=", hash).limit(1))) ??
       (await tx.row(query.selectFrom("job_images").select("job_seq").where("hash", "=", hash).limit(1)));
-    return named === undefined && (await tx.run(query.deleteFrom("blobs").where("hash", "=", hash))) === 1;
+    return reference === undefined && (await tx.run(query.deleteFrom("blobs").where("hash", "=", hash))) === 1;
   });
-  if (!unnamed) return;
+  if (!isUnreferenced) return;
   await blobs.drop(hash);
   await thumbnails.forget(hash);
 }
@@ -94,14 +94,14 @@ export async function withBlobRow(reader: Reader, hashes: readonly string[]): Pr
 }
 
 export async function addTags(tx: Transaction, assetSeq: number, tags: readonly string[], at: number) {
-  const before = await tagsOf(tx, assetSeq);
+  const previousTags = await readTags(tx, assetSeq);
   const uniqueTags = [...new Set(tags)];
-  const added = uniqueTags.filter((tag) => !before.includes(tag));
+  const addedTags = uniqueTags.filter((tag) => !previousTags.includes(tag));
   const { maxTagsPerAsset: maxTags = Infinity } = tx.limits;
-  if (before.length + added.length > maxTags) {
+  if (previousTags.length + addedTags.length > maxTags) {
     throw new ServiceError("INVALID_BODY", `tags: an asset has at most ${maxTags} tags.`, { field: "tags" });
   }
-  if (added.length > 0) {
+  if (addedTags.length > 0) {
     const last = await tx.row(
       query
         .selectFrom("asset_tags")
@@ -109,37 +109,37 @@ export async function addTags(tx: Transaction, assetSeq: number, tags: readonly 
         .where("asset_seq", "=", assetSeq),
     );
     const from = Number(last?.position ?? 0) + 1;
-    const rows = added.map((tag, index) => ({ asset_seq: assetSeq, tag, position: from + index }));
+    const rows = addedTags.map((tag, index) => ({ asset_seq: assetSeq, tag, position: from + index }));
     await tx.run(query.insertInto("asset_tags").values(rows));
     await touch(tx, assetSeq, at);
   }
   return {
-    total_tags: [...before, ...added],
-    added,
-    already_present: uniqueTags.filter((tag) => before.includes(tag)),
+    total_tags: [...previousTags, ...addedTags],
+    added: addedTags,
+    already_present: uniqueTags.filter((tag) => previousTags.includes(tag)),
     removed: [],
     not_present: [],
   };
 }
 
 export async function removeTags(tx: Transaction, assetSeq: number, tags: readonly string[], at: number) {
-  const before = await tagsOf(tx, assetSeq);
+  const previousTags = await readTags(tx, assetSeq);
   const uniqueTags = [...new Set(tags)];
-  const removed = uniqueTags.filter((tag) => before.includes(tag));
-  if (removed.length > 0) {
-    await tx.run(query.deleteFrom("asset_tags").where("asset_seq", "=", assetSeq).where("tag", "in", removed));
+  const removedTags = uniqueTags.filter((tag) => previousTags.includes(tag));
+  if (removedTags.length > 0) {
+    await tx.run(query.deleteFrom("asset_tags").where("asset_seq", "=", assetSeq).where("tag", "in", removedTags));
     await touch(tx, assetSeq, at);
   }
   return {
-    total_tags: before.filter((tag) => !removed.includes(tag)),
-    removed,
-    not_present: uniqueTags.filter((tag) => !before.includes(tag)),
+    total_tags: previousTags.filter((tag) => !removedTags.includes(tag)),
+    removed: removedTags,
+    not_present: uniqueTags.filter((tag) => !previousTags.includes(tag)),
     added: [],
     already_present: [],
   };
 }
 
-async function tagsOf(tx: Transaction, assetSeq: number): Promise<string[]> {
+async function readTags(tx: Transaction, assetSeq: number): Promise<string[]> {
   const rows = await tx.rows(query.selectFrom("asset_tags").select("tag").where("asset_seq", "=", assetSeq).orderBy("position"));
   return rows.map((row) => row.tag);
 }
@@ -154,10 +154,10 @@ export async function listTags(reader: Reader, userId: number, tagsQuery: TagsQu
   let counts = query
     .selectFrom("tag_counts")
     .select(({ fn }) => ["tag as name", fn.sum<number>("n").as("count")])
-    .where("owner_id", "in", ownersOf(userId, tagsQuery.include_public))
+    .where("owner_id", "in", getOwners(userId, tagsQuery.include_public))
     .groupBy("tag");
   if (tagsQuery.prefix) counts = counts.where(sql<boolean>`substr(tag, 1, length(${tagsQuery.prefix})) = ${tagsQuery.prefix}`);
-  // A tag that no asset carries any more keeps its row, with 0.
+  // A tag without assets keeps its row, with a count of 0.
   if (!tagsQuery.include_zero) counts = counts.where("n", ">", 0);
   const total = (await reader.row(query.selectFrom(counts.as("tags")).select(({ fn }) => fn.countAll<number>().as("n"))))?.n ?? 0;
   const ordered = tagsQuery.order === "name_asc" ? counts.orderBy("tag") : counts.orderBy("count", "desc").orderBy("tag");
@@ -170,7 +170,7 @@ export async function refineTags(
   userId: number,
   filter: AssetFilter & { limit: number },
 ): Promise<Record<string, number>> {
-  const counts = await assetSearch.countTags(userId, readFilter(filter), filter.include_public);
+  const counts = await assetSearch.countTags(userId, parseFilter(filter), filter.include_public);
   const ranked = [...counts].filter(([, n]) => n > 0).sort(([tag, n], [other, m]) => m - n || (tag < other ? -1 : 1));
   return Object.fromEntries(ranked.slice(0, filter.limit));
 }

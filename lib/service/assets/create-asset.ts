@@ -7,15 +7,15 @@ import { toFileName } from "@/lib/contract/plain-line";
 import { foldName, toUuid } from "@/lib/shared/text";
 import { newId } from "../new-id";
 import { type ServiceLog } from "../options";
-import { asStorageFailure, ServiceError } from "../service-error";
+import { ServiceError, toStorageFailure } from "../service-error";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
 import { type AssetOrigin } from "../store/schema";
 import { PUBLIC_OWNER } from "../users/keys";
 import { findAsset, readAssets, type StoredAsset } from "./asset-view";
 import { type BlobStore } from "./blob-store";
 import { addTags } from "./change-asset";
-import { byHash } from "./file-names";
-import { requireRoom } from "./quota";
+import { findByHash } from "./file-names";
+import { requireQuota } from "./quota";
 import { type StagedFile, stageStream } from "./staged-file";
 
 type AssetToInsert = {
@@ -32,7 +32,7 @@ type AssetToInsert = {
 };
 
 export async function insertAsset(tx: Transaction, asset: AssetToInsert, at: number): Promise<number> {
-  await requireRoom(tx, asset.ownerId, asset.content);
+  await requireQuota(tx, asset.ownerId, asset.content);
   const name = toFileName(asset.name);
   const inserted = await tx.row(
     query
@@ -78,15 +78,15 @@ export type CreatedAsset = { asset: StoredAsset; createdNew: boolean };
 type Stores = { database: Database; blobs: BlobStore; now: () => number };
 
 export async function createFromStaged(stores: Stores, staged: StagedFile, newAsset: NewAsset): Promise<CreatedAsset> {
-  const [created] = await createTogether(stores, [{ staged, newAsset }]);
+  const [created] = await createAll(stores, [{ staged, newAsset }]);
   if (!created) throw new Error("nothing was created");
   return created;
 }
 
-export async function createTogether(
+export async function createAll(
   stores: Stores,
   files: readonly { staged: StagedFile; newAsset: NewAsset }[],
-  also: (tx: Transaction, created: readonly CreatedAsset[]) => Promise<void> = () => Promise.resolve(),
+  afterCreate: (tx: Transaction, created: readonly CreatedAsset[]) => Promise<void> = () => Promise.resolve(),
 ): Promise<CreatedAsset[]> {
   const hashes = files.map(({ staged }) => staged.hash);
   try {
@@ -95,20 +95,20 @@ export async function createTogether(
       return stores.database.commit(async (tx) => {
         const at = stores.now();
         const created: CreatedAsset[] = [];
-        // One after the other, since the same content may appear twice.
+        // Created sequentially, because the same content may appear twice.
         for (const { staged, newAsset } of files)
           created.push(await findOrInsert(tx, staged, newAsset, at, () => insertBlob(tx, staged, at)));
-        await also(tx, created);
+        await afterCreate(tx, created);
         return created;
       });
     });
   } finally {
-    // Bytes that were refused or turned out not to be needed must not stay on the disk without a row.
+    // Bytes that were rejected or not needed must not remain on the disk without a row.
     for (const hash of hashes) await stores.blobs.drop(hash);
   }
 }
 
-/** From content that the user may already see (own or public) and that is really on disk. */
+/** For content that the user may already see (own or public) and whose bytes are stored. */
 export async function createFromHash(stores: Stores, hash: string, newAsset: NewAsset): Promise<CreatedAsset> {
   const created = await createIfStored(stores, hash, newAsset);
   if (!created) throw new ServiceError("NOT_FOUND", "You have no content with this hash.");
@@ -119,19 +119,19 @@ export async function createIfStored(
   stores: Stores,
   hash: string,
   newAsset: NewAsset,
-  also: (tx: Transaction, created: CreatedAsset) => Promise<void> = () => Promise.resolve(),
+  afterCreate: (tx: Transaction, created: CreatedAsset) => Promise<void> = () => Promise.resolve(),
 ): Promise<CreatedAsset | undefined> {
   if (!(await isStored(stores, newAsset.ownerId, hash))) return undefined;
   return stores.database.commit(async (tx) => {
     const source = await findVisibleContent(tx, newAsset.ownerId, hash);
     if (!source) return undefined;
     const created = await findOrInsert(tx, source, { ...newAsset, name: newAsset.name || source.name }, stores.now());
-    await also(tx, created);
+    await afterCreate(tx, created);
     return created;
   });
 }
 
-/** Content whose bytes were lost counts as absent; sending it again restores it. */
+/** Content whose bytes were lost counts as absent. Uploading it again restores it. */
 export async function isStored(stores: Pick<Stores, "database" | "blobs">, userId: number, hash: string): Promise<boolean> {
   const content = await findVisibleContent(stores.database, userId, hash);
   return content !== undefined && (await stores.blobs.has(content.hash));
@@ -144,7 +144,7 @@ async function findVisibleContent(reader: Reader, userId: number, hash: string):
       ? [digest]
       : (await reader.rows(query.selectFrom("blobs").select("hash").where("sha256", "=", digest))).map((row) => row.hash);
   for (const blake3 of hashes) {
-    const seq = await byHash(reader, userId, blake3);
+    const seq = await findByHash(reader, userId, blake3);
     if (seq !== undefined) return (await readAssets(reader, [seq]))[0];
   }
   return undefined;
@@ -184,14 +184,14 @@ async function findOrInsert(
 
 async function findExisting(tx: Transaction, hash: string, newAsset: NewAsset): Promise<StoredAsset | undefined> {
   if (newAsset.id !== undefined) {
-    const own = await findAsset(tx, newAsset.id, [newAsset.ownerId]);
-    if (own) return own;
+    const ownAsset = await findAsset(tx, newAsset.id, [newAsset.ownerId]);
+    if (ownAsset) return ownAsset;
     const existing = await tx.row(query.selectFrom("assets").select("seq").where("id", "=", newAsset.id));
     if (existing) throw new ServiceError("ASSET_ID_UNAVAILABLE", "This id cannot be used for a new asset.", { field: "id" });
   }
-  const seq = await byHash(tx, newAsset.ownerId, hash);
-  const [found] = seq === undefined ? [] : await readAssets(tx, [seq]);
-  return found?.owner_id === newAsset.ownerId ? found : undefined;
+  const seq = await findByHash(tx, newAsset.ownerId, hash);
+  const [assetWithContent] = seq === undefined ? [] : await readAssets(tx, [seq]);
+  return assetWithContent?.owner_id === newAsset.ownerId ? assetWithContent : undefined;
 }
 
 async function requirePreview(tx: Transaction, newAsset: NewAsset): Promise<void> {
@@ -212,8 +212,8 @@ export async function shipPublicAssets(stores: ShippingStores, imagesDir: string
     try {
       await shipAsset(stores, join(imagesDir, name), name);
     } catch (error) {
-      // A full disk must not keep the service from starting: users can delete something only while it runs.
-      if (!asStorageFailure(error)) throw error;
+      // A full disk must not keep the service from starting, because users can free space only while it runs.
+      if (!toStorageFailure(error)) throw error;
       stores.log.error({ err: error, name }, "sample image write failed");
     }
   }
@@ -228,12 +228,12 @@ async function shipAsset(stores: ShippingStores, path: string, name: string): Pr
       await database.commit(async (tx) => {
         const at = stores.now();
         await insertBlob(tx, staged, at);
-        const shipped = await tx.row(
+        const shippedAsset = await tx.row(
           query.selectFrom("assets").select(["seq", "hash"]).where("owner_id", "=", PUBLIC_OWNER).where("name", "=", name),
         );
-        if (!shipped) {
+        if (!shippedAsset) {
           const asset = {
-            id: idOf(name),
+            id: createAssetId(name),
             ownerId: PUBLIC_OWNER,
             origin: "shipped",
             content: staged,
@@ -242,9 +242,9 @@ async function shipAsset(stores: ShippingStores, path: string, name: string): Pr
             metadata: {},
           } as const;
           await insertAsset(tx, asset, at);
-        } else if (shipped.hash !== staged.hash) {
+        } else if (shippedAsset.hash !== staged.hash) {
           await tx.run(
-            query.updateTable("assets").set({ hash: staged.hash, size: staged.size, updated_at: at }).where("seq", "=", shipped.seq),
+            query.updateTable("assets").set({ hash: staged.hash, size: staged.size, updated_at: at }).where("seq", "=", shippedAsset.seq),
           );
         }
       });
@@ -254,7 +254,7 @@ async function shipAsset(stores: ShippingStores, path: string, name: string): Pr
   }
 }
 
-/** The same on every machine, so that links to a sample's image stay valid. */
-function idOf(name: string): string {
+/** The same on every machine, so that links to sample images remain valid. */
+function createAssetId(name: string): string {
   return toUuid(createHash("sha256").update(`lightdesk public asset ${name}`).digest("hex"), 8);
 }

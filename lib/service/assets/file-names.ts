@@ -3,14 +3,14 @@
 
 import { basename } from "node:path/posix";
 import { type RawBuilder, sql } from "kysely";
-import { query, type Reader, statement } from "../store/database";
+import { query, type Reader, toStatement } from "../store/database";
 import { PUBLIC_OWNER } from "../users/keys";
 import { readAssets, type StoredAsset } from "./asset-view";
 import { rasterTypes } from "./media-type";
 
 const hashName = /^(?:blake3:)?([0-9a-f]{64})(?:\.[A-Za-z0-9]{1,12})?$/;
 const annotation = / ?\[(input|output|temp)\]$/;
-/** For a name with its folders. Names that a job reads are indexed, and PostgreSQL takes at most 2,704 bytes in that index. */
+/** Limit for a name with its folders. Names that a job reads are indexed, and PostgreSQL indexes at most 2,704 bytes. */
 const MAX_NAME_BYTES = 2000;
 const BATCH_SIZE = 500;
 
@@ -19,7 +19,7 @@ export async function findByName(reader: Reader, userId: number, name: string): 
   return seq === undefined ? undefined : (await readAssets(reader, [seq]))[0];
 }
 
-/** The content of each name that means a file. A file that is no image hides an older image of the same name, as in GET /api/view. */
+/** The content for each name of a file. A file that is no image hides an older image of the same name, as in GET /api/view. */
 export async function findFiles(
   reader: Reader,
   userId: number,
@@ -48,34 +48,34 @@ async function findSeqs(reader: Reader, userId: number, names: readonly string[]
   const validNames = [...new Set(names)].filter((name) => Buffer.byteLength(name) <= MAX_NAME_BYTES);
   const seqByName = new Map<string, number>();
   for (let from = 0; from < validNames.length; from += BATCH_SIZE) {
-    const batch = validNames.slice(from, from + BATCH_SIZE).map((name) => sql`(${sql.join(partsOf(name))})`);
-    const seq = sql`coalesce(${firstOf(userId, sql.ref("column2"))}, ${newestOf(userId, "column3")}, ${newestOf(userId, "column4")})`;
+    const batch = validNames.slice(from, from + BATCH_SIZE).map((name) => sql`(${sql.join(toLookupValues(name))})`);
+    const seq = sql`coalesce(${selectFirst(userId, sql.ref("column2"))}, ${selectNewest(userId, "column3")}, ${selectNewest(userId, "column4")})`;
     const rows = sql<{
       name: string;
       seq: number | null;
     }>`select column1 as name, ${seq} as seq from (values ${sql.join(batch)}) as wanted`;
-    for (const { name, seq: matchedSeq } of await reader.rows(statement(rows))) if (matchedSeq !== null) seqByName.set(name, matchedSeq);
+    for (const { name, seq: matchedSeq } of await reader.rows(toStatement(rows))) if (matchedSeq !== null) seqByName.set(name, matchedSeq);
   }
   return seqByName;
 }
 
-export function hashOfName(name: string): string | undefined {
+export function findHashInName(name: string): string | undefined {
   return hashName.exec(name.replace(annotation, ""))?.[1];
 }
 
-/** The name as requested; the hash in it; the file name with and without its folders; the preferred tag. */
-function partsOf(name: string): (string | null)[] {
-  const bare = name.replace(annotation, "");
-  return [name, hashOfName(name) ?? null, bare || null, basename(bare) || null, annotation.exec(name)?.[1] ?? "input"];
+/** The requested name, its hash, the file name with and without folders, and the preferred tag. */
+function toLookupValues(name: string): (string | null)[] {
+  const plainName = name.replace(annotation, "");
+  return [name, findHashInName(name) ?? null, plainName || null, basename(plainName) || null, annotation.exec(name)?.[1] ?? "input"];
 }
 
-/** Prefers own assets to public ones, then uploads to outputs, then the oldest. The query picks one: a content may have many assets. */
-export async function byHash(reader: Reader, userId: number, hash: string): Promise<number | undefined> {
-  const row = await reader.row(statement(sql<{ seq: number | null }>`select ${firstOf(userId, sql`${hash}`)} as seq`));
+/** Prefers own assets to public ones, then uploads to outputs, then the oldest. Selects one, because content may have many assets. */
+export async function findByHash(reader: Reader, userId: number, hash: string): Promise<number | undefined> {
+  const row = await reader.row(toStatement(sql<{ seq: number | null }>`select ${selectFirst(userId, sql`${hash}`)} as seq`));
   return row?.seq ?? undefined;
 }
 
-function firstOf(userId: number, hash: RawBuilder<unknown>): RawBuilder<number | null> {
+function selectFirst(userId: number, hash: RawBuilder<unknown>): RawBuilder<number | null> {
   const first = (owner: number, test: RawBuilder<unknown>) =>
     sql`(select seq from assets where hash = ${hash} and owner_id = ${owner} ${test} order by seq limit 1)`;
   return sql<
@@ -83,8 +83,8 @@ function firstOf(userId: number, hash: RawBuilder<unknown>): RawBuilder<number |
   >`coalesce(${first(userId, sql`and origin <> 'output'`)}, ${first(userId, sql``)}, ${first(PUBLIC_OWNER, sql``)})`;
 }
 
-/** `+ 0` forces the index of names: along the index of times, a name that does not exist would pass every asset of its owner. */
-function newestOf(userId: number, column: string): RawBuilder<number | null> {
+/** `+ 0` forces the index of names. With the index of times, an unknown name would scan all assets of the owner. */
+function selectNewest(userId: number, column: string): RawBuilder<number | null> {
   const newest = (owner: number, test: RawBuilder<unknown>) =>
     sql`(select seq from assets where name = ${sql.ref(column)} and owner_id = ${owner} ${test} order by created_at + 0 desc, seq desc limit 1)`;
   const isTagged = sql`and exists (select 1 from asset_tags where asset_seq = assets.seq and tag = column5)`;
@@ -99,8 +99,8 @@ export async function listInputNames(reader: Reader, userId: number): Promise<st
     .innerJoin("blobs", "blobs.hash", "assets.hash")
     .select("name")
     .where("media_type", "in", rasterTypes);
-  const named = images.orderBy("assets.created_at", "desc").orderBy("assets.id", "desc").limit(MAX_CHOICES);
-  const own = await reader.rows(named.where("owner_id", "=", userId).where("origin", "=", "upload"));
-  const shipped = await reader.rows(named.where("owner_id", "=", PUBLIC_OWNER));
-  return [...new Set([...own, ...shipped].map((row) => row.name))];
+  const newestImages = images.orderBy("assets.created_at", "desc").orderBy("assets.id", "desc").limit(MAX_CHOICES);
+  const ownImages = await reader.rows(newestImages.where("owner_id", "=", userId).where("origin", "=", "upload"));
+  const publicImages = await reader.rows(newestImages.where("owner_id", "=", PUBLIC_OWNER));
+  return [...new Set([...ownImages, ...publicImages].map((row) => row.name))];
 }

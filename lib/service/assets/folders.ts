@@ -1,41 +1,41 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { filesByAge } from "@/lib/shared/files";
-import { makeSyncedFolder } from "../store/data-folder";
+import { listFilesByAge } from "@/lib/shared/files";
+import { createSyncedFolder } from "../store/data-folder";
 import { type FindReferenced } from "./blob-store";
 
-export type Folders = ReturnType<typeof makeFolders>;
+export type Folders = ReturnType<typeof createFolders>;
 
-export function makeFolders(dataDir: string) {
+export function createFolders(dataDir: string) {
   const folders = {
     root: dataDir,
     database: join(dataDir, "service.sqlite"),
     blobs: join(dataDir, "blobs", "blake3-v1"),
-    /** Unfinished uploads; emptied at each start, like `work`. On the same disk as the blobs, so that a link is enough. */
+    /** Unfinished uploads. Emptied at startup, like `work`. On the same disk as the blobs, so that files can be linked. */
     temp: join(dataDir, "tmp"),
     work: join(dataDir, "work"),
     downloads: join(dataDir, "downloads"),
     thumbnails: join(dataDir, "thumbnails"),
     nodeCache: join(dataDir, "node-cache"),
-    /** Copies of bytes that are stored in a bucket; made on demand. On the same disk as `temp`. */
+    /** Copies of bytes in a bucket, created on demand. On the same disk as `temp`. */
     blobCopies: join(dataDir, "blob-copies"),
   };
   const { blobs, temp, work, downloads, thumbnails, nodeCache } = folders;
   for (const folder of [blobs, temp, work, downloads, thumbnails, nodeCache]) {
-    makeSyncedFolder(folder);
+    createSyncedFolder(folder);
   }
   return folders;
 }
 
-/** How much an eviction frees beyond what is needed, as a share of the bound, so that not every write evicts. */
-const ROOM = 0.2;
+/** How much an eviction frees beyond the limit, as a share of it, so that not every write evicts. */
+const EXTRA_SHARE = 0.2;
 
 export async function evictOldest(folder: string, maxBytes: number, isInUse: (path: string) => boolean = () => false): Promise<number> {
-  const files = await filesByAge(folder);
+  const files = await listFilesByAge(folder);
   let bytes = files.reduce((sum, { size }) => sum + size, 0);
   if (bytes <= maxBytes) return bytes;
   for (const { path, size } of files) {
-    if (bytes <= maxBytes * (1 - ROOM)) break;
+    if (bytes <= maxBytes * (1 - EXTRA_SHARE)) break;
     if (isInUse(path)) continue;
     await rm(path, { force: true });
     bytes -= size;
@@ -43,11 +43,15 @@ export async function evictOldest(folder: string, maxBytes: number, isInUse: (pa
   return bytes;
 }
 
-export async function sweepCacheFolder(folder: string, named: FindReferenced, forget: (hash: string) => Promise<unknown>): Promise<number> {
+export async function sweepCacheFolder(
+  folder: string,
+  findReferenced: FindReferenced,
+  forget: (hash: string) => Promise<unknown>,
+): Promise<number> {
   let removed = 0;
   for (const shard of await readdir(folder)) {
     const hashes = (await readdir(join(folder, shard))).map((rest) => shard + rest);
-    const referenced = await named(hashes);
+    const referenced = await findReferenced(hashes);
     for (const hash of hashes) {
       if (referenced.has(hash)) continue;
       await forget(hash);

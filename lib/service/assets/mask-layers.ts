@@ -4,12 +4,12 @@ import { join } from "node:path";
 import sharp from "sharp";
 import { MASK_LAYER_TAG } from "@/lib/contract/assets/file-refs";
 import { createLimiter } from "@/lib/shared/async";
-import { decodableHeader, ImageTooLarge, withImage } from "@/lib/shared/decode-image";
+import { ImageTooLarge, requireDecodable, withImage } from "@/lib/shared/decode-image";
 import { ServiceError } from "../service-error";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
-import { fileNameOf, type StoredAsset } from "./asset-view";
+import { getFileName, type StoredAsset } from "./asset-view";
 import { type BlobStore } from "./blob-store";
-import { createTogether } from "./create-asset";
+import { createAll } from "./create-asset";
 import { findFiles } from "./file-names";
 import { isRaster, MAX_PIXELS } from "./media-type";
 import { type StagedFile, stageFile } from "./staged-file";
@@ -21,7 +21,7 @@ type ImageFile = { path: string; mediaType: string; size: number };
 
 export async function requireImage(file: ImageFile): Promise<{ width: number; height: number }> {
   if (!isRaster(file.mediaType)) throw notAnImage();
-  if (file.size > MAX_IMAGE_BYTES) throw tooHeavy();
+  if (file.size > MAX_IMAGE_BYTES) throw imageTooLarge();
   const { width, height } = await readSize(file.path);
   if (width > MAX_EDGE || height > MAX_EDGE) {
     throw new ServiceError("INVALID_IMAGE", `The image is ${width} by ${height} pixels; an edge has at most ${MAX_EDGE}.`, {
@@ -37,7 +37,7 @@ export async function requireImage(file: ImageFile): Promise<{ width: number; he
 
 async function readSize(path: string): Promise<{ width: number; height: number }> {
   try {
-    return (await decodableHeader(path)).autoOrient;
+    return (await requireDecodable(path)).autoOrient;
   } catch (error) {
     if (error instanceof ImageTooLarge) throw new ServiceError("INVALID_IMAGE", error.message, { field: "image", ...error.size });
     if (await isMissing(path)) throw new ServiceError("NOT_FOUND", "The bytes of this file are missing from the store.");
@@ -51,7 +51,7 @@ const isMissing = (path: string) =>
     () => true,
   );
 
-export function tooHeavy(): ServiceError {
+export function imageTooLarge(): ServiceError {
   return new ServiceError("INVALID_IMAGE", "The image is larger than 50 MB.", { field: "image" });
 }
 
@@ -64,21 +64,27 @@ type Stores = { database: Database; blobs: BlobStore; folders: { temp: string };
 type MaskNames = { result: string; mask: string; paint: string; painted: string };
 type StoredMask = MaskNames & { displayName: string };
 const layers = ["result", "mask", "paint", "painted"] as const;
-/** One at a time: each may process several images of the maximum size. */
-const inTurn = createLimiter(1);
+/** One at a time, because each may process several images of the maximum size. */
+const limit = createLimiter(1);
 
 export function storeMask(stores: Stores, userId: number, upload: StagedFile, original: StoredAsset): Promise<StoredMask> {
   const { hash } = original;
-  return inTurn(() => stores.blobs.withFiles([hash], (pathOf) => makeLayers(stores, userId, upload, original, pathOf(hash))));
+  return limit(() => stores.blobs.withFiles([hash], (pathOf) => createLayers(stores, userId, upload, original, pathOf(hash))));
 }
 
-async function makeLayers(stores: Stores, userId: number, upload: StagedFile, original: StoredAsset, source: string): Promise<StoredMask> {
+async function createLayers(
+  stores: Stores,
+  userId: number,
+  upload: StagedFile,
+  original: StoredAsset,
+  source: string,
+): Promise<StoredMask> {
   await requireSameSize(upload, { path: source, mediaType: original.media_type, size: original.size });
   const base = join(stores.folders.temp, randomUUID());
   const files = { result: `${base}-result.png`, mask: `${base}-mask.png`, paint: `${base}-paint.png`, painted: `${base}-painted.png` };
   const [alpha, colours, flat] = [`${base}-alpha.png`, `${base}-colours.png`, `${base}-flat.png`];
   try {
-    await withImage(source, () => draw(upload.path, source, files, { alpha, colours, flat }));
+    await withImage(source, () => drawLayers(upload.path, source, files, { alpha, colours, flat }));
     const stem = original.name.replace(/\.[^.]*$/, "");
     const stagedLayers = [];
     for (const layer of layers) {
@@ -88,13 +94,13 @@ async function makeLayers(stores: Stores, userId: number, upload: StagedFile, or
       stagedLayers.push({ staged: await stageFile(files[layer]), newAsset: { ownerId: userId, name, tags, metadata } });
     }
     const names: MaskNames = { result: "", mask: "", paint: "", painted: "" };
-    const [result] = await createTogether(stores, stagedLayers, async (tx, created) => {
+    const [result] = await createAll(stores, stagedLayers, async (tx, created) => {
       for (const [index, layer] of layers.entries()) {
         const asset = created[index]?.asset;
         // eslint-disable-next-line lightdesk/outside-key -- one of four constant names
-        if (asset) names[layer] = fileNameOf(asset);
+        if (asset) names[layer] = getFileName(asset);
       }
-      await remember(tx, userId, names);
+      await storeLayerNames(tx, userId, names);
     });
     return { ...names, displayName: result?.asset.name ?? "" };
   } finally {
@@ -102,28 +108,28 @@ async function makeLayers(stores: Stores, userId: number, upload: StagedFile, or
   }
 }
 
-const numbersOfColour: readonly string[] = ["srgb", "rgb16"];
-const asItIs = (path: string) => sharp(path, { ignoreIcc: true }).keepIccProfile();
-type Parts = { alpha: string; colours: string; flat: string };
+const rgbSpaces: readonly string[] = ["srgb", "rgb16"];
+const openWithProfile = (path: string) => sharp(path, { ignoreIcc: true }).keepIccProfile();
+type LayerParts = { alpha: string; colours: string; flat: string };
 
-/** Finds pictures whose pixels are not what their header promises. */
-async function draw(upload: string, original: string, maskNames: MaskNames, parts: Parts): Promise<void> {
+/** Also detects images whose pixels don't match their header. */
+async function drawLayers(upload: string, original: string, maskNames: MaskNames, parts: LayerParts): Promise<void> {
   try {
-    // Colours and alpha are separated first: joining a channel to a picture that still has alpha gives something else.
+    // Colours and alpha are separated first, because joining a channel to an image with alpha would give a different result.
     await sharp(upload).autoOrient().ensureAlpha().extractChannel(3).toColourspace("b-w").png().toFile(parts.alpha);
     await sharp(upload).autoOrient().removeAlpha().toColourspace("srgb").png().toFile(parts.colours);
-    // Colour values stay as they are, with the profile that defines them: converting a photograph of many colours would lose some.
+    // Colour values and their profile are unchanged, because a conversion would lose colours of wide-gamut photos.
     const space = (await sharp(original).metadata()).space ?? "";
-    const upright = sharp(original, { ignoreIcc: numbersOfColour.includes(space) })
+    const upright = sharp(original, { ignoreIcc: rgbSpaces.includes(space) })
       .autoOrient()
       .removeAlpha()
       .toColourspace("srgb");
-    const flat = numbersOfColour.includes(space) ? upright.keepIccProfile() : upright;
+    const flat = rgbSpaces.includes(space) ? upright.keepIccProfile() : upright;
     await flat.png({ compressionLevel: 0 }).toFile(parts.flat);
     await sharp(parts.alpha).negate().toColourspace("b-w").png().toFile(maskNames.mask);
-    await asItIs(parts.flat).joinChannel(parts.alpha).png().toFile(maskNames.result);
+    await openWithProfile(parts.flat).joinChannel(parts.alpha).png().toFile(maskNames.result);
     await sharp(parts.colours).joinChannel(maskNames.mask).png().toFile(maskNames.paint);
-    await asItIs(parts.flat)
+    await openWithProfile(parts.flat)
       .composite([{ input: maskNames.paint }])
       .removeAlpha()
       .png()
@@ -140,8 +146,8 @@ export async function findMaskLayers(
   userId: number,
   result: string,
 ): Promise<Record<keyof MaskNames, string | null> | undefined> {
-  const ofResult = query.selectFrom("mask_layers").select(layers).where("owner_id", "=", userId).where("result", "=", result);
-  const names = await reader.row(ofResult);
+  const maskQuery = query.selectFrom("mask_layers").select(layers).where("owner_id", "=", userId).where("result", "=", result);
+  const names = await reader.row(maskQuery);
   if (!names) return undefined;
   const existingFiles = await findFiles(reader, userId, Object.values(names));
   const existingName = (name: string) => (existingFiles.has(name) ? name : null);
@@ -153,7 +159,7 @@ export async function findMaskLayers(
   };
 }
 
-async function remember(tx: Transaction, userId: number, names: MaskNames): Promise<void> {
+async function storeLayerNames(tx: Transaction, userId: number, names: MaskNames): Promise<void> {
   await tx.run(
     query
       .insertInto("mask_layers")

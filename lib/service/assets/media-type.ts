@@ -2,17 +2,17 @@ import { fileTypeFromBuffer } from "file-type";
 import { own } from "@/lib/contract/json/own";
 
 export const HEAD_BYTES = 4100;
-/** Of an image that the service decodes. */
+/** The limit for images that the service decodes. */
 export const MAX_PIXELS = 67_108_864;
 const OCTETS = "application/octet-stream";
 const textFormats = /^(text\/.+|application\/(rtf|pdf|postscript))$/;
 
 export async function sniffMediaType(head: Buffer): Promise<string> {
-  // The recogniser mistakes two kinds: weights, which begin with a length (19778 reads "BM"), and UTF-16 ("MPEG layer 1").
+  // file-type mistakes two formats: safetensors, whose length may read as "BM", and UTF-16 ("MPEG layer 1").
   if (isSafetensors(head) || isUtf16(head)) return OCTETS;
   const text = isText(head) ? head.toString("utf8") : undefined;
   const fileType = await fileTypeFromBuffer(head);
-  // A text that happens to begin with another format's two letters is no program, archive or picture. The words determine the kind of XML.
+  // Text that happens to begin like another format is no program, archive or image. For XML, the content determines the type.
   if (fileType && fileType.mime !== "application/xml" && (text === undefined || textFormats.test(fileType.mime))) return fileType.mime;
   return text === undefined ? OCTETS : sniffText(text, head.length < HEAD_BYTES);
 }
@@ -41,7 +41,7 @@ function isJson(body: string, isWhole: boolean): boolean {
 function isText(head: Buffer): boolean {
   if (head.length === 0 || head.includes(0)) return false;
   try {
-    // The head may end in the middle of a character: `stream` accepts that and nothing else.
+    // The head may end in the middle of a character, which `stream` accepts.
     new TextDecoder("utf-8", { fatal: true }).decode(head, { stream: true });
     return true;
   } catch {
@@ -70,10 +70,10 @@ export function isRaster(mediaType: string): boolean {
   return rasters.has(mediaType);
 }
 
-/** Names of files that a browser may run when they are opened directly: the bytes of a script look like any other text. */
+/** Names of files that a browser may execute when they are opened. Their bytes look like any other text. */
 const activeName = /\.(html?|xhtml?|xht|shtml|svgz?|xml|xslt?|js|mjs|cjs|jsx|ts|css|hta|mht(ml)?|swf|vbs|wasm)$/i;
 
-/** True if a page may show it; everything else is sent as a download. */
+/** True if browsers may display it. Everything else is sent as a download. */
 export function isServedInline(mediaType: string, name: string): boolean {
   if (isImage(mediaType) || /^(video|audio)\/(?!.*[+/]xml$)/.test(mediaType)) return true;
   return (mediaType === "text/plain" || mediaType === "application/json") && !activeName.test(name);
@@ -126,19 +126,19 @@ const extensions: Readonly<Record<string, string>> = {
 const knownExtensions = new Set([...Object.values(extensions), "jpeg", "tif", "htm", "xhtml", "js", "mjs", "css"]);
 
 /** If the bytes don't reveal the type (weights, meshes, tables), uses the name's extension, unless it belongs to another type. */
-export function extensionOf(mediaType: string, name = ""): string {
+export function getExtension(mediaType: string, name = ""): string {
   const extension = own(extensions, mediaType);
   if (extension) return extension;
   const fallback = mediaType === "text/plain" ? "txt" : "bin";
-  const ending = /\.([A-Za-z0-9]{1,12})$/.exec(name)?.[1]?.toLowerCase();
-  return ending === undefined || knownExtensions.has(ending) ? fallback : ending;
+  const nameExtension = /\.([A-Za-z0-9]{1,12})$/.exec(name)?.[1]?.toLowerCase();
+  return nameExtension === undefined || knownExtensions.has(nameExtension) ? fallback : nameExtension;
 }
 
 export type PreviewKind = "image" | "video" | "audio" | "model" | "other";
 
 const meshes = /^(glb|gltf|obj|fbx|stl|ply|usdz)$/;
 
-export function previewKindOf(mediaType: string, fileName: string): PreviewKind {
+export function getPreviewKind(mediaType: string, fileName: string): PreviewKind {
   if (isRaster(mediaType)) return "image";
   if (mediaType.startsWith("video/")) return "video";
   if (mediaType.startsWith("audio/")) return "audio";

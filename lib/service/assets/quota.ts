@@ -1,4 +1,4 @@
-// The storage quota of a user, by distinct content. Content that the user already has needs no room.
+// The storage quota of a user, by distinct content. Content that the user already has doesn't count again.
 
 import { ServiceError } from "../service-error";
 import { query, type Reader, type StoreLimits, type Transaction } from "../store/database";
@@ -6,17 +6,17 @@ import { PUBLIC_OWNER } from "../users/keys";
 
 type LimitedReader = Reader & { readonly limits: StoreLimits };
 
-export async function usedBytes(reader: Reader, userId: number): Promise<number> {
+export async function readUsedBytes(reader: Reader, userId: number): Promise<number> {
   return (await reader.row(query.selectFrom("user_storage").select("bytes").where("owner_id", "=", userId)))?.bytes ?? 0;
 }
 
-export async function requireRoom(tx: Transaction, userId: number, content: { hash: string; size: number }): Promise<void> {
-  const refusal = await refusalOf(tx, userId, content);
+export async function requireQuota(tx: Transaction, userId: number, content: { hash: string; size: number }): Promise<void> {
+  const refusal = await checkQuota(tx, userId, content);
   if (refusal) throw refusal;
 }
 
-/** Undefined if the content fits, or the user already has it. `reservedBytes`: for content that is about to be stored. */
-export async function refusalOf(
+/** Undefined if the content fits or the user already has it. `reservedBytes` is the size of content about to be stored. */
+export async function checkQuota(
   reader: LimitedReader,
   userId: number,
   content: { hash: string; size: number },
@@ -24,13 +24,13 @@ export async function refusalOf(
 ): Promise<ServiceError | undefined> {
   const quota = reader.limits.userQuotaBytes;
   if (quota === undefined || userId === PUBLIC_OWNER) return undefined;
-  const used = (await usedBytes(reader, userId)) + reservedBytes;
+  const used = (await readUsedBytes(reader, userId)) + reservedBytes;
   if (used + content.size <= quota) return undefined;
-  const own = query.selectFrom("assets").select("seq").where("hash", "=", content.hash).where("owner_id", "=", userId).limit(1);
-  return (await reader.row(own)) ? undefined : quotaExceeded(used, quota);
+  const ownAsset = query.selectFrom("assets").select("seq").where("hash", "=", content.hash).where("owner_id", "=", userId).limit(1);
+  return (await reader.row(ownAsset)) ? undefined : quotaExceeded(used, quota);
 }
 
-/** The size of the largest file that may still fit: what is left of the quota, or the size of the user's largest file. */
+/** The size of the largest file that may still fit: the rest of the quota, or the size of the user's largest file. */
 export async function remainingQuota(reader: LimitedReader, userId: number, reservedBytes = 0): Promise<number> {
   const quota = reader.limits.userQuotaBytes;
   if (quota === undefined) return Infinity;
@@ -40,12 +40,12 @@ export async function remainingQuota(reader: LimitedReader, userId: number, rese
       .select(({ fn }) => fn.max("size").as("size"))
       .where("owner_id", "=", userId),
   );
-  return Math.max(quota - (await usedBytes(reader, userId)) - reservedBytes, Number(largest?.size ?? 0));
+  return Math.max(quota - (await readUsedBytes(reader, userId)) - reservedBytes, Number(largest?.size ?? 0));
 }
 
-export async function requireSomeRoom(reader: LimitedReader, userId: number): Promise<void> {
+export async function requireFreeQuota(reader: LimitedReader, userId: number): Promise<void> {
   const quota = reader.limits.userQuotaBytes;
-  const used = quota === undefined ? 0 : await usedBytes(reader, userId);
+  const used = quota === undefined ? 0 : await readUsedBytes(reader, userId);
   if (quota !== undefined && used >= quota) throw quotaExceeded(used, quota);
 }
 

@@ -1,9 +1,9 @@
-// Computes SHA-256 of a large upload on another core while the file is written. One thread at most.
+// Computes SHA-256 of a large upload on another core while the file is written. At most one thread.
 
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 
-/** Source text, so that it needs no bundle. Reads only bytes that were reported as written. */
+/** As source text, so that it needs no bundle. Reads only bytes that were reported as written. */
 const source = `
 const { parentPort, workerData } = require("node:worker_threads");
 const { openSync, readSync } = require("node:fs");
@@ -25,13 +25,13 @@ export type Sha256Thread = { reportWritten(bytes: number): void; digest(bytes: n
 
 let isBusy = availableParallelism() === 1;
 
-/** Undefined if the thread is busy or the machine has one core: then the caller hashes by itself. */
+/** Undefined if the thread is busy or the machine has one core. The caller then hashes by itself. */
 export function startSha256Thread(path: string): Sha256Thread | undefined {
   if (isBusy) return undefined;
   const thread = createThread(path);
   if (!thread) return undefined;
   isBusy = true;
-  const digested = new Promise<string>((resolve, reject) => {
+  const digestResult = new Promise<string>((resolve, reject) => {
     thread.once("message", resolve);
     thread.once("error", reject);
     thread.once("exit", () => {
@@ -39,21 +39,21 @@ export function startSha256Thread(path: string): Sha256Thread | undefined {
       reject(new Error("the hashing thread ended"));
     });
   });
-  digested.catch(() => undefined); // awaited by the caller of `digest`
-  let reported = 0;
+  digestResult.catch(() => undefined); // awaited by the caller of `digest`
+  let reportedBytes = 0;
   return {
     reportWritten(bytes) {
-      if (bytes > reported) thread.postMessage({ bytes: (reported = bytes), isEnd: false });
+      if (bytes > reportedBytes) thread.postMessage({ bytes: (reportedBytes = bytes), isEnd: false });
     },
     digest(bytes) {
       thread.postMessage({ bytes, isEnd: true });
-      return digested;
+      return digestResult;
     },
     stop: () => void thread.terminate(),
   };
 }
 
-/** Undefined where the system allows no more threads. */
+/** Undefined if the system allows no more threads. */
 function createThread(path: string): Worker | undefined {
   try {
     return new Worker(source, { eval: true, env: {}, execArgv: [], workerData: path });

@@ -9,10 +9,10 @@ import { HEAD_BYTES, sniffMediaType } from "./media-type";
 import { type Sha256Thread, startSha256Thread } from "./sha256-thread";
 
 const BATCH_BYTES = 1024 * 1024;
-/** Flushes while more bytes arrive. */
-const SYNC_EVERY_BYTES = 64 * 1024 * 1024;
-/** Above this size, a thread for SHA-256 pays off. */
-const THREAD_FROM_BYTES = 16 * 1024 * 1024;
+/** The file is flushed in these steps while more bytes arrive. */
+const SYNC_INTERVAL_BYTES = 64 * 1024 * 1024;
+/** From this size, a thread for SHA-256 is worthwhile. */
+const MIN_THREAD_BYTES = 16 * 1024 * 1024;
 
 export type StagedFile = {
   path: string;
@@ -31,33 +31,33 @@ export async function stageStream(source: AsyncIterable<Uint8Array>, options: St
   const dispose = () => rm(path, { force: true });
   const digest = createDigest();
   let handle: FileHandle | undefined;
-  // A disk reports a failed write to the first sync only, so the outcome of each one counts.
-  let synced = Promise.resolve();
+  // A disk reports a failed write to the first sync only, so every sync must be checked.
+  let lastSync = Promise.resolve();
   let syncedBytes = 0;
   let thread: Sha256Thread | undefined;
-  async function* digested() {
+  async function* digestChunks() {
     for await (const chunk of source) {
       digest.update(chunk);
-      if (digest.size() > THREAD_FROM_BYTES) digest.delegateSha256(() => (thread = startThread(path)));
+      if (digest.size() > MIN_THREAD_BYTES) digest.delegateSha256(() => (thread = startThread(path)));
       if (digest.size() > options.maxBytes)
         throw new ServiceError("FILE_TOO_LARGE", `The file is larger than the ${options.maxBytes} bytes that this service takes.`);
       yield chunk;
       thread?.reportWritten(file.bytesWritten);
-      if (digest.size() - syncedBytes < SYNC_EVERY_BYTES) continue;
-      await synced; // a failing disk ends the upload early
+      if (digest.size() - syncedBytes < SYNC_INTERVAL_BYTES) continue;
+      await lastSync; // a failing disk ends the upload early
       syncedBytes = digest.size();
       const fileHandle = (handle ??= await open(path, "r"));
-      synced = synced.then(() => fileHandle.datasync());
-      synced.catch(() => undefined); // awaited below
+      lastSync = lastSync.then(() => fileHandle.datasync());
+      lastSync.catch(() => undefined); // awaited below
     }
   }
   const file = createWriteStream(path, { flags: "wx", mode: 0o600, highWaterMark: BATCH_BYTES, flush: true });
   try {
-    await pipeline(digested(), file);
+    await pipeline(digestChunks(), file);
     const sha256 = thread?.digest(digest.size());
-    await synced;
+    await lastSync;
     if ((await stat(path)).size !== digest.size()) throw new ServiceError("INTERNAL", "The disk did not keep all bytes of the upload.");
-    return { path, ...(await digest.finish(sha256?.catch(() => sha256OfFile(path)))), dispose };
+    return { path, ...(await digest.finish(sha256?.catch(() => hashFileSha256(path)))), dispose };
   } catch (error) {
     // `pipeline` may reject before the file is created.
     if (!file.closed) await new Promise<void>((resolve) => file.once("close", () => resolve()));
@@ -65,30 +65,30 @@ export async function stageStream(source: AsyncIterable<Uint8Array>, options: St
     throw error;
   } finally {
     thread?.stop();
-    await synced.catch(() => undefined);
+    await lastSync.catch(() => undefined);
     await handle?.close();
   }
 }
 
-/** After an error of the thread. */
-async function sha256OfFile(path: string): Promise<string> {
+/** Used if the thread failed. */
+async function hashFileSha256(path: string): Promise<string> {
   const sha256 = createHash("sha256");
   await pipeline(createReadStream(path), sha256);
   return sha256.digest("hex");
 }
 
-/** For a file that was written elsewhere (by a node or the image library): hashed in place, and synced. Disposing removes it. */
+/** For a file that was written elsewhere (by a node or the image library). Hashed in place and synced; disposing removes it. */
 export async function stageFile(path: string): Promise<StagedFile> {
   const digest = createDigest();
   const handle = await open(path, "r");
   try {
     // Flushes while the bytes are hashed.
-    const synced = handle.sync();
-    synced.catch(() => undefined); // awaited below
+    const syncDone = handle.sync();
+    syncDone.catch(() => undefined); // awaited below
     for await (const chunk of handle.createReadStream({ highWaterMark: 256 * 1024, autoClose: false })) {
       if (chunk instanceof Uint8Array) digest.update(chunk);
     }
-    await synced;
+    await syncDone;
     if ((await handle.stat()).size !== digest.size()) throw new ServiceError("INTERNAL", `The output ${path} changed while it was read.`);
   } finally {
     await handle.close();

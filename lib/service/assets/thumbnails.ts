@@ -8,23 +8,23 @@ import { own } from "@/lib/contract/json/own";
 import { ServiceError } from "@/lib/service/service-error";
 import { createLimiter } from "@/lib/shared/async";
 import { drawThumbnail, MAX_DECODE_PIXELS, withImage } from "@/lib/shared/decode-image";
-import { codeOf } from "@/lib/shared/error-codes";
+import { getErrorCode } from "@/lib/shared/error-codes";
 import { readCached, writeCached } from "@/lib/shared/files";
 import { createLru } from "@/lib/shared/lru";
-import { telemetry } from "@/lib/shared/telemetry";
-import { fileNameOf } from "./asset-view";
+import { getTelemetry } from "@/lib/shared/telemetry";
+import { getFileName } from "./asset-view";
 import { type FindReferenced } from "./blob-store";
 import { evictOldest, sweepCacheFolder } from "./folders";
-import { MAX_PIXELS, type PreviewKind, previewKindOf } from "./media-type";
+import { getPreviewKind, MAX_PIXELS, type PreviewKind } from "./media-type";
 
-const run = promisify(execFile);
-const MAX_DRAW_MS = 20_000;
+const execFileAsync = promisify(execFile);
+const RENDER_TIMEOUT_MS = 20_000;
 const MAX_OUTPUT_BYTES = 32 * 1024 ** 2;
 const MAX_BLOCK_BYTES = 512 * 1024 ** 2;
 const EDGE = 1024;
-const WAVE = "0x4f6bbd";
+const WAVEFORM_COLOR = "0x4f6bbd";
 
-const readers: Readonly<Record<string, string>> = {
+const demuxers: Readonly<Record<string, string>> = {
   "video/mp4": "mov",
   "video/x-m4v": "mov",
   "video/quicktime": "mov",
@@ -46,34 +46,34 @@ const readers: Readonly<Record<string, string>> = {
   "audio/aiff": "aiff",
 };
 
-// The first frames are often black, so the most typical frame of a second is taken.
-const frame = ["-map", "0:v:0", "-vf", `thumbnail=n=24,scale=w=${EDGE}:h=${EDGE}:force_original_aspect_ratio=decrease`];
-const wave = [
+// The first frames are often black, so the most typical frame of a second is used.
+const frameArgs = ["-map", "0:v:0", "-vf", `thumbnail=n=24,scale=w=${EDGE}:h=${EDGE}:force_original_aspect_ratio=decrease`];
+const waveformArgs = [
   "-filter_complex",
-  `[0:a:0]aformat=channel_layouts=mono,showwavespic=s=${EDGE}x${EDGE / 2}:scale=sqrt:colors=${WAVE}[w]`,
+  `[0:a:0]aformat=channel_layouts=mono,showwavespic=s=${EDGE}x${EDGE / 2}:scale=sqrt:colors=${WAVEFORM_COLOR}[w]`,
   "-map",
   "[w]",
 ];
 
-function createMovingPreviews(ffmpeg: string) {
-  const inTurn = createLimiter(1);
+function createMediaPreviews(ffmpeg: string) {
+  const limit = createLimiter(1);
   const stopping = new AbortController();
 
   return {
     async draw(path: string, mediaType: string): Promise<Buffer | undefined> {
-      const reader = own(readers, mediaType);
-      if (reader === undefined) return undefined;
-      const isSound = mediaType.startsWith("audio/");
+      const demuxer = own(demuxers, mediaType);
+      if (demuxer === undefined) return undefined;
+      const isAudio = mediaType.startsWith("audio/");
       const limits = ["-max_alloc", String(MAX_BLOCK_BYTES), "-threads", "1", "-max_pixels", String(MAX_PIXELS)];
-      const input = ["-protocol_whitelist", "file", "-f", reader, "-t", isSound ? "600" : "10", "-i", `file:${path}`];
+      const input = ["-protocol_whitelist", "file", "-f", demuxer, "-t", isAudio ? "600" : "10", "-i", `file:${path}`];
       const output = ["-frames:v", "1", "-f", "image2pipe", "-c:v", "png", "pipe:1"];
-      const args = ["-nostdin", "-hide_banner", "-v", "error", ...limits, ...input, ...(isSound ? wave : frame), ...output];
+      const args = ["-nostdin", "-hide_banner", "-v", "error", ...limits, ...input, ...(isAudio ? waveformArgs : frameArgs), ...output];
       try {
-        const { stdout } = await inTurn(() =>
-          run(ffmpeg, args, {
+        const { stdout } = await limit(() =>
+          execFileAsync(ffmpeg, args, {
             encoding: "buffer",
             maxBuffer: MAX_OUTPUT_BYTES,
-            timeout: MAX_DRAW_MS,
+            timeout: RENDER_TIMEOUT_MS,
             killSignal: "SIGKILL",
             signal: stopping.signal,
             env: { NODE_ENV: "production" },
@@ -91,21 +91,21 @@ function createMovingPreviews(ffmpeg: string) {
 }
 
 function createThumbnailCache(folders: { thumbnails: string; temp: string }, maxBytes: number) {
-  const folderOf = (hash: string) => join(folders.thumbnails, hash.slice(0, 2), hash.slice(2));
-  const fileOf = (hash: string, name: string) => join(folderOf(hash), `${name}.webp`);
+  const getFolder = (hash: string) => join(folders.thumbnails, hash.slice(0, 2), hash.slice(2));
+  const getFile = (hash: string, name: string) => join(getFolder(hash), `${name}.webp`);
   let bytes: number | undefined;
   let evicting: Promise<void> | undefined;
 
-  telemetry().metrics?.read("lightdesk_service_thumbnail_cache_bytes", () => bytes);
+  getTelemetry().metrics?.read("lightdesk_service_thumbnail_cache_bytes", () => bytes);
 
-  const forget = (hash: string) => rm(folderOf(hash), { recursive: true, force: true });
+  const forget = (hash: string) => rm(getFolder(hash), { recursive: true, force: true });
 
   return {
-    read: (hash: string, name: string): Promise<Buffer | undefined> => readCached(fileOf(hash, name)),
+    read: (hash: string, name: string): Promise<Buffer | undefined> => readCached(getFile(hash, name)),
 
     async keep(hash: string, name: string, webp: Uint8Array): Promise<void> {
-      // If it can't be cached, the thumbnail is sent all the same.
-      if (!(await writeCached(fileOf(hash, name), join(folders.temp, randomUUID()), webp))) return;
+      // If caching fails, the thumbnail is sent anyway.
+      if (!(await writeCached(getFile(hash, name), join(folders.temp, randomUUID()), webp))) return;
       if (bytes !== undefined) bytes += webp.byteLength;
       if (bytes === undefined || bytes > maxBytes) {
         evicting ??= evictOldest(folders.thumbnails, maxBytes)
@@ -126,15 +126,15 @@ const MAX_DECODE_SECONDS = 20;
 
 async function shrink(source: string | Uint8Array, edge: number, background?: string): Promise<Buffer> {
   const box = { width: edge, height: edge, fit: "inside" } as const;
-  return decoding(source, "No preview can be made of this file.", () => drawThumbnail(source, box, "truncated", background));
+  return decodeImage(source, "No preview can be made of this file.", () => drawThumbnail(source, box, "truncated", background));
 }
 
-function encoded(source: string, format: "webp" | "jpeg", quality: number): Promise<Buffer> {
+function encodeImage(source: string, format: "webp" | "jpeg", quality: number): Promise<Buffer> {
   const image = sharp(source, { limitInputPixels: MAX_DECODE_PIXELS }).timeout({ seconds: MAX_DECODE_SECONDS }).autoOrient();
   return format === "jpeg" ? image.removeAlpha().jpeg({ quality }).toBuffer() : image.webp({ quality, effort: 2 }).toBuffer();
 }
 
-async function decoding(source: string | Uint8Array, message: string, decode: () => Promise<Buffer>): Promise<Buffer> {
+async function decodeImage(source: string | Uint8Array, message: string, decode: () => Promise<Buffer>): Promise<Buffer> {
   try {
     return await withImage(source, decode);
   } catch (error) {
@@ -145,10 +145,10 @@ async function decoding(source: string | Uint8Array, message: string, decode: ()
 const MAX_CONCURRENT = 2;
 const MAX_CACHED_BYTES = 512 * 1024 ** 2;
 const MAX_EDGE_PX = 1024;
-const TRY_AGAIN_AFTER_MS = 10 * 60_000;
+const RETRY_AFTER_MS = 10 * 60_000;
 
 type Content = { hash: string; media_type: string; name: string };
-/** `isOwn`: made from the content, so it stays valid. An icon may be replaced by a frame one day. `isKept`: the cache had it. */
+/** `isOwn`: drawn from the content, so it remains valid. An icon may be replaced by a frame later. `isKept`: it was cached. */
 type Thumbnail = { webp: Buffer; isOwn: boolean; isKept: boolean };
 export type WithFile = <T>(use: (path: string) => Promise<T>) => Promise<T>;
 export type Thumbnails = ReturnType<typeof createThumbnails>;
@@ -158,73 +158,74 @@ export function createThumbnails(
   { ffmpeg, maxBytes = MAX_CACHED_BYTES }: { ffmpeg?: string; maxBytes?: number } = {},
 ) {
   const cache = createThumbnailCache(folders, maxBytes);
-  const moving = ffmpeg === undefined ? undefined : createMovingPreviews(ffmpeg);
-  const inTurn = createLimiter(MAX_CONCURRENT);
-  const making = new Map<string, Promise<Thumbnail>>();
+  const mediaPreviews = ffmpeg === undefined ? undefined : createMediaPreviews(ffmpeg);
+  const limit = createLimiter(MAX_CONCURRENT);
+  const pendingThumbnails = new Map<string, Promise<Thumbnail>>();
   const failedAt = createLru<string, number>({ max: 10_000 });
 
-  async function make(content: Content, inFile: WithFile, edge: number): Promise<Thumbnail> {
+  async function createThumbnail(content: Content, inFile: WithFile, edge: number): Promise<Thumbnail> {
     const { hash } = content;
     const cachedWebp = await cache.read(hash, String(edge));
     if (cachedWebp) return { webp: cachedWebp, isOwn: true, isKept: true };
-    const kind = previewKindOf(content.media_type, fileNameOf(content));
+    const kind = getPreviewKind(content.media_type, getFileName(content));
     const webp = await inFile(async (source) => {
       await requireBytes(source);
-      return kind === "image" ? inTurn(() => shrink(source, edge)) : makeMoving(content, kind, source, edge);
+      return kind === "image" ? limit(() => shrink(source, edge)) : createMediaThumbnail(content, kind, source, edge);
     });
     if (!webp) return { webp: await drawPlaceholder(kind, edge), isOwn: false, isKept: false };
     await cache.keep(hash, String(edge), webp);
     return { webp, isOwn: true, isKept: false };
   }
 
-  async function makeMoving(content: Content, kind: PreviewKind, source: string, edge: number): Promise<Buffer | undefined> {
+  async function createMediaThumbnail(content: Content, kind: PreviewKind, source: string, edge: number): Promise<Buffer | undefined> {
     if (kind !== "video" && kind !== "audio") return undefined;
     if (edge < MAX_EDGE_PX) {
-      const large = await once(content, (use) => use(source), MAX_EDGE_PX);
-      return large.isOwn ? inTurn(() => shrink(large.webp, edge)) : undefined;
+      const large = await createShared(content, (use) => use(source), MAX_EDGE_PX);
+      return large.isOwn ? limit(() => shrink(large.webp, edge)) : undefined;
     }
-    if (!moving || performance.now() - (failedAt.get(content.hash) ?? -Infinity) < TRY_AGAIN_AFTER_MS) return undefined;
-    const bytes = await moving.draw(source, content.media_type);
-    if (bytes) return inTurn(() => shrink(bytes, MAX_EDGE_PX, GROUND));
+    if (!mediaPreviews || performance.now() - (failedAt.get(content.hash) ?? -Infinity) < RETRY_AFTER_MS) return undefined;
+    const bytes = await mediaPreviews.draw(source, content.media_type);
+    if (bytes) return limit(() => shrink(bytes, MAX_EDGE_PX, BACKGROUND));
     failedAt.set(content.hash, performance.now());
     return undefined;
   }
 
-  function once(content: Content, inFile: WithFile, edge: number): Promise<Thumbnail> {
+  function createShared(content: Content, inFile: WithFile, edge: number): Promise<Thumbnail> {
     const key = `${content.hash}-${edge}`;
-    const work = making.get(key) ?? make(content, inFile, edge).finally(() => making.delete(key));
-    making.set(key, work);
+    const work = pendingThumbnails.get(key) ?? createThumbnail(content, inFile, edge).finally(() => pendingThumbnails.delete(key));
+    pendingThumbnails.set(key, work);
     return work;
   }
 
   return {
     async get(content: Content, inFile: WithFile, edge: number): Promise<Thumbnail> {
-      const thumbnail = await once(content, inFile, edge);
-      if (thumbnail.isOwn) telemetry().metrics?.count("lightdesk_service_thumbnails_total", { result: thumbnail.isKept ? "kept" : "made" });
+      const thumbnail = await createShared(content, inFile, edge);
+      if (thumbnail.isOwn)
+        getTelemetry().metrics?.count("lightdesk_service_thumbnails_total", { result: thumbnail.isKept ? "kept" : "made" });
       return thumbnail;
     },
 
     channel: (inFile: WithFile, channel: "rgb" | "alpha"): Promise<Buffer> =>
       inFile(async (source) => {
         await requireBytes(source);
-        return inTurn(() => extractChannel(source, channel));
+        return limit(() => extractChannel(source, channel));
       }),
 
     encode: (inFile: WithFile, format: "webp" | "jpeg", quality: number): Promise<Buffer> =>
       inFile(async (source) => {
         await requireBytes(source);
-        return inTurn(() => decoding(source, "No preview can be made of this file.", () => encoded(source, format, quality)));
+        return limit(() => decodeImage(source, "No preview can be made of this file.", () => encodeImage(source, format, quality)));
       }),
 
     async forget(hash: string): Promise<void> {
-      const open = [...making].filter(([key]) => key.startsWith(hash));
-      await Promise.allSettled(open.map(([, work]) => work));
+      const pending = [...pendingThumbnails].filter(([key]) => key.startsWith(hash));
+      await Promise.allSettled(pending.map(([, work]) => work));
       await cache.forget(hash);
     },
 
     sweep: cache.sweep,
 
-    stop: () => moving?.stop(),
+    stop: () => mediaPreviews?.stop(),
   };
 }
 
@@ -232,35 +233,35 @@ async function requireBytes(source: string): Promise<void> {
   try {
     await stat(source);
   } catch (error) {
-    if (codeOf(error) !== "ENOENT") throw error;
+    if (getErrorCode(error) !== "ENOENT") throw error;
     throw new ServiceError("NOT_FOUND", "The bytes of this file are missing from the store.");
   }
 }
 
-/** One channel group of an image as PNG, as ComfyUI's view answers it: colours without transparency, or transparency alone. */
+/** One channel group of an image as PNG, like ComfyUI's view: colours without transparency, or transparency alone. */
 function extractChannel(path: string, channel: "rgb" | "alpha"): Promise<Buffer> {
-  return decoding(path, "The channels of this file cannot be read.", () => {
+  return decodeImage(path, "The channels of this file cannot be read.", () => {
     const image = sharp(path, { limitInputPixels: MAX_DECODE_PIXELS });
     if (channel === "rgb") return image.removeAlpha().toColourspace("srgb").png().toBuffer();
-    // Black everywhere, as transparent as the original; an image without alpha becomes opaque.
+    // Black with the original's transparency. An image without alpha becomes opaque.
     return image.ensureAlpha().toColourspace("srgb").linear([0, 0, 0, 1], [0, 0, 0, 0]).png().toBuffer();
   });
 }
 
-const GROUND = "#eceef3";
+const BACKGROUND = "#eceef3";
 const INK = "#6e778b";
 
-const line = `fill="none" stroke="${INK}" stroke-width="2" stroke-linejoin="round" stroke-linecap="round"`;
+const strokeStyle = `fill="none" stroke="${INK}" stroke-width="2" stroke-linejoin="round" stroke-linecap="round"`;
 const bars = [8, 18, 28, 14, 22, 10, 6].map((height, at) => `<path d="M${17 + at * 5} ${32 - height / 2}v${height}"/>`).join("");
 
-const sheet = `<path d="M20 13h16l9 9v29H20zM36 13v9h9" ${line}/>`;
+const sheet = `<path d="M20 13h16l9 9v29H20zM36 13v9h9" ${strokeStyle}/>`;
 
-const signs: Readonly<Record<PreviewKind, string>> = {
-  video: `<rect x="12" y="17" width="40" height="30" rx="4" ${line}/><path d="M19 17v30M45 17v30M12 27h7M12 37h7M45 27h7M45 37h7" ${line}/><path d="M28 26l10 6-10 6z" fill="${INK}"/>`,
+const iconShapes: Readonly<Record<PreviewKind, string>> = {
+  video: `<rect x="12" y="17" width="40" height="30" rx="4" ${strokeStyle}/><path d="M19 17v30M45 17v30M12 27h7M12 37h7M45 27h7M45 37h7" ${strokeStyle}/><path d="M28 26l10 6-10 6z" fill="${INK}"/>`,
   audio: `<g fill="none" stroke="${INK}" stroke-width="2.6" stroke-linecap="round">${bars}</g>`,
-  model: `<path d="M32 14l16 9v18l-16 9-16-9V23zM32 32v18M32 32l16-9M32 32l-16-9" ${line}/>`,
+  model: `<path d="M32 14l16 9v18l-16 9-16-9V23zM32 32v18M32 32l16-9M32 32l-16-9" ${strokeStyle}/>`,
   image: `${sheet}<path d="M24 46l7-10 5 6 3-4 4 8z" fill="${INK}"/>`,
-  other: `${sheet}<path d="M26 31h13M26 37h13M26 43h8" ${line}/>`,
+  other: `${sheet}<path d="M26 31h13M26 37h13M26 43h8" ${strokeStyle}/>`,
 };
 
 const placeholders = createLru<string, Promise<Buffer>>({ max: 60 });
@@ -269,7 +270,7 @@ function drawPlaceholder(kind: PreviewKind, edge: number): Promise<Buffer> {
   const key = `${kind}-${edge}`;
   const cachedIcon = placeholders.get(key);
   if (cachedIcon) return cachedIcon;
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${edge}" height="${edge}" viewBox="0 0 64 64"><rect width="64" height="64" fill="${GROUND}"/>${signs[kind]}</svg>`;
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${edge}" height="${edge}" viewBox="0 0 64 64"><rect width="64" height="64" fill="${BACKGROUND}"/>${iconShapes[kind]}</svg>`;
   const placeholder = sharp(Buffer.from(svg)).webp({ quality: 85 }).toBuffer();
   placeholders.set(key, placeholder);
   placeholder.catch(() => placeholders.delete(key));

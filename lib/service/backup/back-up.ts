@@ -1,14 +1,14 @@
 import { mkdir, opendir } from "node:fs/promises";
 import { join } from "node:path";
 import { openPool } from "@/lib/shared/database/postgres";
-import { copyDatabase, countRows, fillDatabase, migrationsOf, openToRead } from "@/lib/shared/database/sqlite-copy";
-import { codeOf } from "@/lib/shared/error-codes";
-import { ChangedContent, type Content, copyHashed, isOfSize } from "@/lib/shared/files";
+import { copyDatabase, countRows, fillDatabase, listMigrations, openReadOnly } from "@/lib/shared/database/sqlite-copy";
+import { getErrorCode } from "@/lib/shared/error-codes";
+import { ChangedContent, type Content, copyHashed, hasSize } from "@/lib/shared/files";
 import { blobPath } from "../assets/blob-store";
 import { SERVICE_SCHEMA } from "../store/baseline";
 import { copyServiceSnapshot } from "../store/copy-store";
 import { syncFolder } from "../store/data-folder";
-import { blobFile, blobsIn, inParallel, isNamed, namedBlobs, type ServiceContents } from "./restore";
+import { getBlobsFolder, isReferenced, listBlobs, prepareBlobPath, runInParallel, type ServiceContents } from "./restore";
 
 type LiveDatabase = {
   copyTo(file: string): Promise<Content>;
@@ -16,19 +16,19 @@ type LiveDatabase = {
   close(): Promise<void>;
 };
 
-function liveSqlite(file: string): LiveDatabase {
-  const database = openToRead(file);
+function openLiveSqlite(file: string): LiveDatabase {
+  const database = openReadOnly(file);
   return {
     copyTo: (to) => copyDatabase(file, to),
-    isNamed: async (hash) => isNamed(database, hash),
+    isNamed: async (hash) => isReferenced(database, hash),
     close: async () => void database.close(),
   };
 }
 
-const STATEMENT_MS = 30_000;
+const STATEMENT_TIMEOUT_MS = 30_000;
 
-async function livePostgres(url: string, logProgress: (progress: string) => void): Promise<LiveDatabase> {
-  const pool = await openPool({ url, max: 1, statementMs: STATEMENT_MS, schema: SERVICE_SCHEMA });
+async function openLivePostgres(url: string, logProgress: (progress: string) => void): Promise<LiveDatabase> {
+  const pool = await openPool({ url, max: 1, statementMs: STATEMENT_TIMEOUT_MS, schema: SERVICE_SCHEMA });
   return {
     copyTo: (to) => fillDatabase(to, () => copyServiceSnapshot(url, to, logProgress)),
     async isNamed(hash) {
@@ -44,12 +44,12 @@ async function livePostgres(url: string, logProgress: (progress: string) => void
 }
 
 const MAX_PASSES = 20;
-const MAX_LOST = 1000;
+const MAX_LOST_FILES = 1000;
 const tables = ["users", "jobs", "assets", "user_files", "blobs"] as const;
 
 type Backup = {
   dataDir: string;
-  /** The URL of PostgreSQL; undefined if the database is a file in the folder. */
+  /** The URL of PostgreSQL. Undefined if the database is a file in the folder. */
   databaseUrl: string | undefined;
   blobs: string | undefined;
   folder: string;
@@ -60,12 +60,12 @@ type Backup = {
 export async function backUpService(backup: Backup): Promise<ServiceContents> {
   const { dataDir, databaseUrl, logProgress } = backup;
   const file = join(dataDir, "service.sqlite");
-  const live = databaseUrl === undefined ? liveSqlite(file) : await livePostgres(databaseUrl, logProgress);
+  const liveDatabase = databaseUrl === undefined ? openLiveSqlite(file) : await openLivePostgres(databaseUrl, logProgress);
   try {
-    if (databaseUrl === undefined) await copyFrom(backup, file, live);
-    return await backUpFrom(backup, live);
+    if (databaseUrl === undefined) await copyReferencedBlobs(backup, file, liveDatabase);
+    return await backUpFrom(backup, liveDatabase);
   } finally {
-    await live.close();
+    await liveDatabase.close();
   }
 }
 
@@ -74,16 +74,16 @@ async function backUpFrom(backup: Backup, live: LiveDatabase): Promise<ServiceCo
   const file = `service-${id}.sqlite`;
   for (let pass = 1; pass <= MAX_PASSES; pass += 1) {
     const content = await live.copyTo(join(folder, file));
-    const blobs = await copyFrom(backup, join(folder, file), live);
+    const blobs = await copyReferencedBlobs(backup, join(folder, file), live);
     if (blobs.deleted > 0) continue;
-    await mkdir(blobsIn(folder), { recursive: true, mode: 0o700 });
-    await syncFolders(blobsIn(folder));
-    const copy = openToRead(join(folder, file));
+    await mkdir(getBlobsFolder(folder), { recursive: true, mode: 0o700 });
+    await syncFolders(getBlobsFolder(folder));
+    const copy = openReadOnly(join(folder, file));
     try {
-      const about = { schema: migrationsOf(copy, "migrations"), rows: countRows(copy, tables) };
+      const databaseInfo = { schema: listMigrations(copy, "migrations"), rows: countRows(copy, tables) };
       return {
         database: { file, ...content },
-        ...about,
+        ...databaseInfo,
         blobs: { count: blobs.count, bytes: blobs.bytes, lost: blobs.lost, ...(backup.blobs === undefined && { elsewhere: true }) },
       };
     } finally {
@@ -93,37 +93,37 @@ async function backUpFrom(backup: Backup, live: LiveDatabase): Promise<ServiceCo
   throw new Error(`Files were deleted during the backup in each of ${MAX_PASSES} passes. Try again at a quieter time.`);
 }
 
-/** Copies what `database` names and the backup lacks. `deleted`: how many were gone and had no row any more either. */
-async function copyFrom({ blobs: from, folder, logProgress }: Backup, database: string, live: LiveDatabase) {
-  const copy = openToRead(database);
-  const done = { count: 0, bytes: 0, deleted: 0, lost: new Array<string>() };
+/** Copies blobs that `database` references and the backup lacks. `deleted` counts those whose row was also deleted. */
+async function copyReferencedBlobs({ blobs: from, folder, logProgress }: Backup, database: string, live: LiveDatabase) {
+  const copy = openReadOnly(database);
+  const totals = { count: 0, bytes: 0, deleted: 0, lost: new Array<string>() };
   try {
-    if (from === undefined) return done;
-    const all = countRows(copy, ["blobs"]).blobs;
-    for (const piece of namedBlobs(copy)) {
-      await inParallel(piece, async ({ hash, size }) => {
-        const to = await blobFile(blobsIn(folder), hash);
-        done.count += 1;
-        done.bytes += size;
-        if (await isOfSize(to, size)) return;
-        const outcome = await copyOne(blobPath(from, hash), to, hash);
+    if (from === undefined) return totals;
+    const blobCount = countRows(copy, ["blobs"]).blobs;
+    for (const batch of listBlobs(copy)) {
+      await runInParallel(batch, async ({ hash, size }) => {
+        const to = await prepareBlobPath(getBlobsFolder(folder), hash);
+        totals.count += 1;
+        totals.bytes += size;
+        if (await hasSize(to, size)) return;
+        const outcome = await copyBlob(blobPath(from, hash), to, hash);
         if (outcome === "copied") return;
-        done.count -= 1;
-        done.bytes -= size;
-        if (outcome === "damaged" || (await live.isNamed(hash))) done.lost.push(hash);
-        else done.deleted += 1;
+        totals.count -= 1;
+        totals.bytes -= size;
+        if (outcome === "damaged" || (await live.isNamed(hash))) totals.lost.push(hash);
+        else totals.deleted += 1;
       });
-      if (done.lost.length > MAX_LOST)
-        throw new Error(`More than ${MAX_LOST} files are missing or damaged below ${from}. Nothing was backed up.`);
-      logProgress(`${done.count} of ${all} files`);
+      if (totals.lost.length > MAX_LOST_FILES)
+        throw new Error(`More than ${MAX_LOST_FILES} files are missing or damaged below ${from}. Nothing was backed up.`);
+      logProgress(`${totals.count} of ${blobCount} files`);
     }
-    return done;
+    return totals;
   } finally {
     copy.close();
   }
 }
 
-async function copyOne(from: string, to: string, hash: string): Promise<"copied" | "damaged" | "gone"> {
+async function copyBlob(from: string, to: string, hash: string): Promise<"copied" | "damaged" | "gone"> {
   try {
     await copyHashed(from, to, hash);
     return "copied";
@@ -140,5 +140,5 @@ async function syncFolders(blobs: string): Promise<void> {
 }
 
 function isMissing(error: unknown): boolean {
-  return codeOf(error) === "ENOENT";
+  return getErrorCode(error) === "ENOENT";
 }

@@ -3,10 +3,10 @@
 import { mkdir, opendir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { z } from "zod";
-import { schemaState, tooOld } from "@/lib/shared/database/migrate";
+import { createTooOldMessage, getSchemaState } from "@/lib/shared/database/migrate";
 import { type SqliteConnection } from "@/lib/shared/database/sqlite";
-import { migrationsOf, openToRead, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
-import { ChangedContent, copyHashed, hashFile, isOfSize } from "@/lib/shared/files";
+import { listMigrations, openReadOnly, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
+import { ChangedContent, copyHashed, hashFile, hasSize } from "@/lib/shared/files";
 import { blobPath } from "../assets/blob-store";
 import { markBucketBlobs, markLocalBlobs, markMovedBlobs } from "../assets/blobs/open-blobs";
 import { sqliteHistory } from "../store/baseline";
@@ -14,29 +14,29 @@ import { sqliteHistory } from "../store/baseline";
 type Restore = { folder: string; contents: ServiceContents; logProgress(progress: string): void };
 
 export async function checkServiceBackup({ folder, contents, logProgress }: Restore, { hashes }: { hashes: boolean }): Promise<void> {
-  const state = schemaState(contents.schema, sqliteHistory);
+  const state = getSchemaState(contents.schema, sqliteHistory);
   if ("newer" in state)
     throw new Error(`The backup was made by a newer version, with migration ${state.newer}. Restore it with that version.`);
-  if ("isTooOld" in state) throw new Error(tooOld("The backup"));
-  const blobs = blobsIn(folder);
+  if ("isTooOld" in state) throw new Error(createTooOldMessage("The backup"));
+  const blobs = getBlobsFolder(folder);
   const requireContent = async (name: string, hash: string, size: number) => {
     const file = blobPath(blobs, hash);
-    if (!(await isOfSize(file, size))) throw new Error(`The backup is incomplete: ${name} is missing or truncated (${file}).`);
+    if (!(await hasSize(file, size))) throw new Error(`The backup is incomplete: ${name} is missing or truncated (${file}).`);
     if (hashes && (await hashFile(file)).hash !== hash) throw new Error(`The backup is damaged: ${name} has changed (${file}).`);
   };
   const lost = new Set(contents.blobs.lost);
-  const database = openToRead(join(folder, contents.database.file));
-  let checked = 0;
+  const database = openReadOnly(join(folder, contents.database.file));
+  let checkedCount = 0;
   try {
     if (hashes) requireIntegrity(database, contents.database.file);
-    if (migrationsOf(database, "migrations").join() !== contents.schema.join())
+    if (listMigrations(database, "migrations").join() !== contents.schema.join())
       throw new Error("The backup's manifest doesn't match its database.");
-    for (const piece of contents.blobs.elsewhere ? [] : namedBlobs(database)) {
-      await inParallel(piece, async ({ hash, size }) => {
+    for (const batch of contents.blobs.elsewhere ? [] : listBlobs(database)) {
+      await runInParallel(batch, async ({ hash, size }) => {
         if (!lost.has(hash)) await requireContent(`the file ${hash}`, hash, size);
       });
-      checked += piece.length;
-      logProgress(`${checked} of ${contents.rows.blobs} files checked`);
+      checkedCount += batch.length;
+      logProgress(`${checkedCount} of ${contents.rows.blobs} files checked`);
     }
   } finally {
     database.close();
@@ -49,30 +49,30 @@ export async function restoreService(
 ): Promise<void> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const source = join(folder, contents.database.file);
-  const database = openToRead(source);
+  const database = openReadOnly(source);
   const lost = new Set(contents.blobs.lost);
-  let done = 0;
+  let restoredCount = 0;
   await mkdir(blobs, { recursive: true, mode: 0o700 });
   try {
-    for (const piece of contents.blobs.elsewhere ? [] : namedBlobs(database)) {
-      await inParallel(piece, async ({ hash, size }) => {
-        const to = await blobFile(blobs, hash);
-        if (!lost.has(hash) && !(await isOfSize(to, size))) await copyWhole(blobPath(blobsIn(folder), hash), to, hash);
+    for (const batch of contents.blobs.elsewhere ? [] : listBlobs(database)) {
+      await runInParallel(batch, async ({ hash, size }) => {
+        const to = await prepareBlobPath(blobs, hash);
+        if (!lost.has(hash) && !(await hasSize(to, size))) await copyVerified(blobPath(getBlobsFolder(folder), hash), to, hash);
       });
-      done += piece.length;
-      logProgress(`${done} of ${contents.rows.blobs} files`);
+      restoredCount += batch.length;
+      logProgress(`${restoredCount} of ${contents.rows.blobs} files`);
     }
   } finally {
     database.close();
   }
-  // What an interrupted restore of another backup noted no longer holds.
+  // Notes of an interrupted restore of another backup are outdated.
   markLocalBlobs(dataDir);
   if (contents.blobs.elsewhere) await markBucketBlobs(dataDir);
   else if (!blobs.startsWith(join(dataDir, "/"))) await markMovedBlobs(dataDir, { kind: "folder", path: blobs });
-  await copyWhole(source, join(dataDir, "service.sqlite"), contents.database.hash);
+  await copyVerified(source, join(dataDir, "service.sqlite"), contents.database.hash);
 }
 
-async function copyWhole(from: string, to: string, hash: string): Promise<void> {
+async function copyVerified(from: string, to: string, hash: string): Promise<void> {
   try {
     await copyHashed(from, to, hash);
   } catch (error) {
@@ -82,15 +82,15 @@ async function copyWhole(from: string, to: string, hash: string): Promise<void> 
 }
 
 export async function sweepServiceBackup(folder: string, contents: ServiceContents | null): Promise<number> {
-  const blobs = blobsIn(folder);
-  const database = contents && openToRead(join(folder, contents.database.file));
+  const blobs = getBlobsFolder(folder);
+  const database = contents && openReadOnly(join(folder, contents.database.file));
   let removed = 0;
   try {
     for await (const shard of await opendir(blobs)) {
       if (!/^[0-9a-f]{2}$/.test(shard.name)) continue;
       for await (const { name } of await opendir(join(blobs, shard.name))) {
         const hash = shard.name + name;
-        if (database && isNamed(database, hash)) continue;
+        if (database && isReferenced(database, hash)) continue;
         await rm(join(blobs, shard.name, name));
         removed += 1;
       }
@@ -101,17 +101,17 @@ export async function sweepServiceBackup(folder: string, contents: ServiceConten
   return removed;
 }
 
-const hash = z.string().regex(/^[0-9a-f]{64}$/);
-const count = z.number().int().min(0);
+const hashSchema = z.string().regex(/^[0-9a-f]{64}$/);
+const countSchema = z.number().int().min(0);
 
-export const storedFileSchema = z.object({ file: z.string().regex(/^[a-z][a-z0-9.-]*$/), size: count, hash });
+export const storedFileSchema = z.object({ file: z.string().regex(/^[a-z][a-z0-9.-]*$/), size: countSchema, hash: hashSchema });
 
 export const serviceContentsSchema = z.object({
   database: storedFileSchema,
   schema: z.array(z.string()),
-  rows: z.record(z.string(), count),
-  /** `lost`: missing or damaged when the backup was made. `elsewhere`: in a bucket, not in the backup. */
-  blobs: z.object({ count, bytes: count, lost: z.array(hash), elsewhere: z.boolean().optional() }),
+  rows: z.record(z.string(), countSchema),
+  /** `lost`: missing or damaged when the backup was created. `elsewhere`: in a bucket, not in the backup. */
+  blobs: z.object({ count: countSchema, bytes: countSchema, lost: z.array(hashSchema), elsewhere: z.boolean().optional() }),
 });
 export type ServiceContents = z.output<typeof serviceContentsSchema>;
 
@@ -119,30 +119,30 @@ export type BlobRef = { hash: string; size: number };
 
 const BATCH_SIZE = 1000;
 
-/** The bytes that the database names, in pieces. Each piece is read at once, so that a slow caller does not keep a writer waiting. */
-export function* namedBlobs(database: SqliteConnection): Generator<BlobRef[]> {
+/** The blobs of a database, in batches. Each batch is read at once, so that a slow caller does not block a writer. */
+export function* listBlobs(database: SqliteConnection): Generator<BlobRef[]> {
   const sqliteStatement = database.prepare<[string], BlobRef>(
     `SELECT hash, size FROM blobs WHERE hash > ? ORDER BY hash LIMIT ${BATCH_SIZE}`,
   );
-  for (let piece = sqliteStatement.all(""); piece.length > 0; piece = sqliteStatement.all(piece.at(-1)?.hash ?? "")) yield piece;
+  for (let batch = sqliteStatement.all(""); batch.length > 0; batch = sqliteStatement.all(batch.at(-1)?.hash ?? "")) yield batch;
 }
 
-export function isNamed(database: SqliteConnection, hash: string): boolean {
+export function isReferenced(database: SqliteConnection, hash: string): boolean {
   return database.prepare("SELECT 1 FROM blobs WHERE hash = ?").get(hash) !== undefined;
 }
 
-export const blobsIn = (folder: string) => join(folder, "blobs");
+export const getBlobsFolder = (folder: string) => join(folder, "blobs");
 
-export async function blobFile(folder: string, hash: string): Promise<string> {
+export async function prepareBlobPath(folder: string, hash: string): Promise<string> {
   const file = blobPath(folder, hash);
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   return file;
 }
 
-export async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const waiting = [...items];
+export async function runInParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const remainingItems = [...items];
   const worker = async () => {
-    for (let item = waiting.pop(); item !== undefined; item = waiting.pop()) await work(item);
+    for (let item = remainingItems.pop(); item !== undefined; item = remainingItems.pop()) await work(item);
   };
   await Promise.all(Array.from({ length: 8 }, worker));
 }

@@ -1,10 +1,10 @@
-// Download sources, their files, and download tasks. Private addresses are refused at every connection.
+// Download sources, their files, and download tasks. Private addresses are rejected for every connection.
 
 import { createLru } from "@/lib/shared/lru";
 import { type BlobStore } from "../assets/blob-store";
 import { type CreatedAsset, createIfStored, type NewAsset } from "../assets/create-asset";
 import { type ServiceLog } from "../options";
-import { asRefusal, ServiceError } from "../service-error";
+import { ServiceError, toRefusal } from "../service-error";
 import { type ServiceSettings } from "../settings";
 import { type Database } from "../store/database";
 import { type Processes } from "../store/processes";
@@ -18,7 +18,7 @@ import {
   readFileName,
   readLength,
 } from "./open-source";
-import { createSourceAgents, createSourcePolicy, defaultDownloadHosts, insideTheNetwork, requireSource } from "./sources";
+import { createSourceAgents, createSourcePolicy, defaultDownloadHosts, internalAddressError, requireSource } from "./sources";
 import { findEarlierHash, findTask, type StoredTask } from "./task-rows";
 import { createTasks } from "./tasks";
 
@@ -31,19 +31,19 @@ type SourceDescription = {
   promisedSha256?: string;
 };
 
-const PATIENCE_MS = 20_000;
+const SOURCE_TIMEOUT_MS = 20_000;
 
 async function describeSource(open: OpenSource, url: URL): Promise<SourceDescription> {
-  const signal = AbortSignal.timeout(PATIENCE_MS);
-  const requestOptions = { signal, idleMs: PATIENCE_MS };
+  const signal = AbortSignal.timeout(SOURCE_TIMEOUT_MS);
+  const requestOptions = { signal, idleMs: SOURCE_TIMEOUT_MS };
   try {
-    const byHead = await open(url, { ...requestOptions, method: "HEAD", stopsAtPromisedHash: true }).catch((error: unknown) => {
-      const code = asRefusal(error)?.code;
+    const headSource = await open(url, { ...requestOptions, method: "HEAD", stopsAtPromisedHash: true }).catch((error: unknown) => {
+      const code = toRefusal(error)?.code;
       if (code !== "FORBIDDEN" && code !== "UNPROCESSABLE") throw error;
     });
-    return toDescription(byHead ?? (await open(url, { ...requestOptions, method: "GET", range: "bytes=0-0" })), url);
+    return toDescription(headSource ?? (await open(url, { ...requestOptions, method: "GET", range: "bytes=0-0" })), url);
   } catch (error) {
-    const refusal = asRefusal(error);
+    const refusal = toRefusal(error);
     if (refusal?.code === "UNSUPPORTED_SOURCE") throw error;
     if (refusal) throw new ServiceError("UNPROCESSABLE", refusal.message);
     if (signal.aborted) throw new ServiceError("UNPROCESSABLE", "The source did not respond.");
@@ -77,7 +77,7 @@ type DownloadParts = {
   log: ServiceLog;
 };
 
-const MAX_PROMISES = 1000;
+const MAX_PROMISED_HASHES = 1000;
 
 export function createDownloads(parts: DownloadParts) {
   const { database, settings } = parts;
@@ -93,7 +93,7 @@ export function createDownloads(parts: DownloadParts) {
     idleMs: settings.requestTimeoutMs,
     atOnce: settings.downloadsAtOnce,
   });
-  const promised = createLru<string, string>({ max: MAX_PROMISES });
+  const promisedHashes = createLru<string, string>({ max: MAX_PROMISED_HASHES });
 
   return {
     start: tasks.start,
@@ -104,20 +104,20 @@ export function createDownloads(parts: DownloadParts) {
 
     async requireSource(text: string, field: string): Promise<URL> {
       const url = requireSource(policy, text, field);
-      if (!policy.isTrustedOrigin(url) && (await agents.resolvesInside(url))) throw insideTheNetwork(field);
+      if (!policy.isTrustedOrigin(url) && (await agents.resolvesInside(url))) throw internalAddressError(field);
       return url;
     },
 
     async describe(url: URL): Promise<SourceDescription> {
       const description = await describeSource(open, url);
-      promised.delete(url.href);
-      if (description.promisedSha256 !== undefined) promised.set(url.href, description.promisedSha256);
+      promisedHashes.delete(url.href);
+      if (description.promisedSha256 !== undefined) promisedHashes.set(url.href, description.promisedSha256);
       return description;
     },
 
-    /** Creates an asset from existing content that the user may see, if the source or an earlier download names its hash. */
+    /** Creates an asset from content that the user already has, if the source or an earlier download provides its hash. */
     async createOfExisting(url: URL, newAsset: NewAsset): Promise<CreatedAsset | undefined> {
-      const sha256 = promised.get(url.href);
+      const sha256 = promisedHashes.get(url.href);
       const hashes = [sha256 === undefined ? undefined : `sha256:${sha256}`, await findEarlierHash(database, newAsset.ownerId, url)];
       for (const hash of hashes) {
         const created = hash === undefined ? undefined : await createIfStored(parts, hash, newAsset);

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { open, rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { codeOf } from "@/lib/shared/error-codes";
+import { getErrorCode } from "@/lib/shared/error-codes";
 import { createDigest, type StagedFile } from "../assets/staged-file";
 import { ServiceError } from "../service-error";
 import {
@@ -20,7 +20,7 @@ import {
 
 type PartialFile = Awaited<ReturnType<typeof openPartialFile>>;
 
-const SYNC_EVERY_MS = 250;
+const SYNC_INTERVAL_MS = 250;
 const READ_CHUNK_BYTES = 256 * 1024;
 
 type FetchStart = {
@@ -31,14 +31,14 @@ type FetchStart = {
 };
 
 export async function openPartialFile({ path, partialBytes, signal, onDurable }: FetchStart) {
-  const handle = await open(path, constants.O_RDWR | constants.O_CREAT, 0o600).catch(asFullDisk);
+  const handle = await open(path, constants.O_RDWR | constants.O_CREAT, 0o600).catch(rethrowFullDisk);
   let digest = createDigest();
   let durable = 0;
   let syncing: Promise<void> | undefined;
   let syncError: unknown;
 
-  async function storeBlob(): Promise<void> {
-    // If the disk lost synced bytes, downloads the whole file again.
+  async function readExistingBytes(): Promise<void> {
+    // If the disk lost synced bytes, the whole file is downloaded again.
     const durableBytes = (await handle.stat()).size < partialBytes ? 0 : partialBytes;
     if (durableBytes < partialBytes) await onDurable(0);
     await handle.truncate(durableBytes);
@@ -53,24 +53,24 @@ export async function openPartialFile({ path, partialBytes, signal, onDurable }:
   }
 
   function sync(): Promise<void> {
-    syncing ??= settle().finally(() => (syncing = undefined));
+    syncing ??= syncOnce().finally(() => (syncing = undefined));
     return syncing;
   }
 
-  async function settle(): Promise<void> {
+  async function syncOnce(): Promise<void> {
     const size = digest.size();
     if (size === durable) return;
-    await handle.datasync().catch(asFullDisk);
+    await handle.datasync().catch(rethrowFullDisk);
     await onDurable(size);
     durable = size;
   }
 
-  /** A sync under way may have begun before the last bytes were written. */
+  /** A running sync may have started before the last bytes were written. */
   async function syncAll(): Promise<void> {
     while (durable < digest.size()) await sync();
   }
 
-  const timer = setInterval(() => void sync().catch((error: unknown) => (syncError ??= error)), SYNC_EVERY_MS).unref();
+  const timer = setInterval(() => void sync().catch((error: unknown) => (syncError ??= error)), SYNC_INTERVAL_MS).unref();
 
   async function close(): Promise<void> {
     clearInterval(timer);
@@ -79,7 +79,7 @@ export async function openPartialFile({ path, partialBytes, signal, onDurable }:
   }
 
   try {
-    await storeBlob();
+    await readExistingBytes();
   } catch (error) {
     await close();
     throw error;
@@ -92,7 +92,7 @@ export async function openPartialFile({ path, partialBytes, signal, onDurable }:
       if (syncError !== undefined) throw syncError;
       const start = digest.size();
       for (let offset = 0; offset < chunk.byteLength;) {
-        const result = await handle.write(chunk, offset, chunk.byteLength - offset, start + offset).catch(asFullDisk);
+        const result = await handle.write(chunk, offset, chunk.byteLength - offset, start + offset).catch(rethrowFullDisk);
         offset += result.bytesWritten;
       }
       digest.update(chunk);
@@ -125,8 +125,8 @@ export async function openPartialFile({ path, partialBytes, signal, onDurable }:
   };
 }
 
-function asFullDisk(error: unknown): never {
-  if (codeOf(error) === "ENOSPC") throw new ServiceError("INSUFFICIENT_STORAGE", "The disk of the service is full.");
+function rethrowFullDisk(error: unknown): never {
+  if (getErrorCode(error) === "ENOSPC") throw new ServiceError("INSUFFICIENT_STORAGE", "The disk of the service is full.");
   throw error;
 }
 
@@ -141,46 +141,46 @@ type FetchState = {
   tooLarge: () => ServiceError | Promise<ServiceError>;
   idleMs: number;
   signal: AbortSignal;
-  /** Resolves when `remoteFile` is durable. False: the bytes are not needed. */
+  /** Resolves when `remoteFile` is stored. False if the bytes are not needed. */
   onRemoteFile(remoteFile: RemoteFile): Promise<boolean>;
 };
 
-export const noFile =
+export const webPageMessage =
   "The source returned a web page instead of a file. It may require a sign-in, or the URL may be that of a page about the file.";
 
 const PAUSES_MS = [250, 1000, 3000];
-/** The longest pause that a source may ask for; if it requests a longer one, the download fails with that reason. */
+/** If a source requests a longer pause, the download fails with its reason. */
 const MAX_PAUSE_MS = 120_000;
 const MAX_CONNECTIONS = 10_000;
-/** Less than this is no progress: a source that sends one byte at a time is not followed forever. */
-const PROGRESS_BYTES = 1024;
-/** Must arrive within the time that a source may be silent: a source that sends a byte now and then would hold a place forever. */
-const MIN_BYTES = 1024;
+/** Less doesn't count as progress, because a source could send one byte at a time forever. */
+const MIN_PROGRESS_BYTES = 1024;
+/** Must arrive within the idle timeout. A slower source could occupy a slot forever. */
+const MIN_BYTES_PER_INTERVAL = 1024;
 
 export async function fetchFile(fetching: FetchState): Promise<RemoteFile | undefined> {
   const { partial, signal } = fetching;
   const state = { remoteFile: fetching.remoteFile, mayResume: true };
-  let furthest = partial.size();
+  let maxBytesReached = partial.size();
   let failures = 0;
   for (let connection = 1; ; connection += 1) {
     if (state.remoteFile.total !== undefined && partial.size() === state.remoteFile.total && partial.size() > 0) return state.remoteFile;
     try {
-      return (await readOnce(fetching, state)) ? state.remoteFile : undefined;
+      return (await readFromSource(fetching, state)) ? state.remoteFile : undefined;
     } catch (error) {
-      if (signal.aborted || !mayPass(error) || connection >= MAX_CONNECTIONS) throw error;
-      if (partial.size() >= furthest + PROGRESS_BYTES) failures = 0;
-      furthest = Math.max(furthest, partial.size());
+      if (signal.aborted || !isTemporary(error) || connection >= MAX_CONNECTIONS) throw error;
+      if (partial.size() >= maxBytesReached + MIN_PROGRESS_BYTES) failures = 0;
+      maxBytesReached = Math.max(maxBytesReached, partial.size());
       const pauseMs = PAUSES_MS[failures];
       failures += 1;
-      if (pauseMs === undefined || retryAfterOf(error) > MAX_PAUSE_MS) throw error;
-      await sleep(Math.max(pauseMs, retryAfterOf(error)), undefined, { signal });
+      if (pauseMs === undefined || getRetryAfterMs(error) > MAX_PAUSE_MS) throw error;
+      await sleep(Math.max(pauseMs, getRetryAfterMs(error)), undefined, { signal });
     }
   }
 }
 
 type State = { remoteFile: RemoteFile; mayResume: boolean };
 
-async function readOnce(fetching: FetchState, state: State): Promise<boolean> {
+async function readFromSource(fetching: FetchState, state: State): Promise<boolean> {
   const { partial, url, open, signal, idleMs } = fetching;
   const size = partial.size();
   const ifRange = state.remoteFile.validator;
@@ -190,7 +190,7 @@ async function readOnce(fetching: FetchState, state: State): Promise<boolean> {
     const encoding = readEncoding(source.headers);
     if (encoding !== undefined)
       throw new ServiceError("UNPROCESSABLE", `The source sent the file with the encoding ${encoding}, which was not requested.`);
-    if (source.status === 200 && isPage(source.headers, url)) throw new ServiceError("UNPROCESSABLE", noFile);
+    if (source.status === 200 && isPage(source.headers, url)) throw new ServiceError("UNPROCESSABLE", webPageMessage);
     if (source.status === 416 && isResuming && readUnsatisfiedLength(source.headers) === size) return true;
     if (isResuming && source.status === 206 && isSameFile(source, state.remoteFile, size))
       state.remoteFile.total ??= readContentRange(source.headers)?.total;
@@ -198,7 +198,7 @@ async function readOnce(fetching: FetchState, state: State): Promise<boolean> {
       if (source.status !== 200) await restart(fetching, state, isResuming);
       if (!(await startOrResume(fetching, state, source))) return false;
     }
-    await pour(fetching, source);
+    await copyBody(fetching, source);
   } finally {
     discard(source.body);
   }
@@ -230,19 +230,19 @@ async function startOrResume(fetching: FetchState, state: State, { headers, prom
   return onRemoteFile(state.remoteFile);
 }
 
-async function pour({ partial, signal, idleMs, maxBytes, tooLarge }: FetchState, source: OpenedSource): Promise<void> {
-  let counted = partial.size();
-  const watch = setInterval(() => {
-    if (partial.size() - counted < MIN_BYTES) source.body.destroy(unreachable("The source sends too slowly."));
-    counted = partial.size();
+async function copyBody({ partial, signal, idleMs, maxBytes, tooLarge }: FetchState, source: OpenedSource): Promise<void> {
+  let previousBytes = partial.size();
+  const speedTimer = setInterval(() => {
+    if (partial.size() - previousBytes < MIN_BYTES_PER_INTERVAL) source.body.destroy(unreachable("The source sends too slowly."));
+    previousBytes = partial.size();
   }, idleMs);
   try {
-    for await (const chunk of chunksOf(source, signal)) {
+    for await (const chunk of readChunks(source, signal)) {
       if (partial.size() + chunk.byteLength > maxBytes) throw await tooLarge();
       await partial.append(chunk);
     }
   } finally {
-    clearInterval(watch);
+    clearInterval(speedTimer);
   }
 }
 
@@ -261,22 +261,22 @@ function isSameFile({ headers, promisedSha256 }: OpenedSource, remoteFile: Remot
   );
 }
 
-/** Errors of the connection count as temporary; errors of the code that takes the chunks pass unchanged. */
-async function* chunksOf({ body }: OpenedSource, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+/** Errors of the connection count as temporary. Errors of the code that processes the chunks pass unchanged. */
+async function* readChunks({ body }: OpenedSource, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of body) if (chunk instanceof Uint8Array) yield chunk;
   } catch (error) {
-    if (signal.aborted || mayPass(error)) throw error;
-    const isTimeout = codeOf(error) === "UND_ERR_BODY_TIMEOUT";
+    if (signal.aborted || isTemporary(error)) throw error;
+    const isTimeout = getErrorCode(error) === "UND_ERR_BODY_TIMEOUT";
     throw unreachable(isTimeout ? "The source stopped sending." : "The source ended before the file was complete.");
   }
 }
 
-function mayPass(error: unknown): boolean {
-  return codeOf(error) === "UPSTREAM_UNREACHABLE";
+function isTemporary(error: unknown): boolean {
+  return getErrorCode(error) === "UPSTREAM_UNREACHABLE";
 }
 
-function retryAfterOf(error: unknown): number {
+function getRetryAfterMs(error: unknown): number {
   const details: unknown = error instanceof Error && "details" in error ? error.details : undefined;
   return typeof details === "object" && details !== null && "retryAfterMs" in details ? Number(details.retryAfterMs) : 0;
 }

@@ -2,7 +2,7 @@ import { type IncomingHttpHeaders } from "node:http";
 import { type Readable } from "node:stream";
 import { request } from "undici";
 import { toPlainLine } from "@/lib/contract/plain-line";
-import { codeOf } from "@/lib/shared/error-codes";
+import { getErrorCode } from "@/lib/shared/error-codes";
 import { ServiceError } from "../service-error";
 import { type SourceAgents, type SourcePolicy } from "./sources";
 
@@ -24,13 +24,13 @@ export function readUnsatisfiedLength(headers: Headers): number | undefined {
   return total === undefined ? undefined : Number(total);
 }
 
-/** Any number of digits: a length too large to count exceeds every bound, and must not read as absent. */
+/** Accepts any number of digits, because a huge length exceeds every limit and must not count as absent. */
 export function readLength(headers: Headers, name = "content-length"): number | undefined {
   const text = singleHeader(headers, name)?.trim() ?? "";
   return /^\d+$/.test(text) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : undefined;
 }
 
-/** For If-Range: a strong entity tag or a date; a weak tag must not be used there (RFC 9110, 13.1.5). */
+/** For If-Range: a strong entity tag or a date. Weak tags must not be used there (RFC 9110, 13.1.5). */
 export function readValidator(headers: Headers): string | undefined {
   const tag = singleHeader(headers, "etag")?.trim();
   if (tag !== undefined && /^"[\x21\x23-\x7e]{0,500}"$/.test(tag)) return tag;
@@ -38,7 +38,7 @@ export function readValidator(headers: Headers): string | undefined {
   return date !== undefined && /^[\w ,:+-]{10,60}$/.test(date) && !Number.isNaN(Date.parse(date)) ? date : undefined;
 }
 
-/** huggingface.co names the SHA-256 of what its redirect leads to: 64 hexadecimal digits, in quotes. */
+/** huggingface.co sends the SHA-256 of the redirect's target: 64 hexadecimal digits in quotes. */
 function readPromisedSha256(headers: Headers): string | undefined {
   return /^"?([0-9a-f]{64})"?$/i.exec(singleHeader(headers, "x-linked-etag")?.trim() ?? "")?.[1]?.toLowerCase();
 }
@@ -52,11 +52,11 @@ function readRetryAfter(headers: Headers, now: number): number | undefined {
 /** True for a web page in place of a file, for example a sign-in page. */
 export function isPage(headers: Headers, url: URL): boolean {
   const isMarkup = /^\s*(text\/html|application\/xhtml\+xml)\b/i.test(singleHeader(headers, "content-type") ?? "");
-  const isHandedOver = /^\s*attachment\b/i.test(singleHeader(headers, "content-disposition") ?? "");
-  return isMarkup && !isHandedOver && !/\.(x?html?|xht|mht(ml)?)$/i.test(readFileName(headers, url));
+  const isAttachment = /^\s*attachment\b/i.test(singleHeader(headers, "content-disposition") ?? "");
+  return isMarkup && !isAttachment && !/\.(x?html?|xht|mht(ml)?)$/i.test(readFileName(headers, url));
 }
 
-/** Undefined for plain bytes, which the service asks for; encoded bytes would be stored encoded. */
+/** Undefined for plain bytes, which the service requests. Encoded bytes would be stored encoded. */
 export function readEncoding(headers: Headers): string | undefined {
   const encoding = singleHeader(headers, "content-encoding")?.trim().toLowerCase();
   return encoding === undefined || encoding === "" || encoding === "identity" ? undefined : encoding.slice(0, 40);
@@ -67,19 +67,19 @@ export function readFileName(headers: Headers, url: URL): string {
   const [, charset = "", extended] = /;\s*filename\*\s*=\s*([\w-]+)'[^']*'([^;\s]+)/i.exec(disposition) ?? [];
   const quoted = /;\s*filename\s*=\s*"((?:[^"\\]|\\.)*)"/i.exec(disposition)?.[1]?.replace(/\\(.)/g, "$1");
   const plain = /;\s*filename\s*=\s*([^";\s]+)/i.exec(disposition)?.[1];
-  const last = url.pathname.split("/").findLast((part) => part !== "");
-  const named = [decode(extended, charset), fromBytes(quoted ?? plain), decode(last)]
+  const lastSegment = url.pathname.split("/").findLast((part) => part !== "");
+  const fileName = [decode(extended, charset), decodeHeaderBytes(quoted ?? plain), decode(lastSegment)]
     .map((name) => toSafeName(name ?? ""))
     .find((name) => name !== "");
-  return named ?? "download";
+  return fileName ?? "download";
 }
 
 function toSafeName(text: string): string {
   const base = text.split(/[/\\]/).at(-1) ?? "";
   const name = toPlainLine(base.normalize("NFC")).replace(/^[.\s]+|[.\s]+$/g, "");
   if (name.length <= MAX_NAME_LENGTH) return name;
-  const ending = /\.[A-Za-z0-9]{1,12}$/.exec(name)?.[0] ?? "";
-  return [...name.slice(0, MAX_NAME_LENGTH - ending.length)].filter((letter) => !/^\p{Cs}$/u.test(letter)).join("") + ending;
+  const extension = /\.[A-Za-z0-9]{1,12}$/.exec(name)?.[0] ?? "";
+  return [...name.slice(0, MAX_NAME_LENGTH - extension.length)].filter((letter) => !/^\p{Cs}$/u.test(letter)).join("") + extension;
 }
 
 function decode(text: string | undefined, charset = "utf-8"): string | undefined {
@@ -93,8 +93,8 @@ function decode(text: string | undefined, charset = "utf-8"): string | undefined
 
 const fromHex = (_: string, digits: string) => String.fromCharCode(parseInt(digits, 16));
 
-/** A header arrives with one character per byte. Many sources send plain UTF-8: what decodes as UTF-8 is read as UTF-8. */
-function fromBytes(text: string | undefined): string | undefined {
+/** Headers arrive with one character per byte. Many sources send plain UTF-8, so valid UTF-8 is decoded as such. */
+function decodeHeaderBytes(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.from(text, "latin1"));
@@ -114,7 +114,7 @@ type RequestOptions = {
   idleMs: number;
   range?: string;
   ifRange?: string;
-  /** A redirect with its target's hash is not followed: the hash is enough. */
+  /** Doesn't follow a redirect that includes its target's hash, because the hash is enough. */
   stopsAtPromisedHash?: boolean;
 };
 export type OpenedSource = { status: number; headers: Headers; promisedSha256?: string; body: Readable };
@@ -122,9 +122,9 @@ export type OpenSource = (start: URL, requestOptions: RequestOptions) => Promise
 
 const MAX_REDIRECTS = 8;
 const MAX_HEADERS_WAIT_MS = 30_000;
-const expected = [200, 206, 416];
-const redirects = [301, 302, 303, 307, 308];
-const passing = [408, 425, 429, 500, 502, 503, 504];
+const expectedStatuses = [200, 206, 416];
+const redirectStatuses = [301, 302, 303, 307, 308];
+const temporaryStatuses = [408, 425, 429, 500, 502, 503, 504];
 
 export function createOpenSource(policy: SourcePolicy, agents: SourceAgents): OpenSource {
   async function sendRequest(url: URL, { method, signal, idleMs, range, ifRange }: RequestOptions) {
@@ -144,24 +144,24 @@ export function createOpenSource(policy: SourcePolicy, agents: SourceAgents): Op
         },
       });
     } catch (error) {
-      if (signal.aborted || codeOf(error) === "UNSUPPORTED_SOURCE") throw error;
+      if (signal.aborted || getErrorCode(error) === "UNSUPPORTED_SOURCE") throw error;
       throw unreachable("The source did not respond.");
     }
   }
 
   return async (start, requestOptions) => {
     let url = start;
-    let promised: string | undefined;
+    let promisedHash: string | undefined;
     for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
       const { statusCode: status, headers, body } = await sendRequest(url, requestOptions);
-      promised ??= readPromisedSha256(headers);
-      const promise = promised === undefined ? {} : { promisedSha256: promised };
-      const isRedirect = redirects.includes(status);
-      if (expected.includes(status) || (isRedirect && requestOptions.stopsAtPromisedHash && promised !== undefined))
+      promisedHash ??= readPromisedSha256(headers);
+      const promise = promisedHash === undefined ? {} : { promisedSha256: promisedHash };
+      const isRedirect = redirectStatuses.includes(status);
+      if (expectedStatuses.includes(status) || (isRedirect && requestOptions.stopsAtPromisedHash && promisedHash !== undefined))
         return { status, headers, body, ...promise };
       discard(body);
-      if (!isRedirect) throw refusalOf(status, headers);
-      url = nextUrl(policy, start, url, headers.location);
+      if (!isRedirect) throw toSourceError(status, headers);
+      url = resolveRedirect(policy, start, url, headers.location);
     }
     throw new ServiceError("UNPROCESSABLE", "The source redirects too often.");
   };
@@ -175,16 +175,16 @@ export function discard(body: Readable): void {
   body.on("error", () => undefined).destroy();
 }
 
-function nextUrl(policy: SourcePolicy, start: URL, from: URL, location: unknown): URL {
+function resolveRedirect(policy: SourcePolicy, start: URL, from: URL, location: unknown): URL {
   const url = typeof location === "string" && URL.canParse(location, from) ? new URL(location, from) : undefined;
   if (url && policy.mayLeadTo(start, url)) return url;
   throw new ServiceError("UNSUPPORTED_SOURCE", "The source redirects to a host that this service may not download from.");
 }
 
-function refusalOf(status: number, headers: Headers): ServiceError {
+function toSourceError(status: number, headers: Headers): ServiceError {
   if (status === 401 || status === 403) return new ServiceError("FORBIDDEN", "The source requires a sign-in.");
   if (status === 404 || status === 410) return new ServiceError("NOT_FOUND", "The source has no such file.");
-  if (!passing.includes(status)) return new ServiceError("UNPROCESSABLE", `The source answered ${status}.`);
+  if (!temporaryStatuses.includes(status)) return new ServiceError("UNPROCESSABLE", `The source answered ${status}.`);
   const waitMs = readRetryAfter(headers, Date.now());
   const retryHint = waitMs === undefined ? "" : ` Try again in ${Math.ceil(waitMs / 1000)} s.`;
   return unreachable(`The source answered ${status}.${retryHint}`, waitMs);

@@ -1,4 +1,4 @@
-// Runs a download task. The next run continues after a stop or crash. Downloaded content must match the promised hash.
+// Runs a download task. After a stop or crash, the next run continues it. Downloaded content must match the promised hash.
 
 import { randomUUID } from "node:crypto";
 import { rm, stat } from "node:fs/promises";
@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { findAsset, type StoredAsset } from "../assets/asset-view";
 import { type BlobStore } from "../assets/blob-store";
-import { createIfStored, createTogether } from "../assets/create-asset";
-import { quotaExceeded, remainingQuota, usedBytes } from "../assets/quota";
+import { createAll, createIfStored } from "../assets/create-asset";
+import { quotaExceeded, readUsedBytes, remainingQuota } from "../assets/quota";
 import { type StagedFile } from "../assets/staged-file";
 import { readRecord, readStrings } from "../jobs/job-row";
 import { ServiceError } from "../service-error";
@@ -16,7 +16,7 @@ import { PUBLIC_OWNER } from "../users/keys";
 import { fetchFile, openPartialFile, type RemoteFile } from "./fetch-file";
 import { type OpenSource, readFileName } from "./open-source";
 import { requireSource, type SourcePolicy } from "./sources";
-import { changeTask, endTask, findEarlierHash, rememberSource, type StoredTask } from "./task-rows";
+import { changeTask, endTask, findEarlierHash, recordSource, type StoredTask } from "./task-rows";
 
 export type RunParts = {
   database: Database;
@@ -46,9 +46,9 @@ export async function runDownload(parts: RunParts, task: StoredTask, signal: Abo
   if (name !== (task.part ?? task.id)) await change({ part: name, bytes_downloaded: 0 });
   const path = partPath(parts, name);
 
-  // The same address may have been fetched while this task waited: then the content is here now.
-  const earlier = await findEarlierHash(database, task.user_id, url);
-  if (earlier !== undefined && (await endWithContent(parts, task, earlier, readFileName({}, url)))) return;
+  // The same URL may have been downloaded while this task waited, so its content may exist now.
+  const earlierHash = await findEarlierHash(database, task.user_id, url);
+  if (earlierHash !== undefined && (await completeWithContent(parts, task, earlierHash, readFileName({}, url)))) return;
   const remainingBytes = await remainingQuota(database, task.user_id);
   const partial = await openPartialFile({
     path,
@@ -63,19 +63,19 @@ export async function runDownload(parts: RunParts, task: StoredTask, signal: Abo
       partial,
       remoteFile: partialBytes > 0 ? toRemoteFile(task) : {},
       maxBytes: Math.min(parts.maxBytes, remainingBytes),
-      tooLarge: () => (remainingBytes < parts.maxBytes ? quota(database, task.user_id) : tooLarge(parts.maxBytes)),
+      tooLarge: () => (remainingBytes < parts.maxBytes ? toQuotaError(database, task.user_id) : fileTooLarge(parts.maxBytes)),
       idleMs: parts.idleMs,
       signal,
       async onRemoteFile(file) {
         await change(toColumns(file));
-        return !(await endWithKnownContent(parts, task, file));
+        return !(await completeWithPromisedContent(parts, task, file));
       },
     });
     if (!remoteFile) return await partial.close();
     signal.throwIfAborted();
     const staged = await partial.finish();
-    requirePromise(staged, remoteFile);
-    await endWithFile(parts, task, staged, remoteFile.fileName ?? readFileName({}, url));
+    requirePromisedHash(staged, remoteFile);
+    await completeWithFile(parts, task, staged, remoteFile.fileName ?? readFileName({}, url));
   } catch (error) {
     if (isKept())
       await partial.suspend().catch(() => undefined); // the next run trusts only what is durable
@@ -86,7 +86,7 @@ export async function runDownload(parts: RunParts, task: StoredTask, signal: Abo
   }
 }
 
-/** Another process may have a file of this name in its folder, with its own bytes: names are never used twice. */
+/** Uses a new name for each process, because another process may have a file of this name with different bytes. */
 async function findPart(parts: RunParts, task: StoredTask): Promise<{ name: string; partialBytes: number }> {
   const name = task.part ?? task.id;
   const isFirst = task.started_at === null;
@@ -108,18 +108,22 @@ function partPath(parts: { folder: string }, name: string): string {
   return join(parts.folder, name);
 }
 
-async function endWithKnownContent(parts: RunParts, task: StoredTask, { promisedSha256, fileName = "" }: RemoteFile): Promise<boolean> {
-  return promisedSha256 !== undefined && (await endWithContent(parts, task, `sha256:${promisedSha256}`, fileName));
+async function completeWithPromisedContent(
+  parts: RunParts,
+  task: StoredTask,
+  { promisedSha256, fileName = "" }: RemoteFile,
+): Promise<boolean> {
+  return promisedSha256 !== undefined && (await completeWithContent(parts, task, `sha256:${promisedSha256}`, fileName));
 }
 
-async function endWithContent(parts: RunParts, task: StoredTask, hash: string, name: string): Promise<boolean> {
-  const newAsset = { ...(await newAssetOf(parts, task)), name };
+async function completeWithContent(parts: RunParts, task: StoredTask, hash: string, name: string): Promise<boolean> {
+  const newAsset = { ...(await toNewAsset(parts, task)), name };
   return (await createIfStored(parts, hash, newAsset, (tx, { asset }) => complete(tx, parts, task, asset))) !== undefined;
 }
 
-async function endWithFile(parts: RunParts, task: StoredTask, staged: StagedFile, name: string): Promise<void> {
-  const newAsset = { ...(await newAssetOf(parts, task)), name };
-  await createTogether(parts, [{ staged, newAsset }], async (tx, [created]) => {
+async function completeWithFile(parts: RunParts, task: StoredTask, staged: StagedFile, name: string): Promise<void> {
+  const newAsset = { ...(await toNewAsset(parts, task)), name };
+  await createAll(parts, [{ staged, newAsset }], async (tx, [created]) => {
     if (created) await complete(tx, parts, task, created.asset);
   });
 }
@@ -136,11 +140,11 @@ async function complete(tx: Transaction, { now }: RunParts, task: StoredTask, as
   };
   const counts = { bytes_total: size, bytes_downloaded: size };
   if (!(await endTask(tx, task, { status: "completed", ...counts, result: writeExactJson(result) }, now()))) throw new TaskLostError();
-  await rememberSource(tx, task, hash);
+  await recordSource(tx, task, hash);
 }
 
-/** A preview that was deleted meanwhile is left out; the download does not fail because of it. */
-async function newAssetOf({ database }: RunParts, task: StoredTask) {
+/** If the preview was deleted meanwhile, it is left out, and the download continues. */
+async function toNewAsset({ database }: RunParts, task: StoredTask) {
   const preview = task.preview_id !== null && (await findAsset(database, task.preview_id, [task.user_id, PUBLIC_OWNER]));
   return {
     ownerId: task.user_id,
@@ -150,7 +154,7 @@ async function newAssetOf({ database }: RunParts, task: StoredTask) {
   };
 }
 
-function requirePromise(staged: StagedFile, { promisedSha256 }: RemoteFile): void {
+function requirePromisedHash(staged: StagedFile, { promisedSha256 }: RemoteFile): void {
   if (promisedSha256 !== undefined && staged.sha256 !== promisedSha256)
     throw new ServiceError("UNPROCESSABLE", "The file's SHA-256 differs from the one that the source announced.");
 }
@@ -173,10 +177,10 @@ function toColumns({ total, validator, promisedSha256, fileName }: RemoteFile): 
   };
 }
 
-function tooLarge(maxBytes: number): ServiceError {
+function fileTooLarge(maxBytes: number): ServiceError {
   return new ServiceError("FILE_TOO_LARGE", `The file is larger than the ${maxBytes} bytes that this service downloads.`);
 }
 
-async function quota(database: Database, userId: number): Promise<ServiceError> {
-  return quotaExceeded(await usedBytes(database, userId), database.limits.userQuotaBytes ?? 0);
+async function toQuotaError(database: Database, userId: number): Promise<ServiceError> {
+  return quotaExceeded(await readUsedBytes(database, userId), database.limits.userQuotaBytes ?? 0);
 }

@@ -1,7 +1,7 @@
 import { lookup as systemLookup } from "node:dns";
 import { Agent, buildConnector } from "undici";
 import { own } from "@/lib/contract/json/own";
-import { isAddress, isInside, publicConnector, type Resolve } from "@/lib/shared/guarded-connector";
+import { createPublicConnector, isIpAddress, isPrivateAddress, type Resolve } from "@/lib/shared/guarded-connector";
 import { isPublicAddress } from "@/lib/shared/ip-address";
 import { ServiceError } from "../service-error";
 
@@ -10,7 +10,7 @@ export const defaultDownloadHosts: readonly string[] = ["huggingface.co", "civit
 const MAX_NAMED_HOSTS = 10;
 
 /** Storage hosts of huggingface.co (https://huggingface.co/.well-known/meta.json) and civitai.com. */
-const storageOf: Readonly<Record<string, readonly string[]>> = {
+const storageHosts: Readonly<Record<string, readonly string[]>> = {
   "huggingface.co": ["xethub.hf.co", "xethub-eu.hf.co", "cdn.hf.co", "cdn-lfs.hf.co", "cdn-lfs-us-1.hf.co", "cdn-lfs-eu-1.hf.co"],
   "civitai.com": ["civitai-delivery-worker-prod.5ac0637cfd0766c97916cefa3764fbdf.r2.cloudflarestorage.com"],
 };
@@ -18,7 +18,7 @@ const storageOf: Readonly<Record<string, readonly string[]>> = {
 export type SourcePolicy = {
   named: string;
   isPermitted(url: URL): boolean;
-  /** The configuration names exactly this origin: it is permitted at any address. */
+  /** Exactly this origin is configured, so it is permitted at any address. */
   isTrustedOrigin(url: URL): boolean;
   mayLeadTo(source: URL, target: URL): boolean;
 };
@@ -27,15 +27,18 @@ export function createSourcePolicy(entries: readonly string[]): SourcePolicy {
   const origins = new Set(entries.filter((entry) => /^https?:\/\//i.test(entry)).map((entry) => new URL(entry).origin));
   const hosts = entries.filter((entry) => !/^https?:\/\//i.test(entry)).map((host) => host.toLowerCase());
   const isTrustedOrigin = (url: URL) => isAnonymous(url) && origins.has(url.origin);
-  const isPermitted = (url: URL) => isTrustedOrigin(url) || (isPlain(url) && hosts.some((host) => isUnder(url, host)));
+  const isPermitted = (url: URL) => isTrustedOrigin(url) || (isPlainHttps(url) && hosts.some((host) => isHostOrSubdomain(url, host)));
   return {
-    named: namesOf(hosts, origins.size),
+    named: describeSources(hosts, origins.size),
     isTrustedOrigin,
     isPermitted,
     mayLeadTo: (source, target) =>
       isPermitted(target) ||
-      (isPlain(target) &&
-        hosts.some((host) => isUnder(source, host) && (own(storageOf, host) ?? []).some((storage) => isUnder(target, storage)))),
+      (isPlainHttps(target) &&
+        hosts.some(
+          (host) =>
+            isHostOrSubdomain(source, host) && (own(storageHosts, host) ?? []).some((storage) => isHostOrSubdomain(target, storage)),
+        )),
   };
 }
 
@@ -47,20 +50,20 @@ export function requireSource(policy: SourcePolicy, text: string, field: string)
   return url;
 }
 
-export function insideTheNetwork(field?: string): ServiceError {
-  const sentence = "source leads to an address inside the network.";
+export function internalAddressError(field?: string): ServiceError {
+  const reason = "source leads to an address inside the network.";
   return field === undefined
-    ? new ServiceError("UNSUPPORTED_SOURCE", `The ${sentence}`)
-    : new ServiceError("UNSUPPORTED_SOURCE", `${field}: the ${sentence}`, { field });
+    ? new ServiceError("UNSUPPORTED_SOURCE", `The ${reason}`)
+    : new ServiceError("UNSUPPORTED_SOURCE", `${field}: the ${reason}`, { field });
 }
 
-function namesOf(hosts: readonly string[], unlisted: number): string {
-  if (hosts.length === 0) return unlisted === 0 ? "from nowhere" : "only from places that its operator chose";
-  const more = Math.max(0, hosts.length - MAX_NAMED_HOSTS) + unlisted;
-  return `only from ${hosts.slice(0, MAX_NAMED_HOSTS).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+function describeSources(hosts: readonly string[], unlistedCount: number): string {
+  if (hosts.length === 0) return unlistedCount === 0 ? "from nowhere" : "only from places that its operator chose";
+  const hiddenCount = Math.max(0, hosts.length - MAX_NAMED_HOSTS) + unlistedCount;
+  return `only from ${hosts.slice(0, MAX_NAMED_HOSTS).join(", ")}${hiddenCount > 0 ? ` and ${hiddenCount} more` : ""}`;
 }
 
-function isPlain(url: URL): boolean {
+function isPlainHttps(url: URL): boolean {
   return url.protocol === "https:" && url.port === "" && isAnonymous(url);
 }
 
@@ -68,30 +71,30 @@ function isAnonymous(url: URL): boolean {
   return url.username === "" && url.password === "";
 }
 
-function isUnder(url: URL, host: string): boolean {
+function isHostOrSubdomain(url: URL, host: string): boolean {
   return url.hostname === host || url.hostname.endsWith(`.${host}`);
 }
 
 export type SourceAgents = ReturnType<typeof createSourceAgents>;
 
 const CONNECT_TIMEOUT_MS = 10_000;
-const LOOKUP_PATIENCE_MS = 2000;
+const LOOKUP_TIMEOUT_MS = 2000;
 
 export function createSourceAgents(resolve: Resolve = systemLookup) {
-  const connect = publicConnector({ resolve, refusal: insideTheNetwork }, (lookup) =>
+  const connect = createPublicConnector({ resolve, refusal: internalAddressError }, (lookup) =>
     buildConnector({ timeout: CONNECT_TIMEOUT_MS, lookup }),
   );
-  const outside = new Agent({ connect });
-  const anywhere = new Agent({ connect: { timeout: CONNECT_TIMEOUT_MS } });
+  const publicAgent = new Agent({ connect });
+  const anyAgent = new Agent({ connect: { timeout: CONNECT_TIMEOUT_MS } });
 
   return {
-    agentFor: (isTrusted: boolean) => (isTrusted ? anywhere : outside),
+    agentFor: (isTrusted: boolean) => (isTrusted ? anyAgent : publicAgent),
 
-    /** For an early refusal. A name that doesn't resolve in time is left to the download. */
+    /** For an early rejection. A name that doesn't resolve in time is checked by the download. */
     resolvesInside(url: URL): Promise<boolean> {
-      if (isAddress(url.hostname)) return Promise.resolve(isInside(url.hostname));
+      if (isIpAddress(url.hostname)) return Promise.resolve(isPrivateAddress(url.hostname));
       return new Promise((settle) => {
-        const timer = setTimeout(() => settle(false), LOOKUP_PATIENCE_MS);
+        const timer = setTimeout(() => settle(false), LOOKUP_TIMEOUT_MS);
         resolve(url.hostname, { all: true }, (error, addresses) => {
           clearTimeout(timer);
           settle(!error && addresses.some(({ address }) => !isPublicAddress(address)));
@@ -100,7 +103,7 @@ export function createSourceAgents(resolve: Resolve = systemLookup) {
     },
 
     close: async () => {
-      await Promise.all([outside.destroy(), anywhere.destroy()]);
+      await Promise.all([publicAgent.destroy(), anyAgent.destroy()]);
     },
   };
 }

@@ -3,12 +3,12 @@ import { type Selectable, sql } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { readRecord } from "../jobs/job-row";
 import { type ServiceSettings } from "../settings";
-import { type Database, plainStatement, query, type Reader, type Transaction } from "../store/database";
+import { createStatement, type Database, query, type Reader, type Transaction } from "../store/database";
 import { type TaskRow } from "../store/schema";
 import { PUBLIC_OWNER } from "../users/keys";
 
-const secret = /^(.*[-_.])?(token|key|apikey|secret|password|passwd|pwd|auth|authorization|credentials?|signature|sig|jwt|session)$/i;
-const signing = /^x-(amz|goog)-/i;
+const secretParam = /^(.*[-_.])?(token|key|apikey|secret|password|passwd|pwd|auth|authorization|credentials?|signature|sig|jwt|session)$/i;
+const signingParam = /^x-(amz|goog)-/i;
 const HIDDEN = "***";
 
 function hideSecrets(url: string): string {
@@ -24,14 +24,14 @@ function hideSecrets(url: string): string {
   return `${url.slice(0, start)}?${redactedPairs.join("&")}`;
 }
 
-/** The same for the same address, so that a later request for it is recognised; the address cannot be read from it. */
-function nameOfSource(url: string): string {
+/** A one-way hash of the URL, to recognise later requests for it. */
+function hashSource(url: string): string {
   return createHash("sha256").update(url).digest("hex");
 }
 
 function isSecret(name: string): boolean {
   const plain = decode(name);
-  return secret.test(plain) || signing.test(plain);
+  return secretParam.test(plain) || signingParam.test(plain);
 }
 
 function decode(text: string): string {
@@ -77,7 +77,7 @@ export async function changeTask(tx: Transaction, task: RunningTask, changes: Pa
   return (await tx.run(change.where(isStillRunning(task)))) > 0;
 }
 
-/** Returns the task as it was; undefined if it has ended or another process has it. Removes its URL, which may contain a token. */
+/** Returns the task as it was, or undefined if it has ended or another process has it. Removes its URL, which may contain a token. */
 export async function endTask(
   tx: Transaction,
   task: Pick<StoredTask, "id"> & Partial<RunningTask>,
@@ -92,7 +92,7 @@ export async function endTask(
   return tx.row(update.returningAll());
 }
 
-/** Makes the task wait again, before its user's other tasks. */
+/** Makes the task wait again, before the user's other tasks. */
 export async function releaseTask(tx: Transaction, task: RunningTask, at: number): Promise<void> {
   const release = query.updateTable("tasks").set({ status: "created", holder: null, update_time: at });
   await tx.run(release.where(isStillRunning(task)));
@@ -102,16 +102,16 @@ function isStillRunning({ id, holder }: RunningTask) {
   return sql<boolean>`${isUnfinished} and status = 'running' and id = ${id} and ${holder === null ? sql`holder is null` : sql`holder = ${holder}`}`;
 }
 
-/** Users with the fewest running tasks first, then the user who was served longest ago. */
-const usersThatWait = plainStatement<{ user_id: number }>(`
+/** Users with the fewest running tasks first, then the user whose last task ended longest ago. */
+const waitingUsers = createStatement<{ user_id: number }>(`
   SELECT user_id FROM (SELECT DISTINCT user_id FROM tasks WHERE status IN ('created', 'running') AND status = 'created') AS waiting
   ORDER BY
     (SELECT count(*) FROM tasks WHERE user_id = waiting.user_id AND status IN ('created', 'running') AND status = 'running'),
     (SELECT coalesce(max(completed_at), 0) FROM tasks WHERE user_id = waiting.user_id),
     user_id`);
-/** Interrupted tasks come first. A task waits while another one fetches the same address. */
-const nextOf = (userId: number) =>
-  plainStatement<StoredTask>(
+/** Interrupted tasks come first. A task waits while another one downloads the same URL. */
+const selectNext = (userId: number) =>
+  createStatement<StoredTask>(
     `SELECT * FROM tasks AS waiting WHERE user_id = ? AND status IN ('created', 'running') AND status = 'created'
        AND NOT EXISTS (SELECT 1 FROM tasks WHERE user_id = waiting.user_id AND status IN ('created', 'running') AND status = 'running'
          AND source_url = waiting.source_url)
@@ -119,16 +119,16 @@ const nextOf = (userId: number) =>
     [userId],
   );
 
-export async function nextTask(reader: Reader): Promise<StoredTask | undefined> {
-  for (const { user_id } of await reader.rows(usersThatWait)) {
-    const task = await reader.row(nextOf(user_id));
+export async function findNextTask(reader: Reader): Promise<StoredTask | undefined> {
+  for (const { user_id } of await reader.rows(waitingUsers)) {
+    const task = await reader.row(selectNext(user_id));
     if (task) return task;
   }
   return undefined;
 }
 
 export async function claimTask(tx: Transaction, holder: string, at: number): Promise<StoredTask | undefined> {
-  const task = await nextTask(tx);
+  const task = await findNextTask(tx);
   if (!task) return undefined;
   const claimFields = { status: "running", holder, started_at: task.started_at ?? at, update_time: at };
   await tx.run(query.updateTable("tasks").set(claimFields).where("id", "=", task.id));
@@ -149,25 +149,25 @@ export function listRunning(reader: Reader): Promise<RunningTask[]> {
   );
 }
 
-export async function partsOfUnfinished(reader: Reader): Promise<ReadonlySet<string>> {
+export async function listUnfinishedParts(reader: Reader): Promise<ReadonlySet<string>> {
   const tasks = await reader.rows(query.selectFrom("tasks").select(["id", "part"]).where(isUnfinished));
   return new Set(tasks.map(({ id, part }) => part ?? id));
 }
 
 export async function countUnfinished(reader: Reader, userId: number): Promise<number> {
-  const open = query.selectFrom("tasks").where("user_id", "=", userId).where(isUnfinished);
-  return Number((await reader.row(open.select(({ fn }) => fn.countAll().as("n"))))?.n ?? 0);
+  const unfinished = query.selectFrom("tasks").where("user_id", "=", userId).where(isUnfinished);
+  return Number((await reader.row(unfinished.select(({ fn }) => fn.countAll().as("n"))))?.n ?? 0);
 }
 
-/** The hash of this user's last download from this address. Other users' downloads are not used: they would reveal what others have. */
+/** The hash of this user's last download from this URL. Never uses other users' downloads, which would reveal what they have. */
 export async function findEarlierHash(reader: Reader, userId: number, url: URL): Promise<string | undefined> {
-  const own = query.selectFrom("fetched_sources").select("hash").where("user_id", "=", userId);
-  const row = await reader.row(own.where("source", "=", nameOfSource(url.href)));
+  const userSources = query.selectFrom("fetched_sources").select("hash").where("user_id", "=", userId);
+  const row = await reader.row(userSources.where("source", "=", hashSource(url.href)));
   return row && `blake3:${row.hash}`;
 }
 
-export async function rememberSource(tx: Transaction, { user_id, source_url }: StoredTask, hash: string): Promise<void> {
-  const values = { user_id, source: nameOfSource(source_url), hash };
+export async function recordSource(tx: Transaction, { user_id, source_url }: StoredTask, hash: string): Promise<void> {
+  const values = { user_id, source: hashSource(source_url), hash };
   await tx.run(
     query
       .insertInto("fetched_sources")
@@ -178,17 +178,17 @@ export async function rememberSource(tx: Transaction, { user_id, source_url }: S
 
 export function toTask(task: StoredTask) {
   const { bytes_total: total, bytes_downloaded: downloaded } = task;
-  const time = (at: number) => new Date(at).toISOString();
+  const toIso = (at: number) => new Date(at).toISOString();
   return {
     id: task.id,
     idempotency_key: task.id,
     task_name: "task:download_file",
     payload: readRecord(task.payload),
     status: task.status,
-    create_time: time(task.create_time),
-    update_time: time(task.update_time),
-    ...(task.started_at !== null && { started_at: time(task.started_at) }),
-    ...(task.completed_at !== null && { completed_at: time(task.completed_at) }),
+    create_time: toIso(task.create_time),
+    update_time: toIso(task.update_time),
+    ...(task.started_at !== null && { started_at: toIso(task.started_at) }),
+    ...(task.completed_at !== null && { completed_at: toIso(task.completed_at) }),
     ...(task.result !== null && { result: readRecord(task.result) }),
     ...(task.error_message !== null && { error_message: task.error_message }),
     bytes_total: total,
@@ -204,22 +204,22 @@ export type PruneParts = { database: Database; settings: Pick<ServiceSettings, "
 
 export async function pruneTasks({ database, settings, now }: PruneParts, canContinue: () => boolean): Promise<number> {
   let removed = 0;
-  const before = now() - settings.retentionTaskDays * DAY_MS;
+  const cutoff = now() - settings.retentionTaskDays * DAY_MS;
   for (const { id } of await database.rows(query.selectFrom("users").select("id"))) {
     const ended = query.selectFrom("tasks").select("tasks.id").where("user_id", "=", id).where("completed_at", "is not", null);
-    const old = ended.where("completed_at", "<", before).limit(BATCH_SIZE);
+    const old = ended.where("completed_at", "<", cutoff).limit(BATCH_SIZE);
     const many = ended.orderBy("completed_at", "desc").orderBy("id", "desc").limit(BATCH_SIZE).offset(settings.retentionTasks);
     for (const condition of [old, many]) {
-      for (let went = BATCH_SIZE; went === BATCH_SIZE && canContinue(); removed += went)
-        went = await database.commit((tx) => tx.run(query.deleteFrom("tasks").where("id", "in", condition)));
+      for (let removedNow = BATCH_SIZE; removedNow === BATCH_SIZE && canContinue(); removed += removedNow)
+        removedNow = await database.commit((tx) => tx.run(query.deleteFrom("tasks").where("id", "in", condition)));
     }
   }
-  await database.commit((tx) => tx.run(forgotten));
+  await database.commit((tx) => tx.run(deleteUnusedSources));
   return removed;
 }
 
-/** Entries of content that the user no longer has. */
-const forgotten = query.deleteFrom("fetched_sources").where(({ not, exists, selectFrom }) =>
+/** Deletes entries of content that the user no longer has. */
+const deleteUnusedSources = query.deleteFrom("fetched_sources").where(({ not, exists, selectFrom }) =>
   not(
     exists(
       selectFrom("assets")

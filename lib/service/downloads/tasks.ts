@@ -1,21 +1,21 @@
 // Runs download tasks in the background: created → running → completed | failed | cancelled.
-// One process runs a task. If another one cancels it, it stops within two seconds and removes its part.
+// Each task runs in one process. If another process cancels it, it stops within two seconds and removes its partial file.
 
 import { readdir } from "node:fs/promises";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ServiceLog } from "../options";
-import { asRefusal, ServiceError } from "../service-error";
+import { ServiceError, toRefusal } from "../service-error";
 import { type Processes } from "../store/processes";
 import { isTaskLost, removePart, runDownload, type RunParts } from "./run-download";
 import {
   claimTask,
   countUnfinished,
   endTask,
+  findNextTask,
   insertTask,
   listRunning,
+  listUnfinishedParts,
   type NewDownload,
-  nextTask,
-  partsOfUnfinished,
   releaseTask,
   type RunningTask,
   type StoredTask,
@@ -24,7 +24,7 @@ import {
 export type TaskParts = RunParts & { atOnce: number; processes: Processes; log: ServiceLog };
 
 const MAX_UNFINISHED_PER_USER = 1000;
-const BEGIN = "downloads wait";
+const WAKE_CHANNEL = "downloads wait";
 
 type Running = { abort: AbortController; done: Promise<void> };
 
@@ -35,20 +35,20 @@ export function createTasks(parts: TaskParts) {
   let claiming: Promise<void> | undefined;
   let isDue = false;
 
-  function pump(): void {
+  function claimWaiting(): void {
     isDue = true;
     claiming ??= claimAll()
       .catch((error: unknown) => log.warn({ err: error }, "download claim failed"))
       .finally(() => {
         claiming = undefined;
-        if (isDue && isOpen) pump();
+        if (isDue && isOpen) claimWaiting();
       });
   }
 
   async function claimAll(): Promise<void> {
     while (isDue && isOpen) {
       isDue = false;
-      while (isOpen && running.size < parts.atOnce && (await nextTask(database))) {
+      while (isOpen && running.size < parts.atOnce && (await findNextTask(database))) {
         const task = await database.commit((tx) => claimTask(tx, processes.id, now()));
         if (!task) break;
         begin(task);
@@ -60,7 +60,7 @@ export function createTasks(parts: TaskParts) {
     const abort = new AbortController();
     const done = run(task, abort.signal).finally(() => {
       running.delete(task.id);
-      if (isOpen) pump();
+      if (isOpen) claimWaiting();
     });
     running.set(task.id, { abort, done });
   }
@@ -70,25 +70,25 @@ export function createTasks(parts: TaskParts) {
       await runDownload(parts, task, signal, () => !isOpen);
     } catch (error) {
       if (!isOpen || isTaskLost(error) || signal.aborted) return;
-      if (!asRefusal(error)) log.error({ err: error, task: task.id }, "download failed");
+      if (!toRefusal(error)) log.error({ err: error, task: task.id }, "download failed");
       await database
-        .commitFreeing((tx) => endTask(tx, task, failed(error), now()))
+        .commitFreeing((tx) => endTask(tx, task, toFailedFields(error), now()))
         .catch((storeError: unknown) => log.error({ err: storeError, task: task.id }, "download end write failed"));
     }
   }
 
   async function reclaimTasks(): Promise<void> {
-    const before = [...running];
+    const previouslyRunning = [...running];
     const runningTasks = await listRunning(database);
-    const own = new Set(runningTasks.filter(({ holder }) => holder === processes.id).map(({ id }) => id));
-    for (const [id, { abort }] of before) if (!own.has(id)) abort.abort();
+    const ownIds = new Set(runningTasks.filter(({ holder }) => holder === processes.id).map(({ id }) => id));
+    for (const [id, { abort }] of previouslyRunning) if (!ownIds.has(id)) abort.abort();
     const living = await processes.live();
     const orphanedTasks = runningTasks.filter(({ id, holder }) =>
       // A task of this process whose end could not be stored.
       holder === processes.id ? !running.has(id) && !claiming : holder === null || !living.includes(holder),
     );
     if (orphanedTasks.length > 0) await release(orphanedTasks);
-    pump();
+    claimWaiting();
   }
 
   async function release(tasks: readonly RunningTask[]): Promise<void> {
@@ -99,8 +99,8 @@ export function createTasks(parts: TaskParts) {
 
   async function sweep(): Promise<void> {
     const names = await readdir(parts.folder);
-    const named = await partsOfUnfinished(database);
-    for (const name of names) if (!named.has(name)) await removePart(parts, name);
+    const partNames = await listUnfinishedParts(database);
+    for (const name of names) if (!partNames.has(name)) await removePart(parts, name);
   }
 
   return {
@@ -109,7 +109,7 @@ export function createTasks(parts: TaskParts) {
 
     async start(): Promise<void> {
       isOpen = true;
-      processes.listen(BEGIN, pump, pump);
+      processes.listen(WAKE_CHANNEL, claimWaiting, claimWaiting);
       await sweep();
       await reclaimTasks();
     },
@@ -121,16 +121,16 @@ export function createTasks(parts: TaskParts) {
             "RATE_LIMITED",
             `You have ${MAX_UNFINISHED_PER_USER} unfinished downloads already. Wait for some of them to end.`,
           );
-        // Another process may have room where this one has none.
-        if (running.size >= parts.atOnce) await processes.notify(BEGIN, null, tx);
+        // Another process may have a free slot if this one has none.
+        if (running.size >= parts.atOnce) await processes.notify(WAKE_CHANNEL, null, tx);
         return insertTask(tx, userId, download, now());
       });
-      pump();
+      claimWaiting();
       return task;
     },
 
     async cancel({ id }: StoredTask): Promise<boolean> {
-      const task = await database.commitFreeing((tx) => endTask(tx, { id }, cancelled(), now()));
+      const task = await database.commitFreeing((tx) => endTask(tx, { id }, toCancelledFields(), now()));
       if (!task) return false;
       const run = running.get(id);
       run?.abort.abort();
@@ -139,27 +139,27 @@ export function createTasks(parts: TaskParts) {
       return true;
     },
 
-    /** Gives back what runs here: another process, or the next start, continues with it. */
+    /** Releases the running tasks, which another process or the next start continues. */
     async stop(): Promise<void> {
       isOpen = false;
       await claiming;
-      const open = [...running];
-      for (const [, { abort }] of open) abort.abort();
-      await Promise.all(open.map(([, { done }]) => done));
-      if (open.length === 0) return;
-      await release(open.map(([id]) => ({ id, holder: processes.id }))).catch((error: unknown) =>
+      const runningNow = [...running];
+      for (const [, { abort }] of runningNow) abort.abort();
+      await Promise.all(runningNow.map(([, { done }]) => done));
+      if (runningNow.length === 0) return;
+      await release(runningNow.map(([id]) => ({ id, holder: processes.id }))).catch((error: unknown) =>
         log.warn({ err: error }, "download release failed"),
       );
     },
   };
 }
 
-function cancelled(): Partial<StoredTask> {
+function toCancelledFields(): Partial<StoredTask> {
   const message = "The download was cancelled.";
   return { status: "cancelled", error_message: message, result: writeExactJson({ success: false, error: message }) };
 }
 
-function failed(error: unknown): Partial<StoredTask> {
-  const { code, message } = asRefusal(error) ?? { code: "INTERNAL", message: "The download failed inside the service." };
+function toFailedFields(error: unknown): Partial<StoredTask> {
+  const { code, message } = toRefusal(error) ?? { code: "INTERNAL", message: "The download failed inside the service." };
   return { status: "failed", error_message: message, result: writeExactJson({ success: false, error: message, code }) };
 }

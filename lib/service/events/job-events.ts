@@ -7,7 +7,7 @@ export type PeerEvents = {
   hasListeners(userId: number): boolean;
   onListen(userId: number): Promise<void>;
   silent(userId: number): void;
-  /** `key`: a message that still waits to be sent is replaced by the next one with the same key. */
+  /** A pending message with the same `key` is replaced by the next one. */
   notify(to: Recipients, message: Message, key?: string): void;
   queueChanged(userId: number): void;
   stop(): void;
@@ -34,10 +34,10 @@ export function createNoPeerEvents(): PeerEvents {
   };
 }
 
-/** Coalesces the messages of a thousand cancelled jobs. */
-const STATUS_EVERY_MS = 50;
+/** Coalesces the messages of many cancelled jobs. */
+const STATUS_DELAY_MS = 50;
 
-const replacedByNext = new Set(["progress", "progress_state"]);
+const replaceableTypes = new Set(["progress", "progress_state"]);
 
 export type NotifyListener = (message: Message) => void;
 export type JobRecipients = Recipients & { id: string };
@@ -47,12 +47,12 @@ export type JobEvents = ReturnType<typeof createJobEvents>;
 
 export function createJobEvents(queueRemaining: (userId: number) => Promise<number>, elsewhere: PeerEvents, log: ServiceLog) {
   const listeners = new Map<number, Set<Listener>>();
-  const due = new Map<number, NodeJS.Timeout>();
+  const statusTimers = new Map<number, NodeJS.Timeout>();
 
-  const status = async (userId: number) => ({ status: { exec_info: { queue_remaining: await queueRemaining(userId) } } });
+  const getStatus = async (userId: number) => ({ status: { exec_info: { queue_remaining: await queueRemaining(userId) } } });
 
   async function sendStatus(userId: number): Promise<void> {
-    const text = message("status", await status(userId));
+    const text = toMessage("status", await getStatus(userId));
     for (const { notify } of listeners.get(userId) ?? []) notify(text);
   }
 
@@ -60,35 +60,35 @@ export function createJobEvents(queueRemaining: (userId: number) => Promise<numb
     for (const listener of listeners.get(to.userId) ?? []) if (isRecipient(listener, to)) listener.notify(message);
   }
 
-  function queueChangedHere(userId: number): void {
-    if (!listeners.has(userId) || due.has(userId)) return;
+  function scheduleStatus(userId: number): void {
+    if (!listeners.has(userId) || statusTimers.has(userId)) return;
     const timer = setTimeout(() => {
-      due.delete(userId);
+      statusTimers.delete(userId);
       if (!listeners.has(userId)) return;
       sendStatus(userId).catch((error: unknown) => log.warn({ err: error }, "status count failed"));
-    }, STATUS_EVERY_MS);
-    due.set(userId, timer);
+    }, STATUS_DELAY_MS);
+    statusTimers.set(userId, timer);
   }
 
-  elsewhere.start({ users: () => listeners.keys(), deliver, queueChanged: queueChangedHere });
+  elsewhere.start({ users: () => listeners.keys(), deliver, queueChanged: scheduleStatus });
 
   return {
     async listen(userId: number, clientId: string | undefined, notify: NotifyListener): Promise<() => void> {
-      // Messages that come while the queue is being counted are sent after the first one.
+      // Messages that arrive while the queue is being counted are sent after the first one.
       const buffered: Message[] = [];
       const listener: Listener = { clientId, notify: (message) => void buffered.push(message) };
-      const all = listeners.get(userId) ?? new Set();
-      listeners.set(userId, all.add(listener));
+      const userListeners = listeners.get(userId) ?? new Set();
+      listeners.set(userId, userListeners.add(listener));
       const stop = () => {
-        all.delete(listener);
-        if (all.size > 0 || listeners.get(userId) !== all) return;
+        userListeners.delete(listener);
+        if (userListeners.size > 0 || listeners.get(userId) !== userListeners) return;
         listeners.delete(userId);
         elsewhere.silent(userId);
       };
       try {
         // Other processes are notified before the first message, so that no later message of a job is missed.
-        const [state] = await Promise.all([status(userId), elsewhere.onListen(userId)]);
-        notify(message("status", { ...state, sid: clientId ?? newId() }));
+        const [state] = await Promise.all([getStatus(userId), elsewhere.onListen(userId)]);
+        notify(toMessage("status", { ...state, sid: clientId ?? newId() }));
         for (const item of buffered) notify(item);
         listener.notify = notify;
         return stop;
@@ -102,9 +102,9 @@ export function createJobEvents(queueRemaining: (userId: number) => Promise<numb
 
     notify(to: JobRecipients, type: string, data: object): void {
       if (!listeners.has(to.userId) && !elsewhere.hasListeners(to.userId)) return;
-      const text = message(type, data);
+      const text = toMessage(type, data);
       deliver(to, text);
-      elsewhere.notify(to, text, replacedByNext.has(type) ? `${type} ${to.id}` : undefined);
+      elsewhere.notify(to, text, replaceableTypes.has(type) ? `${type} ${to.id}` : undefined);
     },
 
     show(to: JobRecipients, preview: Uint8Array): void {
@@ -112,16 +112,16 @@ export function createJobEvents(queueRemaining: (userId: number) => Promise<numb
       elsewhere.notify(to, preview, `preview ${to.id}`);
     },
 
-    /** A job was submitted, cancelled or has ended: a moment later all of the user's listeners get how many are left. */
+    /** A job was submitted, cancelled or has ended. Soon afterwards, the user's listeners receive the number of remaining jobs. */
     queueChanged(userId: number): void {
-      queueChangedHere(userId);
+      scheduleStatus(userId);
       elsewhere.queueChanged(userId);
     },
 
     stop(): void {
       elsewhere.stop();
-      for (const timer of due.values()) clearTimeout(timer);
-      due.clear();
+      for (const timer of statusTimers.values()) clearTimeout(timer);
+      statusTimers.clear();
       listeners.clear();
     },
   };
@@ -131,6 +131,6 @@ function isRecipient(listener: Listener, { clientId }: Recipients): boolean {
   return clientId === undefined || listener.clientId === undefined || listener.clientId === clientId;
 }
 
-function message(type: string, data: object): string {
+function toMessage(type: string, data: object): string {
   return writeExactJson({ type, data });
 }

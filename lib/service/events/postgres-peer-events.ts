@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ServiceLog } from "../options";
-import { type Database, plainStatement } from "../store/database";
+import { createStatement, type Database } from "../store/database";
 import { MAX_NOTICE_BYTES, type Processes } from "../store/processes";
 import { type LocalListeners, type Message, type PeerEvents, type Recipients } from "./job-events";
 
 const LISTENERS_CHANNEL = "listeners";
 const REPEAT_MS = 20_000;
-const FORGET_MS = 3 * REPEAT_MS;
+const EXPIRY_MS = 3 * REPEAT_MS;
 const MAX_USERS = 500;
 
 const noticeSchema = z.object({
@@ -18,33 +18,33 @@ const noticeSchema = z.object({
 type Notice = z.input<typeof noticeSchema>;
 
 function createRemoteListeners(processes: Processes, users: () => Iterable<number>) {
-  const believedUntil = new Map<number, Map<string, number>>();
+  const expiryByUser = new Map<number, Map<string, number>>();
   const timer = setInterval(() => void announceListeners().catch(() => undefined), REPEAT_MS).unref(); // sent again in the next round
 
   async function announceListeners(isRequest = false): Promise<void> {
-    const all = [...users()];
-    for (let from = 0; from < all.length || (isRequest && from === 0); from += MAX_USERS)
+    const userIds = [...users()];
+    for (let from = 0; from < userIds.length || (isRequest && from === 0); from += MAX_USERS)
       await processes.notify(LISTENERS_CHANNEL, {
-        listened: all.slice(from, from + MAX_USERS),
+        listened: userIds.slice(from, from + MAX_USERS),
         ...(isRequest && from === 0 && { asks: isRequest }),
       } satisfies Notice);
   }
 
   function receive(notice: unknown, from: string): void {
     const { success, data } = noticeSchema.safeParse(notice);
-    // Untrusted: any client of the database can send notices.
+    // Untrusted, because any client of the database can send notices.
     if (!success) return;
     const { listened, silent, asks } = data;
-    const until = performance.now() + FORGET_MS;
-    for (const userId of listened) believedUntil.set(userId, (believedUntil.get(userId) ?? new Map<string, number>()).set(from, until));
+    const until = performance.now() + EXPIRY_MS;
+    for (const userId of listened) expiryByUser.set(userId, (expiryByUser.get(userId) ?? new Map<string, number>()).set(from, until));
     for (const userId of silent) forget(userId, from);
     if (asks) announceListeners().catch(() => undefined); // sent again in the next round
   }
 
   function forget(userId: number, processId: string): void {
-    const at = believedUntil.get(userId);
-    at?.delete(processId);
-    if (at?.size === 0) believedUntil.delete(userId);
+    const expiryByProcess = expiryByUser.get(userId);
+    expiryByProcess?.delete(processId);
+    if (expiryByProcess?.size === 0) expiryByUser.delete(userId);
   }
 
   const stop = processes.listen(LISTENERS_CHANNEL, receive, () => void announceListeners(true).catch(() => undefined));
@@ -52,64 +52,64 @@ function createRemoteListeners(processes: Processes, users: () => Iterable<numbe
 
   return {
     has(userId: number): boolean {
-      for (const [processId, until] of believedUntil.get(userId) ?? []) if (until < performance.now()) forget(userId, processId);
-      return believedUntil.has(userId);
+      for (const [processId, until] of expiryByUser.get(userId) ?? []) if (until < performance.now()) forget(userId, processId);
+      return expiryByUser.has(userId);
     },
     listened: (userId: number) => processes.notify(LISTENERS_CHANNEL, { listened: [userId] } satisfies Notice),
     silent: (userId: number) => processes.notify(LISTENERS_CHANNEL, { silent: [userId] } satisfies Notice),
     stop(): void {
       clearInterval(timer);
       stop();
-      believedUntil.clear();
+      expiryByUser.clear();
     },
   };
 }
 
 const CHANNEL = "job events";
-const MAX_WAITING = 2000;
-const MAX_WAITING_BYTES = 16 * 1024 ** 2;
+const MAX_PENDING = 2000;
+const MAX_PENDING_BYTES = 16 * 1024 ** 2;
 const MAX_EVENT_BYTES = 4 * 1024 ** 2;
-/** A notice also has its channel and sender. */
+/** A notice also contains its channel and sender. */
 const MAX_INLINE_BYTES = MAX_NOTICE_BYTES - 500;
 const MAX_UNREAD = 100;
-const KEEP_MS = 10_000;
-const AGAIN_MS = 1000;
+const NOTICE_RETENTION_MS = 10_000;
+const RETRY_MS = 1000;
 
-/** For user `u` and client `c`: a text or base64 bytes. With none, the queue has changed. */
+/** For user `u` and client `c`: a text `t` or base64 bytes `b`. Without both, the queue has changed. */
 const eventSchema = z.object({ u: z.number(), c: z.string().optional(), t: z.string().optional(), b: z.string().optional() });
 type Event = z.output<typeof eventSchema>;
 type PendingMessage = { to: Recipients; message: Message | undefined; key: string | undefined; bytes: number };
 
-/** A notice has a batch of events, or the id of the row of one that is too long. */
+/** A notice contains a batch of events, or the row id of a batch that is too long. */
 export function createPostgresPeerEvents(database: Database, processes: Processes, log: ServiceLog): PeerEvents {
-  let here: LocalListeners | undefined;
+  let localListeners: LocalListeners | undefined;
   let remoteListeners: ReturnType<typeof createRemoteListeners> | undefined;
-  let waiting: PendingMessage[] = [];
-  let waitingBytes = 0;
+  let pendingMessages: PendingMessage[] = [];
+  let pendingBytes = 0;
   let sending = false;
   const usersWithLostEvents = new Set<number>();
-  let again: NodeJS.Timeout | undefined;
-  let sweep: NodeJS.Timeout | undefined;
+  let retryTimer: NodeJS.Timeout | undefined;
+  let sweepTimer: NodeJS.Timeout | undefined;
   let stop = (): void => undefined;
 
   function add(to: Recipients, message: Message | undefined, key: string | undefined): void {
     if (!remoteListeners?.has(to.userId)) return;
-    const replaced = key === undefined ? -1 : waiting.findIndex((event) => event.key === key);
-    if (replaced >= 0) waitingBytes -= waiting.splice(replaced, 1)[0]?.bytes ?? 0;
+    const replaced = key === undefined ? -1 : pendingMessages.findIndex((event) => event.key === key);
+    if (replaced >= 0) pendingBytes -= pendingMessages.splice(replaced, 1)[0]?.bytes ?? 0;
     const bytes = message === undefined ? 0 : Buffer.byteLength(message);
     if (bytes > MAX_EVENT_BYTES) usersWithLostEvents.add(to.userId);
     else {
-      waiting.push({ to, message, key, bytes });
-      waitingBytes += bytes;
+      pendingMessages.push({ to, message, key, bytes });
+      pendingBytes += bytes;
     }
-    if (waiting.length > MAX_WAITING || waitingBytes > MAX_WAITING_BYTES) dropBatch(takePending());
+    if (pendingMessages.length > MAX_PENDING || pendingBytes > MAX_PENDING_BYTES) dropBatch(takePending());
     send();
   }
 
   function takePending(): PendingMessage[] {
-    const batch = waiting;
-    waiting = [];
-    waitingBytes = 0;
+    const batch = pendingMessages;
+    pendingMessages = [];
+    pendingBytes = 0;
     return batch;
   }
 
@@ -118,26 +118,26 @@ export function createPostgresPeerEvents(database: Database, processes: Processe
   }
 
   function send(): void {
-    if (sending || again) return;
+    if (sending || retryTimer) return;
     sending = true;
     sendAll()
       .catch((error: unknown) => {
         log.warn({ err: error }, "job event broadcast failed");
-        again = setTimeout(() => {
-          again = undefined;
+        retryTimer = setTimeout(() => {
+          retryTimer = undefined;
           send();
-        }, AGAIN_MS).unref();
+        }, RETRY_MS).unref();
       })
       .finally(() => {
         sending = false;
-        if (waiting.length > 0 || usersWithLostEvents.size > 0) send();
+        if (pendingMessages.length > 0 || usersWithLostEvents.size > 0) send();
       });
   }
 
   async function sendAll(): Promise<void> {
-    while (waiting.length > 0 || usersWithLostEvents.size > 0) {
+    while (pendingMessages.length > 0 || usersWithLostEvents.size > 0) {
       for (const userId of usersWithLostEvents)
-        waiting.push({ to: { userId, clientId: undefined }, message: undefined, key: undefined, bytes: 0 });
+        pendingMessages.push({ to: { userId, clientId: undefined }, message: undefined, key: undefined, bytes: 0 });
       usersWithLostEvents.clear();
       const batch = takePending();
       await sendBatch(batch.map(toEvent)).catch((error: unknown) => {
@@ -150,54 +150,54 @@ export function createPostgresPeerEvents(database: Database, processes: Processe
   async function sendBatch(events: readonly Event[]): Promise<void> {
     const body = Buffer.from(writeExactJson(events));
     if (body.byteLength <= MAX_INLINE_BYTES) return processes.notify(CHANNEL, events);
-    const insert = plainStatement<{ id: number }>("INSERT INTO long_notices (body) VALUES (?) RETURNING id", [body]);
+    const insert = createStatement<{ id: number }>("INSERT INTO long_notices (body) VALUES (?) RETURNING id", [body]);
     await processes.notify(CHANNEL, (await database.row(insert))?.id);
-    sweep ??= setTimeout(() => {
-      sweep = undefined;
+    sweepTimer ??= setTimeout(() => {
+      sweepTimer = undefined;
       removeOldNotices(database).catch(() => undefined); // removed with the next one, or by the housekeeping
-    }, 2 * KEEP_MS).unref();
+    }, 2 * NOTICE_RETENTION_MS).unref();
   }
 
-  let turn: Promise<void> = Promise.resolve();
-  let unread = 0;
+  let lastDelivery: Promise<void> = Promise.resolve();
+  let pendingNotices = 0;
 
   function receive(notice: unknown): void {
-    if (unread >= MAX_UNREAD) return notifyAllLocal();
-    unread += 1;
-    turn = turn
+    if (pendingNotices >= MAX_UNREAD) return notifyAllLocal();
+    pendingNotices += 1;
+    lastDelivery = lastDelivery
       .then(() => deliver(notice))
       .catch((error: unknown) => {
         log.warn({ err: error }, "peer event invalid");
         notifyAllLocal();
       })
-      .finally(() => (unread -= 1));
+      .finally(() => (pendingNotices -= 1));
   }
 
   function notifyAllLocal(): void {
-    for (const userId of here?.users() ?? []) here?.queueChanged(userId);
+    for (const userId of localListeners?.users() ?? []) localListeners?.queueChanged(userId);
   }
 
   async function deliver(notice: unknown): Promise<void> {
     const events = typeof notice === "number" ? await readEvents(notice) : notice;
     if (events === undefined) return notifyAllLocal();
-    // Untrusted: any client of the database can write this row.
+    // Untrusted, because any client of the database can write this row.
     for (const { u: userId, c: clientId, t, b } of z.array(eventSchema).parse(events)) {
       const message = b === undefined ? t : Buffer.from(b, "base64");
-      if (message === undefined) here?.queueChanged(userId);
-      else here?.deliver({ userId, clientId }, message);
+      if (message === undefined) localListeners?.queueChanged(userId);
+      else localListeners?.deliver({ userId, clientId }, message);
     }
   }
 
-  /** Undefined for a row that was removed already. */
+  /** Undefined if the row was already removed. */
   async function readEvents(id: number): Promise<unknown> {
     const text = "SELECT convert_from(body, 'UTF8') AS body FROM long_notices WHERE id = ?";
-    const row = await database.row(plainStatement<{ body: string }>(text, [id]));
+    const row = await database.row(createStatement<{ body: string }>(text, [id]));
     return row && JSON.parse(row.body);
   }
 
   return {
     start(listeners) {
-      here = listeners;
+      localListeners = listeners;
       remoteListeners = createRemoteListeners(processes, listeners.users);
       stop = processes.listen(CHANNEL, receive, notifyAllLocal);
     },
@@ -209,17 +209,17 @@ export function createPostgresPeerEvents(database: Database, processes: Processe
     stop() {
       stop();
       remoteListeners?.stop();
-      clearTimeout(again);
-      clearTimeout(sweep);
-      waiting = [];
+      clearTimeout(retryTimer);
+      clearTimeout(sweepTimer);
+      pendingMessages = [];
       usersWithLostEvents.clear();
-      here = undefined;
+      localListeners = undefined;
     },
   };
 }
 
 export async function removeOldNotices(database: Database): Promise<void> {
-  await database.rows(plainStatement(`DELETE FROM long_notices WHERE made_at < now() - interval '${KEEP_MS} milliseconds'`));
+  await database.rows(createStatement(`DELETE FROM long_notices WHERE made_at < now() - interval '${NOTICE_RETENTION_MS} milliseconds'`));
 }
 
 function toEvent({ to: { userId, clientId }, message }: PendingMessage): Event {

@@ -3,22 +3,22 @@ import { errorStatus } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isUniqueViolation } from "@/lib/shared/error-codes";
 import { type ServiceLog } from "../options";
-import { asRefusal, asStorageFailure, type Refusal } from "../service-error";
+import { type Refusal, toRefusal, toStorageFailure } from "../service-error";
 
 const PLAIN_HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
 const JSON_TYPE = "application/json; charset=utf-8";
-const CHUNK = 64 * 1024;
+const CHUNK_LENGTH = 64 * 1024;
 
-export function json(value: unknown, status = 200): Response {
-  return jsonText(writeExactJson(value), status);
+export function jsonResponse(value: unknown, status = 200): Response {
+  return jsonTextResponse(writeExactJson(value), status);
 }
 
-export function jsonText(value: string, status = 200): Response {
+export function jsonTextResponse(value: string, status = 200): Response {
   return new Response(value, { status, headers: { ...PLAIN_HEADERS, "content-type": JSON_TYPE } });
 }
 
-/** Streams long JSON and yields between chunks. An error cuts the response off, because its status was already sent. */
-export function jsonPieces(pieces: AsyncIterable<string>): Response {
+/** Streams long JSON and yields between chunks. An error aborts the response, because its status was already sent. */
+export function streamJson(pieces: AsyncIterable<string>): Response {
   const iterator = pieces[Symbol.asyncIterator]();
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>(
@@ -26,7 +26,7 @@ export function jsonPieces(pieces: AsyncIterable<string>): Response {
       async pull(controller) {
         await othersTurn();
         let chunk = "";
-        while (chunk.length < CHUNK) {
+        while (chunk.length < CHUNK_LENGTH) {
           const next = await iterator.next();
           if (next.done) {
             if (chunk !== "") controller.enqueue(encoder.encode(chunk));
@@ -42,28 +42,28 @@ export function jsonPieces(pieces: AsyncIterable<string>): Response {
   return new Response(body, { headers: { ...PLAIN_HEADERS, "content-type": JSON_TYPE } });
 }
 
-function text(value: string, status: number): Response {
+function textResponse(value: string, status: number): Response {
   return new Response(value, { status, headers: { ...PLAIN_HEADERS, "content-type": "text/plain; charset=utf-8" } });
 }
 
-export function empty(status: number): Response {
+export function emptyResponse(status: number): Response {
   return new Response(null, { status, headers: PLAIN_HEADERS });
 }
 
 const conflict: Refusal = { code: "CONFLICT", message: "This exists already. Reload, then try again." };
-const unforeseen: Refusal = { code: "INTERNAL", message: "The service failed to process this request." };
+const internalError: Refusal = { code: "INTERNAL", message: "The service failed to process this request." };
 
-export function toErrorAnswer(error: unknown, request: { method: string; path: string }, log: ServiceLog): Response {
-  const refusal = asRefusal(error) ?? asStorageFailure(error) ?? (isUniqueViolation(error) ? conflict : unforeseen);
+export function toErrorResponse(error: unknown, request: { method: string; path: string }, log: ServiceLog): Response {
+  const refusal = toRefusal(error) ?? toStorageFailure(error) ?? (isUniqueViolation(error) ? conflict : internalError);
   const status = errorStatus[refusal.code];
-  // Errors that the sender did not cause concern the operator. This is the only place that logs their cause.
+  // Errors that the client did not cause are logged for the operator. No other code logs their cause.
   if (status >= 500 && status !== errorStatus.NOT_IMPLEMENTED)
     log.error({ err: error, method: request.method, path: request.path }, "request failed");
-  return toRefusal(refusal, request.path);
+  return toRefusalResponse(refusal, request.path);
 }
 
-export function toRefusal({ code, message, details }: Refusal, path: string): Response {
+export function toRefusalResponse({ code, message, details }: Refusal, path: string): Response {
   const status = errorStatus[code];
-  if (path.startsWith("/api/userdata")) return text(message, status);
-  return json({ code, message, ...(details !== undefined && { details }) }, status);
+  if (path.startsWith("/api/userdata")) return textResponse(message, status);
+  return jsonResponse({ code, message, ...(details !== undefined && { details }) }, status);
 }

@@ -1,13 +1,13 @@
 import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
-import { fileNameOf, readAssets, readMetadata, readPreviews, type StoredAsset, toAsset } from "../assets/asset-view";
+import { getFileName, readAssets, readMetadata, readPreviews, type StoredAsset, toAsset } from "../assets/asset-view";
 import { addTags, deleteAsset, editAsset, removeTags, requireAsset, requireChangeable } from "../assets/change-asset";
 import { createFromHash, createFromStaged, isStored } from "../assets/create-asset";
-import { type AssetSearch, readFilter } from "../assets/search/asset-search";
+import { type AssetSearch, parseFilter } from "../assets/search/asset-search";
 import { ServiceError } from "../service-error";
 import { type Database, type Transaction } from "../store/database";
-import { empty, json } from "./answers";
+import { emptyResponse, jsonResponse } from "./answers";
 import { receiveUpload } from "./read-upload";
 import { type Call, type Parts, type Route, route } from "./route";
 import { sendBytes } from "./send-bytes";
@@ -22,7 +22,7 @@ export function assetRoutes(parts: Parts): Route[] {
     return assets.map((asset) => toAsset(parts.accessTimes.fresh(asset), call.baseUrl, previews));
   }
 
-  async function show(call: Caller, asset: StoredAsset, createdNew?: boolean) {
+  async function toView(call: Caller, asset: StoredAsset, createdNew?: boolean) {
     const previews = await readPreviews(database, call.user.id, [asset]);
     return toAsset(parts.accessTimes.fresh(asset), call.baseUrl, previews, createdNew);
   }
@@ -37,7 +37,7 @@ export function assetRoutes(parts: Parts): Route[] {
       const query = call.query();
       if (query.sort === "last_access_time") await parts.accessTimes.flush();
       const { assets, total, has_more } = await listAssets(parts, call.user.id, query);
-      return json({ assets: await toAssetViews(call, assets), total, has_more });
+      return jsonResponse({ assets: await toAssetViews(call, assets), total, has_more });
     }),
 
     route(operations.uploadAsset, async (call) => {
@@ -46,7 +46,7 @@ export function assetRoutes(parts: Parts): Route[] {
         const { tags, id, preview_id, name = upload.fileName, mime_type, user_metadata } = upload.fields;
         const newAsset = { ownerId: call.user.id, name, tags, metadata: user_metadata, mimeType: mime_type, previewId: preview_id, id };
         const { asset, createdNew } = await createFromStaged(parts, upload.staged, newAsset);
-        return json(await show(call, asset, createdNew), createdNew ? 201 : 200);
+        return jsonResponse(await toView(call, asset, createdNew), createdNew ? 201 : 200);
       } finally {
         await upload.staged.dispose();
       }
@@ -62,10 +62,12 @@ export function assetRoutes(parts: Parts): Route[] {
         mimeType: body.mime_type,
       };
       const { asset, createdNew } = await createFromHash(parts, body.hash, newAsset);
-      return json(await show(call, asset, createdNew), createdNew ? 201 : 200);
+      return jsonResponse(await toView(call, asset, createdNew), createdNew ? 201 : 200);
     }),
 
-    route(operations.getAsset, async (call) => json(await show(call, await requireAsset(database, call.user.id, call.param("id"))))),
+    route(operations.getAsset, async (call) =>
+      jsonResponse(await toView(call, await requireAsset(database, call.user.id, call.param("id")))),
+    ),
 
     route(operations.editAsset, async (call) => {
       const id = call.param("id");
@@ -75,8 +77,8 @@ export function assetRoutes(parts: Parts): Route[] {
         await editAsset(tx, await requireChangeable(tx, call.user.id, id), edit, now());
         return requireAsset(tx, call.user.id, id);
       });
-      const { name, asset_hash, hash, tags, mime_type, updated_at } = await show(call, asset);
-      return json({
+      const { name, asset_hash, hash, tags, mime_type, updated_at } = await toView(call, asset);
+      return jsonResponse({
         id,
         updated_at,
         name,
@@ -91,17 +93,17 @@ export function assetRoutes(parts: Parts): Route[] {
 
     route(operations.deleteAsset, async (call) => {
       await deleteAsset(parts, await requireChangeable(database, call.user.id, call.param("id")));
-      return empty(204);
+      return emptyResponse(204);
     }),
 
     route(operations.addTags, async (call) => {
       const { tags } = await call.body();
-      return json(await changeTags(call, (tx, seq) => addTags(tx, seq, tags, now())));
+      return jsonResponse(await changeTags(call, (tx, seq) => addTags(tx, seq, tags, now())));
     }),
 
     route(operations.removeTags, async (call) => {
       const { tags } = await call.body();
-      return json(await changeTags(call, (tx, seq) => removeTags(tx, seq, tags, now())));
+      return jsonResponse(await changeTags(call, (tx, seq) => removeTags(tx, seq, tags, now())));
     }),
 
     route(operations.getAssetContent, async (call) => {
@@ -116,7 +118,7 @@ export function assetRoutes(parts: Parts): Route[] {
         mediaType,
         etag: hash,
         modifiedMs,
-        fileName: name || fileNameOf(asset),
+        fileName: name || getFileName(asset),
         disposition,
         immutable: false,
       });
@@ -127,7 +129,7 @@ export function assetRoutes(parts: Parts): Route[] {
       if (!/^blake3:[0-9a-f]{64}$/.test(hash))
         throw new ServiceError("INVALID_HASH", "hash: must be blake3: and 64 hexadecimal digits.", { field: "hash" });
       if (!(await isStored(parts, call.user.id, hash))) throw new ServiceError("NOT_FOUND", "You have no content with this hash.");
-      return empty(200);
+      return emptyResponse(200);
     }),
   ];
 }
@@ -139,6 +141,6 @@ async function listAssets(
   userId: number,
   query: AssetsQuery,
 ): Promise<AssetPage> {
-  const { seqs, total } = await assetSearch.findPage(userId, readFilter(query), query.include_public, query);
+  const { seqs, total } = await assetSearch.findPage(userId, parseFilter(query), query.include_public, query);
   return { assets: await readAssets(database, seqs), total, has_more: query.offset + seqs.length < total && seqs.length > 0 };
 }

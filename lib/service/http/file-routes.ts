@@ -1,14 +1,14 @@
 import { operations } from "@/lib/contract/operations";
-import { fileNameOf, type StoredAsset } from "../assets/asset-view";
+import { getFileName, type StoredAsset } from "../assets/asset-view";
 import { type BlobStore, openFile } from "../assets/blob-store";
 import { createFromStaged } from "../assets/create-asset";
-import { findByName, hashOfName } from "../assets/file-names";
-import { findMaskLayers, MAX_IMAGE_BYTES, requireImage, storeMask, tooHeavy } from "../assets/mask-layers";
+import { findByName, findHashInName } from "../assets/file-names";
+import { findMaskLayers, imageTooLarge, MAX_IMAGE_BYTES, requireImage, storeMask } from "../assets/mask-layers";
 import { isImage, isRaster } from "../assets/media-type";
 import { type WithFile } from "../assets/thumbnails";
-import { asRefusal, ServiceError } from "../service-error";
-import { json } from "./answers";
-import { invalid } from "./read-json";
+import { ServiceError, toRefusal } from "../service-error";
+import { jsonResponse } from "./answers";
+import { invalidRequest } from "./read-json";
 import { receiveUpload, type UploadCall } from "./read-upload";
 import { type Parts, type Route, route } from "./route";
 import { sendBuffer, sendBytes } from "./send-bytes";
@@ -20,14 +20,14 @@ export function fileRoutes(parts: Parts): Route[] {
   return [
     route(operations.uploadImage, async (call) => {
       const { user } = call;
-      // Any file: ComfyUI's video, audio and latent loaders use this route too. Only images have limits.
+      // Any file, because ComfyUI's video, audio and latent loaders use this route too. Only images have limits.
       const upload = await receiveUpload(parts, call, parts.settings.maxUploadBytes);
       try {
         const { type, subfolder } = upload.fields;
         if (isRaster(upload.staged.mediaType)) await requireImage(upload.staged);
         const newAsset = { ownerId: user.id, name: upload.fileName, tags: ["input"], metadata: {} };
         const { asset } = await createFromStaged(parts, upload.staged, newAsset);
-        return json({ name: fileNameOf(asset), display_name: asset.name, subfolder, type });
+        return jsonResponse({ name: getFileName(asset), display_name: asset.name, subfolder, type });
       } finally {
         await upload.staged.dispose();
       }
@@ -42,11 +42,11 @@ export function fileRoutes(parts: Parts): Route[] {
         const { result, displayName, mask, paint, painted } = await storeMask(parts, user.id, upload.staged, original);
         const metadata = {
           is_mask: true,
-          original_hash: fileNameOf(original),
+          original_hash: getFileName(original),
           mask_type: "painted_masked",
           related_files: { mask, paint, painted },
         };
-        return json({ name: result, display_name: displayName, subfolder, type: "input", metadata });
+        return jsonResponse({ name: result, display_name: displayName, subfolder, type: "input", metadata });
       } finally {
         await upload.staged.dispose();
       }
@@ -55,9 +55,9 @@ export function fileRoutes(parts: Parts): Route[] {
     route(operations.getMaskLayers, async ({ query, user }) => {
       const { filename } = query();
       const asset = await findByName(database, user.id, filename);
-      const names = asset && (await findMaskLayers(database, user.id, fileNameOf(asset)));
+      const names = asset && (await findMaskLayers(database, user.id, getFileName(asset)));
       if (!names) throw new ServiceError("NOT_FOUND", "There is no mask of this name.");
-      return json({ mask: names.mask, paint: names.paint, painted: names.painted, painted_masked: names.result });
+      return jsonResponse({ mask: names.mask, paint: names.paint, painted: names.painted, painted_masked: names.result });
     }),
 
     route(operations.view, async ({ request, query, user }) => {
@@ -70,13 +70,13 @@ export function fileRoutes(parts: Parts): Route[] {
       if (channel) {
         if (!isImage(mediaType)) throw new ServiceError("UNPROCESSABLE", "channel: only an image has channels.", { field: "channel" });
         const kind = channel === "rgb" ? "rgb" : "alpha";
-        const named = { fileName: `${hash}-${kind}.png`, mediaType: "image/png" };
-        return sendBuffer(request, await parts.thumbnails.channel(inFile, kind), { ...named, ...caching, etag: `${hash}-${kind}` });
+        const fileInfo = { fileName: `${hash}-${kind}.png`, mediaType: "image/png" };
+        return sendBuffer(request, await parts.thumbnails.channel(inFile, kind), { ...fileInfo, ...caching, etag: `${hash}-${kind}` });
       }
       if (res) {
         const { webp, isOwn } = await parts.thumbnails.get(file, inFile, res);
-        const named = { fileName: `${hash}-${res}.webp`, mediaType: "image/webp", etag: `${hash}-${res}${isOwn ? "" : "-sign"}` };
-        return sendBuffer(request, webp, { ...named, ...caching, immutable: caching.immutable && isOwn });
+        const fileInfo = { fileName: `${hash}-${res}.webp`, mediaType: "image/webp", etag: `${hash}-${res}${isOwn ? "" : "-sign"}` };
+        return sendBuffer(request, webp, { ...fileInfo, ...caching, immutable: caching.immutable && isOwn });
       }
       if (preview !== undefined && isRaster(mediaType)) {
         const format = /^jpeg\b/.test(preview) ? "jpeg" : "webp";
@@ -92,7 +92,7 @@ export function fileRoutes(parts: Parts): Route[] {
         mayRedirect: true,
         mediaType,
         etag: hash,
-        fileName: file.name || fileNameOf(file),
+        fileName: file.name || getFileName(file),
         ...caching,
       });
     }),
@@ -100,29 +100,29 @@ export function fileRoutes(parts: Parts): Route[] {
 }
 
 async function findFile(parts: Parts, userId: number, name: string) {
-  const stored = await findStored(parts, userId, name);
-  const hash = stored ? undefined : hashOfName(name);
-  if (hash === undefined) return stored;
+  const storedFile = await findStoredFile(parts, userId, name);
+  const hash = storedFile ? undefined : findHashInName(name);
+  if (hash === undefined) return storedFile;
   const { liveRuns, blobs, now } = parts;
-  const here = liveRuns.fileHere(userId, hash);
-  if (here) {
-    const { path, byteLength: size, mimeType: media_type, displayName } = here;
+  const localFile = liveRuns.fileHere(userId, hash);
+  if (localFile) {
+    const { path, byteLength: size, mimeType: media_type, displayName } = localFile;
     const inFile: WithFile = (use) => use(path);
     return { hash, size, media_type, name: displayName, created_at: now(), inFile, open: () => openFile(path), touch: () => undefined };
   }
-  const lent = await liveRuns.fileElsewhere(userId, hash);
+  const remoteFile = await liveRuns.fileElsewhere(userId, hash);
   // The job may have ended while the other process was queried.
-  if (!lent) return findStored(parts, userId, name);
-  const { size, mediaType: media_type } = lent;
-  return { hash, size, media_type, name: lent.name, created_at: now(), ...inBlobs(blobs, hash, size), touch: () => undefined };
+  if (!remoteFile) return findStoredFile(parts, userId, name);
+  const { size, mediaType: media_type } = remoteFile;
+  return { hash, size, media_type, name: remoteFile.name, created_at: now(), ...toBlobAccess(blobs, hash, size), touch: () => undefined };
 }
 
-async function findStored({ database, blobs, accessTimes }: Parts, userId: number, name: string) {
+async function findStoredFile({ database, blobs, accessTimes }: Parts, userId: number, name: string) {
   const asset = await findByName(database, userId, name);
-  return asset && { ...asset, ...inBlobs(blobs, asset.hash, asset.size), touch: () => accessTimes.touch(asset) };
+  return asset && { ...asset, ...toBlobAccess(blobs, asset.hash, asset.size), touch: () => accessTimes.touch(asset) };
 }
 
-function inBlobs(blobs: BlobStore, hash: string, size: number) {
+function toBlobAccess(blobs: BlobStore, hash: string, size: number) {
   const inFile: WithFile = (use) => blobs.withFiles([hash], (pathOf) => use(pathOf(hash)));
   return { inFile, open: () => blobs.open(hash, size) };
 }
@@ -133,8 +133,8 @@ async function readMask(parts: Parts, call: UploadCall<typeof operations.uploadM
   try {
     return await receiveUpload(parts, call, Math.min(MAX_IMAGE_BYTES, maxUploadBytes));
   } catch (error) {
-    if (asRefusal(error)?.code !== "FILE_TOO_LARGE" || maxUploadBytes < MAX_IMAGE_BYTES) throw error;
-    throw tooHeavy();
+    if (toRefusal(error)?.code !== "FILE_TOO_LARGE" || maxUploadBytes < MAX_IMAGE_BYTES) throw error;
+    throw imageTooLarge();
   }
 }
 
@@ -144,6 +144,6 @@ async function requireOriginal(
   { filename, type }: { filename: string; type?: string },
 ): Promise<StoredAsset> {
   const original = await findByName(database, userId, type && !filename.endsWith("]") ? `${filename} [${type}]` : filename);
-  if (!original) throw invalid("INVALID_BODY", [{ field: "original_ref", message: "names no file of yours" }]);
+  if (!original) throw invalidRequest("INVALID_BODY", [{ field: "original_ref", message: "names no file of yours" }]);
   return original;
 }

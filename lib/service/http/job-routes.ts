@@ -3,22 +3,22 @@ import { operations } from "@/lib/contract/operations";
 import { type ManageBody, type PromptBody } from "@/lib/contract/schemas/job";
 import { traceSubmission } from "../figures";
 import { listHistory, listOlderHistory, manageHistory, toHistoryEntry, toOlderEntry } from "../jobs/history/history";
-import { findJob, findJobIds, listText, objectText, type StoredJob } from "../jobs/job-row";
+import { findJob, findJobIds, formatList, formatObject, type StoredJob } from "../jobs/job-row";
 import { listItems, listJobAssets, listQueue, toDetail, toStatus } from "../jobs/job-view";
 import { countJobs, listJobs } from "../jobs/list-jobs";
 import { submitPrompt } from "../jobs/submit";
-import { asRefusal, ServiceError } from "../service-error";
+import { ServiceError, toRefusal } from "../service-error";
 import { type ServiceSettings } from "../settings";
 import { type Reader } from "../store/database";
-import { empty, json, jsonPieces, jsonText } from "./answers";
-import { requireFew } from "./read-json";
+import { emptyResponse, jsonResponse, jsonTextResponse, streamJson } from "./answers";
+import { requireIdLimit } from "./read-json";
 import { type Call, type Parts, type Route, route } from "./route";
 
 type JobCall = Pick<Call<typeof operations.getJob>, "param" | "user">;
 
 export function jobRoutes(parts: Parts): Route[] {
   const { database, engine, liveRuns, pool } = parts;
-  const live = { progressOf: liveRuns.progressOf, waits: pool.waits };
+  const liveState = { progressOf: liveRuns.progressOf, waits: pool.waits };
 
   async function requireJob(call: JobCall, reader: Reader = database): Promise<StoredJob> {
     const job = await findJob(reader, call.user.id, call.param("job_id"));
@@ -26,10 +26,10 @@ export function jobRoutes(parts: Parts): Route[] {
     return job;
   }
 
-  async function cancelOne(call: JobCall): Promise<Response> {
+  async function cancelJob(call: JobCall): Promise<Response> {
     const job = await requireJob(call);
     const cancelled = await engine.cancel(call.user.id, ["pending", "in_progress"], [job.id]);
-    return json({ cancelled: cancelled.length > 0 });
+    return jsonResponse({ cancelled: cancelled.length > 0 });
   }
 
   return [
@@ -37,35 +37,35 @@ export function jobRoutes(parts: Parts): Route[] {
       const query = call.query();
       const { jobs, total } = await database.reading(async (reader) => {
         const page = await listJobs(reader, call.user.id, query);
-        return { jobs: await listItems(reader, page.seqs, live), total: page.total };
+        return { jobs: await listItems(reader, page.seqs, liveState), total: page.total };
       });
       const { offset, limit } = query;
       const pagination = { offset, limit, total, has_more: offset + jobs.length < total };
-      return jsonText(objectText({ pagination }, { jobs: listText(jobs) }));
+      return jsonTextResponse(formatObject({ pagination }, { jobs: formatList(jobs) }));
     }),
 
     route(operations.getJob, async (call) =>
-      jsonText(await database.reading(async (reader) => toDetail(reader, await requireJob(call, reader), live))),
+      jsonTextResponse(await database.reading(async (reader) => toDetail(reader, await requireJob(call, reader), liveState))),
     ),
 
-    route(operations.getJobStatus, async (call) => json(toStatus(await requireJob(call)))),
+    route(operations.getJobStatus, async (call) => jsonResponse(toStatus(await requireJob(call)))),
 
-    route(operations.cancelJob, cancelOne),
-    route(operations.cancelOneJob, cancelOne),
+    route(operations.cancelJob, cancelJob),
+    route(operations.cancelOneJob, cancelJob),
 
     route(operations.cancelJobs, async ({ body, user }) => {
       const { job_ids } = await body();
-      requireFew("job_ids", job_ids, parts.settings);
+      requireIdLimit("job_ids", job_ids, parts.settings);
       const existingIds = await findJobIds(database, user.id, job_ids);
       const unknown = job_ids.filter((id) => !existingIds.has(id));
       if (unknown.length > 0)
         throw new ServiceError("NOT_FOUND", "Some of these jobs do not exist; none was cancelled.", { job_ids: unknown });
-      return json({ cancelled: await engine.cancel(user.id, ["pending", "in_progress"], job_ids) });
+      return jsonResponse({ cancelled: await engine.cancel(user.id, ["pending", "in_progress"], job_ids) });
     }),
 
     route(operations.listJobAssets, async (call) => {
       const read = async (reader: Reader) => listJobAssets(reader, (await requireJob(call, reader)).id, call.query(), call.baseUrl);
-      return json(await database.reading(read));
+      return jsonResponse(await database.reading(read));
     }),
   ];
 }
@@ -73,9 +73,9 @@ export function jobRoutes(parts: Parts): Route[] {
 export function queueRoutes(parts: Parts): Route[] {
   const { database, engine } = parts;
 
-  async function withFewIds(read: () => Promise<ManageBody>): Promise<ManageBody> {
+  async function readManageBody(read: () => Promise<ManageBody>): Promise<ManageBody> {
     const body = await read();
-    requireFew("delete", body.delete, parts.settings);
+    requireIdLimit("delete", body.delete, parts.settings);
     return body;
   }
 
@@ -88,26 +88,26 @@ export function queueRoutes(parts: Parts): Route[] {
   }
 
   return [
-    route(operations.listQueue, ({ user }) => jsonPieces(listQueue(database, user.id))),
+    route(operations.listQueue, ({ user }) => streamJson(listQueue(database, user.id))),
     route(operations.manageQueue, async ({ body, user }) => {
-      const { clear, delete: ids = [] } = await withFewIds(body);
-      if (clear) return json({ deleted: await engine.clearQueue(user.id), cleared: true });
-      return json({ deleted: await engine.cancel(user.id, ["pending"], ids), cleared: false });
+      const { clear, delete: ids = [] } = await readManageBody(body);
+      if (clear) return jsonResponse({ deleted: await engine.clearQueue(user.id), cleared: true });
+      return jsonResponse({ deleted: await engine.cancel(user.id, ["pending"], ids), cleared: false });
     }),
 
-    route(operations.listHistory, async ({ query, user }) => jsonPieces(await listHistory(database, user.id, query()))),
+    route(operations.listHistory, async ({ query, user }) => streamJson(await listHistory(database, user.id, query()))),
     route(operations.manageHistory, async ({ body, user }) =>
-      json({ code: "OK", message: await manageHistory(parts, user.id, await withFewIds(body)) }),
+      jsonResponse({ code: "OK", message: await manageHistory(parts, user.id, await readManageBody(body)) }),
     ),
     route(operations.getHistoryEntry, async (call) => {
       const entry = await readEntry(call.user.id, call.param("job_id"), toHistoryEntry);
       if (!entry) throw new ServiceError("NOT_FOUND", "This job is not in the history.");
-      return jsonText(objectText({}, entry));
+      return jsonTextResponse(formatObject({}, entry));
     }),
 
-    route(operations.listOlderHistory, async ({ query, user }) => jsonPieces(await listOlderHistory(database, user.id, query()))),
+    route(operations.listOlderHistory, async ({ query, user }) => streamJson(await listOlderHistory(database, user.id, query()))),
     route(operations.getOlderHistoryEntry, async (call) =>
-      jsonText(objectText({}, (await readEntry(call.user.id, call.param("job_id"), toOlderEntry)) ?? {})),
+      jsonTextResponse(formatObject({}, (await readEntry(call.user.id, call.param("job_id"), toOlderEntry)) ?? {})),
     ),
 
     route(operations.interrupt, async ({ body, user }) => {
@@ -115,7 +115,7 @@ export function queueRoutes(parts: Parts): Route[] {
       if (prompt_id !== undefined && !(await findJob(database, user.id, prompt_id)))
         throw new ServiceError("NOT_FOUND", "There is no such job.");
       await engine.cancel(user.id, ["in_progress"], prompt_id === undefined ? undefined : [prompt_id]);
-      return empty(200);
+      return emptyResponse(200);
     }),
   ];
 }
@@ -128,14 +128,14 @@ export function promptRoutes(parts: Parts): Route[] {
       const body = await readBody(readPromptBody, parts.settings);
       if (body instanceof Response) return body;
       const outcome = await submitPrompt(parts, user.id, body);
-      if (!outcome.ok) return json({ error: outcome.error, node_errors: outcome.nodeErrors }, 400);
+      if (!outcome.ok) return jsonResponse({ error: outcome.error, node_errors: outcome.nodeErrors }, 400);
       traceSubmission(outcome.id);
       parts.events.queueChanged(user.id);
-      return json({ prompt_id: outcome.id, number: outcome.number, node_errors: outcome.nodeErrors });
+      return jsonResponse({ prompt_id: outcome.id, number: outcome.number, node_errors: outcome.nodeErrors });
     }),
 
     route(operations.getQueueDepth, async ({ user }) =>
-      json({ exec_info: { queue_remaining: await countJobs(parts.database, user.id, ["pending", "in_progress"]) } }),
+      jsonResponse({ exec_info: { queue_remaining: await countJobs(parts.database, user.id, ["pending", "in_progress"]) } }),
     ),
   ];
 }
@@ -147,17 +147,17 @@ async function readBody(read: () => Promise<PromptBody>, settings: ServiceSettin
     const nodes = Object.keys(body.prompt).length;
     if (nodes <= settings.maxGraphNodes) return body;
     const message = `A graph may have ${settings.maxGraphNodes} nodes; this one has ${nodes}.`;
-    return refuse(400, "invalid_prompt", message, "", { max_graph_nodes: settings.maxGraphNodes, nodes });
+    return promptError(400, "invalid_prompt", message, "", { max_graph_nodes: settings.maxGraphNodes, nodes });
   } catch (error) {
-    const refusal = asRefusal(error);
+    const refusal = toRefusal(error);
     if (!refusal) throw error;
     const { code, message } = refusal;
     if (code === "INVALID_BODY" && message.startsWith("prompt: "))
-      return refuse(400, "no_prompt", "No prompt provided", "No prompt provided");
-    return refuse(errorStatus[code], code === "REQUEST_TIMEOUT" ? "request_timeout" : "invalid_prompt", message);
+      return promptError(400, "no_prompt", "No prompt provided", "No prompt provided");
+    return promptError(errorStatus[code], code === "REQUEST_TIMEOUT" ? "request_timeout" : "invalid_prompt", message);
   }
 }
 
-function refuse(status: number, type: string, message: string, details = "", extra_info: object = {}): Response {
-  return json({ error: { type, message, details, extra_info }, node_errors: {} }, status);
+function promptError(status: number, type: string, message: string, details = "", extra_info: object = {}): Response {
+  return jsonResponse({ error: { type, message, details, extra_info }, node_errors: {} }, status);
 }

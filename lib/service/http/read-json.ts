@@ -1,9 +1,9 @@
 import { type z } from "zod";
 import { maxExactNumbers, parseExactJson, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
-import { formOfParameter, unknownFilter } from "@/lib/contract/schemas/lenient";
+import { findUnknownFilter, getParameterForm } from "@/lib/contract/schemas/lenient";
 import { yieldInOrder } from "@/lib/shared/async";
-import { bodyBounds, exceededBound, isDeeperThan, LARGE_BODY } from "@/lib/shared/json-depth";
-import { asRefusal, ServiceError } from "../service-error";
+import { bodyBounds, findExceededBound, isDeeperThan, LARGE_BODY_LENGTH } from "@/lib/shared/json-depth";
+import { ServiceError, toRefusal } from "../service-error";
 import { type ServiceSettings } from "../settings";
 
 type QueryLimits = Pick<ServiceSettings, "maxJsonDepth">;
@@ -11,26 +11,26 @@ type QueryLimits = Pick<ServiceSettings, "maxJsonDepth">;
 export function readQuery<S extends z.ZodObject>(request: Request, schema: S, { maxJsonDepth }: QueryLimits): z.output<S> {
   const values = new Map<string, string>();
   const search = new URL(request.url).searchParams;
-  const unknown = unknownFilter(schema, search.keys());
-  if (unknown) throw invalid("INVALID_QUERY", [unknown]);
+  const unknown = findUnknownFilter(schema, search.keys());
+  if (unknown) throw invalidRequest("INVALID_QUERY", [unknown]);
   for (const [name, value] of search) {
     if (!Object.hasOwn(schema.shape, name)) continue;
-    // If a parameter is given twice, one value would be lost, or both would be read as a list; but a list is sent as one text with commas.
-    if (values.has(name)) throw refuse([{ field: name, message: "is given more than once" }]);
-    // How deep JSON may be nested is a setting, so the contract cannot check it.
-    if (formOfParameter(schema, name)?.kind === "object-text" && isDeeperThan(value, maxJsonDepth))
-      throw refuse([{ field: name, message: `is nested more than ${maxJsonDepth} levels deep` }]);
+    // Of a repeated parameter, one value would be lost, or both would count as a list, which is sent as one text with commas.
+    if (values.has(name)) throw toQueryError([{ field: name, message: "is given more than once" }]);
+    // The maximum nesting is a setting, so the contract cannot check it.
+    if (getParameterForm(schema, name)?.kind === "object-text" && isDeeperThan(value, maxJsonDepth))
+      throw toQueryError([{ field: name, message: `is nested more than ${maxJsonDepth} levels deep` }]);
     values.set(name, value);
   }
   const parsed = schema.safeParse(Object.fromEntries(values));
   if (parsed.success) return parsed.data;
-  throw refuse(toIssues(parsed.error).map(({ field, message }) => ({ field: field.split(".")[0] ?? field, message })));
+  throw toQueryError(toIssues(parsed.error).map(({ field, message }) => ({ field: field.split(".")[0] ?? field, message })));
 }
 
 const tagFilters = new Set(["include_tags", "exclude_tags"]);
 
-function refuse(issues: Issue[]): ServiceError {
-  return invalid(issues.every(({ field }) => tagFilters.has(field)) ? "INVALID_TAG_FILTER" : "INVALID_QUERY", issues);
+function toQueryError(issues: Issue[]): ServiceError {
+  return invalidRequest(issues.every(({ field }) => tagFilters.has(field)) ? "INVALID_TAG_FILTER" : "INVALID_QUERY", issues);
 }
 
 type Issue = { field: string; message: string };
@@ -38,17 +38,17 @@ type Issue = { field: string; message: string };
 export function toIssues(error: z.ZodError): Issue[] {
   return error.issues.map((issue) => ({
     field: issue.code === "unrecognized_keys" ? issue.keys.join(", ") : issue.path.map(String).join("."),
-    message: messageOf(issue),
+    message: toMessage(issue),
   }));
 }
 
-function messageOf(issue: z.core.$ZodIssue): string {
+function toMessage(issue: z.core.$ZodIssue): string {
   if (issue.code !== "invalid_union" || issue.message !== "Invalid input") return issue.message;
   const inner = issue.errors.flat().find((item) => item.code !== "invalid_type") ?? issue.errors.flat()[0];
-  return inner ? messageOf(inner) : issue.message;
+  return inner ? toMessage(inner) : issue.message;
 }
 
-export function invalid(code: "INVALID_QUERY" | "INVALID_TAG_FILTER" | "INVALID_BODY", issues: Issue[]): ServiceError {
+export function invalidRequest(code: "INVALID_QUERY" | "INVALID_TAG_FILTER" | "INVALID_BODY", issues: Issue[]): ServiceError {
   return new ServiceError(code, issues.map(({ field, message }) => (field === "" ? message : `${field}: ${message}`)).join("; "), issues);
 }
 
@@ -100,21 +100,21 @@ type Limits = Pick<ServiceSettings, "maxJsonBytes" | "maxJsonDepth" | "requestTi
 
 export async function readJson<S extends z.ZodType>(request: Request, schema: S, limits: Limits): Promise<z.output<S>> {
   const text = await readText(request, limits);
-  const rest = () => (text.length > LARGE_BODY ? yieldInOrder() : undefined);
-  await rest();
-  const isLeftOut = text.trim() === "" && schema.safeParse(undefined).success;
-  const value = isLeftOut ? undefined : parseJson(text, limits);
-  await rest();
+  const yieldIfLarge = () => (text.length > LARGE_BODY_LENGTH ? yieldInOrder() : undefined);
+  await yieldIfLarge();
+  const isOmitted = text.trim() === "" && schema.safeParse(undefined).success;
+  const value = isOmitted ? undefined : parseJson(text, limits);
+  await yieldIfLarge();
   const parsed = schema.safeParse(value);
-  await rest();
+  await yieldIfLarge();
   if (parsed.success) return parsed.data;
-  throw invalid("INVALID_BODY", toIssues(parsed.error));
+  throw invalidRequest("INVALID_BODY", toIssues(parsed.error));
 }
 
 export function parseJson(text: string, { maxJsonDepth }: Pick<Limits, "maxJsonDepth">): unknown {
-  const beyond = exceededBound(text, { depth: maxJsonDepth, ...bodyBounds });
-  if (beyond === "depth") throw new ServiceError("INVALID_JSON", `The JSON is nested more than ${maxJsonDepth} levels deep.`);
-  if (beyond) throw new ServiceError("INVALID_JSON", `The JSON has more than ${bodyBounds[beyond]} ${beyond}.`);
+  const exceeded = findExceededBound(text, { depth: maxJsonDepth, ...bodyBounds });
+  if (exceeded === "depth") throw new ServiceError("INVALID_JSON", `The JSON is nested more than ${maxJsonDepth} levels deep.`);
+  if (exceeded) throw new ServiceError("INVALID_JSON", `The JSON has more than ${bodyBounds[exceeded]} ${exceeded}.`);
   try {
     return parseExactJson(text, { maxNumbers: maxExactNumbers.text });
   } catch (error) {
@@ -123,38 +123,38 @@ export function parseJson(text: string, { maxJsonDepth }: Pick<Limits, "maxJsonD
   }
 }
 
-/** For lists of ids: how many ids a call may have is a setting, so the contract cannot check it. */
-export function requireFew(
+/** The maximum number of ids per call is a setting, so the contract cannot check it. */
+export function requireIdLimit(
   field: string,
   ids: readonly string[] | undefined,
   { maxIdsPerCall }: Pick<ServiceSettings, "maxIdsPerCall">,
 ): void {
   if (ids && ids.length > maxIdsPerCall)
-    throw invalid("INVALID_BODY", [{ field, message: `names more than the ${maxIdsPerCall} ids of one call` }]);
+    throw invalidRequest("INVALID_BODY", [{ field, message: `names more than the ${maxIdsPerCall} ids of one call` }]);
 }
 
 async function readText(request: Request, { maxJsonBytes, requestTimeoutMs }: Limits): Promise<string> {
   const declared = request.headers.get("content-length");
-  if (declared !== null && Number(declared) > maxJsonBytes) throw tooLarge(maxJsonBytes);
+  if (declared !== null && Number(declared) > maxJsonBytes) throw bodyTooLarge(maxJsonBytes);
   try {
-    // The server cuts a body at its declared length.
-    return await withDeadline(declared !== null ? request.text() : gather(request, maxJsonBytes), requestTimeoutMs);
+    // The server limits a body to its declared length.
+    return await withDeadline(declared !== null ? request.text() : readAll(request, maxJsonBytes), requestTimeoutMs);
   } catch (error) {
-    throw asRefusal(error) ? error : new ServiceError("TRUNCATED_UPLOAD", "The body ended before it was complete.");
+    throw toRefusal(error) ? error : new ServiceError("TRUNCATED_UPLOAD", "The body ended before it was complete.");
   }
 }
 
-async function gather(request: Request, maxBytes: number): Promise<string> {
+async function readAll(request: Request, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of request.body ?? []) {
     size += chunk.byteLength;
-    if (size > maxBytes) throw tooLarge(maxBytes);
+    if (size > maxBytes) throw bodyTooLarge(maxBytes);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");
 }
 
-function tooLarge(maxBytes: number): ServiceError {
+function bodyTooLarge(maxBytes: number): ServiceError {
   return new ServiceError("FILE_TOO_LARGE", `The body is larger than ${maxBytes} bytes.`);
 }

@@ -4,12 +4,12 @@ import { Busboy, type BusboyFileStream } from "@fastify/busboy";
 import { z } from "zod";
 import { type Operation } from "@/lib/contract/operation";
 import { toPlainLine } from "@/lib/contract/plain-line";
-import { wireFormOf } from "@/lib/contract/schemas/lenient";
-import { quotaExceeded, remainingQuota, usedBytes } from "../assets/quota";
+import { getWireForm } from "@/lib/contract/schemas/lenient";
+import { quotaExceeded, readUsedBytes, remainingQuota } from "../assets/quota";
 import { type StagedFile, stageStream } from "../assets/staged-file";
-import { asRefusal, asStorageFailure, ServiceError } from "../service-error";
+import { ServiceError, toRefusal, toStorageFailure } from "../service-error";
 import { type ServiceSettings } from "../settings";
-import { invalid, parseJson, toIssues, withIdleTimeout } from "./read-json";
+import { invalidRequest, parseJson, toIssues, withIdleTimeout } from "./read-json";
 import { type Parts, type RequestParts } from "./route";
 
 type Upload = { staged: StagedFile; fileName: string; declaredType: string; fields: Fields };
@@ -24,7 +24,7 @@ async function readUpload(
 ): Promise<Upload> {
   const type = headers.get("content-type") ?? "";
   if (!/^multipart\/form-data\b/i.test(type)) throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", "The body must be multipart/form-data.");
-  if (!bytes) throw missing(options.part);
+  if (!bytes) throw missingFile(options.part);
 
   const parser = openParser(type);
   const fields = new Map<string, string[]>();
@@ -36,47 +36,47 @@ async function readUpload(
     fields.set(name, [...(fields.get(name) ?? []), value]);
   });
   parser.on("file", (name, stream, fileName, encoding, declaredType) => {
-    // Without a listener, an early end would be an uncaught error of the process.
+    // Without a listener, an early end would be an uncaught error.
     stream.on("error", () => undefined);
     if (name !== options.part || file) return void stream.resume();
-    const problem = problemOf(fileName ?? "", encoding);
+    const problem = findPartProblem(fileName ?? "", encoding);
     if (problem) refusal ??= new ServiceError("INVALID_BODY", `${name}: ${problem}`, { field: name });
     const staging = stageStream(stream, options);
     staging.catch((error: unknown) => {
       refusal ??= error;
       parser.destroy(error instanceof Error ? error : undefined);
     });
-    // Browsers, curl and others write a quote as %22, and encode no other character with a percent sign.
+    // Clients write a quote as %22, and percent-encode no other character.
     file = { staging, stream, fileName: toPlainLine((fileName ?? "").replaceAll("%22", '"')), declaredType };
   });
   parser.on("fieldsLimit", () => (refusal ??= new ServiceError("INVALID_BODY", "The body has too many parts.")));
 
-  const counted = countBytes(headers);
+  const counter = countBytes(headers);
   try {
     const finished = once(parser, "finish");
     finished.catch(() => undefined); // the pipeline reports it as well
-    await pipeline(counted.pass(withIdleTimeout(bytes, options.timeoutMs)), parser);
+    await pipeline(counter.pass(withIdleTimeout(bytes, options.timeoutMs)), parser);
     await finished;
-    if (!counted.isWhole()) throw truncated();
+    if (!counter.isWhole()) throw truncatedUpload();
     if (refusal) throw refusal;
-    if (!file) throw missing(options.part);
+    if (!file) throw missingFile(options.part);
     const staged = await file.staging;
-    // A browser sends this for a file field that was left empty.
-    if (file.fileName === "" && staged.size === 0) throw missing(options.part);
+    // Browsers send this for a file field that was left empty.
+    if (file.fileName === "" && staged.size === 0) throw missingFile(options.part);
     return { staged, fileName: file.fileName || "upload", declaredType: file.declaredType, fields };
   } catch (error) {
-    const cause = asRefusal(refusal) || asStorageFailure(refusal) ? refusal : error;
+    const cause = toRefusal(refusal) || toStorageFailure(refusal) ? refusal : error;
     file?.stream.destroy(error instanceof Error ? error : undefined);
     await file?.staging.then(
       (staged) => staged.dispose(),
       () => undefined, // it left nothing behind
     );
-    throw asRefusal(cause) || asStorageFailure(cause) ? cause : truncated();
+    throw toRefusal(cause) || toStorageFailure(cause) ? cause : truncatedUpload();
   }
 }
 
 /** A part that is encoded as text (base64) would be stored as that text. */
-function problemOf(fileName: string, encoding: string): string | undefined {
+function findPartProblem(fileName: string, encoding: string): string | undefined {
   if (!/^(7bit|8bit|binary|identity)$/i.test(encoding.trim())) return "Content-Transfer-Encoding must be binary: send the file unencoded.";
   return fileName.length > MAX_NAME_LENGTH ? `the name of the file is longer than ${MAX_NAME_LENGTH} characters.` : undefined;
 }
@@ -103,11 +103,11 @@ function countBytes(headers: Headers) {
   };
 }
 
-function truncated(): ServiceError {
+function truncatedUpload(): ServiceError {
   return new ServiceError("TRUNCATED_UPLOAD", "The upload ended before it was complete. Nothing was stored.");
 }
 
-function missing(part: string): ServiceError {
+function missingFile(part: string): ServiceError {
   return new ServiceError("MISSING_FILE", `${part}: the body holds no file of this name.`, { field: part });
 }
 
@@ -122,10 +122,10 @@ export async function receiveUpload<O extends UploadOperation>(
   maxBytes: number,
 ): Promise<Omit<Upload, "fields"> & { fields: z.output<O["body"]["fields"]> }> {
   const remainingBytes = await remainingQuota(database, user.id);
-  const beyondQuota = async () => quotaExceeded(await usedBytes(database, user.id), settings.userQuotaBytes ?? 0);
-  const least = Number(request.headers.get("content-length") ?? 0) - MAX_FORM_OVERHEAD_BYTES;
-  if (least > maxBytes) throw tooLarge(maxBytes);
-  if (least > remainingBytes) throw await beyondQuota();
+  const toQuotaError = async () => quotaExceeded(await readUsedBytes(database, user.id), settings.userQuotaBytes ?? 0);
+  const minFileBytes = Number(request.headers.get("content-length") ?? 0) - MAX_FORM_OVERHEAD_BYTES;
+  if (minFileBytes > maxBytes) throw fileTooLarge(maxBytes);
+  if (minFileBytes > remainingBytes) throw await toQuotaError();
   try {
     const limits = { maxBytes: Math.min(maxBytes, remainingBytes), timeoutMs: settings.requestTimeoutMs };
     const upload = await readUpload(request.headers, bytes(), { part: operation.body.file, folder: folders.temp, ...limits });
@@ -136,11 +136,11 @@ export async function receiveUpload<O extends UploadOperation>(
       throw error;
     }
   } catch (error) {
-    throw remainingBytes < maxBytes && asRefusal(error)?.code === "FILE_TOO_LARGE" ? await beyondQuota() : error;
+    throw remainingBytes < maxBytes && toRefusal(error)?.code === "FILE_TOO_LARGE" ? await toQuotaError() : error;
   }
 }
 
-function tooLarge(maxBytes: number): ServiceError {
+function fileTooLarge(maxBytes: number): ServiceError {
   return new ServiceError("FILE_TOO_LARGE", `The file is larger than the ${maxBytes} bytes that this service takes.`);
 }
 
@@ -148,25 +148,27 @@ function tooLarge(maxBytes: number): ServiceError {
 type Limits = Pick<ServiceSettings, "maxJsonDepth">;
 
 function readFields<S extends z.ZodObject>(parts: Fields, schema: S, limits: Limits): z.output<S> {
-  const values = Object.entries(schema.shape).map(([name, field]) => [name, valueOf(name, field, parts.get(name) ?? [], limits)] as const);
+  const values = Object.entries(schema.shape).map(
+    ([name, field]) => [name, parseField(name, field, parts.get(name) ?? [], limits)] as const,
+  );
   const parsed = schema.safeParse(Object.fromEntries(values));
   if (parsed.success) return parsed.data;
-  throw invalid("INVALID_BODY", toIssues(parsed.error));
+  throw invalidRequest("INVALID_BODY", toIssues(parsed.error));
 }
 
-function valueOf(name: string, field: z.core.$ZodType, texts: readonly string[], limits: Limits): unknown {
+function parseField(name: string, field: z.core.$ZodType, texts: readonly string[], limits: Limits): unknown {
   const inner = field instanceof z.ZodOptional || field instanceof z.ZodDefault ? field.unwrap() : field;
-  if (inner instanceof z.ZodArray) return texts.flatMap((text) => readList(name, text, limits));
+  if (inner instanceof z.ZodArray) return texts.flatMap((text) => parseList(name, text, limits));
   const text = texts.find((text) => text.trim() !== "");
-  return text !== undefined && wireFormOf(inner)?.kind === "object" ? readJsonPart(name, text, limits) : text;
+  return text !== undefined && getWireForm(inner)?.kind === "object" ? readJsonPart(name, text, limits) : text;
 }
 
-function readList(field: string, text: string, limits: Limits): unknown[] {
+function parseList(field: string, text: string, limits: Limits): unknown[] {
   if (text.trim() === "") return [];
-  // A text that begins like JSON is JSON: an object or a text in quotes is no comma list.
+  // Text that begins like JSON is parsed as JSON, not as a comma-separated list.
   if (!/^\s*[[{"]/.test(text)) return text.includes(",") ? splitList(text) : [text];
   const list = readJsonPart(field, text, limits);
-  if (!Array.isArray(list)) throw invalid("INVALID_BODY", [{ field, message: "must be a JSON list of texts" }]);
+  if (!Array.isArray(list)) throw invalidRequest("INVALID_BODY", [{ field, message: "must be a JSON list of texts" }]);
   return list;
 }
 
@@ -181,6 +183,6 @@ function readJsonPart(field: string, text: string, limits: Limits): unknown {
   try {
     return parseJson(text, limits);
   } catch (error) {
-    throw invalid("INVALID_BODY", [{ field, message: asRefusal(error)?.message ?? "is not JSON" }]);
+    throw invalidRequest("INVALID_BODY", [{ field, message: toRefusal(error)?.message ?? "is not JSON" }]);
   }
 }

@@ -18,13 +18,13 @@ import { type User } from "../users/keys";
 
 export type RequestParts = {
   request: Request;
-  /** The body as a stream; undefined without a body. Read it once, instead of `request.body`. */
+  /** The body as a stream, or undefined without a body. Read it once, instead of `request.body`. */
   bytes(): AsyncIterable<Uint8Array> | undefined;
   user: User;
   baseUrl: string;
 };
 
-/** Each reader refuses what the operation does not accept, at the moment it is called: the handler decides what is checked first. */
+/** Each reader validates when it is called, so the handler decides what is checked first. */
 export type Call<O extends Operation> = RequestParts & {
   operation: O;
   param(name: NamesIn<O["path"]>): string;
@@ -33,13 +33,13 @@ export type Call<O extends Operation> = RequestParts & {
 };
 
 type AnyCall = RequestParts & { operation: Operation; param(name: string): string; query(): unknown; body(): Promise<unknown> };
-type Answer = Response | Promise<Response>;
-export type Route = { operation: Operation; handle(call: AnyCall): Answer };
+type HandlerResult = Response | Promise<Response>;
+export type Route = { operation: Operation; handle(call: AnyCall): HandlerResult };
 
 type NamesIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never;
 
-/** The router reads with the same schemas from which QueryOf and BodyOf take their types. */
-export function route<const O extends Operation>(operation: O, handle: (call: Call<O>) => Answer): Route {
+/** The router validates with the schemas that QueryOf and BodyOf are derived from. */
+export function route<const O extends Operation>(operation: O, handle: (call: Call<O>) => HandlerResult): Route {
   return { operation, handle };
 }
 

@@ -1,12 +1,12 @@
-// Routes requests by the contract's table. All paths but /api/health and /api/openapi.json require a key.
+// Routes requests by the contract's table. All paths except /api/health and /api/openapi.json require a key.
 
 import { Hono } from "hono";
-import { openApiDocument } from "@/lib/contract/openapi/document";
+import { createOpenApiDocument } from "@/lib/contract/openapi/document";
 import { type Operation } from "@/lib/contract/operation";
-import { bearerIn } from "@/lib/shared/headers";
+import { parseBearer } from "@/lib/shared/headers";
 import { ServiceError } from "../service-error";
 import { findUserByKey, type User } from "../users/keys";
-import { json, toErrorAnswer } from "./answers";
+import { jsonResponse, toErrorResponse } from "./answers";
 import { assetRoutes } from "./asset-routes";
 import { fileRoutes } from "./file-routes";
 import { jobRoutes, promptRoutes, queueRoutes } from "./job-routes";
@@ -14,7 +14,7 @@ import { readJson, readQuery } from "./read-json";
 import { type Parts, type Route } from "./route";
 import { downloadRoutes, serviceRoutes, userdataRoutes } from "./service-routes";
 
-const openPaths = new Set(["/api/health", "/api/openapi.json"]);
+const publicPaths = new Set(["/api/health", "/api/openapi.json"]);
 
 type Bindings = { bytes?: AsyncIterable<Uint8Array> };
 
@@ -22,13 +22,13 @@ export function createRouter(parts: Parts): (request: Request, bytes?: AsyncIter
   const app = new Hono<{ Bindings: Bindings }>();
   const routes = allRoutes(parts);
 
-  app.get("/api/health", () => json({ status: "ok" }));
-  app.get("/api/openapi.json", (context) => json(openApiDocument(baseUrlOf(parts, context.req.raw))));
-  // Fixed paths before those with parameters: /api/assets/from-hash is not an asset's id.
-  for (const { operation, handle } of routes.sort((a, b) => parametersIn(a.operation) - parametersIn(b.operation))) {
+  app.get("/api/health", () => jsonResponse({ status: "ok" }));
+  app.get("/api/openapi.json", (context) => jsonResponse(createOpenApiDocument(getBaseUrl(parts, context.req.raw))));
+  // Fixed paths come before those with parameters, because the from-hash in /api/assets/from-hash is not an asset's id.
+  for (const { operation, handle } of routes.sort((a, b) => countParameters(a.operation) - countParameters(b.operation))) {
     app.on(operation.method === "HEAD" ? "GET" : operation.method, toPattern(operation), async (context) => {
       const user = await requireUser(parts, context.req.raw);
-      if (operation.method === "HEAD" && context.req.raw.method !== "HEAD") throw wrongMethod();
+      if (operation.method === "HEAD" && context.req.raw.method !== "HEAD") throw methodNotAllowed();
       requirePlainBody(context.req.raw);
       const request = context.req.raw;
       const { query, body } = operation;
@@ -40,21 +40,21 @@ export function createRouter(parts: Parts): (request: Request, bytes?: AsyncIter
         param: (name) => context.req.param(name) ?? "",
         query: () => query && readQuery(request, query, parts.settings),
         body: async () => (body?.kind === "json" ? readJson(request, body.schema, parts.settings) : undefined),
-        baseUrl: baseUrlOf(parts, request),
+        baseUrl: getBaseUrl(parts, request),
       });
     });
   }
   app.all("*", async (context) => {
     await requireUser(parts, context.req.raw);
     const { path } = context.req;
-    if (openPaths.has(path) || routes.some(({ operation }) => isPathOf(operation, path))) throw wrongMethod();
+    if (publicPaths.has(path) || routes.some(({ operation }) => matchesPath(operation, path))) throw methodNotAllowed();
     throw new ServiceError("NOT_FOUND", "There is no such path.");
   });
-  app.onError((error, context) => toErrorAnswer(error, context.req, parts.log));
+  app.onError((error, context) => toErrorResponse(error, context.req, parts.log));
   return async (request, bytes) => {
     const response = await app.fetch(request, { bytes });
-    if (response.status === 405) response.headers.set("allow", methodsOf(routes, new URL(request.url).pathname).join(", "));
-    // The rest of the body would be read as the next request, so the connection is closed, with `connection: close` in the response.
+    if (response.status === 405) response.headers.set("allow", listMethods(routes, new URL(request.url).pathname).join(", "));
+    // Closes the connection, because the rest of the body would be read as the next request.
     if (response.status >= 400 && mayHaveUnreadBody(request, response.status)) response.headers.set("connection", "close");
     return response;
   };
@@ -73,10 +73,10 @@ function allRoutes(parts: Parts): Route[] {
   ];
 }
 
-/** Missing, unknown and revoked keys get the same answer. */
+/** Missing, unknown and revoked keys get the same response. */
 async function requireUser(parts: Parts, request: Request): Promise<User> {
   const headerKey = request.headers.get("x-api-key")?.trim() || undefined;
-  const bearer = bearerIn(request.headers.get("authorization"));
+  const bearer = parseBearer(request.headers.get("authorization"));
   if (headerKey !== undefined && bearer !== undefined && headerKey !== bearer)
     throw new ServiceError("BAD_REQUEST", "The request has two different keys. Send one.");
   const key = headerKey ?? bearer;
@@ -85,7 +85,7 @@ async function requireUser(parts: Parts, request: Request): Promise<User> {
   return user;
 }
 
-/** The service decompresses nothing: a compressed body would be stored, or refused, as something that it is not. */
+/** The service doesn't decompress bodies. A compressed one would be stored or rejected as something else. */
 function requirePlainBody(request: Request): void {
   const encoding = request.headers.get("content-encoding")?.trim();
   if (encoding && !/^identity$/i.test(encoding))
@@ -94,25 +94,25 @@ function requirePlainBody(request: Request): void {
     });
 }
 
-function baseUrlOf(parts: Parts, request: Request): string {
+function getBaseUrl(parts: Parts, request: Request): string {
   return parts.publicUrl ?? new URL(request.url).origin;
 }
 
-/** A path that takes GET also takes HEAD. */
-function methodsOf(routes: readonly Route[], path: string): string[] {
-  if (openPaths.has(path)) return ["GET", "HEAD"];
-  const methods = routes.filter(({ operation }) => isPathOf(operation, path)).map(({ operation }) => operation.method);
+/** A path that accepts GET also accepts HEAD. */
+function listMethods(routes: readonly Route[], path: string): string[] {
+  if (publicPaths.has(path)) return ["GET", "HEAD"];
+  const methods = routes.filter(({ operation }) => matchesPath(operation, path)).map(({ operation }) => operation.method);
   return [...new Set(methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])))];
 }
 
-/** Once reading has begun, a JSON body counts as read, unless it was late or too long. */
+/** A JSON body counts as read once reading has begun, unless it was late or too long. */
 function mayHaveUnreadBody(request: Request, status: number): boolean {
   if ([408, 413, 503, 507].includes(status) || /^multipart\//i.test(request.headers.get("content-type") ?? "")) return true;
   const length = request.headers.get("content-length");
   return (request.headers.has("transfer-encoding") || (length !== null && length !== "0")) && !request.bodyUsed;
 }
 
-function wrongMethod(): ServiceError {
+function methodNotAllowed(): ServiceError {
   return new ServiceError("METHOD_NOT_ALLOWED", "This method is not allowed for this path.");
 }
 
@@ -120,11 +120,11 @@ function toPattern({ path, tail }: Operation): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => `:${name}${name === tail ? "{[^]+}" : ""}`);
 }
 
-function parametersIn(operation: Operation): number {
+function countParameters(operation: Operation): number {
   return operation.path.split("{").length - 1;
 }
 
-function isPathOf(operation: Operation, path: string): boolean {
+function matchesPath(operation: Operation, path: string): boolean {
   const pattern = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => (name === operation.tail ? "[^]+" : "[^/]+"));
   return new RegExp(`^${pattern}$`).test(path);
 }

@@ -2,7 +2,7 @@ import { toFileName } from "@/lib/contract/plain-line";
 import { toWebStream } from "@/lib/shared/web-stream";
 import { type ContentHeaders, damagedBytes, type StoredBytes } from "../assets/blob-store";
 import { isServedInline } from "../assets/media-type";
-import { toRefusal } from "./answers";
+import { toRefusalResponse } from "./answers";
 
 type FileVersion = { etag: string; size: number; modifiedMs: number };
 type ByteSelection = { kind: "notModified" } | { kind: "preconditionFailed" } | { kind: "unsatisfiable" } | { kind: "full" } | ByteRange;
@@ -19,11 +19,11 @@ function selectBytes(request: { method: string; headers: Headers }, version: Fil
   } else if (isNewer(headers.get("if-modified-since"), version) === false) return { kind: "notModified" };
   const range = headers.get("range");
   if (method !== "GET" || range === null || !matchesIfRange(headers.get("if-range"), version)) return { kind: "full" };
-  return readRange(range, version.size);
+  return parseRange(range, version.size);
 }
 
-/** Supports one range. Several ranges get the whole file, as RFC 9110 allows. */
-function readRange(header: string, size: number): ByteSelection {
+/** Supports a single range. For several ranges the whole file is sent, as RFC 9110 allows. */
+function parseRange(header: string, size: number): ByteSelection {
   const [, first = "", last = ""] = /^bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*$/i.exec(header.trim()) ?? [];
   if (first === "" && last === "") return { kind: "full" };
   const start = first === "" ? Math.max(0, size - Number(last)) : Number(first);
@@ -57,7 +57,7 @@ type CacheInfo = {
   modifiedMs: number;
   immutable: boolean;
 };
-/** `storedSize`: any other size means that the file is damaged. `mayRedirect`: allows a redirect to the bucket. */
+/** `storedSize`: if the size differs, the file is damaged. `mayRedirect`: allows a redirect to the bucket. */
 type BytesToSend = FileInfo &
   Omit<CacheInfo, "etag" | "modifiedMs"> & {
     open: () => Promise<StoredBytes>;
@@ -65,7 +65,7 @@ type BytesToSend = FileInfo &
     mayRedirect?: true;
   } & Partial<CacheInfo>;
 
-/** Without an `etag` or `modifiedMs`, the version derives from the file's size and time. */
+/** Without an `etag` or `modifiedMs`, the version is derived from the file's size and time. */
 export async function sendBytes(request: Request, file: BytesToSend): Promise<Response> {
   const bytes = await file.open();
   let isStreaming = false;
@@ -113,10 +113,10 @@ function prepareResponse(request: Request, file: FileInfo & CacheInfo, size: num
   const selection = selectBytes(request, { etag, size, modifiedMs: file.modifiedMs });
   if (selection.kind === "notModified") return new Response(null, { status: 304, headers });
   if (selection.kind === "preconditionFailed")
-    return refuse(request, "PRECONDITION_FAILED", "The file has changed since the requested version.", headers);
+    return toRangeError(request, "PRECONDITION_FAILED", "The file has changed since the requested version.", headers);
   if (selection.kind === "unsatisfiable") {
     headers.set("content-range", `bytes */${size}`);
-    return refuse(request, "RANGE_NOT_SATISFIABLE", `The range is outside the file's ${size} bytes.`, headers);
+    return toRangeError(request, "RANGE_NOT_SATISFIABLE", `The range is outside the file's ${size} bytes.`, headers);
   }
   const { start, end } = selection.kind === "range" ? selection : { start: 0, end: size - 1 };
   headers.set("content-type", contentType(file.mediaType));
@@ -126,22 +126,27 @@ function prepareResponse(request: Request, file: FileInfo & CacheInfo, size: num
   return { headers, status: selection.kind === "range" ? 206 : 200, start, end };
 }
 
-/** The headers of a signed URL. It cannot include `nosniff` or the sandbox, but the bucket is another origin. */
+/** The headers of a signed URL. They can't include `nosniff` or the sandbox, but the bucket is another origin. */
 function contentHeaders(headers: Headers): ContentHeaders {
   const header = (name: string) => headers.get(name) ?? "";
   return { mediaType: header("content-type"), disposition: header("content-disposition"), caching: header("cache-control") };
 }
 
-/** Never cached: the URL expires, and anyone who has it can read the file. */
+/** Never cached, because the URL expires and anyone who has it can read the file. */
 function redirect(location: string): Response {
   return new Response(null, { status: 302, headers: { location, "cache-control": "no-store", "referrer-policy": "no-referrer" } });
 }
 
-/** A browser that opens a picture or video directly shows it in a generated page, which needs these sources. */
+/** A browser displays an image or video that is opened directly in a generated page, which needs these sources. */
 const INLINE_CSP = "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; sandbox";
 
-function refuse(request: Request, code: "PRECONDITION_FAILED" | "RANGE_NOT_SATISFIABLE", message: string, headers: Headers): Response {
-  const response = toRefusal({ code, message }, new URL(request.url).pathname);
+function toRangeError(
+  request: Request,
+  code: "PRECONDITION_FAILED" | "RANGE_NOT_SATISFIABLE",
+  message: string,
+  headers: Headers,
+): Response {
+  const response = toRefusalResponse({ code, message }, new URL(request.url).pathname);
   for (const name of ["content-range", "accept-ranges", "etag"]) {
     const value = headers.get(name);
     if (value !== null) response.headers.set(name, value);

@@ -3,18 +3,18 @@ import { operations } from "@/lib/contract/operations";
 import { findAsset, readPreviews, toAsset } from "../assets/asset-view";
 import { listTags, refineTags } from "../assets/change-asset";
 import { listInputNames } from "../assets/file-names";
-import { quotaExceeded, requireSomeRoom, usedBytes } from "../assets/quota";
-import { noFile } from "../downloads/fetch-file";
+import { quotaExceeded, readUsedBytes, requireFreeQuota } from "../assets/quota";
+import { webPageMessage } from "../downloads/fetch-file";
 import { toTask } from "../downloads/task-rows";
-import { asRefusal, ServiceError } from "../service-error";
+import { ServiceError, toRefusal } from "../service-error";
 import { createUserFiles, parseFilePath, parseFolder, type UserFile } from "../userdata/user-files";
 import { PUBLIC_OWNER } from "../users/keys";
-import { empty, json, jsonText } from "./answers";
-import { invalid, withIdleTimeout } from "./read-json";
+import { emptyResponse, jsonResponse, jsonTextResponse } from "./answers";
+import { invalidRequest, withIdleTimeout } from "./read-json";
 import { type Parts, type Route, route } from "./route";
 import { sendBytes } from "./send-bytes";
 
-/** In ComfyUI's field names, because its clients show them. */
+/** With ComfyUI's field names, because its clients show them. */
 function describeSystem() {
   const [vram_total, vram_free] = [totalmem(), freemem()];
   return {
@@ -37,23 +37,23 @@ export function serviceRoutes(parts: Parts): Route[] {
   return [
     route(operations.getUser, async ({ user }) => {
       const quota_bytes = parts.settings.userQuotaBytes;
-      const storage = quota_bytes !== undefined && { storage: { used_bytes: await usedBytes(database, user.id), quota_bytes } };
-      return json({ status: user.status, id: user.name, ...storage });
+      const storage = quota_bytes !== undefined && { storage: { used_bytes: await readUsedBytes(database, user.id), quota_bytes } };
+      return jsonResponse({ status: user.status, id: user.name, ...storage });
     }),
-    route(operations.getFeatures, () => json({ supports_preview_metadata: false, max_upload_size: parts.settings.maxUploadBytes })),
-    route(operations.getObjectInfo, async ({ user }) => jsonText(libraries.describe(await listInputNames(database, user.id)))),
+    route(operations.getFeatures, () => jsonResponse({ supports_preview_metadata: false, max_upload_size: parts.settings.maxUploadBytes })),
+    route(operations.getObjectInfo, async ({ user }) => jsonTextResponse(libraries.describe(await listInputNames(database, user.id)))),
     route(operations.getObjectInfoOf, async ({ user, param }) =>
-      jsonText(libraries.describe(await listInputNames(database, user.id), param("class"))),
+      jsonTextResponse(libraries.describe(await listInputNames(database, user.id), param("class"))),
     ),
-    route(operations.listModelFolders, () => json([])),
-    route(operations.listModels, () => json([])),
-    route(operations.getSystemStats, () => json(describeSystem())),
+    route(operations.listModelFolders, () => jsonResponse([])),
+    route(operations.listModels, () => jsonResponse([])),
+    route(operations.getSystemStats, () => jsonResponse(describeSystem())),
     route(operations.freeMemory, async ({ body }) => {
       await body();
-      return empty(200);
+      return emptyResponse(200);
     }),
-    route(operations.listTags, async ({ query, user }) => json(await listTags(database, user.id, query()))),
-    route(operations.refineTags, async ({ query, user }) => json({ tag_counts: await refineTags(parts, user.id, query()) })),
+    route(operations.listTags, async ({ query, user }) => jsonResponse(await listTags(database, user.id, query()))),
+    route(operations.refineTags, async ({ query, user }) => jsonResponse({ tag_counts: await refineTags(parts, user.id, query()) })),
   ];
 }
 
@@ -65,25 +65,25 @@ export function downloadRoutes(parts: Parts): Route[] {
       const { source_url: sourceUrl, tags = [], user_metadata: metadata = {}, preview_id: previewId } = await body();
       const url = await downloads.requireSource(sourceUrl, "source_url");
       if (new Set(tags).size > settings.maxTagsPerAsset)
-        throw invalid("INVALID_BODY", [{ field: "tags", message: `an asset has at most ${settings.maxTagsPerAsset} tags` }]);
+        throw invalidRequest("INVALID_BODY", [{ field: "tags", message: `an asset has at most ${settings.maxTagsPerAsset} tags` }]);
       if (previewId !== undefined && !(await findAsset(database, previewId, [user.id, PUBLIC_OWNER])))
         throw new ServiceError("INVALID_PREVIEW_ID", "preview_id is not one of your assets.", { field: "preview_id" });
       const existing = await downloads.createOfExisting(url, { ownerId: user.id, name: "", tags, metadata, previewId });
       if (existing) {
         const { asset, createdNew } = existing;
-        return json(toAsset(asset, baseUrl, await readPreviews(database, user.id, [asset]), createdNew));
+        return jsonResponse(toAsset(asset, baseUrl, await readPreviews(database, user.id, [asset]), createdNew));
       }
-      await requireSomeRoom(database, user.id);
+      await requireFreeQuota(database, user.id);
       const task = await downloads.create(user.id, { url, tags, metadata, previewId });
-      return json({ task_id: task.id, status: task.status, message: "The download has been queued." }, 202);
+      return jsonResponse({ task_id: task.id, status: task.status, message: "The download has been queued." }, 202);
     }),
 
-    route(operations.getTask, async ({ user, param }) => json(toTask(await downloads.find(user.id, param("task_id"))))),
+    route(operations.getTask, async ({ user, param }) => jsonResponse(toTask(await downloads.find(user.id, param("task_id"))))),
 
     route(operations.cancelTask, async ({ user, param }) => {
       if (!(await downloads.cancel(await downloads.find(user.id, param("task_id")))))
         throw new ServiceError("CONFLICT", "The task has ended already.");
-      return empty(204);
+      return emptyResponse(204);
     }),
 
     route(operations.getRemoteMetadata, async ({ query }) => {
@@ -92,9 +92,9 @@ export function downloadRoutes(parts: Parts): Route[] {
       const message = `The file is larger than the ${settings.maxDownloadBytes} bytes that this service downloads.`;
       const errors = [
         ...(contentLength > settings.maxDownloadBytes ? [{ code: "FILE_TOO_LARGE", message, field: "content_length" }] : []),
-        ...(isPage ? [{ code: "UNPROCESSABLE", message: noFile, field: "url" }] : []),
+        ...(isPage ? [{ code: "UNPROCESSABLE", message: webPageMessage, field: "url" }] : []),
       ];
-      return json({
+      return jsonResponse({
         content_length: contentLength,
         content_type: contentType,
         filename: fileName,
@@ -109,14 +109,14 @@ export function downloadRoutes(parts: Parts): Route[] {
 const MAX_BYTES = 64 * 1024 * 1024;
 const PREFIX = "/api/userdata/";
 
-/** A path with /move/ in it is a move; the first part of any other path is the file. */
+/** A path with /move/ in it is a move. Any other path is a file. */
 export function userdataRoutes(parts: Parts): Route[] {
   const { blobs } = parts;
   const maxBytes = Math.min(MAX_BYTES, parts.settings.maxUploadBytes);
   const files = createUserFiles(parts, maxBytes);
 
-  /** User files have a quota of their own. `check` limits a body without a declared length. */
-  async function requireUserdataRoom(userId: number, segments: readonly string[], request: Request): Promise<(size: number) => void> {
+  /** User files have their own quota. `check` limits a body without a declared length. */
+  async function requireUserdataQuota(userId: number, segments: readonly string[], request: Request): Promise<(size: number) => void> {
     const quota = parts.settings.userQuotaBytes;
     if (quota === undefined) return () => undefined;
     const [used, replaced = 0] = [await files.usedBytes(userId), await files.sizeOf(userId, segments)];
@@ -130,45 +130,45 @@ export function userdataRoutes(parts: Parts): Route[] {
   return [
     route(operations.listUserdata, async ({ query, user }) => {
       const { dir, recurse } = query();
-      return json(await files.list(user.id, parseFolder(dir), recurse));
+      return jsonResponse(await files.list(user.id, parseFolder(dir), recurse));
     }),
 
     route(operations.writeUserdata, async ({ request, query, user }) => {
-      const raw = rawPath(request);
+      const raw = getRawPath(request);
       const { overwrite, full_info } = query();
       const [, from, to] = /^(.+)\/move\/(.+)$/.exec(raw) ?? [];
       if (from !== undefined && to !== undefined) {
-        return show(await files.move(user.id, parseFilePath(from), parseFilePath(to), overwrite), full_info);
+        return toFileResponse(await files.move(user.id, parseFilePath(from), parseFilePath(to), overwrite), full_info);
       }
       const segments = parseFilePath(raw);
       if (Number(request.headers.get("content-length") ?? 0) > maxBytes)
         throw new ServiceError("FILE_TOO_LARGE", `The file is larger than ${maxBytes} bytes.`);
-      const check = await requireUserdataRoom(user.id, segments, request);
-      const body = bytesOf(request, parts.settings.requestTimeoutMs, check);
-      return show(await files.write(user.id, segments, body, overwrite), full_info);
+      const check = await requireUserdataQuota(user.id, segments, request);
+      const body = readBytes(request, parts.settings.requestTimeoutMs, check);
+      return toFileResponse(await files.write(user.id, segments, body, overwrite), full_info);
     }),
 
     route(operations.readUserdata, async ({ request, user }) => {
-      const segments = parseFilePath(rawPath(request));
-      const named = { fileName: segments.at(-1) ?? "", mediaType: "application/octet-stream" };
+      const segments = parseFilePath(getRawPath(request));
+      const fileInfo = { fileName: segments.at(-1) ?? "", mediaType: "application/octet-stream" };
       return files.read(user.id, segments, ({ hash, size, modified: modifiedMs }) =>
-        sendBytes(request, { ...named, open: () => blobs.open(hash, size), storedSize: size, etag: hash, modifiedMs, immutable: false }),
+        sendBytes(request, { ...fileInfo, open: () => blobs.open(hash, size), storedSize: size, etag: hash, modifiedMs, immutable: false }),
       );
     }),
 
     route(operations.deleteUserdata, async ({ request, user }) => {
-      await files.remove(user.id, parseFilePath(rawPath(request)));
-      return empty(204);
+      await files.remove(user.id, parseFilePath(getRawPath(request)));
+      return emptyResponse(204);
     }),
   ];
 }
 
-function rawPath(request: Request): string {
+function getRawPath(request: Request): string {
   const { pathname } = new URL(request.url);
   return pathname.slice(pathname.indexOf(PREFIX) + PREFIX.length);
 }
 
-async function* bytesOf(request: Request, timeoutMs: number, check: (size: number) => void): AsyncGenerator<Uint8Array> {
+async function* readBytes(request: Request, timeoutMs: number, check: (size: number) => void): AsyncGenerator<Uint8Array> {
   const declared = request.headers.get("content-length");
   let bytesReceived = 0;
   try {
@@ -178,13 +178,13 @@ async function* bytesOf(request: Request, timeoutMs: number, check: (size: numbe
       yield chunk;
     }
   } catch (error) {
-    if (asRefusal(error)) throw error;
+    if (toRefusal(error)) throw error;
     throw new ServiceError("TRUNCATED_UPLOAD", "The upload ended before it was complete. Nothing was stored.");
   }
   if (declared !== null && Number(declared) !== bytesReceived)
     throw new ServiceError("TRUNCATED_UPLOAD", "The upload ended before it was complete. Nothing was stored.");
 }
 
-function show(file: UserFile, fullInfo: boolean): Response {
-  return json(fullInfo ? { ...file, modified: new Date(file.modified).toISOString() } : file.path);
+function toFileResponse(file: UserFile, fullInfo: boolean): Response {
+  return jsonResponse(fullInfo ? { ...file, modified: new Date(file.modified).toISOString() } : file.path);
 }

@@ -1,16 +1,16 @@
 // Decodes image files to samples, without color profiles or resampling. 16-bit files are converted to bytes as Pillow 9.4 does.
-// Never reads SVG, which could name other files.
+// Never reads SVG, which could reference other files.
 
 import sharp, { type Metadata } from "sharp";
-import { decodableHeader } from "@/lib/shared/decode-image";
-import { frameOfBytes, type Raster, type Size, stages, type Tick } from "./raster";
+import { requireDecodable } from "@/lib/shared/decode-image";
+import { createByteFrame, createStages, type Raster, type Size, type Tick } from "./raster";
 
 class DecodeError extends Error {
   override name = "DecodeError";
 }
 
 export type DecodedImage = {
-  /** Three channels; alpha is dropped without blending it in. */
+  /** Three channels. Alpha is dropped without blending. */
   image: Raster;
   alpha?: Raster;
 };
@@ -28,53 +28,53 @@ export type FilePixels = {
   isInk: boolean;
 };
 
-/** Runs off this thread. `claim` is called with the size before the pixels are decoded, and may throw. */
+/** Decodes off this thread. `claim` is called with the size before the pixels are decoded, and may throw. */
 export async function readPixels(path: string, claim: Claim): Promise<FilePixels> {
-  const header = await reading(() => decodableHeader(path));
+  const header = await decode(() => requireDecodable(path));
   const pages = header.pages ?? 1;
-  const hasAlpha = carriesAlpha(header);
-  claim({ width: header.width, height: header.pageHeight ?? header.height }, framesOf({ hasAlpha, pages }));
+  const hasAlpha = countsAsAlpha(header);
+  claim({ width: header.width, height: header.pageHeight ?? header.height }, countFrames({ hasAlpha, pages }));
   const isDeep = header.depth === "ushort";
   const isInk = header.space === "cmyk" && !isDeep;
-  const { data, info } = await reading(() => {
+  const { data, info } = await decode(() => {
     const file = sharp(path, { pages: pages > 1 ? -1 : 1, limitInputPixels: false, ignoreIcc: true, failOn: "truncated" });
-    // Turning by EXIF works on single pictures; animations have no orientation.
+    // Rotating by EXIF works on single images only. Animations have no orientation.
     const upright = pages > 1 ? file : file.autoOrient();
     if (isInk) return upright.pipelineColourspace("cmyk").toColourspace("cmyk").raw().toBuffer({ resolveWithObject: true });
-    const coloured = upright.toColourspace(isDeep ? "rgb16" : "srgb");
-    const banded = hasAlpha ? coloured.ensureAlpha() : coloured.removeAlpha();
-    return banded.raw({ depth: isDeep ? "ushort" : "uchar" }).toBuffer({ resolveWithObject: true });
+    const withColours = upright.toColourspace(isDeep ? "rgb16" : "srgb");
+    const withChannels = hasAlpha ? withColours.ensureAlpha() : withColours.removeAlpha();
+    return withChannels.raw({ depth: isDeep ? "ushort" : "uchar" }).toBuffer({ resolveWithObject: true });
   });
   const size = { width: info.width, height: Math.floor(info.height / pages) };
   return { data, channels: info.channels, size, pages, hasAlpha, isDeep, isGrey: header.channels === 1, isInk };
 }
 
-export function framesOf({ hasAlpha, pages }: Pick<FilePixels, "hasAlpha" | "pages">): number {
+export function countFrames({ hasAlpha, pages }: Pick<FilePixels, "hasAlpha" | "pages">): number {
   return hasAlpha ? 2 * pages : pages;
 }
 
 export function toDecoded(pixels: FilePixels, tick: Tick): DecodedImage {
   const { data, size, pages, hasAlpha, isDeep, isGrey, isInk } = pixels;
-  const bytes = isInk ? inkToColours(data) : data;
-  const values = isDeep ? toByteEach(new Uint16Array(data.buffer, data.byteOffset, data.length / 2), isGrey) : bytes;
+  const bytes = isInk ? cmykToRgb(data) : data;
+  const values = isDeep ? toBytes(new Uint16Array(data.buffer, data.byteOffset, data.length / 2), isGrey) : bytes;
   const file = { values, channels: isInk ? 3 : pixels.channels, size, pages };
-  const nextStage = stages(tick, hasAlpha ? 2 : 1);
-  const image = pick(file, colours(file.channels), nextStage());
+  const nextStage = createStages(tick, hasAlpha ? 2 : 1);
+  const image = pickChannels(file, getColourChannels(file.channels), nextStage());
   if (!hasAlpha) return { image };
-  return { image, alpha: pick(file, [file.channels - 1], nextStage()) };
+  return { image, alpha: pickChannels(file, [file.channels - 1], nextStage()) };
 }
 
-/** In ComfyUI, a palette and every GIF count as having alpha: the mask then has the size of the picture. */
-function carriesAlpha({ hasAlpha, format, isPalette }: Metadata): boolean {
+/** In ComfyUI, a palette and every GIF count as having alpha, so that the mask has the size of the image. */
+function countsAsAlpha({ hasAlpha, format, isPalette }: Metadata): boolean {
   return hasAlpha || format === "gif" || (format === "png" && isPalette);
 }
 
-function colours(channels: number): readonly number[] {
+function getColourChannels(channels: number): readonly number[] {
   return channels >= 3 ? [0, 1, 2] : [0, 0, 0];
 }
 
 /** The two conversions differ: 0xff00 is 255 in both, 0x00ff is 0 as a colour and 1 as grey. */
-function toByteEach(words: Uint16Array, isGrey: boolean): Uint8Array {
+function toBytes(words: Uint16Array, isGrey: boolean): Uint8Array {
   const bytes = new Uint8Array(words.length);
   for (let i = 0; i < words.length; i++) {
     const word = words[i] ?? 0;
@@ -85,7 +85,7 @@ function toByteEach(words: Uint16Array, isGrey: boolean): Uint8Array {
 
 type DecodedFile = { values: Uint8Array; channels: number; size: Size; pages: number };
 
-function pick({ values, channels, size, pages }: DecodedFile, channelIndexes: readonly number[], tick: Tick): Raster {
+function pickChannels({ values, channels, size, pages }: DecodedFile, channelIndexes: readonly number[], tick: Tick): Raster {
   const { width, height } = size;
   const length = width * height * channels;
   const frames = Array.from({ length: pages }, (_, page) => {
@@ -93,19 +93,19 @@ function pick({ values, channels, size, pages }: DecodedFile, channelIndexes: re
     const pageValues = values.subarray(page * length, (page + 1) * length);
     if (channelIndexes.length === channels) {
       part(1);
-      return frameOfBytes(pageValues);
+      return createByteFrame(pageValues);
     }
     const bytes = new Uint8Array(width * height * channelIndexes.length);
-    gather(pageValues, bytes, channels, { size, channelIndexes, tick: part });
-    return frameOfBytes(bytes);
+    copyChannels(pageValues, bytes, channels, { size, channelIndexes, tick: part });
+    return createByteFrame(bytes);
   });
   return { width, height, channels: channelIndexes.length === 3 ? 3 : 1, frames };
 }
 
 type PixelSelection = { size: Size; channelIndexes: readonly number[]; tick: Tick };
 
-function gather(from: Uint8Array, to: Uint8Array, channels: number, picking: PixelSelection): void {
-  const { size, channelIndexes, tick } = picking;
+function copyChannels(from: Uint8Array, to: Uint8Array, channels: number, selection: PixelSelection): void {
+  const { size, channelIndexes, tick } = selection;
   for (const [offset, channel] of channelIndexes.entries()) {
     for (let y = 0, at = channel, out = offset; y < size.height; y++) {
       for (let x = 0; x < size.width; x++, at += channels, out += channelIndexes.length) to[out] = from[at] ?? 0;
@@ -114,7 +114,7 @@ function gather(from: Uint8Array, to: Uint8Array, channels: number, picking: Pix
   }
 }
 
-async function reading<T>(work: () => Promise<T>): Promise<T> {
+async function decode<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
@@ -122,18 +122,18 @@ async function reading<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** a * b / 255, rounded, in integers. */
-function partOf(a: number, b: number): number {
+/** a * b / 255, rounded, with integers. */
+function multiplyBytes(a: number, b: number): number {
   const product = a * b + 128;
   return ((product >> 8) + product) >> 8;
 }
 
 /** Converts CMYK to RGB as Pillow does, without a color profile. */
-function inkToColours(inks: Uint8Array): Uint8Array {
+function cmykToRgb(inks: Uint8Array): Uint8Array {
   const colours = new Uint8Array((inks.length / 4) * 3);
   for (let from = 0, to = 0; from < inks.length; from += 4) {
     const light = 255 - (inks[from + 3] ?? 0);
-    for (let ink = 0; ink < 3; ink++) colours[to++] = Math.max(0, light - partOf(inks[from + ink] ?? 0, light));
+    for (let ink = 0; ink < 3; ink++) colours[to++] = Math.max(0, light - multiplyBytes(inks[from + ink] ?? 0, light));
   }
   return colours;
 }

@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 import sharp from "sharp";
-import { frameAt, type Raster, stages, type Tick } from "./raster";
+import { createStages, frameAt, type Raster, type Tick } from "./raster";
 
 const SIGNATURE_BYTES = 8;
 const HEADER_BYTES = 25;
@@ -14,8 +14,8 @@ export function isPngKeyword(keyword: string): boolean {
   return /^[\x21-\x7e\xa1-\xff]([\x20-\x7e\xa1-\xff]{0,77}[\x21-\x7e\xa1-\xff])?$/.test(keyword);
 }
 
-/** `png` must be a whole PNG; a keyword that the format does not allow is left out. */
-function withPngText(png: Buffer, texts: Record<string, string>): Buffer {
+/** `png` must be a complete PNG. Keywords that the format does not allow are left out. */
+function addPngText(png: Buffer, texts: Record<string, string>): Buffer {
   const chunks = Object.entries(texts)
     .filter(([keyword]) => isPngKeyword(keyword))
     .map(([keyword, text]) => toChunk(Buffer.from(`${keyword}\0${toAsciiJson(text)}`, "latin1")));
@@ -33,17 +33,17 @@ function toChunk(content: Buffer): Buffer {
 }
 
 // WebP has no text chunks, so the graph is stored in EXIF, as ComfyUI does: the prompt as Model, others as Make and earlier tags.
-// A text that doesn't fit into the 64 KiB of an EXIF block is left out.
+// Text that doesn't fit into the 64 KiB of an EXIF block is left out.
 const MAX_EXIF_BYTES = 60_000;
-const OTHERS = ["Make", "ImageDescription", "DocumentName"] as const;
+const OTHER_TAGS = ["Make", "ImageDescription", "DocumentName"] as const;
 
-function exifTexts(texts: Record<string, string>): Record<string, string> {
+function toExifTags(texts: Record<string, string>): Record<string, string> {
   const { prompt, ...others } = texts;
   const candidates: [string, string, string | undefined][] = [
     ["Model", "prompt", prompt],
     ...Object.entries(others)
-      .slice(0, OTHERS.length)
-      .map(([keyword, value], index): [string, string, string] => [OTHERS[index] ?? "", keyword, value]),
+      .slice(0, OTHER_TAGS.length)
+      .map(([keyword, value], index): [string, string, string] => [OTHER_TAGS[index] ?? "", keyword, value]),
   ];
   const tags: [string, string][] = [];
   let remainingBytes = MAX_EXIF_BYTES;
@@ -64,20 +64,20 @@ export async function encodePng(raster: Raster, index: number, options: PngOptio
   const png = await sharp(bytes, { raw: { width, height, channels }, limitInputPixels: false })
     .png({ compressionLevel: options.compressionLevel })
     .toBuffer();
-  return withPngText(png, options.texts);
+  return addPngText(png, options.texts);
 }
 
 type AnimationOptions = { delayMs: number; lossless: boolean; quality: number; effort: number; texts: Record<string, string> };
 
 export async function encodeAnimatedWebp(raster: Raster, options: AnimationOptions, tick: Tick): Promise<Buffer> {
   const { width, height, channels, frames } = raster;
-  const nextStage = stages(tick, frames.length);
+  const nextStage = createStages(tick, frames.length);
   const tall = Buffer.concat(frames.map((frame) => frame.bytes(nextStage())));
   const { delayMs, lossless, quality, effort, texts } = options;
   const raw = { width, height: height * frames.length, channels, ...(frames.length > 1 ? { pageHeight: height } : {}) };
   const delay = frames.map(() => delayMs);
   return sharp(tall, { raw, limitInputPixels: false })
-    .withExif({ IFD0: exifTexts(texts) })
+    .withExif({ IFD0: toExifTags(texts) })
     .webp({ lossless, quality, effort, delay, loop: 0 })
     .toBuffer();
 }

@@ -1,10 +1,10 @@
 // Crops, rotates, flips and pads rasters, and converts between images and masks.
 
 import {
+  createPixelFrame,
+  createSampleFrame,
   emptySamples,
   type Frame,
-  frameOfPixel,
-  frameOfSamples,
   mapFrames,
   mapRows,
   type Raster,
@@ -86,7 +86,7 @@ export function outpaintMask(raster: Raster, border: Border, tick: Tick): Raster
   const { left, top, right, bottom, feathering } = border;
   const size = paddedSize(raster, border);
   const mask = emptySamples({ ...size, channels: 1 }).fill(1);
-  const fades = feathering > 0 && feathering * 2 < height && feathering * 2 < width;
+  const hasFeathering = feathering > 0 && feathering * 2 < height && feathering * 2 < width;
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {
       const distance = Math.min(
@@ -95,15 +95,15 @@ export function outpaintMask(raster: Raster, border: Border, tick: Tick): Raster
         left === 0 ? width : x,
         right === 0 ? width : width - x,
       );
-      const part = fades && distance < feathering ? (feathering - distance) / feathering : 0;
+      const part = hasFeathering && distance < feathering ? (feathering - distance) / feathering : 0;
       mask[(y + top) * size.width + x + left] = part * part;
     }
     tick((y + 1) / height);
   }
-  return { ...size, channels: 1, frames: [frameOfSamples(mask)] };
+  return { ...size, channels: 1, frames: [createSampleFrame(mask)] };
 }
 
-export function channelOf(image: Raster, channel: 0 | 1 | 2, tick: Tick): Raster {
+export function extractChannelMask(image: Raster, channel: 0 | 1 | 2, tick: Tick): Raster {
   return toMask(image, (frame, at) => frame[at + channel] ?? 0, tick);
 }
 
@@ -136,13 +136,13 @@ export function invertRaster(raster: Raster, tick: Tick): Raster {
 }
 
 export function solidMask(size: Size, value: number, count = 1): Raster {
-  const frame = frameOfPixel(Float32Array.of(value), size.width * size.height);
+  const frame = createPixelFrame(Float32Array.of(value), size.width * size.height);
   return { width: size.width, height: size.height, channels: 1, frames: new Array<Frame>(count).fill(frame) };
 }
 
 export function solidImage(size: Size, colour: number, count: number): Raster {
   const pixel = Float32Array.of(((colour >> 16) & 255) / 255, ((colour >> 8) & 255) / 255, (colour & 255) / 255);
-  const frame = frameOfPixel(pixel, size.width * size.height);
+  const frame = createPixelFrame(pixel, size.width * size.height);
   return { width: size.width, height: size.height, channels: 3, frames: new Array<Frame>(count).fill(frame) };
 }
 

@@ -1,7 +1,7 @@
 // Pillow's Lanczos resize: 22-bit fixed-point weights and integer sums, so that results are byte-identical.
 
 import { createLru } from "@/lib/shared/lru";
-import { type Frame, frameOfBytes, type Size, type Tick } from "./raster";
+import { createByteFrame, type Frame, type Size, type Tick } from "./raster";
 
 const PRECISION = 22;
 const ROUNDING = 1 << (PRECISION - 1);
@@ -13,50 +13,50 @@ const MAX_CACHED_WEIGHTS = 1 << 18;
 /** Frames of a batch share weights, and the next job usually needs the same ones. */
 const cachedCoefficients = createLru<string, Coefficients>({ max: 8 });
 
-/** Both passes sum the four bytes of a word at once, because typed array reads are slower than additions. */
+/** Both passes sum the four bytes of a word at once, because reads of typed arrays are slower than additions. */
 export function resizeLanczos(frame: Frame, from: Size & { channels: number }, to: Size, tick: Tick): Frame {
   const bytes = frame.bytes(() => tick(0));
   const steps = from.height + to.height;
   const rows = resizeRows(bytes, from, to.width, (y) => tick(y / steps));
   const length = to.width * from.channels;
-  const down = coefficients(from.height, to.height);
+  const rowCoefficients = coefficients(from.height, to.height);
   const line = new Int32Array(rows.wordsPerRow);
   const lineBytes = new Uint8Array(line.buffer, 0, length);
   const out = new Uint8Array(length * to.height);
   for (let y = 0; y < to.height; y++) {
-    const first = (down.firsts[y] ?? 0) * rows.wordsPerRow;
-    for (let x = 0; x < line.length; x++) line[x] = sumOfWords(rows.words, first + x, rows.wordsPerRow, down, y);
+    const first = (rowCoefficients.firsts[y] ?? 0) * rows.wordsPerRow;
+    for (let x = 0; x < line.length; x++) line[x] = sumOfWords(rows.words, first + x, rows.wordsPerRow, rowCoefficients, y);
     out.set(lineBytes, y * length);
     tick((from.height + y + 1) / steps);
   }
-  return frameOfBytes(out);
+  return createByteFrame(out);
 }
 
 type Rows = { words: Int32Array; wordsPerRow: number };
 
-/** Resizes four rows at a time: a word contains the same sample of each row. */
+/** Resizes four rows at a time. A word contains the same sample of each row. */
 function resizeRows(bytes: Uint8Array, from: Size & { channels: number }, width: number, tick: (y: number) => void): Rows {
   const { channels, height } = from;
-  const across = coefficients(from.width, width);
+  const columnCoefficients = coefficients(from.width, width);
   const length = from.width * channels;
   const wordsPerRow = Math.ceil((width * channels) / 4);
   const stride = wordsPerRow * 4;
   const words = new Int32Array(wordsPerRow * Math.ceil(height / 4) * 4);
   const out = new Uint8Array(words.buffer);
-  const four = new Int32Array(length);
-  const startOf = (y: number) => Math.min(y, height - 1) * length;
+  const packedRows = new Int32Array(length);
+  const getRowStart = (y: number) => Math.min(y, height - 1) * length;
   for (let y = 0; y < height; y += 4) {
     const a = y * length;
-    const b = startOf(y + 1);
-    const c = startOf(y + 2);
-    const d = startOf(y + 3);
+    const b = getRowStart(y + 1);
+    const c = getRowStart(y + 2);
+    const d = getRowStart(y + 3);
     for (let i = 0; i < length; i++)
-      four[i] = (bytes[a + i] ?? 0) | ((bytes[b + i] ?? 0) << 8) | ((bytes[c + i] ?? 0) << 16) | ((bytes[d + i] ?? 0) << 24);
+      packedRows[i] = (bytes[a + i] ?? 0) | ((bytes[b + i] ?? 0) << 8) | ((bytes[c + i] ?? 0) << 16) | ((bytes[d + i] ?? 0) << 24);
     let at = y * stride;
     for (let pixel = 0; pixel < width; pixel++) {
-      const first = (across.firsts[pixel] ?? 0) * channels;
+      const first = (columnCoefficients.firsts[pixel] ?? 0) * channels;
       for (let channel = 0; channel < channels; channel++, at++) {
-        const sums = sumOfWords(four, first + channel, channels, across, pixel);
+        const sums = sumOfWords(packedRows, first + channel, channels, columnCoefficients, pixel);
         out[at] = sums;
         out[at + stride] = sums >> 8;
         out[at + 2 * stride] = sums >> 16;

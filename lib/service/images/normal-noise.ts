@@ -1,30 +1,30 @@
 // Normal noise from a seed, as ComfyUI draws it: a Mersenne twister, 24-bit uniform floats, and Box-Muller in blocks of 16.
 
-import { forEachStretch, frameOfSamples, type Raster, stages, type Tick } from "./raster";
+import { createSampleFrame, createStages, forEachStretch, type Raster, type Tick } from "./raster";
 
 const f = Math.fround;
-const STATE = 624;
-const BLOCK = 16;
-const HALF = BLOCK / 2;
+const STATE_SIZE = 624;
+const BLOCK_SIZE = 16;
+const HALF = BLOCK_SIZE / 2;
 
 /** Returns 32 random bits per call. Only the lower 32 bits of the seed count, as in ComfyUI. */
-function twister(seed: number | bigint): () => number {
-  const state = new Uint32Array(STATE);
+function createTwister(seed: number | bigint): () => number {
+  const state = new Uint32Array(STATE_SIZE);
   state[0] = Number(BigInt.asUintN(32, BigInt(seed)));
-  for (let i = 1; i < STATE; i++) {
+  for (let i = 1; i < STATE_SIZE; i++) {
     const last = state[i - 1] ?? 0;
     state[i] = Math.imul(1812433253, last ^ (last >>> 30)) + i;
   }
-  let at = STATE;
+  let at = STATE_SIZE;
   function twist() {
-    for (let i = 0; i < STATE; i++) {
-      const mixed = ((state[i] ?? 0) & 0x80000000) | ((state[(i + 1) % STATE] ?? 0) & 0x7fffffff);
-      state[i] = (state[(i + 397) % STATE] ?? 0) ^ (mixed >>> 1) ^ (mixed & 1 ? 0x9908b0df : 0);
+    for (let i = 0; i < STATE_SIZE; i++) {
+      const mixed = ((state[i] ?? 0) & 0x80000000) | ((state[(i + 1) % STATE_SIZE] ?? 0) & 0x7fffffff);
+      state[i] = (state[(i + 397) % STATE_SIZE] ?? 0) ^ (mixed >>> 1) ^ (mixed & 1 ? 0x9908b0df : 0);
     }
     at = 0;
   }
   return () => {
-    if (at === STATE) twist();
+    if (at === STATE_SIZE) twist();
     let bits = state[at++] ?? 0;
     bits ^= bits >>> 11;
     bits ^= (bits << 7) & 0x9d2c5680;
@@ -33,14 +33,14 @@ function twister(seed: number | bigint): () => number {
   };
 }
 
-export function normalNoise(seed: number | bigint, count: number, tick: Tick): Float32Array {
-  const draw = twister(seed);
-  if (count < BLOCK) return fewNumbers(draw, count);
+export function generateNormalNoise(seed: number | bigint, count: number, tick: Tick): Float32Array {
+  const draw = createTwister(seed);
+  if (count < BLOCK_SIZE) return generateFewNumbers(draw, count);
   const out = new Float32Array(count);
   const fill = (start: number, end: number) => {
     for (let i = start; i < end; i++) out[i] = (draw() & 0xffffff) / 2 ** 24;
   };
-  const shape = (start: number) => {
+  const toNormal = (start: number) => {
     for (let i = start; i < start + HALF; i++) {
       const radius = f(Math.sqrt(f(-2 * f(Math.log(f(1 - (out[i] ?? 0)))))));
       const angle = f(2 * Math.PI * (out[i + HALF] ?? 0));
@@ -48,21 +48,21 @@ export function normalNoise(seed: number | bigint, count: number, tick: Tick): F
       out[i + HALF] = f(radius * f(Math.sin(angle)));
     }
   };
-  const nextStage = stages(tick, 2);
+  const nextStage = createStages(tick, 2);
   forEachStretch(count, nextStage(), fill);
   // A stretch is a multiple of a block.
   forEachStretch(count, nextStage(), (start, end) => {
-    for (let i = start; i + BLOCK <= end; i += BLOCK) shape(i);
+    for (let i = start; i + BLOCK_SIZE <= end; i += BLOCK_SIZE) toNormal(i);
   });
-  if (count % BLOCK !== 0) {
-    // ComfyUI draws the last block again, over the numbers that are already there.
-    fill(count - BLOCK, count);
-    shape(count - BLOCK);
+  if (count % BLOCK_SIZE !== 0) {
+    // ComfyUI redraws the last block, over numbers that were already drawn.
+    fill(count - BLOCK_SIZE, count);
+    toNormal(count - BLOCK_SIZE);
   }
   return out;
 }
 
-function fewNumbers(draw: () => number, count: number): Float32Array {
+function generateFewNumbers(draw: () => number, count: number): Float32Array {
   const out = new Float32Array(count);
   const uniform = () => ((draw() & 0x1fffff) * 2 ** 32 + draw()) / 2 ** 53;
   for (let i = 0; i < count; i += 2) {
@@ -75,27 +75,27 @@ function fewNumbers(draw: () => number, count: number): Float32Array {
 }
 
 export function addNoise(raster: Raster, seed: number | bigint, strength: number, tick: Tick): Raster {
-  const nextStage = stages(tick, 2);
+  const nextStage = createStages(tick, 2);
   const count = raster.frames.reduce((sum, { length }) => sum + length, 0);
-  const noise = normalNoise(seed, count, nextStage());
-  const mixing = nextStage();
-  const share = f(strength);
-  let before = 0;
+  const noise = generateNormalNoise(seed, count, nextStage());
+  const mixTick = nextStage();
+  const noiseShare = f(strength);
+  let offset = 0;
   const frames = raster.frames.map((frame) => {
     const samples = frame.samples();
     const out = new Float32Array(samples.length);
     forEachStretch(
       out.length,
-      (done) => mixing((before + done * out.length) / count),
+      (done) => mixTick((offset + done * out.length) / count),
       (start, end) => {
         for (let i = start; i < end; i++) {
-          const value = f((samples[i] ?? 0) + f(share * (noise[before + i] ?? 0)));
+          const value = f((samples[i] ?? 0) + f(noiseShare * (noise[offset + i] ?? 0)));
           out[i] = value < 0 ? 0 : value > 1 ? 1 : value;
         }
       },
     );
-    before += out.length;
-    return frameOfSamples(out);
+    offset += out.length;
+    return createSampleFrame(out);
   });
   return { ...raster, frames };
 }

@@ -1,4 +1,4 @@
-// Images and masks between nodes: frames of float32 samples from 0 to 1, never modified after they were created.
+// Images and masks between nodes: frames of float32 samples from 0 to 1, which are never modified after creation.
 
 export type Raster = {
   width: number;
@@ -10,7 +10,7 @@ export type Raster = {
 
 export type Size = { width: number; height: number };
 
-export function pixelsOf(raster: Raster): number {
+export function countPixels(raster: Raster): number {
   return raster.width * raster.height * raster.frames.length;
 }
 
@@ -24,18 +24,18 @@ export function mapFrames(raster: Raster, size: Size, make: (frame: Frame, tick:
   return { width: size.width, height: size.height, channels: raster.channels, frames };
 }
 
-type MakeSamples = (samples: Float32Array, tick: Tick, index: number) => Float32Array;
+type MapSamples = (samples: Float32Array, tick: Tick, index: number) => Float32Array;
 
-export function mapSamples(raster: Raster, size: Size, make: MakeSamples, tick: Tick): Raster {
-  const ofFrame = (frame: Frame, part: Tick, index: number) =>
-    frameOfSamples(
+export function mapSamples(raster: Raster, size: Size, make: MapSamples, tick: Tick): Raster {
+  const mapFrame = (frame: Frame, part: Tick, index: number) =>
+    createSampleFrame(
       make(
         frame.samples(() => part(0)),
         part,
         index,
       ),
     );
-  return mapFrames(raster, size, ofFrame, tick);
+  return mapFrames(raster, size, mapFrame, tick);
 }
 
 type FillRow = (row: { out: Float32Array; at: number; y: number; frame: Float32Array; index: number }) => void;
@@ -72,11 +72,11 @@ export function sameSize(a: Size, b: Size): boolean {
   return a.width === b.width && a.height === b.height;
 }
 
-/** Called about once per row with the part done, 0 to 1. It may throw, which ends the kernel: this is how a cancel gets in. */
+/** Called about once per row with the completed share, 0 to 1. It may throw, which ends the computation, for example on a cancel. */
 export type Tick = (done: number) => void;
 
-/** Ticks for `count` pieces of work in a row: together they go from 0 to 1 once. */
-export function stages(tick: Tick, count: number): () => Tick {
+/** Splits a tick into `count` consecutive stages, which together go from 0 to 1 once. */
+export function createStages(tick: Tick, count: number): () => Tick {
   let startedStages = 0;
   return () => {
     const stage = startedStages++;
@@ -87,23 +87,23 @@ export function stages(tick: Tick, count: number): () => Tick {
 /** Rounds to the nearest integer, halves to the even one. */
 export function roundHalfEven(value: number): number {
   const floor = Math.floor(value);
-  const rest = value - floor;
-  if (rest !== 0.5) return Math.round(value);
+  const fraction = value - floor;
+  if (fraction !== 0.5) return Math.round(value);
   return floor % 2 === 0 ? floor : floor + 1;
 }
 
-/** Samples between two ticks: a few milliseconds. */
-const STRETCH = 1 << 20;
+/** Samples between two ticks, which take a few milliseconds. */
+const STRETCH_LENGTH = 1 << 20;
 
 export function forEachStretch(length: number, tick: Tick, work: (start: number, end: number) => void): void {
-  for (let start = 0; start < length; start += STRETCH) {
-    const end = Math.min(length, start + STRETCH);
+  for (let start = 0; start < length; start += STRETCH_LENGTH) {
+    const end = Math.min(length, start + STRETCH_LENGTH);
     work(start, end);
     tick(end / length);
   }
 }
 
-/** A saved byte is the truncation of 255 x in float32, clamped; NaN becomes 0. */
+/** As when ComfyUI saves: 255 x in float32, truncated and clamped. NaN becomes 0. */
 function toBytes(samples: Float32Array, tick: Tick): Uint8Array {
   const bytes = new Uint8Array(samples.length);
   forEachStretch(samples.length, tick, (start, end) => {
@@ -117,17 +117,17 @@ function toBytes(samples: Float32Array, tick: Tick): Uint8Array {
 
 export type Frame = {
   readonly length: number;
-  /** Maximum memory that it may come to take. */
+  /** The maximum memory that the frame may occupy. */
   readonly byteLength: number;
   samples(tick?: () => void): Float32Array;
   bytes(tick?: Tick): Uint8Array;
   map(change: (sample: number) => number, tick: Tick): Frame;
 };
 
-const unit = Float32Array.from({ length: 256 }, (_, byte) => byte / 255);
+const unitTable = Float32Array.from({ length: 256 }, (_, byte) => byte / 255);
 
-/** The samples must not change any more. */
-export function frameOfSamples(samples: Float32Array): Frame {
+/** The samples must not change afterwards. */
+export function createSampleFrame(samples: Float32Array): Frame {
   return {
     length: samples.length,
     byteLength: samples.byteLength,
@@ -138,23 +138,23 @@ export function frameOfSamples(samples: Float32Array): Frame {
       forEachStretch(out.length, tick, (start, end) => {
         for (let i = start; i < end; i++) out[i] = change(samples[i] ?? 0);
       });
-      return frameOfSamples(out);
+      return createSampleFrame(out);
     },
   };
 }
 
-export function frameOfBytes(bytes: Uint8Array): Frame {
-  return frameOfCodes(bytes, unit);
+export function createByteFrame(bytes: Uint8Array): Frame {
+  return createTableFrame(bytes, unitTable);
 }
 
-export function frameOfPixel(pixel: Float32Array, pixels: number): Frame {
+export function createPixelFrame(pixel: Float32Array, pixels: number): Frame {
   const length = pixel.length * pixels;
   return {
     length,
     byteLength: 0,
-    samples: () => repeated(pixel, new Float32Array(length)),
+    samples: () => repeatInto(pixel, new Float32Array(length)),
     bytes(tick = () => undefined) {
-      const bytes = repeated(
+      const bytes = repeatInto(
         toBytes(pixel, () => undefined),
         new Uint8Array(length),
       );
@@ -163,18 +163,18 @@ export function frameOfPixel(pixel: Float32Array, pixels: number): Frame {
     },
     map(change, tick) {
       tick(1);
-      return frameOfPixel(pixel.map(change), pixels);
+      return createPixelFrame(pixel.map(change), pixels);
     },
   };
 }
 
-function repeated<T extends Uint8Array | Float32Array>(part: T, out: T): T {
+function repeatInto<T extends Uint8Array | Float32Array>(part: T, out: T): T {
   out.set(part);
   for (let done = part.length; done < out.length; done *= 2) out.copyWithin(done, 0, done);
   return out;
 }
 
-function frameOfCodes(codes: Uint8Array, table: Float32Array): Frame {
+function createTableFrame(codes: Uint8Array, table: Float32Array): Frame {
   const { length } = codes;
   let samples: Float32Array | undefined;
   return {
@@ -189,16 +189,16 @@ function frameOfCodes(codes: Uint8Array, table: Float32Array): Frame {
       return (samples = out);
     },
     bytes(tick = () => undefined) {
-      if (table === unit) return codes;
-      const saved = toBytes(table, () => undefined);
+      if (table === unitTable) return codes;
+      const tableBytes = toBytes(table, () => undefined);
       const out = new Uint8Array(length);
       forEachStretch(length, tick, (start, end) => {
-        for (let i = start; i < end; i++) out[i] = saved[codes[i] ?? 0] ?? 0;
+        for (let i = start; i < end; i++) out[i] = tableBytes[codes[i] ?? 0] ?? 0;
       });
       return out;
     },
     map(change, tick) {
-      const changed = frameOfCodes(codes, table.map(change));
+      const changed = createTableFrame(codes, table.map(change));
       tick(1);
       return changed;
     },

@@ -2,7 +2,7 @@
 
 import { cropRaster } from "./geometry";
 import { resizeLanczos } from "./lanczos";
-import { mapFrames, mapSamples, type Raster, roundHalfEven, sameSize, type Size, stages, type Tick } from "./raster";
+import { createStages, mapFrames, mapSamples, type Raster, roundHalfEven, sameSize, type Size, type Tick } from "./raster";
 
 type Taps = {
   reach: number;
@@ -17,7 +17,7 @@ type Rule = (index: number, from: number, to: number) => { first: number; weight
 const f = Math.fround;
 
 /** The source coordinate of a result's centre. The product is not rounded before the subtraction. */
-const centreOf = (index: number, from: number, to: number) => f(f(from / to) * (index + 0.5) - 0.5);
+const getCentre = (index: number, from: number, to: number) => f(f(from / to) * (index + 0.5) - 0.5);
 
 const CUBIC = -0.75;
 const near = (x: number) => f(f(f(f(f((CUBIC + 2) * x) - (CUBIC + 3)) * x) * x) + 1);
@@ -26,13 +26,13 @@ const far = (x: number) => f(f(f(f(f(CUBIC * x) - 5 * CUBIC) * x + 8 * CUBIC) * 
 const rules: Record<TapMethod, Rule> = {
   "nearest-exact": (index, from, to) => ({ first: Math.floor(f((index + 0.5) * f(from / to))), weights: [1] }),
   bilinear: (index, from, to) => {
-    const centre = Math.max(0, centreOf(index, from, to));
+    const centre = Math.max(0, getCentre(index, from, to));
     const first = Math.floor(centre);
     const share = f(centre - first);
     return { first, weights: [f(1 - share), share] };
   },
   bicubic: (index, from, to) => {
-    const centre = centreOf(index, from, to);
+    const centre = getCentre(index, from, to);
     const t = f(centre - Math.floor(centre));
     const rest = f(1 - t);
     return { first: Math.floor(centre) - 1, weights: [far(f(t + 1)), near(t), near(rest), far(f(rest + 1))] };
@@ -40,11 +40,11 @@ const rules: Record<TapMethod, Rule> = {
 };
 
 function createTaps(method: TapMethod, from: number, to: number): Taps {
-  const all = Array.from({ length: to }, (_, index) => rules[method](index, from, to));
-  const reach = all.reduce((maxReach, { weights }) => Math.max(maxReach, weights.length), 1);
+  const sampleRules = Array.from({ length: to }, (_, index) => rules[method](index, from, to));
+  const reach = sampleRules.reduce((maxReach, { weights }) => Math.max(maxReach, weights.length), 1);
   const indexes = new Int32Array(to * reach);
   const weights = new Float64Array(to * reach);
-  all.forEach((tap, index) => {
+  sampleRules.forEach((tap, index) => {
     for (let i = 0; i < reach; i++) {
       indexes[index * reach + i] = Math.min(from - 1, Math.max(0, tap.first + Math.min(i, tap.weights.length - 1)));
       weights[index * reach + i] = tap.weights[i] ?? 0;
@@ -56,11 +56,11 @@ function createTaps(method: TapMethod, from: number, to: number): Taps {
 type Axes = { across: Taps; down: Taps };
 
 function applyTaps(frame: Float32Array, from: Size & { channels: number }, to: Size, axes: Axes, tick: Tick): Float32Array {
-  const rows = alongRows(frame, from, to.width, axes.across, (done) => tick(done / 2));
-  return downColumns(rows, { ...from, width: to.width }, to.height, axes.down, (done) => tick(0.5 + done / 2));
+  const rows = scaleRows(frame, from, to.width, axes.across, (done) => tick(done / 2));
+  return scaleColumns(rows, { ...from, width: to.width }, to.height, axes.down, (done) => tick(0.5 + done / 2));
 }
 
-function alongRows(frame: Float32Array, from: Size & { channels: number }, width: number, taps: Taps, tick: Tick): Float32Array {
+function scaleRows(frame: Float32Array, from: Size & { channels: number }, width: number, taps: Taps, tick: Tick): Float32Array {
   const { channels, height } = from;
   const { reach, indexes, weights } = taps;
   const out = new Float32Array(width * height * channels);
@@ -84,7 +84,7 @@ function alongRows(frame: Float32Array, from: Size & { channels: number }, width
   return out;
 }
 
-function downColumns(frame: Float32Array, from: Size & { channels: number }, height: number, taps: Taps, tick: Tick): Float32Array {
+function scaleColumns(frame: Float32Array, from: Size & { channels: number }, height: number, taps: Taps, tick: Tick): Float32Array {
   const { reach, indexes, weights } = taps;
   const stride = from.width * from.channels;
   const starts = indexes.map((index) => index * stride);
@@ -101,7 +101,7 @@ function downColumns(frame: Float32Array, from: Size & { channels: number }, hei
 function averageBlocks(frame: Float32Array, from: Size & { channels: number }, to: Size, tick: Tick): Float32Array {
   const { channels } = from;
   const out = new Float32Array(to.width * to.height * channels);
-  const [columns, rows] = [blocks(from.width, to.width), blocks(from.height, to.height)];
+  const [columns, rows] = [createBlocks(from.width, to.width), createBlocks(from.height, to.height)];
   let at = 0;
   for (const [y, { first: top, end: bottom }] of rows.entries()) {
     for (const { first: left, end: right } of columns) {
@@ -117,11 +117,11 @@ function averageBlocks(frame: Float32Array, from: Size & { channels: number }, t
   return out;
 }
 
-function blocks(from: number, to: number): { first: number; end: number }[] {
+function createBlocks(from: number, to: number): { first: number; end: number }[] {
   return Array.from({ length: to }, (_, index) => ({ first: Math.floor((index * from) / to), end: Math.ceil(((index + 1) * from) / to) }));
 }
 
-/** Writes the sums as torch computes them, as above: a product joins the sum unrounded, except the second, which is rounded first. */
+/** Sums like torch: a product is added unrounded, except the second one, which is rounded first. */
 function sumStepwise(source: Float32Array, starts: Int32Array, weights: Float64Array, out: Float32Array): void {
   const [a = 0, b = a, ...more] = starts;
   const [ofA = 0, ofB = 0] = weights;
@@ -159,7 +159,7 @@ export function cropToShape(raster: Raster, to: Size, tick: Tick): Raster {
 
 export function fitRaster(raster: Raster, to: Size, method: ScaleMethod, tick: Tick): Raster {
   if (sameSize(raster, to)) return raster;
-  const nextStage = stages(tick, 2);
+  const nextStage = createStages(tick, 2);
   return scaleRaster(cropToShape(raster, to, nextStage()), to, method, nextStage());
 }
 

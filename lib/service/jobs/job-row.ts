@@ -3,7 +3,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type Graph, graphSchema } from "@/lib/contract/schemas/graph";
-import { asRefusal, ServiceError } from "../service-error";
+import { ServiceError, toRefusal } from "../service-error";
 import { query, type Reader } from "../store/database";
 import { type StoreDialect } from "../store/dialect";
 import { type JobRow } from "../store/schema";
@@ -30,7 +30,7 @@ export async function readJobs(reader: Reader, seqs: readonly number[]): Promise
   return reader.rows(reader.dialect.inOrder<StoredJob>("jobs.*", "jobs", seqs));
 }
 
-/** Reads the text that was checked on submission. A runner gets the graph unchanged: it parses values itself. */
+/** Parses the text that was checked on submission. Remote runners get the graph unchanged, because they parse values themselves. */
 export function readGraph(inputs: { prompt: string; graph: string }, isRemote: boolean): Graph {
   return graphSchema.parse(parseExactJson(isRemote || inputs.graph === "" ? inputs.prompt : inputs.graph));
 }
@@ -45,109 +45,111 @@ export function readStrings(text: string): string[] {
   return Array.isArray(value) ? value.filter((item): item is string => typeof item === "string") : [];
 }
 
-/** For the details of one job: damaged content is reported, not read as empty. */
+/** For the details of one job, in which damaged content is reported instead of being empty. */
 function parseStored(text: string): unknown {
   try {
     return parseExactJson(text);
   } catch (cause) {
-    throw damaged(cause);
+    throw damagedJob(cause);
   }
 }
 
-export function damaged(cause?: unknown): ServiceError {
+export function damagedJob(cause?: unknown): ServiceError {
   return new ServiceError("INTERNAL", DAMAGED, undefined, { cause });
 }
 
-/** For a list: what cannot be read is left empty, so that one damaged row does not break the others. */
+/** For lists: damaged content is empty, so that one damaged row does not break the others. */
 export function readOrDefault<T>(read: () => T, empty: T): T {
   try {
     return read();
   } catch (error) {
-    if (asRefusal(error)?.message !== DAMAGED) throw error;
+    if (toRefusal(error)?.message !== DAMAGED) throw error;
     return empty;
   }
 }
 
-function sound({ isJson }: StoreDialect, column: string, text = column): RawBuilder<string | null> {
+function selectIfJson({ isJson }: StoreDialect, column: string, text = column): RawBuilder<string | null> {
   return sql.raw(`case when ${isJson(column)} then ${text} end`);
 }
 
-/** The editor's drawing is by far the largest part of it, and lists leave it out. Anything longer is shown only with its own job. */
+/** The editor's drawing is by far the largest part, and lists omit it. Longer texts are shown only with their own job. */
 const MAX_LISTED_LENGTH = 64 * 1024;
-const withoutDrawing = (dialect: StoreDialect) =>
-  sound(dialect, "extra_data", dialect.removeMember("extra_data", "workflow", "extra_pnginfo"));
+const selectWithoutDrawing = (dialect: StoreDialect) =>
+  selectIfJson(dialect, "extra_data", dialect.removeMember("extra_data", "workflow", "extra_pnginfo"));
 
 type Texts<Column extends string> = Readonly<Record<Column, string | null>>;
 type InputTexts = Texts<"prompt" | "extra_data" | "outputs_to_execute">;
 type ByJob<T> = ReadonlyMap<number, T>;
 
-export async function inputTexts(reader: Reader, seqs: readonly number[]): Promise<ByJob<InputTexts>> {
-  const columns = (["prompt", "extra_data", "outputs_to_execute"] as const).map((column) => sound(reader.dialect, column).as(column));
-  return byJob(await reader.rows(ofJobs(reader, "job_inputs", seqs).select(columns)));
+export async function readInputTexts(reader: Reader, seqs: readonly number[]): Promise<ByJob<InputTexts>> {
+  const columns = (["prompt", "extra_data", "outputs_to_execute"] as const).map((column) =>
+    selectIfJson(reader.dialect, column).as(column),
+  );
+  return toJobMap(await reader.rows(selectByJobs(reader, "job_inputs", seqs).select(columns)));
 }
 
-export async function queuedTexts(reader: Reader, seqs: readonly number[]): Promise<ByJob<Texts<"prompt" | "outputs_to_execute">>> {
-  const columns = (["prompt", "outputs_to_execute"] as const).map((column) => sound(reader.dialect, column).as(column));
-  return byJob(await reader.rows(ofJobs(reader, "job_inputs", seqs).select(columns)));
+export async function readQueuedTexts(reader: Reader, seqs: readonly number[]): Promise<ByJob<Texts<"prompt" | "outputs_to_execute">>> {
+  const columns = (["prompt", "outputs_to_execute"] as const).map((column) => selectIfJson(reader.dialect, column).as(column));
+  return toJobMap(await reader.rows(selectByJobs(reader, "job_inputs", seqs).select(columns)));
 }
 
-export async function extraDataTexts(reader: Reader, seqs: readonly number[]): Promise<ByJob<Texts<"extra_data">>> {
-  const rows = await reader.rows(ofJobs(reader, "job_inputs", seqs).select(withoutDrawing(reader.dialect).as("extra_data")));
+export async function readExtraDataTexts(reader: Reader, seqs: readonly number[]): Promise<ByJob<Texts<"extra_data">>> {
+  const rows = await reader.rows(selectByJobs(reader, "job_inputs", seqs).select(selectWithoutDrawing(reader.dialect).as("extra_data")));
   const isLong = (text: string | null) => text !== null && text.length > MAX_LISTED_LENGTH;
-  return byJob(rows.map((row) => (isLong(row.extra_data) ? { ...row, extra_data: "{}" } : row)));
+  return toJobMap(rows.map((row) => (isLong(row.extra_data) ? { ...row, extra_data: "{}" } : row)));
 }
 
-export async function resultTexts(reader: Reader, seqs: readonly number[]): Promise<ByJob<Texts<"outputs" | "messages" | "meta">>> {
-  const columns = (["outputs", "messages", "meta"] as const).map((column) => sound(reader.dialect, column).as(column));
-  return byJob(await reader.rows(ofJobs(reader, "job_results", seqs).select(columns)));
+export async function readResultTexts(reader: Reader, seqs: readonly number[]): Promise<ByJob<Texts<"outputs" | "messages" | "meta">>> {
+  const columns = (["outputs", "messages", "meta"] as const).map((column) => selectIfJson(reader.dialect, column).as(column));
+  return toJobMap(await reader.rows(selectByJobs(reader, "job_results", seqs).select(columns)));
 }
 
-function ofJobs({ dialect }: Reader, table: "job_inputs" | "job_results", seqs: readonly number[]) {
+function selectByJobs({ dialect }: Reader, table: "job_inputs" | "job_results", seqs: readonly number[]) {
   return query.selectFrom(table).select("job_seq").where("job_seq", "in", dialect.numbers(seqs));
 }
 
-function byJob<Row extends { job_seq: number }>(rows: readonly Row[]): Map<number, Row> {
+function toJobMap<Row extends { job_seq: number }>(rows: readonly Row[]): Map<number, Row> {
   return new Map(rows.map((row) => [row.job_seq, row]));
 }
 
 export function requireTexts<Column extends string>(texts: Texts<Column>): Readonly<Record<Column, string>> {
-  if (!isWhole(texts)) throw damaged();
+  if (!isComplete(texts)) throw damagedJob();
   return texts;
 }
 
-function isWhole<Column extends string>(texts: Texts<Column>): texts is Readonly<Record<Column, string>> {
+function isComplete<Column extends string>(texts: Texts<Column>): texts is Readonly<Record<Column, string>> {
   return !Object.values(texts).includes(null);
 }
 
 const MAX_BATCH_LENGTH = 256 * 1024;
 
-/** The jobs in their order, in batches of short texts: not one query per job, and at most one long graph in memory. */
+/** Batches jobs in order by text length, to avoid one query per job and more than one long graph in memory. */
 export async function* batchBySize<Job extends { seq: number }>(reader: Reader, jobs: readonly Job[]): AsyncIterable<Job[]> {
   const length = sql<number>`octet_length(prompt) + octet_length(extra_data)
     + coalesce((select octet_length(outputs) + octet_length(messages) from job_results where job_seq = job_inputs.job_seq), 0)`;
   const seqs = jobs.map((job) => job.seq);
-  const lengths = byJob(await reader.rows(ofJobs(reader, "job_inputs", seqs).select(length.as("length"))));
+  const lengths = toJobMap(await reader.rows(selectByJobs(reader, "job_inputs", seqs).select(length.as("length"))));
   let batch: Job[] = [];
   let sum = 0;
   for (const job of jobs) {
-    const own = lengths.get(job.seq)?.length ?? 0;
-    if (batch.length > 0 && sum + own > MAX_BATCH_LENGTH) {
+    const jobLength = lengths.get(job.seq)?.length ?? 0;
+    if (batch.length > 0 && sum + jobLength > MAX_BATCH_LENGTH) {
       yield batch;
       [batch, sum] = [[], 0];
     }
     batch.push(job);
-    sum += own;
+    sum += jobLength;
   }
   if (batch.length > 0) yield batch;
 }
 
-export function objectText(fields: Record<string, unknown>, texts: Readonly<Record<string, string>>): string {
+export function formatObject(fields: Record<string, unknown>, texts: Readonly<Record<string, string>>): string {
   const fieldsText = writeExactJson(fields).slice(1, -1);
   const members = Object.entries(texts).map(([name, text]) => `${writeExactJson(name)}:${text}`);
   return `{${[...(fieldsText === "" ? [] : [fieldsText]), ...members].join(",")}}`;
 }
 
-export function listText(items: readonly string[]): string {
+export function formatList(items: readonly string[]): string {
   return `[${items.join(",")}]`;
 }
 

@@ -3,19 +3,19 @@
 import { type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { BUILT_IN_RUNNER, type JobRunner, type JobWaits } from "@/lib/contract/runners/runners";
-import { fileNameOf, readAssets, toAsset } from "../assets/asset-view";
+import { getFileName, readAssets, toAsset } from "../assets/asset-view";
 import { query, type Reader } from "../store/database";
 import { type StoreDialect } from "../store/dialect";
 import {
   batchBySize,
-  damaged,
-  inputTexts,
-  listText,
-  objectText,
-  queuedTexts,
+  damagedJob,
+  formatList,
+  formatObject,
+  readInputTexts,
+  readQueuedTexts,
   readRecord,
+  readResultTexts,
   requireTexts,
-  resultTexts,
   type StoredJob,
   streamList,
 } from "./job-row";
@@ -23,23 +23,24 @@ import { interruptedResult } from "./run/finish";
 import { type Progress, type RunnerQueuePosition } from "./run/run-record";
 import { isTerminal, terminalStates } from "./transitions";
 
-const member = (name: string, value: string, condition: string) => `CASE WHEN ${condition} THEN ',"${name}":' || ${value} ELSE '' END`;
-const ended = `state IN (${terminalStates.map((state) => `'${state}'`).join(", ")})`;
+const formatMember = (name: string, value: string, condition: string) =>
+  `CASE WHEN ${condition} THEN ',"${name}":' || ${value} ELSE '' END`;
+const hasEnded = `state IN (${terminalStates.map((state) => `'${state}'`).join(", ")})`;
 
-/** A list item as JSON without its closing brace. SQLite writes a page in a fifth of the time that reading rows takes. */
-function items({ isJson, isJsonObject, asJson }: StoreDialect, createTime: string): string {
-  /** An object in a row, as it is stored; a damaged one reads as empty, so that one damaged row does not break a list. */
-  const stored = (column: string) => `CASE WHEN ${isJsonObject(column)} THEN ${column} ELSE '{}' END`;
+/** A list item as JSON without its closing brace. SQLite formats a page in a fifth of the time that reading rows takes. */
+function itemColumns({ isJson, isJsonObject, asJson }: StoreDialect, createTime: string): string {
+  /** A stored object. A damaged one is empty, so that one damaged row does not break a list. */
+  const objectColumn = (column: string) => `CASE WHEN ${isJsonObject(column)} THEN ${column} ELSE '{}' END`;
   const isSound = (column: string) => `(${column} IS NULL OR ${isJson(column)})`;
   return `
     jobs.id, state, start_time, needs, slot, ${isSound("preview")} AND ${isSound("error")} AS is_sound,
     '{"id":' || ${asJson("jobs.id")} || ',"status":"' || state || '","create_time":' || (${createTime}) || ',"workflow_id":' || ${asJson("workflow_id")}
-    || ${member("runner_id", asJson(`coalesce(runner, '${BUILT_IN_RUNNER}')`), "attempts > 0 AND slot IS NOT NULL")}
-    || ${member("outputs_count", "outputs_count", ended)}
-    || ${member("execution_start_time", "start_time", `${ended} AND start_time IS NOT NULL`)}
-    || ${member("execution_end_time", "end_time", `${ended} AND end_time IS NOT NULL`)}
-    || ${member("preview_output", stored("preview"), "preview IS NOT NULL")}
-    || ${member("execution_error", stored("error"), "error IS NOT NULL")} AS text`;
+    || ${formatMember("runner_id", asJson(`coalesce(runner, '${BUILT_IN_RUNNER}')`), "attempts > 0 AND slot IS NOT NULL")}
+    || ${formatMember("outputs_count", "outputs_count", hasEnded)}
+    || ${formatMember("execution_start_time", "start_time", `${hasEnded} AND start_time IS NOT NULL`)}
+    || ${formatMember("execution_end_time", "end_time", `${hasEnded} AND end_time IS NOT NULL`)}
+    || ${formatMember("preview_output", objectColumn("preview"), "preview IS NOT NULL")}
+    || ${formatMember("execution_error", objectColumn("error"), "error IS NOT NULL")} AS text`;
 }
 
 type Item = {
@@ -51,65 +52,67 @@ type Item = {
   is_sound: number;
   text: string;
 };
-type LiveFacts = {
+type LiveState = {
   progressOf: (reader: Reader, jobIds: readonly string[]) => Promise<ReadonlyMap<string, Progress>>;
   waits: (reader: Reader, needs: Iterable<number | null>) => Promise<ReadonlyMap<number | null, JobWaits>>;
 };
 
-export async function listItems(reader: Reader, seqs: readonly number[], live: LiveFacts): Promise<string[]> {
-  const columns = items(reader.dialect, "create_time");
+export async function listItems(reader: Reader, seqs: readonly number[], live: LiveState): Promise<string[]> {
+  const columns = itemColumns(reader.dialect, "create_time");
   const rows = await reader.rows(reader.dialect.inOrder<Item>(columns, "jobs", seqs));
-  return withStates(reader, rows, live, "}");
+  return addStates(reader, rows, live, "}");
 }
 
-/** execution_start_time belongs to terminal states only; how long a running job has run is part of its progress. */
-async function withStates(reader: Reader, items: readonly Item[], { progressOf, waits }: LiveFacts, end = ""): Promise<string[]> {
-  const waiting = items.filter(({ state, slot }) => state === "pending" && slot === null).map(({ needs }) => needs);
-  const waitsByNeeds = await waits(reader, new Set(waiting));
-  const atRunner = items.filter(({ state, slot }) => state === "in_progress" || (state === "pending" && slot !== null)).map(({ id }) => id);
-  const progresses = await progressOf(reader, atRunner);
+/** Only ended jobs have execution_start_time. For running jobs, the start time is part of the progress. */
+async function addStates(reader: Reader, items: readonly Item[], { progressOf, waits }: LiveState, end = ""): Promise<string[]> {
+  const waitingNeeds = items.filter(({ state, slot }) => state === "pending" && slot === null).map(({ needs }) => needs);
+  const waitsByNeeds = await waits(reader, new Set(waitingNeeds));
+  const atRunnerIds = items
+    .filter(({ state, slot }) => state === "in_progress" || (state === "pending" && slot !== null))
+    .map(({ id }) => id);
+  const progresses = await progressOf(reader, atRunnerIds);
   return items.map(({ id, state, start_time, needs, slot, text }) => {
     const progress = progresses.get(id);
     if (state === "pending") {
-      const waitsFor = slot === null ? waitsByNeeds.get(needs) : progress?.queued && queuedOn(progress.queued);
+      const waitsFor = slot === null ? waitsByNeeds.get(needs) : progress?.queued && toQueuedWait(progress.queued);
       return waitsFor ? `${text},"waits":${writeExactJson(waitsFor)}${end}` : text + end;
     }
     return progress ? `${text},"progress":${writeExactJson({ ...progress, start_time })}${end}` : text + end;
   });
 }
 
-function queuedOn({ runner, ahead }: RunnerQueuePosition): JobWaits {
+function toQueuedWait({ runner, ahead }: RunnerQueuePosition): JobWaits {
   const behind = ahead === 0 ? "" : `, behind ${ahead} ${ahead === 1 ? "job" : "jobs"}`;
   return { state: "queued", runners: [runner], ahead, message: `Queued on ${runner}${behind}.` };
 }
 
-export async function toDetail(reader: Reader, job: StoredJob, live: LiveFacts): Promise<string> {
-  const stored = (await inputTexts(reader, [job.seq])).get(job.seq);
-  const inputs = stored && requireTexts(stored);
-  const result = resultOf(job, await resultTexts(reader, [job.seq]));
-  const item = await reader.row(reader.dialect.inOrder<Item>(items(reader.dialect, "create_time / 1000"), "jobs", [job.seq]));
-  if (!item?.is_sound) throw damaged();
-  const more = objectText(
+export async function toDetail(reader: Reader, job: StoredJob, live: LiveState): Promise<string> {
+  const storedInputs = (await readInputTexts(reader, [job.seq])).get(job.seq);
+  const inputs = storedInputs && requireTexts(storedInputs);
+  const result = getResult(job, await readResultTexts(reader, [job.seq]));
+  const item = await reader.row(reader.dialect.inOrder<Item>(itemColumns(reader.dialect, "create_time / 1000"), "jobs", [job.seq]));
+  if (!item?.is_sound) throw damagedJob();
+  const details = formatObject(
     {
       update_time: Math.floor(job.update_time / 1000),
-      ...(job.attempts > 0 && job.slot !== null && { runner: await runnerOf(reader, job) }),
+      ...(job.attempts > 0 && job.slot !== null && { runner: await findRunner(reader, job) }),
     },
     {
-      ...(inputs && { workflow: objectText({}, { prompt: inputs.prompt, extra_data: inputs.extra_data }) }),
+      ...(inputs && { workflow: formatObject({}, { prompt: inputs.prompt, extra_data: inputs.extra_data }) }),
       ...(result && { outputs: result.outputs, execution_status: result.status, execution_meta: result.meta }),
     },
   );
-  const [text = ""] = await withStates(reader, [item], live);
-  return `${text},${more.slice(1)}`;
+  const [text = ""] = await addStates(reader, [item], live);
+  return `${text},${details.slice(1)}`;
 }
 
-async function runnerOf(reader: Reader, { runner, attempts }: StoredJob): Promise<JobRunner> {
+async function findRunner(reader: Reader, { runner, attempts }: StoredJob): Promise<JobRunner> {
   const id = runner ?? BUILT_IN_RUNNER;
   const row = await reader.row(query.selectFrom("runners").select("label").where("id", "=", id));
   return { id, label: row?.label ?? id, attempt: attempts };
 }
 
-/** The status view uses another word for a failure. */
+/** The status view uses a different word for failures. */
 const statusWords: Readonly<Record<KnownJobState, string>> = {
   pending: "pending",
   in_progress: "in_progress",
@@ -135,27 +138,27 @@ export function readError(job: StoredJob): string | undefined {
   return job.error === null ? undefined : String(readRecord(job.error).exception_message ?? "");
 }
 
-export function resultOf(
+export function getResult(
   job: StoredJob,
-  stored: Awaited<ReturnType<typeof resultTexts>>,
+  stored: Awaited<ReturnType<typeof readResultTexts>>,
 ): Record<"outputs" | "status" | "meta", string> | undefined {
   if (!isTerminal(job.state)) return undefined;
   const texts = stored.get(job.seq) ?? (job.state === "cancelled" ? interruptedResult(job.id, job.state_time) : undefined);
   if (!texts) return undefined;
   const { outputs, messages, meta } = requireTexts(texts);
   const completed = job.state === "completed";
-  return { outputs, status: objectText({ status_str: completed ? "success" : "error", completed }, { messages }), meta };
+  return { outputs, status: formatObject({ status_str: completed ? "success" : "error", completed }, { messages }), meta };
 }
 
 export async function listJobAssets(reader: Reader, jobId: string, page: { limit: number; offset: number }, baseUrl: string) {
   const { limit, offset } = page;
-  const ofJob = query.selectFrom("assets").where("prompt_id", "=", jobId);
-  const seqs = (await reader.rows(ofJob.select("seq").orderBy("seq").limit(limit).offset(offset))).map((row) => row.seq);
-  const total = (await reader.row(ofJob.select(({ fn }) => fn.countAll<number>().as("n"))))?.n ?? 0;
+  const jobAssets = query.selectFrom("assets").where("prompt_id", "=", jobId);
+  const seqs = (await reader.rows(jobAssets.select("seq").orderBy("seq").limit(limit).offset(offset))).map((row) => row.seq);
+  const total = (await reader.row(jobAssets.select(({ fn }) => fn.countAll<number>().as("n"))))?.n ?? 0;
   const assets = (await readAssets(reader, seqs)).map((asset) => ({
     ...toAsset(asset, baseUrl),
     hash: `blake3:${asset.hash}`,
-    filename: fileNameOf(asset),
+    filename: getFileName(asset),
     node_id: asset.node_id,
     output_key: asset.output_key,
     output_index: asset.output_index,
@@ -163,12 +166,12 @@ export async function listJobAssets(reader: Reader, jobId: string, page: { limit
   return { job_id: jobId, assets, pagination: { offset, limit, total, has_more: offset + assets.length < total } };
 }
 
-/** The list is cut here; GET /api/prompt counts exactly. */
+/** The list ends here. GET /api/prompt counts exactly. */
 const MAX_LISTED = 5000;
 
-/** As JSON text in pieces: [position from 1, id, graph, output node ids, { create_time }]; oldest first. */
+/** Yields JSON text: [position from 1, id, graph, output node ids, { create_time }], oldest first. */
 export async function* listQueue(reader: Reader, userId: number): AsyncIterable<string> {
-  const waiting = (state: KnownJobState) =>
+  const readJobsInState = (state: KnownJobState) =>
     reader.rows(
       query
         .selectFrom("jobs")
@@ -178,22 +181,22 @@ export async function* listQueue(reader: Reader, userId: number): AsyncIterable<
         .orderBy("seq")
         .limit(MAX_LISTED),
     );
-  const running = await waiting("in_progress");
-  const pending = await waiting("pending");
-  async function* tuples(jobs: typeof running): AsyncIterable<string> {
+  const running = await readJobsInState("in_progress");
+  const pending = await readJobsInState("pending");
+  async function* formatTuples(jobs: typeof running): AsyncIterable<string> {
     let position = 0;
     for await (const batch of batchBySize(reader, jobs)) {
-      const texts = await queuedTexts(reader, batch.map((job) => job.seq)); // prettier-ignore
+      const texts = await readQueuedTexts(reader, batch.map((job) => job.seq)); // prettier-ignore
       for (const { seq, id, create_time } of batch) {
         const text = texts.get(seq);
-        // A job that was removed meanwhile is left out; a damaged text is empty.
+        // A job that was removed meanwhile is left out. Damaged text is empty.
         if (!text) continue;
         const { prompt, outputs_to_execute } = text;
         const parts = [String((position += 1)), writeExactJson(id), prompt ?? "{}", outputs_to_execute ?? "[]"];
-        yield listText([...parts, writeExactJson({ create_time })]);
+        yield formatList([...parts, writeExactJson({ create_time })]);
       }
     }
   }
-  yield* streamList('{"queue_running":[', tuples(running), "]");
-  yield* streamList(',"queue_pending":[', tuples(pending), "]}");
+  yield* streamList('{"queue_running":[', formatTuples(running), "]");
+  yield* streamList(',"queue_pending":[', formatTuples(pending), "]}");
 }

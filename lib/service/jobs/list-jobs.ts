@@ -1,10 +1,9 @@
-// Lists and counts a user's jobs with any filter and sort. Totals are exact; ties are sorted by id.
-// Triggers maintain the totals.
+// Lists and counts a user's jobs with any filter and sort. Totals are exact and maintained by triggers. Ties are sorted by id.
 
 import { type RawBuilder, sql } from "kysely";
 import { type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { type JobsQuery } from "@/lib/contract/schemas/job";
-import { plainStatement, type Reader, statement } from "../store/database";
+import { createStatement, type Reader, toStatement } from "../store/database";
 import { type JobCountRow } from "../store/schema";
 import { isTerminal } from "./transitions";
 
@@ -13,7 +12,7 @@ type Condition = RawBuilder<unknown>;
 type Counters = Awaited<ReturnType<typeof readCounters>>;
 
 export async function listJobs(reader: Reader, userId: number, query: JobsQuery): Promise<{ seqs: number[]; total: number }> {
-  const filter = { userId, states: statesOf(query), workflowId: query.workflow_id, output: query.output_type };
+  const filter = { userId, states: getStates(query), workflowId: query.workflow_id, output: query.output_type };
   const count = await readCounters(reader, userId, filter.workflowId);
   const total = count(filter);
   const length = Math.min(query.limit, total - query.offset);
@@ -25,9 +24,9 @@ export async function listJobs(reader: Reader, userId: number, query: JobsQuery)
   const direction = sql.raw((query.sort_order === "desc") !== isReversed ? "desc" : "asc");
   const column = sql.ref(query.sort_by);
   const order = sql`order by ${column} ${direction}, id ${direction}`;
-  const selections = selectionsOf(reader, count, filter, query.sort_by);
+  const selections = createSelections(reader, count, filter, query.sort_by);
   const page = sql<{ seq: number }>`${reader.dialect.merged(selections, order, offset + length)} ${order} limit ${length} offset ${offset}`;
-  const seqs = (await reader.rows(statement(page))).map((row) => row.seq);
+  const seqs = (await reader.rows(toStatement(page))).map((row) => row.seq);
   return { seqs: isReversed ? seqs.reverse() : seqs, total };
 }
 
@@ -35,41 +34,44 @@ export async function countJobs(reader: Reader, userId: number, states: readonly
   return (await readCounters(reader, userId))({ states });
 }
 
-const select = (column: JobsQuery["sort_by"], where: Condition) => sql`select seq, ${sql.ref(column)}, id from jobs where ${where}`;
+const selectJobs = (column: JobsQuery["sort_by"], where: Condition) => sql`select seq, ${sql.ref(column)}, id from jobs where ${where}`;
 
-/** Selections that an index returns in order: one per state, or one for a workflow with fewer jobs. */
-function selectionsOf({ dialect }: Reader, count: Counters, filter: JobFilter, sortBy: JobsQuery["sort_by"]): RawBuilder<unknown>[] {
+/** Selections that an index returns in order: one per state, or a single one for a workflow with fewer jobs. */
+function createSelections({ dialect }: Reader, count: Counters, filter: JobFilter, sortBy: JobsQuery["sort_by"]): RawBuilder<unknown>[] {
   const { userId, states, workflowId, output } = filter;
   const ofUser = sql`user_id = ${userId}`;
   const withOutput = output && sql`${sql.ref(`has_${output}`)} = 1`;
   if (workflowId !== undefined && (!states || count({ workflowId }) < count({ states, output }))) {
-    const inStates = states && sql`${dialect.rowByRow("state")} in ${listOf(states)}`;
-    return [select(sortBy, all(ofUser, sql`workflow_id = ${workflowId}`, inStates, withOutput))];
+    const inStates = states && sql`${dialect.rowByRow("state")} in ${toSqlList(states)}`;
+    return [selectJobs(sortBy, allOf(ofUser, sql`workflow_id = ${workflowId}`, inStates, withOutput))];
   }
-  if (!states) return [select(sortBy, ofUser)];
+  if (!states) return [selectJobs(sortBy, ofUser)];
   const ofWorkflow = workflowId !== undefined && sql`${dialect.rowByRow("workflow_id")} = ${workflowId}`;
-  const inState = (state: KnownJobState, also?: Condition) => all(ofUser, sql`state = ${sql.lit(state)}`, also, ofWorkflow, withOutput);
-  if (output || sortBy === "create_time") return states.map((state) => select(sortBy, inState(state)));
-  const ran = states.filter(isTerminal).map((state) => select(sortBy, inState(state, thatRan)));
-  const idle = states.filter((state) => state !== "completed" && state !== "failed");
+  const inState = (state: KnownJobState, also?: Condition) => allOf(ofUser, sql`state = ${sql.lit(state)}`, also, ofWorkflow, withOutput);
+  if (output || sortBy === "create_time") return states.map((state) => selectJobs(sortBy, inState(state)));
+  const ranSelections = states.filter(isTerminal).map((state) => selectJobs(sortBy, inState(state, hasRun)));
+  const idleStates = states.filter((state) => state !== "completed" && state !== "failed");
   // These need a sort. An index of waiting jobs by state and id would be rewritten at each state change.
   const isIdle = sql`${dialect.rowByRow("execution_time")} = 0`;
-  return [...ran, ...idle.map((state) => sql`select seq, 0 as execution_time, id from jobs where ${inState(state, isIdle)}`)];
+  return [
+    ...ranSelections,
+    ...idleStates.map((state) => sql`select seq, 0 as execution_time, id from jobs where ${inState(state, isIdle)}`),
+  ];
 }
 
 /** Must match the condition of the partial index `jobs_that_ran`, so states are literals. */
-const thatRan = sql`(execution_time > 0 or state in ('completed', 'failed'))`;
+const hasRun = sql`(execution_time > 0 or state in ('completed', 'failed'))`;
 
-const listOf = (states: readonly KnownJobState[]) => sql`(${sql.join(states.map((state) => sql.lit(state)))})`;
+const toSqlList = (states: readonly KnownJobState[]) => sql`(${sql.join(states.map((state) => sql.lit(state)))})`;
 
-function all(...conditions: (Condition | false | undefined)[]): Condition {
+function allOf(...conditions: (Condition | false | undefined)[]): Condition {
   return sql.join(
     conditions.filter((condition) => !!condition),
     sql` and `,
   );
 }
 
-function statesOf({ status, output_type }: JobsQuery): KnownJobState[] | undefined {
+function getStates({ status, output_type }: JobsQuery): KnownJobState[] | undefined {
   const states = status && status.length > 0 ? [...new Set(status)] : undefined;
   if (!output_type) return states;
   return states === undefined || states.includes("completed") ? ["completed"] : [];
@@ -78,7 +80,7 @@ function statesOf({ status, output_type }: JobsQuery): KnownJobState[] | undefin
 const COUNTERS = `SELECT workflow_id, state, has_image, has_video, has_audio, n FROM job_counts WHERE user_id = ? AND workflow_id IN ('', ?)`;
 
 async function readCounters(reader: Reader, userId: number, ofWorkflow = "") {
-  const counters = await reader.rows(plainStatement<Omit<JobCountRow, "user_id">>(COUNTERS, [userId, ofWorkflow]));
+  const counters = await reader.rows(createStatement<Omit<JobCountRow, "user_id">>(COUNTERS, [userId, ofWorkflow]));
   return ({ states, workflowId = "", output }: Omit<JobFilter, "userId">) =>
     counters
       .filter((row) => row.workflow_id === workflowId && (states?.includes(row.state) ?? true) && (!output || row[`has_${output}`] === 1))

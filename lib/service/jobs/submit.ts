@@ -4,52 +4,52 @@ import { isObject } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type PromptBody } from "@/lib/contract/schemas/job";
-import { isLink, shapeOf } from "@/lib/contract/workflow/graph";
+import { getShape, isLink } from "@/lib/contract/workflow/graph";
 import { toUuid } from "@/lib/shared/text";
 import { findFiles } from "../assets/file-names";
 import { isRaster } from "../assets/media-type";
 import { type PromptError } from "../nodes/check-inputs";
-import { fileNamesIn, validatePrompt, type Validation } from "../nodes/validate";
+import { findFileNames, validatePrompt, type Validation } from "../nodes/validate";
 import { type Pool, storeNeeds } from "../runners/pool";
 import { type Database, query } from "../store/database";
 import { type Engine } from "./run/engine";
 
 const secretKeys = new Set(["api_key_comfy_org", "auth_token_comfy_org"]);
 const REDACTED = "[REDACTED]";
-/** Shorter values are no keys, and removing them would break ordinary words. */
+/** Shorter values cannot be keys, and removing them would break ordinary words. */
 const MIN_SECRET_LENGTH = 8;
 
 type Fields = Record<string, unknown>;
 type Parts<T> = { prompt: T; graph: T; extra_data: T };
 
-/** Each part as JSON text, ready to be stored. Usually there is no secret, and then nothing is walked through. */
+/** Each part as JSON text, ready to be stored. Usually there is no secret, and the values are not searched. */
 function toStoredTexts(parts: Parts<Fields>): Parts<string> {
   const texts = mapParts(parts, writeExactJson);
   const hasSecret = Object.values(texts).some((text) => [...secretKeys].some((key) => text.includes(key)));
   if (!hasSecret) return texts;
-  // The longest first: if two begin alike, nothing of the longer one may be left.
-  const secrets = [...new Set(Object.values(parts).flatMap((part) => [...secretsIn(part)]))].sort((a, b) => b.length - a.length);
-  return mapParts(parts, (part) => writeExactJson(clean(part, secrets)));
+  // Longest first, because a shorter secret may be the beginning of a longer one.
+  const secrets = [...new Set(Object.values(parts).flatMap((part) => [...findSecrets(part)]))].sort((a, b) => b.length - a.length);
+  return mapParts(parts, (part) => writeExactJson(redact(part, secrets)));
 }
 
-function* secretsIn(value: unknown): Generator<string> {
+function* findSecrets(value: unknown): Generator<string> {
   if (typeof value !== "object" || value === null) return;
   for (const [key, inner] of Object.entries(value)) {
     if (secretKeys.has(key) && typeof inner === "string" && inner.length >= MIN_SECRET_LENGTH) yield inner;
-    else yield* secretsIn(inner);
+    else yield* findSecrets(inner);
   }
 }
 
-function clean(value: unknown, secrets: readonly string[]): unknown {
+function redact(value: unknown, secrets: readonly string[]): unknown {
   if (typeof value === "string") return secrets.reduce((text, secret) => text.replaceAll(secret, () => REDACTED), value);
   if (Array.isArray(value))
     return withSpellingsOf(
       value,
-      value.map((item) => clean(item, secrets)),
+      value.map((item) => redact(item, secrets)),
     );
   if (typeof value !== "object" || value === null) return value;
   const publicEntries = Object.entries(value).filter(([key]) => !secretKeys.has(key));
-  return withSpellingsOf(value, Object.fromEntries(publicEntries.map(([key, inner]) => [key, clean(inner, secrets)])));
+  return withSpellingsOf(value, Object.fromEntries(publicEntries.map(([key, inner]) => [key, redact(inner, secrets)])));
 }
 
 function mapParts<A, B>({ prompt, graph, extra_data }: Parts<A>, change: (part: A) => B): Parts<B> {
@@ -59,18 +59,18 @@ function mapParts<A, B>({ prompt, graph, extra_data }: Parts<A>, change: (part: 
 const NAMESPACE = Buffer.from("6f1c2b0a8d5e4f7b9a3c1e2d4b6a8c0e", "hex");
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-function workflowIdOf(graph: Record<string, unknown>, extraData: Record<string, unknown>): string {
-  const id = field(field(field(extraData, "extra_pnginfo"), "workflow"), "id");
+function getWorkflowId(graph: Record<string, unknown>, extraData: Record<string, unknown>): string {
+  const id = getField(getField(getField(extraData, "extra_pnginfo"), "workflow"), "id");
   return typeof id === "string" && uuid.test(id)
     ? id.toLowerCase()
-    : uuidOf(writeExactJson(shapeOf(graph, (_nodeId, _name, value) => isLink(value))));
+    : createNameUuid(writeExactJson(getShape(graph, (_nodeId, _name, value) => isLink(value))));
 }
 
-function uuidOf(name: string): string {
+function createNameUuid(name: string): string {
   return toUuid(createHash("sha1").update(NAMESPACE).update(name).digest("hex"), 5);
 }
 
-function field(value: unknown, name: string): unknown {
+function getField(value: unknown, name: string): unknown {
   return isObject(value) ? own(value, name) : undefined;
 }
 
@@ -84,14 +84,14 @@ export async function submitPrompt(
 ): Promise<AcceptedJob | RejectedJob> {
   const { database, pool } = stores;
   const library = pool.libraries.all();
-  const inputFiles = await findFiles(database, userId, fileNamesIn(body.prompt, library));
+  const inputFiles = await findFiles(database, userId, findFileNames(body.prompt, library));
   const files = new Map([...inputFiles].map(([name, { media_type }]) => [name, { mediaType: media_type, isImage: isRaster(media_type) }]));
   const validation = validatePrompt(body.prompt, { targets: body.partial_execution_targets, files, library });
   if (!validation.ok) return validation;
-  const missing = pool.missingRequirements(validation.needs);
-  if (missing !== undefined) return { ok: false, error: noRunner(missing), nodeErrors: {} };
+  const missingNeeds = pool.missingRequirements(validation.needs);
+  if (missingNeeds !== undefined) return { ok: false, error: createNoRunnerError(missingNeeds), nodeErrors: {} };
 
-  // Random from the first character on: users distinguish jobs by the beginning of their ids.
+  // Random from the first character on, because users distinguish jobs by the beginning of their ids.
   const id = randomUUID();
   // ComfyUI stores the client id here; it selects the listeners for the job's messages (GET /ws).
   const clientData = body.extra_data ?? {};
@@ -103,11 +103,11 @@ export async function submitPrompt(
   const texts = toStoredTexts({ prompt: body.prompt, graph: validation.graph, extra_data: extraData });
   const inputs = {
     ...texts,
-    // Usually the two texts are equal; then it is stored once.
+    // If the two texts are equal, which is usual, only one is stored.
     graph: texts.graph === texts.prompt ? "" : texts.graph,
     outputs_to_execute: writeExactJson(validation.outputs),
   };
-  const workflowId = workflowIdOf(body.prompt, extraData);
+  const workflowId = getWorkflowId(body.prompt, extraData);
 
   const accepted = await database.commit(async (tx) => {
     const at = stores.now();
@@ -148,6 +148,6 @@ export async function submitPrompt(
 }
 
 /** Each part is available at some runner, but no runner has all of them. */
-function noRunner(details: string): PromptError {
+function createNoRunnerError(details: string): PromptError {
   return { type: "no_runner", message: "No runner has everything that this workflow needs.", details, extra_info: {} };
 }

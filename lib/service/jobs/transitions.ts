@@ -2,20 +2,20 @@
 //
 //   pending ──claim──▶ in_progress ──succeed──▶ completed
 //      │                 │    │
-//      │                 │    └──fail──▶ failed      (a node's exception; WorkerLost after three attempts)
+//      │                 │    └──fail──▶ failed      (a node's exception, or WorkerLost after three attempts)
 //      └──cancel──▶ cancelled ◀──cancel──┘
-//   in_progress ──give back──▶ pending               (the process or its worker went away; the attempt stays counted)
+//   in_progress ──requeue──▶ pending                 (its process or worker ended; the attempt remains counted)
 //
-// A pending job that waits in a runner's own queue has a `slot`. It is started, given back or cancelled, and no other slot claims it.
+// A pending job in a runner's own queue has a `slot`. It is started, requeued or cancelled, and no other slot claims it.
 //
-// completed, failed and cancelled are terminal: no step leads out of them. Steps are taken inside a commit, by `move` and `moveAll` alone.
+// completed, failed and cancelled are terminal. State changes happen inside a commit, only through `move` and `moveAll`.
 
 import { sql, type Updateable } from "kysely";
 import { type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { query, type Transaction } from "../store/database";
 import { type JobRow } from "../store/schema";
 
-const next: Readonly<Record<KnownJobState, readonly KnownJobState[]>> = {
+const nextStates: Readonly<Record<KnownJobState, readonly KnownJobState[]>> = {
   pending: ["in_progress", "cancelled"],
   in_progress: ["completed", "failed", "cancelled", "pending"],
   completed: [],
@@ -23,13 +23,13 @@ const next: Readonly<Record<KnownJobState, readonly KnownJobState[]>> = {
   cancelled: [],
 };
 
-/** A job for the queue. `kind`: its requirements, and the runners that have tried it (runners/pool.ts). */
+/** A job for the queue. `kind` describes its requirements and the runners that have already tried it (runners/pool.ts). */
 export type WaitingJob = { userId: number; seq: number; kind: string };
 
 export const MAX_ATTEMPTS = 3;
 export const terminalStates: readonly KnownJobState[] = ["completed", "failed", "cancelled"];
 
-/** Added to a condition on the state, so that the planner uses the small index of unfinished jobs: it does not infer this by itself. */
+/** Added to a condition on the state, so that the planner uses the small index of unfinished jobs, which it does not infer itself. */
 export const isUnfinished = sql<boolean>`state in ('pending', 'in_progress')`;
 
 export const isInOwnQueue = sql<boolean>`slot is null`;
@@ -41,10 +41,10 @@ export function isTerminal(state: KnownJobState): boolean {
 /** Returns false if the job is no longer in `from`, or another attempt has begun since `fence`. */
 export async function move(
   tx: Transaction,
-  step: { seq: number; from: KnownJobState; to: KnownJobState; at: number; fence?: number | undefined },
+  transition: { seq: number; from: KnownJobState; to: KnownJobState; at: number; fence?: number | undefined },
   changes: Omit<Updateable<JobRow>, "state" | "seq" | "id" | "user_id"> = {},
 ): Promise<boolean> {
-  return (await moveAll(tx, { ...step, seqs: [step.seq] }, changes)) === 1;
+  return (await moveAll(tx, { ...transition, seqs: [transition.seq] }, changes)) === 1;
 }
 
 export function begin(tx: Transaction, { seq, fence }: { seq: number; fence: number }, at: number): Promise<boolean> {
@@ -53,18 +53,18 @@ export function begin(tx: Transaction, { seq, fence }: { seq: number; fence: num
 
 export async function moveAll(
   tx: Transaction,
-  step: { seqs: readonly number[]; from: KnownJobState; to: KnownJobState; at: number; fence?: number | undefined },
+  transition: { seqs: readonly number[]; from: KnownJobState; to: KnownJobState; at: number; fence?: number | undefined },
   changes: Omit<Updateable<JobRow>, "state" | "seq" | "id" | "user_id"> = {},
 ): Promise<number> {
-  if (!next[step.from].includes(step.to)) throw new Error(`a job never goes from ${step.from} to ${step.to}`);
+  if (!nextStates[transition.from].includes(transition.to)) throw new Error(`a job never goes from ${transition.from} to ${transition.to}`);
   const update = query
     .updateTable("jobs")
     .set(() => {
       // If the clock is set back, the job keeps its later time.
-      const at = tx.dialect.greater(sql.ref("update_time"), sql.val(step.at));
-      return { ...changes, state: step.to, update_time: at, state_time: at };
+      const at = tx.dialect.greater(sql.ref("update_time"), sql.val(transition.at));
+      return { ...changes, state: transition.to, update_time: at, state_time: at };
     })
-    .where("seq", "in", tx.dialect.numbers(step.seqs))
-    .where("state", "=", step.from);
-  return tx.run(step.fence === undefined ? update : update.where("fence", "=", step.fence));
+    .where("seq", "in", tx.dialect.numbers(transition.seqs))
+    .where("state", "=", transition.from);
+  return tx.run(transition.fence === undefined ? update : update.where("fence", "=", transition.fence));
 }

@@ -1,6 +1,6 @@
 import { type GraphNode } from "@/lib/contract/schemas/graph";
 import { type FilePixels } from "../images/decode";
-import { pixelsOf, type Raster, type Size, type Tick } from "../images/raster";
+import { countPixels, type Raster, type Size, type Tick } from "../images/raster";
 
 export type NodeValue = Raster | string | number | bigint | boolean | undefined;
 
@@ -8,7 +8,7 @@ export function isRaster(value: NodeValue): value is Raster {
   return typeof value === "object";
 }
 
-export function typeOf(value: NodeValue): string {
+export function getValueType(value: NodeValue): string {
   if (isRaster(value)) return value.channels === 3 ? "IMAGE" : "MASK";
   if (typeof value === "string") return "STRING";
   if (typeof value === "boolean") return "BOOLEAN";
@@ -21,8 +21,8 @@ export function describeValue(value: NodeValue): string {
   return `${kind} ${value.width}x${value.height} x${value.frames.length}`;
 }
 
-export function pixelsIn(value: NodeValue): number {
-  return isRaster(value) ? pixelsOf(value) : 0;
+export function countValuePixels(value: NodeValue): number {
+  return isRaster(value) ? countPixels(value) : 0;
 }
 
 export type Choices = readonly (string | number | boolean)[];
@@ -32,14 +32,14 @@ export type InputField = {
   /** INT, FLOAT, STRING, BOOLEAN, IMAGE, MASK, COMBO, or * for anything. */
   type: string;
   choices?: Choices;
-  /** Some classes declare a combo by its bare list, as older classes of ComfyUI do. */
+  /** Some classes declare a combo by its list alone, as older classes of ComfyUI do. */
   bareList?: boolean;
-  /** As sent in the catalogue; absent if ComfyUI sends none. */
+  /** As sent in the catalogue. Absent if ComfyUI sends none. */
   options?: { default?: unknown; min?: number | bigint; max?: number | bigint; [option: string]: unknown };
   optional?: boolean;
-  /** As a runner's catalogue describes it; a refusal then quotes this. */
+  /** The description in a runner's catalogue, which error messages quote. */
   spec?: readonly unknown[];
-  /** A literal of any form is accepted: only the runner knows what it may be. */
+  /** Accepts any literal, because only the runner knows which values are valid. */
   isOpen?: boolean;
   /** The input names a file of the user, of any kind. */
   namesFile?: boolean;
@@ -70,19 +70,19 @@ export type NodeContext = {
   now(): Date;
 };
 
-/** Inputs by name, of the declared type; a wrong one throws InputError. */
+/** Inputs by name, of the declared type. A value of another type throws InputError. */
 export type NodeInputs = {
   image(name: string): Raster;
   mask(name: string): Raster;
   optionalMask(name: string): Raster | undefined;
   number(name: string): number;
-  /** A BigInt if the value exceeds what a number holds. */
+  /** A BigInt if the value exceeds the range of a number. */
   integer(name: string): number | bigint;
   text(name: string): string;
   flag(name: string): boolean;
   choice<T extends string>(name: string, choices: readonly T[]): T;
   anything(name: string): NodeValue;
-  /** The value as text; a FLOAT has its decimal point. */
+  /** The value as text. A FLOAT has a decimal point. */
   printed(name: string): string;
 };
 
@@ -98,17 +98,17 @@ export type NodeDefinition = {
   outputs: readonly OutputField[];
   isOutput?: boolean;
   deprecated?: boolean;
-  /** False for a class that must run every time; then everything after it runs too. */
+  /** False for a class that must run every time, together with all nodes after it. */
   cacheable?: boolean;
   imageInput?: string;
   run(inputs: NodeInputs, context: NodeContext): NodeResult | Promise<NodeResult>;
 };
 
-/** What the check of a graph knows about a class, wherever its nodes run. */
+/** The information about a class that the check of a graph uses, wherever its nodes run. */
 export type NodeDeclaration = Pick<NodeDefinition, "name" | "inputs" | "outputs" | "isOutput" | "imageInput"> & {
-  /** It may read inputs that it does not declare. */
+  /** The class may read inputs that it does not declare. */
   takesMore?: true;
-  /** Only runners have this class. It may have its own checks, so its lists and ranges never cause a refusal here. */
+  /** Only runners have this class. It may have its own checks, so its lists and ranges never cause an error here. */
   isForeign?: true;
 };
 export type NodeLibrary = ReadonlyMap<string, NodeDeclaration>;
@@ -126,72 +126,75 @@ export class NodeFailure extends Error {
 
 export const MAX_TEXT_BYTES = 1024 * 1024;
 const MAX_SHOWN_BYTES = 4 * MAX_TEXT_BYTES;
-const MAX_HELD_BYTES = 16 * MAX_TEXT_BYTES;
+const MAX_CACHED_BYTES = 16 * MAX_TEXT_BYTES;
 
 export function checkTexts(values: Iterable<NodeValue>): void {
   for (const value of values) {
-    if (bytesOfText(value) > MAX_TEXT_BYTES) throw tooMuch(`A text of this node is larger than ${mebi(MAX_TEXT_BYTES)}`);
+    if (countTextBytes(value) > MAX_TEXT_BYTES)
+      throw createTextLimitError(`A text of this node is larger than ${formatMebibytes(MAX_TEXT_BYTES)}`);
   }
 }
 
 export function createShownTexts(): (texts: readonly string[]) => void {
   let shownBytes = 0;
   return (texts) => {
-    const totalBytes = shownBytes + sumOfTexts(texts);
-    if (totalBytes > MAX_SHOWN_BYTES) throw tooMuch(`The texts that this job shows are larger than ${mebi(MAX_SHOWN_BYTES)} together`);
+    const totalBytes = shownBytes + sumTextBytes(texts);
+    if (totalBytes > MAX_SHOWN_BYTES)
+      throw createTextLimitError(`The texts that this job shows are larger than ${formatMebibytes(MAX_SHOWN_BYTES)} together`);
     shownBytes = totalBytes;
   };
 }
 
 export function checkCachedTexts(bytes: number): void {
-  if (bytes > MAX_HELD_BYTES) throw tooMuch(`The texts that this job holds at once are larger than ${mebi(MAX_HELD_BYTES)} together`);
+  if (bytes > MAX_CACHED_BYTES)
+    throw createTextLimitError(`The texts that this job holds at once are larger than ${formatMebibytes(MAX_CACHED_BYTES)} together`);
 }
 
-export function sumOfTexts(values: readonly NodeValue[]): number {
-  return values.reduce<number>((sum, value) => sum + bytesOfText(value), 0);
+export function sumTextBytes(values: readonly NodeValue[]): number {
+  return values.reduce<number>((sum, value) => sum + countTextBytes(value), 0);
 }
 
-function bytesOfText(value: NodeValue): number {
+function countTextBytes(value: NodeValue): number {
   return typeof value === "string" ? Buffer.byteLength(value) : 0;
 }
 
-function tooMuch(message: string): NodeFailure {
+function createTextLimitError(message: string): NodeFailure {
   return new NodeFailure("OOMError", `${message}, the most that this service allows. Use shorter texts.`);
 }
 
-function mebi(bytes: number): string {
+function formatMebibytes(bytes: number): string {
   return `${bytes / 1024 / 1024} MiB`;
 }
 
 type Options = NonNullable<InputField["options"]>;
 
-export function field(type: string, name: string, options?: Options): InputField {
+export function createField(type: string, name: string, options?: Options): InputField {
   return options === undefined ? { name, type } : { name, type, options };
 }
 
-export function optional(input: InputField): InputField {
+export function toOptional(input: InputField): InputField {
   return { ...input, optional: true };
 }
 
-export function bareList(name: string, choices: Choices, options?: Options): InputField {
-  return { ...field("COMBO", name, options), choices, bareList: true };
+export function createListField(name: string, choices: Choices, options?: Options): InputField {
+  return { ...createField("COMBO", name, options), choices, bareList: true };
 }
 
-export function combo(name: string, choices: Choices): InputField {
+export function createComboField(name: string, choices: Choices): InputField {
   return { name, type: "COMBO", choices, options: { multiselect: false } };
 }
 
-export function pixels(name: string, preset: number, min: number, step = 1): InputField {
-  return field("INT", name, { default: preset, min, max: 16384, step });
+export function createPixelField(name: string, defaultValue: number, min: number, step = 1): InputField {
+  return createField("INT", name, { default: defaultValue, min, max: 16384, step });
 }
 
-export function output(type: string, name = type): OutputField {
+export function createOutput(type: string, name = type): OutputField {
   return { type, name };
 }
 
-export const image = (name = "image") => field("IMAGE", name, {});
-export const bareImage = (name = "image") => field("IMAGE", name);
-export const mask = (name = "mask") => field("MASK", name, {});
+export const createImageField = (name = "image") => createField("IMAGE", name, {});
+export const createBareImageField = (name = "image") => createField("IMAGE", name);
+export const createMaskField = (name = "mask") => createField("MASK", name, {});
 
 export type ParsedNode = { id: string; node: GraphNode; definition: NodeDeclaration };
 

@@ -6,26 +6,26 @@ import { own } from "@/lib/contract/json/own";
 import { checkTexts, createShownTexts, type NodeContext, NodeFailure } from "./definition";
 import { renumber } from "./display-name";
 import { createInputs, type FailedNode, type ReceivedInput, toExecutionError } from "./failure-report";
-import { literalOf } from "./literal";
+import { readInputLiteral } from "./literal";
 import { type PlannedNode, planRun } from "./plan";
 import { createPreviews, type Previews } from "./previews";
 import { type CachedNodeResult, createNodeValues, type ImageFiles, type NodeCache, type NodeValues, planReuse, type Reuse } from "./reuse";
 import { type Cancellation, Cancelled, type ProducedFile, type RunEvent, type RunOutcome, type RunRequest } from "./run";
-import { producedPath } from "./stored-outputs";
+import { getOutputPath } from "./stored-outputs";
 
 type Progress = Extract<RunEvent, { kind: "progress" }>;
 
-const INTERVAL_MS = 100;
+const REPORT_INTERVAL_MS = 100;
 const STEPS = 100;
 
 type ProgressReporter = {
-  /** `part` of the running node, 0 to 1. Called for every row, so nothing is made until something is sent. */
+  /** `part` of the running node, 0 to 1. Called for every row, so nothing is allocated until something is sent. */
   report(at: Pick<Progress, "nodesDone" | "nodesTotal" | "currentNode">, part?: number): void;
   stop(): void;
 };
 
 function createProgressReporter(send: (progress: Progress) => void): ProgressReporter {
-  let lastAt = -INTERVAL_MS;
+  let lastAt = -REPORT_INTERVAL_MS;
   let latest: Parameters<ProgressReporter["report"]>[0] | undefined;
   let latestPart: number | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -42,8 +42,8 @@ function createProgressReporter(send: (progress: Progress) => void): ProgressRep
     report(at, part) {
       latest = at;
       latestPart = part;
-      if (performance.now() - lastAt >= INTERVAL_MS) flush();
-      else timer ??= setTimeout(flush, INTERVAL_MS);
+      if (performance.now() - lastAt >= REPORT_INTERVAL_MS) flush();
+      else timer ??= setTimeout(flush, REPORT_INTERVAL_MS);
     },
     stop() {
       clearTimeout(timer);
@@ -52,7 +52,7 @@ function createProgressReporter(send: (progress: Progress) => void): ProgressRep
   };
 }
 
-const MAX_OPEN = 16;
+const MAX_OPEN_FILES = 16;
 
 type FileSaver = {
   save(path: string, content: Buffer): Promise<{ hash: string; sha256: string; byteLength: number }>;
@@ -71,7 +71,7 @@ function createFileSaver(): FileSaver {
   return {
     synced,
     async save(path, content) {
-      if (pendingSyncs.length >= MAX_OPEN) await synced();
+      if (pendingSyncs.length >= MAX_OPEN_FILES) await synced();
       const handle = await open(path, "wx", 0o600);
       const sync = writeSynced(handle, content);
       sync.catch(() => undefined); // reported by `synced`
@@ -134,7 +134,7 @@ export async function executeGraph(execution: Execution): Promise<RunOutcome> {
   }
 }
 
-/** Emits the known result of a node again. Fails if the whole job would show or hold too much text. */
+/** Emits the known result of a node again. Fails if the texts of the whole job would become too large. */
 function reuseNode(
   planned: PlannedNode,
   cachedResult: CachedNodeResult,
@@ -146,7 +146,7 @@ function reuseNode(
     show(cachedResult.texts ?? []);
     nodeValues.keep(id, cachedResult.values);
   } catch (cause) {
-    return failed(cause, planned, gatherInputs(planned, nodeValues), nodeValues);
+    return createFailure(cause, planned, gatherInputs(planned, nodeValues), nodeValues);
   }
   const files = cachedResult.files.map((file) => ({ ...file, displayName: renumber(file.displayName, nextNumber) }));
   for (const { source } of links.values()) nodeValues.release(source);
@@ -186,19 +186,24 @@ async function runNode(planned: PlannedNode, run: NodeRun): Promise<RunOutcome |
     return undefined;
   } catch (cause) {
     run.cancellation.check();
-    return failed(cause, planned, inputs, run.nodeValues);
+    return createFailure(cause, planned, inputs, run.nodeValues);
   } finally {
     run.nodeValues.settle();
   }
 }
 
-function failed(cause: unknown, { id, node, definition }: PlannedNode, inputs: FailedNode["inputs"], nodeValues: NodeValues): RunOutcome {
+function createFailure(
+  cause: unknown,
+  { id, node, definition }: PlannedNode,
+  inputs: FailedNode["inputs"],
+  nodeValues: NodeValues,
+): RunOutcome {
   const title = node._meta?.title;
   const failure = { id, classType: definition.name, inputs, nodeValues: nodeValues.entries(), ...(title === undefined ? {} : { title }) };
   return { kind: "error", error: toExecutionError(cause, failure) };
 }
 
-// Values from linked nodes and literals. An unreadable literal is left out, and the node reports the missing input.
+// Values of links and literals. An unreadable literal is left out, and the node reports the missing input.
 function gatherInputs({ node, definition, links, sourceTypes }: PlannedNode, nodeValues: NodeValues): Map<string, ReceivedInput> {
   const inputs = new Map<string, ReceivedInput>();
   for (const { name, type } of definition.inputs) {
@@ -207,13 +212,13 @@ function gatherInputs({ node, definition, links, sourceTypes }: PlannedNode, nod
       inputs.set(name, { value: nodeValues.get(link.source)?.[link.output], type: sourceTypes.get(name) ?? "*" });
       continue;
     }
-    const literal = literalOf(node.inputs, name, type);
+    const literal = readInputLiteral(node.inputs, name, type);
     if (literal?.literal.ok) inputs.set(name, { value: literal.literal.value, type: literal.type });
   }
   return inputs;
 }
 
-// The operations of a running node. File names contain no user input.
+// The context of a running node. File names contain no user input.
 type SaveContext = {
   saver: FileSaver;
   files: ProducedFile[];
@@ -236,7 +241,7 @@ function createContext(planned: PlannedNode, run: NodeRun, { saver, files }: Sav
     async save({ content, size, ...details }) {
       cancellation.check();
       const index = files.length;
-      const path = producedPath(request.outputDir, planned, index, details.extension);
+      const path = getOutputPath(request.outputDir, planned, index, details.extension);
       const bytes = await saver.save(path, content);
       files.push({ nodeId: planned.id, key: "images", index, path, ...bytes, ...details, ...size });
     },

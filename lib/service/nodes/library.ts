@@ -62,11 +62,11 @@ const definitions: readonly NodeDefinition[] = [
   fail,
 ];
 
-export const classes: ReadonlyMap<string, NodeDefinition> = new Map(definitions.map((definition) => [definition.name, definition]));
+export const nodeClasses: ReadonlyMap<string, NodeDefinition> = new Map(definitions.map((definition) => [definition.name, definition]));
 
 type NodeInfo = z.input<typeof nodeInfoSchema>;
 
-const sameForAll = {
+const commonInfo = {
   python_module: BUILT_IN_MODULE,
   output_matchtypes: null,
   has_intermediate_output: false,
@@ -77,10 +77,10 @@ const sameForAll = {
 };
 
 export function describeLibrary({ images = [] }: { images?: readonly string[] } = {}): Record<string, NodeInfo> {
-  return Object.fromEntries([...classes].map(([name, definition]) => [name, describeNode(definition, images)]));
+  return Object.fromEntries([...nodeClasses].map(([name, definition]) => [name, describeNode(definition, images)]));
 }
 
-export function inputConfig(field: InputField, images: readonly string[] = []): unknown[] {
+export function toInputConfig(field: InputField, images: readonly string[] = []): unknown[] {
   if (field.spec) return [...field.spec];
   if (field.bareList) {
     const choices = field.options?.image_upload === true ? images : field.choices;
@@ -91,16 +91,17 @@ export function inputConfig(field: InputField, images: readonly string[] = []): 
 }
 
 function describeNode(definition: NodeDefinition, images: readonly string[]): NodeInfo {
-  const group = (optional: boolean) => definition.inputs.filter((field) => (field.optional ?? false) === optional);
-  const specs = (optional: boolean) => Object.fromEntries(group(optional).map((field) => [field.name, inputConfig(field, images)]));
-  const names = (optional: boolean) => group(optional).map((field) => field.name);
-  const hasOptional = group(true).length > 0;
+  const selectInputs = (optional: boolean) => definition.inputs.filter((field) => (field.optional ?? false) === optional);
+  const toSpecs = (optional: boolean) =>
+    Object.fromEntries(selectInputs(optional).map((field) => [field.name, toInputConfig(field, images)]));
+  const listNames = (optional: boolean) => selectInputs(optional).map((field) => field.name);
+  const hasOptional = selectInputs(true).length > 0;
   const { hidden } = definition;
   return {
-    input: { required: specs(false), ...(hasOptional ? { optional: specs(true) } : {}), ...(hidden ? { hidden } : {}) },
+    input: { required: toSpecs(false), ...(hasOptional ? { optional: toSpecs(true) } : {}), ...(hidden ? { hidden } : {}) },
     input_order: {
-      required: names(false),
-      ...(hasOptional ? { optional: names(true) } : {}),
+      required: listNames(false),
+      ...(hasOptional ? { optional: listNames(true) } : {}),
       ...(hidden ? { hidden: Object.keys(hidden) } : {}),
     },
     is_input_list: false,
@@ -112,7 +113,7 @@ function describeNode(definition: NodeDefinition, images: readonly string[]): No
     description: definition.description,
     category: definition.category,
     output_node: definition.isOutput ?? false,
-    ...sameForAll,
+    ...commonInfo,
     deprecated: definition.deprecated ?? false,
   };
 }

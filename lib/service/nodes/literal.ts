@@ -13,29 +13,29 @@ export function readLiteral(type: string, value: unknown): Literal {
   if (type === "STRING") return ok(toText(value));
   if (type === "COMBO") return typeof value === "string" ? ok(value) : ok(toText(value));
   if (type === "*") return ok(isNumeric(value) || typeof value === "boolean" ? value : toText(value, 4));
-  return failed(`${quoted(value)} is a literal, and ${type} comes only along a link from another node`);
+  return failed(`${quote(value)} is a literal, and ${type} comes only along a link from another node`);
 }
 
-/** A number for any type is a FLOAT if it is written like 5.0 or 1e3, as in Python. Undefined without a value. */
-export function literalOf(inputs: JsonObject, name: string, declared: string): { type: string; literal: Literal } | undefined {
+/** As in Python, a number for any type is a FLOAT if it is written like 5.0 or 1e3. Undefined if there is no value. */
+export function readInputLiteral(inputs: JsonObject, name: string, declaredType: string): { type: string; literal: Literal } | undefined {
   const rawValue = own(inputs, name);
   if (rawValue === undefined) return undefined;
-  const isFloat = declared === "*" && /[.e]/i.test(spellingOf(inputs, name) ?? "");
-  return { type: isFloat ? "FLOAT" : declared, literal: readLiteral(declared, unwrapLiteral(rawValue)) };
+  const isFloat = declaredType === "*" && /[.e]/i.test(spellingOf(inputs, name) ?? "");
+  return { type: isFloat ? "FLOAT" : declaredType, literal: readLiteral(declaredType, unwrapLiteral(rawValue)) };
 }
 
 function readInt(value: unknown): Literal {
-  const number = typeof value === "string" ? toWhole(value) : toNumber(value);
-  return number === undefined ? failed(`${quoted(value)} is not a whole number`) : ok(exactly(number));
+  const number = typeof value === "string" ? parseInteger(value) : toNumber(value);
+  return number === undefined ? failed(`${quote(value)} is not a whole number`) : ok(normalizeInteger(number));
 }
 
-/** Longer texts are out of every range, and expensive to read. */
-function toWhole(text: string): bigint | undefined {
+/** Longer texts are out of every range, and slow to parse. */
+function parseInteger(text: string): bigint | undefined {
   return /^\s*[+-]?\d{1,1000}\s*$/.test(text) ? BigInt(text) : undefined;
 }
 
-/** A number if one can hold the value, so that each value has one form. */
-function exactly(value: number | bigint): number | bigint {
+/** Returns a number if it can represent the value, so that equal values have the same form. */
+function normalizeInteger(value: number | bigint): number | bigint {
   const integer = typeof value === "bigint" ? value : Math.trunc(value);
   return Number.isSafeInteger(Number(integer)) ? Number(integer) : BigInt(integer);
 }
@@ -43,7 +43,7 @@ function exactly(value: number | bigint): number | bigint {
 function readFloat(value: unknown): Literal {
   const isText = typeof value === "string" && /^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$/.test(value);
   const number = Number(toNumber(isText ? Number(value) : value));
-  return Number.isFinite(number) ? ok(number) : failed(`${quoted(value)} is not a number`);
+  return Number.isFinite(number) ? ok(number) : failed(`${quote(value)} is not a number`);
 }
 
 function toNumber(value: unknown): number | bigint | undefined {
@@ -55,12 +55,12 @@ function readBoolean(value: unknown): Literal {
   if (typeof value === "boolean") return ok(value);
   if (isNumeric(value) || value === null) return ok(Boolean(value));
   const word = typeof value === "string" ? value.trim().toLowerCase() : "";
-  return word === "true" || word === "false" ? ok(word === "true") : failed(`${quoted(value)} is neither true nor false`);
+  return word === "true" || word === "false" ? ok(word === "true") : failed(`${quote(value)} is neither true nor false`);
 }
 
 function toText(value: unknown, indent?: number): string {
   if (typeof value === "string") return value;
-  if (typeof value === "boolean") return writeTruth(value);
+  if (typeof value === "boolean") return writeBoolean(value);
   return value === null || value === undefined ? "None" : writeExactJson(value, indent);
 }
 
@@ -68,11 +68,11 @@ function isNumeric(value: unknown): value is number | bigint {
   return typeof value === "number" || typeof value === "bigint";
 }
 
-export function writeTruth(value: boolean): string {
+export function writeBoolean(value: boolean): string {
   return value ? "True" : "False";
 }
 
-export function quoted(value: unknown): string {
+export function quote(value: unknown): string {
   const text = typeof value === "string" ? `'${value}'` : value === undefined ? "nothing" : writeExactJson(value);
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }
@@ -91,12 +91,12 @@ type OutOfRange = { type: "value_smaller_than_min" | "value_bigger_than_max"; me
 export function checkRange(field: InputField, value: NodeValue): OutOfRange | undefined {
   if (!isNumeric(value)) return undefined;
   const { min, max } = field.options ?? {};
-  const write = (number: number | bigint) => writeNumber(field.type, number);
+  const format = (number: number | bigint) => writeNumber(field.type, number);
   if (min !== undefined && value < min) {
-    return { type: "value_smaller_than_min", message: `Value ${write(value)} smaller than min of ${write(min)}` };
+    return { type: "value_smaller_than_min", message: `Value ${format(value)} smaller than min of ${format(min)}` };
   }
   if (max !== undefined && value > max) {
-    return { type: "value_bigger_than_max", message: `Value ${write(value)} bigger than max of ${write(max)}` };
+    return { type: "value_bigger_than_max", message: `Value ${format(value)} bigger than max of ${format(max)}` };
   }
   return undefined;
 }

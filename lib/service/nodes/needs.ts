@@ -4,22 +4,22 @@ import { own } from "@/lib/contract/json/own";
 import { type GraphNode } from "@/lib/contract/schemas/graph";
 import { isLink } from "@/lib/contract/workflow/graph";
 import { type InputField, type NodeDeclaration, type NodeLibrary, type ParsedGraph } from "./definition";
-import { quoted, unwrapLiteral } from "./literal";
+import { quote, unwrapLiteral } from "./literal";
 
-/** A graph's own values nest less deep. Anything deeper is never a file name. */
+/** File names are never nested deeper than this in a graph. */
 const MAX_DEPTH = 4;
 const MAX_NAME_LENGTH = 255;
-const fileName = /^[^\n\r]+\.[A-Za-z0-9]{1,12}( ?\[(input|output|temp)\])?$/;
+const fileNamePattern = /^[^\n\r]+\.[A-Za-z0-9]{1,12}( ?\[(input|output|temp)\])?$/;
 
-/** Content by its hash, and job outputs: on a runner these may belong to another user. */
-const privateName = /^(blake3:)?[0-9a-f]{64}(\.[A-Za-z0-9]{1,12})?( ?\[(input|output|temp)\])?$|\[(output|temp)\]$/;
+/** Content by its hash, and job outputs. On a runner, these may belong to another user. */
+const privateNamePattern = /^(blake3:)?[0-9a-f]{64}(\.[A-Za-z0-9]{1,12})?( ?\[(input|output|temp)\])?$|\[(output|temp)\]$/;
 
 type Test = (text: string) => boolean;
 
 /** Whether a name that matches none of the user's files must not be looked up on a runner. */
-export const isPrivateName: Test = (text) => privateName.test(text.trim());
+export const isPrivateName: Test = (text) => privateNamePattern.test(text.trim());
 
-export function fileTexts(node: GraphNode, definition: NodeDeclaration): string[] {
+export function findFileTexts(node: GraphNode, definition: NodeDeclaration): string[] {
   const texts = new Set<string>();
   mapFileTexts(node, definition, (text) => (texts.add(text), text));
   return [...texts];
@@ -27,23 +27,23 @@ export function fileTexts(node: GraphNode, definition: NodeDeclaration): string[
 
 export function mapFileTexts(node: GraphNode, definition: NodeDeclaration, rename: (text: string) => string): GraphNode["inputs"] {
   const inputs = Object.entries(node.inputs).map(([name, value]) => {
-    const test = testFor(definition, name);
+    const test = getFileNameTest(definition, name);
     return [name, test ? mapTexts(value, test, rename) : value] as const;
   });
   return withSpellingsOf(node.inputs, Object.fromEntries(inputs));
 }
 
-function namesOneOf(files: { has(name: string): boolean }, node: GraphNode, definition: NodeDeclaration, input: string): boolean {
+function isFileName(files: { has(name: string): boolean }, node: GraphNode, definition: NodeDeclaration, input: string): boolean {
   const value = own(node.inputs, input);
-  return typeof value === "string" && files.has(value) && testFor(definition, input)?.(value) === true;
+  return typeof value === "string" && files.has(value) && getFileNameTest(definition, input)?.(value) === true;
 }
 
-function testFor(definition: NodeDeclaration, input: string): Test | undefined {
+function getFileNameTest(definition: NodeDeclaration, input: string): Test | undefined {
   const field = definition.inputs.find(({ name }) => name === input);
   if (field?.namesFile || input === definition.imageInput) return (text) => text !== "";
   if (!definition.isForeign) return undefined;
   if (field?.choices) return (text) => text !== "" && !field.choices?.includes(text);
-  return field?.options?.multiline === true ? undefined : (text) => text.length <= MAX_NAME_LENGTH && fileName.test(text);
+  return field?.options?.multiline === true ? undefined : (text) => text.length <= MAX_NAME_LENGTH && fileNamePattern.test(text);
 }
 
 function mapTexts(value: unknown, test: Test, rename: (text: string) => string, depth = 0): unknown {
@@ -55,18 +55,18 @@ function mapTexts(value: unknown, test: Test, rename: (text: string) => string, 
       value,
       value.map((item: unknown) => mapTexts(item, test, rename, depth + 1)),
     );
-  const members = Object.entries(objectOf(value) ?? {}).map(([key, one]) => [key, mapTexts(one, test, rename, depth + 1)] as const);
+  const members = Object.entries(objectOf(value) ?? {}).map(([key, member]) => [key, mapTexts(member, test, rename, depth + 1)] as const);
   return withSpellingsOf(value, Object.fromEntries(members));
 }
 
 type ChosenValue = string | number | boolean;
-/** Stored as JSON. `given`: names of inputs; absent for a node that does not run, whose class has to exist all the same. */
+/** Stored as JSON. `given`: names of inputs. Absent for a node that does not run, although its class must exist. */
 // eslint-disable-next-line id-denylist -- stored jobs have this key
 type Need = { node: string; class: string; given?: string[]; chosen?: [string, ChosenValue][] };
 export type Needs = readonly Need[];
 
 /** `reached`: nodes that will run. `files`: names of the user's files. Equal needs are merged. */
-export function neededBy(graph: ParsedGraph, reached: ReadonlySet<string>, files: ReadonlySet<string>): Needs {
+export function findNeeds(graph: ParsedGraph, reached: ReadonlySet<string>, files: ReadonlySet<string>): Needs {
   const needs = new Map<string, Need>();
   for (const { id, node, definition } of graph.values()) {
     const need: Need = { node: id, class: definition.name };
@@ -74,54 +74,54 @@ export function neededBy(graph: ParsedGraph, reached: ReadonlySet<string>, files
       // eslint-disable-next-line id-denylist -- stored jobs have this key
       need.given = Object.keys(node.inputs).sort();
       need.chosen = definition.inputs.flatMap((field) =>
-        field.name === definition.imageInput || namesOneOf(files, node, definition, field.name)
+        field.name === definition.imageInput || isFileName(files, node, definition, field.name)
           ? []
-          : chosenFor(field, own(node.inputs, field.name)),
+          : findChosenValue(field, own(node.inputs, field.name)),
       );
     }
-    const key = needText([need]);
+    const key = formatNeeds([need]);
     if (!needs.has(key)) needs.set(key, need);
   }
   return [...needs.values()];
 }
 
-/** A value that is in no runner's list is not a need: the runner decides whether its class accepts the value. */
-function chosenFor(field: InputField, rawValue: unknown): [string, ChosenValue][] {
+/** A value that is not in the runner's list is not a need, because the runner decides whether its class accepts the value. */
+function findChosenValue(field: InputField, rawValue: unknown): [string, ChosenValue][] {
   if (!field.choices || field.isOpen || field.namesFile || rawValue === undefined || Array.isArray(rawValue)) return [];
   const value = unwrapLiteral(rawValue);
   const isChoice = typeof value === "string" || typeof value === "number" || typeof value === "boolean";
   return isChoice && field.choices.includes(value) ? [[field.name, value]] : [];
 }
 
-export function needText(needs: Needs): string {
+export function formatNeeds(needs: Needs): string {
   return needs
     .map(
       ({ class: name, given: inputs, chosen }) =>
-        `${quoted(name)} ${inputs?.map(quoted).join() ?? ""} ${chosen?.map(([input, value]) => `${quoted(input)}=${typeof value} ${String(value)}`).join() ?? ""}`,
+        `${quote(name)} ${inputs?.map(quote).join() ?? ""} ${chosen?.map(([input, value]) => `${quote(input)}=${typeof value} ${String(value)}`).join() ?? ""}`,
     )
     .sort()
     .join("\n");
 }
 
-export function missingFrom(library: NodeLibrary, needs: Needs): string[] {
+export function findMissingNeeds(library: NodeLibrary, needs: Needs): string[] {
   return needs.flatMap((need) => {
     const definition = library.get(need.class);
     if (!definition) return [`the node class ${need.class}`];
     if (!need.given) return [];
-    const missing = definition.inputs.filter(({ name, optional }) => !optional && !need.given?.includes(name));
-    const unknown = (need.chosen ?? []).filter(([input, value]) => {
+    const missingInputs = definition.inputs.filter(({ name, optional }) => !optional && !need.given?.includes(name));
+    const unknownValues = (need.chosen ?? []).filter(([input, value]) => {
       const field = definition.inputs.find(({ name }) => name === input);
       return field?.choices && !field.isOpen && !field.namesFile && !field.choices.includes(value);
     });
     return [
-      ...missing.map(({ name }) => `an older ${need.class} without the input ${name}`),
-      ...unknown.map(([input, value]) => `${String(value)} for ${input} of ${need.class}`),
+      ...missingInputs.map(({ name }) => `an older ${need.class} without the input ${name}`),
+      ...unknownValues.map(([input, value]) => `${String(value)} for ${input} of ${need.class}`),
     ];
   });
 }
 
-/** The weights among the chosen values: what a runner loads once and keeps. */
-export function modelsOf(needs: Needs): string[] {
+/** The model files among the chosen values. A runner loads them once and keeps them. */
+export function findModels(needs: Needs): string[] {
   const values = needs.flatMap(({ chosen = [] }) => chosen.map(([, value]) => value));
   return values
     .filter((value) => typeof value === "string")

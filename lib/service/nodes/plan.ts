@@ -1,17 +1,17 @@
-// The execution order: each node after its sources, ties in graph order.
+// The execution order: each node after its sources. Ties are in graph order.
 
 import { own } from "@/lib/contract/json/own";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
-import { directSources, linksOf, reach, topologicalOrder } from "@/lib/contract/workflow/graph";
+import { createSourceLookup, findReachable, getLinks, sortTopologically } from "@/lib/contract/workflow/graph";
 import { type NodeDefinition } from "./definition";
-import { classes } from "./library";
+import { nodeClasses } from "./library";
 
 type Source = { source: string; output: number };
 export type PlannedNode = {
   id: string;
   node: GraphNode;
   definition: NodeDefinition;
-  /** Declared inputs only; anything else in the graph is ignored. */
+  /** Declared inputs only. Any other inputs in the graph are ignored. */
   links: ReadonlyMap<string, Source>;
   sourceTypes: ReadonlyMap<string, string>;
   position: number;
@@ -22,26 +22,26 @@ export type Plan = {
   readers: ReadonlyMap<string, number>;
 };
 
-/** `graph` must have been checked: its classes exist, and what the outputs reach has no cycle. */
+/** The graph must have been checked: its classes exist, and the nodes that the outputs depend on have no cycle. */
 export function planRun(graph: Graph, outputs: readonly string[]): Plan {
-  const nodes = new Map(Object.entries(graph).map(([id, node], position) => [id, { id, node, position, ...withDeclaredInputs(node) }]));
-  const declared = Object.fromEntries([...nodes].map(([id, { node, inputs }]) => [id, { ...node, inputs }]));
-  const reached = reach(outputs, directSources(declared));
-  const order = topologicalOrder(declared).flatMap((id): PlannedNode[] => {
+  const nodes = new Map(Object.entries(graph).map(([id, node], position) => [id, { id, node, position, ...selectDeclaredInputs(node) }]));
+  const declaredGraph = Object.fromEntries([...nodes].map(([id, { node, inputs }]) => [id, { ...node, inputs }]));
+  const reached = findReachable(outputs, createSourceLookup(declaredGraph));
+  const order = sortTopologically(declaredGraph).flatMap((id): PlannedNode[] => {
     const plannedNode = reached.has(id) && nodes.get(id);
     if (!plannedNode) return [];
     if (!plannedNode.definition) throw new Error(`There is no node class ${plannedNode.node.class_type}.`);
-    const links = new Map(linksOf(plannedNode).map(({ input, ...link }) => [input, link]));
-    const typeOf = ({ source, output }: Source) => nodes.get(source)?.definition?.outputs[output]?.type ?? "*";
-    const sourceTypes = new Map([...links].map(([name, link]) => [name, typeOf(link)]));
+    const links = new Map(getLinks(plannedNode).map(({ input, ...link }) => [input, link]));
+    const getSourceType = ({ source, output }: Source) => nodes.get(source)?.definition?.outputs[output]?.type ?? "*";
+    const sourceTypes = new Map([...links].map(([name, link]) => [name, getSourceType(link)]));
     return [{ ...plannedNode, definition: plannedNode.definition, links, sourceTypes }];
   });
   if (order.length < reached.size) throw new Error("The graph has a dependency cycle or lacks a node.");
   return { order, readers: countReaders(order) };
 }
 
-function withDeclaredInputs(node: GraphNode) {
-  const definition = classes.get(node.class_type);
+function selectDeclaredInputs(node: GraphNode) {
+  const definition = nodeClasses.get(node.class_type);
   const inputs = Object.fromEntries((definition?.inputs ?? []).map(({ name }) => [name, own(node.inputs, name)]));
   return { definition, inputs };
 }

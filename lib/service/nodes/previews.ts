@@ -1,12 +1,12 @@
 import sharp from "sharp";
-import { frameAt, pixelsOf, type Raster } from "../images/raster";
+import { countPixels, frameAt, type Raster } from "../images/raster";
 import { isRaster, type NodeValue } from "./definition";
 
-const INTERVAL_MS = 500;
-const EDGE_PX = 256;
+const PREVIEW_INTERVAL_MS = 500;
+const MAX_EDGE_PX = 256;
 /** Encoding a preview of a larger image would delay the job. */
 const MAX_PIXELS = 16 * 1024 ** 2;
-/** ComfyUI's binary message: the event "preview image", the format JPEG, then the file. */
+/** The header of ComfyUI's binary message: the event "preview image" and the format JPEG. The file follows. */
 const HEADER = Buffer.from([0, 0, 0, 1, 0, 0, 0, 1]);
 
 export type Previews = {
@@ -26,17 +26,17 @@ export function createPreviews(send: (bytes: Uint8Array) => void): Previews {
     const raster = latestRaster;
     latestRaster = undefined;
     if (!raster) return;
-    const bytes = await encode(raster);
+    const bytes = await encodePreview(raster);
     if (!isStopped) send(bytes);
   }
 
   return {
     offer(values) {
-      const raster = values.filter(isRaster).find((value) => value.channels === 3 && pixelsOf(value) <= MAX_PIXELS);
+      const raster = values.filter(isRaster).find((value) => value.channels === 3 && countPixels(value) <= MAX_PIXELS);
       if (!raster) return;
       latestRaster = raster;
       // A failed preview must not fail the job.
-      timer ??= setTimeout(() => void flush().catch(() => undefined), INTERVAL_MS);
+      timer ??= setTimeout(() => void flush().catch(() => undefined), PREVIEW_INTERVAL_MS);
     },
     stop() {
       isStopped = true;
@@ -46,18 +46,18 @@ export function createPreviews(send: (bytes: Uint8Array) => void): Previews {
   };
 }
 
-async function encode(raster: Raster): Promise<Uint8Array> {
+async function encodePreview(raster: Raster): Promise<Uint8Array> {
   const { width, height } = raster;
-  const scale = Math.min(1, EDGE_PX / Math.max(width, height));
+  const scale = Math.min(1, MAX_EDGE_PX / Math.max(width, height));
   const size = { width: Math.max(1, Math.round(width * scale)), height: Math.max(1, Math.round(height * scale)) };
   const samples = frameAt(raster, 0).samples();
   const pixels = new Uint8Array(size.width * size.height * 3);
-  for (let y = 0, at = 0; y < size.height; y++) {
+  for (let y = 0, offset = 0; y < size.height; y++) {
     const row = Math.floor(((y + 0.5) * height) / size.height) * width;
     for (let x = 0; x < size.width; x++) {
-      const from = (row + Math.floor(((x + 0.5) * width) / size.width)) * 3;
-      for (let channel = 0; channel < 3; channel++, at++)
-        pixels[at] = Math.round(Math.min(1, Math.max(0, samples[from + channel] ?? 0)) * 255);
+      const sourceOffset = (row + Math.floor(((x + 0.5) * width) / size.width)) * 3;
+      for (let channel = 0; channel < 3; channel++, offset++)
+        pixels[offset] = Math.round(Math.min(1, Math.max(0, samples[sourceOffset + channel] ?? 0)) * 255);
     }
   }
   const jpeg = await sharp(pixels, { raw: { ...size, channels: 3 } })

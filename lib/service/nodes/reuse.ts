@@ -1,4 +1,4 @@
-// What a worker keeps between nodes and jobs: results, values and decoded images.
+// The worker's cache between nodes and jobs: results, values and decoded images.
 
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -7,60 +7,60 @@ import sharp from "sharp";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { own } from "@/lib/contract/json/own";
 import { createLru } from "@/lib/shared/lru";
-import { type Claim, type FilePixels, framesOf, readPixels } from "../images/decode";
+import { type Claim, countFrames, type FilePixels, readPixels } from "../images/decode";
 import { type Size } from "../images/raster";
-import { checkCachedTexts, isRaster, NodeFailure, type NodeValue, pixelsIn, sumOfTexts } from "./definition";
-import { literalOf } from "./literal";
+import { checkCachedTexts, countValuePixels, isRaster, NodeFailure, type NodeValue, sumTextBytes } from "./definition";
+import { readInputLiteral } from "./literal";
 import { type Plan, type PlannedNode } from "./plan";
 import { type ProducedFile, type RunRequest } from "./run";
-import { recallOutputs, rememberOutputs } from "./stored-outputs";
+import { cacheOutputs, restoreOutputs } from "./stored-outputs";
 
 export type NodeCache = { get(key: string): readonly NodeValue[] | undefined; put(key: string, values: readonly NodeValue[]): void };
 
 export function createNodeCache(maxBytes: number): NodeCache {
-  const entries = createLru<string, readonly NodeValue[]>({ max: maxBytes, sizeOf: bytesOf });
+  const entries = createLru<string, readonly NodeValue[]>({ max: maxBytes, sizeOf: countBytes });
   return {
     get: (key) => entries.get(key),
     put(key, values) {
       // One large result does not evict all others.
-      if (bytesOf(values) > maxBytes / 2) entries.delete(key);
+      if (countBytes(values) > maxBytes / 2) entries.delete(key);
       else entries.set(key, values);
     },
   };
 }
 
-const OVERHEAD = 200;
+const ENTRY_OVERHEAD_BYTES = 200;
 
-function bytesOf(values: readonly NodeValue[]): number {
+function countBytes(values: readonly NodeValue[]): number {
   const frames = new Set(values.filter(isRaster).flatMap((raster) => raster.frames));
   const texts = values.filter((value) => typeof value === "string");
-  return [OVERHEAD, ...[...frames].map((frame) => frame.byteLength), ...texts.map((text) => text.length * 2)].reduce(
+  return [ENTRY_OVERHEAD_BYTES, ...[...frames].map((frame) => frame.byteLength), ...texts.map((text) => text.length * 2)].reduce(
     (sum, bytes) => sum + bytes,
     0,
   );
 }
 
-const generation = createHash("sha256")
+const cacheVersion = createHash("sha256")
   .update(readFileSync(fileURLToPath(import.meta.url)))
   .update(writeExactJson(sharp.versions))
   .digest("hex");
 
-/** Empty if the request names no cache. The order must be that of the plan. */
+/** Returns no keys if the request has no cache. The order must be that of the plan. */
 function createCacheKeys(order: readonly PlannedNode[], request: RunRequest): Map<string, string> {
   const keys = new Map<string, string>();
   if (request.cacheDir === undefined) return keys;
-  // Files carry the graph, so another graph makes other files.
-  const carried = digest(request.pngText);
+  // Files contain the graph, so a different graph produces different files.
+  const pngTextDigest = digest(request.pngText);
   for (const planned of order) {
     const { id, definition, links } = planned;
     if (definition.cacheable === false || [...links.values()].some(({ source }) => !keys.has(source))) continue;
-    const inputs = definition.inputs.map(({ name, type }) => nameInput(planned, { name, type }, keys, request));
-    keys.set(id, digest([generation, definition.name, inputs, definition.hidden ? carried : ""]));
+    const inputs = definition.inputs.map(({ name, type }) => describeInput(planned, { name, type }, keys, request));
+    keys.set(id, digest([cacheVersion, definition.name, inputs, definition.hidden ? pngTextDigest : ""]));
   }
   return keys;
 }
 
-function nameInput(
+function describeInput(
   { node, definition, links }: PlannedNode,
   { name, type }: { name: string; type: string },
   keys: ReadonlyMap<string, string>,
@@ -68,11 +68,11 @@ function nameInput(
 ): unknown {
   const link = links.get(name);
   if (link) return ["link", keys.get(link.source), link.output];
-  const literal = literalOf(node.inputs, name, type);
+  const literal = readInputLiteral(node.inputs, name, type);
   if (!literal) return ["absent"];
   const value = literal.literal.ok ? literal.literal.value : own(node.inputs, name);
   if (name !== definition.imageInput || typeof value !== "string") return ["literal", value, literal.type];
-  // A missing file is reported by the node that reads it.
+  // The node that reads a missing file reports it.
   return ["file", own(request.images, value)?.hash];
 }
 
@@ -87,30 +87,30 @@ export type Reuse = {
   keep(planned: PlannedNode, result: CachedNodeResult): Promise<void>;
 };
 
-const nothing: CachedNodeResult = { values: [], files: [] };
+const emptyResult: CachedNodeResult = { values: [], files: [] };
 
 export async function planReuse(plan: Plan, request: RunRequest, cache: NodeCache): Promise<Reuse> {
   const keys = createCacheKeys(plan.order, request);
-  const inMemory = (key: string) => `${request.cacheDir ?? ""}:${key}`;
+  const toMemoryKey = (key: string) => `${request.cacheDir ?? ""}:${key}`;
   const cachedResults = new Map<string, CachedNodeResult>();
   /** Nodes whose values are needed by a node that has to run. */
   const neededNodes = new Set<string>();
 
-  async function recall(planned: PlannedNode): Promise<CachedNodeResult | undefined> {
+  async function findCachedResult(planned: PlannedNode): Promise<CachedNodeResult | undefined> {
     const { id, definition } = planned;
     const isShown = definition.isOutput === true;
-    if (!isShown && !neededNodes.has(id)) return nothing;
+    if (!isShown && !neededNodes.has(id)) return emptyResult;
     const key = keys.get(id);
     if (key === undefined) return undefined;
-    const values = neededNodes.has(id) ? cache.get(inMemory(key)) : [];
+    const values = neededNodes.has(id) ? cache.get(toMemoryKey(key)) : [];
     if (!values) return undefined;
-    const recalledOutputs = isShown ? await recallOutputs(request, key, planned) : nothing;
+    const recalledOutputs = isShown ? await restoreOutputs(request, key, planned) : emptyResult;
     return recalledOutputs && { ...recalledOutputs, values };
   }
 
   // From the end: a node is needed if it produces output, or if a node that has to run reads it.
   for (const planned of plan.order.toReversed()) {
-    const result = await recall(planned);
+    const result = await findCachedResult(planned);
     if (result) cachedResults.set(planned.id, result);
     else for (const { source } of planned.links.values()) neededNodes.add(source);
   }
@@ -119,8 +119,8 @@ export async function planReuse(plan: Plan, request: RunRequest, cache: NodeCach
     async keep({ id, definition }, { values, ...shown }) {
       const key = keys.get(id);
       if (key === undefined) return;
-      if ((plan.readers.get(id) ?? 0) > 0) cache.put(inMemory(key), values);
-      if (definition.isOutput) await rememberOutputs(request, key, shown);
+      if ((plan.readers.get(id) ?? 0) > 0) cache.put(toMemoryKey(key), values);
+      if (definition.isOutput) await cacheOutputs(request, key, shown);
     },
   };
 }
@@ -129,91 +129,91 @@ export type NodeValues = {
   get(id: string): readonly NodeValue[] | undefined;
   keep(id: string, values: readonly NodeValue[]): void;
   release(id: string): void;
-  /** Adds to what the running node will hold; `settle` ends that once the node's values are kept. */
+  /** Adds to the pixels of the running node. `settle` resets them once the node's values are stored. */
   claim(size: Size, frames: number): void;
   settle(): void;
   entries(): IterableIterator<[string, readonly NodeValue[]]>;
 };
 
 export function createNodeValues(readers: ReadonlyMap<string, number>, maxPixels: number): NodeValues {
-  const stored = new Map<string, readonly NodeValue[]>();
+  const valuesById = new Map<string, readonly NodeValue[]>();
   const remaining = new Map(readers);
-  let claimed = 0;
+  let claimedPixels = 0;
   let cachedTextBytes = 0;
 
-  const alive = () => {
-    const rasters = new Set([...stored.values()].flat().filter(isRaster));
-    return [...rasters].reduce((sum, raster) => sum + pixelsIn(raster), 0);
+  const countStoredPixels = () => {
+    const rasters = new Set([...valuesById.values()].flat().filter(isRaster));
+    return [...rasters].reduce((sum, raster) => sum + countValuePixels(raster), 0);
   };
   return {
-    get: (id) => stored.get(id),
+    get: (id) => valuesById.get(id),
     keep(id, values) {
       if ((remaining.get(id) ?? 0) <= 0) return;
-      const texts = cachedTextBytes + sumOfTexts(values);
-      checkCachedTexts(texts);
-      cachedTextBytes = texts;
-      stored.set(id, values);
+      const totalBytes = cachedTextBytes + sumTextBytes(values);
+      checkCachedTexts(totalBytes);
+      cachedTextBytes = totalBytes;
+      valuesById.set(id, values);
     },
     release(id) {
       const count = (remaining.get(id) ?? 0) - 1;
       remaining.set(id, count);
       if (count > 0) return;
-      cachedTextBytes -= sumOfTexts(stored.get(id) ?? []);
-      stored.delete(id);
+      cachedTextBytes -= sumTextBytes(valuesById.get(id) ?? []);
+      valuesById.delete(id);
     },
     claim({ width, height }, frames) {
-      claimed += width * height * frames;
-      const total = alive() + claimed;
-      if (total > maxPixels) throw new NodeFailure("OOMError", tooMany(total, maxPixels));
+      claimedPixels += width * height * frames;
+      const total = countStoredPixels() + claimedPixels;
+      if (total > maxPixels) throw new NodeFailure("OOMError", describePixelLimit(total, maxPixels));
     },
     settle() {
-      claimed = 0;
+      claimedPixels = 0;
     },
-    entries: () => stored.entries(),
+    entries: () => valuesById.entries(),
   };
 }
 
-function tooMany(requiredPixels: number, maxPixels: number): string {
-  const mega = (pixels: number) => `${(pixels / 1e6).toFixed(1)} megapixels`;
-  return `The job would hold ${mega(requiredPixels)} at once; this service allows ${mega(maxPixels)}. Use smaller images or smaller batches.`;
+function describePixelLimit(requiredPixels: number, maxPixels: number): string {
+  const formatMegapixels = (pixels: number) => `${(pixels / 1e6).toFixed(1)} megapixels`;
+  return `The job would hold ${formatMegapixels(requiredPixels)} at once; this service allows ${formatMegapixels(maxPixels)}. Use smaller images or smaller batches.`;
 }
 
 export type ImageFiles = {
-  /** Call before a run; works off this thread, and need not be awaited. */
+  /** Call before a run. Decodes in another thread, and need not be awaited. */
   lookAhead(request: Pick<RunRequest, "images" | "nextImage">): Promise<void>;
   read(path: string, claim: Claim): Promise<FilePixels>;
 };
 
-const MAX_PIXELS = 1 << 23;
-const MAX_READ = 64;
+const MAX_AHEAD_PIXELS = 1 << 23;
+const MAX_READ_PATHS = 64;
 
 export function createImageFiles(): ImageFiles {
-  const ahead = new Map<string, Promise<FilePixels | undefined>>();
-  /** The cache probably has the results of nodes that read these. */
-  const readBefore = createLru<string, true>({ max: MAX_READ });
+  const decodedAhead = new Map<string, Promise<FilePixels | undefined>>();
+  /** The cache probably contains the results of nodes that read these files. */
+  const readBefore = createLru<string, true>({ max: MAX_READ_PATHS });
 
   return {
     async lookAhead({ images, nextImage }) {
       const imagePaths = new Set(Object.values(images).map(({ path }) => path));
-      for (const path of ahead.keys()) if (!imagePaths.has(path)) ahead.delete(path);
-      if (nextImage === undefined || readBefore.has(nextImage) || ahead.has(nextImage)) return;
-      const pendingPixels = readPixels(nextImage, refuseLarge).catch(() => undefined);
-      ahead.set(nextImage, pendingPixels);
+      for (const path of decodedAhead.keys()) if (!imagePaths.has(path)) decodedAhead.delete(path);
+      if (nextImage === undefined || readBefore.has(nextImage) || decodedAhead.has(nextImage)) return;
+      const pendingPixels = readPixels(nextImage, rejectLarge).catch(() => undefined);
+      decodedAhead.set(nextImage, pendingPixels);
       await pendingPixels;
     },
 
     async read(path, claim) {
-      const pendingPixels = ahead.get(path);
-      ahead.delete(path);
+      const pendingPixels = decodedAhead.get(path);
+      decodedAhead.delete(path);
       readBefore.set(path, true);
       const pixels = await pendingPixels;
       if (!pixels) return readPixels(path, claim);
-      claim(pixels.size, framesOf(pixels));
+      claim(pixels.size, countFrames(pixels));
       return pixels;
     },
   };
 }
 
-const refuseLarge: Claim = ({ width, height }, frames) => {
-  if (width * height * frames > MAX_PIXELS) throw new Error("Too large to be kept for a job that has not begun.");
+const rejectLarge: Claim = ({ width, height }, frames) => {
+  if (width * height * frames > MAX_AHEAD_PIXELS) throw new Error("Too large to be kept for a job that has not begun.");
 };

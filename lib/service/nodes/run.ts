@@ -6,16 +6,16 @@ export type { ExecutionError };
 export type RunRequest = {
   jobId: string;
   graph: Graph;
-  /** Ids of the output nodes to run; only what they reach is executed. */
+  /** Ids of the output nodes to run. Only nodes that they depend on are executed. */
   outputs: string[];
   images: Record<string, { path: string; hash: string }>;
   nextImage?: string | undefined;
-  /** Exists, is empty, and is on the disk of the blob store. */
+  /** An existing, empty folder on the disk of the blob store. */
   outputDir: string;
   maxPixels: number;
-  /** The user's own folder, which exists. Without it nothing is cached. */
+  /** The user's own existing folder. If it is absent, nothing is cached. */
   cacheDir?: string;
-  /** Where outputs of earlier jobs are found by their hash, on the disk of `outputDir`. */
+  /** Contains outputs of earlier jobs by their hash, on the disk of `outputDir`. */
   blobsDir?: string;
   pngText: Record<string, string>;
 };
@@ -35,14 +35,14 @@ export type ProducedFile = {
   width?: number;
   height?: number;
   animated?: boolean;
-  /** What a runner reported of it beside its name: the format and the frame rate of a video. */
+  /** Other details that a runner reported: the format and frame rate of a video. */
   facts?: Record<string, unknown>;
 };
 
 export type RunEvent =
-  /** Once, before the first node: the nodes that need not run. */
+  /** Sent once, before the first node: the nodes that need not run. */
   | { kind: "cached"; nodeIds: string[]; at: number }
-  /** A node that is not known from the cache begins. Sent at once, while progress may come a little later. */
+  /** A node that is not cached begins. Sent at once, while progress may arrive a little later. */
   | { kind: "start"; nodeId: string; startMs: number }
   | { kind: "progress"; nodesDone: number; nodesTotal: number; currentNode: string; step?: number; steps?: number }
   | {
@@ -56,10 +56,10 @@ export type RunEvent =
       others?: NodeOthers;
     }
   | { kind: "queued"; runner: string; ahead: number }
-  /** The runner has started it. May be reported repeatedly. */
+  /** The runner has started the job. May be reported repeatedly. */
   | { kind: "begun" }
   | { kind: "note"; at: number; note: RunNote }
-  /** A picture of unfinished work, as the family sends it. */
+  /** A picture of unfinished work, in ComfyUI's binary format. */
   | { kind: "preview"; bytes: Uint8Array };
 
 /** Stored with the job. `cache_cleared`: the runner's cache listed missing files, so the job ran again. */
@@ -68,7 +68,7 @@ type RunNote = { code: "outputs_refused"; runner: string; nodeErrors: NodeErrors
 /** The outputs of a node that are neither files nor texts, by their output keys. */
 export type NodeOthers = Record<string, unknown[]>;
 
-/** `lost`: due for another attempt, which may count. `stale`: another attempt has the job. `left`: continues at its runner. */
+/** `lost`: will be retried, which may count as an attempt. `stale`: another attempt has the job. `left`: continues at its runner. */
 export type RunOutcome =
   | { kind: "success" }
   | { kind: "error"; error: ExecutionError }
@@ -77,7 +77,7 @@ export type RunOutcome =
   | { kind: "stale" }
   | { kind: "left" };
 
-/** `graph`: as JSON, because a message loses the spelling of numbers. */
+/** `graph` is JSON text, because a message loses the spelling of numbers. */
 export type ToWorker = { kind: "run"; request: Omit<RunRequest, "graph">; graph: string; cancelFlag: Int32Array } | { kind: "cancel" };
 
 export type FromWorker = { kind: "event"; jobId: string; event: RunEvent } | { kind: "done"; jobId: string; outcome: RunOutcome };
@@ -86,9 +86,9 @@ export function createCancelFlag(): Int32Array {
   return new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 }
 
-export const REFUSED = "ValidationError";
+export const REJECTED_TYPE = "ValidationError";
 
-export function errorAround(type: string, message: string): ExecutionError {
+export function createServiceError(type: string, message: string): ExecutionError {
   return {
     node_id: "",
     node_type: "",

@@ -3,13 +3,13 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { own } from "@/lib/contract/json/own";
 import { createCancelFlag, type FromWorker, type RunEvent, type RunOutcome, type RunRequest, type ToWorker } from "./run";
 
-const CANCEL_MS = 120;
-const HEAP_MB = 512;
+const CANCEL_TIMEOUT_MS = 120;
+const MAX_HEAP_MB = 512;
 
 type Listener = { message: (message: FromWorker) => void; lost: (reason: { type: string; message: string }) => void };
 
 type PooledWorker = {
-  /** False once the thread is gone; it must not be given work then. */
+  /** False once the thread has ended. It must not be used then. */
   isAlive(): boolean;
   run(request: RunRequest, listener: Listener): void;
   cancel(ended: () => void): void;
@@ -18,21 +18,21 @@ type PooledWorker = {
 
 function createPooledWorker(workerPath: string): PooledWorker {
   // Nodes need no environment variables. Pixels are outside the heap, so a full heap is a bug that should end the thread.
-  const thread = new Worker(workerPath, { env: {}, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } });
+  const thread = new Worker(workerPath, { env: {}, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB } });
   let listener: Listener | undefined;
   let cancelFlag = createCancelFlag();
   let cancelTimer: NodeJS.Timeout | undefined;
-  let alive = true;
+  let isThreadAlive = true;
   thread.unref();
 
   const post = (message: ToWorker) => thread.postMessage(message);
   const release = () => {
-    const released = listener;
+    const releasedListener = listener;
     listener = undefined;
     clearTimeout(cancelTimer);
     cancelTimer = undefined;
     thread.unref();
-    return released;
+    return releasedListener;
   };
 
   thread.on("message", (message: FromWorker) => {
@@ -40,19 +40,19 @@ function createPooledWorker(workerPath: string): PooledWorker {
     receiver?.message(message);
   });
   thread.on("error", (error: NodeJS.ErrnoException) => {
-    alive = false;
-    const outOfMemory = error.code === "ERR_WORKER_OUT_OF_MEMORY";
-    release()?.lost({ type: outOfMemory ? "OOMError" : "WorkerLost", message: describeEnd(error) });
+    isThreadAlive = false;
+    const isOutOfMemory = error.code === "ERR_WORKER_OUT_OF_MEMORY";
+    release()?.lost({ type: isOutOfMemory ? "OOMError" : "WorkerLost", message: describeEnd(error) });
   });
   thread.on("exit", (code) => {
-    alive = false;
+    isThreadAlive = false;
     release()?.lost({ type: "WorkerLost", message: `The worker that ran this job ended with code ${code}.` });
   });
 
   return {
-    isAlive: () => alive,
-    run({ graph, ...request }, to) {
-      listener = to;
+    isAlive: () => isThreadAlive,
+    run({ graph, ...request }, newListener) {
+      listener = newListener;
       cancelFlag = createCancelFlag();
       thread.ref();
       post({ kind: "run", request, graph: writeExactJson(graph), cancelFlag });
@@ -63,10 +63,10 @@ function createPooledWorker(workerPath: string): PooledWorker {
       post({ kind: "cancel" });
       cancelTimer = setTimeout(() => {
         release();
-        alive = false;
+        isThreadAlive = false;
         void thread.terminate();
         ended();
-      }, CANCEL_MS);
+      }, CANCEL_TIMEOUT_MS);
     },
     async terminate() {
       release();
@@ -77,13 +77,13 @@ function createPooledWorker(workerPath: string): PooledWorker {
 
 function describeEnd(error: NodeJS.ErrnoException): string {
   if (error.code === "ERR_WORKER_OUT_OF_MEMORY") return "The worker ran out of memory.";
-  // The error's text would name a path of this machine; the log has it from the start of the service.
+  // The error's text would name a path of this machine. It is logged when the service starts.
   if (error.code === "MODULE_NOT_FOUND" || error.code === "ERR_MODULE_NOT_FOUND")
     return "The bundled worker that runs nodes is missing or incomplete. The operator must build it with `npm run service` or `npm start`.";
   return `The worker that ran this job stopped: ${error.message}`;
 }
 
-/** `cancel` ends the run within a quarter of a second inside any node; a run that has ended stays as it is. */
+/** `cancel` ends the run within a quarter of a second inside any node. It has no effect on a run that has ended. */
 export type Run = { done: Promise<RunOutcome>; cancel(): void };
 
 export type Runner = {
@@ -99,18 +99,18 @@ type Task = {
   worker: PooledWorker;
 };
 
-/** The caller bounds how many run at once. */
+/** The caller limits the number of concurrent runs. */
 export function createRunner({ workerPath }: { workerPath: string }): Runner {
   const active = new Set<Task>();
   const idle: PooledWorker[] = [];
   let isStopped = false;
 
-  function end(task: Task, outcome: RunOutcome): void {
+  function endTask(task: Task, outcome: RunOutcome): void {
     if (active.delete(task)) task.settle(outcome);
   }
 
   function takeWorker(): PooledWorker {
-    for (let spare = idle.pop(); spare; spare = idle.pop()) if (spare.isAlive()) return spare;
+    for (let idleWorker = idle.pop(); idleWorker; idleWorker = idle.pop()) if (idleWorker.isAlive()) return idleWorker;
     return createPooledWorker(workerPath);
   }
 
@@ -119,7 +119,7 @@ export function createRunner({ workerPath }: { workerPath: string }): Runner {
     if (message.kind === "done") {
       if (isStopped) void task.worker.terminate();
       else idle.push(task.worker);
-      end(task, message.outcome);
+      endTask(task, message.outcome);
       return;
     }
     if (message.event.kind === "start") task.currentNode = message.event.nodeId;
@@ -135,25 +135,25 @@ export function createRunner({ workerPath }: { workerPath: string }): Runner {
       active.add(task);
       task.worker.run(request, {
         message: (message) => receive(task, message),
-        lost: (reason) => end(task, toLost(task, reason)),
+        lost: (reason) => endTask(task, toLostOutcome(task, reason)),
       });
       return {
         done,
         cancel() {
-          if (active.has(task)) task.worker.cancel(() => end(task, { kind: "cancelled" }));
+          if (active.has(task)) task.worker.cancel(() => endTask(task, { kind: "cancelled" }));
         },
       };
     },
     async stop() {
       isStopped = true;
       const workers = [...idle.splice(0), ...[...active].map((task) => task.worker)];
-      for (const task of [...active]) end(task, { kind: "cancelled" });
+      for (const task of [...active]) endTask(task, { kind: "cancelled" });
       await Promise.all(workers.map((worker) => worker.terminate()));
     },
   };
 }
 
-function toLost(task: Task, reason: { type: string; message: string }): RunOutcome {
+function toLostOutcome(task: Task, reason: { type: string; message: string }): RunOutcome {
   const node = own(task.request.graph, task.currentNode);
   return {
     kind: "error",

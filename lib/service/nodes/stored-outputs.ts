@@ -6,7 +6,7 @@ import { copyFile, link, mkdir, readFile, rename, rm, utimes, writeFile } from "
 import { dirname, join } from "node:path";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
-import { codeOf } from "@/lib/shared/error-codes";
+import { getErrorCode } from "@/lib/shared/error-codes";
 import { hashFile } from "@/lib/shared/files";
 import { blobPath } from "../assets/blob-store";
 import { type PlannedNode } from "./plan";
@@ -19,8 +19,8 @@ function entryPath(cacheDir: string, key: string): string {
   return join(cacheDir, key.slice(0, 2), `${key.slice(2)}.json`);
 }
 
-/** Links the node's files into the job's folder; undefined if something of the result is gone. */
-export async function recallOutputs(request: RunRequest, key: string, planned: PlannedNode): Promise<StoredOutput | undefined> {
+/** Links the node's files into the job's folder. Undefined if a part of the result no longer exists. */
+export async function restoreOutputs(request: RunRequest, key: string, planned: PlannedNode): Promise<StoredOutput | undefined> {
   const { cacheDir, blobsDir, outputDir } = request;
   if (cacheDir === undefined || blobsDir === undefined) return undefined;
   const path = entryPath(cacheDir, key);
@@ -28,65 +28,65 @@ export async function recallOutputs(request: RunRequest, key: string, planned: P
   if (!entry) return undefined;
   const files: ProducedFile[] = [];
   for (const [index, file] of entry.files.entries()) {
-    const target = producedPath(outputDir, planned, index, file.extension);
+    const target = getOutputPath(outputDir, planned, index, file.extension);
     if (!(await linkBlob(blobPath(blobsDir, file.hash), target, file.hash))) {
       await Promise.all([...files.map((file) => file.path), path].map((value) => rm(value, { force: true })));
       return undefined;
     }
     files.push({ nodeId: planned.id, key: "images", index, path: target, ...file });
   }
-  // The most recently used entries go last when the folder is trimmed.
+  // The trim removes the least recently used entries first.
   const now = new Date();
   await utimes(path, now, now).catch(() => undefined);
   return { files, ...(entry.texts && { texts: entry.texts }) };
 }
 
-/** Called before the job that names the blobs has ended: until then, and if it is cancelled, the entry names blobs that do not exist. */
-export async function rememberOutputs(request: RunRequest, key: string, { files, texts }: StoredOutput): Promise<void> {
+/** Called before the job has stored its blobs. Until then, and if the job is cancelled, the entry names blobs that do not exist. */
+export async function cacheOutputs(request: RunRequest, key: string, { files, texts }: StoredOutput): Promise<void> {
   if (request.cacheDir === undefined || request.blobsDir === undefined) return;
   const entry: Entry = {
     files: files.map(({ nodeId: _node, key: _key, index: _index, path: _path, ...file }) => file),
     ...(texts && { texts }),
   };
   const path = entryPath(request.cacheDir, key);
-  const unfinished = join(request.outputDir, `entry-${randomUUID()}`);
+  const temporaryPath = join(request.outputDir, `entry-${randomUUID()}`);
   try {
-    await writeFile(unfinished, writeExactJson(entry), { flag: "wx", mode: 0o600 });
-    await rename(unfinished, path).catch(async () => {
+    await writeFile(temporaryPath, writeExactJson(entry), { flag: "wx", mode: 0o600 });
+    await rename(temporaryPath, path).catch(async () => {
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-      await rename(unfinished, path);
+      await rename(temporaryPath, path);
     });
   } catch {
-    // A full disk, or a cancelled job whose folder is gone: the next run computes it again.
-    await rm(unfinished, { force: true }).catch(() => undefined);
+    // A full disk, or a cancelled job whose folder was removed: the next run computes the result again.
+    await rm(temporaryPath, { force: true }).catch(() => undefined);
   }
 }
 
-export function producedPath(outputDir: string, { position }: PlannedNode, index: number, extension: string): string {
+export function getOutputPath(outputDir: string, { position }: PlannedNode, index: number, extension: string): string {
   return join(outputDir, `${position}-${index}.${extension}`);
 }
 
-/** Entries are complete, and of this version: a rename puts them under a key that contains it. */
+/** Entries are complete and of this version, because they are renamed into place under a key that contains the version. */
 async function readEntry(path: string): Promise<Entry | undefined> {
   if (!existsSync(path)) return undefined;
   try {
     return parseExactJson<Entry>(await readFile(path, "utf8"));
   } catch {
-    return undefined; // missing, or cut short by a crash
+    return undefined; // missing, or truncated by a crash
   }
 }
 
-/** Reads the linked file whole: if the disk has changed it, the node makes it again. */
+/** Verifies the linked file. If the disk has changed it, the node produces it again. */
 async function linkBlob(blob: string, target: string, hash: string): Promise<boolean> {
   try {
     await link(blob, target).catch(async (error: unknown) => {
-      if (codeOf(error) !== "EXDEV") throw error;
-      await copyFile(blob, target); // a folder that several share is on another disk
+      if (getErrorCode(error) !== "EXDEV") throw error;
+      await copyFile(blob, target); // a shared folder is on another disk
     });
     if ((await hashFile(target)).hash === hash) return true;
     await rm(target);
   } catch {
-    // The blob is gone: no asset names it any more.
+    // The blob was removed, because no asset uses it any more.
   }
   return false;
 }

@@ -1,4 +1,4 @@
-// A worker thread that runs one graph at a time. Its message loop stays free, so that a cancel is received at once.
+// A worker thread that runs one graph at a time. Its message loop stays free, so that it receives a cancel at once.
 
 import { parentPort } from "node:worker_threads";
 import sharp from "sharp";
@@ -8,7 +8,7 @@ import { executeGraph } from "./execute";
 import { createImageFiles, createNodeCache } from "./reuse";
 import { type Cancellation, createCancellation, type FromWorker, type ToWorker } from "./run";
 
-// One job, one picture at a time: sharp's own cache and parallelism are not needed, and memory stays bounded.
+// A worker processes one image at a time. Without sharp's own cache and parallelism, its memory remains bounded.
 sharp.cache(false);
 sharp.concurrency(1);
 
@@ -19,25 +19,25 @@ const CACHE_BYTES = 192 * 1024 * 1024;
 const cache = createNodeCache(CACHE_BYTES);
 const imageFiles = createImageFiles();
 
-let running: Cancellation | undefined;
+let currentRun: Cancellation | undefined;
 
 port.on("message", (message: ToWorker) => {
   if (message.kind === "cancel") {
-    running?.cancel();
+    currentRun?.cancel();
     return;
   }
   const { cancelFlag } = message;
   const request = { ...message.request, graph: parseExactJson<Graph>(message.graph, { maxNumbers: Infinity }) };
   const { jobId } = request;
   const cancellation = createCancellation(cancelFlag);
-  running = cancellation;
+  currentRun = cancellation;
   void imageFiles.lookAhead(request);
-  let ended = false;
+  let hasEnded = false;
   const send = (message: FromWorker) => {
-    if (!ended) port.postMessage(message);
-    if (message.kind === "done") ended = true;
+    if (!hasEnded) port.postMessage(message);
+    if (message.kind === "done") hasEnded = true;
   };
-  // A wait or an encoder that does not stop at once may continue in the background; the answer does not wait for it.
+  // A wait or an encoder may continue in the background after a cancel. The response does not wait for it.
   cancellation.signal.addEventListener("abort", () => send({ kind: "done", jobId, outcome: { kind: "cancelled" } }));
   void executeGraph({ request, cancellation, cache, imageFiles, send: (event) => send({ kind: "event", jobId, event }) }).then((outcome) =>
     send({ kind: "done", jobId, outcome }),

@@ -5,12 +5,12 @@ import { query, type Reader, type Transaction } from "../store/database";
 import { type Processes } from "../store/processes";
 import { type AttemptRow } from "../store/schema";
 
-/** `clientId`: our own name for the attempt at the runner, besides the runner's id of the job. */
+/** `clientId`: our own name for the attempt at the runner, in addition to the runner's job id. */
 export type Attempt = { seq: number; number: number; fence: number; promptId: string; clientId: string };
 
 export const isHandedOver = sql<boolean>`(state = 'in_progress' or (state = 'pending' and slot is not null))`;
 
-/** A job's attempt numbers restart only if nothing of the earlier attempt was sent. */
+/** A job's attempt numbers restart only if no earlier attempt was sent. */
 export async function beginAttempt(tx: Transaction, attempt: Attempt, runner: string, at: number): Promise<void> {
   const { seq, number, fence, promptId, clientId } = attempt;
   const ids = { job_seq: seq, number, fence, runner, prompt_id: promptId, client_id: clientId };
@@ -18,29 +18,29 @@ export async function beginAttempt(tx: Transaction, attempt: Attempt, runner: st
   await tx.run(query.insertInto("attempts").values({ ...ids, ...times, state: "sending", reason: null }));
 }
 
-const isOpen = ({ seq, number, fence }: Attempt) =>
+const isOpenAttempt = ({ seq, number, fence }: Attempt) =>
   sql<boolean>`job_seq = ${seq} and number = ${number} and fence = ${fence} and ended_at is null
     and exists (select 1 from jobs where seq = ${seq} and fence = ${fence} and state in ('pending', 'in_progress'))`;
 
-/** False: it is no longer the job's current attempt, and must end. */
+/** If false, another attempt has replaced this one, which must end. */
 export async function isCurrent(reader: Reader, attempt: Attempt): Promise<boolean> {
-  return (await reader.row(query.selectFrom("attempts").select("number").where(isOpen(attempt)))) !== undefined;
+  return (await reader.row(query.selectFrom("attempts").select("number").where(isOpenAttempt(attempt)))) !== undefined;
 }
 
-/** Returns what `isCurrent` does, and notes the runner's id of the job. */
+/** Stores the runner's job id. Returns the same as `isCurrent`. */
 export async function storePromptId(tx: Transaction, attempt: Attempt, promptId: string): Promise<boolean> {
-  return (await tx.run(query.updateTable("attempts").set({ state: "sent", prompt_id: promptId }).where(isOpen(attempt)))) === 1;
+  return (await tx.run(query.updateTable("attempts").set({ state: "sent", prompt_id: promptId }).where(isOpenAttempt(attempt)))) === 1;
 }
 
-/** Continues the attempt of a dead process. Undefined if there is none, or another process has it. */
+/** Continues the attempt of a dead process. Undefined if there is none, or if another process took it over. */
 export async function takeOver(
   tx: Transaction,
   { id, isHolderGone }: Pick<Processes, "id" | "isHolderGone">,
   seq: number,
 ): Promise<(Attempt & { runner: string }) | undefined> {
-  const open = await tx.row(query.selectFrom("attempts").selectAll().where("job_seq", "=", seq).where("ended_at", "is", null));
-  if (!open) return undefined;
-  const raised = await tx.row(
+  const openAttempt = await tx.row(query.selectFrom("attempts").selectAll().where("job_seq", "=", seq).where("ended_at", "is", null));
+  if (!openAttempt) return undefined;
+  const updatedJob = await tx.row(
     query
       .updateTable("jobs")
       .set(({ eb }) => ({ fence: eb("fence", "+", 1), holder: id }))
@@ -49,13 +49,20 @@ export async function takeOver(
       .where(isHolderGone)
       .returning("fence"),
   );
-  if (!raised) return undefined;
-  const { fence } = raised;
-  await tx.run(query.updateTable("attempts").set({ fence }).where("job_seq", "=", seq).where("number", "=", open.number));
-  return { seq, number: open.number, fence, promptId: open.prompt_id, clientId: open.client_id, runner: open.runner };
+  if (!updatedJob) return undefined;
+  const { fence } = updatedJob;
+  await tx.run(query.updateTable("attempts").set({ fence }).where("job_seq", "=", seq).where("number", "=", openAttempt.number));
+  return {
+    seq,
+    number: openAttempt.number,
+    fence,
+    promptId: openAttempt.prompt_id,
+    clientId: openAttempt.client_id,
+    runner: openAttempt.runner,
+  };
 }
 
-/** `lost`: it may still run at its runner, and has to be cleared away. */
+/** `lost`: the job may still run at its runner, and must be removed there. */
 export async function endAttempt(
   tx: Transaction,
   { seq, fence }: Pick<Attempt, "seq" | "fence">,
@@ -78,13 +85,21 @@ export const CACHE_CLEARED = "Its cache was cleared.";
 
 /** Whether an earlier attempt of the job ended with that reason. */
 export async function wasCacheCleared(reader: Reader, seq: number): Promise<boolean> {
-  const ended = query.selectFrom("attempts").select("number").where("job_seq", "=", seq).where("reason", "like", `%${CACHE_CLEARED}`);
-  return (await reader.row(ended)) !== undefined;
+  const endedAttempt = query
+    .selectFrom("attempts")
+    .select("number")
+    .where("job_seq", "=", seq)
+    .where("reason", "like", `%${CACHE_CLEARED}`);
+  return (await reader.row(endedAttempt)) !== undefined;
 }
 
-export async function openClients(reader: Reader, runner: string): Promise<ReadonlySet<string>> {
-  const open = query.selectFrom("attempts").select("client_id").where("runner", "=", runner).where("state", "in", ["sending", "sent"]);
-  return new Set((await reader.rows(open)).map(({ client_id }) => client_id));
+export async function findOpenClients(reader: Reader, runner: string): Promise<ReadonlySet<string>> {
+  const openAttempts = query
+    .selectFrom("attempts")
+    .select("client_id")
+    .where("runner", "=", runner)
+    .where("state", "in", ["sending", "sent"]);
+  return new Set((await reader.rows(openAttempts)).map(({ client_id }) => client_id));
 }
 
 export async function findLostAttempts(reader: Reader, runner: string, until: number): Promise<AttemptRow[]> {
@@ -113,7 +128,7 @@ export async function recordEnd(
       .set(({ eb }) => ({ [column]: eb(column, "+", 1), run_ms: eb("run_ms", "+", Math.max(0, Math.round(ms))) }))
       .where("id", "=", id),
   );
-  // A refused workflow is not the runner's fault.
+  // A rejected workflow is not the runner's fault.
   if (runner === null || isRefused) return;
   const row = await tx.row(query.selectFrom("runners").select(["failed_users", "mode"]).where("id", "=", runner));
   if (!row) return;

@@ -1,4 +1,4 @@
-import { type ComfyServer, comfyServer, type ExchangeFailure } from "@/lib/comfyui/http";
+import { type ComfyServer, createComfyServer, type ExchangeFailure } from "@/lib/comfyui/http";
 import { type RunnerProblem } from "@/lib/contract/connections";
 import { isObject, numberOf, textOf } from "@/lib/contract/json/json";
 import { runnerAddressSchema, type RunnerFacts } from "@/lib/contract/runners/runners";
@@ -32,13 +32,13 @@ export async function readHealth(server: ComfyServer): Promise<Result<Omit<Runne
 
 export type CheckedRunner = { address: string; facts: RunnerFacts; catalogue: Catalogue };
 
-export async function checkRunner(typed: string, answerMs?: number): Promise<Result<CheckedRunner, Problem>> {
-  const parsed = runnerAddressSchema.safeParse(typed);
+export async function checkRunner(rawAddress: string, timeoutMs?: number): Promise<Result<CheckedRunner, Problem>> {
+  const parsed = runnerAddressSchema.safeParse(rawAddress);
   if (!parsed.success)
     return failed({ code: "not_reachable", message: `The address ${parsed.error.issues[0]?.message ?? "cannot be read"}.` });
   const address = parsed.data;
-  const server = comfyServer(address);
-  const health = await readHealth(comfyServer(address, undefined, answerMs));
+  const server = createComfyServer(address);
+  const health = await readHealth(createComfyServer(address, undefined, timeoutMs));
   if (!health.ok) return failed(await toProblem(server, health.failure));
   const catalogue = await server.catalogue();
   if (!catalogue.ok) return failed(await toProblem(server, catalogue.failure));

@@ -1,27 +1,27 @@
-// The node classes of each runner, and all merged for validation and GET /api/object_info. Equal catalogues are shared.
+// The node classes of each runner, merged for validation and GET /api/object_info. Equal catalogues are stored once.
 
 import { basename } from "node:path/posix";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, objectOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
-import { readInputSpec, settingsOf, typeOf } from "@/lib/contract/nodes/input-spec";
+import { getInputType, getSettings, readInputSpec } from "@/lib/contract/nodes/input-spec";
 import { BUILT_IN_RUNNER } from "@/lib/contract/runners/runners";
 import { type InputField, type NodeDeclaration, type NodeLibrary } from "../nodes/definition";
-import { classes, describeLibrary } from "../nodes/library";
+import { describeLibrary, nodeClasses } from "../nodes/library";
 import { isPrivateName } from "../nodes/needs";
 import { type Database, query } from "../store/database";
 
 type Info = Record<string, unknown>;
 type Catalogue = ReadonlyMap<string, Info>;
-const groups = ["required", "optional"] as const;
+const inputGroups = ["required", "optional"] as const;
 
 export function createLibraries(database: Database) {
   let cacheByHash = new Map<string, { hash: string; catalogue: Catalogue; library: NodeLibrary }>();
   let merged: { library: NodeLibrary; catalogue: Catalogue; texts: Map<string, string> };
 
   async function refresh(): Promise<boolean> {
-    const stored = await database.rows(
+    const storedCatalogues = await database.rows(
       query
         .selectFrom("runner_catalogues")
         .innerJoin("runners", "runners.id", "runner_id")
@@ -32,13 +32,13 @@ export function createLibraries(database: Database) {
     );
     const isSame =
       merged !== undefined &&
-      stored.length === cacheByHash.size &&
-      stored.every(({ runner_id, hash }) => cacheByHash.get(runner_id)?.hash === hash);
+      storedCatalogues.length === cacheByHash.size &&
+      storedCatalogues.every(({ runner_id, hash }) => cacheByHash.get(runner_id)?.hash === hash);
     if (isSame) return false;
-    const byHash = new Map([...cacheByHash.values()].map((item) => [item.hash, item]));
+    const entriesByHash = new Map([...cacheByHash.values()].map((item) => [item.hash, item]));
     const latest: typeof cacheByHash = new Map();
-    for (const { runner_id, hash } of stored) {
-      const library = byHash.get(hash);
+    for (const { runner_id, hash } of storedCatalogues) {
+      const library = entriesByHash.get(hash);
       if (library) {
         latest.set(runner_id, library);
         continue;
@@ -48,27 +48,28 @@ export function createLibraries(database: Database) {
         Object.entries(objectOf(parseExactJson(row?.text ?? "{}")) ?? {}).filter((entry): entry is [string, Info] => isObject(entry[1])),
       );
       const libraryEntry = { hash: row?.hash ?? hash, catalogue, library: toLibrary(catalogue) };
-      byHash.set(libraryEntry.hash, libraryEntry);
+      entriesByHash.set(libraryEntry.hash, libraryEntry);
       latest.set(runner_id, libraryEntry);
     }
     cacheByHash = latest;
-    merged = merge([...new Set(latest.values())].map(({ catalogue }) => catalogue));
+    merged = mergeCatalogues([...new Set(latest.values())].map(({ catalogue }) => catalogue));
     return true;
   }
 
-  const none: NodeLibrary = new Map();
+  const emptyLibrary: NodeLibrary = new Map();
   return {
     refresh,
     all: () => merged.library,
-    of: (runnerId: string): NodeLibrary => (runnerId === BUILT_IN_RUNNER ? classes : (cacheByHash.get(runnerId)?.library ?? none)),
+    of: (runnerId: string): NodeLibrary =>
+      runnerId === BUILT_IN_RUNNER ? nodeClasses : (cacheByHash.get(runnerId)?.library ?? emptyLibrary),
 
-    /** GET /api/object_info as text, of one class or of all. `images`: the names that are offered where an image is chosen. */
+    /** GET /api/object_info as text, for one class or all. `images`: the choices of image inputs. */
     describe(images: readonly string[], only?: string): string {
-      const described = describeLibrary({ images });
+      const builtInInfos = describeLibrary({ images });
       const members = [...merged.catalogue].flatMap(([name, info]) => {
         if (only !== undefined && name !== only) return [];
-        const text = hasFiles(info)
-          ? writeExactJson({ ...own(described, name), ...withFiles(info, images) })
+        const text = hasFileInputs(info)
+          ? writeExactJson({ ...own(builtInInfos, name), ...offerUserFiles(info, images) })
           : (merged.texts.get(name) ?? "{}");
         return [`${writeExactJson(name)}:${text}`];
       });
@@ -77,34 +78,34 @@ export function createLibraries(database: Database) {
   };
 }
 
-function merge(others: readonly Catalogue[]) {
+function mergeCatalogues(others: readonly Catalogue[]) {
   const catalogue = new Map<string, Info>(Object.entries(describeLibrary()));
-  const both = new Set<string>();
+  const sharedNames = new Set<string>();
   for (const other of others) {
     for (const [name, info] of other) {
       const existingInfo = catalogue.get(name);
       catalogue.set(name, existingInfo ? mergeInfo(existingInfo, info) : info);
-      both.add(name);
+      sharedNames.add(name);
     }
   }
   const library = new Map(
-    [...catalogue].map(([name, info]) => [name, (both.has(name) ? undefined : classes.get(name)) ?? toDeclaration(name, info)]),
+    [...catalogue].map(([name, info]) => [name, (sharedNames.has(name) ? undefined : nodeClasses.get(name)) ?? toDeclaration(name, info)]),
   );
   return { catalogue, library, texts: new Map([...catalogue].map(([name, info]) => [name, writeExactJson(info)])) };
 }
 
-/** The description of the first; lists are joined, and an input that only one of them knows or requires is optional. */
+/** The first one's description. Lists are joined, and an input that only one of them has or requires is optional. */
 function mergeInfo(info: Info, other: Info): Info {
-  const [mine, theirs] = [inputsOf(info), inputsOf(other)];
-  const ofBoth = ([name, spec]: [string, unknown]): [string, unknown] => {
-    const otherSpec = own(theirs.required, name) ?? own(theirs.optional, name);
+  const [ownInputs, otherInputs] = [getInputs(info), getInputs(other)];
+  const mergeEntry = ([name, spec]: [string, unknown]): [string, unknown] => {
+    const otherSpec = own(otherInputs.required, name) ?? own(otherInputs.optional, name);
     return [name, otherSpec === undefined ? spec : mergeSpec(spec, otherSpec)];
   };
-  const isRequired = ([name]: [string, unknown]) => Object.hasOwn(mine.required, name) && Object.hasOwn(theirs.required, name);
-  const required = Object.entries(mine.required).map(ofBoth).filter(isRequired);
-  const theirOwn = Object.entries({ ...theirs.required, ...theirs.optional });
-  const mineToo = Object.entries({ ...mine.required, ...mine.optional }).map(ofBoth);
-  const optional = [...new Map([...theirOwn, ...mineToo].filter((entry) => !isRequired(entry)))];
+  const isRequired = ([name]: [string, unknown]) => Object.hasOwn(ownInputs.required, name) && Object.hasOwn(otherInputs.required, name);
+  const required = Object.entries(ownInputs.required).map(mergeEntry).filter(isRequired);
+  const otherEntries = Object.entries({ ...otherInputs.required, ...otherInputs.optional });
+  const ownEntries = Object.entries({ ...ownInputs.required, ...ownInputs.optional }).map(mergeEntry);
+  const optional = [...new Map([...otherEntries, ...ownEntries].filter((entry) => !isRequired(entry)))];
   const input = {
     ...objectOf(info.input),
     required: Object.fromEntries(required),
@@ -118,71 +119,73 @@ function mergeInfo(info: Info, other: Info): Info {
   return { ...info, input, input_order, output_node: info.output_node === true || other.output_node === true };
 }
 
-function mergeSpec(mine: unknown, theirs: unknown): unknown {
-  const added = listOf(theirs).filter((choice) => !listOf(mine).includes(choice));
-  return Array.isArray(mine) && added.length > 0 && typeOf(mine) === "COMBO" ? withChoices(mine, [...listOf(mine), ...added]) : mine;
+function mergeSpec(ownSpec: unknown, otherSpec: unknown): unknown {
+  const added = getChoices(otherSpec).filter((choice) => !getChoices(ownSpec).includes(choice));
+  return Array.isArray(ownSpec) && added.length > 0 && getInputType(ownSpec) === "COMBO"
+    ? replaceChoices(ownSpec, [...getChoices(ownSpec), ...added])
+    : ownSpec;
 }
 
-function withChoices([type, ...options]: readonly unknown[], choices: readonly unknown[]): unknown {
+function replaceChoices([type, ...options]: readonly unknown[], choices: readonly unknown[]): unknown {
   return type === "COMBO" ? [type, { ...objectOf(options[0]), options: choices }] : [choices, ...options];
 }
 
-function listOf(spec: unknown): readonly unknown[] {
+function getChoices(spec: unknown): readonly unknown[] {
   const type: unknown = Array.isArray(spec) ? spec[0] : undefined;
   if (Array.isArray(type)) return type;
-  return type === "COMBO" ? (settingsOf(spec).options ?? []) : [];
+  return type === "COMBO" ? (getSettings(spec).options ?? []) : [];
 }
 
-function inputsOf(info: Info): Record<(typeof groups)[number], Info> {
+function getInputs(info: Info): Record<(typeof inputGroups)[number], Info> {
   const input = objectOf(info.input);
   return { required: objectOf(input?.required) ?? {}, optional: objectOf(input?.optional) ?? {} };
 }
 
-const uploads = ["image_upload", "video_upload", "audio_upload", "file_upload", "animated_image_upload"];
-const namesFile = (spec: unknown) => {
+const uploadOptions = ["image_upload", "video_upload", "audio_upload", "file_upload", "animated_image_upload"];
+const isFileSpec = (spec: unknown) => {
   const options = objectOf(Array.isArray(spec) ? spec[1] : undefined);
-  return options !== undefined && uploads.some((name) => options[name] === true);
+  return options !== undefined && uploadOptions.some((name) => options[name] === true);
 };
 
-const isImage = (spec: unknown) => objectOf(Array.isArray(spec) ? spec[1] : undefined)?.image_upload === true;
+const isImageSpec = (spec: unknown) => objectOf(Array.isArray(spec) ? spec[1] : undefined)?.image_upload === true;
 
-function hasFiles(info: Info): boolean {
-  const { required, optional } = inputsOf(info);
-  return [...Object.values(required), ...Object.values(optional)].some(namesFile);
+function hasFileInputs(info: Info): boolean {
+  const { required, optional } = getInputs(info);
+  return [...Object.values(required), ...Object.values(optional)].some(isFileSpec);
 }
 
 function mapSpecs(info: Info, map: (spec: unknown) => unknown): Info {
   const input = objectOf(info.input) ?? {};
-  const mapped = groups.flatMap((group) => {
+  const mappedGroups = inputGroups.flatMap((group) => {
     const specs = objectOf(input[group]);
     return specs ? [[group, Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, map(spec)]))] as const] : [];
   });
-  return { ...info, input: { ...input, ...Object.fromEntries(mapped) } };
+  return { ...info, input: { ...input, ...Object.fromEntries(mappedGroups) } };
 }
 
-/** Offers only the user's own files, never files on a runner. */
-function withFiles(info: Info, images: readonly string[]): Info {
+/** Offers the user's own files, never files on a runner. */
+function offerUserFiles(info: Info, images: readonly string[]): Info {
   return mapSpecs(info, (spec) => {
-    if (!namesFile(spec) || !Array.isArray(spec)) return spec;
-    const isOffered = isImage(spec) || objectOf(spec[1])?.animated_image_upload === true;
-    return withChoices(spec, isOffered ? images : []);
+    if (!isFileSpec(spec) || !Array.isArray(spec)) return spec;
+    const isOffered = isImageSpec(spec) || objectOf(spec[1])?.animated_image_upload === true;
+    return replaceChoices(spec, isOffered ? images : []);
   });
 }
 
-/** Omits names of files on the runner: they are private, and would change the catalogue all the time. */
-export function catalogueText(catalogue: Readonly<Record<string, unknown>>): string {
+/** Omits names of files on the runner, because they are private and change often. */
+export function formatCatalogue(catalogue: Readonly<Record<string, unknown>>): string {
   const infos = Object.entries(catalogue).map(([name, info]) => [
     name,
-    isObject(info) ? mapSpecs(withFiles(info, []), withoutSentFiles) : info,
+    isObject(info) ? mapSpecs(offerUserFiles(info, []), removeSentFiles) : info,
   ]);
   return writeExactJson(Object.fromEntries(infos));
 }
 
 /** Loaders without an upload control also list files that jobs have uploaded to the runner. */
-function withoutSentFiles(spec: unknown): unknown {
-  const choices = listOf(spec);
+function removeSentFiles(spec: unknown): unknown {
+  const choices = getChoices(spec);
   const publicChoices = choices.filter((choice) => typeof choice !== "string" || !isPrivateName(basename(choice)));
-  return Array.isArray(spec) && publicChoices.length < choices.length ? withChoices(spec, publicChoices) : spec;
+  return Array.isArray(spec) && publicChoices.length < choices.length ? replaceChoices(spec, publicChoices) : spec;
 }
 
 function toLibrary(catalogue: Catalogue): NodeLibrary {
@@ -190,8 +193,8 @@ function toLibrary(catalogue: Catalogue): NodeLibrary {
 }
 
 function toDeclaration(name: string, info: Info): NodeDeclaration {
-  const inputs = groups.flatMap((group) =>
-    Object.entries(inputsOf(info)[group]).map(([input, spec]) => toField(input, spec, group === "optional")),
+  const inputs = inputGroups.flatMap((group) =>
+    Object.entries(getInputs(info)[group]).map(([input, spec]) => toField(input, spec, group === "optional")),
   );
   const names = Array.isArray(info.output_name) ? info.output_name : [];
   const types = Array.isArray(info.output) ? info.output : [];
@@ -200,22 +203,22 @@ function toDeclaration(name: string, info: Info): NodeDeclaration {
     type: typeof type === "string" ? type : "COMBO",
     name: String(names[index] ?? type),
   }));
-  const image = inputs.find(({ spec }) => isImage(spec));
+  const image = inputs.find(({ spec }) => isImageSpec(spec));
   const declaration = { name, inputs, outputs, isOutput: info.output_node === true, takesMore: true as const };
-  if (!classes.has(name)) return { ...declaration, isForeign: true };
+  if (!nodeClasses.has(name)) return { ...declaration, isForeign: true };
   return image
     ? { ...declaration, inputs: inputs.map((field) => (field === image ? { ...field, namesFile: false } : field)), imageInput: image.name }
     : declaration;
 }
 
-const readable = new Set(["INT", "FLOAT", "STRING", "BOOLEAN", "*"]);
+const checkedTypes = new Set(["INT", "FLOAT", "STRING", "BOOLEAN", "*"]);
 
 function toField(name: string, spec: unknown, isOptional: boolean): InputField {
-  const type = typeOf(spec);
-  // Inputs of other names replace one that grows ("images.image0"): the growing input itself is never given.
+  const type = getInputType(spec);
+  // A growing input is never present itself. Inputs of other names replace it ("images.image0").
   const optional = isOptional || /^COMFY_(AUTOGROW|DYNAMIC)/.test(type);
   const field: InputField = { name, type, optional, spec: Array.isArray(spec) ? spec : [type] };
-  if (namesFile(spec)) return { ...field, namesFile: true };
+  if (isFileSpec(spec)) return { ...field, namesFile: true };
   if (type === "COMBO") {
     const inputSpec = readInputSpec(name, spec);
     const { multiselect, multi_select } = objectOf(Array.isArray(spec) ? spec[1] : undefined) ?? {};
@@ -223,7 +226,7 @@ function toField(name: string, spec: unknown, isOptional: boolean): InputField {
       ? { ...field, choices: inputSpec.options }
       : { ...field, isOpen: true };
   }
-  if (!readable.has(type)) return { ...field, isOpen: true };
-  const { min, max, multiline } = settingsOf(spec);
+  if (!checkedTypes.has(type)) return { ...field, isOpen: true };
+  const { min, max, multiline } = getSettings(spec);
   return { ...field, options: { ...(min !== undefined && { min }), ...(max !== undefined && { max }), ...(multiline && { multiline }) } };
 }

@@ -1,4 +1,4 @@
-// Runners from the engine's view: which can run a job, which are free, which is best. A job's kind: its needs and tried runners.
+// Selects runners for the engine. A job's kind contains its needs and the runners that have already tried it.
 
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
@@ -8,19 +8,19 @@ import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { BUILT_IN_RUNNER, type JobWaits } from "@/lib/contract/runners/runners";
 import { coalesce } from "@/lib/shared/async";
 import { createLru } from "@/lib/shared/lru";
-import { missingFrom, modelsOf, type Needs, needText } from "../nodes/needs";
+import { findMissingNeeds, findModels, formatNeeds, type Needs } from "../nodes/needs";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
 import { type Processes } from "../store/processes";
 import { isHandedOver } from "./attempts";
 import { createLibraries } from "./libraries";
-import { readRunner, readRunners, type RunnerRow, stateOf } from "./store";
+import { getRunnerState, readRunner, readRunners, type RunnerRow } from "./store";
 
-/** This process's use of a runner. `busyUntilMs`: when the runner stops counting as busy with other clients' jobs. */
+/** This process's use of a runner. Until `busyUntilMs`, the runner counts as busy with other clients' jobs. */
 type RunnerUsage = { slots: Set<number>; traffic: Traffic; busyUntilMs: number };
 export type WorkerSlot = { runner: RunnerRow; slot: string };
 export type Pool = Awaited<ReturnType<typeof createPool>>;
 
-/** How near a runner is to taking jobs again. */
+/** Unavailable states, ordered by how soon a runner may take jobs again. */
 const readinessOrder = ["checking", "unreachable", "draining", "paused", "set_aside"] as const;
 
 /** How long a runner counts as busy with other clients' jobs. */
@@ -36,83 +36,84 @@ export async function createPool({ database, processes, concurrency }: PoolParts
   const needsById = new Map<number, Needs>();
   const missingPartsCache = createLru<string, string[]>({ max: MAX_CACHED });
   let rows: RunnerRow[] = [];
-  /** Slots used by other processes, when they were last counted. */
-  let usedElsewhere: ReadonlyMap<string, number> = new Map();
+  /** The slots that other processes used at the last refresh. */
+  let otherUsage: ReadonlyMap<string, number> = new Map();
 
-  function usageOf(runnerId: string): RunnerUsage {
-    const use = usageByRunner.get(runnerId) ?? { slots: new Set(), traffic: createTraffic(), busyUntilMs: 0 };
-    usageByRunner.set(runnerId, use);
-    return use;
+  function getUsage(runnerId: string): RunnerUsage {
+    const usage = usageByRunner.get(runnerId) ?? { slots: new Set(), traffic: createTraffic(), busyUntilMs: 0 };
+    usageByRunner.set(runnerId, usage);
+    return usage;
   }
 
   /** Never runs concurrently, so that an older read can't replace a newer one. */
   const refresh = coalesce(async () => {
     const latest = await readRunners(database);
-    const usedByOthers = await countElsewhere(database, processes);
+    const latestOtherUsage = await countElsewhere(database, processes);
     await loadNeeds(latest.map(({ last_needs }) => last_needs));
     const isChanged = await libraries.refresh();
     rows = latest;
-    usedElsewhere = usedByOthers;
+    otherUsage = latestOtherUsage;
     if (isChanged) missingPartsCache.clear();
   });
 
-  /** Call before the readers below, which use only memory. */
+  /** Call before the functions below, which read only from memory. */
   async function loadNeeds(ids: Iterable<number | null>, reader: Reader = database): Promise<void> {
-    const unknown = [...new Set(ids)].filter((id) => id !== null).filter((id) => !needsById.has(id));
-    if (unknown.length === 0) return;
-    const stored = await reader.rows(
-      query.selectFrom("job_needs").select(["id", "text"]).where("id", "in", reader.dialect.numbers(unknown)),
+    const unknownIds = [...new Set(ids)].filter((id) => id !== null).filter((id) => !needsById.has(id));
+    if (unknownIds.length === 0) return;
+    const storedNeeds = await reader.rows(
+      query.selectFrom("job_needs").select(["id", "text"]).where("id", "in", reader.dialect.numbers(unknownIds)),
     );
-    for (const { id, text } of stored) needsById.set(id, parseExactJson<Needs>(text));
+    for (const { id, text } of storedNeeds) needsById.set(id, parseExactJson<Needs>(text));
   }
 
-  const modelsOfNeeds = (id: number | null) => modelsOf((id === null ? undefined : needsById.get(id)) ?? []);
+  const getModels = (id: number | null) => findModels((id === null ? undefined : needsById.get(id)) ?? []);
 
-  function missingFor(needs: number | null, runnerId: string): readonly string[] {
+  function findMissing(needs: number | null, runnerId: string): readonly string[] {
     if (needs === null) return runnerId === BUILT_IN_RUNNER ? [] : ["what the service recorded when the job was sent"];
     const parts = needsById.get(needs);
     if (!parts) return ["what the service has not read of the job yet"];
     const key = `${needs} ${runnerId}`;
-    const missingParts = missingPartsCache.get(key) ?? missingFrom(libraries.of(runnerId), parts);
+    const missingParts = missingPartsCache.get(key) ?? findMissingNeeds(libraries.of(runnerId), parts);
     missingPartsCache.set(key, missingParts);
     return missingParts;
   }
 
-  /** A runner where the job was tried before gets it again only if no other runner could take it. */
+  /** A runner that already tried the job gets it again only if no other runner could take it. */
   function canDo(kind: string, runnerId: string): boolean {
-    const { needs, tried } = readKind(kind);
-    if (missingFor(needs, runnerId).length > 0) return false;
+    const { needs, tried } = parseKind(kind);
+    if (findMissing(needs, runnerId).length > 0) return false;
     if (!tried.includes(runnerId)) return true;
-    return !rows.some((row) => !tried.includes(row.id) && stateOf(row) === "ready" && missingFor(needs, row.id).length === 0);
+    return !rows.some((row) => !tried.includes(row.id) && getRunnerState(row) === "ready" && findMissing(needs, row.id).length === 0);
   }
 
-  const slotsOf = ({ address, slots }: RunnerRow) => (address === null ? concurrency : slots);
-  const usedOf = ({ id }: RunnerRow) => usageOf(id).slots.size + (usedElsewhere.get(id) ?? 0);
-  const free = () => rows.filter((row) => stateOf(row) === "ready" && usedOf(row) < slotsOf(row));
+  const countSlots = ({ address, slots }: RunnerRow) => (address === null ? concurrency : slots);
+  const countUsedSlots = ({ id }: RunnerRow) => getUsage(id).slots.size + (otherUsage.get(id) ?? 0);
+  const listFree = () => rows.filter((row) => getRunnerState(row) === "ready" && countUsedSlots(row) < countSlots(row));
 
-  const isBusy = ({ id }: RunnerRow) => usageOf(id).busyUntilMs > performance.now();
+  const isBusy = ({ id }: RunnerRow) => getUsage(id).busyUntilMs > performance.now();
 
   const isFreeElsewhere = (kind: string, runnerId: string) =>
-    free().some((row) => row.id !== runnerId && !isBusy(row) && canDo(kind, row.id));
+    listFree().some((row) => row.id !== runnerId && !isBusy(row) && canDo(kind, row.id));
 
   /** Prefers a runner without other clients' jobs, then one with the same models, then the one with the shortest queue. */
-  function better(kind: string) {
-    const { needs } = readKind(kind);
-    const models = modelsOfNeeds(needs);
-    const shared = ({ last_needs }: RunnerRow) =>
-      models.length === 0 ? 0 : modelsOfNeeds(last_needs).filter((model) => models.includes(model)).length;
-    const load = (row: RunnerRow) => Math.max(usedOf(row), (row.queue_running ?? 0) + (row.queue_pending ?? 0)) / slotsOf(row);
+  function compareRunners(kind: string) {
+    const { needs } = parseKind(kind);
+    const models = getModels(needs);
+    const countSharedModels = ({ last_needs }: RunnerRow) =>
+      models.length === 0 ? 0 : getModels(last_needs).filter((model) => models.includes(model)).length;
+    const getLoad = (row: RunnerRow) =>
+      Math.max(countUsedSlots(row), (row.queue_running ?? 0) + (row.queue_pending ?? 0)) / countSlots(row);
     return (item: RunnerRow, other: RunnerRow) =>
-      Number(isBusy(item)) - Number(isBusy(other)) || shared(other) - shared(item) || load(item) - load(other);
+      Number(isBusy(item)) - Number(isBusy(other)) || countSharedModels(other) - countSharedModels(item) || getLoad(item) - getLoad(other);
   }
 
-  function waitsFor(needs: number | null): JobWaits | undefined {
-    const able = rows.filter(({ id }) => missingFor(needs, id).length === 0);
-    const states = new Set(able.map(stateOf));
+  function describeWait(needs: number | null): JobWaits | undefined {
+    const ableRunners = rows.filter(({ id }) => findMissing(needs, id).length === 0);
+    const states = new Set(ableRunners.map(getRunnerState));
     if (states.has("ready")) return undefined;
     const state = readinessOrder.find((value) => states.has(value)) ?? "none";
-    const labels = able.map(({ label }) => label);
-    return { state, runners: labels, message: inWords(state, labels) };
+    const labels = ableRunners.map(({ label }) => label);
+    return { state, runners: labels, message: describeState(state, labels) };
   }
 
   await refresh();
@@ -122,39 +123,39 @@ export async function createPool({ database, processes, concurrency }: PoolParts
 
     addNeeds: (id: number, needs: Needs) => void needsById.set(id, needs),
 
-    /** Removes what no waiting or running job needs, from the table and from memory. */
+    /** Removes needs that no waiting or running job has, from the table and from memory. */
     async forgetNeeds(): Promise<void> {
       await database.commitFreeing(removeNeeds);
       const storedNeedIds = (await database.rows(query.selectFrom("job_needs").select("id").orderBy("id"))).map(({ id }) => id);
       const [remainingIds, newest] = [new Set(storedNeedIds), storedNeedIds.at(-1) ?? 0];
-      // Later ones were stored meanwhile.
+      // Newer needs were stored meanwhile.
       for (const id of needsById.keys()) if (id < newest && !remainingIds.has(id)) needsById.delete(id);
     },
 
     libraries,
     canDo,
     isFreeElsewhere,
-    reportBusy: (runnerId: string) => void (usageOf(runnerId).busyUntilMs = performance.now() + BUSY_MS),
+    reportBusy: (runnerId: string) => void (getUsage(runnerId).busyUntilMs = performance.now() + BUSY_MS),
 
     mayTake(kind: string, runner: RunnerRow): boolean {
       return canDo(kind, runner.id) && !(isBusy(runner) && isFreeElsewhere(kind, runner.id));
     },
 
-    trafficOf: (runnerId: string): Traffic => usageOf(runnerId).traffic,
+    trafficOf: (runnerId: string): Traffic => getUsage(runnerId).traffic,
 
-    free,
+    free: listFree,
 
-    /** For a slot occupied here. Reads the store, because the runner may just have been paused, and other processes also use its slots. */
+    /** For a slot occupied here. Reads the store, because the runner may have been paused and other processes use its slots. */
     async hasFreeSlot(tx: Transaction, { id }: RunnerRow): Promise<boolean> {
       const row = await readRunner(tx, id);
-      if (!row || stateOf(row) !== "ready") return false;
-      return row.address === null || usageOf(id).slots.size + ((await countElsewhere(tx, processes)).get(id) ?? 0) <= row.slots;
+      if (!row || getRunnerState(row) !== "ready") return false;
+      return row.address === null || getUsage(id).slots.size + ((await countElsewhere(tx, processes)).get(id) ?? 0) <= row.slots;
     },
 
-    best: (kind: string, among: readonly RunnerRow[]) => among.filter(({ id }) => canDo(kind, id)).sort(better(kind))[0],
+    best: (kind: string, among: readonly RunnerRow[]) => among.filter(({ id }) => canDo(kind, id)).sort(compareRunners(kind))[0],
 
     occupySlot(runner: RunnerRow): WorkerSlot & { release(): void } {
-      const slots = usageOf(runner.id).slots;
+      const slots = getUsage(runner.id).slots;
       let index = 1;
       while (slots.has(index)) index += 1;
       slots.add(index);
@@ -164,15 +165,15 @@ export async function createPool({ database, processes, concurrency }: PoolParts
     async waits(reader: Reader, needs: Iterable<number | null>): Promise<ReadonlyMap<number | null, JobWaits>> {
       const ids = [...needs];
       await loadNeeds(ids, reader);
-      const waitsById = ids.map((id) => [id, waitsFor(id)] as const);
+      const waitsById = ids.map((id) => [id, describeWait(id)] as const);
       return new Map(waitsById.flatMap(([id, waits]) => (waits ? [[id, waits]] : [])));
     },
 
-    /** Which runner lacks what, if none has everything. */
+    /** Describes what each runner lacks, if no runner has everything. */
     missingRequirements(needs: Needs): string | undefined {
-      const all = rows.map(({ id, label }) => ({ label, lacks: missingFrom(libraries.of(id), needs) }));
-      if (all.some((item) => item.lacks.length === 0)) return undefined;
-      return all
+      const runnerLacks = rows.map(({ id, label }) => ({ label, lacks: findMissingNeeds(libraries.of(id), needs) }));
+      if (runnerLacks.some((item) => item.lacks.length === 0)) return undefined;
+      return runnerLacks
         .map((item) => `${item.label} lacks ${item.lacks.slice(0, 5).join(", ")}${item.lacks.length > 5 ? " and more" : ""}`)
         .join("; ");
     },
@@ -192,7 +193,7 @@ async function countElsewhere(reader: Reader, { isNotRunHere }: Pick<Processes, 
 }
 
 export async function storeNeeds(tx: Transaction, needs: Needs): Promise<number> {
-  const hash = createHash("sha256").update(needText(needs)).digest("hex");
+  const hash = createHash("sha256").update(formatNeeds(needs)).digest("hex");
   const storedNeeds = await tx.row(query.selectFrom("job_needs").select("id").where("hash", "=", hash));
   if (storedNeeds) return storedNeeds.id;
   const added = await tx.row(query.insertInto("job_needs").values({ hash, text: writeExactJson(needs) }).returning("id")); // prettier-ignore
@@ -200,7 +201,7 @@ export async function storeNeeds(tx: Transaction, needs: Needs): Promise<number>
   return added.id;
 }
 
-/** The newest row stays: SQLite would give its number to other needs, and ended jobs and memories still have it. */
+/** Keeps the newest row, because SQLite would reuse its id for other needs while ended jobs and memory still refer to it. */
 async function removeNeeds(tx: Transaction): Promise<void> {
   const needed = sql<number>`(
     SELECT needs FROM jobs WHERE state IN ('pending', 'in_progress') AND needs IS NOT NULL
@@ -209,32 +210,32 @@ async function removeNeeds(tx: Transaction): Promise<void> {
   await tx.run(query.deleteFrom("job_needs").where("id", "not in", needed));
 }
 
-export async function kindOf(reader: Reader, job: { seq: number; needs: number | null; attempts: number }): Promise<string> {
-  return kindWith(job.needs, job.attempts === 0 ? [] : (await triedRunners(reader, job.seq)).get(job.seq));
+export async function findKind(reader: Reader, job: { seq: number; needs: number | null; attempts: number }): Promise<string> {
+  return formatKind(job.needs, job.attempts === 0 ? [] : (await findTriedRunners(reader, job.seq)).get(job.seq));
 }
 
-export function kindWith(needs: number | null, tried: readonly string[] = []): string {
+export function formatKind(needs: number | null, tried: readonly string[] = []): string {
   return `${needs ?? ""}|${tried.join(",")}`;
 }
 
-/** Where waiting jobs were tried before, by the jobs' numbers: of one job, or of all. */
-export async function triedRunners(reader: Reader, seq?: number): Promise<ReadonlyMap<number, string[]>> {
-  const ended = query.selectFrom("attempts").select(["job_seq", "runner"]).distinct().where("ended_at", "is not", null);
-  const waiting = sql<number>`(select seq from jobs where state in ('pending', 'in_progress') and state = 'pending' and attempts > 0)`;
-  const tried = new Map<number, string[]>();
+/** The runners that tried a waiting job before, by the job's number. Without `seq`, for all jobs. */
+export async function findTriedRunners(reader: Reader, seq?: number): Promise<ReadonlyMap<number, string[]>> {
+  const endedAttempts = query.selectFrom("attempts").select(["job_seq", "runner"]).distinct().where("ended_at", "is not", null);
+  const waitingSeqs = sql<number>`(select seq from jobs where state in ('pending', 'in_progress') and state = 'pending' and attempts > 0)`;
+  const triedBySeq = new Map<number, string[]>();
   for (const { job_seq, runner } of await reader.rows(
-    ended.where("job_seq", "in", seq === undefined ? waiting : reader.dialect.numbers([seq])),
+    endedAttempts.where("job_seq", "in", seq === undefined ? waitingSeqs : reader.dialect.numbers([seq])),
   ))
-    tried.set(job_seq, [...(tried.get(job_seq) ?? []), runner]);
-  return tried;
+    triedBySeq.set(job_seq, [...(triedBySeq.get(job_seq) ?? []), runner]);
+  return triedBySeq;
 }
 
-export function readKind(kind: string) {
+export function parseKind(kind: string) {
   const [needs = "", tried = ""] = kind.split("|");
   return { needs: needs === "" ? null : Number(needs), tried: tried.split(",").filter(Boolean) };
 }
 
-function inWords(state: Exclude<JobWaits["state"], "queued">, labels: readonly string[]): string {
+function describeState(state: Exclude<JobWaits["state"], "queued">, labels: readonly string[]): string {
   const names = labels.slice(0, 5).join(", ");
   if (state === "none") return "No runner has what this job needs any more. The operator can add one.";
   if (state === "checking") return `Waits for ${names}, which has not responded yet.`;

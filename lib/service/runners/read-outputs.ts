@@ -1,4 +1,4 @@
-import { readStatus } from "@/lib/comfyui/client";
+import { parseStatus } from "@/lib/comfyui/client";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, type JsonObject, objectOf, textOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
@@ -16,13 +16,13 @@ const MAX_NAME_LENGTH = 1000;
 const MAX_MESSAGE_LENGTH = 10_000;
 const MAX_TRACEBACK_LENGTH = 64 * 1024;
 const MAX_INPUTS_LENGTH = 256 * 1024;
-/** For all texts together; the rest is dropped. */
+/** For all texts together. The rest is dropped. */
 const MAX_TEXT_LENGTH = 4 * 1024 ** 2;
 
 export function readEnding(entry: unknown): Ending | undefined {
   const { status, outputs } = objectOf(entry) ?? {};
   if (!isObject(outputs)) return undefined;
-  const { word, error, isInterrupted } = readStatus(status);
+  const { word, error, isInterrupted } = parseStatus(status);
   if (error) return { kind: "error", error: boundError(executionErrorSchema.parse(error)) };
   if (isInterrupted) return { kind: "interrupted" };
   return word === "success" ? { kind: "success" } : undefined;
@@ -32,13 +32,13 @@ function boundError(error: ExecutionError): ExecutionError {
   const { node_id, node_type, exception_type, exception_message, traceback, current_inputs, current_outputs } = error;
   let remainingLength = MAX_TRACEBACK_LENGTH;
   return {
-    node_id: node_id && cut(node_id, MAX_NAME_LENGTH),
-    node_type: node_type && cut(node_type, MAX_NAME_LENGTH),
-    exception_type: cut(exception_type, MAX_NAME_LENGTH),
-    exception_message: cut(exception_message, MAX_MESSAGE_LENGTH),
+    node_id: node_id && shorten(node_id, MAX_NAME_LENGTH),
+    node_type: node_type && shorten(node_type, MAX_NAME_LENGTH),
+    exception_type: shorten(exception_type, MAX_NAME_LENGTH),
+    exception_message: shorten(exception_message, MAX_MESSAGE_LENGTH),
     // The last lines contain the location of the error.
     traceback: traceback
-      .map((line) => cut(line, MAX_MESSAGE_LENGTH))
+      .map((line) => shorten(line, MAX_MESSAGE_LENGTH))
       .reverse()
       .filter((line) => (remainingLength -= line.length + 1) > 0)
       .reverse(),
@@ -47,52 +47,52 @@ function boundError(error: ExecutionError): ExecutionError {
   };
 }
 
-function cut(text: string, maxLength: number): string {
+function shorten(text: string, maxLength: number): string {
   return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
 }
 
-/** Outputs by node of the graph. A node that the runner expanded gets the outputs of its expansion. Others are dropped. */
-export function outputsByNode(entry: unknown, graph: Graph): ReadonlyMap<string, JsonObject> {
-  const outputsOfNodes = new Map<string, Map<string, unknown>>();
+/** Outputs by node of the graph. Outputs of a runner's expansion belong to the expanded node. Others are dropped. */
+export function groupOutputs(entry: unknown, graph: Graph): ReadonlyMap<string, JsonObject> {
+  const outputsByNode = new Map<string, Map<string, unknown>>();
   const { meta, outputs } = objectOf(entry) ?? {};
   for (const [id, output] of Object.entries(objectOf(outputs) ?? {})) {
     const nodeId = Object.hasOwn(graph, id) ? id : textOf(objectOf(own(objectOf(meta), id))?.display_node);
     if (nodeId === undefined || !Object.hasOwn(graph, nodeId) || !isObject(output)) continue;
-    const keys = outputsOfNodes.get(nodeId) ?? new Map<string, unknown>();
-    outputsOfNodes.set(nodeId, keys);
+    const keys = outputsByNode.get(nodeId) ?? new Map<string, unknown>();
+    outputsByNode.set(nodeId, keys);
     for (const [key, items] of Object.entries(output)) {
-      const before = keys.get(key);
-      if (Array.isArray(before) && Array.isArray(items)) for (const item of items) before.push(item);
+      const previousItems = keys.get(key);
+      if (Array.isArray(previousItems) && Array.isArray(items)) for (const item of items) previousItems.push(item);
       else keys.set(key, Array.isArray(items) ? [...items] : items);
     }
   }
-  return new Map([...outputsOfNodes].map(([nodeId, keys]) => [nodeId, Object.fromEntries(keys)]));
+  return new Map([...outputsByNode].map(([nodeId, keys]) => [nodeId, Object.fromEntries(keys)]));
 }
 
 /** Outputs by node, without nodes that have none. The limits apply to all nodes together. */
 export function readOutputs(byNode: ReadonlyMap<string, JsonObject>): ReadonlyMap<string, NodeOutputs> {
   const outputsById = new Map<string, NodeOutputs>();
-  let [files, room] = [0, MAX_TEXT_LENGTH];
+  let [files, remainingLength] = [0, MAX_TEXT_LENGTH];
   for (const [nodeId, output] of byNode) {
     const outputs: NodeOutputs = { files: [] };
     for (const [key, items] of Object.entries(output)) {
       if (!Array.isArray(items)) continue;
       const others: unknown[] = [];
-      const named = new Set<string>();
+      const seenFiles = new Set<string>();
       for (const [index, item] of items.entries()) {
         const file = toFile(item);
         if (file) {
           const name = `${file.type} ${file.subfolder} ${file.filename}`;
-          if (files < MAX_FILES && !named.has(name)) {
+          if (files < MAX_FILES && !seenFiles.has(name)) {
             outputs.files.push({ ...file, nodeId, key, index });
             files += 1;
           }
-          named.add(name);
+          seenFiles.add(name);
         } else if (item !== null) others.push(item);
       }
       if (others.length === 0) continue;
-      room -= writeExactJson(others).length;
-      if (room < 0) continue;
+      remainingLength -= writeExactJson(others).length;
+      if (remainingLength < 0) continue;
       if (key === "text" && others.every((other) => typeof other === "string")) outputs.texts = others;
       else outputs.others = { ...outputs.others, [key]: others };
     }

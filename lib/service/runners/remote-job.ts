@@ -1,5 +1,5 @@
-import { clientOf, type QueueItem, removeFromServer } from "@/lib/comfyui/client";
-import { type ComfyServer, comfyServer, type ExchangeFailure } from "@/lib/comfyui/http";
+import { getClient, type QueueItem, removeFromServer } from "@/lib/comfyui/client";
+import { type ComfyServer, createComfyServer, type ExchangeFailure } from "@/lib/comfyui/http";
 import { type Traffic } from "@/lib/comfyui/socket";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { isStoreAway } from "@/lib/shared/error-codes";
@@ -7,12 +7,12 @@ import { type NodeLibrary } from "../nodes/definition";
 import { type RunEvent, type RunOutcome } from "../nodes/run";
 import { type ServiceLog } from "../options";
 import { type Database, retry } from "../store/database";
-import { type Attempt, openClients } from "./attempts";
+import { type Attempt, findOpenClients } from "./attempts";
 
 export type RemoteLimits = {
   leaseMs: number;
   unresponsiveMs: number;
-  /** How often the runner is polled about a job; it also reports by itself. */
+  /** The interval for polling the runner about a job. The runner also sends messages. */
   pollMs: number;
   maxFileBytes: number;
 };
@@ -20,9 +20,9 @@ export type RemoteLimits = {
 export type RemoteParts = { database: Database; limits: RemoteLimits; now: () => number; log: ServiceLog };
 
 /** `name`: the name in the graph, possibly with an annotation such as " [output]". */
-export type Input = { name: string; hash: string; mediaType: string; size: number; path: string };
+export type RemoteInput = { name: string; hash: string; mediaType: string; size: number; path: string };
 
-export type Order = {
+export type RemoteOrder = {
   jobId: string;
   userId: number;
   attempt: Attempt;
@@ -32,40 +32,40 @@ export type Order = {
   outputs: string[];
   nodesTotal: number;
   extraData: Record<string, unknown>;
-  inputs: readonly Input[];
+  inputs: readonly RemoteInput[];
   library: NodeLibrary;
   outputDir: string;
   isFreeElsewhere: () => Promise<boolean>;
-  /** The runner's queue has other clients' jobs: it gets no job for a moment if another runner is free. */
+  /** The runner's queue has other clients' jobs, so it gets no job for a moment if another runner is free. */
   reportBusy: () => void;
   isGone: () => Promise<boolean>;
-  /** Records a problem with the runner. It gets no other job before it is checked or someone resumes it. */
+  /** Records a problem with the runner, which gets no other job until it is checked or resumed. */
   reportProblem: (failure: ExchangeFailure) => void;
   traffic: Traffic;
 };
 
 /** `signal`: aborts when this process stops following the attempt. `server`: the runner's client, aborted by `signal`. */
-export type RemoteJob = RemoteParts & Order & { on: (event: RunEvent) => void; signal: AbortSignal; server: ComfyServer };
+export type RemoteJob = RemoteParts & RemoteOrder & { on: (event: RunEvent) => void; signal: AbortSignal; server: ComfyServer };
 
-export const stale: RunOutcome = { kind: "stale" };
+export const staleOutcome: RunOutcome = { kind: "stale" };
 
-/** The job is tried again, elsewhere or here. `counts`: this attempt is one of the few that it has. */
+/** The job is retried on any runner. `counts`: whether this attempt counts towards the limit. */
 export function lostOutcome(reason: string, counts = true): RunOutcome {
   return { kind: "lost", reason, counts };
 }
 
 export async function shouldGoElsewhere(job: RemoteJob, items: readonly QueueItem[]): Promise<boolean> {
   if (items.length === 0 || !(await job.isFreeElsewhere())) return false;
-  const own = await openClients(job.database, job.runner.id);
-  if (items.every((item) => own.has(clientOf(item) ?? ""))) return false;
+  const ownClients = await findOpenClients(job.database, job.runner.id);
+  if (items.every((item) => ownClients.has(getClient(item) ?? ""))) return false;
   job.reportBusy();
   return true;
 }
 
 export const removeFromRunner = ({ runner, attempt }: RemoteJob, promptId: string) =>
-  removeFromServer(comfyServer(runner.address), { promptId, clientId: attempt.clientId });
+  removeFromServer(createComfyServer(runner.address), { promptId, clientId: attempt.clientId });
 
-/** Retries while the database is unavailable: the runner continues with the job all the same. */
+/** Retries while the database is unavailable, because the runner continues with the job. */
 export function retryUntilDeadline<T>({ limits, signal }: RemoteJob, work: () => Promise<T>): Promise<T> {
   return retry(work, isStoreAway, { pauseMs: limits.pollMs, signal });
 }

@@ -1,26 +1,26 @@
 // One attempt at a job on a runner: submits it once and watches it until it ends or is lost.
 
 import { findEnded, findJob, type JobLocation } from "@/lib/comfyui/client";
-import { comfyServer, type ExchangeFailure, limitExceededFailure } from "@/lib/comfyui/http";
+import { createComfyServer, createLimitFailure, type ExchangeFailure } from "@/lib/comfyui/http";
 import { sleep } from "@/lib/shared/async";
 import { ok } from "@/lib/shared/result";
-import { errorAround, type RunEvent, type RunOutcome } from "../nodes/run";
+import { createServiceError, type RunEvent, type RunOutcome } from "../nodes/run";
 import { type Run } from "../nodes/runner";
 import { CACHE_CLEARED, isCurrent, wasCacheCleared } from "./attempts";
 import { fetchOutputs } from "./fetch-outputs";
 import { type Ending, readEnding } from "./read-outputs";
 import {
   lostOutcome,
-  type Order,
   type RemoteJob,
+  type RemoteOrder,
   type RemoteParts,
   removeFromRunner,
   retryUntilDeadline,
   shouldGoElsewhere,
-  stale,
+  staleOutcome,
 } from "./remote-job";
 import { type JobListener, listenToRunner } from "./report-events";
-import { submitToRunner, withUserNames } from "./submit-to-runner";
+import { replaceRemoteNames, submitToRunner } from "./submit-to-runner";
 
 type WatchOptions = {
   promptId: string;
@@ -36,8 +36,8 @@ async function watchJob(
 ): Promise<RunOutcome> {
   const { limits, now, runner, signal } = job;
   const poll = createPoller(job, promptId, listening);
-  const isInterrupted = interrupterOf(job, promptId);
-  let seenMs = now();
+  const interrupt = createInterrupter(job, promptId);
+  let lastSeenMs = now();
   let beganMs = now();
   for (;;) {
     if (await retryUntilDeadline(job, job.isGone)) {
@@ -47,17 +47,17 @@ async function watchJob(
     const location = await poll();
     signal.throwIfAborted();
     if (location.kind === "runs" || location.kind === "ended") job.on({ kind: "begun" });
-    if (location.kind === "ended") return finish(job, location.entry, outputs);
+    if (location.kind === "ended") return finishJob(job, location.entry, outputs);
     if (location.kind === "missing") return lostOutcome(`${runner.label} has forgotten the job.`);
     if (location.kind === "unreachable") {
       const { code, message } = location.failure;
       const isOver = code === "over_limits";
-      if (isOver || now() - seenMs > limits.leaseMs) {
+      if (isOver || now() - lastSeenMs > limits.leaseMs) {
         job.reportProblem(location.failure);
         return lostOutcome(`${runner.label}${isOver ? "" : ` was out of reach for ${Math.round(limits.leaseMs / 1000)} s`}: ${message}`);
       }
     } else {
-      seenMs = now();
+      lastSeenMs = now();
       if (location.kind === "waits") {
         beganMs = now();
         job.on({ kind: "queued", runner: runner.label, ahead: location.ahead.length });
@@ -66,10 +66,10 @@ async function watchJob(
       }
       if (!(await retryUntilDeadline(job, () => isCurrent(job.database, job.attempt)))) {
         await removeFromRunner(job, promptId);
-        return stale;
+        return staleOutcome;
       }
       const quietMs = now() - Math.max(lastReportMs(), beganMs);
-      if (location.kind === "runs" && quietMs > limits.unresponsiveMs && (await isInterrupted()))
+      if (location.kind === "runs" && quietMs > limits.unresponsiveMs && (await interrupt()))
         return lostOutcome(`${runner.label} said nothing of the job for ${Math.round(quietMs / 1000)} s while it ran.`);
     }
     await pause();
@@ -82,21 +82,21 @@ const POLLS_PER_QUEUE_REQUEST = 10;
 function createPoller({ server, attempt: { clientId } }: RemoteJob, promptId: string, { connection, queueVersion }: JobListener) {
   let previous: { location: JobLocation<ExchangeFailure>; connection: number; version: string; polls: number } | undefined;
   return async (): Promise<JobLocation<ExchangeFailure>> => {
-    const now = { connection: connection(), version: queueVersion() };
-    const isSame = previous?.connection === now.connection && (previous?.location.kind === "runs" || previous?.version === now.version);
+    const state = { connection: connection(), version: queueVersion() };
+    const isSame = previous?.connection === state.connection && (previous?.location.kind === "runs" || previous?.version === state.version);
     if (previous && isSame && previous.polls < POLLS_PER_QUEUE_REQUEST) {
       previous.polls += 1;
       const jobLocation = await findEnded(server, { promptId });
       return jobLocation.kind === "missing" ? previous.location : jobLocation;
     }
     const location = await findJob(server, { promptId, clientId });
-    const isThere = location.kind === "runs" || location.kind === "waits";
-    previous = isThere && now.connection !== undefined ? { ...now, connection: now.connection, location, polls: 1 } : undefined;
+    const isAtRunner = location.kind === "runs" || location.kind === "waits";
+    previous = isAtRunner && state.connection !== undefined ? { ...state, connection: state.connection, location, polls: 1 } : undefined;
     return location;
   };
 }
 
-function interrupterOf(job: RemoteJob, promptId: string): () => Promise<boolean> {
+function createInterrupter(job: RemoteJob, promptId: string): () => Promise<boolean> {
   const { limits, now, server, attempt } = job;
   let firstMs: number | undefined;
   return async () => {
@@ -107,27 +107,27 @@ function interrupterOf(job: RemoteJob, promptId: string): () => Promise<boolean>
   };
 }
 
-async function finish(job: RemoteJob, entry: unknown, outputs: WatchOptions["outputs"]): Promise<RunOutcome> {
+async function finishJob(job: RemoteJob, entry: unknown, outputs: WatchOptions["outputs"]): Promise<RunOutcome> {
   const { runner } = job;
   const ending = readEnding(entry);
   if (!ending) return lostOutcome(`${runner.label} reported the job's outcome in an unreadable form.`);
-  // The runner waits for its next job meanwhile: this only reads, since a commit takes longer.
-  if (!(await retryUntilDeadline(job, () => isCurrent(job.database, job.attempt)))) return stale;
+  // Only reads, because the runner waits for its next job meanwhile and a commit would take longer.
+  if (!(await retryUntilDeadline(job, () => isCurrent(job.database, job.attempt)))) return staleOutcome;
   const problem = await outputs.rest(entry);
   // A failed job keeps the outputs that could be fetched.
   if (problem && ending.kind === "success") {
-    if (problem.status === 404) return missingFile(job);
+    if (problem.status === 404) return handleMissingFile(job);
     return problem.error ? { kind: "error", error: problem.error } : lostOutcome(`${runner.label}: ${problem.message}`);
   }
-  return toOutcome(ending, job);
+  return toRunOutcome(ending, job);
 }
 
 /** The runner's output folder was cleaned while its cache still lists the files. POST /free clears the cache for one more run. */
-async function missingFile(job: RemoteJob): Promise<RunOutcome> {
+async function handleMissingFile(job: RemoteJob): Promise<RunOutcome> {
   const { runner, attempt, server } = job;
   if (await retryUntilDeadline(job, () => wasCacheCleared(job.database, attempt.seq))) {
     const message = `${runner.label} reports output files that it does not have, also after its cache was cleared. Check its output folder.`;
-    return { kind: "error", error: errorAround("OutputMissing", message) };
+    return { kind: "error", error: createServiceError("OutputMissing", message) };
   }
   const freed = await server.free({ unload_models: true, free_memory: true });
   return lostOutcome(
@@ -135,66 +135,66 @@ async function missingFile(job: RemoteJob): Promise<RunOutcome> {
   );
 }
 
-function toOutcome(ending: Ending, { runner, inputs, graph }: RemoteJob): RunOutcome {
+function toRunOutcome(ending: Ending, { runner, inputs, graph }: RemoteJob): RunOutcome {
   if (ending.kind === "success") return { kind: "success" };
   if (ending.kind === "interrupted")
-    return { kind: "error", error: errorAround("Interrupted", `The job was interrupted on ${runner.label} by another client.`) };
-  const { node_id, current_outputs, ...error } = withUserNames(ending.error, inputs);
-  const isOwn = (id: unknown) => typeof id === "string" && Object.hasOwn(graph, id);
+    return { kind: "error", error: createServiceError("Interrupted", `The job was interrupted on ${runner.label} by another client.`) };
+  const { node_id, current_outputs, ...error } = replaceRemoteNames(ending.error, inputs);
+  const isGraphNode = (id: unknown) => typeof id === "string" && Object.hasOwn(graph, id);
   return {
     kind: "error",
     error: {
       ...error,
-      ...(isOwn(node_id) && { node_id }),
-      current_outputs: Array.isArray(current_outputs) ? current_outputs.filter(isOwn) : current_outputs,
+      ...(isGraphNode(node_id) && { node_id }),
+      current_outputs: Array.isArray(current_outputs) ? current_outputs.filter(isGraphNode) : current_outputs,
     },
   };
 }
 
-export function runRemotely(parts: RemoteParts, order: Order, on: (event: RunEvent) => void): Run & { leave(): void } {
+export function runRemotely(parts: RemoteParts, order: RemoteOrder, on: (event: RunEvent) => void): Run & { leave(): void } {
   const aborter = new AbortController();
   let isOver = false;
   let settleEarly: (outcome: RunOutcome) => void = () => undefined;
-  const early = new Promise<RunOutcome>((resolve) => (settleEarly = resolve));
+  const earlyOutcome = new Promise<RunOutcome>((resolve) => (settleEarly = resolve));
   const report = (event: RunEvent) => {
     if (!isOver) on(event);
   };
   /** rounds.ts removes the job from the runner. */
-  const exceeded = (message: string) => {
-    order.reportProblem(limitExceededFailure(message));
-    end(lostOutcome(`${order.runner.label}: ${message}`));
+  const endOverLimits = (message: string) => {
+    order.reportProblem(createLimitFailure(message));
+    endEarly(lostOutcome(`${order.runner.label}: ${message}`));
   };
-  const server = comfyServer(order.runner.address, aborter.signal);
+  const server = createComfyServer(order.runner.address, aborter.signal);
   const job: RemoteJob = { ...parts, ...order, on: report, signal: aborter.signal, server };
-  const work = attempt(job, exceeded).catch((error: unknown): RunOutcome => {
+  const work = runAttempt(job, endOverLimits).catch((error: unknown): RunOutcome => {
     if (aborter.signal.aborted) return { kind: "left" };
     const { jobId, attempt, runner } = order;
     parts.log.error({ err: error, job: jobId, attempt: attempt.number, runner: runner.label }, "runner attempt failed");
     return lostOutcome("The service failed to follow the job there.");
   });
-  const end = (outcome: RunOutcome) => {
+  const endEarly = (outcome: RunOutcome) => {
     settleEarly(outcome);
     aborter.abort();
   };
-  const done = Promise.race([work, early]).then((outcome) => {
+  const done = Promise.race([work, earlyOutcome]).then((outcome) => {
     isOver = true;
     return outcome;
   });
   return {
     done,
     // The cancel stores the attempt as lost, and rounds.ts removes the job from the runner.
-    cancel: () => end({ kind: "cancelled" }),
-    leave: () => end({ kind: "left" }),
+    cancel: () => endEarly({ kind: "cancelled" }),
+    leave: () => endEarly({ kind: "left" }),
   };
 }
 
-async function attempt(job: RemoteJob, exceeded: (message: string) => void): Promise<RunOutcome> {
-  const { runner, attempt: own, graph, nodesTotal, limits, now, on, signal, traffic } = job;
+async function runAttempt(job: RemoteJob, exceeded: (message: string) => void): Promise<RunOutcome> {
+  const { runner, attempt: ownAttempt, graph, nodesTotal, limits, now, on, signal, traffic } = job;
   const pause = createPause();
   let lastReportMs = now();
-  const listening = listenToRunner(
-    { address: runner.address, clientId: own.clientId, traffic },
-    { promptId: own.promptId, graph, nodesTotal },
+  const jobListener = listenToRunner(
+    { address: runner.address, clientId: ownAttempt.clientId, traffic },
+    { promptId: ownAttempt.promptId, graph, nodesTotal },
     {
       reported: () => (lastReportMs = now()),
       executed: (nodeId, output) => outputs.executed(nodeId, output),
@@ -203,20 +203,20 @@ async function attempt(job: RemoteJob, exceeded: (message: string) => void): Pro
       on,
     },
   );
-  const outputs = fetchOutputs(job, listening.timesOf);
-  signal.addEventListener("abort", () => listening.stop(), { once: true });
+  const outputs = fetchOutputs(job, jobListener.timesOf);
+  signal.addEventListener("abort", () => jobListener.stop(), { once: true });
   try {
-    const submitted = job.isResumed ? ok(own.promptId) : await submitToRunner(job, listening);
+    const submitted = job.isResumed ? ok(ownAttempt.promptId) : await submitToRunner(job, jobListener);
     if (!submitted.ok) return submitted.failure;
     return await watchJob(job, {
       promptId: submitted.value,
-      jobListener: listening,
+      jobListener: jobListener,
       outputs,
       lastReportMs: () => lastReportMs,
       pause: () => pause.within(limits.pollMs, signal),
     });
   } finally {
-    listening.stop();
+    jobListener.stop();
   }
 }
 

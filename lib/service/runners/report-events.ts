@@ -1,4 +1,4 @@
-// Converts a runner's messages to run events. They only add progress: the outcome is read from the history.
+// Converts a runner's messages to run events. They only report progress. The outcome is read from the history.
 
 import { type ComfyMessage, followMessages, type Traffic } from "@/lib/comfyui/socket";
 import { type Graph } from "@/lib/contract/schemas/graph";
@@ -25,7 +25,7 @@ export function listenToRunner(
   let hasCached = false;
   let hasBegun = false;
   let queueChanges = 0;
-  const isOwn = (id: string | undefined): id is string => id !== undefined && Object.hasOwn(job.graph, id);
+  const isGraphNode = (id: string | undefined): id is string => id !== undefined && Object.hasOwn(job.graph, id);
 
   function endNode(nodeId: string, time: { startMs: number; endMs: number; cached: boolean }): void {
     times.set(nodeId, time);
@@ -38,8 +38,8 @@ export function listenToRunner(
   }
 
   function reportCached(names: readonly string[]): void {
-    const named = new Set(names);
-    const nodeIds = Object.keys(job.graph).filter((id) => named.has(id) && !times.has(id));
+    const cachedIds = new Set(names);
+    const nodeIds = Object.keys(job.graph).filter((id) => cachedIds.has(id) && !times.has(id));
     if (nodeIds.length === 0 && hasCached) return;
     hasCached = true;
     const at = Date.now();
@@ -54,7 +54,7 @@ export function listenToRunner(
     if (!hasBegun) on({ kind: "begun" });
     hasBegun = true;
     // Prefers the display node, if it is in the graph.
-    const nodeId = [displayNode, node].find(isOwn);
+    const nodeId = [displayNode, node].find(isGraphNode);
     if (type === "execution_cached") reportCached(nodes);
     else if (type === "executing" && nodeId === undefined) endRunningNode();
     else if (type === "executing" && nodeId !== undefined && runningNode?.nodeId !== nodeId) {
@@ -65,8 +65,8 @@ export function listenToRunner(
       const currentNode = nodeId ?? runningNode?.nodeId;
       if (currentNode === undefined || step === undefined || !steps) return;
       on({ kind: "progress", nodesDone: times.size, nodesTotal: job.nodesTotal, currentNode, step, steps });
-    } else if (type === "executed" && isOwn(node)) {
-      // Uses the node's own id, as the history does. Outputs of nodes that are not in the graph are fetched at the end.
+    } else if (type === "executed" && isGraphNode(node)) {
+      // Uses the node's own id, as the history does. Outputs of other nodes are fetched at the end.
       executed(node, output);
     } else if (type === "execution_success") endRunningNode();
     if (isLast || isEnd) ended();

@@ -1,7 +1,7 @@
 // Checks runners, reads their catalogues, and removes lost attempts from them.
 
 import { removeFromServer } from "@/lib/comfyui/client";
-import { comfyServer } from "@/lib/comfyui/http";
+import { createComfyServer } from "@/lib/comfyui/http";
 import { type Chore } from "../housekeeping";
 import { type ServiceLog } from "../options";
 import { type Database, type Transaction } from "../store/database";
@@ -19,16 +19,16 @@ import {
 } from "./store";
 
 /** Models may be added to a runner while it runs. */
-const CATALOGUE_MS = 300_000;
-const FOREIGN_MS = 500;
+const CATALOGUE_INTERVAL_MS = 300_000;
+const FOREIGN_INTERVAL_MS = 500;
 
-/** `signal`: the service stops, and no longer waits for runners. */
+/** `signal` aborts when the service stops. */
 type Stores = {
   database: Database;
   now: () => number;
   log: ServiceLog;
   checkMs: number;
-  /** `changed`: something was found, and other processes are notified. `changedElsewhere`: another process changed something. */
+  /** `changed` also notifies other processes. `changedElsewhere`: another process changed something. */
   changed: () => Promise<void>;
   changedElsewhere: () => Promise<void>;
   signal: AbortSignal;
@@ -38,10 +38,10 @@ export function createRunnerChores(stores: Stores): Chore[] {
   const { database, checkMs, changedElsewhere } = stores;
   let commits: number | undefined;
   return [
-    { name: "runners", everyMs: checkMs, isShared: true, round: () => checkAll(stores) },
+    { name: "runners", everyMs: checkMs, isShared: true, round: () => checkRunners(stores) },
     {
       name: "runners of other processes",
-      everyMs: FOREIGN_MS,
+      everyMs: FOREIGN_INTERVAL_MS,
       round: async () => {
         const latest = await database.foreignCommits();
         if (latest === commits) return;
@@ -52,35 +52,38 @@ export function createRunnerChores(stores: Stores): Chore[] {
   ];
 }
 
-async function checkAll(stores: Stores): Promise<void> {
+async function checkRunners(stores: Stores): Promise<void> {
   const { database, changed, signal } = stores;
-  const all = await readRunners(database);
-  const others = all.filter(({ address }) => address !== null);
-  await Promise.all(others.filter((row) => !isOverLimits(row)).map((row) => checkOne(stores, row)));
-  await clearAll(stores, others);
-  // The built-in runner drains too, also where it is the only one.
-  if (signal.aborted || (others.length === 0 && !all.some(({ mode }) => mode === "draining"))) return;
+  const runnerRows = await readRunners(database);
+  const remoteRunners = runnerRows.filter(({ address }) => address !== null);
+  await Promise.all(remoteRunners.filter((row) => !isOverLimits(row)).map((row) => checkRunnerRow(stores, row)));
+  await clearLostAttempts(stores, remoteRunners);
+  // The built-in runner can drain too, even if it is the only one.
+  if (signal.aborted || (remoteRunners.length === 0 && !runnerRows.some(({ mode }) => mode === "draining"))) return;
   await database.commit(settleDraining);
   await changed();
 }
 
-async function checkOne({ database, now, log, signal }: Stores, row: RunnerRow): Promise<void> {
-  const server = comfyServer(row.address ?? "", signal);
+async function checkRunnerRow({ database, now, log, signal }: Stores, row: RunnerRow): Promise<void> {
+  const server = createComfyServer(row.address ?? "", signal);
   const health = await readHealth(server);
   if (signal.aborted) return;
   if (!health.ok) {
     const { code, message } = health.failure;
     if (row.problem === null) log.warn({ runner: row.label, code, reason: message }, "runner check failed");
     return database.commit(async (tx) => {
-      if (await isStillThere(tx, row)) await storeProblem(tx, row.id, { code, message }, now());
+      if (await isUnchanged(tx, row)) await storeProblem(tx, row.id, { code, message }, now());
     });
   }
   const isDue =
-    row.problem !== null || row.catalogue_at === null || now() - row.catalogue_at > CATALOGUE_MS || row.version !== health.value.version;
+    row.problem !== null ||
+    row.catalogue_at === null ||
+    now() - row.catalogue_at > CATALOGUE_INTERVAL_MS ||
+    row.version !== health.value.version;
   const catalogue = isDue ? await server.catalogue() : undefined;
   if (signal.aborted) return;
   await database.commit(async (tx) => {
-    if (!(await isStillThere(tx, row))) return;
+    if (!(await isUnchanged(tx, row))) return;
     if (catalogue?.ok) {
       const facts = { ...health.value, classes: Object.keys(catalogue.value).length };
       await storeCheckedRunner(tx, row.id, { facts, catalogue: catalogue.value }, now());
@@ -90,18 +93,18 @@ async function checkOne({ database, now, log, signal }: Stores, row: RunnerRow):
 }
 
 /** The runner may have been removed, disabled or changed since the request. */
-async function isStillThere(tx: Transaction, { id, address }: RunnerRow): Promise<boolean> {
+async function isUnchanged(tx: Transaction, { id, address }: RunnerRow): Promise<boolean> {
   const row = await readRunner(tx, id);
   return row?.address === address && !isOverLimits(row);
 }
 
-const ARRIVES_WITHIN_MS = 2000;
+const MAX_ARRIVAL_MS = 2000;
 
-async function clearAll({ database, now, signal }: Stores, runners: readonly RunnerRow[]): Promise<void> {
+async function clearLostAttempts({ database, now, signal }: Stores, runners: readonly RunnerRow[]): Promise<void> {
   for (const { id, address } of runners) {
-    for (const attempt of await findLostAttempts(database, id, now() - ARRIVES_WITHIN_MS)) {
+    for (const attempt of await findLostAttempts(database, id, now() - MAX_ARRIVAL_MS)) {
       const prompt = { promptId: attempt.prompt_id, clientId: attempt.client_id };
-      if (address === null || signal.aborted || !(await removeFromServer(comfyServer(address, signal), prompt))) break;
+      if (address === null || signal.aborted || !(await removeFromServer(createComfyServer(address, signal), prompt))) break;
       await database.commit((tx) => markCleared(tx, attempt));
     }
   }

@@ -1,4 +1,4 @@
-// Stores runners. The table is the source of truth: a command may change it while the service runs.
+// Stores runners. Always reads the table, because a command may change it while the service runs.
 
 import { createHash, randomUUID } from "node:crypto";
 import { type RawBuilder, type Selectable, sql } from "kysely";
@@ -20,17 +20,17 @@ import { type Database, query, type Reader, type Transaction } from "../store/da
 import { type RunnerRow as RunnerColumns } from "../store/schema";
 import { isHandedOver } from "./attempts";
 import { type CheckedRunner, checkRunner } from "./check-runner";
-import { catalogueText } from "./libraries";
+import { formatCatalogue } from "./libraries";
 
 export type RunnerRow = Selectable<RunnerColumns>;
 
 type Stores = {
   database: Database;
   now: () => number;
-  /** Of the built-in runner; its slots at all processes that share the database. */
+  /** The built-in runner. Its slots are those of all processes that share the database. */
   builtIn: { slots: () => Promise<number>; classes: number };
   changed?: () => Promise<void>;
-  /** How long an address may take to answer, instead of the usual time. */
+  /** How long an address may take to respond, instead of the usual time. */
   answerMs?: number;
 };
 
@@ -56,7 +56,7 @@ export function createRunners({ database, now, builtIn, changed = async () => un
       address: row.address,
       tags: readList(row.tags, z.string()),
       slots: isBuiltIn ? await builtIn.slots() : row.slots,
-      state: stateOf(row),
+      state: getRunnerState(row),
       reason: code === null ? null : { code, message },
       version: row.version,
       devices: readList(row.devices, runnerDeviceSchema),
@@ -70,7 +70,7 @@ export function createRunners({ database, now, builtIn, changed = async () => un
     };
   }
 
-  const isTaken = async (reader: Reader, address: string) => (await readRunners(reader)).some((row) => row.address === address);
+  const isAddressTaken = async (reader: Reader, address: string) => (await readRunners(reader)).some((row) => row.address === address);
   const announceAndRead = async (id: string): Promise<Result<Runner, RunnerFailure>> => {
     await changed();
     const row = await readRunner(database, id);
@@ -79,80 +79,82 @@ export function createRunners({ database, now, builtIn, changed = async () => un
 
   return {
     async list() {
-      const all = await readRunners(database);
-      return Promise.all(all.sort((item, other) => Number(item.address !== null) - Number(other.address !== null)).map(toRunner));
+      const runnerRows = await readRunners(database);
+      return Promise.all(runnerRows.sort((item, other) => Number(item.address !== null) - Number(other.address !== null)).map(toRunner));
     },
 
     async check(address) {
-      const about = await checkRunner(address, answerMs);
-      return about.ok ? { ok: true, address: about.value.address, facts: about.value.facts } : { ok: false, ...about.failure };
+      const checkResult = await checkRunner(address, answerMs);
+      return checkResult.ok
+        ? { ok: true, address: checkResult.value.address, facts: checkResult.value.facts }
+        : { ok: false, ...checkResult.failure };
     },
 
     async add(newRunner: NewRunner) {
       const parsed = newRunnerSchema.safeParse(newRunner);
-      if (!parsed.success) return failed(invalid(parsed.error));
+      if (!parsed.success) return failed(createInvalid(parsed.error));
       const { address, label = new URL(address).host.slice(0, 60), tags, slots, keep } = parsed.data;
-      if (await isTaken(database, address)) return failed(addressTaken(address));
-      const about = await checkRunner(address, answerMs);
-      if (!about.ok && !keep) return failed(about.failure);
+      if (await isAddressTaken(database, address)) return failed(createAddressTaken(address));
+      const checkResult = await checkRunner(address, answerMs);
+      if (!checkResult.ok && !keep) return failed(checkResult.failure);
       const id = randomUUID();
       const isAdded = await database.commit(async (tx) => {
-        if (await isTaken(tx, address)) return false;
+        if (await isAddressTaken(tx, address)) return false;
         const values = { id, label, address, tags: writeExactJson(tags), slots, mode: "ready" as const, devices: "[]", created_at: now() };
         await tx.run(query.insertInto("runners").values(values));
-        if (about.ok) await storeCheckedRunner(tx, id, about.value, now());
-        else await storeProblem(tx, id, about.failure, now());
+        if (checkResult.ok) await storeCheckedRunner(tx, id, checkResult.value, now());
+        else await storeProblem(tx, id, checkResult.failure, now());
         return true;
       });
-      return isAdded ? announceAndRead(id) : failed(addressTaken(address));
+      return isAdded ? announceAndRead(id) : failed(createAddressTaken(address));
     },
 
     async change(id, change: RunnerChange) {
       const parsed = runnerChangeSchema.safeParse(change);
-      if (!parsed.success) return failed(invalid(parsed.error));
+      if (!parsed.success) return failed(createInvalid(parsed.error));
       const row = await readRunner(database, id);
       if (!row) return failed(notFound);
       const { label, address, tags, slots, state } = parsed.data;
-      if (row.address === null && (address !== undefined || slots !== undefined)) return failed(builtInIs);
+      if (row.address === null && (address !== undefined || slots !== undefined)) return failed(builtInFailure);
       const isMoved = address !== undefined && address !== row.address;
-      if (isMoved && (await isTaken(database, address))) return failed(addressTaken(address));
-      const about = isMoved ? await checkRunner(address, answerMs) : undefined;
-      if (about && !about.ok) return failed(about.failure);
-      const isKept = await database.commit(async (tx) => {
-        // Removed while the address was probed: reported below.
+      if (isMoved && (await isAddressTaken(database, address))) return failed(createAddressTaken(address));
+      const checkResult = isMoved ? await checkRunner(address, answerMs) : undefined;
+      if (checkResult && !checkResult.ok) return failed(checkResult.failure);
+      const isAccepted = await database.commit(async (tx) => {
+        // The runner was removed while its address was checked. This is reported below.
         if (!(await readRunner(tx, id))) return true;
-        if (isMoved && (await isTaken(tx, address))) return false;
+        if (isMoved && (await isAddressTaken(tx, address))) return false;
         const changes = {
           ...(label !== undefined && { label }),
           ...(address !== undefined && { address }),
           ...(tags !== undefined && { tags: writeExactJson(tags) }),
           ...(slots !== undefined && { slots }),
           ...(state !== undefined && { mode: state, mode_reason: null, failed_users: "[]" }),
-          // Checked again before it gets jobs.
+          // It is checked again before it gets jobs.
           ...((isMoved || state !== undefined) && isOverLimits(row) && { ...resetChecks, mode: state ?? "ready" }),
         };
         if (Object.keys(changes).length > 0) await tx.run(query.updateTable("runners").set(changes).where("id", "=", id));
-        if (about?.ok) await storeCheckedRunner(tx, id, about.value, now());
+        if (checkResult?.ok) await storeCheckedRunner(tx, id, checkResult.value, now());
         await settleDraining(tx);
         return true;
       });
-      return isKept || address === undefined ? announceAndRead(id) : failed(addressTaken(address));
+      return isAccepted || address === undefined ? announceAndRead(id) : failed(createAddressTaken(address));
     },
 
     async remove(id) {
-      if (id === BUILT_IN_RUNNER) return failed(builtInIs);
-      const removal = query.updateTable("runners").set({ removed_at: now() }).where("id", "=", id).where("removed_at", "is", null);
-      const removedRunner = await database.commit(async (tx) => {
+      if (id === BUILT_IN_RUNNER) return failed(builtInFailure);
+      const removeQuery = query.updateTable("runners").set({ removed_at: now() }).where("id", "=", id).where("removed_at", "is", null);
+      const removedCount = await database.commit(async (tx) => {
         await tx.run(query.deleteFrom("runner_catalogues").where("runner_id", "=", id));
-        return tx.run(removal);
+        return tx.run(removeQuery);
       });
       await changed();
-      return removedRunner > 0 ? ok(undefined) : failed(notFound);
+      return removedCount > 0 ? ok(undefined) : failed(notFound);
     },
   };
 }
 
-export function stateOf({ mode, problem, checked_at, address }: RunnerRow): Runner["state"] {
+export function getRunnerState({ mode, problem, checked_at, address }: RunnerRow): Runner["state"] {
   if (mode !== "ready" || address === null) return mode;
   return checked_at === null ? "checking" : problem === null ? "ready" : "unreachable";
 }
@@ -163,7 +165,7 @@ export async function storeCheckedRunner(
   { facts, catalogue }: Pick<CheckedRunner, "facts" | "catalogue">,
   at: number,
 ): Promise<void> {
-  const text = catalogueText(catalogue);
+  const text = formatCatalogue(catalogue);
   const hash = createHash("sha256").update(text).digest("hex");
   await storeFacts(tx, id, facts, at, { classes: facts.classes, catalogue_at: at });
   await tx.run(
@@ -195,7 +197,7 @@ const resetChecks = { mode_reason: null, problem: null, problem_message: null, c
 
 export const isOverLimits = ({ problem }: Pick<RunnerRow, "problem">): boolean => problem === "over_limits";
 
-/** Inside a commit. A runner that sends too much is disabled: its next response may do the same harm. */
+/** Inside a commit. A runner that sends too much is disabled, because its next response may be as large. */
 export async function storeProblem(
   tx: Transaction,
   id: string,
@@ -207,7 +209,7 @@ export async function storeProblem(
   await tx.run(query.updateTable("runners").set({ ...changes, ...mode }).where("id", "=", id)); // prettier-ignore
 }
 
-/** Inside a commit: pauses draining runners that have nothing left to do. */
+/** Inside a commit: pauses draining runners that have no jobs left. */
 export async function settleDraining(tx: Transaction): Promise<void> {
   const draining = query.selectFrom("runners").selectAll().where("mode", "=", "draining");
   for (const row of await tx.rows(draining))
@@ -216,18 +218,18 @@ export async function settleDraining(tx: Transaction): Promise<void> {
 
 type RunnerKey = Pick<RunnerRow, "id" | "address">;
 
-const countRunning = (reader: Reader, row: RunnerKey) => countThere(reader, row, sql<boolean>`state = 'in_progress'`);
+const countRunning = (reader: Reader, row: RunnerKey) => countJobs(reader, row, sql<boolean>`state = 'in_progress'`);
 
-const countHandedOver = (reader: Reader, row: RunnerKey) => countThere(reader, row, isHandedOver);
+const countHandedOver = (reader: Reader, row: RunnerKey) => countJobs(reader, row, isHandedOver);
 
-async function countThere(reader: Reader, { id, address }: RunnerKey, condition: RawBuilder<boolean>): Promise<number> {
-  const isThere = address === null ? sql<boolean>`runner is null` : sql<boolean>`runner = ${id}`;
+async function countJobs(reader: Reader, { id, address }: RunnerKey, condition: RawBuilder<boolean>): Promise<number> {
+  const isAtRunner = address === null ? sql<boolean>`runner is null` : sql<boolean>`runner = ${id}`;
   const running = query
     .selectFrom("jobs")
     .select(({ fn }) => fn.countAll<number>().as("n"))
     .where(sql<boolean>`state in ('pending', 'in_progress')`)
     .where(condition)
-    .where(isThere);
+    .where(isAtRunner);
   return (await reader.row(running))?.n ?? 0;
 }
 
@@ -236,13 +238,13 @@ function readList<T>(text: string, item: z.ZodType<T>): T[] {
 }
 
 const notFound: RunnerFailure = { code: "not_found", message: "There is no such runner." };
-const builtInIs: RunnerFailure = {
+const builtInFailure: RunnerFailure = {
   code: "built_in",
   message: "The built-in runner has no address and can be paused but not removed. LIGHTDESK_CONCURRENCY sets how many jobs it runs.",
 };
-const addressTaken = (address: string): RunnerFailure => ({ code: "taken", message: `Another runner has the address ${address}.` });
+const createAddressTaken = (address: string): RunnerFailure => ({ code: "taken", message: `Another runner has the address ${address}.` });
 
-function invalid(error: z.ZodError): RunnerFailure {
+function createInvalid(error: z.ZodError): RunnerFailure {
   const [issue] = error.issues;
   return { code: "invalid", message: `${issue?.path.join(".") ?? ""}: ${issue?.message ?? "not as it should be"}` };
 }

@@ -3,8 +3,8 @@
 import { openAsBlob } from "node:fs";
 import { extname } from "node:path/posix";
 import { FormData } from "undici";
-import { readableItems } from "@/lib/comfyui/client";
-import { type ExchangeFailure, invalidAnswer } from "@/lib/comfyui/http";
+import { selectReadable } from "@/lib/comfyui/client";
+import { createInvalidResponse, type ExchangeFailure } from "@/lib/comfyui/http";
 import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
@@ -12,31 +12,39 @@ import { type NodeError, type NodeErrors, nodeErrorSchema, nodeErrorsSchema } fr
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type OutputFile } from "@/lib/contract/views/outputs-view";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { extensionOf } from "../assets/media-type";
+import { getExtension } from "../assets/media-type";
 import { type NodeLibrary } from "../nodes/definition";
 import { mapFileTexts } from "../nodes/needs";
-import { errorAround, REFUSED, type RunOutcome } from "../nodes/run";
+import { createServiceError, REJECTED_TYPE, type RunOutcome } from "../nodes/run";
 import { storePromptId } from "./attempts";
-import { type Input, lostOutcome, type RemoteJob, removeFromRunner, retryUntilDeadline, shouldGoElsewhere, stale } from "./remote-job";
+import {
+  lostOutcome,
+  type RemoteInput,
+  type RemoteJob,
+  removeFromRunner,
+  retryUntilDeadline,
+  shouldGoElsewhere,
+  staleOutcome,
+} from "./remote-job";
 import { type JobListener } from "./report-events";
 
 const MAX_NODE_ERRORS = 50;
 const MAX_TEXT_LENGTH = 300;
 
-/** The job's id at the runner, or how the attempt has already ended. */
-export async function submitToRunner(job: RemoteJob, listening: JobListener): Promise<Result<string, RunOutcome>> {
+/** Returns the job's id at the runner, or the outcome if the attempt has already ended. */
+export async function submitToRunner(job: RemoteJob, jobListener: JobListener): Promise<Result<string, RunOutcome>> {
   const { runner, attempt, server } = job;
   if (await job.isFreeElsewhere()) {
     const queue = await server.queue();
-    if (queue.ok && (await shouldGoElsewhere(job, readableItems(queue.value.queue_running, queue.value.queue_pending))))
+    if (queue.ok && (await shouldGoElsewhere(job, selectReadable(queue.value.queue_running, queue.value.queue_pending))))
       return failed(lostOutcome(`${runner.label} is busy with the work of others.`, false));
   }
   const names = await sendInputs(job);
   if (!names.ok) return names;
-  // What the runner reports before that would be missed.
-  await listening.ready;
+  // Earlier messages of the runner would be missed.
+  await jobListener.ready;
   const result = await server.submit({
-    prompt: withRemoteNames(job.graph, job.library, names.value),
+    prompt: useRemoteNames(job.graph, job.library, names.value),
     client_id: attempt.clientId,
     prompt_id: attempt.promptId,
     extra_data: withSpellingsOf(job.extraData, { ...job.extraData, client_id: attempt.clientId }),
@@ -44,19 +52,19 @@ export async function submitToRunner(job: RemoteJob, listening: JobListener): Pr
   });
   if (!result.ok) {
     const { failure } = result;
-    if (failure.status === 400) return failed(refused(job, failure.body ?? ""));
-    // If it may have arrived, the runner's queue and history are checked.
-    return failure.wasSent ? ok(attempt.promptId) : failed(notSent(job, failure));
+    if (failure.status === 400) return failed(createRejected(job, failure.body ?? ""));
+    // The runner may have received the job, so its queue and history are checked.
+    return failure.wasSent ? ok(attempt.promptId) : failed(createNotSent(job, failure));
   }
   const promptId = textOf(objectOf(result.value)?.prompt_id);
   if (promptId === undefined || promptId.length > MAX_TEXT_LENGTH) return ok(attempt.promptId);
-  listening.setPromptId(promptId);
-  const isOwn = await retryUntilDeadline(job, () => job.database.commit((tx) => storePromptId(tx, attempt, promptId)));
-  if (!isOwn) {
+  jobListener.setPromptId(promptId);
+  const isCurrentAttempt = await retryUntilDeadline(job, () => job.database.commit((tx) => storePromptId(tx, attempt, promptId)));
+  if (!isCurrentAttempt) {
     await removeFromRunner(job, promptId);
-    return failed(stale);
+    return failed(staleOutcome);
   }
-  const { nodeErrors } = readRefusal(job, result.value);
+  const { nodeErrors } = parseRejection(job, result.value);
   if (Object.keys(nodeErrors).length > 0)
     job.on({ kind: "note", at: job.now(), note: { code: "outputs_refused", runner: runner.label, nodeErrors } });
   return ok(promptId);
@@ -66,18 +74,18 @@ async function sendInputs(job: RemoteJob): Promise<Result<Map<string, string>, R
   const names = new Map<string, string>();
   for (const input of job.inputs) {
     const result = await sendInput(job, input);
-    if (!result.ok) return failed(result.failure.status === 413 ? tooLarge(job, input) : notSent(job, result.failure));
-    names.set(input.name, result.value + annotationOf(input.name));
+    if (!result.ok) return failed(result.failure.status === 413 ? createTooLarge(job, input) : createNotSent(job, result.failure));
+    names.set(input.name, result.value + getAnnotation(input.name));
   }
   return ok(names);
 }
 
-async function sendInput({ server }: RemoteJob, input: Input): Promise<Result<string, ExchangeFailure>> {
-  const file = remoteFileOf(input);
+async function sendInput({ server }: RemoteJob, input: RemoteInput): Promise<Result<string, ExchangeFailure>> {
+  const file = toRemoteFile(input);
   const existing = await server.open(file, { range: "bytes=0-0" });
   if (existing.ok) {
     existing.value.bytes.destroy();
-    if (existing.value.size === input.size) return ok(pathOf(file));
+    if (existing.value.size === input.size) return ok(toPath(file));
   }
   const form = new FormData();
   form.append("image", await openAsBlob(input.path), file.filename);
@@ -88,47 +96,47 @@ async function sendInput({ server }: RemoteJob, input: Input): Promise<Result<st
   if (!result.ok) return result;
   const reply = objectOf(result.value);
   const filename = textOf(reply?.name);
-  if (filename === undefined) return failed(invalidAnswer("It doesn't return the name of an uploaded file."));
-  return ok(pathOf({ filename, subfolder: textOf(reply?.subfolder) }));
+  if (filename === undefined) return failed(createInvalidResponse("It doesn't return the name of an uploaded file."));
+  return ok(toPath({ filename, subfolder: textOf(reply?.subfolder) }));
 }
 
-/** The job cannot run at this runner: it moves to another, or waits. If the runner was not reached, no attempt of the job is used up. */
-function notSent(job: RemoteJob, failure: ExchangeFailure): RunOutcome {
+/** The job moves to another runner or waits. If the runner was not reached, this does not count as an attempt. */
+function createNotSent(job: RemoteJob, failure: ExchangeFailure): RunOutcome {
   if (!failure.wasSent || failure.status === undefined) job.reportProblem(failure);
   return lostOutcome(`${job.runner.label}: ${failure.message}`, failure.wasSent);
 }
 
 /** A plain server accepts at most 100 MB, unless it is configured otherwise. */
-function tooLarge({ runner: { label } }: RemoteJob, { name, size }: Input): RunOutcome {
+function createTooLarge({ runner: { label } }: RemoteJob, { name, size }: RemoteInput): RunOutcome {
   const megabytes = Math.ceil(size / 1024 ** 2);
   const message = `${label} takes no file as large as ${name} (${megabytes} MB). Its --max-upload-size can be raised.`;
-  return { kind: "error", error: errorAround("InputTooLarge", message) };
+  return { kind: "error", error: createServiceError("InputTooLarge", message) };
 }
 
-/** Worded like a late refusal, in ComfyUI's wire format: readers parse it. */
-function refused(job: RemoteJob, body: string): RunOutcome {
-  const { error, nodeErrors } = readRefusal(job, parseJson(body));
-  const isRead = error !== undefined || Object.keys(nodeErrors).length > 0;
-  const details = isRead ? writeExactJson({ error, node_errors: nodeErrors }) : body.slice(0, MAX_TEXT_LENGTH);
-  return { kind: "error", error: errorAround(REFUSED, `${job.runner.label} refused the workflow. 400: ${details}`) };
+/** Worded like a later rejection, in ComfyUI's wire format, because readers parse it. */
+function createRejected(job: RemoteJob, body: string): RunOutcome {
+  const { error, nodeErrors } = parseRejection(job, parseJson(body));
+  const isParsed = error !== undefined || Object.keys(nodeErrors).length > 0;
+  const details = isParsed ? writeExactJson({ error, node_errors: nodeErrors }) : body.slice(0, MAX_TEXT_LENGTH);
+  return { kind: "error", error: createServiceError(REJECTED_TYPE, `${job.runner.label} refused the workflow. 400: ${details}`) };
 }
 
-/** The part of a refusal that is stored with the job: errors of some nodes, without their lists of options. */
-function readRefusal({ graph, inputs }: RemoteJob, response: unknown): { error: NodeError | undefined; nodeErrors: NodeErrors } {
-  const body = withUserNames(objectOf(response), inputs);
+/** The part of a rejection that is stored with the job: errors of some nodes, without their lists of options. */
+function parseRejection({ graph, inputs }: RemoteJob, response: unknown): { error: NodeError | undefined; nodeErrors: NodeErrors } {
+  const body = replaceRemoteNames(objectOf(response), inputs);
   const error = nodeErrorSchema.safeParse(body?.error);
   let remainingErrors = MAX_NODE_ERRORS;
   const nodes = Object.entries(nodeErrorsSchema.catch({}).parse(body?.node_errors ?? {})).flatMap(([id, node]) => {
-    const errors = node.errors.slice(0, Math.max(0, remainingErrors)).map(boundError);
+    const errors = node.errors.slice(0, Math.max(0, remainingErrors)).map(truncateError);
     remainingErrors -= errors.length;
     if ((node.errors.length > 0 && errors.length === 0) || !Object.hasOwn(graph, id)) return [];
     const class_type = node.class_type?.slice(0, MAX_TEXT_LENGTH);
     return [[id, { class_type, dependent_outputs: node.dependent_outputs.slice(0, MAX_NODE_ERRORS), errors }] as const];
   });
-  return { error: error.success ? boundError(error.data) : undefined, nodeErrors: Object.fromEntries(nodes) };
+  return { error: error.success ? truncateError(error.data) : undefined, nodeErrors: Object.fromEntries(nodes) };
 }
 
-function boundError({ type, message, details, extra_info }: NodeError): NodeError {
+function truncateError({ type, message, details, extra_info }: NodeError): NodeError {
   const { input_name, received_value } = extra_info;
   const isShort = writeExactJson(received_value).length <= MAX_TEXT_LENGTH;
   return {
@@ -142,29 +150,29 @@ function boundError({ type, message, details, extra_info }: NodeError): NodeErro
   };
 }
 
-const annotation = / ?\[(input|output|temp)\]$/;
+const annotationPattern = / ?\[(input|output|temp)\]$/;
 /** ComfyUI's 3D model loaders list only files in this folder. */
 const MODEL_FOLDER = "3d";
 const modelExtensions = new Set(["glb", "gltf", "obj", "fbx", "stl", "ply", "spz", "splat", "ksplat"]);
 
-const bareName = (name: string) => name.replace(annotation, "");
-const annotationOf = (name: string) => annotation.exec(name)?.[0] ?? "";
-const pathOf = ({ filename, subfolder }: { filename: string; subfolder?: string | undefined }) =>
+const removeAnnotation = (name: string) => name.replace(annotationPattern, "");
+const getAnnotation = (name: string) => annotationPattern.exec(name)?.[0] ?? "";
+const toPath = ({ filename, subfolder }: { filename: string; subfolder?: string | undefined }) =>
   subfolder ? `${subfolder}/${filename}` : filename;
 
-function remoteFileOf({ hash, mediaType, name }: Input): OutputFile {
+function toRemoteFile({ hash, mediaType, name }: RemoteInput): OutputFile {
   // Detects models by extension, because a .gltf is JSON and an .obj is plain text.
-  const ownExtension = extname(bareName(name)).slice(1).toLowerCase();
+  const ownExtension = extname(removeAnnotation(name)).slice(1).toLowerCase();
   const isModel = modelExtensions.has(ownExtension);
-  const filename = `${hash}.${isModel ? ownExtension : extensionOf(mediaType, bareName(name))}`;
-  return { filename, subfolder: isModel ? MODEL_FOLDER : "", type: annotation.exec(name)?.[1] ?? "input" };
+  const filename = `${hash}.${isModel ? ownExtension : getExtension(mediaType, removeAnnotation(name))}`;
+  return { filename, subfolder: isModel ? MODEL_FOLDER : "", type: annotationPattern.exec(name)?.[1] ?? "input" };
 }
 
 /** Replaces file names on the runner by the user's names, in all texts of `value`. */
-export function withUserNames<T>(value: T, inputs: readonly Input[]): T {
+export function replaceRemoteNames<T>(value: T, inputs: readonly RemoteInput[]): T {
   if (inputs.length === 0) return value;
-  const names = inputs.map((input) => [pathOf(remoteFileOf(input)), bareName(input.name)] as const);
-  const rename = (text: string) => names.reduce((renamed, [there, name]) => renamed.replaceAll(there, () => name), text);
+  const namePairs = inputs.map((input) => [toPath(toRemoteFile(input)), removeAnnotation(input.name)] as const);
+  const rename = (text: string) => namePairs.reduce((renamed, [remoteName, name]) => renamed.replaceAll(remoteName, () => name), text);
   const walk = (item: unknown): unknown =>
     typeof item === "string"
       ? rename(item)
@@ -176,7 +184,7 @@ export function withUserNames<T>(value: T, inputs: readonly Input[]): T {
   return walk(value) as T; // the same shape with other texts
 }
 
-function withRemoteNames(graph: Graph, library: NodeLibrary, names: ReadonlyMap<string, string>): Graph {
+function useRemoteNames(graph: Graph, library: NodeLibrary, names: ReadonlyMap<string, string>): Graph {
   if (names.size === 0) return graph;
   return Object.fromEntries(
     Object.entries(graph).map(([id, node]) => {

@@ -1,4 +1,4 @@
-// Copies the service's rows between SQLite and PostgreSQL. Triggers rebuild the counters, which are compared. Never changes the source.
+// Copies the service's rows between SQLite and PostgreSQL. Triggers rebuild the counters, which are compared. Reads the source only.
 
 import { randomUUID } from "node:crypto";
 import { dirname } from "node:path";
@@ -16,11 +16,11 @@ type ServiceDatabase = Kysely<Tables>;
 type LogProgress = (progress: string) => void;
 
 const MAX_CONNECTIONS = 4;
-/** For one piece of a table, and also for counting a million rows. */
+/** Enough for one batch of a table, and for counting a million rows. */
 const STATEMENT_MS = 10 * 60_000;
 
-/** Not copied: SQLite triggers rebuild its asset search, and process tables exist only in PostgreSQL. */
-const own = /^(migrations|commits|processes|turns|long_notices|run_progress|run_files|asset_search.*)$/;
+/** Not copied, because SQLite triggers rebuild the asset search and process tables exist only in PostgreSQL. */
+const excludedTables = /^(migrations|commits|processes|turns|long_notices|run_progress|run_files|asset_search.*)$/;
 const counters: readonly Counter[] = [
   { table: "job_counts", by: ["user_id", "workflow_id", "state", "has_image", "has_video", "has_audio"], count: "n" },
   { table: "asset_counts", by: ["owner_id"], count: "n" },
@@ -28,7 +28,7 @@ const counters: readonly Counter[] = [
   { table: "tag_counts", by: ["owner_id", "tag"], count: "n" },
 ];
 
-/** Between a file and a PostgreSQL database; no service may run on either. Rows that only the target has are removed. */
+/** Between a file and a PostgreSQL database. No service may run on either. Removes rows that only the target has. */
 export async function copyServiceStore(from: ServiceLocation, to: ServiceLocation, logProgress: LogProgress): Promise<CopyResult> {
   const locks = [from, to].flatMap((location) => ("file" in location ? [lockDataFolder(dirname(location.file))] : []));
   try {
@@ -44,7 +44,7 @@ export async function copyServiceStore(from: ServiceLocation, to: ServiceLocatio
   }
 }
 
-/** Reads in one transaction. What the file already has from an earlier moment is used again. */
+/** Reads in one transaction. Rows of an earlier copy in the file are reused. */
 export async function copyServiceSnapshot(url: string, file: string, logProgress: LogProgress): Promise<void> {
   const [source, target] = [openLocation({ url }), openLocation({ file })];
   try {
@@ -57,7 +57,7 @@ export async function copyServiceSnapshot(url: string, file: string, logProgress
   }
 }
 
-/** Throws if a service was used with this database. A copy that was begun may be continued. Makes no table. */
+/** Throws if a service has used this database, unless it is an unfinished copy. Creates no tables. */
 export async function requireRoomForService(location: ServiceLocation): Promise<void> {
   const { hasUsers, isUnfinished } = await inspectLocation(location);
   if (hasUsers && !isUnfinished) throw new Error("The target already contains a service. Name an empty database or folder.");
@@ -69,10 +69,10 @@ function copyAll(
   logProgress: LogProgress,
   beforeEnd?: () => Promise<void>,
 ): Promise<CopyResult> {
-  return copyTables({ from, to, logProgress, isExcluded: (table) => own.test(table), counters, beforeEnd });
+  return copyTables({ from, to, logProgress, isExcluded: (table) => excludedTables.test(table), counters, beforeEnd });
 }
 
-/** Recorded in the data folder, because its files belong to these rows. */
+/** Writes the mark into the data folder, because its files belong to these rows. */
 async function writeStoreMark(target: ServiceDatabase, from: ServiceLocation, to: ServiceLocation): Promise<void> {
   if ("file" in to) return removeMark(dirname(to.file));
   if (!("file" in from)) return;

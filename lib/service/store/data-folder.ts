@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, r
 import { open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
-import { codeOf, isFullDisk } from "@/lib/shared/error-codes";
+import { getErrorCode, isFullDisk } from "@/lib/shared/error-codes";
 
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r");
@@ -13,14 +13,14 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Makes a folder and every missing one above it, each synced into its parent. For the start, before requests are accepted. */
-export function makeSyncedFolder(path: string): void {
-  // Step by step instead of `recursive`: on some file systems Node's recursive mkdir never ends.
+/** Creates a folder and its missing parents, each synced into its parent. Used at the start, before requests are accepted. */
+export function createSyncedFolder(path: string): void {
+  // Not `recursive`, because Node's recursive mkdir never ends on some file systems.
   const info = statSync(path, { throwIfNoEntry: false });
   if (info?.isDirectory()) return;
   if (info) throw new Error(`${path} is no folder`);
   const parent = dirname(path);
-  if (parent !== path) makeSyncedFolder(parent);
+  if (parent !== path) createSyncedFolder(parent);
   mkdirSync(path, { mode: 0o700 });
   const handle = openSync(parent, "r");
   try {
@@ -30,16 +30,16 @@ export function makeSyncedFolder(path: string): void {
   }
 }
 
-export function makeDataFolder(path: string): void {
+export function createDataFolder(path: string): void {
   try {
-    makeSyncedFolder(path);
+    createSyncedFolder(path);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(`LIGHTDESK_DATA_DIR must be a writable folder (${reason}).`);
   }
 }
 
-/** With an empty database, a start would sweep every file of the blobs as one that no row references. */
+/** If the database were empty, the start would remove all blobs, because no row refers to them. */
 export function requireDatabase({ database, blobs }: { database: string; blobs: string }): void {
   const hasContent = [database, `${database}-wal`].some((file) => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0);
   if (!hasContent) requireNoFiles(blobs, `The service's database ${database} is empty or missing`);
@@ -59,11 +59,11 @@ export function lockDataFolder(dataDir: string): DataLock {
   try {
     connection = acquireLock(lockFile);
   } catch (error) {
-    if (codeOf(error) === "SQLITE_BUSY")
+    if (getErrorCode(error) === "SQLITE_BUSY")
       throw new Error(
         `The data folder ${dataDir} is in use by process ${readPid(pidFile)}. Stop that process, or set another LIGHTDESK_DATA_DIR.`,
       );
-    if (codeOf(error) !== "SQLITE_NOTADB") throw error;
+    if (getErrorCode(error) !== "SQLITE_NOTADB") throw error;
     // The lock is taken before the file is read, so the file is stale.
     rmSync(lockFile);
     connection = acquireLock(lockFile);
@@ -71,7 +71,7 @@ export function lockDataFolder(dataDir: string): DataLock {
   try {
     writeFileSync(pidFile, String(process.pid));
   } catch (error) {
-    // Without the pid file, a second service can't name this process in its error.
+    // Without the pid file, a second service cannot name this process in its error message.
     if (!isFullDisk(error)) {
       connection.close();
       throw error;
@@ -88,7 +88,7 @@ export function lockDataFolder(dataDir: string): DataLock {
 function acquireLock(file: string): SqliteConnection {
   const connection = new SqliteConnection(file, { timeoutMs: 0 });
   try {
-    // Nothing is ever stored in it: a journal on the disk would only need room when the disk is full.
+    // Nothing is ever stored in it, so a journal on disk would only fail on a full disk.
     connection.pragma("journal_mode = MEMORY");
     connection.exec("BEGIN EXCLUSIVE");
     return connection;

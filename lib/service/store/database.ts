@@ -1,4 +1,4 @@
-// The interface of the service's database. A resolved commit is on disk, readers see whole commits, and only transactions write.
+// The interface of the service's database. A resolved commit is on disk, readers see complete commits, and only transactions write.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { CompiledQuery, DummyDriver, Kysely, type RawBuilder, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
@@ -8,7 +8,7 @@ import { type Tables } from "./schema";
 
 export type Compilable<R> = { compile(): CompiledQuery<R> };
 
-/** Builds statements; it has no connection and never runs one. */
+/** Builds statements. It has no connection and never runs them. */
 export const query = new Kysely<Tables>({
   dialect: {
     createAdapter: () => new SqliteAdapter(),
@@ -26,11 +26,11 @@ export type Reader = {
   row<R>(statement: Compilable<R>): Promise<R | undefined>;
 };
 
-/** What a commit works with. Await nothing but its own statements inside a commit: other writers and readers wait for it. */
+/** Inside a commit, await only its own statements, because other writers and readers wait for it. */
 export type Transaction = Reader & {
   readonly limits: StoreLimits;
   run(statement: Compilable<unknown>): Promise<number>;
-  /** A piece that is undone alone if it throws (a savepoint). One at a time. */
+  /** A part that is undone alone if it throws (a savepoint). One at a time. */
   attempt<T>(work: () => Promise<T>): Promise<T>;
 };
 
@@ -40,7 +40,7 @@ export type Database = Reader & {
   reading<T>(work: (reader: Reader) => Promise<T>): Promise<T>;
   /** Resolves when `work` is durable as part of a shared commit. `work` may run again, so it must repeat its side effects. */
   commit<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
-  /** The same for work that frees disk space or can't wait for it: on a full disk it uses the reserve. */
+  /** For work that frees disk space or cannot wait for it. On a full disk it uses the reserve. */
   commitFreeing<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   foreignCommits(): Promise<number>;
   close(): Promise<void>;
@@ -48,27 +48,27 @@ export type Database = Reader & {
 
 type Statement<R> = { compile(): CompiledQuery<R> };
 
-export function statement<R>(text: RawBuilder<R>): Statement<R> {
+export function toStatement<R>(text: RawBuilder<R>): Statement<R> {
   return { compile: () => text.compile(query) };
 }
 
-export function plainStatement<R>(text: string, values: readonly unknown[] = []): Statement<R> {
+export function createStatement<R>(text: string, values: readonly unknown[] = []): Statement<R> {
   return { compile: () => CompiledQuery.raw(text, [...values]) as CompiledQuery<R> }; // the caller declares what the text returns
 }
 
-const PAUSE_MS = 1000;
+const RETRY_PAUSE_MS = 1000;
 
-/** Repeats `work` until it succeeds, fails with an error that `isPassing` rejects, or `signal` aborts. */
+/** Repeats `work` until it succeeds, fails with an error that `canRetry` rejects, or `signal` aborts. */
 export async function retry<T>(
   work: () => Promise<T>,
-  isPassing: (error: unknown) => boolean,
-  { pauseMs = PAUSE_MS, signal }: { pauseMs?: number; signal?: AbortSignal } = {},
+  canRetry: (error: unknown) => boolean,
+  { pauseMs = RETRY_PAUSE_MS, signal }: { pauseMs?: number; signal?: AbortSignal } = {},
 ): Promise<T> {
   for (;;) {
     try {
       return await work();
     } catch (error) {
-      if (!isPassing(error)) throw error;
+      if (!canRetry(error)) throw error;
       await sleep(pauseMs, undefined, { signal });
     }
   }

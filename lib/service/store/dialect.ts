@@ -2,39 +2,39 @@ import { CompiledQuery, type RawBuilder, sql, type SqlBool } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 
 export type StoreDialect = {
-  /** For `in`: the statement has the same text for any number of values. */
+  /** For `in`. The statement has the same text for any number of values. */
   numbers(values: readonly number[]): RawBuilder<number>;
   texts(values: readonly string[]): RawBuilder<string>;
-  /** Rows of a table by their `seq`, in the order of `seqs`. `columns`: as SQL, of this table only. */
+  /** Rows of a table in the order of `seqs`. `columns` is SQL, and names columns of this table only. */
   inOrder<R>(columns: string, table: "jobs" | "assets", seqs: readonly number[]): { compile(): CompiledQuery<R> };
 
-  /** Merges selections for a page in this order that needs at most the first `reach` rows of each. */
+  /** Merges selections for a page in this order. The page needs at most the first `reach` rows of each. */
   merged(selections: readonly RawBuilder<unknown>[], order: RawBuilder<unknown>, reach: number): RawBuilder<unknown>;
-  /** A column that SQLite's planner has to test row by row, without using an index for it. */
+  /** A column that SQLite's planner must test row by row, without an index. */
   rowByRow(column: string): RawBuilder<unknown>;
 
   greater(a: RawBuilder<unknown>, b: RawBuilder<unknown>): RawBuilder<number>;
   contains(column: RawBuilder<unknown>, text: string): RawBuilder<SqlBool>;
 
-  /** For a text column, as SQL: whether it is JSON, whether it is a JSON object, and its text as a JSON string. */
+  /** SQL for a text column: whether it is JSON, whether it is a JSON object, and its text as a JSON string. */
   isJson(column: string): string;
   isJsonObject(column: string): string;
   asJson(column: string): string;
-  /** For a column that is a JSON object: the same text without one member of one of its members. */
+  /** For a column that is a JSON object: its text without `member` in its member `ofMember`. */
   removeMember(column: string, member: string, ofMember: string): string;
 };
 
-const list = <T>(values: readonly T[]) => sql<T>`(select value from json_each(${writeExactJson(values)}))`;
+const selectValues = <T>(values: readonly T[]) => sql<T>`(select value from json_each(${writeExactJson(values)}))`;
 
 export const sqliteDialect: StoreDialect = {
-  numbers: list,
-  texts: list,
+  numbers: selectValues,
+  texts: selectValues,
   inOrder: <R>(columns: string, table: string, seqs: readonly number[]) => {
     const text = `SELECT ${columns} FROM (SELECT value AS wanted FROM json_each(?)) CROSS JOIN ${table} ON seq = wanted`;
     return { compile: () => CompiledQuery.raw(text, [writeExactJson(seqs)]) as CompiledQuery<R> }; // the caller declares the columns
   },
 
-  // Merges selections that an index returns in order. A limit shortens the sorted ones, but would sort many rows twice.
+  // Merges selections that an index returns in order. Limits help with short pages, but would sort many rows twice.
   merged(selections, order, reach) {
     const isShort = reach <= 1000 && selections.length > 1;
     const limited = selections.map((selection) => (isShort ? sql`select * from (${selection} ${order} limit ${reach})` : selection));
@@ -51,7 +51,7 @@ export const sqliteDialect: StoreDialect = {
   removeMember: (column, member, ofMember) => `json_remove(${column}, '$.${ofMember}.${member}')`,
 };
 
-// Arrays instead of JSON: a JSON text could contain a character that PostgreSQL does not accept.
+// Arrays instead of JSON, because a JSON text could contain a character that PostgreSQL rejects.
 export const postgresDialect: StoreDialect = {
   numbers: (values) => sql`(select unnest(${[...values]}::bigint[]))`,
   texts: (values) => sql`(select unnest(${[...values]}::text[]))`,
@@ -61,7 +61,7 @@ export const postgresDialect: StoreDialect = {
     return { compile: () => CompiledQuery.raw(text, [[...seqs]]) as CompiledQuery<R> }; // the caller declares the columns
   },
 
-  // Without a limit of its own each would be read to its end, and all of it sorted.
+  // Without its own limit, each selection would be read to its end and sorted.
   merged(selections, order, reach) {
     const limited = selections.map((selection) => sql`(${selection} ${order} limit ${reach})`);
     return sql`select * from (${sql.join(limited, sql` union all `)}) as merged`;

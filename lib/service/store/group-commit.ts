@@ -1,4 +1,4 @@
-// Commits all writes of one event loop turn together. A failing piece is undone alone. On a full disk, freeing work uses the reserve.
+// Commits all writes of one event loop turn together. A failing part is undone alone. On a full disk, freeing work uses the reserve.
 
 import { ensureReserve, releaseReserve } from "@/lib/shared/database/disk-reserve";
 import { isFullDisk } from "@/lib/shared/error-codes";
@@ -9,13 +9,13 @@ type PendingWork = { freesRoom: boolean; work: Work<unknown>; settle: (outcome: 
 type Outcome = { ok: true; value: unknown } | { ok: false; value: unknown };
 
 export function createGroupCommit(transaction: <T>(work: Work<T>) => Promise<T>, isOpen: () => boolean, folder?: string) {
-  let waiting: PendingWork[] = [];
+  let pendingWork: PendingWork[] = [];
   let runningCommit: Promise<void> | undefined;
 
   async function flush(): Promise<void> {
     while (runningCommit) await runningCommit;
-    const batch = waiting;
-    waiting = [];
+    const batch = pendingWork;
+    pendingWork = [];
     if (batch.length === 0) return;
     let end = (): void => undefined;
     runningCommit = new Promise((resolve) => (end = resolve));
@@ -29,16 +29,16 @@ export function createGroupCommit(transaction: <T>(work: Work<T>) => Promise<T>,
   }
 
   async function commitAll(batch: readonly PendingWork[]): Promise<Outcome[]> {
-    const together = await attempt(() => transaction((tx) => oneByOne(tx, batch)));
-    if (together.ok) return together.value;
-    // The shared commit itself failed (a full disk, a lost file): nothing of the batch is stored.
-    const failure: Outcome = { ok: false, value: together.value };
+    const sharedResult = await attempt(() => transaction((tx) => runInOrder(tx, batch)));
+    if (sharedResult.ok) return sharedResult.value;
+    // The shared commit itself failed (a full disk, a lost file), so nothing of the batch is stored.
+    const failure: Outcome = { ok: false, value: sharedResult.value };
     const freeing = batch.filter(({ freesRoom }) => freesRoom);
-    if (folder === undefined || !isFullDisk(together.value) || freeing.length === 0) return batch.map(() => failure);
+    if (folder === undefined || !isFullDisk(sharedResult.value) || freeing.length === 0) return batch.map(() => failure);
     const result = await attempt(async () => {
       releaseReserve(folder);
       try {
-        return await transaction((tx) => oneByOne(tx, freeing));
+        return await transaction((tx) => runInOrder(tx, freeing));
       } finally {
         ensureReserve(folder);
       }
@@ -47,12 +47,12 @@ export function createGroupCommit(transaction: <T>(work: Work<T>) => Promise<T>,
     return batch.map(({ freesRoom }) => (freesRoom && outcomes.shift()) || failure);
   }
 
-  async function oneByOne(tx: Transaction, batch: readonly PendingWork[]): Promise<Outcome[]> {
+  async function runInOrder(tx: Transaction, batch: readonly PendingWork[]): Promise<Outcome[]> {
     const outcomes: Outcome[] = [];
     for (const { work } of batch) {
-      // A single piece needs no savepoint: what it has written is undone with the transaction.
+      // A single part needs no savepoint, because its writes are undone with the transaction.
       const outcome = await attempt(() => (batch.length === 1 ? work(tx) : tx.attempt(() => work(tx))));
-      // If the disk fails, SQLite rolls everything back. The whole batch has failed then, and nothing after it may commit on its own.
+      // After a disk error, SQLite rolls everything back. The whole batch has failed then, and no later part may commit on its own.
       if (!outcome.ok && (batch.length === 1 || !isOpen())) throw outcome.value;
       outcomes.push(outcome);
     }
@@ -61,13 +61,13 @@ export function createGroupCommit(transaction: <T>(work: Work<T>) => Promise<T>,
 
   return {
     flush,
-    /** Resolves when the commit under way has ended; another one may have begun by then. */
+    /** Resolves when the current commit has ended. Another one may have begun by then. */
     underWay: () => runningCommit,
     commit<T>(work: Work<T>, freesRoom = false): Promise<T> {
-      if (waiting.length === 0) setImmediate(() => void flush());
+      if (pendingWork.length === 0) setImmediate(() => void flush());
       return new Promise<T>((resolve, reject) => {
         let result: { value: T } | undefined;
-        waiting.push({
+        pendingWork.push({
           freesRoom,
           work: async (tx) => (result = { value: await work(tx) }),
           settle: (outcome) => (outcome.ok && result ? resolve(result.value) : reject(outcome.value)),

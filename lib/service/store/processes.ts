@@ -11,19 +11,19 @@ export type Processes = {
 
   /** Notifies other processes, with `tx` once it has committed. A process that isn't listening gets `missed` later. */
   notify(channel: string, payload: unknown, tx?: Transaction): Promise<void>;
-  /** Receives notices of other processes. `missed`: notices may have been lost. */
+  /** Receives notices of other processes. `missed` is called when notices may have been lost. */
   listen(channel: string, receive: (payload: unknown, from: string) => void, missed?: () => void): () => void;
 
-  /** The ids of living processes, including this one, the oldest first. */
+  /** The ids of living processes, including this one, oldest first. */
   live(): Promise<string[]>;
-  /** The slots of the built-in runner at all living processes, this one with `own` among them. */
+  /** The slots of the built-in runner in all living processes, with `own` for this one. */
   slots(own: number): Promise<number>;
-  /** How long a process that is no longer listed may still be at work: it was cut off or suspended, and has not ended. */
+  /** How long a process that is no longer listed may still be working, because it was disconnected or suspended. */
   readonly lingersMs: number;
   readonly isHolderGone: RawBuilder<SqlBool>;
   readonly isNotRunHere: RawBuilder<SqlBool>;
 
-  /** Registers this process and starts exchanging notices with the others. False: another one stores its files in the other way. */
+  /** Registers this process and starts exchanging notices. False if another process stores its files differently. */
   start(own: ProcessFacts): Promise<boolean>;
   watch(on: ProcessEvents): void;
   /** Removes expired processes. Returns their ids and those of their workers. */
@@ -31,13 +31,13 @@ export type Processes = {
   close(): Promise<void>;
 };
 
-/** `slots`: of the built-in runner. `hasSharedFiles`: its files are in a place for all, not in its data folder. */
+/** `slots`: of the built-in runner. `hasSharedFiles`: files are in a shared store, not in the data folder. */
 export type ProcessFacts = { slots: number; hasSharedFiles: boolean };
 
 export type ProcessEvents = {
-  /** Other processes are unresponsive: their work may be requeued, in a commit that starts with `removeUnresponsive`. */
+  /** Other processes are unresponsive. Their work may be requeued, in a commit that starts with `removeUnresponsive`. */
   othersUnresponsive(): void;
-  /** This process had expired and was registered again: another process may have its work. */
+  /** This process had expired and was registered again. Another process may have its work. */
   onAbandoned(): void;
 };
 

@@ -1,4 +1,4 @@
-// The tables as kysely types. Times are milliseconds since 1970, free-form values are JSON text, flags are 0 or 1.
+// The tables as kysely types. Times are milliseconds since 1970, free-form values are JSON text, and flags are 0 or 1.
 
 import { type Generated } from "kysely";
 import { type RunnerProblem } from "@/lib/contract/connections";
@@ -10,7 +10,7 @@ export type UserRow = {
   status: string;
   last_number: Generated<number>;
   created_at: number;
-  /** Set when the history is cleared, until the last of its rows is removed. */
+  /** Set when the history is cleared, until the last cleared row is removed. */
   history_cleared_until: Generated<number | null>;
 };
 
@@ -35,7 +35,7 @@ export type JobRow = {
   state_time: number;
   start_time: number | null;
   end_time: number | null;
-  /** end_time - start_time; 0 until both are known, so that sorting stays total. */
+  /** end_time - start_time, or 0 until both are known, so that sorting has no null values. */
   execution_time: Generated<number>;
   attempts: Generated<number>;
   slot: string | null;
@@ -45,13 +45,13 @@ export type JobRow = {
   has_audio: Generated<number>;
   preview: string | null;
   error: string | null;
-  /** What the job needs of a runner; null: it is older than other runners, and the built-in one runs it. */
+  /** The job's requirements. Null for jobs from before other runners existed, which the built-in runner runs. */
   needs: Generated<number | null>;
-  /** Where it runs or ran; null: nowhere yet, or on the built-in runner. */
+  /** The runner of the job. Null before it starts, and for the built-in runner. */
   runner: Generated<string | null>;
-  /** Another number with every claim: an attempt writes only while the number is still its own. */
+  /** Increases with every claim. An attempt may write only while the number is unchanged. */
   fence: Generated<number>;
-  /** The process of the service that runs it; null: none. */
+  /** The service process that runs the job. */
   holder: Generated<string | null>;
 };
 
@@ -77,20 +77,20 @@ export type RunnerRow = {
   done: Generated<number>;
   failed: Generated<number>;
   run_ms: Generated<number>;
-  /** The users whose jobs failed on it since its last success, as JSON. */
+  /** The ids of users whose jobs failed on it since its last success, as JSON. */
   failed_users: Generated<string>;
-  /** What its last job needed: those models are loaded. */
+  /** The needs of its last job, whose models are loaded. */
   last_needs: number | null;
   created_at: number;
   removed_at: number | null;
 };
 export type RunnerMode = "ready" | "draining" | "paused" | "set_aside";
-/** GET /api/object_info of a runner, as it answered it. */
+/** The response of a runner to GET /api/object_info. */
 export type RunnerCatalogueRow = { runner_id: string; hash: string; text: string };
-/** The distinct needs of jobs: node classes, their inputs, and what is chosen from lists. */
+/** The distinct needs of jobs: node classes, their inputs, and values chosen from lists. */
 export type JobNeedsRow = { id: Generated<number>; hash: string; text: string };
 
-/** An attempt on a runner. `sending`: may have arrived; `lost`: may still run there; `over`: it doesn't. */
+/** An attempt on a runner. `sending`: it may have arrived. `lost`: it may still run there. `over`: it no longer runs. */
 export type AttemptRow = {
   job_seq: number;
   number: number;
@@ -115,10 +115,10 @@ export type JobInputRow = {
 
 export type JobResultRow = { job_seq: number; outputs: string; messages: string; meta: string };
 
-/** Which bytes a name meant when the job was accepted; kept until the job has ended. */
+/** The content of each input name when the job was accepted. Stored until the job has ended. */
 export type JobImageRow = { job_seq: number; name: string; hash: string };
 
-/** Kept by triggers: how many jobs a user has, by workflow ('' = all of them), state and kinds of output. */
+/** Maintained by triggers: a user's jobs by workflow ('' = all), state and kinds of output. */
 export type JobCountRow = {
   user_id: number;
   workflow_id: string;
@@ -129,12 +129,12 @@ export type JobCountRow = {
   n: number;
 };
 
-/** `until`: by the clock of the process that wrote it. */
+/** `until` is a time by the clock of the process that wrote it. */
 export type BlobLeaseRow = { hash: string; holder: string; is_removal: number; until: number };
 
 export type BlobRow = { hash: string; sha256: string; size: number; media_type: string; created_at: number };
 
-/** A user's own file, by its path below the user's root, without a slash at its beginning. */
+/** A user's own file. The path is relative to the user's root, without a leading slash. */
 export type UserFileRow = { user_id: number; path: string; hash: string; size: number; modified: number };
 
 export type AssetOrigin = "upload" | "output" | "shipped";
@@ -142,7 +142,7 @@ export type AssetOrigin = "upload" | "output" | "shipped";
 export type AssetRow = {
   seq: Generated<number>;
   id: string;
-  /** 0: a public asset, which belongs to no user. */
+  /** 0 for a public asset. */
   owner_id: number;
   origin: AssetOrigin;
   hash: string;
@@ -162,11 +162,11 @@ export type AssetRow = {
 };
 
 export type AssetTagRow = { asset_seq: number; position: number; tag: string };
-/** Kept by triggers: the bytes of the distinct content that a user's assets refer to. */
+/** Maintained by triggers: the bytes of the distinct content that a user's assets refer to. */
 export type UserStorageRow = { owner_id: number; bytes: number };
 export type AssetCountRow = { owner_id: number; n: number };
 
-/** Kept by triggers: how many assets of an owner carry a tag; a tag that no asset carries any more stays with 0. */
+/** Maintained by triggers: how many assets of an owner have a tag. Unused tags remain with 0. */
 export type TagCountRow = { id: Generated<number>; owner_id: number; tag: string; n: number };
 
 export type MaskLayersRow = { owner_id: number; result: string; mask: string; paint: string; painted: string };
@@ -180,7 +180,7 @@ export type TaskRow = {
   metadata: string;
   preview_id: string | null;
   bytes_total: number | null;
-  /** Never more than what is synced. */
+  /** Never more than the synced bytes. */
   bytes_downloaded: Generated<number>;
   create_time: number;
   update_time: number;
@@ -194,13 +194,13 @@ export type TaskRow = {
   validator: string | null;
   promised_sha256: string | null;
   file_name: string | null;
-  /** The process of the service that fetches it. */
+  /** The service process that downloads it. */
   holder: Generated<string | null>;
-  /** The name of its partial file, if that is not its id: another process continued with the task, and its folder has no such file. */
+  /** The name of its partial file. Null if it is the id. It differs after another process continued the task with a new file. */
   part: Generated<string | null>;
 };
 
-/** Downloaded content, by the hash of its address. */
+/** Downloaded content, by the hash of its URL. */
 export type FetchedSourceRow = { user_id: number; source: string; hash: string };
 
 export type Tables = {

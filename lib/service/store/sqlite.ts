@@ -1,4 +1,4 @@
-// The service's database on SQLite. A resolved commit is on disk. A read outside of a commit waits for the one under way.
+// The service's database on SQLite. A resolved commit is on disk. A read outside of a commit waits for the current one.
 
 import { dirname } from "node:path";
 import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
@@ -12,15 +12,15 @@ import { createGroupCommit } from "./group-commit";
 
 const MAX_PREPARED = 400;
 
-/** `limits`: writes beyond them are refused; none for a command line, which stores nothing of users. */
+/** `limits`: writes beyond them are rejected. Commands need none, because they store no user data. */
 export async function openDatabase(file: string, now: () => number, limits: StoreLimits = {}): Promise<Database> {
-  const open = (locking?: "EXCLUSIVE") => wrap(connect(file, now, locking), limits, dirname(file));
+  const openWith = (locking?: "EXCLUSIVE") => createDatabase(connect(file, now, locking), limits, dirname(file));
   try {
-    return open();
+    return openWith();
   } catch (error) {
     if (!isFullDisk(error)) throw error;
-    // The index of the log needs room of its own, unless no other process may open the database: then it is in memory.
-    return open("EXCLUSIVE");
+    // On a full disk there is no space for the log's index. With an exclusive lock, the index is in memory.
+    return openWith("EXCLUSIVE");
   }
 }
 
@@ -47,18 +47,18 @@ function prepareConnection(connection: SqliteConnection, now: () => number, lock
   if (connection.prepare(findUnfinishedCopy.sqlite).get() !== undefined) throw new Error(UNFINISHED_COPY);
 }
 
-function wrap(connection: SqliteConnection, limits: StoreLimits, folder: string): Database {
-  const statements = prepareOnce(connection);
+function createDatabase(connection: SqliteConnection, limits: StoreLimits, folder: string): Database {
+  const statementCache = createStatementCache(connection);
 
   async function transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    const { tx, end } = openTransaction(statements, connection, limits);
-    statements.prepare("BEGIN IMMEDIATE").run();
+    const { tx, end } = openTransaction(statementCache, connection, limits);
+    statementCache.prepare("BEGIN IMMEDIATE").run();
     try {
-      const result = await inThisTurn(() => work(tx));
-      statements.prepare("COMMIT").run();
+      const result = await runInOneTurn(() => work(tx));
+      statementCache.prepare("COMMIT").run();
       return result;
     } catch (error) {
-      if (connection.inTransaction) statements.prepare("ROLLBACK").run();
+      if (connection.inTransaction) statementCache.prepare("ROLLBACK").run();
       throw error;
     } finally {
       end();
@@ -70,18 +70,18 @@ function wrap(connection: SqliteConnection, limits: StoreLimits, folder: string)
     dialect,
     async rows(statement) {
       while (commits.underWay()) await commits.underWay();
-      return statements.rows(statement);
+      return statementCache.rows(statement);
     },
     async row(statement) {
       while (commits.underWay()) await commits.underWay();
-      return statements.row(statement);
+      return statementCache.row(statement);
     },
   };
 
   return {
     ...reader,
     limits,
-    // Reads that follow each other take one turn of the event loop, in which no commit begins.
+    // Consecutive reads take one turn of the event loop, in which no commit begins.
     reading: (work) => work(reader),
     commit: (work) => commits.commit(work),
     commitFreeing: (work) => commits.commit(work, true),
@@ -96,10 +96,10 @@ function wrap(connection: SqliteConnection, limits: StoreLimits, folder: string)
   };
 }
 
-type Statements = ReturnType<typeof prepareOnce>;
+type StatementCache = ReturnType<typeof createStatementCache>;
 
-function prepareOnce(connection: SqliteConnection) {
-  // Texts vary with the length of IN lists.
+function createStatementCache(connection: SqliteConnection) {
+  // Cached by text, because texts vary with the length of IN lists.
   const prepared = createLru<string, SqliteStatement>({ max: MAX_PREPARED });
 
   function prepare(sql: string): SqliteStatement {
@@ -114,7 +114,7 @@ function prepareOnce(connection: SqliteConnection) {
     prepare,
     rows<R>(statement: Compilable<R>) {
       const { sql, parameters } = statement.compile();
-      return prepare(sql).all(...parameters) as R[]; // kysely's type of this very statement
+      return prepare(sql).all(...parameters) as R[]; // kysely's type of this statement
     },
     row<R>(statement: Compilable<R>) {
       const { sql, parameters } = statement.compile();
@@ -123,11 +123,11 @@ function prepareOnce(connection: SqliteConnection) {
   };
 }
 
-/** `end`: from then on the transaction refuses, so that abandoned work cannot write into another commit. */
-function openTransaction(statements: Statements, connection: SqliteConnection, limits: StoreLimits): { tx: Transaction; end(): void } {
+/** After `end`, the transaction rejects statements, so that abandoned work cannot write into another commit. */
+function openTransaction(statements: StatementCache, connection: SqliteConnection, limits: StoreLimits): { tx: Transaction; end(): void } {
   let isOver = false;
   const requireOpen = () => {
-    // If the disk fails, SQLite undoes everything by itself: later statements must not be written on their own.
+    // After a disk error, SQLite rolls back by itself. Later statements must not be written on their own.
     if (isOver || !connection.inTransaction) throw new Error("the transaction is over");
   };
   const tx: Transaction = {
@@ -166,14 +166,14 @@ function openTransaction(statements: Statements, connection: SqliteConnection, l
   return { tx, end: () => (isOver = true) };
 }
 
-/** Rejects work that awaits more than its statements: it might wait for this very commit. */
-async function inThisTurn<T>(work: () => Promise<T>): Promise<T> {
+/** Rejects work that awaits more than its statements, because it might wait for this commit. */
+async function runInOneTurn<T>(work: () => Promise<T>): Promise<T> {
   let turn: NodeJS.Immediate | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
+  const timeout = new Promise<never>((_resolve, reject) => {
     turn = setImmediate(() => reject(new Error("a commit waited for something other than its own statements")));
   });
   try {
-    return await Promise.race([work(), late]);
+    return await Promise.race([work(), timeout]);
   } finally {
     clearImmediate(turn);
   }

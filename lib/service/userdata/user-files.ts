@@ -5,67 +5,67 @@ import { collectBlob } from "../assets/change-asset";
 import { insertBlob } from "../assets/create-asset";
 import { type StagedFile, stageStream } from "../assets/staged-file";
 import { type Thumbnails } from "../assets/thumbnails";
-import { asRefusal, ServiceError } from "../service-error";
+import { ServiceError, toRefusal } from "../service-error";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
 
 const MAX_PATH_LENGTH = 1000;
-/** The longest name on common disks. */
+/** The maximum on common file systems. */
 const MAX_NAME_LENGTH = 255;
 const MAX_DECODINGS = 5;
 /** Names that some systems read as devices, with any extension. */
-const device = /^(con|prn|aux|nul|clock\$|conin\$|conout\$|com[\d¹²³]|lpt[\d¹²³]) *(\..*)?$/i;
+const devicePattern = /^(con|prn|aux|nul|clock\$|conin\$|conout\$|com[\d¹²³]|lpt[\d¹²³]) *(\..*)?$/i;
 /** Overlong encodings of a dot or a slash, which no encoder writes. */
-const overlong = /%(c0%(ae|af)|c1%(9c|1c)|e0%80%(ae|af)|f0%80%80%(ae|af))/i;
+const overlongPattern = /%(c0%(ae|af)|c1%(9c|1c)|e0%80%(ae|af)|f0%80%80%(ae|af))/i;
 
 const BADLY_ENCODED = "It contains an overlong encoding of a dot or a slash.";
 
-/** `raw`: still percent-encoded, exactly as in the URL. Returns the segments of a file. */
+/** `raw` is percent-encoded, as in the URL. Returns the segments of a file's path. */
 export function parseFilePath(raw: string): string[] {
-  if (overlong.test(raw)) throw notAllowed(BADLY_ENCODED);
-  return requireHonest(decode(raw));
+  if (overlongPattern.test(raw)) throw createForbidden(BADLY_ENCODED);
+  return requireSafePath(decode(raw));
 }
 
-/** From a query, so already decoded; must end with a slash. "/" is the user's own root. */
+/** `dir` is from a query, so it is already decoded. It must end with a slash. "/" is the user's own root. */
 export function parseFolder(dir: string): string[] {
   if (!dir.endsWith("/")) throw new ServiceError("INVALID_QUERY", "dir: must end with a slash.", { field: "dir" });
-  return dir === "/" || dir === "./" ? [] : requireHonest(dir.slice(0, -1));
+  return dir === "/" || dir === "./" ? [] : requireSafePath(dir.slice(0, -1));
 }
 
 /** Rejects paths that contain an encoded traversal at any level. */
-function requireHonest(path: string): string[] {
-  if (overlong.test(path)) throw notAllowed(BADLY_ENCODED);
+function requireSafePath(path: string): string[] {
+  if (overlongPattern.test(path)) throw createForbidden(BADLY_ENCODED);
   let inner = path;
   for (let round = 0; round < MAX_DECODINGS; round += 1) {
     const decoded = inner.replace(/%([0-9a-f]{2})/gi, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
-    if (decoded === inner) return requireInside(path.normalize("NFC"));
+    if (decoded === inner) return requireValidPath(path.normalize("NFC"));
     inner = decoded;
-    refuseWayOut(inner);
+    rejectTraversal(inner);
   }
-  throw notAllowed("It is encoded too many times.");
+  throw createForbidden("It is encoded too many times.");
 }
 
-function refuseWayOut(path: string): string[] {
+function rejectTraversal(path: string): string[] {
   const segments = path.split("/");
-  if (path.startsWith("/")) throw notAllowed("It starts with a slash.");
-  if (path.includes("\\")) throw notAllowed("It contains a backslash.");
-  if (path.includes("\0")) throw notAllowed("It contains a NUL character.");
+  if (path.startsWith("/")) throw createForbidden("It starts with a slash.");
+  if (path.includes("\\")) throw createForbidden("It contains a backslash.");
+  if (path.includes("\0")) throw createForbidden("It contains a NUL character.");
   for (const name of segments) {
-    if (name === "." || name === "..") throw notAllowed(`"${name}" is not a name.`);
+    if (name === "." || name === "..") throw createForbidden(`"${name}" is not a name.`);
     // Some systems drop trailing dots and spaces.
-    if (/[. ]$/.test(name)) throw notAllowed(`"${short(name)}" ends with a dot or a space.`);
-    if (/^[A-Za-z]:/.test(name)) throw notAllowed(`"${short(name)}" starts with a drive letter.`);
-    if (device.test(name)) throw notAllowed(`"${short(name)}" is a device name on some systems.`);
+    if (/[. ]$/.test(name)) throw createForbidden(`"${shorten(name)}" ends with a dot or a space.`);
+    if (/^[A-Za-z]:/.test(name)) throw createForbidden(`"${shorten(name)}" starts with a drive letter.`);
+    if (devicePattern.test(name)) throw createForbidden(`"${shorten(name)}" is a device name on some systems.`);
   }
   return segments;
 }
 
-function short(name: string): string {
+function shorten(name: string): string {
   const printable = name.replace(/\p{C}/gu, "\uFFFD");
   return printable.length > 60 ? `${printable.slice(0, 60)}…` : printable;
 }
 
-function requireInside(path: string): string[] {
-  const segments = refuseWayOut(path);
+function requireValidPath(path: string): string[] {
+  const segments = rejectTraversal(path);
   if (segments.some((segment) => segment === "")) throw new ServiceError("BAD_REQUEST", "The path contains an empty name.");
   if (toPlainLine(path) !== path) throw new ServiceError("BAD_REQUEST", "The path contains a control character.");
   if (path.length > MAX_PATH_LENGTH || segments.some((segment) => Buffer.byteLength(segment) > MAX_NAME_LENGTH))
@@ -84,14 +84,14 @@ function decode(raw: string): string {
   }
 }
 
-function notAllowed(reason: string): ServiceError {
+function createForbidden(reason: string): ServiceError {
   return new ServiceError("FORBIDDEN", `This path is not allowed. ${reason}`);
 }
 
 export type UserFile = { path: string; size: number; modified: number };
 type StoredFile = UserFile & { hash: string };
-/** Bounds the response. */
-const MAX_LISTED = 100_000;
+/** Limits the size of the response. */
+const MAX_LISTED_FILES = 100_000;
 
 type Stores = { database: Database; blobs: BlobStore; thumbnails: Thumbnails; folders: { temp: string }; now: () => number };
 
@@ -111,7 +111,7 @@ export function createUserFiles(stores: Stores, maxBytes: number) {
       return await blobs.hold([hash], async () => {
         await blobs.adopt(staged);
         return database.commit(async (tx) => {
-          replaced = await makeRoom(tx, userId, path, overwrite);
+          replaced = await removeExisting(tx, userId, path, overwrite);
           const modified = now();
           await insertBlob(tx, staged, modified);
           await tx.run(query.insertInto("user_files").values({ user_id: userId, path, hash, size, modified }));
@@ -119,22 +119,22 @@ export function createUserFiles(stores: Stores, maxBytes: number) {
         });
       });
     } finally {
-      // Neither refused bytes nor those that this file had before may stay on the disk without a row.
+      // Rejected bytes and replaced bytes must not remain on disk without a row.
       await blobs.drop(hash);
       if (replaced !== undefined && replaced !== hash) await collectBlob(stores, replaced);
     }
   }
 
   return {
-    /** Paths are relative to the listed folder; a folder that does not exist is NOT_FOUND. */
+    /** Paths are relative to the listed folder. Throws NOT_FOUND for a folder that does not exist. */
     async list(userId: number, folder: readonly string[], recurse: boolean): Promise<UserFile[]> {
       const prefix = folder.map((segment) => `${segment}/`).join("");
       const length = [...prefix].length;
-      const below = folder.length === 0 ? ownFiles(userId) : ownFiles(userId).where(isBelow(prefix));
-      const inside = sql<string>`substr(path, ${length + 1})`;
-      const query = recurse ? below : below.where(({ not }) => not(database.dialect.contains(inside, "/")));
-      const files = await database.rows(query.orderBy("path").limit(MAX_LISTED));
-      if (files.length === 0 && folder.length > 0 && !(await database.row(below.limit(1))))
+      const filesBelow = folder.length === 0 ? ownFiles(userId) : ownFiles(userId).where(isBelow(prefix));
+      const relativePath = sql<string>`substr(path, ${length + 1})`;
+      const query = recurse ? filesBelow : filesBelow.where(({ not }) => not(database.dialect.contains(relativePath, "/")));
+      const files = await database.rows(query.orderBy("path").limit(MAX_LISTED_FILES));
+      if (files.length === 0 && folder.length > 0 && !(await database.row(filesBelow.limit(1))))
         throw new ServiceError("NOT_FOUND", "There is no such folder.");
       const entries = files.map(({ path, size, modified }) => ({ path: path.slice(prefix.length), size, modified }));
       return entries.sort((item, other) => (item.path < other.path ? -1 : 1));
@@ -148,15 +148,15 @@ export function createUserFiles(stores: Stores, maxBytes: number) {
     sizeOf: async (userId: number, segments: readonly string[]): Promise<number | undefined> =>
       (await database.row(ownFiles(userId).where("path", "=", segments.join("/"))))?.size,
 
-    /** `use` is called again if the file was replaced, and its bytes removed, after its row was read. */
+    /** Calls `use` again if the file was replaced and its bytes removed after its row was read. */
     async read<T>(userId: number, segments: readonly string[], use: (file: StoredFile) => Promise<T>): Promise<T> {
-      for (let before: string | undefined; ;) {
+      for (let previousHash: string | undefined; ;) {
         const file = await find(database, userId, segments.join("/"));
         try {
           return await use(file);
         } catch (error) {
-          if (asRefusal(error)?.code !== "NOT_FOUND" || file.hash === before) throw error;
-          before = file.hash;
+          if (toRefusal(error)?.code !== "NOT_FOUND" || file.hash === previousHash) throw error;
+          previousHash = file.hash;
         }
       }
     },
@@ -175,7 +175,7 @@ export function createUserFiles(stores: Stores, maxBytes: number) {
       const { moved, replaced } = await database.commitFreeing(async (tx) => {
         const file = await find(tx, userId, source);
         if (source === path) return { moved: file, replaced: undefined };
-        const replacedHashes = await makeRoom(tx, userId, path, overwrite);
+        const replacedHashes = await removeExisting(tx, userId, path, overwrite);
         await tx.run(query.updateTable("user_files").set({ path }).where("user_id", "=", userId).where("path", "=", source));
         return { moved: file, replaced: replacedHashes };
       });
@@ -184,12 +184,12 @@ export function createUserFiles(stores: Stores, maxBytes: number) {
     },
 
     async remove(userId: number, segments: readonly string[]): Promise<void> {
-      const removed = await database.commitFreeing(async (tx) => {
+      const removedFile = await database.commitFreeing(async (tx) => {
         const file = await find(tx, userId, segments.join("/"));
         await tx.run(query.deleteFrom("user_files").where("user_id", "=", userId).where("path", "=", file.path));
         return file;
       });
-      await collectBlob(stores, removed.hash);
+      await collectBlob(stores, removedFile.hash);
     },
   };
 }
@@ -198,15 +198,15 @@ function ownFiles(userId: number) {
   return query.selectFrom("user_files").select(["path", "size", "modified", "hash"]).where("user_id", "=", userId);
 }
 
-/** `prefix` ends with a slash; the character after a slash is "0". */
+/** `prefix` ends with a slash. "0" is the character after a slash. */
 function isBelow(prefix: string): RawBuilder<SqlBool> {
   return sql<SqlBool>`path > ${prefix} and path < ${`${prefix.slice(0, -1)}0`}`;
 }
 
-async function makeRoom(tx: Transaction, userId: number, path: string, overwrite: boolean): Promise<string | undefined> {
+async function removeExisting(tx: Transaction, userId: number, path: string, overwrite: boolean): Promise<string | undefined> {
   const segments = path.split("/");
-  const above = segments.slice(1).map((_, at) => segments.slice(0, at + 1).join("/"));
-  if (above.length > 0 && (await tx.row(ownFiles(userId).where("path", "in", above).limit(1))))
+  const parentPaths = segments.slice(1).map((_, index) => segments.slice(0, index + 1).join("/"));
+  if (parentPaths.length > 0 && (await tx.row(ownFiles(userId).where("path", "in", parentPaths).limit(1))))
     throw new ServiceError("BAD_REQUEST", "A file with this name already exists in the path.");
   if (
     await tx.row(

@@ -4,7 +4,7 @@ import { type Database, query, type Reader } from "../store/database";
 
 export type User = { id: number; name: string; status: UserStatus };
 
-/** The owner of public assets: no user has this id. */
+/** The owner of public assets. No user has this id. */
 export const PUBLIC_OWNER = 0;
 
 /** An unknown stored value denies access. */
@@ -60,18 +60,18 @@ export function createKeys(database: Database, now: () => number): ServiceKeys {
     async revokeKey(prefix) {
       // Requires the whole prefix: a shorter one could match another user's key.
       if (prefix.length !== PREFIX_LENGTH) return false;
-      const revoke = query.updateTable("keys").set({ revoked_at: now() }).where("prefix", "=", prefix).where("revoked_at", "is", null);
-      return (await database.commit((tx) => tx.run(revoke))) > 0;
+      const update = query.updateTable("keys").set({ revoked_at: now() }).where("prefix", "=", prefix).where("revoked_at", "is", null);
+      return (await database.commit((tx) => tx.run(update))) > 0;
     },
 
     async setUserStatus(userName, status) {
-      const change = query.updateTable("users").set({ status }).where("name", "=", userName);
-      return (await database.commit((tx) => tx.run(change))) > 0;
+      const update = query.updateTable("users").set({ status }).where("name", "=", userName);
+      return (await database.commit((tx) => tx.run(update))) > 0;
     },
   };
 }
 
-/** Built once, since every request runs it. */
+/** Compiled once, because every request runs it. */
 const userByHash = query
   .selectFrom("keys")
   .innerJoin("users", "users.id", "keys.user_id")
@@ -80,10 +80,10 @@ const userByHash = query
   .where("keys.revoked_at", "is", null)
   .compile();
 
-/** Read from the store at every request, so that a revocation by another process takes effect at once. */
+/** Reads the store for every request, so that a revocation by another process takes effect at once. */
 export async function findUserByKey(reader: Reader, key: string): Promise<User | undefined> {
-  const bound: typeof userByHash = { ...userByHash, parameters: [hashKey(key)] };
-  const row = await reader.row({ compile: () => bound });
+  const statement: typeof userByHash = { ...userByHash, parameters: [hashKey(key)] };
+  const row = await reader.row({ compile: () => statement });
   return row && { id: row.id, name: row.name, status: toUserStatus(row.status) };
 }
 

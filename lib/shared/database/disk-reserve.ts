@@ -3,20 +3,20 @@ import { closeSync, openSync, rmSync, statfsSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { isFullDisk } from "../error-codes";
 
-const MAX_BYTES = 8 * 1024 ** 2;
+const MAX_RESERVE_BYTES = 8 * 1024 ** 2;
 const MAX_DISK_SHARE = 1 / 16;
-const PIECE_BYTES = 256 * 1024;
+const CHUNK_BYTES = 256 * 1024;
 const MIN_FREE_BYTES = 1024 ** 2;
 
 export function ensureReserve(folder: string): boolean {
   const { bsize, blocks } = statfsSync(folder);
-  const bytes = Math.min(MAX_BYTES, Math.floor(bsize * blocks * MAX_DISK_SHARE));
-  // Random, so that a compressing disk holds it in full.
-  const piece = randomBytes(PIECE_BYTES);
+  const bytes = Math.min(MAX_RESERVE_BYTES, Math.floor(bsize * blocks * MAX_DISK_SHARE));
+  // Random, so that disks with compression also reserve the full size.
+  const chunk = randomBytes(CHUNK_BYTES);
   let descriptor: number | undefined;
   try {
     descriptor = openSync(join(folder, "reserve"), "w", 0o600);
-    for (let offset = 0; offset < bytes;) offset += writeSync(descriptor, piece, 0, Math.min(PIECE_BYTES, bytes - offset));
+    for (let offset = 0; offset < bytes;) offset += writeSync(descriptor, chunk, 0, Math.min(CHUNK_BYTES, bytes - offset));
     const remaining = statfsSync(folder);
     return remaining.bavail * remaining.bsize >= MIN_FREE_BYTES;
   } catch (error) {

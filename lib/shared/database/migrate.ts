@@ -1,6 +1,6 @@
-// Brings a store's database to the newest schema in one transaction; processes that start together wait for each other.
+// Migrates a store's database to the newest schema in one transaction. Processes that start together wait for each other.
 
-import { asStartFailure, openPool, type PostgresLocation, requireVersion } from "./postgres";
+import { openPool, type PostgresLocation, requireVersion, toStartFailure } from "./postgres";
 import { type SqliteConnection } from "./sqlite";
 
 export type Migration = { name: string; sql: string };
@@ -9,17 +9,17 @@ export type History = {
   table: "kysely_migration" | "migrations";
   columns: string;
   baseline: Migration;
-  /** What earlier schemas lack of the baseline's, by the name of their last migration. All others are refused. */
+  /** The SQL to reach the baseline from earlier schemas, by the name of their last migration. Other schemas are rejected. */
   older: Readonly<Record<string, string>>;
   later: readonly Migration[];
 };
 
-export const tooOld = (database: string) =>
+export const createTooOldMessage = (database: string) =>
   `${database} is older than the last commit of version 0.2.0. Start that commit (docs/admin/backup.md) with it once, then this version.`;
 
 type SchemaState = { missing: Migration[] } | { newer: string } | { isTooOld: true };
 
-export function schemaState(applied: readonly string[], { baseline, older, later }: History): SchemaState {
+export function getSchemaState(applied: readonly string[], { baseline, older, later }: History): SchemaState {
   const last = [...applied].sort().at(-1);
   if (last === undefined) return { missing: [baseline, ...later] };
   const newer = applied.find((name) => name > baseline.name && !later.some((migration) => migration.name === name));
@@ -30,17 +30,17 @@ export function schemaState(applied: readonly string[], { baseline, older, later
 }
 
 export function requireCurrent(applied: readonly string[], history: History, name: string): void {
-  const state = schemaState(applied, history);
+  const state = getSchemaState(applied, history);
   if ("newer" in state) throw new Error(`The ${name} database has a newer version. Back it up with that version.`);
   if (!("missing" in state) || state.missing.length > 0)
     throw new Error(`The ${name} database has an older version. Back it up with that version, or start this version first.`);
 }
 
-function missingMigrations(applied: readonly string[], history: History, database: string): Migration[] {
-  const state = schemaState(applied, history);
+function listMissingMigrations(applied: readonly string[], history: History, database: string): Migration[] {
+  const state = getSchemaState(applied, history);
   if ("newer" in state)
     throw new Error(`${database} was written by a newer version (${state.newer}). Start that version, or use another database.`);
-  if ("isTooOld" in state) throw new Error(tooOld(database));
+  if ("isTooOld" in state) throw new Error(createTooOldMessage(database));
   return state.missing;
 }
 
@@ -49,14 +49,14 @@ export function migrateSqlite(connection: SqliteConnection, history: History, ti
   connection.exclusively(() => {
     connection.exec(`CREATE TABLE IF NOT EXISTS ${table} (${columns})`);
     const applied = connection.prepare<[], string>(`SELECT name FROM ${table}`).pluck().all();
-    for (const { name, sql } of missingMigrations(applied, history, database)) {
+    for (const { name, sql } of listMissingMigrations(applied, history, database)) {
       connection.exec(sql);
       connection.prepare(`INSERT INTO ${table} VALUES (?, ?)`).run(name, time);
     }
   });
 }
 
-const MIGRATION_MS = 60 * 60_000;
+const MIGRATION_TIMEOUT_MS = 60 * 60_000;
 
 export async function migratePostgres(
   location: Pick<PostgresLocation, "url" | "schema">,
@@ -64,7 +64,7 @@ export async function migratePostgres(
   time: string | number,
 ): Promise<void> {
   const { table, columns } = history;
-  const pool = await openPool({ ...location, max: 1, statementMs: MIGRATION_MS });
+  const pool = await openPool({ ...location, max: 1, statementMs: MIGRATION_TIMEOUT_MS });
   try {
     const client = await pool.connect();
     const run = (text: string, values: readonly unknown[] = []) => client.query<{ name: string }>(text, values);
@@ -75,7 +75,7 @@ export async function migratePostgres(
       if (location.schema !== undefined) await run(`CREATE SCHEMA IF NOT EXISTS ${location.schema}`);
       await run(`CREATE TABLE IF NOT EXISTS ${table} (${columns})`);
       const { rows } = await run(`SELECT name FROM ${table}`);
-      for (const { name, sql } of missingMigrations(
+      for (const { name, sql } of listMissingMigrations(
         rows.map((row) => row.name),
         history,
         "The database that DATABASE_URL names",
@@ -88,12 +88,12 @@ export async function migratePostgres(
       client.release();
     }
   } catch (error) {
-    throw asStartFailure(error);
+    throw toStartFailure(error);
   } finally {
     await pool.end();
   }
 }
 
-export function textsByBytes(sql: string): string {
+export function setByteCollation(sql: string): string {
   return sql.replaceAll(/(?<=^|[ (,\n])("?\w+"?) text\b(?!\[)/g, '$1 text COLLATE "C"');
 }

@@ -1,23 +1,23 @@
-// Connections to PostgreSQL. Outages throw StoreAway. Messages never contain the address, which holds the password.
+// Connections to PostgreSQL. Outages throw StoreUnavailable. Messages never contain the URL, which has the password.
 
 import { type PostgresCursor, type PostgresPool, type PostgresQueryResult } from "kysely";
 import { type PoolConfig } from "pg";
 import { StoreUnavailable } from "../error-codes";
-import { storable } from "../text";
+import { toStorableText } from "../text";
 
-const OLDEST_VERSION = 150_000;
-const CONNECT_MS = 5_000;
+const MIN_VERSION = 150_000;
+const CONNECT_TIMEOUT_MS = 5_000;
 
 export type PostgresLocation = {
   url: string;
   max: number;
   statementMs: number;
   schema?: string;
-  /** Whole numbers beyond 2^53 come as the nearest double, as SQLite gives them; otherwise as bigints. */
+  /** Returns whole numbers beyond 2^53 as the nearest double, as SQLite does. Otherwise, they are bigints. */
   isRounding?: boolean;
 };
 
-export function poolBounds(max: number, statementMs: number, connectMs = CONNECT_MS): PoolConfig {
+export function createPoolConfig(max: number, statementMs: number, connectMs = CONNECT_TIMEOUT_MS): PoolConfig {
   return {
     max,
     application_name: "lightdesk",
@@ -31,8 +31,8 @@ export function poolBounds(max: number, statementMs: number, connectMs = CONNECT
 
 export async function openPool({ url, max, statementMs, schema, isRounding = false }: PostgresLocation): Promise<PostgresPool> {
   const config: PoolConfig = {
-    ...poolBounds(max, statementMs),
-    connectionString: schema === undefined ? url : inSchema(url, schema),
+    ...createPoolConfig(max, statementMs),
+    connectionString: schema === undefined ? url : addSchema(url, schema),
     types: { getTypeParser: (oid: number) => (isRounding && oid === INT8 ? Number : getTypeParser(oid)) },
   };
   const { default: pg } = await import("pg");
@@ -51,7 +51,7 @@ export async function openPool({ url, max, statementMs, schema, isRounding = fal
       function query<Row>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<Row>>;
       function query(text: string | PostgresCursor<unknown>, parameters: readonly unknown[] = []): unknown {
         if (typeof text !== "string") throw new Error("no cursor is read");
-        return client.query(text, parameters.map(storable)).catch((error: unknown) => {
+        return client.query(text, parameters.map(toStorableText)).catch((error: unknown) => {
           const storeError = toStoreError(error);
           isBroken ||= storeError instanceof StoreUnavailable;
           throw storeError;
@@ -83,8 +83,8 @@ export async function queryPostgres<T>(
   }
 }
 
-/** If an address gives a parameter twice, the last counts; a separate setting would be ignored. */
-function inSchema(url: string, schema: string): string {
+/** Uses the existing parameter, because only the last one of several counts. */
+function addSchema(url: string, schema: string): string {
   const [address = "", ...others] = url.split("?");
   const params = new URLSearchParams(others.join("?"));
   params.set("options", `${params.get("options") ?? ""} -c search_path=${schema}`.trim());
@@ -95,46 +95,50 @@ const INT8 = 20;
 const NUMERIC = 1700;
 const BOOL = 16;
 const FLOAT8 = 701;
-const wholeNumbers = new Set([21, 23, 26]);
+const integerTypes = new Set([21, 23, 26]);
 
 function getTypeParser(oid: number): (text: string) => unknown {
   if (oid === INT8) return (text) => (Number.isSafeInteger(Number(text)) ? Number(text) : BigInt(text));
   if (oid === BOOL) return (text) => (text === "t" ? 1 : 0);
-  return oid === NUMERIC || oid === FLOAT8 || wholeNumbers.has(oid) ? Number : String;
+  return oid === NUMERIC || oid === FLOAT8 || integerTypes.has(oid) ? Number : String;
 }
 
-/** Connections that are refused or ended (by the server, on the way, or because there are too many), and statements that take too long. */
+/** Refused and ended connections (by the server, on the network, or because there are too many), and statements that time out. */
 const awayCode = /^(08...|57P0.|57014|53300|25006|25P03|E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN))$/;
 const awayMessage = /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying|Query read timeout)/;
 
 export function toStoreError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
-  const code = codeOf(error);
+  const code = getCode(error);
   if (code === "53100") return Object.assign(new Error("the database disk is full", { cause: error }), { code: "ENOSPC" });
   return awayCode.test(code) || awayMessage.test(error.message)
     ? new StoreUnavailable(`the database does not answer (${code || error.message})`, { cause: error })
     : error;
 }
 
-function codeOf(error: Error): string {
+function getCode(error: Error): string {
   const [first] = error instanceof AggregateError ? error.errors : [error];
   return first instanceof Error && "code" in first ? String(first.code) : "";
 }
 
-export function isNoTable(error: unknown): boolean {
-  return error instanceof Error && codeOf(error) === "42P01";
+export function isMissingTable(error: unknown): boolean {
+  return error instanceof Error && getCode(error) === "42P01";
 }
 
-export async function requireVersion(ask: (text: string) => Promise<{ rows: readonly { number: number; name: string }[] }>): Promise<void> {
-  const { rows } = await ask("SELECT current_setting('server_version_num')::integer AS number, current_setting('server_version') AS name");
+export async function requireVersion(
+  runQuery: (text: string) => Promise<{ rows: readonly { number: number; name: string }[] }>,
+): Promise<void> {
+  const { rows } = await runQuery(
+    "SELECT current_setting('server_version_num')::integer AS number, current_setting('server_version') AS name",
+  );
   for (const { number, name } of rows)
-    if (number < OLDEST_VERSION) throw new Error(`DATABASE_URL must name PostgreSQL 15 or later (got ${name}).`);
+    if (number < MIN_VERSION) throw new Error(`DATABASE_URL must name PostgreSQL 15 or later (got ${name}).`);
 }
 
-export function asStartFailure(error: unknown): unknown {
+export function toStartFailure(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   if (error instanceof StoreUnavailable) return new Error(`Can't reach the database of DATABASE_URL: ${error.message}.`, { cause: error });
-  const code = codeOf(error);
+  const code = getCode(error);
   if (code === "28P01" || code === "28000")
     return new Error("The database of DATABASE_URL refused the user or password.", { cause: error });
   if (code === "3D000") return new Error("The database of DATABASE_URL does not exist. Create it first.", { cause: error });

@@ -1,11 +1,11 @@
-// An online copy of a SQLite database: of one moment, one file readable by its owner only, checked for integrity.
+// Copies a SQLite database online into a single file that only its owner can read, and checks its integrity.
 
 import { rm, writeFile } from "node:fs/promises";
-import { codeOf, isFullDisk } from "../error-codes";
+import { getErrorCode, isFullDisk } from "../error-codes";
 import { type Content, hashFile } from "../files";
 import { SqliteConnection } from "./sqlite";
 
-export function openToRead(file: string): SqliteConnection {
+export function openReadOnly(file: string): SqliteConnection {
   return new SqliteConnection(file, { readOnly: true });
 }
 
@@ -13,10 +13,10 @@ export async function copyDatabase(from: string, to: string): Promise<Content> {
   await rm(to, { force: true });
   await writeFile(to, "", { mode: 0o600 });
   try {
-    await copyAtOnce(from, to);
+    await copySnapshot(from, to);
   } catch (error) {
     await rm(to, { force: true });
-    const code = String(codeOf(error));
+    const code = String(getErrorCode(error));
     if (!(error instanceof Error) || !code.startsWith("SQLITE_") || isFullDisk(error)) throw error;
     const reason = code.startsWith("SQLITE_BUSY")
       ? "is held by a process that started on a full disk: make room there and start it again"
@@ -26,25 +26,25 @@ export async function copyDatabase(from: string, to: string): Promise<Content> {
   return hashFile(to);
 }
 
-async function copyAtOnce(from: string, to: string): Promise<void> {
-  const source = openToRead(from);
+async function copySnapshot(from: string, to: string): Promise<void> {
+  const source = openReadOnly(from);
   try {
-    // One read transaction from beginning to end: otherwise each commit of others would restart the copy.
+    // A single read transaction, because each commit of others would restart the copy.
     source.exec("BEGIN");
     source.prepare("SELECT count(*) FROM sqlite_master").get();
     await source.backup(to);
   } finally {
     source.close();
   }
-  makeOneFile(to, from);
+  removeWal(to, from);
 }
 
 export async function fillDatabase(file: string, fill: () => Promise<void>): Promise<Content> {
   try {
-    // SQLite would create a file that others may read, so it is created here first.
+    // Created here first, because SQLite would create a file that others may read.
     await writeFile(file, "", { mode: 0o600, flag: "a" });
     await fill();
-    makeOneFile(file, file);
+    removeWal(file, file);
     return await hashFile(file);
   } catch (error) {
     for (const end of ["", "-wal", "-shm", "-journal"]) await rm(file + end, { force: true });
@@ -52,7 +52,7 @@ export async function fillDatabase(file: string, fill: () => Promise<void>): Pro
   }
 }
 
-function makeOneFile(file: string, from: string): void {
+function removeWal(file: string, from: string): void {
   const copy = new SqliteConnection(file);
   try {
     copy.pragma("journal_mode = DELETE");
@@ -67,7 +67,7 @@ export function requireIntegrity(database: SqliteConnection, file: string): void
   if (report !== "ok") throw new Error(`The database ${file} is damaged (${report}).`);
 }
 
-export function migrationsOf(database: SqliteConnection, table: "kysely_migration" | "migrations"): string[] {
+export function listMigrations(database: SqliteConnection, table: "kysely_migration" | "migrations"): string[] {
   return database.prepare<[], string>(`SELECT name FROM ${table} ORDER BY name`).pluck().all();
 }
 

@@ -1,8 +1,8 @@
 // SQLite through `node:sqlite`: built in on Node 22.16 and later, otherwise a prebuilt package. Errors have SQLite's names.
 
 import type * as Package from "@photostructure/sqlite";
-import { codeOf } from "../error-codes";
-import { storable } from "../text";
+import { getErrorCode } from "../error-codes";
+import { toStorableText } from "../text";
 
 type Module = Pick<typeof Package, "DatabaseSync" | "backup">;
 
@@ -10,7 +10,7 @@ const { DatabaseSync, backup } = builtinModule() ?? (await import("@photostructu
 
 function builtinModule(): Module | undefined {
   const { emitWarning } = process;
-  // Node 22 prints an experimental warning at every start.
+  // Prevents Node 22's experimental warning at each start.
   process.emitWarning = () => undefined;
   try {
     const sqliteModule = process.getBuiltinModule("node:sqlite");
@@ -36,7 +36,7 @@ const extendedNames: Readonly<Record<number, string>> = {
   ...{ 787: "CONSTRAINT_FOREIGNKEY", 1555: "CONSTRAINT_PRIMARYKEY", 2067: "CONSTRAINT_UNIQUE", 4874: "IOERR_SHMSIZE" },
 };
 
-function named(error: unknown): unknown {
+function addErrorName(error: unknown): unknown {
   if (!(error instanceof Error) || !("errcode" in error)) return error;
   // The package's `errcode` may lack the extended code.
   const number = Number("sqliteExtendedCode" in error ? error.sqliteExtendedCode : error.errcode);
@@ -44,11 +44,11 @@ function named(error: unknown): unknown {
   return Object.assign(error, { code: `SQLITE_${name}` });
 }
 
-function withNamedErrors<T>(work: () => T): T {
+function nameErrors<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw named(error);
+    throw addErrorName(error);
   }
 }
 
@@ -57,7 +57,7 @@ export class SqliteConnection {
 
   /** Creates the file unless `readOnly` is set. `timeoutMs` is how long a statement waits for another connection's lock. */
   constructor(file: string, { readOnly = false, timeoutMs = DEFAULT_BUSY_TIMEOUT_MS } = {}) {
-    this.#database = withNamedErrors(() => new DatabaseSync(file, { readOnly, timeout: timeoutMs }));
+    this.#database = nameErrors(() => new DatabaseSync(file, { readOnly, timeout: timeoutMs }));
   }
 
   get inTransaction(): boolean {
@@ -65,11 +65,11 @@ export class SqliteConnection {
   }
 
   prepare<Params extends unknown[] = unknown[], Row = unknown>(sql: string): SqliteStatement<Params, Row> {
-    return withNamedErrors(() => new SqliteStatement<Params, Row>(this.#database.prepare(sql)));
+    return nameErrors(() => new SqliteStatement<Params, Row>(this.#database.prepare(sql)));
   }
 
   exec(sql: string): void {
-    withNamedErrors(() => this.#database.exec(sql));
+    nameErrors(() => this.#database.exec(sql));
   }
 
   pragma(text: string): unknown {
@@ -96,12 +96,12 @@ export class SqliteConnection {
     try {
       await backup(this.#database, file, { rate: BACKUP_STEP_PAGES });
     } catch (error) {
-      throw named(error);
+      throw addErrorName(error);
     }
   }
 
   close(): void {
-    if (this.#database.isOpen) withNamedErrors(() => this.#database.close());
+    if (this.#database.isOpen) nameErrors(() => this.#database.close());
   }
 }
 
@@ -114,7 +114,7 @@ export class SqliteStatement<Params extends unknown[] = unknown[], Row = unknown
 
   constructor(statement: Package.StatementSyncInstance) {
     this.#statement = statement;
-    // Builds rows itself: the module's row objects have no prototype and take twice as long.
+    // Builds rows itself, because the module's row objects have no prototype and are half as fast.
     statement.setReturnArrays(true);
   }
 
@@ -128,21 +128,21 @@ export class SqliteStatement<Params extends unknown[] = unknown[], Row = unknown
   }
 
   all(...values: Params): Row[] {
-    return this.#read((): unknown[][] => this.#statement.all(...listOf(values))).map((row) => this.#rowOf(row));
+    return this.#read((): unknown[][] => this.#statement.all(...toStorable(values))).map((row) => this.#rowOf(row));
   }
 
   get(...values: Params): Row | undefined {
-    const row = this.#read((): unknown[] | undefined => this.#statement.get(...listOf(values)));
+    const row = this.#read((): unknown[] | undefined => this.#statement.get(...toStorable(values)));
     return row && this.#rowOf(row);
   }
 
   /** Rounds integers beyond 2^53 to the nearest number, where the module would throw. */
   #read<T>(work: () => T): T {
-    return withNamedErrors(() => {
+    return nameErrors(() => {
       try {
         return work();
       } catch (error) {
-        if (codeOf(error) !== "ERR_OUT_OF_RANGE" || !/^\s*select\b/i.test(this.#statement.sourceSQL)) throw error;
+        if (getErrorCode(error) !== "ERR_OUT_OF_RANGE" || !/^\s*select\b/i.test(this.#statement.sourceSQL)) throw error;
       }
       this.#readRounded();
       return work();
@@ -156,18 +156,18 @@ export class SqliteStatement<Params extends unknown[] = unknown[], Row = unknown
   }
 
   run(...values: Params): { changes: number; lastInsertRowid: number } {
-    // Otherwise the module throws after inserting a row with an id beyond 2^53.
+    // Otherwise, the module throws after inserting a row with an id beyond 2^53.
     this.#readRounded();
-    const { changes, lastInsertRowid } = withNamedErrors(() => this.#statement.run(...listOf(values)));
+    const { changes, lastInsertRowid } = nameErrors(() => this.#statement.run(...toStorable(values)));
     return { changes: Number(changes), lastInsertRowid: Number(lastInsertRowid) };
   }
 
   *iterate(...values: Params): IterableIterator<Row> {
     this.#readRounded();
     try {
-      for (const row of this.#statement.iterate(...listOf(values))) yield this.#rowOf(row);
+      for (const row of this.#statement.iterate(...toStorable(values))) yield this.#rowOf(row);
     } catch (error) {
-      throw named(error);
+      throw addErrorName(error);
     }
   }
 
@@ -183,12 +183,12 @@ export class SqliteStatement<Params extends unknown[] = unknown[], Row = unknown
     const names = this.#columns();
     const row: Record<string, unknown> = {};
     // eslint-disable-next-line lightdesk/outside-key -- columns are named by our own statements, and a Map takes twice the time
-    for (let at = 0; at < names.length; at += 1) row[names[at] ?? ""] = values[at];
+    for (let index = 0; index < names.length; index += 1) row[names[index] ?? ""] = values[index];
     return row as Row; // the caller's declaration
   }
 }
 
-function listOf(values: readonly unknown[]): readonly unknown[] {
+function toStorable(values: readonly unknown[]): readonly unknown[] {
   const [first] = values;
-  return (Array.isArray(first) ? first : values).map(storable);
+  return (Array.isArray(first) ? first : values).map(toStorableText);
 }

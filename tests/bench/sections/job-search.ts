@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { type JobNote } from "@/lib/server/store/jobs/index-entry";
 import { type IndexQuery } from "@/lib/server/store/jobs/index-search";
-import { wordsOf } from "@/lib/server/store/jobs/index-words";
+import { splitWords } from "@/lib/server/store/jobs/index-words";
 import { openStore, type Store } from "@/lib/server/store/store";
 import { percentile, table } from "../figures";
 import { type Section } from "../section";
@@ -82,7 +82,7 @@ async function measureSearches(store: Store, createOptions: () => SearchOptions)
     const { text, member, days, failed } = createOptions();
     const untilMs = NEWEST_MS - Math.floor(random() * 60) * DAY_MS;
     const query: IndexQuery = {
-      words: text === undefined ? [] : wordsOf(text),
+      words: text === undefined ? [] : splitWords(text),
       memberId: member,
       ...(days !== undefined && { fromMs: untilMs - days * DAY_MS, toMs: untilMs }),
       ...(failed && { status: ["failed"] }),

@@ -1,6 +1,6 @@
 // A million assets of one user with three tags each, two-word names and some metadata.
 // Fills the search index at the end, like the migration.
-import { assetSearchTriggers, fillAssetSearch } from "@/lib/service/store/asset-index";
+import { assetSearchTriggers, fillAssetSearchSql } from "@/lib/service/store/asset-index";
 import { foldName } from "@/lib/shared/text";
 import { fill, inserter, requireSame } from "./filling";
 import { createChance } from "./seeded-random";
@@ -51,7 +51,7 @@ export function seedAssets(file: string, userName: string, count: number): void 
     }
     const countQuery = "SELECT owner_id, tag, count(*) FROM asset_tags JOIN assets ON assets.seq = asset_seq GROUP BY 1, 2";
     requireSame(database, "SELECT owner_id, tag, n FROM tag_counts WHERE n > 0", countQuery);
-    database.exec(`${fillAssetSearch} ${assetSearchTriggers}`);
+    database.exec(`${fillAssetSearchSql} ${assetSearchTriggers}`);
     requireSame(database, "SELECT owner_id, n FROM asset_counts WHERE n > 0", "SELECT owner_id, count(*) FROM assets GROUP BY 1");
   });
 }

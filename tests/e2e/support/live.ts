@@ -1,6 +1,6 @@
 // Live updates with values of the test's own.
 import { type Page } from "@playwright/test";
-import { LIVE_PATH, readTopic, type TopicName } from "@/lib/contract/live";
+import { LIVE_PATH, parseTopic, type TopicName } from "@/lib/contract/live";
 
 export const isLiveRequest = (url: URL) => url.pathname.endsWith(LIVE_PATH);
 
@@ -9,7 +9,7 @@ export async function answerLive(page: Page, values: Partial<Record<TopicName, u
   await page.route(isLiveRequest, (route) => {
     const { searchParams } = new URL(route.request().url());
     const snapshots = [...searchParams.getAll("topic"), ...searchParams.getAll("new")].flatMap((topic) => {
-      const name = readTopic(topic)?.name;
+      const name = parseTopic(topic)?.name;
       const value = name && values[name];
       return value === undefined ? [] : [`event: snapshot\ndata: ${JSON.stringify({ topic, atMs: Date.now(), value })}\n\n`];
     });

@@ -1,6 +1,6 @@
 // Compares every maintained counter with a count, and every index of words with its rows.
 import { expect } from "vitest";
-import { seqOf } from "@/lib/service/store/asset-index";
+import { toSeqSql } from "@/lib/service/store/asset-index";
 import { type SqliteConnection } from "@/lib/shared/database/sqlite";
 
 const counters: readonly { storedQuery: string; counted: string }[] = [
@@ -26,7 +26,7 @@ const counters: readonly { storedQuery: string; counted: string }[] = [
     counted: "SELECT owner_id, sum(size) AS bytes FROM (SELECT DISTINCT owner_id, hash, size FROM assets WHERE owner_id <> 0) GROUP BY 1",
   },
   {
-    storedQuery: `SELECT ${seqOf("rowid")} AS seq FROM asset_search`,
+    storedQuery: `SELECT ${toSeqSql("rowid")} AS seq FROM asset_search`,
     counted: "SELECT seq FROM assets",
   },
 ];

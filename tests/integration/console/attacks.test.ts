@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { type AuditPage } from "@/lib/contract/audit/audit";
-import { invite, join as accept } from "@/lib/server/auth/members";
+import { acceptInvitation as accept, invite } from "@/lib/server/auth/members";
 import { validatePassword } from "@/lib/server/auth/passwords";
 import { signIn } from "@/lib/server/auth/sign-in";
 import { createSignInLimits } from "@/lib/server/auth/sign-in-limits";
 import { sessionCookieName } from "@/lib/server/cookies";
-import { bytesAnswer } from "@/lib/server/requests/responses";
+import { bytesResponse } from "@/lib/server/requests/responses";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { freePort } from "@/tests/support/free-port";
 import { createHarness, HOST } from "@/tests/support/harness";
@@ -184,7 +184,7 @@ describe("an owner without the password", () => {
 });
 
 it("serves a picture that is really XML as a download", () => {
-  const response = bytesAnswer(new Response("<x/>", { headers: { "content-type": "image/x+xml" } }));
+  const response = bytesResponse(new Response("<x/>", { headers: { "content-type": "image/x+xml" } }));
   expect(response.headers.get("content-type")).toBe("application/octet-stream");
   expect(response.headers.get("content-disposition")).toMatch(/^attachment/);
 });

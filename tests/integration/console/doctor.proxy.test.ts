@@ -1,12 +1,12 @@
 // What `npm run doctor` reports about a reverse proxy: nginx with the example, and with changes an operator may have made. The console's
 // own HTTP server is behind it, with the real route.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { hostsOf } from "@/lib/http/request-line";
+import { getHosts } from "@/lib/http/request-line";
 import { createHttpServer, type HttpServer } from "@/lib/http/server";
 import { checkNetwork } from "@/lib/server/doctor/network";
 import { readEnv } from "@/lib/server/env";
-import { PROOF_HEADER, proveDoctor, respondWithSeen, SEEN_HEADER } from "@/lib/server/installation";
-import { addressReader } from "@/lib/server/trusted-proxies";
+import { createDoctorProof, PROOF_HEADER, respondWithSeen, SEEN_HEADER } from "@/lib/server/installation";
+import { createAddressReader } from "@/lib/server/trusted-proxies";
 import { freePort } from "@/tests/support/free-port";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { startNginx } from "@/tests/support/nginx";
@@ -23,8 +23,8 @@ beforeAll(async () => {
   harness = await createHarness();
   front = await freePort();
   publicUrl = `http://127.0.0.1:${front}`;
-  const addressOf = addressReader(readEnv({ LIGHTDESK_TRUST_PROXY: "127.0.0.1" }).proxies, () => undefined);
-  const hosts = hostsOf({ host: "127.0.0.1", publicUrl });
+  const addressOf = createAddressReader(readEnv({ LIGHTDESK_TRUST_PROXY: "127.0.0.1" }).proxies, () => undefined);
+  const hosts = getHosts({ host: "127.0.0.1", publicUrl });
   server = createHttpServer({ patienceMs: 60_000, hosts, isPage: () => false }, (request, response) => {
     respondWithSeen(request, response, { authSecret: harness.console.authSecret, addressOf, nowMs: Date.now() });
     void harness.request("/api/health").then(async (health) => {
@@ -111,23 +111,23 @@ test("answers seen headers only to a fresh proof", async () => {
   const namesOf = ({ headers }: Response) => [...headers.keys()].sort();
   const plain = await requestDoctor({});
   const now = Date.now();
-  const [at = "", code = ""] = proveDoctor(authSecret, now).split(".");
+  const [at = "", code = ""] = createDoctorProof(authSecret, now).split(".");
   for (const proof of [
     "",
     "yes",
     `${at}.`,
     code,
     `${Number(at) + 1}.${code}`,
-    proveDoctor("another secret", now),
-    proveDoctor(authSecret, now - 120_000),
-    proveDoctor(authSecret, now + 120_000),
+    createDoctorProof("another secret", now),
+    createDoctorProof(authSecret, now - 120_000),
+    createDoctorProof(authSecret, now + 120_000),
   ]) {
     const response = await requestDoctor({ [PROOF_HEADER]: proof });
     expect([proof, response.status, namesOf(response)]).toEqual([proof, 200, namesOf(plain)]);
   }
-  const address = (await requestDoctor({ [PROOF_HEADER]: proveDoctor(authSecret, now), "x-forwarded-for": "198.51.100.7" })).headers.get(
-    SEEN_HEADER,
-  );
+  const address = (
+    await requestDoctor({ [PROOF_HEADER]: createDoctorProof(authSecret, now), "x-forwarded-for": "198.51.100.7" })
+  ).headers.get(SEEN_HEADER);
   const expected = { from: "127.0.0.1", client: "198.51.100.7", host: `127.0.0.1:${port}`, forwardedFor: "198.51.100.7" };
   expect(JSON.parse(decodeURIComponent(address ?? ""))).toEqual(expected);
 });

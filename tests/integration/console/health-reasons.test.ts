@@ -2,7 +2,7 @@
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { expect, it } from "vitest";
-import { maySeeReasons } from "@/lib/server/bff/admit-listener";
+import { canSeeReasons } from "@/lib/server/bff/admit-listener";
 import { startComposition } from "@/lib/server/composition";
 import { readEnv } from "@/lib/server/env";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
@@ -12,7 +12,7 @@ it("answers a load balancer immediately during a long start", async () => {
   const desk = startComposition({ env: readEnv({ LIGHTDESK_DATA_DIR: folder }), logDestination: { write: () => undefined } });
   let isUp = false;
   const up = desk.ready.then(() => void (isUp = true));
-  expect([await maySeeReasons(new IncomingMessage(new Socket())), isUp]).toEqual([false, false]);
+  expect([await canSeeReasons(new IncomingMessage(new Socket())), isUp]).toEqual([false, false]);
   await up;
   await desk.stop();
 });

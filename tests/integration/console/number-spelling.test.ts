@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
-import { forPrograms } from "@/lib/server/answers/redact";
+import { redactForApi } from "@/lib/server/answers/redact";
 import { readEnv } from "@/lib/server/env";
 import { createHarness } from "@/tests/support/harness";
 import { startLocalServer } from "@/tests/support/servers";
@@ -48,7 +48,7 @@ it("keeps spellings on the way to a plain server", async () => {
 it("keeps spellings when an address is completed for programs", () => {
   const reader = { env: readEnv({ LIGHTDESK_PUBLIC_URL: "http://desk.test" }), openedAt: null, connectionId: "c" };
   const exactJson = parseExactJson(`{${spelled},"preview_url":"/api/view?a=1","list":[{"preview_url":"/api/view?a=2"},1.0]}`);
-  const text = writeExactJson(forPrograms(exactJson, reader));
+  const text = writeExactJson(redactForApi(exactJson, reader));
   expect(text).toContain(`{${spelled},"preview_url":"http://desk.test/api/view?a=1`);
   expect(text).toContain("},1.0]");
 });

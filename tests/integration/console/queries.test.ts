@@ -1,7 +1,7 @@
 // The data of pages: read through the same functions as by the handlers, with outages as values.
 import { expect, test } from "vitest";
 import { jobsQuerySchema } from "@/lib/contract/schemas/job";
-import { getFrame } from "@/lib/server/connections/views";
+import { getLayoutData } from "@/lib/server/connections/views";
 import { getJob, getQueue, listJobs, toQueueView } from "@/lib/server/queries/jobs";
 import { createHarness } from "@/tests/support/harness";
 
@@ -37,13 +37,13 @@ test("renders the frame when a service is down", async () => {
   ]) {
     expect(result).toMatchObject({ ok: false, failure: { code: "UPSTREAM_UNREACHABLE" } });
   }
-  const frame = await getFrame(context, down);
+  const frame = await getLayoutData(context, down);
   expect([frame.connection?.id, frame.connections.length]).toEqual([down, 2]);
-  expect((await getFrame(context, "unknown")).connection?.id).toBe("embedded");
+  expect((await getLayoutData(context, "unknown")).connection?.id).toBe("embedded");
   // Members who only run apps see connections by name only.
-  for (const view of (await getFrame(harness.contextOf("runner"), down)).connections) {
+  for (const view of (await getLayoutData(harness.contextOf("runner"), down)).connections) {
     expect(view).toMatchObject({ id: expect.any(String), name: expect.any(String), baseUrl: "" });
     for (const field of ["fingerprint", "accountUrl", "seenBy"]) expect(view).not.toHaveProperty(field);
   }
-  expect((await getFrame(context)).connections).toMatchObject([{ id: "embedded", current: true, hasKey: true }, { id: down }]);
+  expect((await getLayoutData(context)).connections).toMatchObject([{ id: "embedded", current: true, hasKey: true }, { id: down }]);
 });

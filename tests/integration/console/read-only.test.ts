@@ -1,6 +1,6 @@
 // The console in read-only mode, generated over every route that changes something.
 import { beforeAll, describe, expect, test } from "vitest";
-import { actsWhileReadOnly } from "@/lib/server/auth/read-only";
+import { readOnlyActions } from "@/lib/server/auth/read-only";
 import { createHarness, HOST, PASSWORD } from "@/tests/support/harness";
 import { answerJson } from "@/tests/support/little-server";
 import { loadRoutes, type Route } from "@/tests/support/routes";
@@ -11,7 +11,7 @@ const harness = await createHarness();
 const routes = await loadRoutes();
 const label = ({ method, path }: Route) => `${method} ${path}`;
 const changing = routes.filter(({ method, guard }) => method !== "GET" && method !== "HEAD" && guard && guard.role !== "public");
-const frozen = changing.filter(({ guard }) => !actsWhileReadOnly.has(guard?.action ?? ""));
+const frozen = changing.filter(({ guard }) => !readOnlyActions.has(guard?.action ?? ""));
 
 const make = (as: "admin" | "operator", note?: string) => harness.request("/api/console/read-only", { as, method: "PUT", json: { note } });
 const end = (as: "owner" | "viewer") => harness.request("/api/console/read-only", { as, method: "DELETE" });
@@ -19,7 +19,7 @@ const save = () => harness.request("/api/console/views", { as: "owner", method: 
 
 test("accepts only actions of routes that change something", () => {
   const actions = changing.map(({ guard }) => guard?.action);
-  expect([...actsWhileReadOnly].filter((action) => !actions.includes(action))).toEqual([]);
+  expect([...readOnlyActions].filter((action) => !actions.includes(action))).toEqual([]);
   expect(frozen.length).toBeGreaterThan(30);
 });
 

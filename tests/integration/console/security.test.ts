@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { coreOperations } from "@/lib/contract/operations";
 import { hasRole, roles } from "@/lib/contract/people/roles";
-import { messagesOf } from "@/lib/server/i18n/messages";
+import { messagesByLanguage } from "@/lib/server/i18n/messages";
 import { createHarness, HOST } from "@/tests/support/harness";
 import { listRouteFiles, loadRoutes, type Route } from "@/tests/support/routes";
 import { type MadeToken, makeToken } from "@/tests/support/tokens";
@@ -121,7 +121,7 @@ test("finds every route file and a guard for each handler", () => {
 test("has an audit label for each changing action", () => {
   const changes = closed.filter(({ method, file }) => method !== "GET" && method !== "HEAD" && !file.includes("[...unknown]"));
   const actions = changes.map(({ guard }) => guard?.action ?? "");
-  const { does, tried } = messagesOf.en.settings.audit;
+  const { does, tried } = messagesByLanguage.en.settings.audit;
   expect(actions.length).toBeGreaterThan(50);
   expect(actions.filter((action) => !Object.hasOwn(does, action) || !Object.hasOwn(tried, action))).toEqual([]);
 });

@@ -3,7 +3,7 @@ import { createServer, request as ask, type Server } from "node:http";
 import { type AddressInfo, type Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createEventSockets, handleUpgrades, type UpgradeHandler } from "@/lib/http/event-sockets";
-import { withBasePath } from "@/lib/http/request-line";
+import { addBasePath } from "@/lib/http/request-line";
 import { createHttpServer } from "@/lib/http/server";
 import { type Feed, type FeedAdmission } from "@/lib/shared/http-types";
 import { openEvents, refusedWith } from "@/tests/support/event-socket";
@@ -161,7 +161,7 @@ describe("base path", async () => {
       socket.end(`HTTP/1.1 101 Switching Protocols\r\n\r\nspoken at ${url}`),
   };
   const rules = { patienceMs: 5000, hosts: undefined, isPage, upgrades, basePath };
-  const server = createHttpServer(rules, ({ url = "" }, response) => void response.end(`${url} ${withBasePath(url, basePath)}`));
+  const server = createHttpServer(rules, ({ url = "" }, response) => void response.end(`${url} ${addBasePath(url, basePath)}`));
   own = `http://127.0.0.1:${await server.listen(0, "127.0.0.1")}`;
   afterAll(() => server.close(0));
 

@@ -6,10 +6,10 @@ import { fileURLToPath } from "node:url";
 import { Blake3Hasher } from "@napi-rs/blake-hash";
 import sharp from "sharp";
 import { type Graph, graphSchema } from "@/lib/contract/schemas/graph";
-import { classes } from "@/lib/service/nodes/library";
+import { nodeClasses } from "@/lib/service/nodes/library";
 import { type ProducedFile, type RunEvent, type RunOutcome, type RunRequest } from "@/lib/service/nodes/run";
 import { createRunner, type Runner } from "@/lib/service/nodes/runner";
-import { fileNamesIn, validatePrompt } from "@/lib/service/nodes/validate";
+import { findFileNames, validatePrompt } from "@/lib/service/nodes/validate";
 import { closeAfterwards } from "@/tests/support/close-afterwards";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
@@ -48,7 +48,7 @@ let jobs = 0;
 
 /** Treats each file name in the graph as an image. */
 export const filesOf = (graph: Record<string, unknown>) =>
-  new Map(fileNamesIn(graph, classes).map((name) => [name, { mediaType: "image/png", isImage: true }]));
+  new Map(findFileNames(graph, nodeClasses).map((name) => [name, { mediaType: "image/png", isImage: true }]));
 
 /** Validates the graph like the service and returns the runner's input. */
 export async function toRequest(bench: Bench, graph: Graph, options: JobOptions = {}): Promise<RunRequest> {

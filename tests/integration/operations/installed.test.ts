@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import { validate } from "dockerfile-utils";
 import { afterAll, expect, test, type TestContext } from "vitest";
 import { WebSocket } from "ws";
-import { PROOF_HEADER, proveDoctor, SEEN_HEADER } from "@/lib/server/installation";
+import { createDoctorProof, PROOF_HEADER, SEEN_HEADER } from "@/lib/server/installation";
 import { openEvents } from "@/tests/support/event-socket";
 import { freePort } from "@/tests/support/free-port";
 import { startNginx as runNginx } from "@/tests/support/nginx";
@@ -160,7 +160,7 @@ test.for(["nginx", "caddy"] as const)(
     const front = await frontOf(name, context);
     const page = await sendRequest(front, "/jobs", { headers: { cookie } });
     expect([page.status, page.headers["content-type"]]).toEqual([200, "text/html; charset=utf-8"]);
-    const proof = proveDoctor(readFileSync(join(data, "auth-secret"), "utf8").trim(), Date.now());
+    const proof = createDoctorProof(readFileSync(join(data, "auth-secret"), "utf8").trim(), Date.now());
     const echoedAddress = (await sendRequest(front, "/api/health", { headers: { [PROOF_HEADER]: proof } })).headers[SEEN_HEADER];
     expect(JSON.parse(decodeURIComponent(String(echoedAddress)))).toMatchObject({
       from: "127.0.0.1",

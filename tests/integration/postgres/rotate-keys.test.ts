@@ -1,15 +1,15 @@
 // Two consoles on one database rotate their keys at the same moment.
 import { randomBytes } from "node:crypto";
 import { afterAll, expect, inject, test } from "vitest";
-import { recordOfHost } from "@/lib/server/embed/host-keys";
+import { getSealContext } from "@/lib/server/embed/host-keys";
 import {
   findReusedId,
+  listSealedSecret,
   parseKeyRing,
   readSharedSecret,
   rotateRows,
   type Rotation,
   seal,
-  sealedSecret,
   unseal,
 } from "@/lib/server/keys/key-ring";
 import { type Sealed } from "@/lib/server/store/connections";
@@ -94,7 +94,7 @@ test("completes two parallel rotations, writing each secret once", async () => {
     await store.downloadTasks.add({ id, connectionId: connections[0] ?? "", memberId, sealed, ...about });
   }
   const host = "0123456789abcdef01";
-  const secret = (text: string) => seal(ring, recordOfHost(host), text);
+  const secret = (text: string) => seal(ring, getSealContext(host), text);
   const body = { name: "Portal", connection: null, role: "viewer", guests: false, jwksUrl: null } as const;
   const keeping = { sealed: secret("present"), old: { sealed: secret("before"), until: now() }, keptBy: undefined };
   await store.embedHosts.create(host, { ...body, origins: [], pages: [] }, keeping, now());
@@ -102,6 +102,6 @@ test("completes two parallel rotations, writing each secret once", async () => {
   await expectOnce((item) => item.sealed.apiKeys, before + KEYS);
   await expectOnce((item) => item.sealed.downloads, 2);
   await expectOnce((item) => item.sealed.embedHosts, 2);
-  await expectOnce((item) => sealedSecret(item.settings), 1);
+  await expectOnce((item) => listSealedSecret(item.settings), 1);
   expect(await readSharedSecret(otherStore.settings, alone)).toBe(harness.console.authSecret);
 });

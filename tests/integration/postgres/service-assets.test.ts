@@ -10,11 +10,11 @@ import { createAccessTimes } from "@/lib/service/assets/access-times";
 import { findAsset } from "@/lib/service/assets/asset-view";
 import { addTags, editAsset, listTags, removeTags } from "@/lib/service/assets/change-asset";
 import { insertAsset } from "@/lib/service/assets/create-asset";
-import { byHash, findByName, listInputNames } from "@/lib/service/assets/file-names";
-import { remainingQuota, usedBytes } from "@/lib/service/assets/quota";
-import { type AssetSearch, createPostgresSearch, readFilter } from "@/lib/service/assets/search/asset-search";
+import { findByHash, findByName, listInputNames } from "@/lib/service/assets/file-names";
+import { readUsedBytes, remainingQuota } from "@/lib/service/assets/quota";
+import { type AssetSearch, createPostgresSearch, parseFilter } from "@/lib/service/assets/search/asset-search";
 import { createSqliteSearch } from "@/lib/service/assets/search/sqlite-search";
-import { type Database, plainStatement, query, type Reader, type Transaction } from "@/lib/service/store/database";
+import { createStatement, type Database, query, type Reader, type Transaction } from "@/lib/service/store/database";
 import { openPostgres } from "@/lib/service/store/postgres/database";
 import { openDatabase } from "@/lib/service/store/sqlite";
 import { evenly } from "@/tests/support/evenly";
@@ -180,7 +180,7 @@ async function applyAll(operations: readonly AssetOperation[]) {
 
 /** By id, since row numbers differ between the databases. */
 async function runSearch({ database, search }: World, { filter: filter, include_public, depth, ...page }: Question) {
-  const parsedFilter = readFilter({ include_public, ...filter });
+  const parsedFilter = parseFilter({ include_public, ...filter });
   const offset = Math.floor(depth * assets.length);
   const { seqs, total } = await search.findPage(1, parsedFilter, include_public, { ...page, offset });
   const rows = await database.rows(
@@ -205,9 +205,9 @@ async function listOthers({ database }: World, called: string) {
       [called, `${called} [output]`, `folder/${called}`].map(async (value) => (await findByName(database, 1, value))?.id),
     ),
     inputs: await listInputNames(database, 1),
-    byHash: await Promise.all(["100", "200", "300"].map(async (size) => idOf(await byHash(database, 1, size.padStart(64, "0"))))),
+    byHash: await Promise.all(["100", "200", "300"].map(async (size) => idOf(await findByHash(database, 1, size.padStart(64, "0"))))),
     tags: [await tagsBy("name_asc", ""), await tagsBy("count_desc", ""), await tagsBy("name_asc", "5"), await tagsBy("name_asc", "鳥")],
-    used: [await usedBytes(database, 1), await remainingQuota({ ...database, limits: { userQuotaBytes: 1000 } }, 1)],
+    used: [await readUsedBytes(database, 1), await remainingQuota({ ...database, limits: { userQuotaBytes: 1000 } }, 1)],
   };
 }
 
@@ -256,7 +256,7 @@ it("uses an index for name parts and metadata with many assets", async () => {
   const [, postgres] = worlds;
   if (!postgres) throw new Error("there are two");
   const { database } = postgres;
-  const write = (text: string) => database.commit((tx) => tx.run(plainStatement(text)));
+  const write = (text: string) => database.commit((tx) => tx.run(createStatement(text)));
   await write("delete from assets");
   await write("insert into blobs (hash, sha256, size, media_type, created_at) values ('h', 'h', 1, 'x', 1)");
   await write(`insert into assets (id, owner_id, origin, hash, name, name_folded, size, metadata, created_at, updated_at, last_access_time)
@@ -276,6 +276,6 @@ it("uses an index for name parts and metadata with many assets", async () => {
   };
   const page = { sort: "created_at", order: "desc", limit: 10, offset: 0 } as const;
   for (const filter of [{ name_contains: "4321" }, { metadata_filter: '{"n":4321}' }])
-    await createPostgresSearch(explaining).findPage(1, readFilter({ include_public: true, ...filter }), true, page);
+    await createPostgresSearch(explaining).findPage(1, parseFilter({ include_public: true, ...filter }), true, page);
   expect(plans).toEqual([expect.stringContaining("asset_search_names"), expect.stringContaining("asset_search_metadata")]);
 });

@@ -1,7 +1,7 @@
 // The service's database on PostgreSQL keeps the promises of its interface, also while connections break and other processes write.
 import { sql } from "kysely";
 import { afterEach, beforeEach, expect, inject, it } from "vitest";
-import { type Database, query, statement } from "@/lib/service/store/database";
+import { type Database, query, toStatement } from "@/lib/service/store/database";
 import { openPostgres } from "@/lib/service/store/postgres/database";
 import { isStoreAway, StoreUnavailable } from "@/lib/shared/error-codes";
 import { createDatabase, queryDatabase, type TestDatabase } from "@/tests/support/postgres-server";
@@ -127,12 +127,12 @@ it("uses its own tables whatever search path the address sets", async () => {
   const otherDatabase = await openPostgres(address.href, now);
   await otherDatabase.commit((tx) => tx.run(add("ada")));
   expect(await otherDatabase.rows(names)).toEqual([{ name: "ada" }]);
-  expect(await otherDatabase.row(statement(sql`show work_mem`))).toEqual({ work_mem: "5MB" });
+  expect(await otherDatabase.row(toStatement(sql`show work_mem`))).toEqual({ work_mem: "5MB" });
   await otherDatabase.close();
 });
 
 it("doesn't treat a question mark in a text as a parameter", async () => {
-  const query = statement(sql<{ one: string; two: string }>`select 'why?' as one, ${"what?"}::text as two`);
+  const query = toStatement(sql<{ one: string; two: string }>`select 'why?' as one, ${"what?"}::text as two`);
   expect(await database.row(query)).toEqual({ one: "why?", two: "what?" });
 });
 
@@ -180,6 +180,6 @@ it("reads a snapshot and keeps the connection usable after an error", async () =
     return [first, await reader.rows(names)];
   });
   expect(reads).toEqual([[{ name: "ada" }], [{ name: "ada" }]]);
-  await expect(database.reading((reader) => reader.rows(statement(sql`select 1 / 0`)))).rejects.toThrow(/division by zero/);
+  await expect(database.reading((reader) => reader.rows(toStatement(sql`select 1 / 0`)))).rejects.toThrow(/division by zero/);
   expect(await namesNow()).toEqual(["ada", "bob"]);
 });

@@ -2,7 +2,7 @@
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { bytesAnswer } from "@/lib/server/requests/responses";
+import { bytesResponse } from "@/lib/server/requests/responses";
 import { patternOf } from "@/tests/support/file-source";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { startFileSource, startRunnerServer } from "@/tests/support/servers";
@@ -174,7 +174,7 @@ describe("file names", () => {
     [`filename*=UTF-8''%E6%9D%B1%28.png`, `inline; filename*=UTF-8''%E6%9D%B1%28.png`],
     [`filename*=UTF-8''%80%ff.png`, "inline"],
   ])("strips the name that a connected service sends with bytes: %s", (header, expected) => {
-    const response = bytesAnswer(
+    const response = bytesResponse(
       new Response("x", { headers: { "content-type": "image/png", "content-disposition": `attachment; ${header}` } }),
     );
     expect(response.headers.get("content-disposition")).toBe(expected);

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { operations } from "@/lib/contract/operations";
 import { createGuardedSend, createHttpSend } from "@/lib/server/upstream/send";
 import { createUpstream } from "@/lib/server/upstream/upstream";
-import { createOwnHolds } from "@/lib/service/assets/blob-store";
+import { createLocalHolds } from "@/lib/service/assets/blob-store";
 import { bucketSettings } from "@/tests/support/blob-backends";
 import { startLittleServer, startStrictS3 } from "@/tests/support/servers";
 import { createClient, startService } from "@/tests/support/service";
@@ -163,7 +163,7 @@ function gate() {
 it("stores bytes after a removal and not during its row check", async () => {
   const { open, opened } = gate();
   const order: string[] = [];
-  const holds = createOwnHolds(() => opened.then(() => new Set<string>()));
+  const holds = createLocalHolds(() => opened.then(() => new Set<string>()));
   const removal = holds.removeUnused(HASH, async () => void order.push("removed"));
   const writing = holds.hold([HASH], async () => void order.push("stored"));
   open();
@@ -178,7 +178,7 @@ it("keeps held bytes and removes others once", async () => {
     rows.add(HASH);
     removed.push(HASH);
   };
-  const holds = createOwnHolds(() => Promise.resolve(new Set(rows)));
+  const holds = createLocalHolds(() => Promise.resolve(new Set(rows)));
   await holds.hold([HASH], async () => {
     rows.delete(HASH);
     expect(await holds.removeUnused(HASH, remove)).toBe(false);
@@ -188,7 +188,7 @@ it("keeps held bytes and removes others once", async () => {
 });
 
 it("stores bytes although their removal fails", async () => {
-  const holds = createOwnHolds(() => Promise.resolve(new Set()));
+  const holds = createLocalHolds(() => Promise.resolve(new Set()));
   const removal = holds.removeUnused(HASH, () => Promise.reject(new Error("the disk does not answer")));
   const writing = holds.hold([HASH], () => Promise.resolve("stored"));
   await expect(removal).rejects.toThrow("does not answer");

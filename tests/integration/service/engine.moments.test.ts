@@ -1,7 +1,7 @@
 // The engine at moments that no request can hit: a refused commit, a cancel while a lost job is requeued.
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { openBlobs } from "@/lib/service/assets/blobs/open-blobs";
-import { makeFolders } from "@/lib/service/assets/folders";
+import { createFolders } from "@/lib/service/assets/folders";
 import { createJobEvents, createNoPeerEvents } from "@/lib/service/events/job-events";
 import { createMemoryQueue } from "@/lib/service/jobs/queue/memory-queue";
 import { claimJob } from "@/lib/service/jobs/run/claim";
@@ -49,7 +49,7 @@ afterEach(async () => {
 });
 
 async function startEngine(runner: Runner, through: Database = database): Promise<Engine> {
-  const folders = makeFolders(storeHome.folder);
+  const folders = createFolders(storeHome.folder);
   const blobs = await openBlobs({ settings: defaultSettings, folders, database, processes, now, log });
   const collect = () => Promise.resolve();
   const parts = {

@@ -2,7 +2,7 @@
 import { mkdir, readdir, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createBlobStore, createOwnHolds } from "@/lib/service/assets/blob-store";
+import { createBlobStore, createLocalHolds } from "@/lib/service/assets/blob-store";
 import { createFolderBackend } from "@/lib/service/assets/blobs/folder-backend";
 import { insertAsset } from "@/lib/service/assets/create-asset";
 import { evictOldest } from "@/lib/service/assets/folders";
@@ -166,7 +166,7 @@ describe("sweep", () => {
     await mkdir(shard, { recursive: true });
     for (let at = 0; at < 5; at += 1) await writeFile(join(shard, String(at).padStart(62, "0")), "nobody's");
     const none = () => Promise.resolve(new Set<string>());
-    const blobs = createBlobStore(createFolderBackend(join(storeHome.folder, "files")), createOwnHolds(none), none);
+    const blobs = createBlobStore(createFolderBackend(join(storeHome.folder, "files")), createLocalHolds(none), none);
     let requestCount = 0;
     expect(await blobs.sweep(() => (requestCount += 1) <= 2)).toBe(2);
     expect(await readdir(shard)).toHaveLength(3);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { afterEach, describe, expect, it } from "vitest";
 import { findJob } from "@/lib/comfyui/client";
-import { comfyServer } from "@/lib/comfyui/http";
+import { createComfyServer } from "@/lib/comfyui/http";
 import { createTraffic } from "@/lib/comfyui/socket";
 import { type RunEvent } from "@/lib/service/nodes/run";
 import { fetchOutput } from "@/lib/service/runners/fetch-outputs";
@@ -179,7 +179,7 @@ it("gives up on a slow file", async () => {
   const folder = temporaryFolder();
   const options = { folder, maxBytes: 1e6, now: () => (now += 70_000) };
   const file = { filename: "slow.png", subfolder: "", type: "output" };
-  expect(await fetchOutput(comfyServer(server.url), file, options)).toMatchObject({ ok: false, failure: { code: "timeout" } });
+  expect(await fetchOutput(createComfyServer(server.url), file, options)).toMatchObject({ ok: false, failure: { code: "timeout" } });
   expect(await readdir(folder)).toEqual([]);
   await rm(folder, { recursive: true });
   await server.close();
@@ -285,7 +285,7 @@ describe("a job's id at a runner", () => {
   async function lookFor(promptId: string) {
     const empty = { queue_running: [], queue_pending: [] };
     const runner = await startLittleServer(({ url }, response) => answerJson(response, url === "/queue" ? empty : {}));
-    const jobLocation = await findJob(comfyServer(runner.url), { promptId, clientId: "ours" });
+    const jobLocation = await findJob(createComfyServer(runner.url), { promptId, clientId: "ours" });
     await runner.close();
     return { found: jobLocation, urls: runner.requests.map(({ url }) => url) };
   }

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { BUILT_IN_RUNNER } from "@/lib/contract/runners/runners";
 import { submitPrompt } from "@/lib/service/jobs/submit";
-import { createPool, kindWith, storeNeeds } from "@/lib/service/runners/pool";
+import { createPool, formatKind, storeNeeds } from "@/lib/service/runners/pool";
 import { createRunners } from "@/lib/service/runners/store";
 import { type Database, query } from "@/lib/service/store/database";
 import { createOnlyProcess } from "@/lib/service/store/processes";
@@ -152,7 +152,7 @@ describe("runners needs", () => {
     const pool = await createPool({ database, processes: createOnlyProcess(), concurrency: 1 });
     const store = (name: string) => database.commit((tx) => storeNeeds(tx, [{ node: "1", class: name }]));
     const readNeeds = async () => (await database.rows(query.selectFrom("job_needs").select("id").orderBy("id"))).map(({ id }) => id);
-    const canDo = (id: number) => pool.canDo(kindWith(id), BUILT_IN_RUNNER);
+    const canDo = (id: number) => pool.canDo(formatKind(id), BUILT_IN_RUNNER);
 
     const unused = await store("ImageInvert");
     const engine = { enqueue: () => Promise.resolve(), submitted: () => undefined };
@@ -183,6 +183,6 @@ describe("runners needs", () => {
     };
     const ids = [await storeJob("complete", ["image"]), await storeJob("incomplete", [])];
     await pool.loadNeeds(ids);
-    expect(ids.map((id) => pool.canDo(kindWith(id), BUILT_IN_RUNNER))).toEqual([true, false]);
+    expect(ids.map((id) => pool.canDo(formatKind(id), BUILT_IN_RUNNER))).toEqual([true, false]);
   });
 });

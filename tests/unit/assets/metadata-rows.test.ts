@@ -7,7 +7,7 @@ import { fromRows, readFilter, toFilter, toRows } from "@/components/assets/filt
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { startSha256Thread } from "@/lib/service/assets/sha256-thread";
 import { stageStream } from "@/lib/service/assets/staged-file";
-import { pictureSizeOf } from "@/lib/shared/picture-size";
+import { readPictureSize } from "@/lib/shared/picture-size";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 
 describe("metadata as rows", () => {
@@ -104,28 +104,29 @@ describe("picture size from the first bytes", () => {
     ["a lossless WebP", () => createImage().webp({ lossless: true })],
   ])("%s", async (_, draw) => {
     const bytes = new Uint8Array(await draw().toBuffer());
-    expect(await pictureSizeOf(bytes)).toEqual(size);
+    expect(await readPictureSize(bytes)).toEqual(size);
   });
 
   it.each([1, 3, 6, 8])("a photo with orientation %i, as displayed", async (orientation) => {
     const bytes = new Uint8Array(await createImage().jpeg().withMetadata({ orientation }).toBuffer());
-    expect(await pictureSizeOf(bytes)).toEqual(orientation >= 5 ? { width: 97, height: 301 } : size);
+    expect(await readPictureSize(bytes)).toEqual(orientation >= 5 ? { width: 97, height: 301 } : size);
   });
 });
 
 it("returns no size for a type without orientation data", async () => {
   const bytes = (format: "avif" | "tiff") => createImage().removeAlpha().toFormat(format).withMetadata({ orientation: 6 }).toBuffer();
-  for (const format of ["avif", "tiff"] as const) expect(await pictureSizeOf(new Uint8Array(await bytes(format))), format).toBeUndefined();
+  for (const format of ["avif", "tiff"] as const)
+    expect(await readPictureSize(new Uint8Array(await bytes(format))), format).toBeUndefined();
 });
 
 it("returns no size for non-pictures and truncated bytes", async () => {
   const bytes = new Uint8Array(await createImage().jpeg().withMetadata({ orientation: 6 }).toBuffer());
-  for (let length = 0; length < bytes.length; length += 7) await pictureSizeOf(bytes.subarray(0, length));
+  for (let length = 0; length < bytes.length; length += 7) await readPictureSize(bytes.subarray(0, length));
   for (const text of ["", "<svg/>", "\x89PNG\r\n\x1a\n", "GIF89a", "RIFF....WEBPVP8L", "RIFF....WEBPnone0000"]) {
-    expect(await pictureSizeOf(Uint8Array.from(text, (letter) => letter.charCodeAt(0))), text).toBeUndefined();
+    expect(await readPictureSize(Uint8Array.from(text, (letter) => letter.charCodeAt(0))), text).toBeUndefined();
   }
   // A segment of length zero ends the search.
-  expect(await pictureSizeOf(Uint8Array.from([0xff, 0xd8, 0xff, 0xe0, 0, 0, 0xff, 0xe0, 0, 0]))).toBeUndefined();
+  expect(await readPictureSize(Uint8Array.from([0xff, 0xd8, 0xff, 0xe0, 0, 0, 0xff, 0xe0, 0, 0]))).toBeUndefined();
 });
 
 describe("staged file", () => {

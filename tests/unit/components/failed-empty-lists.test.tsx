@@ -14,7 +14,7 @@ import { readList } from "@/components/jobs/list/list-address";
 import { QueueScreen } from "@/components/jobs/queue/queue-screen";
 import { RunnersScreen } from "@/components/settings/runners/runners-screen";
 import { UsageScreen } from "@/components/settings/usage/usage-screen";
-import { noteSkipped } from "@/lib/contract/json/readers";
+import { recordSkipped } from "@/lib/contract/json/readers";
 import { ok } from "@/lib/shared/result";
 import { AtPage } from "@/tests/support/at-page";
 import { LIVE_MS } from "@/tests/support/mock-live";
@@ -87,7 +87,7 @@ it.each(lists)("of %s report a failure instead of being empty", async (_, nothin
 it("count unreadable rows of files, also after the next response", async () => {
   const respond = () => Promise.resolve(new Response("[]", { headers: { "x-lightdesk-unreadable": "3" } }));
   vi.stubGlobal("fetch", respond);
-  await show(<FilesScreen canChange query={filesQuery} files={read(toFilesView(noteSkipped([], 1), filesQuery))} />, "damaged");
+  await show(<FilesScreen canChange query={filesQuery} files={read(toFilesView(recordSkipped([], 1), filesQuery))} />, "damaged");
   expect(screen.getByText("1 entry couldn't be read.")).toBeDefined();
   expect(screen.queryByText("No files yet")).toBeNull();
   await act(() => vi.advanceTimersByTimeAsync(LIVE_MS * 2));

@@ -6,7 +6,7 @@ import { noticeChoice, OwnJobs } from "@/components/frame/own-jobs";
 import { Toasts } from "@/components/ui/toasts";
 import { notifyResponse } from "@/lib/browser/api";
 import { liveState } from "@/lib/browser/live/live-state";
-import { liveCode } from "@/lib/browser/live/use-live";
+import { liveModule } from "@/lib/browser/live/use-live";
 import { type JobListItem } from "@/lib/contract/schemas/job";
 import { AtPage } from "@/tests/support/at-page";
 import { LIVE_MS } from "@/tests/support/mock-live";
@@ -113,7 +113,7 @@ it("shows progress and ends of own jobs in the title of a hidden tab", async () 
 });
 
 it("reports all ends of an unchanged, truncated queue after a failed read", async () => {
-  vi.spyOn(liveCode, "load").mockResolvedValue({ watchLive: () => () => undefined, restartLive: () => undefined });
+  vi.spyOn(liveModule, "load").mockResolvedValue({ watchLive: () => () => undefined, restartLive: () => undefined });
   queueTotal = 5;
   await show();
   await act(async () => {

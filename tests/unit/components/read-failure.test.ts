@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { statusNow } from "@/components/frame/connection/connection-status";
 import { agoOf, durationOf } from "@/components/ui/time/relative-time";
 import { readFailure } from "@/lib/browser/read-answer";
-import { failureOfThrown } from "@/lib/browser/read-failure";
-import { thumbnailUrl, withQuery } from "@/lib/browser/urls";
-import { safeReturn } from "@/lib/shared/console-paths";
+import { toFailure } from "@/lib/browser/read-failure";
+import { createThumbnailUrl, withQuery } from "@/lib/browser/urls";
+import { toSafeReturn } from "@/lib/shared/console-paths";
 
 describe("the console's error answer in a browser", () => {
   it("keeps code, message, request id and the requested wait", () => {
@@ -31,8 +31,8 @@ describe("the console's error answer in a browser", () => {
   });
 
   it("distinguishes an aborted request from a lost network", () => {
-    expect(failureOfThrown(new DOMException("x", "AbortError")).code).toBe("ABORTED");
-    expect(failureOfThrown(new TypeError("Failed to fetch")).code).toBe("CONSOLE_UNREACHABLE");
+    expect(toFailure(new DOMException("x", "AbortError")).code).toBe("ABORTED");
+    expect(toFailure(new TypeError("Failed to fetch")).code).toBe("CONSOLE_UNREACHABLE");
   });
 });
 
@@ -44,7 +44,7 @@ describe("addresses", () => {
   });
 
   it("encodes any file name", () => {
-    expect(thumbnailUrl({ connection: "c", file: { filename: "a&b=c #1.png" }, edge: 128 })).toBe(
+    expect(createThumbnailUrl({ connection: "c", file: { filename: "a&b=c #1.png" }, edge: 128 })).toBe(
       "/api/console/thumbnail?filename=a%26b%3Dc+%231.png&edge=128&connection=c",
     );
   });
@@ -54,12 +54,12 @@ describe("redirects after sign-in", () => {
   it.each([undefined, "", "https://evil.example", "//evil.example", "/\\evil.example", "/sign-in", "/api/jobs", "jobs", "/a\nb"])(
     "%j leads to the jobs",
     (expected) => {
-      expect(safeReturn(expected)).toBe("/");
+      expect(toSafeReturn(expected)).toBe("/");
     },
   );
 
   it("keeps a page of this application with its query", () => {
-    expect(safeReturn("/jobs?status=failed")).toBe("/jobs?status=failed");
+    expect(toSafeReturn("/jobs?status=failed")).toBe("/jobs?status=failed");
   });
 });
 

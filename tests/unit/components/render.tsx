@@ -2,7 +2,7 @@
 import { render, type RenderResult } from "@testing-library/react";
 import { NextIntlClientProvider } from "next-intl";
 import { type ReactNode } from "react";
-import { messagesOf } from "@/lib/server/i18n/messages";
+import { messagesByLanguage } from "@/lib/server/i18n/messages";
 import { type Language } from "@/lib/shared/languages";
 
 const NOW = new Date("2026-03-01T12:00:00Z");
@@ -10,7 +10,7 @@ const NOW = new Date("2026-03-01T12:00:00Z");
 /** For `rerender`, which replaces the whole tree. */
 export function inApp(children: ReactNode, locale: Language = "en"): ReactNode {
   return (
-    <NextIntlClientProvider locale={locale} timeZone="UTC" now={NOW} messages={messagesOf[locale]}>
+    <NextIntlClientProvider locale={locale} timeZone="UTC" now={NOW} messages={messagesByLanguage[locale]}>
       {children}
     </NextIntlClientProvider>
   );

@@ -6,7 +6,7 @@ import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { MemberProvider } from "@/components/frame/member-context";
 import { SessionWatch } from "@/components/frame/session-watch";
 import { notifyResponse } from "@/lib/browser/api";
-import { liveCode, useLive } from "@/lib/browser/live/use-live";
+import { liveModule, useLive } from "@/lib/browser/live/use-live";
 import { type SessionState } from "@/lib/contract/console";
 import { AtPage } from "@/tests/support/at-page";
 import { renderInApp } from "./render";
@@ -91,7 +91,7 @@ it("rerenders within five seconds or on a refusal when read-only mode starts", a
 });
 
 it("rerenders until the page is current, though the session is unchanged", async () => {
-  vi.spyOn(liveCode, "load").mockResolvedValue({ watchLive: () => () => undefined, restartLive: () => undefined });
+  vi.spyOn(liveModule, "load").mockResolvedValue({ watchLive: () => () => undefined, restartLive: () => undefined });
   const refresh = vi.fn();
   await act(async () =>
     renderInApp(

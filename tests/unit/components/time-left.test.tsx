@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { toQueueList } from "@/components/jobs/job-row";
 import { startRanges } from "@/components/jobs/queue/queue-columns";
 import { JobProgress } from "@/components/run/submit/job-parts";
-import { type ExpectedRun, expectedShare, timeLeft, toSpan } from "@/lib/contract/jobs/expected-run";
+import { estimateTimeLeft, type ExpectedRun, getExpectedShare, toSpan } from "@/lib/contract/jobs/expected-run";
 import { type JobListItem } from "@/lib/contract/schemas/job";
 import { toJobView } from "@/lib/contract/views/job-view";
 import { toExpectedRun } from "@/lib/server/job-index/run-times";
@@ -53,15 +53,15 @@ const typical: ExpectedRun = { low_ms: 2 * minute, median_ms: 3 * minute, high_m
 const quick: ExpectedRun = { low_ms: 10 * second, median_ms: 20 * second, high_ms: 30 * second, late_ms: 40 * second };
 
 it("counts the time left down to zero and stops when a run is late", () => {
-  expect(timeLeft(typical, minute)).toEqual({ fromMs: minute, toMs: 3 * minute });
-  expect(timeLeft(typical, 3 * minute)).toEqual({ fromMs: 0, toMs: minute });
-  expect(timeLeft(typical, 5 * minute)).toEqual({ fromMs: 0, toMs: minute });
-  expect(timeLeft(typical, 6 * minute)).toEqual({ fromMs: 0, toMs: 0 });
-  expect(timeLeft(typical, 6 * minute + 1)).toBeUndefined();
+  expect(estimateTimeLeft(typical, minute)).toEqual({ fromMs: minute, toMs: 3 * minute });
+  expect(estimateTimeLeft(typical, 3 * minute)).toEqual({ fromMs: 0, toMs: minute });
+  expect(estimateTimeLeft(typical, 5 * minute)).toEqual({ fromMs: 0, toMs: minute });
+  expect(estimateTimeLeft(typical, 6 * minute)).toEqual({ fromMs: 0, toMs: 0 });
+  expect(estimateTimeLeft(typical, 6 * minute + 1)).toBeUndefined();
 });
 
 it("shows progress by the median, at most 95 %", () => {
-  expect([-1, 0, 90, 171, 1_000].map((seconds) => expectedShare(typical, seconds * second))).toEqual([0, 0, 0.5, 0.95, 0.95]);
+  expect([-1, 0, 90, 171, 1_000].map((seconds) => getExpectedShare(typical, seconds * second))).toEqual([0, 0, 0.5, 0.95, 0.95]);
 });
 
 it.each([

@@ -5,9 +5,9 @@ import {
   maxExactNumbers,
   parseExactJson,
   parseJson,
+  parseLenient,
   parseLenientJson,
   parseServiceJson,
-  readLenientJson,
   TooManyExactNumbers,
 } from "@/lib/contract/json/parse-json";
 
@@ -79,7 +79,7 @@ describe("JSON without loss", () => {
     const { text, answer } = maxExactNumbers;
     expect([parseJson, parseLenientJson].map((read) => read(numbers(text + 1)))).toEqual([undefined, undefined]);
     expect([parseJson, parseLenientJson].map((read) => Array.isArray(read(numbers(text))))).toEqual([true, true]);
-    expect(() => readLenientJson(`[NaN,${numbers(text + 1)}]`)).toThrow(TooManyExactNumbers);
+    expect(() => parseLenient(`[NaN,${numbers(text + 1)}]`)).toThrow(TooManyExactNumbers);
     expect(() => parseServiceJson(numbers(answer + 1))).toThrow(TooManyExactNumbers);
     expect(() => parseExactJson(numbers(answer + 1))).toThrow(TooManyExactNumbers);
   });

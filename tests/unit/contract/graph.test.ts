@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { allLinks, danglingLinks, findCycle, isLink, linksOf, sourcesOf, topologicalOrder } from "@/lib/contract/workflow/graph";
+import { findCycle, findDanglingLinks, findSources, getLinks, isLink, listLinks, sortTopologically } from "@/lib/contract/workflow/graph";
 
 /** Node id to the ids of its sources. */
 function graphOf(sources: Record<string, string[]>): Graph {
@@ -32,12 +32,12 @@ describe("links", () => {
 
   it("are listed with the input they enter", () => {
     const node = { class_type: "X", inputs: { images: ["8", 1], text: "a cat", size: { __value__: ["8", 0] } } };
-    expect(linksOf(node)).toEqual([{ input: "images", source: "8", output: 1 }]);
+    expect(getLinks(node)).toEqual([{ input: "images", source: "8", output: 1 }]);
   });
 
   it("finds links to missing nodes with their source", () => {
     const graph = graphOf({ "1": ["9"], "2": ["1", "toString"] });
-    expect(danglingLinks(graph).map((link) => [link.nodeId, link.source])).toEqual([
+    expect(findDanglingLinks(graph).map((link) => [link.nodeId, link.source])).toEqual([
       ["1", "9"],
       ["2", "toString"],
     ]);
@@ -46,7 +46,7 @@ describe("links", () => {
 
 describe("the order in which nodes run", () => {
   it("orders sources first and ready nodes in graph order", () => {
-    expect(topologicalOrder(graphOf({ save: ["blend"], a: [], blend: ["b", "a"], b: [], alone: [] }))).toEqual([
+    expect(sortTopologically(graphOf({ save: ["blend"], a: [], blend: ["b", "a"], b: [], alone: [] }))).toEqual([
       "a",
       "b",
       "blend",
@@ -60,8 +60,8 @@ describe("the order in which nodes run", () => {
       fc.property(anyGraph, (graph) => {
         const visited = new Set<string>();
         const isReady = (id: string) =>
-          !visited.has(id) && linksOf(graph[id] ?? none).every(({ source }) => visited.has(source) || !Object.hasOwn(graph, source));
-        for (const id of topologicalOrder(graph)) {
+          !visited.has(id) && getLinks(graph[id] ?? none).every(({ source }) => visited.has(source) || !Object.hasOwn(graph, source));
+        for (const id of sortTopologically(graph)) {
           expect(id).toBe(Object.keys(graph).find(isReady));
           visited.add(id);
         }
@@ -70,20 +70,20 @@ describe("the order in which nodes run", () => {
   });
 
   it("omits nodes in or behind a loop", () => {
-    expect(topologicalOrder(graphOf({ a: ["b"], b: ["a"], behind: ["a"], free: [] }))).toEqual(["free"]);
+    expect(sortTopologically(graphOf({ a: ["b"], b: ["a"], behind: ["a"], free: [] }))).toEqual(["free"]);
   });
 
   it("ignores dangling links", () => {
-    expect(topologicalOrder(graphOf({ a: ["missing"] }))).toEqual(["a"]);
+    expect(sortTopologically(graphOf({ a: ["missing"] }))).toEqual(["a"]);
   });
 
   it("contains each node once, after its sources unless there is a loop", () => {
     fc.assert(
       fc.property(anyGraph, (graph) => {
-        const order = topologicalOrder(graph);
+        const order = sortTopologically(graph);
         const orderIndex = new Map(order.map((id, index) => [id, index]));
         expect(orderIndex.size).toBe(order.length);
-        const existingLinks = allLinks(graph).filter((link) => orderIndex.has(link.nodeId) && Object.hasOwn(graph, link.source));
+        const existingLinks = listLinks(graph).filter((link) => orderIndex.has(link.nodeId) && Object.hasOwn(graph, link.source));
         expect(existingLinks.every((link) => (orderIndex.get(link.source) ?? Infinity) < (orderIndex.get(link.nodeId) ?? -1))).toBe(true);
         expect(findCycle(graph) === undefined).toBe(order.length === Object.keys(graph).length);
       }),
@@ -94,10 +94,10 @@ describe("the order in which nodes run", () => {
 describe("a node's sources", () => {
   it("is found across nodes, in loops and at dangling links", () => {
     const graph = graphOf({ "1": [], "2": ["1"], "3": ["2", "9"], "4": ["3"], "5": ["5", "1"] });
-    expect([...sourcesOf(graph, "3")].sort()).toEqual(["1", "2", "9"]);
-    expect([...sourcesOf(graph, "5")].sort()).toEqual(["1", "5"]);
-    expect([...sourcesOf(graph, "1")]).toEqual([]);
-    expect([...sourcesOf(graph, "toString")]).toEqual([]);
+    expect([...findSources(graph, "3")].sort()).toEqual(["1", "2", "9"]);
+    expect([...findSources(graph, "5")].sort()).toEqual(["1", "5"]);
+    expect([...findSources(graph, "1")]).toEqual([]);
+    expect([...findSources(graph, "toString")]).toEqual([]);
   });
 });
 
@@ -122,7 +122,7 @@ describe("loops", () => {
         expect(new Set(cycle).size).toBe(cycle.length);
         cycle.forEach((id, index) => {
           const next = cycle[(index + 1) % cycle.length];
-          expect(linksOf(graph[id] ?? none).map((link) => link.source)).toContain(next);
+          expect(getLinks(graph[id] ?? none).map((link) => link.source)).toContain(next);
         });
       }),
     );
@@ -132,7 +132,7 @@ describe("loops", () => {
     const chain = graphOf(
       Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`n${index}`, index === 4999 ? [] : [`n${index + 1}`]])),
     );
-    expect(topologicalOrder(chain)).toHaveLength(5000);
+    expect(sortTopologically(chain)).toHaveLength(5000);
     expect(findCycle(chain)).toBeUndefined();
   });
 });

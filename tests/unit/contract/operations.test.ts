@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { capabilities } from "@/lib/contract/capabilities";
 import { isTerminalWord, jobStates, toJobState } from "@/lib/contract/jobs/job-list";
-import { isLiveEvent, pathTopic, readTopic, topicPath } from "@/lib/contract/live";
+import { getPathTopic, getTopicPath, isLiveEvent, parseTopic } from "@/lib/contract/live";
 import { fillPath, type Operation } from "@/lib/contract/operation";
 import { allOperations, coreOperations } from "@/lib/contract/operations";
 import { hasRole } from "@/lib/contract/people/roles";
@@ -139,22 +139,22 @@ describe("a topic", () => {
     ["counts", "/api/console/counts"],
     ["search?text=a%3Fb", "/api/console/jobs/search?text=a%3Fb"],
   ])("%s is the path %s", (topic, path) => {
-    expect(topicPath(topic)).toBe(path);
-    expect(pathTopic(path)).toBe(topic);
+    expect(getTopicPath(topic)).toBe(path);
+    expect(getPathTopic(path)).toBe(topic);
   });
 
   it("has an id exactly if its path has one, and a valid name", () => {
     for (const topic of ["job", "job:", "jobs:1", "nothing", "", "toString", "job:%zz", "?limit=1"])
-      expect(readTopic(topic)).toBeUndefined();
+      expect(parseTopic(topic)).toBeUndefined();
   });
 
   it("doesn't depend on a path's fragment", () => {
-    expect(pathTopic("/api/jobs?limit=1#started")).toBe("jobs?limit=1");
-    expect(pathTopic("/api/jobs/1#workflow")).toBe("job:1");
+    expect(getPathTopic("/api/jobs?limit=1#started")).toBe("jobs?limit=1");
+    expect(getPathTopic("/api/jobs/1#workflow")).toBe("job:1");
   });
 
   it("is missing for paths without live updates", () => {
-    for (const path of ["/api/jobs/1/assets", "/api/job", "/jobs", "/api/prompt"]) expect(pathTopic(path)).toBeUndefined();
+    for (const path of ["/api/jobs/1/assets", "/api/job", "/jobs", "/api/prompt"]) expect(getPathTopic(path)).toBeUndefined();
   });
 });
 

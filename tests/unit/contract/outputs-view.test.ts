@@ -4,7 +4,7 @@ import { assetSchema } from "@/lib/contract/schemas/asset";
 import { jobDetailSchema } from "@/lib/contract/schemas/job";
 import { toAssetDetail, toAssetView } from "@/lib/contract/views/asset-view";
 import { listOutputs, toPreviewView } from "@/lib/contract/views/outputs-view";
-import { workflowName } from "@/lib/contract/workflow/workflow-name";
+import { getWorkflowName } from "@/lib/contract/workflow/workflow-name";
 
 const file = (filename: string, overrides: object = {}) => ({ filename, subfolder: "", type: "output", ...overrides });
 /** As the console gets them: parsed from a job's details. */
@@ -171,8 +171,8 @@ describe("an asset view", () => {
 describe("the name of a workflow", () => {
   it("is the editor's name, else a marked short id", () => {
     const workflow = { prompt: {}, extra_data: { extra_pnginfo: { workflow: { name: " Poster " } } } };
-    expect(workflowName({ id: "6f0d4f7e-13b2", workflow_id: "1f3b7f7c-55a0", workflow })).toBe("Poster");
-    expect(workflowName({ id: "6f0d4f7e-13b2", workflow_id: "1f3b7f7c-55a0" })).toBe("#1f3b7f7c");
-    expect(workflowName({ id: "6f0d4f7e-13b2", workflow: [] })).toBe("#6f0d4f7e");
+    expect(getWorkflowName({ id: "6f0d4f7e-13b2", workflow_id: "1f3b7f7c-55a0", workflow })).toBe("Poster");
+    expect(getWorkflowName({ id: "6f0d4f7e-13b2", workflow_id: "1f3b7f7c-55a0" })).toBe("#1f3b7f7c");
+    expect(getWorkflowName({ id: "6f0d4f7e-13b2", workflow: [] })).toBe("#6f0d4f7e");
   });
 });

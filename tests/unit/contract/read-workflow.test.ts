@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { findJsonError, lineAndColumn } from "@/lib/contract/json/json-text";
+import { findJsonError, getLineAndColumn } from "@/lib/contract/json/json-text";
 import { readWorkflow, unwrapWorkflow, workflowLimits } from "@/lib/contract/workflow/read-workflow";
 
 const graph = {
@@ -210,6 +210,6 @@ describe("the position of a JSON error", () => {
   });
 
   it("counts lines of every kind", () => {
-    expect(lineAndColumn("a\r\nb\nc\rde", 8)).toEqual({ line: 4, column: 2 });
+    expect(getLineAndColumn("a\r\nb\nc\rde", 8)).toEqual({ line: 4, column: 2 });
   });
 });

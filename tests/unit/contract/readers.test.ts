@@ -1,32 +1,32 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { readEmbeddedWorkflow } from "@/lib/browser/embedded-workflow";
-import { bytesOfBlob } from "@/lib/browser/files/byte-source";
+import { createBlobSource } from "@/lib/browser/files/byte-source";
 import { appDefinitionSchema } from "@/lib/contract/apps/app";
 import { savedViewBodySchema } from "@/lib/contract/console";
-import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing";
+import { readMatchingDrawing } from "@/lib/contract/editor-workflow/drawing";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow/index";
 import { parseFailure, readNodeErrors } from "@/lib/contract/failure";
 import { isObject } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
-import { anyText, anything, isTrue, list, map, number, object, oneOf, or, text, where } from "@/lib/contract/json/readers";
+import { anyText, anything, filter, isTrue, list, map, number, object, oneOf, text, withFallback } from "@/lib/contract/json/readers";
 import { allOperations } from "@/lib/contract/operations";
 import { graphSchema } from "@/lib/contract/schemas/graph";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { shareBodySchema } from "@/lib/contract/share";
 import { expiresSoon, toMilliseconds } from "@/lib/contract/times";
 import { readWorkflow, unwrapWorkflow } from "@/lib/contract/workflow/read-workflow";
-import { outputsByNode, readEnding, readOutputs } from "@/lib/service/runners/read-outputs";
+import { groupOutputs, readEnding, readOutputs } from "@/lib/service/runners/read-outputs";
 import { hostileJson, prototypeMembers } from "@/tests/support/hostile-keys";
 import { flac, glb, plainText, png, webp } from "../embedded-workflow/files";
 
 const reader = object(
-  { id: text, atMs: number, name: or(text, "unnamed") },
+  { id: text, atMs: number, name: withFallback(text, "unnamed") },
   {
     kind: oneOf(["a", "b"]),
     isDone: isTrue,
     seen: list(
-      where(anyText, (word) => word !== "x"),
+      filter(anyText, (word) => word !== "x"),
       3,
     ),
     sizes: map(number),
@@ -89,7 +89,7 @@ const readers: Record<string, (value: unknown, text: string) => unknown> = {
     }),
   "histories of runners": (value) => [
     readEnding({ status: value, outputs: value }),
-    readOutputs(outputsByNode({ outputs: value, meta: value }, graph)),
+    readOutputs(groupOutputs({ outputs: value, meta: value }, graph)),
   ],
   "workflow files": (value, text) => [readWorkflow(text), unwrapWorkflow(value), readWorkflow(`{"1":{"class_type":"A","inputs":${text}}}`)],
   "files of the editor": (value, text) => {
@@ -97,7 +97,7 @@ const readers: Record<string, (value: unknown, text: string) => unknown> = {
       `{"nodes":[{"id":1,"type":"constructor","widgets_values":${text},"properties":${text}},${text}],"links":[${text}],"extra":${text}}`,
     );
     const info = objectInfoSchema.safeParse({ constructor: { input: { required: value } } }).data ?? {};
-    return [toApiWorkflow(file, info), toApiWorkflow(value, info), readDrawingOf(file, graph), readDrawingOf(value, graph)];
+    return [toApiWorkflow(file, info), toApiWorkflow(value, info), readMatchingDrawing(file, graph), readMatchingDrawing(value, graph)];
   },
   "refusals of services": (value, text) => [readNodeErrors(value), parseFailure({ status: 400, headers: new Headers() }, text)],
   "saved views, apps and shares": (value) =>
@@ -123,7 +123,7 @@ it("reads hostile keys in media metadata without touching a prototype", async ()
         glb(`{"asset":{"extras":{"prompt":${text},"workflow":${text}}},"constructor":${text}}`),
         await webp({ Model: `prompt:${text}`, Make: `__proto__:${text}` }),
       ])
-        await readEmbeddedWorkflow(bytesOfBlob(new Blob([new Uint8Array(bytes)])));
+        await readEmbeddedWorkflow(createBlobSource(new Blob([new Uint8Array(bytes)])));
       expect(prototypeMembers()).toEqual(before);
     }),
     { numRuns: 20 },

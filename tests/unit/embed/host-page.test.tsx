@@ -8,7 +8,7 @@ import { ReadOnlyNotice } from "@/components/frame/read-only-notice";
 import { callApi, notifyResponse } from "@/lib/browser/api";
 import { type HostMessage, onHostMessage, postToHost } from "@/lib/browser/embed/host-page";
 import { type LiveMessage } from "@/lib/browser/live/live-client";
-import { liveCode } from "@/lib/browser/live/use-live";
+import { liveModule } from "@/lib/browser/live/use-live";
 import { renderInApp } from "../components/render";
 
 describe("host page", () => {
@@ -196,7 +196,7 @@ describe("host jobs", () => {
       };
       return () => undefined;
     }
-    vi.spyOn(liveCode, "load").mockResolvedValue({ watchLive, restartLive: () => undefined });
+    vi.spyOn(liveModule, "load").mockResolvedValue({ watchLive, restartLive: () => undefined });
     // Without a stream, a hidden page receives no newer list.
     const running =
       visibility === "hidden" ? Array.from({ length: 50 }, (_, index) => ({ id: `job-${index}`, status: "in_progress" })) : [];

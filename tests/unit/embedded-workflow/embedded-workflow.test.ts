@@ -2,9 +2,9 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { readEmbeddedWorkflow } from "@/lib/browser/embedded-workflow";
-import { bytesAt, bytesOfBlob, type ByteSource, PartReadError } from "@/lib/browser/files/byte-source";
+import { type ByteSource, createBlobSource, openByteSource, PartReadError } from "@/lib/browser/files/byte-source";
 import { readWorkflow } from "@/lib/contract/workflow/graph";
-import { drawingIn } from "@/lib/contract/workflow/workflow-name";
+import { getDrawing } from "@/lib/contract/workflow/workflow-name";
 import { startLittleServer } from "@/tests/support/servers";
 import { avif, box, carried, carrier, chunk, glb, jpeg, packedText, plainText, png, safetensors, webp, worldText } from "./files";
 
@@ -14,7 +14,7 @@ const drawing = '{"id":"3d1f2a54-8f6f-4a86-9b7c-0c2a5d1e9f10","nodes":[{"id":1,"
 async function readBoth(bytes: Uint8Array) {
   const result = await carried(bytes);
   const reading = result.kind === "workflow" ? readWorkflow(result.text) : undefined;
-  return reading?.ok ? { graph: reading.value.graph, drawing: drawingIn(reading.value.extraData) } : result;
+  return reading?.ok ? { graph: reading.value.graph, drawing: getDrawing(reading.value.extraData) } : result;
 }
 
 it.each(readdirSync("tests/fixtures/carriers"))("%s contains the executed graph and the editor's drawing", async (name) => {
@@ -107,7 +107,7 @@ it.each([
 });
 
 it("doesn't blame the file for an unreadable part", async () => {
-  const source = { ...bytesOfBlob(new Blob([new Uint8Array(carrier("both.flac"))])), read: () => Promise.reject(new Error("gone")) };
+  const source = { ...createBlobSource(new Blob([new Uint8Array(carrier("both.flac"))])), read: () => Promise.reject(new Error("gone")) };
   await expect(readEmbeddedWorkflow(source)).rejects.toThrow("gone");
 });
 
@@ -133,7 +133,7 @@ const server = await startLittleServer((request, response) => {
 
 async function sourceAt(path: string): Promise<ByteSource> {
   isGone = false;
-  const source = await bytesAt(`${server.url}/${path}`);
+  const source = await openByteSource(`${server.url}/${path}`);
   if (!source.ok) throw new Error(source.failure.code);
   return source.value;
 }
@@ -151,5 +151,5 @@ it("reports an unreadable part and a missing file as service failures", async ()
   const source = await sourceAt("film");
   isGone = true;
   await expect(readEmbeddedWorkflow(source)).rejects.toBeInstanceOf(PartReadError);
-  expect(await bytesAt(`${server.url}/film`)).toMatchObject({ ok: false, failure: { status: 404 } });
+  expect(await openByteSource(`${server.url}/film`)).toMatchObject({ ok: false, failure: { status: 404 } });
 });

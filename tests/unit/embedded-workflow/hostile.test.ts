@@ -3,13 +3,13 @@ import { readdirSync } from "node:fs";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { openFile } from "@/components/run/workflow/open-workflow";
-import { bytesOfBlob } from "@/lib/browser/files/byte-source";
+import { createBlobSource } from "@/lib/browser/files/byte-source";
 import { failed } from "@/lib/shared/result";
 import { avif, box, carried, carrier, chunk, flac, glb, jpeg, packedText, plainText, png, safetensors, webp, worldText } from "./files";
 
 const readCatalogue = async () => failed({ code: "UPSTREAM_TIMEOUT", message: "", status: 504 });
 const reasonOf = async (bytes: Uint8Array) => {
-  const fileResult = await openFile(bytesOfBlob(new Blob([new Uint8Array(bytes)])), { readCatalogue }, { name: "file" });
+  const fileResult = await openFile(createBlobSource(new Blob([new Uint8Array(bytes)])), { readCatalogue }, { name: "file" });
   return fileResult.ok ? "opened" : fileResult.failure.reason.code;
 };
 

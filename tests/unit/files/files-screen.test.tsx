@@ -9,13 +9,13 @@ import { FilesEmpty, Trail } from "@/components/files/files-tool-bar";
 import { crumbsOf, type FileRow, filesParams, toFilesView } from "@/components/files/files-view";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { useCapabilities } from "@/components/frame/connection/use-capabilities";
-import { readAddress } from "@/lib/contract/params";
+import { parseSearch } from "@/lib/contract/params";
 import { ok } from "@/lib/shared/result";
 import { AtPage, plainRouter } from "@/tests/support/at-page";
 import { inApp, renderInApp } from "../components/render";
 
 describe("files screen", () => {
-  const DEFAULT_QUERY = readAddress(filesParams, new URLSearchParams()).query;
+  const DEFAULT_QUERY = parseSearch(filesParams, new URLSearchParams()).query;
 
   let reads: boolean;
   let pushed: string[];

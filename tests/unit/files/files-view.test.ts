@@ -14,9 +14,9 @@ import {
   within,
 } from "@/components/files/files-view";
 import { type Work } from "@/lib/browser/bulk/bulk-calls";
-import { readAddress } from "@/lib/contract/params";
+import { parseSearch } from "@/lib/contract/params";
 
-const DEFAULT_QUERY = readAddress(filesParams, new URLSearchParams()).query;
+const DEFAULT_QUERY = parseSearch(filesParams, new URLSearchParams()).query;
 
 const listedFiles = [
   { path: "b 10%.json", size: 10, modified: 1_767_225_600_000 },
@@ -70,7 +70,7 @@ test("round-trips spaces, percent signs, slashes and any script in the address",
   expect(moveApiPath("a/b", "c/d", { overwrite: false })).toBe("/api/userdata/a%2Fb/move/c%2Fd?overwrite=false&full_info=true");
 });
 
-const readFiles = (params: Record<string, string>) => readAddress(filesParams, toSearchParams(params));
+const readFiles = (params: Record<string, string>) => parseSearch(filesParams, toSearchParams(params));
 
 test("stores non-default settings in the address and names bad values", () => {
   const query = { dir: "a b/", all: true, name: "x&y", sort: "size", order: "desc", offset: ROWS } as const;

@@ -8,13 +8,13 @@ import { brotliCompressSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from "vitest";
 import { refuse, refuseWhileStarting } from "@/lib/http/refusals";
 import { checkEncoding } from "@/lib/http/request-line";
-import { createMethodCheck, packedFiles } from "@/lib/http/routes";
-import { Answer } from "@/lib/http/server";
+import { createCompressedFiles, createMethodCheck } from "@/lib/http/routes";
+import { HttpResponse } from "@/lib/http/server";
 
 test("sends headers with the first part of the body, or alone if it is late", async () => {
   let endBody = (): void => undefined;
   let bytesAtOnce: number | undefined;
-  const server = createServer({ ServerResponse: Answer }, (_, response) => {
+  const server = createServer({ ServerResponse: HttpResponse }, (_, response) => {
     response.flushHeaders();
     bytesAtOnce = response.socket?.bytesWritten;
     endBody = () => response.end("late");
@@ -61,7 +61,7 @@ describe("still starting", () => {
 test.each(["HTTP/1.0", "HTTP/1.1\r\nHost: a\r\nConnection: close"])(
   "delivers a refusal to a client still sending by %s",
   async (version) => {
-    const server = createServer({ ServerResponse: Answer }, (_, response) => {
+    const server = createServer({ ServerResponse: HttpResponse }, (_, response) => {
       response.statusCode = 401;
       response.setHeader("content-length", "4");
       response.end("none");
@@ -172,7 +172,7 @@ describe("packed files", () => {
   afterAll(() => rmSync(folder, { recursive: true }));
 
   async function requestFile(path: string, acceptEncoding: string | undefined, { method = "GET", range = "" } = {}) {
-    const preferPacked = packedFiles(folder, "/static");
+    const preferPacked = createCompressedFiles(folder, "/static");
     let received = "";
     const listener: RequestListener = (request, response) => {
       preferPacked(request, response);

@@ -1,9 +1,9 @@
 // The first message to a listener while the queue is still being counted.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { textsOf } from "@/lib/server/job-index/job-notes";
-import { snippetOf } from "@/lib/server/jobs/job-search";
-import { wordsOf } from "@/lib/server/store/jobs/index-words";
+import { collectTexts } from "@/lib/server/job-index/job-notes";
+import { findSnippet } from "@/lib/server/jobs/job-search";
+import { splitWords } from "@/lib/server/store/jobs/index-words";
 import { createJobEvents, createNoPeerEvents } from "@/lib/service/events/job-events";
 import { createFairQueue } from "@/lib/service/jobs/queue/memory-queue";
 
@@ -78,7 +78,7 @@ it("reports the current job while any tracked job is waiting", () => {
 
 /** The snippet with its words in brackets. */
 function marked(texts: string[], search: string): string | undefined {
-  const snippet = snippetOf(texts, wordsOf(search));
+  const snippet = findSnippet(texts, splitWords(search));
   if (!snippet) return undefined;
   const starts = [0, ...snippet.marks.map(([, to]) => to)];
   const parts = snippet.marks.map(([from, to], index) => `${snippet.text.slice(starts[index], from)}[${snippet.text.slice(from, to)}]`);
@@ -100,10 +100,10 @@ describe("the snippet of a found job", () => {
   });
 
   it("cuts a long text around the first word, and has none where no word occurs", () => {
-    const snippet = snippetOf([`${"a ".repeat(2000)}needle ${"b ".repeat(2000)}`], ["needle"]);
+    const snippet = findSnippet([`${"a ".repeat(2000)}needle ${"b ".repeat(2000)}`], ["needle"]);
     expect(snippet?.text.length).toBeLessThan(150);
     expect(snippet?.text).toContain("needle");
-    expect(snippetOf(["nothing here"], ["needle"])).toBeUndefined();
+    expect(findSnippet(["nothing here"], ["needle"])).toBeUndefined();
   });
 });
 
@@ -116,7 +116,7 @@ describe("the texts of a graph", () => {
       "4": { class_type: "KSampler", inputs: { positive: ["3", 0], negative: ["1", 0], sampler_name: "euler" } },
       "9": { class_type: "Loader", inputs: { ckpt_name: "a model.safetensors" } },
     };
-    expect(textsOf(graph).split("\n")[0]).toBe("a lighthouse at dawn");
-    expect(textsOf({ "1": { inputs: { positive: ["1", 0] } }, "2": { inputs: { positive: ["__proto__", 0] } } })).toBe("");
+    expect(collectTexts(graph).split("\n")[0]).toBe("a lighthouse at dawn");
+    expect(collectTexts({ "1": { inputs: { positive: ["1", 0] } }, "2": { inputs: { positive: ["__proto__", 0] } } })).toBe("");
   });
 });

@@ -2,7 +2,7 @@ import { act, render, screen } from "@testing-library/react";
 import { SWRConfig } from "swr";
 import { expect, it, vi } from "vitest";
 import { type LiveMessage } from "@/lib/browser/live/live-client";
-import { liveCode, useLive } from "@/lib/browser/live/use-live";
+import { liveModule, useLive } from "@/lib/browser/live/use-live";
 
 const asIs = (value: { name: string }) => value;
 
@@ -15,7 +15,7 @@ it("shows the first response when live updates fail before it arrives", async ()
   let respond: (response: Response) => void = () => undefined;
   vi.stubGlobal("fetch", () => new Promise<Response>((resolve) => (respond = resolve)));
   const receivers: ((message: LiveMessage<never>) => void)[] = [];
-  vi.spyOn(liveCode, "load").mockResolvedValue({
+  vi.spyOn(liveModule, "load").mockResolvedValue({
     watchLive: (_, receive) => {
       receivers.push(receive);
       return () => undefined;

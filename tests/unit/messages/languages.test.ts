@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
 import { describe, expect, it, test } from "vitest";
-import { messagesOf } from "@/lib/server/i18n/messages";
-import { type Language, languages, readLanguage } from "@/lib/shared/languages";
+import { messagesByLanguage } from "@/lib/server/i18n/messages";
+import { chooseLanguage, type Language, languages } from "@/lib/shared/languages";
 import { icuArguments } from "@/tests/support/icu";
 
 /** Sentences by the path of their key. */
@@ -14,8 +14,8 @@ function flatten(value: unknown, path = ""): Map<string, string> {
   return new Map(entries);
 }
 
-const inEnglish = flatten(messagesOf.en);
-const all = languages.map((language) => [language, flatten(messagesOf[language])] as const);
+const inEnglish = flatten(messagesByLanguage.en);
+const all = languages.map((language) => [language, flatten(messagesByLanguage[language])] as const);
 const translations = all.flatMap(([language, sentences]) => (language === "en" ? [] : [[language, sentences] as const]));
 
 /** The same in every language: signs, names, keys of the keyboard, and messages that consist of arguments only. */
@@ -114,7 +114,7 @@ describe("the reader's language", () => {
     ["zh-CN", "en-GB", "zh-CN"],
     ["klingon", "zh-CN", "zh-CN"],
   ])("with %s chosen and %s accepted, uses %s", (chosen, accepted, language) => {
-    expect(readLanguage(chosen, accepted)).toBe(language);
+    expect(chooseLanguage(chosen, accepted)).toBe(language);
   });
 });
 

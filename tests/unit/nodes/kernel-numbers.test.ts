@@ -3,13 +3,13 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { channelOf, colourMask, maskToImage, solidImage, solidMask } from "@/lib/service/images/geometry";
-import { addNoise, normalNoise } from "@/lib/service/images/normal-noise";
-import { frameOfBytes, frameOfPixel, frameOfSamples, type Raster, roundHalfEven, type Size } from "@/lib/service/images/raster";
+import { colourMask, extractChannelMask, maskToImage, solidImage, solidMask } from "@/lib/service/images/geometry";
+import { addNoise, generateNormalNoise } from "@/lib/service/images/normal-noise";
+import { createByteFrame, createPixelFrame, createSampleFrame, type Raster, roundHalfEven, type Size } from "@/lib/service/images/raster";
 import { scaleRaster } from "@/lib/service/images/scale";
 import { type NodeContext } from "@/lib/service/nodes/definition";
 import { createInputs, type ReceivedInput } from "@/lib/service/nodes/failure-report";
-import { classes } from "@/lib/service/nodes/library";
+import { nodeClasses } from "@/lib/service/nodes/library";
 
 const quiet = () => undefined;
 const samples = (raster: Raster) => [...(raster.frames[0]?.samples() ?? [])];
@@ -17,12 +17,12 @@ const samples = (raster: Raster) => [...(raster.frames[0]?.samples() ?? [])];
 describe("numbers", () => {
   it("round-trips a byte through a sample", () => {
     const all = Uint8Array.from({ length: 256 }, (_, byte) => byte);
-    expect([...frameOfSamples(frameOfBytes(all).samples()).bytes()]).toEqual([...all]);
+    expect([...createSampleFrame(createByteFrame(all).samples()).bytes()]).toEqual([...all]);
   });
 
   it("truncates and clamps a saved byte", () => {
     const oddValues = Float32Array.of(-1, 0.999, 1.5, 0.5, Number.NaN, Infinity, -Infinity, 1e9, 2 ** 31, 1);
-    expect([...frameOfSamples(oddValues).bytes()]).toEqual([0, 254, 255, 127, 0, 255, 0, 255, 255, 255]);
+    expect([...createSampleFrame(oddValues).bytes()]).toEqual([0, 254, 255, 127, 0, 255, 0, 255, 255, 255]);
   });
 
   it("saves the same byte in one pass as step by step", () => {
@@ -33,7 +33,7 @@ describe("numbers", () => {
         fc.integer({ min: 1, max: 700 }),
         (few, times) => {
           const longValues = Float32Array.from({ length: few.length * times }, (_, i) => few[i % few.length] ?? 0);
-          expect(Buffer.from(frameOfSamples(longValues).bytes()).equals(Uint8Array.from(longValues, oneByOne))).toBe(true);
+          expect(Buffer.from(createSampleFrame(longValues).bytes()).equals(Uint8Array.from(longValues, oneByOne))).toBe(true);
         },
       ),
     );
@@ -42,8 +42,8 @@ describe("numbers", () => {
   it("changes samples alike as bytes, one pixel or numbers", () => {
     const all = Uint8Array.from({ length: 256 }, (_, byte) => byte);
     const change = (sample: number) => 1 - sample * 1.5;
-    for (const frame of [frameOfBytes(all), frameOfPixel(Float32Array.of(0.3, 0, 1.1), 7)]) {
-      const byNumbers = frameOfSamples(frame.samples()).map(change, quiet);
+    for (const frame of [createByteFrame(all), createPixelFrame(Float32Array.of(0.3, 0, 1.1), 7)]) {
+      const byNumbers = createSampleFrame(frame.samples()).map(change, quiet);
       expect(frame.map(change, quiet).samples()).toEqual(byNumbers.samples());
       expect([...frame.map(change, quiet).bytes()]).toEqual([...byNumbers.bytes()]);
     }
@@ -73,7 +73,7 @@ function pictureOf(width: number, height: number, seed: number): Raster {
     state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
     bytes[i] = state >>> 16;
   }
-  return { width, height, channels: 3, frames: [frameOfBytes(bytes)] };
+  return { width, height, channels: 3, frames: [createByteFrame(bytes)] };
 }
 
 function weight(x: number): number {
@@ -98,7 +98,7 @@ it("is the weighted mean by row, then by column, within one byte", () => {
   fc.assert(
     fc.property(side, side, side, side, fc.nat(), (width, height, toWidth, toHeight, seed) => {
       const picture = pictureOf(width, height, seed);
-      const red = [...bytesOf(channelOf(picture, 0, quiet))];
+      const red = [...bytesOf(extractChannelMask(picture, 0, quiet))];
       const rows = Array.from({ length: height }, (_, y) => line(red.slice(y * width, (y + 1) * width), toWidth));
       const columns = Array.from({ length: toWidth }, (_, x) =>
         line(
@@ -106,7 +106,7 @@ it("is the weighted mean by row, then by column, within one byte", () => {
           toHeight,
         ),
       );
-      const actualBytes = bytesOf(channelOf(scaled(picture, { width: toWidth, height: toHeight }), 0, quiet));
+      const actualBytes = bytesOf(extractChannelMask(scaled(picture, { width: toWidth, height: toHeight }), 0, quiet));
       const far = [...actualBytes].map((byte, i) => Math.abs(byte - (columns[i % toWidth]?.[Math.floor(i / toWidth)] ?? NaN)));
       expect(Math.max(...far)).toBeLessThanOrEqual(1);
     }),
@@ -123,7 +123,9 @@ it.each([
   const picture = pictureOf(from.width, from.height, 7);
   const image = scaled(picture, to);
   for (const channel of [0, 1, 2] as const)
-    expect(bytesOf(channelOf(image, channel, quiet)).equals(bytesOf(scaled(channelOf(picture, channel, quiet), to)))).toBe(true);
+    expect(
+      bytesOf(extractChannelMask(image, channel, quiet)).equals(bytesOf(scaled(extractChannelMask(picture, channel, quiet), to))),
+    ).toBe(true);
 });
 
 const rounded = (numbers: Float32Array) => [...numbers].map((value) => Math.round(value * 10_000) / 10_000);
@@ -143,22 +145,22 @@ describe("the noise of a seed", () => {
       ],
     ],
   ])("matches the published noise of seed %i", (seed, published) => {
-    expect(rounded(normalNoise(seed, 16, quiet))).toEqual(published);
+    expect(rounded(generateNormalNoise(seed, 16, quiet))).toEqual(published);
   });
 
   it("is the published one where it has fewer numbers than a block", () => {
-    expect(rounded(normalNoise(0, 4, quiet))).toEqual([1.541, -0.2934, -2.1788, 0.5684]);
+    expect(rounded(generateNormalNoise(0, 4, quiet))).toEqual([1.541, -0.2934, -2.1788, 0.5684]);
   });
 
   it("keeps its beginning for any count and redraws the last block", () => {
-    const whole = rounded(normalNoise(7, 32, quiet));
-    const noiseValues = rounded(normalNoise(7, 35, quiet));
+    const whole = rounded(generateNormalNoise(7, 32, quiet));
+    const noiseValues = rounded(generateNormalNoise(7, 35, quiet));
     expect(noiseValues.slice(0, 19)).toEqual([...whole.slice(0, 16), ...whole.slice(16, 19)]);
     expect(noiseValues.slice(19)).not.toEqual(whole.slice(19));
   });
 
   it("has a mean of 0 and a deviation of 1", () => {
-    const numbers = normalNoise(5, 300_000, quiet);
+    const numbers = generateNormalNoise(5, 300_000, quiet);
     const mean = numbers.reduce((sum, value) => sum + value, 0) / numbers.length;
     const variance = numbers.reduce((sum, value) => sum + (value - mean) ** 2, 0) / numbers.length;
     expect(Math.abs(mean)).toBeLessThan(0.01);
@@ -202,7 +204,7 @@ const cases = z
 
 const toRaster = ({ frames, ...rest }: z.infer<typeof rasterSchema>): Raster => ({
   ...rest,
-  frames: frames.map((frame) => frameOfBytes(Buffer.from(frame, "base64"))),
+  frames: frames.map((frame) => createByteFrame(Buffer.from(frame, "base64"))),
 });
 
 const unused = () => {
@@ -231,7 +233,7 @@ function furthest(actual: Raster, reference: z.infer<typeof rasterSchema>): numb
 describe("a node matches its reference on a small image", () => {
   const titledCases = cases.map((each, index) => ({ ...each, title: `${each.class} ${index}` }));
   it.each(titledCases)("$title", async ({ class: name, inputs, outputs, exact }) => {
-    const definition = classes.get(name);
+    const definition = nodeClasses.get(name);
     if (!definition) throw new Error(`There is no class ${name}.`);
     const nodeInputs = new Map<string, ReceivedInput>(
       Object.entries(inputs).map(([input, value]) => [input, { value: typeof value === "object" ? toRaster(value) : value, type: "*" }]),

@@ -4,9 +4,9 @@ import { describe, expect, it } from "vitest";
 import { blendModes, blendRasters, compositeRasters } from "@/lib/service/images/blend";
 import { blurRaster, sharpenRaster } from "@/lib/service/images/gaussian";
 import {
-  channelOf,
   colourMask,
   cropRaster,
+  extractChannelMask,
   flipRaster,
   invertRaster,
   maskToImage,
@@ -16,7 +16,7 @@ import {
   solidImage,
   solidMask,
 } from "@/lib/service/images/geometry";
-import { frameOfBytes, frameOfSamples, type Raster, type Tick } from "@/lib/service/images/raster";
+import { createByteFrame, createSampleFrame, type Raster, type Tick } from "@/lib/service/images/raster";
 import { cropToShape, fitRaster, scaleMethods, scaleRaster } from "@/lib/service/images/scale";
 
 const quiet = () => undefined;
@@ -29,7 +29,7 @@ const image = fc
   .chain(([width, height]) =>
     fc
       .uint8Array({ minLength: width * height * 3, maxLength: width * height * 3 })
-      .map((bytes): Raster => ({ width, height, channels: 3, frames: [frameOfBytes(bytes)] })),
+      .map((bytes): Raster => ({ width, height, channels: 3, frames: [createByteFrame(bytes)] })),
   );
 
 const samples = (raster: Raster) => [...(raster.frames[0]?.samples() ?? [])];
@@ -55,7 +55,7 @@ describe("a NaN sample", () => {
       for (const isRow of [true, false]) {
         const size = (length: number) => (isRow ? { width: length, height: 1 } : { width: 1, height: length });
         const scaled = (data: Float32Array) =>
-          samples(scaleRaster({ ...size(from), channels: 1, frames: [frameOfSamples(data)] }, size(to), by, quiet));
+          samples(scaleRaster({ ...size(from), channels: 1, frames: [createSampleFrame(data)] }, size(to), by, quiet));
         for (let spoilt = 0; spoilt < from; spoilt += 1) {
           const samples = scaled(Float32Array.from({ length: from }, (_, at) => (at === spoilt ? 1 : 0)));
           const values = scaled(Float32Array.from({ length: from }, (_, at) => (at === spoilt ? Number.NaN : 0.5)));
@@ -206,7 +206,7 @@ describe("a long kernel", () => {
   const border = { left: 1, top: 1, right: 1, bottom: 1, feathering: 1 };
   const kernels: Record<string, (tick: Tick) => unknown> = {
     invert: (tick) => invertRaster(raster, tick),
-    channel: (tick) => channelOf(raster, 1, tick),
+    channel: (tick) => extractChannelMask(raster, 1, tick),
     "colour mask": (tick) => colourMask(raster, 0, tick),
     "mask to image": (tick) => maskToImage(mask, tick),
     crop: (tick) => cropRaster(raster, { x: 0, y: 0, width: 2, height: 30 }, tick),
@@ -221,7 +221,7 @@ describe("a long kernel", () => {
       compositeRasters(raster, solidImage({ width: 2, height: 2 }, 0, 1), { x: 0, y: 0, resizeSource: true, mask }, tick),
     fit: (tick) => fitRaster(raster, { width: 9, height: 9 }, "bicubic", tick),
     lanczos: (tick) => scaleRaster(raster, { width: 9, height: 9 }, "lanczos", tick),
-    bytes: (tick) => frameOfSamples(Float32Array.of(0.5)).bytes(tick),
+    bytes: (tick) => createSampleFrame(Float32Array.of(0.5)).bytes(tick),
     "bytes of an inversion": (tick) => invertRaster(raster, quiet).frames[0]?.bytes(tick),
   };
 

@@ -8,12 +8,12 @@ import { withSamplePictures } from "@/components/run/workflow/run-sources";
 import { leftOut } from "@/components/run/workflow/workflow-contents";
 import { mergeFields } from "@/components/transfers/uploads/asset-fields-form";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow/index";
-import { writable } from "@/lib/contract/editor-workflow/write-file";
+import { createEditableFile } from "@/lib/contract/editor-workflow/write-file";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
-import { withChoice } from "@/lib/contract/nodes/dynamic-inputs";
-import { withTexts } from "@/lib/contract/nodes/fill-texts";
+import { selectChoice } from "@/lib/contract/nodes/dynamic-inputs";
+import { replaceTexts } from "@/lib/contract/nodes/fill-texts";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { readWorkflow } from "@/lib/contract/workflow/read-workflow";
@@ -40,7 +40,7 @@ it("keeps other inputs' spelling when a dynamic choice changes", () => {
   const option = (key: string) => ({ key, inputs: { required: { scale: ["FLOAT", {}] } } });
   const resize = { input: { required: { type: ["COMFY_DYNAMICCOMBO_V3", { options: [option("a"), option("b")] }] } } };
   const graph = parseExactJson<Graph>('{"1":{"class_type":"Resize","inputs":{"type":"a","type.scale":2.0,"any":5.0}}}');
-  const changedGraph = withChoice(graph, "1", { name: "type", value: "b" }, objectInfoSchema.parse({ Resize: resize }));
+  const changedGraph = selectChoice(graph, "1", { name: "type", value: "b" }, objectInfoSchema.parse({ Resize: resize }));
   expect(writeExactJson(changedGraph)).toContain('"inputs":{"type":"b","type.scale":2.0,"any":5.0}');
 });
 
@@ -49,7 +49,7 @@ it("sends and saves values of the editor's file with their spelling", () => {
   const file = parseExactJson<{ nodes: unknown[] }>(text);
   const { graph } = toApiWorkflow(file, info);
   expect(writeExactJson(graph)).toContain('"inputs":{"cfg":8.0,"steps":20,"denoise":1e0}');
-  const savedFile = writable(file, info).withValues(withInput(graph, "1", "steps", 25)).file;
+  const savedFile = createEditableFile(file, info).withValues(withInput(graph, "1", "steps", 25)).file;
   expect(writeExactJson(savedFile)).toBe(text.replace("20", "25"));
 });
 
@@ -59,7 +59,7 @@ const parsed = (extra: string) => parseExactJson<JsonObject>(`{${spelled},${extr
 const files = { readCatalogue: () => Promise.resolve(ok(info)) };
 
 it.each<[string, (graph: Graph) => unknown]>([
-  ["a text that is filled in", (graph) => withTexts(graph, [{ nodeId: "1", name: "text", text: "x" }])],
+  ["a text that is filled in", (graph) => replaceTexts(graph, [{ nodeId: "1", name: "text", text: "x" }])],
   ["a seed that is drawn anew", (graph) => toResubmission({ prompt: graph }, () => 7)],
   ["a key that is taken out", (graph) => leftOut({ graph }, [{ kind: "input", node_id: "1", node: "Mix", input: "text" }])],
   ["a sample's picture", (graph) => withSamplePictures({ graph, name: "", workflowId: "", order: [] }, () => ok("sent.png"))],
@@ -118,7 +118,7 @@ it("keeps spellings in a saved file and in the metadata of an upload", () => {
   const text = `{${spelled},"nodes":[{"id":1,${spelled},"type":"Mix","widgets_values":[8.0,20,1e0]}],"links":[],"definitions":${subgraphs}}`;
   const file = parseExactJson<JsonObject & { nodes: unknown[] }>(text);
   const { graph } = toApiWorkflow(file, info);
-  const savedFile = writable(file, info).withValues(withInput(graph, "1", "steps", 25)).file;
+  const savedFile = createEditableFile(file, info).withValues(withInput(graph, "1", "steps", 25)).file;
   expect(writeExactJson(savedFile).split(spelled)).toHaveLength(4);
   const about = (metadata: JsonObject) => ({ name: "a", tags: [], metadata });
   expect(writeExactJson(mergeFields(about(parsed('"a":1.0')), about(parsed('"b":2.0'))).metadata)).toBe(`{${spelled},"a":1.0,"b":2.0}`);

@@ -7,8 +7,8 @@ import { type Answer, createRunStore, type RunStore } from "@/components/run/run
 import { judge } from "@/components/run/submit/attempt";
 import { toSubmission } from "@/components/run/submit/submission";
 import { openWorkflow } from "@/components/run/workflow/open-workflow";
-import { writable } from "@/lib/contract/editor-workflow/write-file";
-import { filledTexts } from "@/lib/contract/nodes/fill-texts";
+import { createEditableFile } from "@/lib/contract/editor-workflow/write-file";
+import { fillTexts } from "@/lib/contract/nodes/fill-texts";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { failed, ok } from "@/lib/shared/result";
 import { sampleGraph, sampleText } from "./files";
@@ -32,9 +32,9 @@ describe("the submission", () => {
       serial: 1,
       isEdited: false,
     };
-    const fill = (now: Graph) => filledTexts(now, info, { at: new Date(2026, 1, 1), draw: 0 });
+    const fill = (now: Graph) => fillTexts(now, info, { at: new Date(2026, 1, 1), draw: 0 });
     const order = { nodeId: "1", input: "seed", values: [8, 9], seedsOf: () => [], fill };
-    const submissions = plannedOf(planOf(openedWorkflow, "n", order), writable(drawing, info).withValues).map(
+    const submissions = plannedOf(planOf(openedWorkflow, "n", order), createEditableFile(drawing, info).withValues).map(
       ({ make }) => make().submission,
     );
     expect(submissions.map((submission) => submission.prompt["1"]?.inputs)).toEqual([
@@ -102,7 +102,7 @@ describe("a filename filled on sending", () => {
     const file = openWorkflow(JSON.stringify({ prompt: { ...writtenGraph, "2": { class_type: "EmptyImage", inputs: { width: 8 } } } }));
     if (!file.ok) throw new Error("not opened");
     const openedWorkflow = { ...file.value, original: file.value.graph, serial: 1, isEdited: false };
-    const fill = (now: Graph) => filledTexts(now, undefined, { at: new Date(2026, 4, 1), draw: 1 });
+    const fill = (now: Graph) => fillTexts(now, undefined, { at: new Date(2026, 4, 1), draw: 1 });
     const sentBy = (order: { nodeId: string; input: string; values: (string | number)[] }) =>
       plannedOf(planOf(openedWorkflow, "Dated", { ...order, seedsOf: () => [], fill })).map(({ make }) => {
         const { submission } = make();

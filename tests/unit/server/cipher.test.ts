@@ -3,14 +3,14 @@ import { rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import {
-  fingerprintOf,
-  makeKeyPair,
+  createKeyPair,
   openApiKey,
   openKeyRing,
   parseKeyRing,
   rotateRows,
   seal,
   storeApiKey,
+  toFingerprint,
   unseal,
 } from "@/lib/server/keys/key-ring";
 import { openStore } from "@/lib/server/store/store";
@@ -26,7 +26,7 @@ const folder = () => {
 afterEach(() => folders.splice(0).forEach((path) => rmSync(path, { recursive: true, force: true })));
 
 test("opens sealed text and never seals alike twice", () => {
-  const ring = parseKeyRing(makeKeyPair());
+  const ring = parseKeyRing(createKeyPair());
   const [first, two] = [seal(ring, "record", "sk-secret-ä"), seal(ring, "record", "sk-secret-ä")];
   expect(unseal(ring, "record", first)).toBe("sk-secret-ä");
   expect(first.ciphertext).not.toBe(two.ciphertext);
@@ -34,7 +34,7 @@ test("opens sealed text and never seals alike twice", () => {
 });
 
 test("ciphertext that was moved to another record does not open", () => {
-  const ring = parseKeyRing(makeKeyPair());
+  const ring = parseKeyRing(createKeyPair());
   expect(unseal(ring, "other", seal(ring, "record", "x"))).toBeUndefined();
 });
 
@@ -46,7 +46,7 @@ test("doesn't decrypt ciphertext under another key id", () => {
 });
 
 test("rejects any changed byte and truncated text", () => {
-  const ring = parseKeyRing(makeKeyPair());
+  const ring = parseKeyRing(createKeyPair());
   const sealed = seal(ring, "record", "some secret");
   const bytes = Buffer.from(sealed.ciphertext, "base64url");
   for (let at = 0; at < bytes.length; at += 1) {
@@ -101,7 +101,7 @@ test("reseals every key, counts unreadable ones and rejects swapped rows", async
   expect(openApiKey(parseKeyRing(young), a)).toBe("key of a");
   expect(openApiKey(after, { ...a, connectionId: "b" })).toBeUndefined();
   expect(openApiKey(after, { ...a, ciphertext: b.ciphertext })).toBeUndefined();
-  expect(a.fingerprint).toBe(fingerprintOf("key of a"));
+  expect(a.fingerprint).toBe(toFingerprint("key of a"));
   expect(a.fingerprint).not.toBe(b.fingerprint);
   await store.close();
 });

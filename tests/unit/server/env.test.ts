@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { consoleUrl, ownNames, readEnv, unknownSettings } from "@/lib/server/env";
-import { claimFolder } from "@/lib/server/installation";
+import { consoleUrl, describeUnknownSettings, readEnv, reservedNames } from "@/lib/server/env";
+import { lockDataFolder } from "@/lib/server/installation";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 
 test("uses defaults and a data folder in the root without settings", () => {
@@ -77,7 +77,7 @@ describe("the base path", () => {
       readdirSync(folder).filter((name) => /^[\w-]+$/.test(name) && hasRoute(`${folder}/${name}`)),
     );
     expect(folders).toContain("jobs");
-    for (const name of [...folders, ...readdirSync("public"), "icon.svg"]) expect(ownNames).toContain(name);
+    for (const name of [...folders, ...readdirSync("public"), "icon.svg"]) expect(reservedNames).toContain(name);
   });
 });
 
@@ -150,7 +150,7 @@ test("names unknown variables and suggests the likely setting", () => {
     LIGHTDESK_OIDC_OTHER_LABEL: "x",
     LIGHTDESK_ZZZZZZZZZZZZZZZZZZZZZZZ: "x",
   };
-  expect(unknownSettings(source)).toEqual([
+  expect(describeUnknownSettings(source)).toEqual([
     "LIGHTDESK_OIDC_ACME_ISSUR is not a setting and has no effect. Did you mean LIGHTDESK_OIDC_ACME_ISSUER?",
     "LIGHTDESK_OIDC_OTHER_LABEL is not a setting and has no effect. Did you mean LIGHTDESK_OIDC_ACME_LABEL?",
     expect.stringMatching(/^LIGHTDESK_PORT is not a setting/),
@@ -163,9 +163,9 @@ const root = temporaryFolder();
 
 test("refuses a data folder locked by another console", () => {
   const folder = join(root, "data");
-  claimFolder(folder);
-  expect(() => claimFolder(folder)).toThrow(`LIGHTDESK_DATA_DIR must not be shared: another Lightdesk uses ${folder}. Stop it first.`);
+  lockDataFolder(folder);
+  expect(() => lockDataFolder(folder)).toThrow(`LIGHTDESK_DATA_DIR must not be shared: another Lightdesk uses ${folder}. Stop it first.`);
   // The store reports a folder that cannot be used.
   writeFileSync(join(root, "file"), "");
-  expect(() => claimFolder(join(root, "file"))).not.toThrow();
+  expect(() => lockDataFolder(join(root, "file"))).not.toThrow();
 });

@@ -1,6 +1,6 @@
 // Runs per day are counted in the reader's time zone, and days that were not read are not shown as empty.
 import { describe, expect, it, test } from "vitest";
-import { readThings, writeThings } from "@/lib/contract/audit/audit-items";
+import { formatTargets, parseTargets } from "@/lib/contract/audit/audit-items";
 import { type JobState } from "@/lib/contract/jobs/job-list";
 import { groupAudit, type LoggedAct } from "@/lib/server/queries/audit-rows";
 import { countByDay } from "@/lib/server/queries/usage";
@@ -80,15 +80,15 @@ test("starts a new row for another member, action, connection, end or pause", ()
 
 test("keeps names from imitating other entries", () => {
   const sly = 'a"],["b","c"]]\nitems=3:[["x"]] deleted=9';
-  expect(readThings(writeThings([{ id: "j1", name: sly }], "code=ok"))).toEqual({
+  expect(parseTargets(formatTargets([{ id: "j1", name: sly }], "code=ok"))).toEqual({
     things: [{ id: "j1", name: sly }],
     outcome: "code=ok",
   });
-  for (const text of ["id=1 name=items=[]", "items=[", "items=no"]) expect(readThings(text)).toEqual({ things: [], outcome: text });
-  expect(readThings("items=2:no code=ok")).toEqual({ things: [], outcome: "code=ok" });
+  for (const text of ["id=1 name=items=[]", "items=[", "items=no"]) expect(parseTargets(text)).toEqual({ things: [], outcome: text });
+  expect(parseTargets("items=2:no code=ok")).toEqual({ things: [], outcome: "code=ok" });
   const manyJobs = Array.from({ length: 300 }, (_, at) => ({ id: `j${at}` }));
-  expect(readThings(writeThings(manyJobs, undefined))).toEqual({ things: manyJobs.slice(0, 100), more: 200 });
-  expect(groupAudit([[entry(1, { outcome: writeThings(manyJobs, undefined, { count: 33_000 }) })]])[0]).toMatchObject({
+  expect(parseTargets(formatTargets(manyJobs, undefined))).toEqual({ things: manyJobs.slice(0, 100), more: 200 });
+  expect(groupAudit([[entry(1, { outcome: formatTargets(manyJobs, undefined, { count: 33_000 }) })]])[0]).toMatchObject({
     moreParts: 32_900,
   });
 });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 import { readEnv } from "@/lib/server/env";
 import { createAttemptLimit } from "@/lib/server/limits/attempt-limit";
-import { addressReader } from "@/lib/server/trusted-proxies";
+import { createAddressReader } from "@/lib/server/trusted-proxies";
 import { createGuardedSend } from "@/lib/server/upstream/send";
 import { startLittleServer } from "@/tests/support/servers";
 
@@ -50,7 +50,7 @@ test("never exceeds burst and refill at any rate", async () => {
 
 const readerOf = (setting: string | undefined, warn = (_fields: object, _message: string) => {}) => {
   const { proxies } = readEnv(setting === undefined ? {} : { LIGHTDESK_TRUST_PROXY: setting }, "/root");
-  const addressOf = addressReader(proxies, () => ({ warn }));
+  const addressOf = createAddressReader(proxies, () => ({ warn }));
   return (from: string, forwarded?: string) => addressOf({ headers: { "x-forwarded-for": forwarded }, socket: { remoteAddress: from } });
 };
 const of = (setting: string | undefined, from: string, forwarded?: string) => readerOf(setting)(from, forwarded);

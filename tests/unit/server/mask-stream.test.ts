@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { maskJsonStream } from "@/lib/server/answers/mask-stream";
-import { oneChunk } from "@/lib/server/upstream/streams";
+import { toStream } from "@/lib/server/upstream/streams";
 
 const KEY = "comfyui-0123456789abcdef0123456789abcdef";
 
@@ -123,5 +123,5 @@ test("reads no further than its reader", async () => {
   await reader.read();
   await reader.cancel();
   expect(sentCount).toBeLessThan(5);
-  expect(await new Response(maskJsonStream(oneChunk(new TextEncoder().encode("[]")), KEY)).text()).toBe("[]");
+  expect(await new Response(maskJsonStream(toStream(new TextEncoder().encode("[]")), KEY)).text()).toBe("[]");
 });

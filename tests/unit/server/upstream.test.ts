@@ -2,7 +2,7 @@ import { getEventListeners } from "node:events";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { operations } from "@/lib/contract/operations";
 import { isSameOrigin } from "@/lib/server/bff/guard";
-import { toStored } from "@/lib/server/prompts/submit-once";
+import { toStoredResponse } from "@/lib/server/prompts/submit-once";
 import { createDeadline, createResponseTracker } from "@/lib/server/upstream/deadline";
 import { createLocalDialect } from "@/lib/server/upstream/local-dialect/local-dialect";
 import { type Send } from "@/lib/server/upstream/send";
@@ -36,7 +36,7 @@ test("submits under the console's listening name unless one is set", async () =>
 
 test("keeps an oversized response's job id, also beyond a double", () => {
   const long = (id: string) => `{"prompt_id":${id},"node_errors":{"1":"${"x".repeat(70_000)}"}}`;
-  for (const id of ['"job-1"', "18446744073709551615"]) expect(toStored(long(id))).toBe(`{"prompt_id":${id}}`);
+  for (const id of ['"job-1"', "18446744073709551615"]) expect(toStoredResponse(long(id))).toBe(`{"prompt_id":${id}}`);
 });
 
 const from = (headers: Record<string, string>) => new Request("http://0.0.0.0:3000/api/queue", { method: "POST", headers });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type WebhookFormat } from "@/lib/contract/webhook-events";
 import { type WebhookPayload } from "@/lib/contract/webhooks";
-import { toRequest } from "@/lib/server/webhooks/messages";
+import { buildRequest } from "@/lib/server/webhooks/messages";
 
 const secret = `whsec_${Buffer.alloc(32, 1).toString("base64")}`;
 const connection = { id: "c", name: "Studio <!channel> & @everyone" };
@@ -25,7 +25,7 @@ const failed = {
 } satisfies WebhookPayload;
 
 function send(format: WebhookFormat, to: string, payload: WebhookPayload = failed) {
-  const request = toRequest({ id: "evt_1", payload, body: JSON.stringify(payload), format, url: to, secrets: [secret], now: 0 });
+  const request = buildRequest({ id: "evt_1", payload, body: JSON.stringify(payload), format, url: to, secrets: [secret], now: 0 });
   return { url: request.url, headers: request.headers, json: JSON.parse(request.body) };
 }
 

@@ -1,9 +1,9 @@
 // Responses when the disk fails never claim more than is known.
 import { expect, it } from "vitest";
-import { toErrorAnswer } from "@/lib/service/http/answers";
-import { asStorageFailure } from "@/lib/service/service-error";
+import { toErrorResponse } from "@/lib/service/http/answers";
+import { toStorageFailure } from "@/lib/service/service-error";
 
-const messageFor = (code: string) => asStorageFailure(Object.assign(new Error("as the driver says it"), { code }))?.message;
+const messageFor = (code: string) => toStorageFailure(Object.assign(new Error("as the driver says it"), { code }))?.message;
 
 it.each(["SQLITE_FULL", "ENOSPC", "SQLITE_READONLY", "SQLITE_CORRUPT"])("reports after %s that nothing was stored", (code) => {
   expect(messageFor(code)).toContain("Nothing from this request was stored.");
@@ -18,7 +18,7 @@ it.each(["SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_PRIMARYKEY", "23505"])(
   "answers 409 to %s, a key that was stored twice",
   async (code) => {
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-    const response = toErrorAnswer(
+    const response = toErrorResponse(
       Object.assign(new Error("as the driver says it"), { code }),
       { method: "POST", path: "/api/assets" },
       log,

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { crc32, deflateSync } from "node:zlib";
 import sharp from "sharp";
 import { expect, it } from "vitest";
-import { decodableHeader, imageHeader, ImageTooLarge, withImage } from "@/lib/shared/decode-image";
+import { ImageTooLarge, readImageHeader, requireDecodable, withImage } from "@/lib/shared/decode-image";
 
 const plain = (width: number, height: number) => sharp({ create: { width, height, channels: 3, background: "#3a7" } });
 const png = await plain(16, 16).png().toBuffer();
@@ -76,19 +76,19 @@ it.each(tooLarge)("refuses a %s before it is decoded", async (_kind, file) => {
   let isDecoded = false;
   const decode = () => ((isDecoded = true), Promise.resolve());
   await expect(withImage(file, decode)).rejects.toThrow(ImageTooLarge);
-  await expect(decodableHeader(file)).rejects.toThrow(ImageTooLarge);
+  await expect(requireDecodable(file)).rejects.toThrow(ImageTooLarge);
   expect(isDecoded).toBe(false);
 });
 
 it("refuses a TIFF of more than 1,000 pages and reads one of fewer", async () => {
-  await expect(imageHeader(tiffPages(1001))).rejects.toThrow("more than 1000 pages");
-  expect(await imageHeader(tiffPages(1000))).toMatchObject({ format: "tiff", pages: 1000 });
+  await expect(readImageHeader(tiffPages(1001))).rejects.toThrow("more than 1000 pages");
+  expect(await readImageHeader(tiffPages(1000))).toMatchObject({ format: "tiff", pages: 1000 });
 });
 
 it.each(["<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>", "%PDF-1.7", "P6 1 1 255 abc", ""])(
   "never passes %j to a renderer",
   async (text) => {
-    await expect(imageHeader(Buffer.from(text))).rejects.toThrow("unsupported image format");
+    await expect(readImageHeader(Buffer.from(text))).rejects.toThrow("unsupported image format");
   },
 );
 
@@ -113,7 +113,7 @@ it("decodes only what fits the memory budget at the same time", async () => {
     withImage(half, async () => {
       maxDecoding = Math.max(maxDecoding, (decoding += 1));
       // Longer than the others need to read their headers.
-      for (let count = 0; count < 5; count += 1) await imageHeader(png);
+      for (let count = 0; count < 5; count += 1) await readImageHeader(png);
       decoding -= 1;
     });
   await Promise.all([decode(), decode(), decode()]);

@@ -1,8 +1,8 @@
 import { rmSync } from "node:fs";
 import { expect, it, onTestFinished, test, vi } from "vitest";
 import { requireVersion } from "@/lib/shared/database/postgres";
-import { publicConnector, type Resolve } from "@/lib/shared/guarded-connector";
-import { isInNetworks, isPublicAddress, networkOf, networks } from "@/lib/shared/ip-address";
+import { createPublicConnector, type Resolve } from "@/lib/shared/guarded-connector";
+import { createBlockList, getNetwork, isInNetworks, isPublicAddress } from "@/lib/shared/ip-address";
 import { checkDisk, createReadiness } from "@/lib/shared/readiness";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 
@@ -13,7 +13,10 @@ const resolve: Resolve = (_host, _options, callback) => callback(null, [{ addres
 function connectTo(hostname: string, remoteAddress: string | undefined) {
   let isDestroyed = false;
   const socket = { remoteAddress, destroy: () => void (isDestroyed = true) };
-  const connect = publicConnector<{ hostname: string }, typeof socket>({ resolve, refusal }, () => (_target, done) => done(null, socket));
+  const connect = createPublicConnector<{ hostname: string }, typeof socket>(
+    { resolve, refusal },
+    () => (_target, done) => done(null, socket),
+  );
   return new Promise<[unknown, boolean]>((resolve) =>
     connect({ hostname }, (error, match) => resolve([error?.message ?? match === socket, isDestroyed])),
   );
@@ -87,12 +90,12 @@ test.each([
 });
 
 test("contains its first and last address, also mapped ones, and no other text", () => {
-  const network = networks("172.16.0.0/12", "2001:db8::/33");
+  const network = createBlockList("172.16.0.0/12", "2001:db8::/33");
   for (const inside of ["172.16.0.0", "172.31.255.255", "::ffff:172.16.0.1", "::ffff:ac10:1", "2001:db8:7fff::1"])
     expect([inside, isInNetworks(inside, network)]).toEqual([inside, true]);
   for (const outside of ["172.15.255.255", "172.32.0.0", "::ffff:172.32.0.0", "2001:db8:8000::1", "2001:db8::1%eth0", "172.16.0", ""])
     expect([outside, isInNetworks(outside, network)]).toEqual([outside, false]);
-  for (const value of ["10.0.0.0/33", "10.0.0/8", "2001:db8::/129", "10.0.0.0"]) expect(() => networks(value)).toThrow();
+  for (const value of ["10.0.0.0/33", "10.0.0/8", "2001:db8::/129", "10.0.0.0"]) expect(() => createBlockList(value)).toThrow();
 });
 
 test.each([
@@ -104,7 +107,7 @@ test.each([
   ["10.0.0.1", "::ffff:10.0.0.1", true],
   ["10.0.0.1", "10.0.0.2", false],
 ])("counts %s and %s as one client: %s", (value, other, isOne) => {
-  expect(networkOf(value) === networkOf(other)).toBe(isOne);
+  expect(getNetwork(value) === getNetwork(other)).toBe(isOne);
 });
 
 test("reports a part that throws or hangs without its message", async () => {

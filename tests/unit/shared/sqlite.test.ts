@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
-import { codeOf } from "@/lib/shared/error-codes";
+import { getErrorCode } from "@/lib/shared/error-codes";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 
 let folder: string;
@@ -25,7 +25,7 @@ function codeFrom(work: () => unknown): unknown {
   try {
     work();
   } catch (error) {
-    return codeOf(error);
+    return getErrorCode(error);
   }
   return undefined;
 }

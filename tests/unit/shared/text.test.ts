@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, it, test, vi } from "vitest";
 import { formatBytes } from "@/lib/shared/format";
-import { readTags } from "@/lib/shared/text";
+import { parseTags } from "@/lib/shared/text";
 
 describe("formatted sizes", () => {
   it.each([
@@ -34,7 +34,7 @@ it.each([
   [" a ,, b\na，ｂ ", ["a", "b", "ｂ"]],
   [" , \n", []],
 ])("%j is the tags %j", (text, tags) => {
-  expect(readTags(text)).toEqual(tags);
+  expect(parseTags(text)).toEqual(tags);
 });
 
 describe("urls", () => {
@@ -49,11 +49,11 @@ describe("urls", () => {
   ])("starts a request below %j with %j once", async (basePath, begins) => {
     vi.stubEnv("NEXT_PUBLIC_LIGHTDESK_BASE_PATH", basePath);
     vi.resetModules();
-    const { apiPath, thumbnailUrl, shownPictureUrl, viewUrl, withQuery } = await import("@/lib/browser/urls");
+    const { apiPath, createThumbnailUrl, toShownPictureUrl, createViewUrl, withQuery } = await import("@/lib/browser/urls");
     expect(apiPath("/api/jobs")).toBe(`${begins}/api/jobs`);
-    expect(viewUrl({ filename: "a b.png" })).toBe(`${begins}/api/view?filename=a+b.png`);
-    expect(shownPictureUrl(viewUrl({ filename: "a b.png" }))).toBe(`${begins}/api/console/thumbnail?whole=true&filename=a+b.png`);
-    expect(thumbnailUrl({ asset: "one", edge: 128 })).toBe(`${begins}/api/console/thumbnail?asset=one&edge=128`);
+    expect(createViewUrl({ filename: "a b.png" })).toBe(`${begins}/api/view?filename=a+b.png`);
+    expect(toShownPictureUrl(createViewUrl({ filename: "a b.png" }))).toBe(`${begins}/api/console/thumbnail?whole=true&filename=a+b.png`);
+    expect(createThumbnailUrl({ asset: "one", edge: 128 })).toBe(`${begins}/api/console/thumbnail?asset=one&edge=128`);
     expect(withQuery("/jobs", { status: "failed" })).toBe("/jobs?status=failed");
   });
 });

@@ -2,7 +2,7 @@
 import { crc32, deflateSync } from "node:zlib";
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";
-import { cleanPieces } from "@/lib/server/shares/clean/clean";
+import { cleanFile } from "@/lib/server/shares/clean/clean";
 import { cleaned } from "@/tests/support/clean-file";
 
 const MARK = "a-mark-of-16-bytes-and-longer-than-any-field";
@@ -107,7 +107,7 @@ describe("PNG", async () => {
     const file = Buffer.concat([plain.subarray(0, 8), header, plain.subarray(33)]);
     const read = (at: number, length: number) =>
       at < IDAT + 8 ? Promise.resolve(file.subarray(at, at + length)) : Promise.reject(new Error("pixels were read"));
-    expect(await cleanPieces({ size: file.length, read })).toBeUndefined();
+    expect(await cleanFile({ size: file.length, read })).toBeUndefined();
   });
 
   it.each([

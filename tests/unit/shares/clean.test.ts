@@ -1,6 +1,6 @@
 import sharp from "sharp";
 import { describe, expect, test } from "vitest";
-import { cleanPieces, isCleanable } from "@/lib/server/shares/clean/clean";
+import { cleanFile, isCleanable } from "@/lib/server/shares/clean/clean";
 import { cleaned, piecesOf } from "@/tests/support/clean-file";
 
 const SECRET = "a-secret-prompt";
@@ -61,7 +61,7 @@ describe("pixels and orientation of pictures", () => {
     let reads = 0;
     const { size, read } = reading(file);
     const countingRead = (at: number, length: number) => ((reads += 1), read(at, length));
-    expect(await cleanPieces({ size, read: countingRead })).toEqual([{ from: 0, to: file.length }]);
+    expect(await cleanFile({ size, read: countingRead })).toEqual([{ from: 0, to: file.length }]);
     expect(reads).toBeLessThan(100);
     expect(await piecesOf(file.subarray(0, -2))).toBeUndefined();
   });

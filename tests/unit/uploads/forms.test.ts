@@ -5,7 +5,7 @@ import { diffFields, draftOf, fieldsForFile, mergeFields, newDraft, readDraft } 
 import { readHash } from "@/components/transfers/uploads/start-dialog";
 import { checkStored } from "@/components/transfers/uploads/upload-file";
 import { storeTimeZone } from "@/components/ui/time/use-time-format";
-import { maskAddresses, maskedAddress } from "@/lib/contract/assets/file-refs";
+import { maskAddress, maskAddresses } from "@/lib/contract/assets/file-refs";
 import { failed } from "@/lib/shared/result";
 
 const hex = "ab".repeat(32);
@@ -106,8 +106,8 @@ describe("readAddresses", () => {
     const addressList = readAddresses(Array.from({ length: MAX_ADDRESSES + 1 }, (_, at) => `https://a.example/${at}`).join("\n"));
     expect([addressList.addresses.length, addressList.isCut]).toEqual([MAX_ADDRESSES, true]);
     expect(readAddresses("https://a.example/m?token=abc#x").addresses[0]?.displayUrl).toBe("https://a.example/m?…");
-    expect(maskedAddress("https://me:secret@a.example/m")).toBe("https://a.example/m");
-    expect(maskedAddress("no address?token=abc")).toBe("no address");
+    expect(maskAddress("https://me:secret@a.example/m")).toBe("https://a.example/m");
+    expect(maskAddress("no address?token=abc")).toBe("no address");
     expect(maskAddresses("GET https://a.example/m?token=abc, then http://b.example/?k=v failed")).toBe(
       "GET https://a.example/m?… then http://b.example/?… failed",
     );

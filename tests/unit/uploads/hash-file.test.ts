@@ -2,7 +2,7 @@ import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { describe, expect, it } from "vitest";
 import { hashFile, SLICE_BYTES } from "@/lib/browser/uploads/hash-file";
 import { createHashPool, type HashWorker } from "@/lib/browser/uploads/hash-pool";
-import { hashFirstUpTo, isWorthHashing, type Speeds, withSample } from "@/lib/browser/uploads/upload";
+import { addSample, getMaxHashBytes, isWorthHashing, type Speeds } from "@/lib/browser/uploads/upload";
 import { patternOf } from "@/tests/support/file-source";
 
 const natively = (bytes: Uint8Array) => new Blake3Hasher().update(bytes).digest("hex");
@@ -112,28 +112,28 @@ describe("hash workers", () => {
 describe("measured speeds", () => {
   const GIB = 1024 ** 3;
   const measured = (hash: number, send: number): Speeds => {
-    const once = withSample({}, "hash", { bytes: hash * 1000 * 1024, ms: 1000 });
-    return withSample(once, "send", { bytes: send * 1000 * 1024, ms: 1000 });
+    const once = addSample({}, "hash", { bytes: hash * 1000 * 1024, ms: 1000 });
+    return addSample(once, "send", { bytes: send * 1000 * 1024, ms: 1000 });
   };
 
   it("decide only when both were measured long enough", () => {
     expect(isWorthHashing(GIB, {})).toBe(true);
-    expect(isWorthHashing(GIB, withSample({}, "hash", { bytes: GIB, ms: 1000 }))).toBe(true);
-    expect(withSample({}, "send", { bytes: 1000, ms: 1 })).toEqual({});
-    expect(hashFirstUpTo({})).toBeUndefined();
+    expect(isWorthHashing(GIB, addSample({}, "hash", { bytes: GIB, ms: 1000 }))).toBe(true);
+    expect(addSample({}, "send", { bytes: 1000, ms: 1 })).toEqual({});
+    expect(getMaxHashBytes({})).toBeUndefined();
   });
 
   it("hash first when faster or under a second", () => {
     expect(isWorthHashing(100 * GIB, measured(500, 100))).toBe(true);
     expect(isWorthHashing(GIB, measured(50, 100))).toBe(false);
     expect(isWorthHashing(10 * 1024 ** 2, measured(50, 100))).toBe(true);
-    const maxBytes = hashFirstUpTo(measured(50, 100)) ?? 0;
+    const maxBytes = getMaxHashBytes(measured(50, 100)) ?? 0;
     expect([isWorthHashing(maxBytes, measured(50, 100)), isWorthHashing(maxBytes + 100, measured(50, 100))]).toEqual([true, false]);
   });
 
   it("follow a line that changes", () => {
     let speeds = measured(200, 100);
-    for (let at = 0; at < 10; at++) speeds = withSample(speeds, "send", { bytes: 1000 * 1000 * 1024, ms: 1000 });
+    for (let at = 0; at < 10; at++) speeds = addSample(speeds, "send", { bytes: 1000 * 1000 * 1024, ms: 1000 });
     expect(isWorthHashing(GIB, speeds)).toBe(false);
   });
 });

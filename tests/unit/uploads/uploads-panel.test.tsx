@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it, test, vi } from "vitest";
 import { useWindowFiles } from "@/components/transfers/add-assets";
 import { type UploadRequest } from "@/components/transfers/uploads/upload-item";
 import { UploadsPanel } from "@/components/transfers/uploads-panel";
-import { type DroppedFiles, droppedOf, filesOfDrop, filesOfInput } from "@/lib/browser/files/dropped-files";
+import { createDropped, type DroppedFiles, readDrop, readFileInput } from "@/lib/browser/files/dropped-files";
 import { inApp, renderInApp } from "../components/render";
 
 describe("uploads panel", () => {
@@ -12,7 +12,7 @@ describe("uploads panel", () => {
     // jsdom does not implement modal dialogs.
   });
 
-  const dropped = (...names: string[]): DroppedFiles => droppedOf(names.map((name) => ({ path: name, file: new File(["x"], name) })));
+  const dropped = (...names: string[]): DroppedFiles => createDropped(names.map((name) => ({ path: name, file: new File(["x"], name) })));
 
   async function desk() {
     let id = 0;
@@ -103,7 +103,7 @@ const folderAt = (fullPath: string, children: Node[]): Node => ({
   },
 });
 const dropOf = (...entries: Node[]) =>
-  filesOfDrop({ items: entries.map((entry) => ({ kind: "file", webkitGetAsEntry: () => entry })), files: [] } as unknown as DataTransfer); // jsdom has no drops
+  readDrop({ items: entries.map((entry) => ({ kind: "file", webkitGetAsEntry: () => entry })), files: [] } as unknown as DataTransfer); // jsdom has no drops
 
 describe("dropped files", () => {
   it("is read to the last nested file with paths", async () => {
@@ -128,7 +128,7 @@ describe("dropped files", () => {
     expect(dropped).toMatchObject({ leftOut: systemFiles.length, unreadable: 0, isCut: false });
     expect(dropped.files.map(({ path }) => path).sort()).toEqual([".DS_Store", ...fileNames.map((name) => `shots/${name}`)].sort());
     const inFolder = (name: string) => Object.assign(new File([], name), { webkitRelativePath: `shots/${name}` });
-    const picked = filesOfInput([...fileNames, ...systemFiles].map(inFolder));
+    const picked = readFileInput([...fileNames, ...systemFiles].map(inFolder));
     expect([picked.files.length, picked.leftOut]).toEqual([fileNames.length, systemFiles.length]);
   });
 
@@ -142,7 +142,7 @@ describe("dropped files", () => {
     );
     const dropped = await dropOf(...folders);
     expect([dropped.files.length, dropped.isCut]).toEqual([10_000, true]);
-    const picked = filesOfInput(Array.from({ length: 10_001 }, () => new File([], "x")));
+    const picked = readFileInput(Array.from({ length: 10_001 }, () => new File([], "x")));
     expect([picked.files.length, picked.isCut]).toEqual([10_000, true]);
   });
 });

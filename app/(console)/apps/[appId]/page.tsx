@@ -10,7 +10,7 @@ import { readApp } from "@/lib/server/apps/open-app";
 import { openPage } from "@/lib/server/bff/open-page";
 import { pickMessages } from "@/lib/server/i18n/messages";
 
-/** Cached per request: title and page share one read. */
+/** Cached per request, because title and page share one read. */
 const readAppOnce = cache(async (id: string) => readApp(await openPage(), id));
 
 export async function generateMetadata({ params }: PageProps<"/apps/[appId]">): Promise<Metadata> {

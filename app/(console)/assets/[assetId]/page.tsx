@@ -16,7 +16,7 @@ import { withTimeout } from "@/lib/shared/async";
 const MAX_TITLE_WAIT_MS = 1_000;
 
 const openPageOnce = cache(openPage);
-/** Cached per request: title and page share one read. */
+/** Cached per request, because title and page share one read. */
 const getAssetOnce = cache(async (assetId: string, connection: string | undefined) => getAsset(await openPageOnce(), assetId, connection));
 
 export async function generateMetadata({ params, searchParams }: PageProps<"/assets/[assetId]">): Promise<Metadata> {

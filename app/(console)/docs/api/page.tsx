@@ -3,7 +3,7 @@ import { headers } from "next/headers";
 import { getTranslations } from "next-intl/server";
 import { textParam } from "@/app/(console)/params";
 import { ApiReferenceScreen } from "@/components/api-reference/api-reference-screen";
-import { apiReference } from "@/lib/contract/openapi/reference";
+import { getApiReference } from "@/lib/contract/openapi/reference";
 import { sampleLanguages } from "@/lib/contract/openapi/samples";
 import { openPage } from "@/lib/server/bff/open-page";
 import { consoleUrl } from "@/lib/server/env";
@@ -12,14 +12,14 @@ export async function generateMetadata(): Promise<Metadata> {
   return { title: (await getTranslations("apiReference"))("title") };
 }
 
-/** Static text from the OpenAPI document: no script, and nothing from other hosts. */
+/** Static text from the OpenAPI document, without scripts and requests to other hosts. */
 export default async function ApiReferencePage({ searchParams }: PageProps<"/docs/api">) {
   const { composition } = await openPage({ refuseEmbedded: true });
   const requested = textParam(await searchParams, "language");
   const host = (await headers()).get("host");
   return (
     <ApiReferenceScreen
-      reference={apiReference()}
+      reference={getApiReference()}
       language={sampleLanguages.find((language) => language === requested) ?? "curl"}
       baseUrl={consoleUrl(composition.env, host && `http://${host}`)}
     />

@@ -7,57 +7,57 @@ import { PageMessages } from "@/components/frame/page-header";
 import { ownName, toJobFacts } from "@/components/jobs/job/job-facts";
 import { JobScreen } from "@/components/jobs/job/job-screen";
 import { openPage, redirectInConsole } from "@/lib/server/bff/open-page";
-import { roleOn } from "@/lib/server/connections/access";
+import { getRoleOn } from "@/lib/server/connections/access";
 import { pickMessages } from "@/lib/server/i18n/messages";
 import { findJobElsewhere } from "@/lib/server/jobs/job-search";
 import { getJob } from "@/lib/server/queries/jobs";
 import { withTimeout } from "@/lib/shared/async";
 
-/** The title's maximum wait for the job's name: an unresponsive service must not block it. */
-const TITLE_MS = 1_000;
+/** The maximum time that an unresponsive service may delay the title. */
+const MAX_TITLE_WAIT_MS = 1_000;
 
-const pageOnce = cache(openPage);
-/** The title and the page share one read of the job. */
-const jobOnce = cache(async (jobId: string, connection: string | undefined) => getJob(await pageOnce(), jobId, connection));
+const openPageOnce = cache(openPage);
+/** Cached per request, because title and page share one read. */
+const getJobOnce = cache(async (jobId: string, connection: string | undefined) => getJob(await openPageOnce(), jobId, connection));
 
 export async function generateMetadata({ params, searchParams }: PageProps<"/jobs/[jobId]">): Promise<Metadata> {
   const t = await getTranslations("jobs.job");
   const jobId = pathParam((await params).jobId);
-  const job = await withTimeout(jobOnce(jobId, textParam(await searchParams, "connection")), TITLE_MS, () => undefined);
+  const job = await withTimeout(getJobOnce(jobId, textParam(await searchParams, "connection")), MAX_TITLE_WAIT_MS, () => undefined);
   const id = jobId.slice(0, 8);
   const workflow = job?.ok ? ownName(toJobFacts(job.value.detail)) : undefined;
   return { title: workflow === undefined ? t("heading", { id }) : t("named", { workflow, id }) };
 }
 
 export default async function JobPage({ params, searchParams }: PageProps<"/jobs/[jobId]">) {
-  const context = await pageOnce();
+  const context = await openPageOnce();
   const jobId = pathParam((await params).jobId);
   const connection = textParam(await searchParams, "connection");
-  const job = withRequestTime(jobOnce(jobId, connection), ({ detail, status }) => toJobFacts(detail, status));
+  const job = withRequestTime(getJobOnce(jobId, connection), ({ detail, status }) => toJobFacts(detail, status));
   return (
     <PageMessages messages={await pickMessages("jobs", "acts", "graph", "viewer", "sharing")}>
       {connection === undefined ? (
         <Suspense fallback={null}>
-          <Elsewhere jobId={jobId} />
+          <JobRedirect jobId={jobId} />
         </Suspense>
       ) : null}
       <JobScreen
         key={jobId}
         jobId={jobId}
         connection={connection}
-        canRun={context.viewer.can("operator", await roleOn(context, connection))}
+        canRun={context.viewer.can("operator", await getRoleOn(context, connection))}
         job={job}
       />
     </PageMessages>
   );
 }
 
-/** A link without a connection refers to its sender's. If the reader's connection lacks the job, redirects to the one that has it. */
-async function Elsewhere({ jobId }: { jobId: string }): Promise<null> {
-  const job = await jobOnce(jobId, undefined);
-  const connection = job.ok || job.failure.code !== "NOT_FOUND" ? undefined : await findJobElsewhere(await pageOnce(), jobId);
+/** Links without a connection refer to the sender's. If the reader's connection lacks the job, redirects to the one that has it. */
+async function JobRedirect({ jobId }: { jobId: string }): Promise<null> {
+  const job = await getJobOnce(jobId, undefined);
+  const connection = job.ok || job.failure.code !== "NOT_FOUND" ? undefined : await findJobElsewhere(await openPageOnce(), jobId);
   // The job index may be outdated.
-  if (connection !== undefined && (await getJob(await pageOnce(), jobId, connection)).ok)
+  if (connection !== undefined && (await getJob(await openPageOnce(), jobId, connection)).ok)
     redirectInConsole(`/jobs/${encodeURIComponent(jobId)}?connection=${connection}`);
   return null;
 }

@@ -3,7 +3,7 @@ import { toSearchParams } from "@/app/(console)/params";
 import { AuditScreen } from "@/components/settings/audit/audit-screen";
 import { auditParams } from "@/lib/contract/audit/audit";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { readAddress } from "@/lib/contract/params";
+import { parseSearch } from "@/lib/contract/params";
 import { hasRole } from "@/lib/contract/people/roles";
 import { pageTitle } from "@/lib/server/i18n/messages";
 import { listAudit, listAuditChoices } from "@/lib/server/queries/audit";
@@ -11,8 +11,8 @@ import { listAudit, listAuditChoices } from "@/lib/server/queries/audit";
 export const generateMetadata = pageTitle("settings.audit.title");
 
 export default consolePage(["settings"], (context, { search }) => {
-  // Ignores an invalid value.
-  const { query } = readAddress(auditParams, toSearchParams(search));
+  // Ignores invalid values.
+  const { query } = parseSearch(auditParams, toSearchParams(search));
   const reads = hasRole(context.viewer.role, "admin") ? { page: listAudit(context, query), choices: listAuditChoices(context) } : undefined;
   return <AuditScreen key={writeExactJson(query)} role={context.viewer.role} view={query} reads={reads} />;
 });

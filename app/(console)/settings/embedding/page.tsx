@@ -1,7 +1,7 @@
 import { consolePage } from "@/app/(console)/console-page";
 import { EmbeddingScreen } from "@/components/settings/embedding/embedding-screen";
 import { hasRole } from "@/lib/contract/people/roles";
-import { getFrame } from "@/lib/server/connections/views";
+import { getLayoutData } from "@/lib/server/connections/views";
 import { listEmbedHosts } from "@/lib/server/embed/hosts";
 import { pageTitle } from "@/lib/server/i18n/messages";
 import { ok } from "@/lib/shared/result";
@@ -12,7 +12,7 @@ export default consolePage(
   ["settings", "embedding"],
   async (context) => {
     const { viewer, composition } = context;
-    const { connections } = await getFrame(context);
+    const { connections } = await getLayoutData(context);
     return (
       <EmbeddingScreen
         role={viewer.role}

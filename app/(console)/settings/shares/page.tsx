@@ -2,7 +2,7 @@ import { consolePage } from "@/app/(console)/console-page";
 import { SharesScreen } from "@/components/settings/shares-screen";
 import { hasRole } from "@/lib/contract/people/roles";
 import { pageTitle } from "@/lib/server/i18n/messages";
-import { listShares, sharesAreOn } from "@/lib/server/queries/shares";
+import { areSharesEnabled, listShares } from "@/lib/server/queries/shares";
 
 export const generateMetadata = pageTitle("sharing.list.title");
 
@@ -11,7 +11,7 @@ export default consolePage(
   async (context) => {
     const { role } = context.viewer;
     const shares = hasRole(role, "operator") ? await listShares(context) : undefined;
-    return <SharesScreen role={role} shares={shares} isOn={sharesAreOn(context.composition)} />;
+    return <SharesScreen role={role} shares={shares} isOn={areSharesEnabled(context.composition)} />;
   },
   { refuseEmbedded: true },
 );

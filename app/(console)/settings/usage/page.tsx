@@ -3,7 +3,7 @@ import { toSearchParams } from "@/app/(console)/params";
 import { withRequestTime } from "@/app/(console)/request-time";
 import { UsageScreen } from "@/components/settings/usage/usage-screen";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { readAddress } from "@/lib/contract/params";
+import { parseSearch } from "@/lib/contract/params";
 import { usageParams, type UsageView } from "@/lib/contract/people/usage";
 import { pageTitle } from "@/lib/server/i18n/messages";
 import { readUsage } from "@/lib/server/queries/usage";
@@ -12,7 +12,7 @@ import { ok } from "@/lib/shared/result";
 export const generateMetadata = pageTitle("usage.title");
 
 export default consolePage(["settings", "usage", "jobSearch"], (context, { search }) => {
-  const { query } = readAddress(usageParams, toSearchParams(search));
+  const { query } = parseSearch(usageParams, toSearchParams(search));
   return (
     <UsageScreen
       key={writeExactJson(query)}

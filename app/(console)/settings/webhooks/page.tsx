@@ -1,7 +1,7 @@
 import { consolePage } from "@/app/(console)/console-page";
 import { WebhooksScreen } from "@/components/settings/webhooks/webhooks-screen";
 import { hasRole } from "@/lib/contract/people/roles";
-import { getFrame } from "@/lib/server/connections/views";
+import { getLayoutData } from "@/lib/server/connections/views";
 import { pageTitle } from "@/lib/server/i18n/messages";
 import { listWebhooks } from "@/lib/server/webhooks/settings";
 import { ok } from "@/lib/shared/result";
@@ -12,7 +12,7 @@ export default consolePage(
   ["settings", "webhooks"],
   async (context) => {
     const { viewer, composition } = context;
-    const { connections } = await getFrame(context);
+    const { connections } = await getLayoutData(context);
     return (
       <WebhooksScreen
         role={viewer.role}

@@ -1,23 +1,23 @@
 import { z } from "zod";
 import { appFileSchema } from "@/lib/contract/apps/app";
-import { createApp, noAppFile } from "@/lib/server/apps/change-app";
+import { appFileRefusal, createApp } from "@/lib/server/apps/change-app";
 import { toView } from "@/lib/server/apps/open-app";
 import { storeCover } from "@/lib/server/apps/runs";
 import { consoleBodyRoute } from "@/lib/server/bff/routes";
-import { connectionIn } from "@/lib/server/requests/read-request";
-import { jsonAnswer } from "@/lib/server/requests/responses";
+import { getConnectionParam } from "@/lib/server/requests/read-request";
+import { jsonResponse } from "@/lib/server/requests/responses";
 import { failed, ok } from "@/lib/shared/result";
 
-/** At first only the importing member sees the app and can then grant access. */
+/** The app is visible only to the importing member, who can then grant access. */
 export const POST = consoleBodyRoute("importApp", "operator", z.unknown(), async (context, body) => {
   const file = appFileSchema.safeParse(body);
-  if (!file.success) return failed(noAppFile(body, file.error.issues));
+  if (!file.success) return failed(appFileRefusal(body, file.error.issues));
   const { definition, limits } = file.data;
-  const connection = connectionIn(context.request);
+  const connection = getConnectionParam(context.request);
   const cover = await storeCover(context, connection, file.data.cover);
   if (!cover.ok) return cover;
   const { cover: _asset, ...rest } = definition;
-  const own = { ...rest, ...(cover.value !== undefined && { cover: cover.value }) };
-  const appResult = await createApp(context, connection, { definition: own, limits, access: { kind: "me" } });
-  return appResult.ok ? ok(jsonAnswer({ app: await toView(context, appResult.value) }, 201)) : appResult;
+  const newDefinition = { ...rest, ...(cover.value !== undefined && { cover: cover.value }) };
+  const appResult = await createApp(context, connection, { definition: newDefinition, limits, access: { kind: "me" } });
+  return appResult.ok ? ok(jsonResponse({ app: await toView(context, appResult.value) }, 201)) : appResult;
 });

@@ -1,8 +1,8 @@
 import { listPeople } from "@/lib/server/apps/change-app";
 import { consoleRoute } from "@/lib/server/bff/routes";
-import { connectionIn } from "@/lib/server/requests/read-request";
-import { jsonOf } from "@/lib/server/requests/responses";
+import { getConnectionParam } from "@/lib/server/requests/read-request";
+import { toJsonResponse } from "@/lib/server/requests/responses";
 
 export const GET = consoleRoute("listAppPeople", "operator", async ({ request, ...context }) => {
-  return jsonOf(await listPeople(context, connectionIn(request)), (value) => ({ people: value }));
+  return toJsonResponse(await listPeople(context, getConnectionParam(request)), (value) => ({ people: value }));
 });

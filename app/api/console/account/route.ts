@@ -1,15 +1,15 @@
 import { accountChangeSchema } from "@/lib/contract/console";
-import { refusal } from "@/lib/contract/failure";
+import { createFailure } from "@/lib/contract/failure";
 import { changeAccount } from "@/lib/server/auth/account";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
 import { clientAddress } from "@/lib/server/limits/attempt-limit";
 import { getAccount } from "@/lib/server/queries/members";
-import { jsonAnswer, jsonOf } from "@/lib/server/requests/responses";
+import { jsonResponse, toJsonResponse } from "@/lib/server/requests/responses";
 import { failed, ok } from "@/lib/shared/result";
 
 export const GET = consoleRoute("readAccount", "runner", async (context) => {
   const member = await getAccount(context);
-  return member ? ok(jsonAnswer({ member })) : failed(refusal("UNAUTHORIZED", "Sign in first."));
+  return member ? ok(jsonResponse({ member })) : failed(createFailure("UNAUTHORIZED", "Sign in first."));
 });
 
 export const PUT = consoleBodyRoute(
@@ -18,6 +18,6 @@ export const PUT = consoleBodyRoute(
   accountChangeSchema,
   async ({ request, annotateAudit, ...context }, body) => {
     annotateAudit({ outcome: (["name", "email", "password"] as const).filter((name) => body[name] !== undefined).join(", ") });
-    return jsonOf(await changeAccount(context, body, clientAddress(request)), (value) => ({ member: value }));
+    return toJsonResponse(await changeAccount(context, body, clientAddress(request)), (value) => ({ member: value }));
   },
 );

@@ -1,14 +1,14 @@
-import { type ArchiveAnswer, archiveChoiceSchema, MAX_ARCHIVED } from "@/lib/contract/console";
+import { type ArchiveAnswer, archiveChoiceSchema, MAX_ARCHIVED_FILES } from "@/lib/contract/console";
 import { countChosen } from "@/lib/server/archive/stream-archive";
 import { guarded } from "@/lib/server/bff/guard";
 import { openConnection } from "@/lib/server/connections/access";
-import { connectionIn, readJson } from "@/lib/server/requests/read-request";
-import { jsonAnswer } from "@/lib/server/requests/responses";
+import { getConnectionParam, readJson } from "@/lib/server/requests/read-request";
+import { jsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-/** Stores a choice, so that a plain link can fetch the file however long the choice is. */
+/** Stores the choice, so that a plain link can fetch the file, even for long choices. */
 export const POST = guarded({ action: "chooseArchive", role: "viewer", connection: true }, async ({ annotateAudit, ...context }) => {
-  const access = await openConnection(context, connectionIn(context.request));
+  const access = await openConnection(context, getConnectionParam(context.request));
   if (!access.ok) return access;
   const choice = await readJson(context, archiveChoiceSchema);
   if (!choice.ok) return choice;
@@ -22,10 +22,10 @@ export const POST = guarded({ action: "chooseArchive", role: "viewer", connectio
   );
   annotateAudit({ connectionId, outcome: `${result.value ?? "?"} assets` });
   const count = result.value;
-  const archiveAnswer: ArchiveAnswer = {
+  const responseBody: ArchiveAnswer = {
     id,
-    ...(count !== undefined && { count: Math.min(count, MAX_ARCHIVED) }),
-    isCut: (count ?? 0) > MAX_ARCHIVED,
+    ...(count !== undefined && { count: Math.min(count, MAX_ARCHIVED_FILES) }),
+    isCut: (count ?? 0) > MAX_ARCHIVED_FILES,
   };
-  return ok(jsonAnswer(archiveAnswer, 201));
+  return ok(jsonResponse(responseBody, 201));
 });

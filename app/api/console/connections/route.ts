@@ -2,11 +2,11 @@ import { connectionBodySchema } from "@/lib/contract/console";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
 import { createConnection } from "@/lib/server/connections/change";
 import { listConnectionViews } from "@/lib/server/connections/views";
-import { jsonAnswer } from "@/lib/server/requests/responses";
+import { jsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const GET = consoleRoute("listConnections", "viewer", async (context) =>
-  ok(jsonAnswer({ connections: await listConnectionViews(context) })),
+  ok(jsonResponse({ connections: await listConnectionViews(context) })),
 );
 
 export const POST = consoleBodyRoute(
@@ -17,13 +17,13 @@ export const POST = consoleBodyRoute(
     const result = await createConnection(context, body);
     if (!result.ok) return result;
     const { connection, check } = result.value;
-    // Without a connection nothing was added; the service was only checked.
+    // Without a connection, nothing was added and the service was only checked.
     if (!connection) annotateAudit({ action: "checkConnection" });
     annotateAudit({
       connectionId: connection?.id,
       target: body.shared ? body.name : undefined,
       outcome: connection ? check.outcome : `${check.outcome}, not saved`,
     });
-    return ok(jsonAnswer(result.value, connection ? 201 : 200));
+    return ok(jsonResponse(result.value, connection ? 201 : 200));
   },
 );

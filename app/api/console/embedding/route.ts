@@ -1,11 +1,11 @@
 import { embedHostSchema } from "@/lib/contract/embed/embedding";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
 import { createEmbedHost, listEmbedHosts } from "@/lib/server/embed/hosts";
-import { jsonAnswer, jsonOf } from "@/lib/server/requests/responses";
+import { jsonResponse, toJsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const GET = consoleRoute("listEmbedHosts", "admin", async ({ composition }) =>
-  ok(jsonAnswer({ hosts: await listEmbedHosts(composition) })),
+  ok(jsonResponse({ hosts: await listEmbedHosts(composition) })),
 );
 
 export const POST = consoleBodyRoute(
@@ -14,6 +14,6 @@ export const POST = consoleBodyRoute(
   embedHostSchema,
   async ({ viewer, annotateAudit, composition }, body) => {
     annotateAudit({ target: body.name, outcome: body.origins.join(", ").slice(0, 500) });
-    return jsonOf(await createEmbedHost(composition, viewer, body), (value) => value, 201);
+    return toJsonResponse(await createEmbedHost(composition, viewer, body), (value) => value, 201);
   },
 );

@@ -1,11 +1,11 @@
 import { operations } from "@/lib/contract/operations";
 import { guarded } from "@/lib/server/bff/guard";
-import { createOfKnownContent } from "@/lib/server/queries/assets";
-import { jsonOf } from "@/lib/server/requests/responses";
+import { createFromKnownContent } from "@/lib/server/queries/assets";
+import { toJsonResponse } from "@/lib/server/requests/responses";
 
 const { name: action, role } = operations.createAssetFromHash;
 
-/** POST /api/assets/from-hash for files hashed first: an unknown hash is a result here, not a failure. */
+/** POST /api/assets/from-hash for files that are hashed first. An unknown hash is a result here, not a failure. */
 export const POST = guarded({ action, role, connection: true }, async (context) => {
-  return jsonOf(await createOfKnownContent(context));
+  return toJsonResponse(await createFromKnownContent(context));
 });

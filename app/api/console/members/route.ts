@@ -1,7 +1,7 @@
 import { consoleRoute } from "@/lib/server/bff/routes";
 import { listMembers } from "@/lib/server/queries/members";
-import { jsonOf } from "@/lib/server/requests/responses";
+import { toJsonResponse } from "@/lib/server/requests/responses";
 
 export const GET = consoleRoute("listMembers", "admin", async (context) => {
-  return jsonOf(await listMembers(context), (value) => ({ members: value }));
+  return toJsonResponse(await listMembers(context), (value) => ({ members: value }));
 });

@@ -1,9 +1,9 @@
 import { guarded } from "@/lib/server/bff/guard";
 import { getQueue } from "@/lib/server/queries/jobs";
-import { connectionIn } from "@/lib/server/requests/read-request";
-import { jsonOf } from "@/lib/server/requests/responses";
+import { getConnectionParam } from "@/lib/server/requests/read-request";
+import { toJsonResponse } from "@/lib/server/requests/responses";
 
-/** For updates: the same view, by the same query, as in its first paint. */
+/** For updates: the same view and query as in the first paint. */
 export const GET = guarded({ action: "viewQueue", role: "viewer", connection: true }, async ({ request, ...context }) => {
-  return jsonOf(await getQueue(context, connectionIn(request), request.signal));
+  return toJsonResponse(await getQueue(context, getConnectionParam(request), request.signal));
 });

@@ -1,23 +1,23 @@
 import { readOnlyBodySchema } from "@/lib/contract/console";
 import { beginReadOnly, endReadOnly } from "@/lib/server/auth/read-only";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
-import { emptyAnswer } from "@/lib/server/requests/responses";
+import { emptyResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-const needs = { role: "admin", session: true } as const;
+const requirements = { role: "admin", session: true } as const;
 
 export const PUT = consoleBodyRoute(
   "beginReadOnly",
-  needs,
+  requirements,
   readOnlyBodySchema,
-  async ({ viewer, annotateAudit: noted, composition }, { note }) => {
+  async ({ viewer, annotateAudit: annotate, composition }, { note }) => {
     await beginReadOnly(composition, viewer.name, note);
-    noted({ outcome: note });
-    return ok(emptyAnswer());
+    annotate({ outcome: note });
+    return ok(emptyResponse());
   },
 );
 
-export const DELETE = consoleRoute("endReadOnly", needs, async ({ composition }) => {
+export const DELETE = consoleRoute("endReadOnly", requirements, async ({ composition }) => {
   await endReadOnly(composition);
-  return ok(emptyAnswer());
+  return ok(emptyResponse());
 });

@@ -1,10 +1,10 @@
 import { newRunnerSchema } from "@/lib/contract/runners/runners";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
 import { listRunners, saveRunner } from "@/lib/server/queries/runners";
-import { jsonAnswer } from "@/lib/server/requests/responses";
+import { jsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-export const GET = consoleRoute("listRunners", "admin", async ({ composition }) => ok(jsonAnswer(await listRunners(composition))));
+export const GET = consoleRoute("listRunners", "admin", async ({ composition }) => ok(jsonResponse(await listRunners(composition))));
 
 export const POST = consoleBodyRoute(
   "addRunner",
@@ -15,9 +15,9 @@ export const POST = consoleBodyRoute(
     const result = await saveRunner(composition, (runners) => runners.add(body));
     if (!result.ok) return result;
     const { runner, problem } = result.value;
-    // Without a runner nothing was added; the address was only checked.
+    // Without a runner, nothing was added and the address was only checked.
     if (problem) annotateAudit({ action: "checkRunner", target: body.address, outcome: `${problem.code}, not saved` });
     else annotateAudit({ target: runner.label, outcome: body.address });
-    return ok(jsonAnswer(result.value, runner ? 201 : 200));
+    return ok(jsonResponse(result.value, runner ? 201 : 200));
   },
 );

@@ -1,9 +1,9 @@
 import { readSessionState } from "@/lib/server/auth/account";
 import { unguarded } from "@/lib/server/bff/guard";
-import { jsonAnswer } from "@/lib/server/requests/responses";
+import { jsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-/** Open pages follow it by live updates. */
+/** Open pages follow this by live updates. */
 export const GET = unguarded("readSession", async ({ request, composition }) =>
-  ok(jsonAnswer(await readSessionState(composition, request.headers))),
+  ok(jsonResponse(await readSessionState(composition, request.headers))),
 );

@@ -1,7 +1,7 @@
 import { consoleRoute } from "@/lib/server/bff/routes";
-import { jsonOf } from "@/lib/server/requests/responses";
+import { toJsonResponse } from "@/lib/server/requests/responses";
 import { listDownloads } from "@/lib/server/tasks/downloads";
 
 export const GET = consoleRoute("listDownloads", "viewer", async (context) => {
-  return jsonOf(await listDownloads(context));
+  return toJsonResponse(await listDownloads(context));
 });

@@ -1,6 +1,6 @@
 import { tokenBodySchema } from "@/lib/contract/people/tokens";
 import { consoleBodyRoute } from "@/lib/server/bff/routes";
-import { jsonOf } from "@/lib/server/requests/responses";
+import { toJsonResponse } from "@/lib/server/requests/responses";
 import { createToken } from "@/lib/server/tokens/personal-tokens";
 
 export const POST = consoleBodyRoute(
@@ -9,6 +9,6 @@ export const POST = consoleBodyRoute(
   tokenBodySchema,
   async ({ annotateAudit, ...context }, body) => {
     annotateAudit({ target: body.name, outcome: body.role });
-    return jsonOf(await createToken(context, body), (value) => value, 201);
+    return toJsonResponse(await createToken(context, body), (value) => value, 201);
   },
 );

@@ -1,15 +1,15 @@
 import { usageParams } from "@/lib/contract/people/usage";
-import { querySchema } from "@/lib/contract/schemas/lenient";
+import { createQuerySchema } from "@/lib/contract/schemas/lenient";
 import { consoleRoute } from "@/lib/server/bff/routes";
 import { readUsage } from "@/lib/server/queries/usage";
-import { readQuery, searchOf } from "@/lib/server/requests/read-request";
-import { jsonAnswer } from "@/lib/server/requests/responses";
+import { getSearchParams, readQuery } from "@/lib/server/requests/read-request";
+import { jsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-const schema = querySchema(usageParams);
+const schema = createQuerySchema(usageParams);
 
-/** Usage of all members for admins, of oneself for others. */
+/** Usage of all members for admins, and one's own usage for others. */
 export const GET = consoleRoute("readUsage", "viewer", async ({ request, ...context }) => {
-  const query = readQuery(searchOf(request), schema);
-  return query.ok ? ok(jsonAnswer(await readUsage(context, query.value))) : query;
+  const query = readQuery(getSearchParams(request), schema);
+  return query.ok ? ok(jsonResponse(await readUsage(context, query.value))) : query;
 });

@@ -1,11 +1,11 @@
 import { webhookSchema } from "@/lib/contract/webhooks";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
-import { jsonAnswer, jsonOf } from "@/lib/server/requests/responses";
+import { jsonResponse, toJsonResponse } from "@/lib/server/requests/responses";
 import { createWebhook, listWebhooks } from "@/lib/server/webhooks/settings";
 import { ok } from "@/lib/shared/result";
 
 export const GET = consoleRoute("listWebhooks", { role: "admin", session: true }, async ({ composition }) =>
-  ok(jsonAnswer({ webhooks: await listWebhooks(composition) })),
+  ok(jsonResponse({ webhooks: await listWebhooks(composition) })),
 );
 
 export const POST = consoleBodyRoute(
@@ -14,6 +14,6 @@ export const POST = consoleBodyRoute(
   webhookSchema,
   async ({ annotateAudit, composition }, body) => {
     annotateAudit({ target: body.name, connectionId: body.connection, outcome: new URL(body.url).origin });
-    return jsonOf(await createWebhook(composition, body), (value) => value, 201);
+    return toJsonResponse(await createWebhook(composition, body), (value) => value, 201);
   },
 );

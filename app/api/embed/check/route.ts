@@ -1,13 +1,13 @@
 import { type EmbedCheck, embedCheckQuerySchema } from "@/lib/contract/embed/embedding";
 import { unguarded } from "@/lib/server/bff/guard";
 import { hasProbeCookie } from "@/lib/server/embed/sessions";
-import { readQuery, searchOf } from "@/lib/server/requests/read-request";
-import { jsonAnswer } from "@/lib/server/requests/responses";
+import { getSearchParams, readQuery } from "@/lib/server/requests/read-request";
+import { jsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-/** For host pages with an empty frame: needs no credential, and the response contains no secrets. */
+/** For host pages with an empty frame. Needs no credential, because the response contains no secrets. */
 export const GET = unguarded("embedCheck", async ({ request, composition }) => {
-  const query = readQuery(searchOf(request), embedCheckQuerySchema);
+  const query = readQuery(getSearchParams(request), embedCheckQuerySchema);
   if (!query.ok) return query;
   const host = await composition.store.embedHosts.get(query.value.host);
   const embedCheck: EmbedCheck = {
@@ -16,5 +16,5 @@ export const GET = unguarded("embedCheck", async ({ request, composition }) => {
     framing: host?.origins.includes(query.value.origin) ?? false,
     now: composition.now(),
   };
-  return ok(jsonAnswer(embedCheck, 200, new Headers({ "access-control-allow-origin": "*" })));
+  return ok(jsonResponse(embedCheck, 200, new Headers({ "access-control-allow-origin": "*" })));
 });

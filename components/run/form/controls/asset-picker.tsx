@@ -7,12 +7,12 @@ import { Button } from "@/components/ui/controls/button";
 import { CheckField, SearchField } from "@/components/ui/controls/fields";
 import { Dialog } from "@/components/ui/dialog";
 import { useRange } from "@/components/ui/hooks/use-range";
-import { thumbnailUrl } from "@/lib/browser/urls";
+import { createThumbnailUrl } from "@/lib/browser/urls";
 import { useRead } from "@/lib/browser/use-read";
 import { MASK_LAYER_TAG } from "@/lib/contract/assets/file-refs";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { toAssetView } from "@/lib/contract/views/asset-view";
-import { readTags } from "@/lib/shared/text";
+import { parseTags } from "@/lib/shared/text";
 import { type AssetQuery, assetValue, type PickedPicture, type PictureContext } from "./picture-api";
 
 export type PickedAsset = PickedPicture & { assetId: string };
@@ -46,7 +46,7 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
   const [offset, setOffset] = useState(0);
   const [selection, setSelection] = useState<ReadonlyMap<string, PickedAsset>>(new Map());
   const settledTags = useSettled(tags, SETTLED_MS);
-  const include_tags = readTags(settledTags);
+  const include_tags = parseTags(settledTags);
   const exclude_tags = hasLayers || include_tags.includes(MASK_LAYER_TAG) ? [] : [MASK_LAYER_TAG];
   const query = { name_contains: name, include_tags, exclude_tags, offset, limit: PAGE };
   const { data, error, isLoading, mutate, assets } = useAssetPage(picture, query);
@@ -104,7 +104,7 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
       <AssetChoices
         label={t("list")}
         assets={pictures}
-        srcOf={(asset) => thumbnailUrl({ asset, edge: 256, connection: picture.connection })}
+        srcOf={(asset) => createThumbnailUrl({ asset, edge: 256, connection: picture.connection })}
         chosen={isMany ? selection : undefined}
         onClick={press}
       />

@@ -6,7 +6,7 @@ import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { findStoredContent } from "@/lib/browser/uploads/offer-hash";
 import { upload } from "@/lib/browser/uploads/upload";
-import { viewUrl, withQuery } from "@/lib/browser/urls";
+import { createViewUrl, withQuery } from "@/lib/browser/urls";
 import { toFileRef, toImageValue } from "@/lib/contract/assets/file-refs";
 import { decodePercent } from "@/lib/contract/plain-line";
 import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
@@ -169,7 +169,7 @@ function createStoredNames(connection: string | undefined, listNewest: Newest): 
 async function nameBesideBytes(value: string, connection: string | undefined): Promise<string | "gone" | undefined> {
   const stop = new AbortController();
   try {
-    const url = viewUrl({ ...toFileRef(value), connection });
+    const url = createViewUrl({ ...toFileRef(value), connection });
     const response = await fetch(url, { headers: { range: "bytes=0-0" }, cache: "no-store", signal: stop.signal });
     return response.ok ? readName(response.headers.get("content-disposition") ?? "") : "gone";
   } catch {

@@ -6,7 +6,7 @@ import { Button } from "@/components/ui/controls/button";
 import { CopyButton } from "@/components/ui/controls/copy-button";
 import { Input } from "@/components/ui/controls/fields";
 import { Picture } from "@/components/ui/pictures/picture";
-import { thumbnailUrl } from "@/lib/browser/urls";
+import { createThumbnailUrl } from "@/lib/browser/urls";
 import { toFileRef } from "@/lib/contract/assets/file-refs";
 import { type ControlProps } from "./basic-controls";
 import { SendingNote } from "./media-control";
@@ -43,7 +43,7 @@ export function PictureView({ state, value, picture, title, isOver }: PictureVie
 function pictureSource(state: PictureState, value: string, { connection, sourceOf }: PictureContext): string | undefined {
   if (state.kind === "sending" || (state.kind === "sent" && state.value === value)) return state.url;
   if (value === "") return undefined;
-  return sourceOf ? sourceOf(value) : thumbnailUrl({ connection, file: toFileRef(value), edge: 512 });
+  return sourceOf ? sourceOf(value) : createThumbnailUrl({ connection, file: toFileRef(value), edge: 512 });
 }
 
 type PictureNameProps = Omit<ControlProps, "value"> & { sentAs: string; ownName?: string };

@@ -1,8 +1,8 @@
-// Maps a provider's person to a member: known, linked, invited, new or refused.
-// An address leads to a member only if it is verified and the settings allow it; groups never make or change an owner.
+// Maps a provider's user to a member: known, linked, invited, new or refused.
+// An email address identifies a member only if it is verified and the settings allow it. Groups never create or change an owner.
 
 import "server-only";
-import { aboutMember, type MemberChange, personLabel } from "@/lib/contract/audit/audit";
+import { describeMember, formatPerson, type MemberChange } from "@/lib/contract/audit/audit";
 import { hasRole } from "@/lib/contract/people/roles";
 import { type OidcRefusal } from "@/lib/contract/people/sign-in";
 import { toPlainLine } from "@/lib/contract/plain-line";
@@ -11,28 +11,30 @@ import { type OidcProvider } from "@/lib/server/sign-in-settings";
 import { type Identity } from "@/lib/server/store/people/identities";
 import { type Member } from "@/lib/server/store/people/members";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { inviterOf, readInvitation } from "../members";
+import { findInviter, readInvitation } from "../members";
 import { readReadOnly } from "../read-only";
 import { type Purpose } from "../sealed-cookies";
 import { type Person } from "./provider";
 
-/** `kind`: for the audit log, if more happened than a sign-in. `change`: what the sign-in changed about the member, and why. */
+/** `kind` is for the audit log, if this was more than a sign-in. `change` is what the sign-in changed about the member, and why. */
 export type AdmittedMember = { member: Member; kind: "known" | "linked" | "joined" | "made"; change?: MemberChange };
-/** `shown` is for the person, `cause` for the log; `person` is set once the address is verified. */
+/** `shown` is for the user, `cause` for the log. `person` is set once the address is verified. */
 export type SignInRefusal = { shown: OidcRefusal; cause: string; person?: string };
 
 const MAX_NAME_LENGTH = 100;
 
-export async function admit(
+export async function admitPerson(
   composition: Composition,
   provider: OidcProvider,
   person: Person,
   purpose: Purpose,
 ): Promise<Result<AdmittedMember, SignInRefusal>> {
   const { email } = person;
-  if (email === undefined) return refuse("unverified", "the address is missing or not verified");
+  if (email === undefined) return refuseSignIn("unverified", "the address is missing or not verified");
   const admitted = await admitVerified(composition, provider, { ...person, email }, purpose);
-  return admitted.ok ? admitted : failed({ ...admitted.failure, person: personLabel({ name: nameOf({ ...person, email }), email }) });
+  return admitted.ok
+    ? admitted
+    : failed({ ...admitted.failure, person: formatPerson({ name: toMemberName({ ...person, email }), email }) });
 }
 
 type VerifiedPerson = Person & { email: string };
@@ -45,14 +47,14 @@ async function admitVerified(
 ): Promise<Result<AdmittedMember, SignInRefusal>> {
   const { email } = person;
   if (provider.domains.length > 0 && !provider.domains.includes(email.slice(email.lastIndexOf("@") + 1)))
-    return refuse("domain", "the address is of another domain");
+    return refuseSignIn("domain", "the address is of another domain");
   const memberResult = await findMember(composition, provider, person, purpose);
   if (!memberResult.ok) return memberResult;
   const { member, kind, change } = memberResult.value;
   if (member.disabled) return suspended;
-  const changed = await applyRole(composition, member, person, provider, kind);
-  if (!changed) return inNoGroup;
-  return ok({ member: await applyAddress(composition, changed, email), kind, change });
+  const memberWithRole = await applyRole(composition, member, person, provider, kind);
+  if (!memberWithRole) return notInAnyGroup;
+  return ok({ member: await applyAddress(composition, memberWithRole, email), kind, change });
 }
 
 async function findMember(
@@ -66,8 +68,8 @@ async function findMember(
   const storedIdentity = await store.identities.find(identity.issuer, identity.subject);
   const member = storedIdentity?.memberId === undefined ? undefined : await store.members.get(storedIdentity.memberId);
   if (purpose.kind === "confirm" || purpose.kind === "link") {
-    const isOther = member ? member.id !== purpose.memberId : purpose.kind === "confirm";
-    if (isOther) return refuse("other", "signed in at the provider as another member");
+    const isOtherMember = member ? member.id !== purpose.memberId : purpose.kind === "confirm";
+    if (isOtherMember) return refuseSignIn("other", "signed in at the provider as another member");
   }
   if (member) {
     try {
@@ -78,37 +80,42 @@ async function findMember(
     }
     return ok({ member, kind: "known" });
   }
-  if (await readReadOnly(composition)) return refuse("read-only", "the console is read-only: no one can join or connect a provider");
-  if (purpose.kind === "link") return link(composition, identity, await store.members.get(purpose.memberId));
-  // A person whose groups may not sign in doesn't become a member.
-  if (person.role === "none") return inNoGroup;
+  if (await readReadOnly(composition)) return refuseSignIn("read-only", "the console is read-only: no one can join or connect a provider");
+  if (purpose.kind === "link") return linkIdentity(composition, identity, await store.members.get(purpose.memberId));
+  // Someone whose groups may not sign in doesn't become a member.
+  if (person.role === "none") return notInAnyGroup;
   if (purpose.kind === "join") return joinTeam(composition, provider, identity, person, purpose.token);
-  const holder = await store.members.getByEmail(person.email);
-  if (holder) {
-    if (holder.disabled) return suspended;
+  const memberByEmail = await store.members.getByEmail(person.email);
+  if (memberByEmail) {
+    if (memberByEmail.disabled) return suspended;
     return provider.linksByAddress
-      ? link(composition, identity, holder)
-      : refuse("unlinked", "the address is a member's who has not linked this provider");
+      ? linkIdentity(composition, identity, memberByEmail)
+      : refuseSignIn("unlinked", "the address is a member's who has not linked this provider");
   }
-  if (storedIdentity || (await store.identities.isRemoved(person.email))) return refuse("removed", "the member was removed");
+  if (storedIdentity || (await store.identities.isRemoved(person.email))) return refuseSignIn("removed", "the member was removed");
   const role = person.role ?? provider.signUp;
-  if (provider.signUp === undefined || role === undefined) return refuse("stranger", "not a member");
-  const newMember = await store.identities.makeMember({ name: nameOf(person), email: person.email, role, createdAt: now() }, identity);
+  if (provider.signUp === undefined || role === undefined) return refuseSignIn("stranger", "not a member");
+  const newMember = await store.identities.makeMember(
+    { name: toMemberName(person), email: person.email, role, createdAt: now() },
+    identity,
+  );
   const change = { role: { to: role }, provider: provider.label, ...(person.groups ? { groups: person.groups } : { signUp: true }) };
-  return newMember ? ok({ member: newMember, kind: "made", change }) : refuse("lost", "the address or the subject was taken meanwhile");
+  return newMember
+    ? ok({ member: newMember, kind: "made", change })
+    : refuseSignIn("lost", "the address or the subject was taken meanwhile");
 }
 
-async function link(
+async function linkIdentity(
   { store, now }: Parts<"store" | "now">,
   identity: Identity,
   member: Member | undefined,
 ): Promise<Result<AdmittedMember, SignInRefusal>> {
   if (!member || !(await store.identities.link(identity, member.id, now())))
-    return refuse("other", "the member is known to the provider by another subject");
+    return refuseSignIn("other", "the member is known to the provider by another subject");
   return ok({ member, kind: "linked" });
 }
 
-/** The link and the verified address together prove that this is the invited person. Groups override the invitation's role. */
+/** The link and the verified address together identify the invited person. Groups override the invitation's role. */
 async function joinTeam(
   composition: Composition,
   provider: OidcProvider,
@@ -118,22 +125,22 @@ async function joinTeam(
 ): Promise<Result<AdmittedMember, SignInRefusal>> {
   const { store, now } = composition;
   const invitation = await readInvitation(composition, token);
-  if (invitation.state !== "open") return refuse("invitation", `the invitation is ${invitation.state}`);
-  if (invitation.resets) return refuse("invitation", "the link is for a new password");
-  if (invitation.email.toLowerCase() !== person.email) return refuse("invited", "the invitation is for another address");
-  const invitedBy = await inviterOf(composition, token);
-  const joined = await store.invitations.accept(token, { name: nameOf(person), identity }, now());
-  if (joined === "taken") return refuse("unlinked", "the address is a member's");
-  if (!joined) return refuse("invitation", "the invitation was used meanwhile");
+  if (invitation.state !== "open") return refuseSignIn("invitation", `the invitation is ${invitation.state}`);
+  if (invitation.resets) return refuseSignIn("invitation", "the link is for a new password");
+  if (invitation.email.toLowerCase() !== person.email) return refuseSignIn("invited", "the invitation is for another address");
+  const invitedBy = await findInviter(composition, token);
+  const joinedMember = await store.invitations.accept(token, { name: toMemberName(person), identity }, now());
+  if (joinedMember === "taken") return refuseSignIn("unlinked", "the address is a member's");
+  if (!joinedMember) return refuseSignIn("invitation", "the invitation was used meanwhile");
   const { role, groups } = person;
   const roleChange =
-    role === undefined || role === "none" || role === joined.role
-      ? { role: { to: joined.role } }
-      : { role: { from: joined.role, to: role }, groups };
-  return ok({ member: joined, kind: "joined", change: { ...roleChange, provider: provider.label, invitedBy } });
+    role === undefined || role === "none" || role === joinedMember.role
+      ? { role: { to: joinedMember.role } }
+      : { role: { from: joinedMember.role, to: role }, groups };
+  return ok({ member: joinedMember, kind: "joined", change: { ...roleChange, provider: provider.label, invitedBy } });
 }
 
-/** Undefined: may not sign in. A changed role ends earlier sessions; while the console is read-only, no role is raised. */
+/** Undefined if the person may not sign in. A changed role ends earlier sessions. No role is raised while the console is read-only. */
 async function applyRole(
   composition: Composition,
   member: Member,
@@ -146,34 +153,34 @@ async function applyRole(
   if (role === "none") return undefined;
   if (!hasRole(member.role, role) && (await readReadOnly(composition))) return member;
   await store.sessions.recordEndReasons(member.id, `role ${member.role} ${role}`, now());
-  const changed = await store.members.change(member.id, { role });
-  if (!changed || kind === "joined") return changed;
+  const updatedMember = await store.members.change(member.id, { role });
+  if (!updatedMember || kind === "joined") return updatedMember;
   const memberFields = { memberId: member.id, memberName: member.name, memberEmail: member.email, via: `provider ${label}` };
-  const about = aboutMember(member, { role: { from: member.role, to: role }, groups, provider: label });
+  const auditTarget = describeMember(member, { role: { from: member.role, to: role }, groups, provider: label });
   try {
-    await store.audit.add({ at: now(), requestId: "sign-in", action: "changeMember", status: 200, ...memberFields, ...about });
+    await store.audit.add({ at: now(), requestId: "sign-in", action: "changeMember", status: 200, ...memberFields, ...auditTarget });
   } catch (err) {
     log.error({ memberId: member.id, role, err }, "audit entry of a role change failed");
   }
-  return changed;
+  return updatedMember;
 }
 
-/** A member without a password always has the provider's address. An address that another member has is not taken over. */
+/** A member without a password always has the provider's address, unless another member has it. */
 async function applyAddress({ store }: Parts<"store">, member: Member, email: string): Promise<Member> {
   if (member.passwordHash !== undefined || member.email === email) return member;
   return (await store.members.changeAccount(member.id, { email })) ?? member;
 }
 
-function nameOf({ name, email }: VerifiedPerson): string {
-  const plain = toPlainLine(name ?? "")
+function toMemberName({ name, email }: VerifiedPerson): string {
+  const plainName = toPlainLine(name ?? "")
     .trim()
     .slice(0, MAX_NAME_LENGTH);
-  return plain === "" ? email.slice(0, MAX_NAME_LENGTH) : plain;
+  return plainName === "" ? email.slice(0, MAX_NAME_LENGTH) : plainName;
 }
 
-const suspended = refuse("suspended", "the member is suspended");
-const inNoGroup = refuse("groups", "in none of the groups that may sign in");
+const suspended = refuseSignIn("suspended", "the member is suspended");
+const notInAnyGroup = refuseSignIn("groups", "in none of the groups that may sign in");
 
-function refuse(publicReason: OidcRefusal, cause: string): Result<never, SignInRefusal> {
+function refuseSignIn(publicReason: OidcRefusal, cause: string): Result<never, SignInRefusal> {
   return failed({ shown: publicReason, cause });
 }

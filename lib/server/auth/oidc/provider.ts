@@ -1,4 +1,4 @@
-// An OIDC provider: its discovery document, its claims, and its form for next-auth.
+// An OIDC provider: its discovery document, its claims, and its configuration for next-auth.
 
 import "server-only";
 import { type OAuthConfig } from "next-auth/providers/oauth";
@@ -22,40 +22,40 @@ export type DiscoveryDocument = {
   tokenAuth: "client_secret_basic" | "client_secret_post";
 };
 
-const PROVIDER_MS = 5_000;
-/** Used after a sign-in has begun. */
-export const KEPT_MS = 10 * 60_000;
-/** Used at the beginning of a sign-in: if the provider is down, the console says so, not the browser's error page. */
-export const FRESH_MS = 0;
-const MAX_ANSWER_LENGTH = 256 * 1024;
+const PROVIDER_TIMEOUT_MS = 5_000;
+/** For the later steps of a sign-in. */
+export const DISCOVERY_CACHE_MS = 10 * 60_000;
+/** For the start of a sign-in: if the provider is down, the console reports it instead of the browser's error page. */
+export const NO_DISCOVERY_CACHE = 0;
+const MAX_DISCOVERY_BYTES = 256 * 1024;
 const algorithms = ["RS256", "PS256", "ES256", "EdDSA", "RS384", "RS512", "PS384", "PS512", "ES384", "ES512"];
 
-const discoveries = new Map<string, { at: number; found: Promise<DiscoveryDocument> }>();
+const discoveries = new Map<string, { at: number; document: Promise<DiscoveryDocument> }>();
 
 /** Throws if the provider is unreachable or doesn't match the settings. Failures are not cached. */
 export function discover(provider: OidcProvider, maxAgeMs: number): Promise<DiscoveryDocument> {
   const cached = discoveries.get(provider.id);
-  if (cached && performance.now() - cached.at < maxAgeMs) return cached.found;
+  if (cached && performance.now() - cached.at < maxAgeMs) return cached.document;
   const discovery = fetchDiscovery(provider);
-  discoveries.set(provider.id, { at: performance.now(), found: discovery });
+  discoveries.set(provider.id, { at: performance.now(), document: discovery });
   discovery.catch(() => discoveries.delete(provider.id));
   return discovery;
 }
 
 async function fetchDiscovery({ issuer }: OidcProvider): Promise<DiscoveryDocument> {
-  const base = withoutSlash(issuer);
+  const base = removeTrailingSlash(issuer);
   const response = await fetch(`${base}/.well-known/openid-configuration`, {
     redirect: "error",
     headers: { accept: "application/json" },
-    signal: AbortSignal.timeout(PROVIDER_MS),
+    signal: AbortSignal.timeout(PROVIDER_TIMEOUT_MS),
   });
-  const bytes = response.ok ? await readBytes(response.body, MAX_ANSWER_LENGTH) : undefined;
+  const bytes = response.ok ? await readBytes(response.body, MAX_DISCOVERY_BYTES) : undefined;
   if (!bytes) throw new Error(`its configuration request failed (${response.status})`);
-  const metadata = schemaOf(isLoopback(new URL(issuer).hostname)).parse(JSON.parse(new TextDecoder().decode(bytes)));
-  if (withoutSlash(metadata.issuer) !== base) throw new Error(`its issuer is ${metadata.issuer.slice(0, 200)}, not ${base}`);
+  const metadata = createDiscoverySchema(isLoopback(new URL(issuer).hostname)).parse(JSON.parse(new TextDecoder().decode(bytes)));
+  if (removeTrailingSlash(metadata.issuer) !== base) throw new Error(`its issuer is ${metadata.issuer.slice(0, 200)}, not ${base}`);
   const algorithm = algorithms.find((algorithm) => metadata.id_token_signing_alg_values_supported.includes(algorithm));
   if (algorithm === undefined) throw new Error("it uses no supported signing algorithm");
-  const posts = metadata.token_endpoint_auth_methods_supported;
+  const authMethods = metadata.token_endpoint_auth_methods_supported;
   return {
     issuer: metadata.issuer,
     authorizationUrl: metadata.authorization_endpoint,
@@ -64,14 +64,14 @@ async function fetchDiscovery({ issuer }: OidcProvider): Promise<DiscoveryDocume
     userinfoUrl: metadata.userinfo_endpoint,
     endSessionUrl: metadata.end_session_endpoint,
     algorithm,
-    tokenAuth: posts && !posts.includes("client_secret_basic") ? "client_secret_post" : "client_secret_basic",
+    tokenAuth: authMethods && !authMethods.includes("client_secret_basic") ? "client_secret_post" : "client_secret_basic",
   };
 }
 
-function schemaOf(mayBeLocal: boolean) {
+function createDiscoverySchema(allowsLoopback: boolean) {
   const url = z
     .url({ protocol: /^https?$/ })
-    .refine((text) => text.startsWith("https:") || (mayBeLocal && isLoopback(new URL(text).hostname)), "must be https");
+    .refine((text) => text.startsWith("https:") || (allowsLoopback && isLoopback(new URL(text).hostname)), "must be https");
   const texts = z.array(z.string());
   return z.object({
     issuer: z.string(),
@@ -85,7 +85,7 @@ function schemaOf(mayBeLocal: boolean) {
   });
 }
 
-function withoutSlash(url: string): string {
+function removeTrailingSlash(url: string): string {
   return url.replace(/\/$/, "");
 }
 
@@ -95,9 +95,9 @@ export type Person = {
   subject: string;
   email: string | undefined;
   name: string | undefined;
-  /** When the person last proved their identity to the provider, in milliseconds. */
+  /** When the user last proved their identity to the provider, in milliseconds. */
   signedInAt: number | undefined;
-  /** From their groups, if the settings map groups to roles; "none": they are in none of the mapped groups. */
+  /** From the user's groups, if the settings map groups to roles. "none" if they are in none of the mapped groups. */
   role: Role | "none" | undefined;
   groups: string[] | undefined;
 };
@@ -106,13 +106,15 @@ const MAX_SUBJECT_LENGTH = 255;
 const MAX_EMAIL_LENGTH = 254;
 const MAX_GROUPS = 2_000;
 
-function lacksClaims(claims: Claims, { verifiedClaim, roles }: OidcProvider): boolean {
+function isMissingClaims(claims: Claims, { verifiedClaim, roles }: OidcProvider): boolean {
   return (
-    claims.email === undefined || claims[verifiedClaim] === undefined || (roles !== undefined && at(claims, roles.claim) === undefined)
+    claims.email === undefined ||
+    claims[verifiedClaim] === undefined ||
+    (roles !== undefined && readClaim(claims, roles.claim) === undefined)
   );
 }
 
-/** The ID token takes precedence; address and verification are taken from the same answer. */
+/** The ID token takes precedence. The address and its verification always come from the same source. */
 function mergeClaims(token: Claims, userinfo: Readonly<Record<string, unknown>>, { verifiedClaim }: OidcProvider): Claims {
   const source = token.email !== undefined && token[verifiedClaim] !== undefined ? token : userinfo;
   return { ...userinfo, ...token, email: source.email, [verifiedClaim]: source[verifiedClaim] };
@@ -121,15 +123,15 @@ function mergeClaims(token: Claims, userinfo: Readonly<Record<string, unknown>>,
 export function readPerson(claims: Claims, provider: OidcProvider): Person | undefined {
   const { sub, iss, auth_time: shownAt } = claims;
   if (typeof sub !== "string" || sub === "" || sub.length > MAX_SUBJECT_LENGTH) return undefined;
-  const byGroups = provider.roles && roleIn(at(claims, provider.roles.claim), provider.roles.byGroup);
+  const groupRole = provider.roles && findGroupRole(readClaim(claims, provider.roles.claim), provider.roles.byGroup);
   return {
     issuer: iss,
     subject: sub,
     email: claims[provider.verifiedClaim] === true ? readEmail(claims.email) : undefined,
     name: [claims.name, claims.preferred_username].find((name): name is string => typeof name === "string" && name.trim() !== ""),
     signedInAt: typeof shownAt === "number" ? shownAt * 1000 : undefined,
-    role: byGroups?.role,
-    groups: byGroups?.groups,
+    role: groupRole?.role,
+    groups: groupRole?.groups,
   };
 }
 
@@ -139,7 +141,7 @@ function readEmail(claim: unknown): string | undefined {
   return /^[^\s@\u0000-\u001f]+@[^\s@\u0000-\u001f]+$/.test(email) ? email : undefined;
 }
 
-function roleIn(groups: unknown, byGroup: ReadonlyMap<string, Role>): { role: Role | "none"; groups: string[] | undefined } {
+function findGroupRole(groups: unknown, byGroup: ReadonlyMap<string, Role>): { role: Role | "none"; groups: string[] | undefined } {
   const names = (Array.isArray(groups) ? groups.slice(0, MAX_GROUPS) : [groups]).filter((name) => typeof name === "string");
   const mapped = [...new Set(names)].filter((name) => name !== EVERYBODY && byGroup.has(name));
   const acceptedGroups = mapped.length > 0 || !byGroup.has(EVERYBODY) ? mapped : [EVERYBODY];
@@ -149,26 +151,26 @@ function roleIn(groups: unknown, byGroup: ReadonlyMap<string, Role>): { role: Ro
     : { role, groups: acceptedGroups.filter((name) => byGroup.get(name) === role) };
 }
 
-/** Finds a claim by its name, or by a path such as realm_access.roles. */
-function at(claims: Readonly<Record<string, unknown>>, name: string): unknown {
+/** Finds a claim by its name or by a path such as realm_access.roles. */
+function readClaim(claims: Readonly<Record<string, unknown>>, name: string): unknown {
   if (Object.hasOwn(claims, name)) return claims[name];
   let value: unknown = claims;
   for (const part of name.split(".")) value = isObject(value) ? own(value, part) : undefined;
   return value;
 }
 
-/** `asksAgain`: the provider must not reuse its own session. `failed` receives errors that occur while its answer is processed. */
+/** With `forcesLogin`, the provider must not reuse its own session. `failed` receives errors while its response is processed. */
 export function toNextAuth(
   provider: OidcProvider,
-  discovered: DiscoveryDocument,
-  asksAgain: boolean,
-  failed: (error: unknown) => void,
+  discovery: DiscoveryDocument,
+  forcesLogin: boolean,
+  onError: (error: unknown) => void,
 ): OAuthConfig<Claims> {
-  async function hearing<T>(work: () => Promise<T>): Promise<T> {
+  async function reportErrors<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      failed(error);
+      onError(error);
       throw error;
     }
   }
@@ -177,33 +179,33 @@ export function toNextAuth(
     id,
     name: label,
     type: "oauth",
-    issuer: discovered.issuer,
-    authorization: { url: discovered.authorizationUrl, params: { scope: scopes, ...(asksAgain && reauthParams) } },
+    issuer: discovery.issuer,
+    authorization: { url: discovery.authorizationUrl, params: { scope: scopes, ...(forcesLogin && reauthParams) } },
     token: {
-      url: discovered.tokenUrl,
+      url: discovery.tokenUrl,
       request: ({ client, provider: { callbackUrl }, params, checks }) =>
-        hearing(async () => ({ tokens: await client.callback(callbackUrl, params, checks) })),
+        reportErrors(async () => ({ tokens: await client.callback(callbackUrl, params, checks) })),
     },
     userinfo: {
-      url: discovered.userinfoUrl,
+      url: discovery.userinfoUrl,
       request: ({ client, tokens }) =>
-        hearing(async () => {
+        reportErrors(async () => {
           const claims = toClaims("claims" in tokens && typeof tokens.claims === "function" ? tokens.claims() : undefined);
           // The library checks `exp` and `nbf` against this clock, but not `iat`.
           if (Number(claims.iat) * 1000 > Date.now() + MAX_SKEW_MS) throw new Error("its ID token was issued in the future");
-          if (discovered.userinfoUrl === undefined || tokens.access_token === undefined || !lacksClaims(claims, provider)) return claims;
-          const more = await client.userinfo(tokens.access_token);
-          if (more.sub !== claims.sub) throw new Error("its userinfo has another subject");
-          return mergeClaims(claims, more, provider);
+          if (discovery.userinfoUrl === undefined || tokens.access_token === undefined || !isMissingClaims(claims, provider)) return claims;
+          const userinfo = await client.userinfo(tokens.access_token);
+          if (userinfo.sub !== claims.sub) throw new Error("its userinfo has another subject");
+          return mergeClaims(claims, userinfo, provider);
         }),
     },
-    jwks_endpoint: discovered.keysUrl,
+    jwks_endpoint: discovery.keysUrl,
     clientId,
     clientSecret,
-    client: { id_token_signed_response_alg: discovered.algorithm, token_endpoint_auth_method: discovered.tokenAuth },
+    client: { id_token_signed_response_alg: discovery.algorithm, token_endpoint_auth_method: discovery.tokenAuth },
     checks: ["pkce", "state", "nonce"],
     idToken: true,
-    httpOptions: { timeout: PROVIDER_MS },
+    httpOptions: { timeout: PROVIDER_TIMEOUT_MS },
     profile: ({ sub }) => ({ id: sub }),
   };
 }

@@ -2,77 +2,78 @@
 // every other kept segment has exactly the length that its content requires.
 
 import "server-only";
-import { orientationIn } from "@/lib/shared/picture-size";
-import { exactly, type MediaReader, NotCleanable, orientationOnly, type Pieces } from "./pieces";
+import { parseOrientation } from "@/lib/shared/picture-size";
+import { type MediaReader, NotCleanableError, type Pieces, readExactly, writeOrientationExif } from "./pieces";
 
 const EXIF = "Exif\0\0";
 const NAME_BYTES = 14;
 
 export async function cleanJpeg(file: MediaReader, out: Pieces): Promise<void> {
   const writtenTables = new Set<string>();
-  const once = (name: string, content: () => Buffer) => {
+  const addOnce = (name: string, content: () => Buffer) => {
     if (!writtenTables.has(name)) out.add(content());
     writtenTables.add(name);
   };
   const defined = new Set<string>();
   out.keep(0, 2);
   for await (const { marker, at, end } of segments(file)) {
-    const content = await exactly(file, Math.min(at + 4, end), Math.max(0, end - at - 4));
+    const content = await readExactly(file, Math.min(at + 4, end), Math.max(0, end - at - 4));
     const name = content.toString("latin1", 0, NAME_BYTES);
-    if (marker === 0xe0 && name.startsWith("JFIF\0")) once("JFIF", () => segment(0xe0, "JFIF\0\x01\x01\0\0\x01\0\x01\0\0"));
+    if (marker === 0xe0 && name.startsWith("JFIF\0")) addOnce("JFIF", () => writeSegment(0xe0, "JFIF\0\x01\x01\0\0\x01\0\x01\0\0"));
     else if (marker === 0xee && name.startsWith("Adobe") && content.length >= 12)
-      once("Adobe", () => segment(0xee, `Adobe\0d\0\0\0\0${String.fromCharCode(Math.min(2, content[11] ?? 0))}`));
+      addOnce("Adobe", () => writeSegment(0xee, `Adobe\0d\0\0\0\0${String.fromCharCode(Math.min(2, content[11] ?? 0))}`));
     else if (marker === 0xe1 && name.startsWith(EXIF)) {
-      const orientation = orientationIn(content.subarray(EXIF.length));
-      if (orientation !== 1) once("Exif", () => segment(0xe1, Buffer.concat([Buffer.from(EXIF, "latin1"), orientationOnly(orientation)])));
+      const orientation = parseOrientation(content.subarray(EXIF.length));
+      if (orientation !== 1)
+        addOnce("Exif", () => writeSegment(0xe1, Buffer.concat([Buffer.from(EXIF, "latin1"), writeOrientationExif(orientation)])));
     } else if (marker < 0xe0 || marker === 0xda) {
-      if (end > at + 2 && !isExact(marker, content)) throw new NotCleanable("a segment of another length");
-      for (const name of definedBy(marker, content)) {
-        if (defined.has(name)) throw new NotCleanable("a table that is never used");
+      if (end > at + 2 && !isExact(marker, content)) throw new NotCleanableError("a segment of another length");
+      for (const name of listDefinitions(marker, content)) {
+        if (defined.has(name)) throw new NotCleanableError("a table that is never used");
         defined.add(name);
       }
       // A later scan may define new tables.
       if (marker === 0xda) for (const name of defined) if (name !== "frame") defined.delete(name);
       out.keep(at, end);
-      if (marker === 0xda) out.keep(end, await endOfScan(file, end));
+      if (marker === 0xda) out.keep(end, await findScanEnd(file, end));
     }
   }
 }
 
 type Segment = { marker: number; at: number; end: number };
 
-/** To the end of the picture. The bytes between a scan and the next marker belong to the scan. */
+/** Yields the segments to the end of the picture. The bytes between a scan and the next marker belong to the scan. */
 async function* segments(file: MediaReader): AsyncGenerator<Segment> {
   for (let at = 2; ;) {
-    const [mark = 0, marker = 0] = await exactly(file, at, 2);
-    if (mark !== 0xff) throw new NotCleanable("a marker is missing");
+    const [mark = 0, marker = 0] = await readExactly(file, at, 2);
+    if (mark !== 0xff) throw new NotCleanableError("a marker is missing");
     if (marker === 0xff) {
       at += 1;
       continue;
     }
     if (marker === 0xd9) return yield { marker, at, end: at + 2 };
-    if (marker < 0xc0 || (marker >= 0xd0 && marker <= 0xd8)) throw new NotCleanable("a marker of its own");
-    const end = at + 2 + (await exactly(file, at + 2, 2)).readUInt16BE();
-    if (end < at + 4 || end > file.size) throw new NotCleanable("a segment is longer than the file");
+    if (marker < 0xc0 || (marker >= 0xd0 && marker <= 0xd8)) throw new NotCleanableError("a marker of its own");
+    const end = at + 2 + (await readExactly(file, at + 2, 2)).readUInt16BE();
+    if (end < at + 4 || end > file.size) throw new NotCleanableError("a segment is longer than the file");
     yield { marker, at, end };
-    at = marker === 0xda ? await endOfScan(file, end) : end;
+    at = marker === 0xda ? await findScanEnd(file, end) : end;
   }
 }
 
-/** Frames, tables, restart interval and scans: their first bytes determine their lengths. */
+/** For frames, tables, restart intervals and scans, whose first bytes determine their length. */
 function isExact(marker: number, content: Buffer): boolean {
   const at = (index: number) => content[index] ?? 0;
   if (marker === 0xda) return content.length === 4 + 2 * at(0);
   if (marker === 0xdd) return content.length === 2;
   if (marker === 0xdb || marker === 0xc4) {
-    return afterTables(marker, content, () => undefined) === content.length;
+    return walkTables(marker, content, () => undefined) === content.length;
   }
   // Baseline, extended and progressive. Common decoders support no others.
   return marker <= 0xc2 && content.length === 6 + 3 * at(5);
 }
 
-/** Calls `each` with the id of each table of a segment. */
-function afterTables(marker: number, content: Buffer, onTable: (id: number) => void): number {
+/** Calls `onTable` with the id of each table, and returns the end of the last one. */
+function walkTables(marker: number, content: Buffer, onTable: (id: number) => void): number {
   let from = 0;
   while (from < content.length) {
     onTable(content[from] ?? 0);
@@ -82,29 +83,29 @@ function afterTables(marker: number, content: Buffer, onTable: (id: number) => v
   return from;
 }
 
-/** Names of a segment's definitions for the next scan. A redefinition would leave unused bytes in the first one. */
-function definedBy(marker: number, content: Buffer): string[] {
+/** The definitions of a segment for the next scan. A redefinition would leave unused bytes in the first one. */
+function listDefinitions(marker: number, content: Buffer): string[] {
   const names: string[] = [];
-  if (marker === 0xdb) afterTables(marker, content, (id) => names.push(`quantization ${id & 15}`));
-  else if (marker === 0xc4) afterTables(marker, content, (id) => names.push(`codes ${id}`));
+  if (marker === 0xdb) walkTables(marker, content, (id) => names.push(`quantization ${id & 15}`));
+  else if (marker === 0xc4) walkTables(marker, content, (id) => names.push(`codes ${id}`));
   else if (marker === 0xdd) names.push("restarts");
   else if (marker <= 0xc2) names.push("frame");
   return names;
 }
 
-function segment(marker: number, content: Buffer | string): Buffer {
+function writeSegment(marker: number, content: Buffer | string): Buffer {
   const bytes = typeof content === "string" ? Buffer.from(content, "latin1") : content;
   const head = Buffer.from([0xff, marker, 0, 0]);
   head.writeUInt16BE(bytes.length + 2, 2);
   return Buffer.concat([head, bytes]);
 }
 
-/** The next marker that does not belong to the scan itself. */
-async function endOfScan(file: MediaReader, from: number): Promise<number> {
+/** Finds the next marker that does not belong to the scan itself. */
+async function findScanEnd(file: MediaReader, from: number): Promise<number> {
   const STRETCH = 64 * 1024;
   for (let at = from; ;) {
     const bytes = await file.read(at, STRETCH);
-    if (bytes.length < 2) throw new NotCleanable("the picture has no end");
+    if (bytes.length < 2) throw new NotCleanableError("the picture has no end");
     for (let index = bytes.indexOf(0xff); index >= 0 && index + 1 < bytes.length; index = bytes.indexOf(0xff, index + 1)) {
       const marker = bytes[index + 1] ?? 0;
       if (marker !== 0 && marker !== 0xff && (marker < 0xd0 || marker > 0xd7)) return at + index;

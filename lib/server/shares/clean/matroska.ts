@@ -2,7 +2,7 @@
 // Outside the clusters (encoded video and audio), only known elements are kept, none longer than its format allows.
 
 import "server-only";
-import { exactly, type MediaReader, NotCleanable, type Pieces } from "./pieces";
+import { type MediaReader, NotCleanableError, type Pieces, readExactly } from "./pieces";
 
 const EBML = 0x1a45dfa3;
 const SEGMENT = 0x18538067;
@@ -12,7 +12,7 @@ const TRACK_TYPE = 0x83;
 const CODEC = 0x86;
 const CODEC_PRIVATE = 0x63a2;
 const CONTENT_ENCODINGS = 0x6d80;
-const elements: Readonly<Record<number, ReadonlySet<number>>> = {
+const keptElements: Readonly<Record<number, ReadonlySet<number>>> = {
   // Versions, limits and document type.
   [EBML]: new Set([0x4286, 0x42f7, 0x42f2, 0x42f3, 0x4282, 0x4287, 0x4285]),
   // Seek heads, info, tracks, cues, clusters.
@@ -36,7 +36,7 @@ const elements: Readonly<Record<number, ReadonlySet<number>>> = {
   [0xbb]: new Set([0xb3, 0xb7]),
   [0xb7]: new Set([0xf7, 0xf1, 0xf0, 0xb2, 0x5378]),
 };
-const emptied = new Set([0x4d80, 0x5741]);
+const emptiedElements = new Set([0x4d80, 0x5741]);
 /** Long enough for a number, a short word or a codec name such as V_MPEGH/ISO/HEVC. */
 const MAX_BYTES = 8;
 const maxBytes: Readonly<Record<number, number>> = { [CODEC]: 32, [CODEC_PRIVATE]: Infinity, [CLUSTER]: Infinity };
@@ -48,7 +48,7 @@ type ParentElement = { parent: number; from: number; to: number };
 export async function cleanMatroska(file: MediaReader, out: Pieces): Promise<void> {
   const head = await readElement(file, 0, file.size);
   const segment = await readElement(file, head.end, file.size);
-  if (segment.id !== SEGMENT) throw new NotCleanable("no segment");
+  if (segment.id !== SEGMENT) throw new NotCleanableError("no segment");
   out.keep(0, head.start);
   await walkElements(file, out, { parent: EBML, from: head.start, to: head.end });
   out.keep(head.end, segment.start);
@@ -56,32 +56,32 @@ export async function cleanMatroska(file: MediaReader, out: Pieces): Promise<voi
 }
 
 async function walkElements(file: MediaReader, out: Pieces, { parent, from, to }: ParentElement): Promise<void> {
-  let isShown = parent !== TRACK;
+  let isKept = parent !== TRACK;
   for (let at = from; at < to;) {
     const { id, start, end } = await readElement(file, at, to);
     if (parent === TRACK && id === TRACK_TYPE) {
-      isShown = await isOfShownType(file, start, end);
-      if (!isShown) break;
+      isKept = await isAudioOrVideo(file, start, end);
+      if (!isKept) break;
     }
     // Compressed frames need their encoding description, which can contain arbitrary bytes.
-    if (parent === TRACK && id === CONTENT_ENCODINGS) throw new NotCleanable("packed frames");
-    if (elements[parent]?.has(id) !== true) blank(out, end - at);
-    else if (elements[id]) {
+    if (parent === TRACK && id === CONTENT_ENCODINGS) throw new NotCleanableError("packed frames");
+    if (keptElements[parent]?.has(id) !== true) addVoidElement(out, end - at);
+    else if (keptElements[id]) {
       out.keep(at, start);
       await walkElements(file, out, { parent: id, from: start, to: end });
-    } else if (emptied.has(id)) {
+    } else if (emptiedElements.has(id)) {
       out.keep(at, start);
       out.zeros(end - start);
-    } else if (end - start > (maxBytes[id] ?? MAX_BYTES)) throw new NotCleanable("an element is longer than its format allows");
-    else if (id === CODEC && !codecs.test((await exactly(file, start, end - start)).toString("latin1")))
-      throw new NotCleanable("an unknown codec");
+    } else if (end - start > (maxBytes[id] ?? MAX_BYTES)) throw new NotCleanableError("an element is longer than its format allows");
+    else if (id === CODEC && !codecs.test((await readExactly(file, start, end - start)).toString("latin1")))
+      throw new NotCleanableError("an unknown codec");
     else if (id === CODEC_PRIVATE) {
       out.keep(at, start);
       await walkPrivate(file, out, { from: start, to: end });
     } else out.keep(at, end);
     at = end;
   }
-  if (!isShown) throw new NotCleanable("a track of data");
+  if (!isKept) throw new NotCleanableError("a track of data");
 }
 
 /** An audio decoder's data. For FLAC and Vorbis it includes the tags of the original file. */
@@ -90,9 +90,9 @@ async function walkPrivate(file: MediaReader, out: Pieces, { from, to }: { from:
   if (head.toString("latin1", 0, 4) === "fLaC") {
     out.keep(from, from + 4);
     for (let at = from + 4; at < to;) {
-      const block = await exactly(file, at, 4);
+      const block = await readExactly(file, at, 4);
       const end = at + 4 + block.readUIntBE(1, 3);
-      if (end > to) throw new NotCleanable("a block is longer than what holds it");
+      if (end > to) throw new NotCleanableError("a block is longer than what holds it");
       if (((block[0] ?? 0) & 0x7f) === 0) out.keep(at, end);
       else {
         // The block becomes padding.
@@ -104,7 +104,7 @@ async function walkPrivate(file: MediaReader, out: Pieces, { from, to }: { from:
     }
     return;
   }
-  // Three packets, of which the second has the tags; the lengths of the first two come before them.
+  // Three packets, of which the second contains the tags. They are preceded by the lengths of the first two.
   const lengths: number[] = [0];
   let at = 1;
   for (; head[0] === 2 && at < head.length && lengths.length < 3; at++) {
@@ -115,11 +115,11 @@ async function walkPrivate(file: MediaReader, out: Pieces, { from, to }: { from:
   if (head.toString("latin1", at + 1, at + 7) !== "vorbis") return out.keep(from, to);
   const tags = from + at + first;
   const rest = second - 7 - 4 - 4 - 1;
-  if (rest < 0 || tags + second > to || (await exactly(file, tags, 7)).toString("latin1") !== "\x03vorbis")
-    throw new NotCleanable("the tags of a sound are elsewhere");
+  if (rest < 0 || tags + second > to || (await readExactly(file, tags, 7)).toString("latin1") !== "\x03vorbis")
+    throw new NotCleanableError("the tags of a sound are elsewhere");
   const length = Buffer.alloc(4);
   length.writeUInt32LE(rest);
-  // A program name of zeros, and no tag.
+  // An empty program name and no tags.
   out.keep(from, tags + 7);
   out.add(length);
   out.zeros(rest + 4);
@@ -127,26 +127,26 @@ async function walkPrivate(file: MediaReader, out: Pieces, { from, to }: { from:
   out.keep(tags + second, to);
 }
 
-async function isOfShownType(file: MediaReader, from: number, to: number): Promise<boolean> {
-  const type = to - from > 8 ? 0 : (await exactly(file, from, to - from)).reduce((sum, byte) => sum * 256 + byte, 0);
+async function isAudioOrVideo(file: MediaReader, from: number, to: number): Promise<boolean> {
+  const type = to - from > 8 ? 0 : (await readExactly(file, from, to - from)).reduce((sum, byte) => sum * 256 + byte, 0);
   return type === 1 || type === 2;
 }
 
 async function readElement(file: MediaReader, at: number, to: number): Promise<{ id: number; start: number; end: number }> {
   const bytes = await file.read(at, 12);
   const idLength = Math.clz32(bytes[0] ?? 0) - 23;
-  if (idLength > 4 || bytes.length < idLength + 1) throw new NotCleanable("an element is broken");
+  if (idLength > 4 || bytes.length < idLength + 1) throw new NotCleanableError("an element is broken");
   const sizeLength = Math.clz32(bytes[idLength] ?? 0) - 23;
-  if (sizeLength > 8 || bytes.length < idLength + sizeLength) throw new NotCleanable("an element is broken");
+  if (sizeLength > 8 || bytes.length < idLength + sizeLength) throw new NotCleanableError("an element is broken");
   const coded = [...bytes.subarray(idLength, idLength + sizeLength)];
   const size = coded.reduce((sum, byte, index) => sum * 256 + (index === 0 ? byte & (0xff >> sizeLength) : byte), 0);
   const isUnknown = coded.every((byte, index) => (index === 0 ? byte | (0xff & ~(0xff >> sizeLength)) : byte) === 0xff);
   const start = at + idLength + sizeLength;
-  if (isUnknown || start + size > to) throw new NotCleanable("an element has no end");
+  if (isUnknown || start + size > to) throw new NotCleanableError("an element has no end");
   return { id: bytes.readUIntBE(0, idLength), start, end: start + size };
 }
 
-function blank(out: Pieces, length: number): void {
+function addVoidElement(out: Pieces, length: number): void {
   const head = Buffer.alloc(length > 128 ? 9 : 2);
   head[0] = 0xec;
   if (head.length === 2) head[1] = 0x80 | (length - 2);

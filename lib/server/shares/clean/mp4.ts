@@ -1,12 +1,12 @@
-// Removes tags, names and times from MP4 and MOV. They are overwritten in place, so that every offset stays valid for players.
+// Removes tags, names and times from MP4 and MOV. They are overwritten in place, so that all offsets remain valid.
 // Every kept box around the samples has exactly the length that its fields require.
 
 import "server-only";
 import { own } from "@/lib/contract/json/own";
-import { exactly, type MediaReader, NotCleanable, type Pieces } from "./pieces";
+import { type MediaReader, NotCleanableError, type Pieces, readExactly } from "./pieces";
 
-/** The boxes that are kept, by their parent; all others are blanked. */
-const boxes: Readonly<Record<string, ReadonlySet<string>>> = {
+/** Boxes that are kept, by parent. All others are blanked. */
+const keptBoxes: Readonly<Record<string, ReadonlySet<string>>> = {
   "": new Set(["ftyp", "styp", "moov", "moof", "mdat", "sidx"]),
   moov: new Set(["mvhd", "trak", "mvex"]),
   mvex: new Set(["mehd", "trex"]),
@@ -40,64 +40,64 @@ const boxes: Readonly<Record<string, ReadonlySet<string>>> = {
   ]),
   wave: new Set(["frma", "mp4a", "esds", "enda", "alac", "\0\0\0\0"]),
 };
-const withTimes = new Set(["mvhd", "tkhd", "mdhd"]);
-/** Any other track (words, places, sensors, times of day) may identify the maker of the video. */
+const timedBoxes = new Set(["mvhd", "tkhd", "mdhd"]);
+/** Other tracks, such as text, locations or sensor data, could identify the author of the video. */
 const keptHandlers = new Set(["vide", "soun"]);
 
-/** Returns the content length that the first fields require; undefined if they are invalid. */
-type LengthOf = (fields: {
+/** Returns the content length that the first fields require, or undefined if they are invalid. */
+type GetLength = (fields: {
   version: number;
   flags: number;
   u16: (at: number) => number;
   u32: (at: number) => number;
 }) => number | undefined;
-const table =
-  (entryBytes: number): LengthOf =>
+const byEntries =
+  (entryBytes: number): GetLength =>
   ({ u32 }) =>
     8 + u32(4) * entryBytes;
 const byVersion =
-  (short: number, long: number): LengthOf =>
+  (short: number, long: number): GetLength =>
   ({ version }) =>
     version === 1 ? long : short;
-const always = (length: number): LengthOf => byVersion(length, length);
-const bitsOf = (flags: number, ...bits: number[]) => bits.filter((bit) => (flags & bit) !== 0).length;
+const fixedLength = (length: number): GetLength => byVersion(length, length);
+const countBits = (flags: number, ...bits: number[]) => bits.filter((bit) => (flags & bit) !== 0).length;
 /** "roll" and "prol": how many samples a decoder needs for recovery. */
 const isRoll = (type: number) => type === 0x726f6c6c || type === 0x70726f6c;
 
-const lengths: Readonly<Record<string, LengthOf>> = {
+const lengths: Readonly<Record<string, GetLength>> = {
   mvhd: byVersion(100, 112),
   tkhd: byVersion(84, 96),
   mdhd: byVersion(24, 36),
   mehd: byVersion(8, 12),
-  trex: always(24),
+  trex: fixedLength(24),
   elst: ({ version, u32 }) => 8 + u32(4) * (version === 1 ? 20 : 12),
-  vmhd: always(12),
-  smhd: always(8),
+  vmhd: fixedLength(12),
+  smhd: fixedLength(8),
   sidx: ({ version, u16 }) => (version === 1 ? 32 + u16(30) * 12 : 24 + u16(22) * 12),
-  stts: table(8),
-  ctts: table(8),
+  stts: byEntries(8),
+  ctts: byEntries(8),
   cslg: byVersion(24, 44),
-  stsc: table(12),
+  stsc: byEntries(12),
   stsz: ({ u32 }) => 12 + (u32(4) === 0 ? u32(8) * 4 : 0),
   stz2: ({ u32 }) => 12 + Math.ceil((u32(8) * (u32(4) & 0xff)) / 8),
-  stco: table(4),
-  co64: table(8),
-  stss: table(4),
+  stco: byEntries(4),
+  co64: byEntries(8),
+  stss: byEntries(4),
   sbgp: ({ version, u32 }) => (version === 0 && isRoll(u32(4)) ? 12 + u32(8) * 8 : undefined),
   sgpd: ({ version, u32 }) => (version === 1 && isRoll(u32(4)) && u32(8) === 2 ? 16 + u32(12) * 2 : undefined),
-  mfhd: always(8),
-  tfhd: ({ flags }) => 8 + 8 * bitsOf(flags, 0x1) + 4 * bitsOf(flags, 0x2, 0x8, 0x10, 0x20),
+  mfhd: fixedLength(8),
+  tfhd: ({ flags }) => 8 + 8 * countBits(flags, 0x1) + 4 * countBits(flags, 0x2, 0x8, 0x10, 0x20),
   tfdt: byVersion(8, 12),
-  trun: ({ flags, u32 }) => 8 + 4 * bitsOf(flags, 0x1, 0x4) + 4 * u32(4) * bitsOf(flags, 0x100, 0x200, 0x400, 0x800),
-  pasp: always(8),
-  clap: always(32),
-  btrt: always(12),
-  fiel: always(2),
+  trun: ({ flags, u32 }) => 8 + 4 * countBits(flags, 0x1, 0x4) + 4 * u32(4) * countBits(flags, 0x100, 0x200, 0x400, 0x800),
+  pasp: fixedLength(8),
+  clap: fixedLength(32),
+  btrt: fixedLength(12),
+  fiel: fixedLength(2),
   chan: ({ u32 }) => 16 + u32(12) * 20,
-  frma: always(4),
-  mp4a: always(4),
-  enda: always(2),
-  "\0\0\0\0": always(0),
+  frma: fixedLength(4),
+  mp4a: fixedLength(4),
+  enda: fixedLength(2),
+  "\0\0\0\0": fixedLength(0),
   // nclx and nclc contain colour space numbers. Profiles can contain text and are blanked.
   colr: ({ u32 }) => (u32(0) === 0x6e636c78 ? 11 : u32(0) === 0x6e636c63 ? 10 : undefined),
 };
@@ -111,17 +111,17 @@ export async function cleanMp4(file: MediaReader, out: Pieces): Promise<void> {
 }
 
 async function walkBoxes(file: MediaReader, out: Pieces, { parent, from, to, track = "" }: ParentBox): Promise<void> {
-  const allowedBoxes = own(boxes, parent);
-  let isShown = parent !== "mdia";
+  const allowedBoxes = own(keptBoxes, parent);
+  let isKept = parent !== "mdia";
   let handler = track;
   for (let at = from; at < to;) {
-    const head = await exactly(file, at, 8);
+    const head = await readExactly(file, at, 8);
     const type = head.toString("latin1", 4);
-    const short = head.readUInt32BE(0);
-    const headEnd = at + (short === 1 ? 16 : 8);
-    const size = short === 1 ? Number((await exactly(file, at + 8, 8)).readBigUInt64BE()) : short === 0 ? to - at : short;
+    const shortSize = head.readUInt32BE(0);
+    const headEnd = at + (shortSize === 1 ? 16 : 8);
+    const size = shortSize === 1 ? Number((await readExactly(file, at + 8, 8)).readBigUInt64BE()) : shortSize === 0 ? to - at : shortSize;
     const end = at + size;
-    if (end < headEnd || end > to) throw new NotCleanable("a box is longer than what holds it");
+    if (end < headEnd || end > to) throw new NotCleanableError("a box is longer than what holds it");
     const isExact = await hasLength(file, type, { from: headEnd, to: end });
     if (!allowedBoxes?.has(type) || (!isExact && optional.has(type))) {
       out.keep(at, at + 4);
@@ -129,24 +129,24 @@ async function walkBoxes(file: MediaReader, out: Pieces, { parent, from, to, tra
       out.keep(at + 8, headEnd);
       out.zeros(end - headEnd);
     } else if (!isExact) {
-      throw new NotCleanable("a box of another length");
-    } else if (own(boxes, type)) {
+      throw new NotCleanableError("a box of another length");
+    } else if (own(keptBoxes, type)) {
       out.keep(at, headEnd);
       await walkBoxes(file, out, { parent: type, from: headEnd, to: end, track: handler });
     } else if (type === "stsd") {
       out.keep(at, headEnd);
       await copySampleEntries(file, out, { from: headEnd, to: end, track: handler });
-    } else if (withTimes.has(type)) {
-      const times = (await exactly(file, headEnd, 1))[0] === 1 ? 16 : 8;
+    } else if (timedBoxes.has(type)) {
+      const times = (await readExactly(file, headEnd, 1))[0] === 1 ? 16 : 8;
       out.keep(at, headEnd + 4);
       out.zeros(times);
       out.keep(headEnd + 4 + times, end);
     } else if (type === "hdlr") {
       if (parent === "mdia") {
-        handler = (await exactly(file, headEnd + 8, 4)).toString("latin1");
-        isShown = keptHandlers.has(handler);
+        handler = (await readExactly(file, headEnd + 8, 4)).toString("latin1");
+        isKept = keptHandlers.has(handler);
       }
-      if (!isShown) break;
+      if (!isKept) break;
       // The track kind is followed by reserved bytes and a name.
       const rest = Math.min(headEnd + 12, end);
       out.keep(at, rest);
@@ -160,19 +160,19 @@ async function walkBoxes(file: MediaReader, out: Pieces, { parent, from, to, tra
     } else out.keep(at, end);
     at = end;
   }
-  if (!isShown) throw new NotCleanable("a track of data");
+  if (!isKept) throw new NotCleanableError("a track of data");
 }
 
 const FIELD_BYTES = 32;
 
 async function hasLength(file: MediaReader, type: string, { from, to }: { from: number; to: number }): Promise<boolean> {
-  const lengthOf = own(lengths, type);
-  if (!lengthOf) return true;
-  // Fields beyond the end of a short box read as zero; its length is wrong anyway.
-  const fields = Buffer.concat([await exactly(file, from, Math.min(FIELD_BYTES, to - from)), Buffer.alloc(FIELD_BYTES)]);
+  const getLength = own(lengths, type);
+  if (!getLength) return true;
+  // Fields beyond the end of a short box are read as zero. Its length is wrong anyway.
+  const fields = Buffer.concat([await readExactly(file, from, Math.min(FIELD_BYTES, to - from)), Buffer.alloc(FIELD_BYTES)]);
   const [version = 0] = fields;
   return (
-    lengthOf({
+    getLength({
       version,
       flags: fields.readUIntBE(1, 3),
       u16: (at) => fields.readUInt16BE(at),
@@ -188,16 +188,16 @@ const VIDEO_BYTES = 78;
 const soundBytes = [28, 44, 64];
 
 async function copySampleEntries(file: MediaReader, out: Pieces, { from, to, track }: Omit<ParentBox, "parent">): Promise<void> {
-  const count = (await exactly(file, from, 8)).readUInt32BE(4);
-  if (count > MAX_ENTRIES) throw new NotCleanable("too many kinds of samples");
+  const count = (await readExactly(file, from, 8)).readUInt32BE(4);
+  if (count > MAX_ENTRIES) throw new NotCleanableError("too many kinds of samples");
   out.keep(from, from + 8);
   let at = from + 8;
   for (let index = 0; index < count; index++) {
-    const end = at + (await exactly(file, at, 4)).readUInt32BE();
+    const end = at + (await readExactly(file, at, 4)).readUInt32BE();
     const fields = at + 8;
     const isVideo = track === "vide";
-    const own = isVideo ? VIDEO_BYTES : soundBytes[(await exactly(file, fields + 8, 2)).readUInt16BE()];
-    if (own === undefined || fields + own > end || end > to) throw new NotCleanable("samples of an unknown kind");
+    const fieldBytes = isVideo ? VIDEO_BYTES : soundBytes[(await readExactly(file, fields + 8, 2)).readUInt16BE()];
+    if (fieldBytes === undefined || fields + fieldBytes > end || end > to) throw new NotCleanableError("samples of an unknown kind");
     // Blanks the reserved bytes before the data reference index.
     out.keep(at, fields);
     out.zeros(6);
@@ -206,22 +206,22 @@ async function copySampleEntries(file: MediaReader, out: Pieces, { from, to, tra
     if (isVideo) {
       out.keep(fields + 24, fields + 42);
       out.zeros(32);
-      out.keep(fields + 74, fields + own);
-    } else out.keep(fields + 16, fields + own);
-    await walkBoxes(file, out, { parent: "sample", from: fields + own, to: end });
+      out.keep(fields + 74, fields + fieldBytes);
+    } else out.keep(fields + 16, fields + fieldBytes);
+    await walkBoxes(file, out, { parent: "sample", from: fields + fieldBytes, to: end });
     at = end;
   }
-  if (at !== to) throw new NotCleanable("bytes behind the kinds of samples");
+  if (at !== to) throw new NotCleanableError("bytes behind the kinds of samples");
 }
 
 const MAX_BRANDS = 32;
-const brand = /^(iso[a-z0-9]|mp4[12]|avc1|av01|hvc1|hev1|qt {2}|M4[ABPV] |MSNV|dash|msdh|msix|cmf[a-z0-9]|3g[2p][a-z0-9]|f4v |mmp4)$/;
+const knownBrands = /^(iso[a-z0-9]|mp4[12]|avc1|av01|hvc1|hev1|qt {2}|M4[ABPV] |MSNV|dash|msdh|msix|cmf[a-z0-9]|3g[2p][a-z0-9]|f4v |mmp4)$/;
 
 /** Compatible brands. Unknown ones are blanked, as is the writer's version. */
 async function copyBrands(file: MediaReader, out: Pieces, { from, to }: { from: number; to: number }): Promise<void> {
-  const content = await exactly(file, from, Math.min(to - from, 4 * MAX_BRANDS));
+  const content = await readExactly(file, from, Math.min(to - from, 4 * MAX_BRANDS));
   for (let at = 0; at + 4 <= content.length; at += 4) {
-    if (at !== 4 && brand.test(content.toString("latin1", at, at + 4))) out.keep(from + at, from + at + 4);
+    if (at !== 4 && knownBrands.test(content.toString("latin1", at, at + 4))) out.keep(from + at, from + at + 4);
     else out.zeros(4);
   }
   out.zeros(to - from - (content.length - (content.length % 4)));
@@ -229,10 +229,10 @@ async function copyBrands(file: MediaReader, out: Pieces, { from, to }: { from: 
 
 /** Samples must be in this file, without a path to it. */
 async function checkReferences(file: MediaReader, from: number, to: number): Promise<void> {
-  const count = (await exactly(file, from, 8)).readUInt32BE(4);
-  if (to - from !== 8 + count * 12 || count > 16) throw new NotCleanable("samples are elsewhere");
+  const count = (await readExactly(file, from, 8)).readUInt32BE(4);
+  if (to - from !== 8 + count * 12 || count > 16) throw new NotCleanableError("samples are elsewhere");
   for (let at = from + 8; at < to; at += 12)
-    if (!(await exactly(file, at, 12)).equals(IN_THIS_FILE)) throw new NotCleanable("samples are elsewhere");
+    if (!(await readExactly(file, at, 12)).equals(IN_THIS_FILE)) throw new NotCleanableError("samples are elsewhere");
 }
 
 const IN_THIS_FILE = Buffer.from("\0\0\0\x0curl \0\0\0\x01", "latin1");

@@ -1,9 +1,9 @@
-// The pieces of a file without its metadata: parts of the original, a few bytes in between, and zeros.
-// Parts follow the order of the original, so the file can be cleaned while it streams, from any position.
+// The pieces of a file without its metadata: parts of the original, a few new bytes in between, and zeros.
+// Parts are in the original order, so a file can be cleaned while it streams, from any position.
 
 import "server-only";
 
-/** `bytes`: in base64. */
+/** `bytes` is base64. */
 export type Piece = { from: number; to: number } | { bytes: string } | { zeros: number };
 export type MediaReader = {
   size: number;
@@ -11,15 +11,15 @@ export type MediaReader = {
   read(at: number, length: number): Promise<Buffer>;
 };
 
-/** The file is not of the kind that its first bytes name, or contains something that cannot be removed. */
-export class NotCleanable extends Error {}
+/** The file doesn't match the format of its first bytes, or contains something that cannot be removed. */
+export class NotCleanableError extends Error {}
 
 const MAX_PIECES = 4000;
 
 export function createPieces() {
   const pieces: Piece[] = [];
   const push = (piece: Piece) => {
-    if (pieces.length >= MAX_PIECES) throw new NotCleanable("too many pieces");
+    if (pieces.length >= MAX_PIECES) throw new NotCleanableError("too many pieces");
     pieces.push(piece);
   };
   return {
@@ -41,23 +41,23 @@ export function createPieces() {
 }
 export type Pieces = ReturnType<typeof createPieces>;
 
-export function lengthOf(piece: Piece): number {
+export function getPieceLength(piece: Piece): number {
   if ("to" in piece) return piece.to - piece.from;
   return "zeros" in piece ? piece.zeros : Buffer.byteLength(piece.bytes, "base64");
 }
 
-/** Reads exactly that many bytes; a file that ends earlier is broken. */
-export async function exactly({ size, read }: MediaReader, at: number, length: number): Promise<Buffer> {
-  if (at + length > size) throw new NotCleanable("the file ends too early");
+/** Reads exactly that many bytes, and throws if the file ends earlier. */
+export async function readExactly({ size, read }: MediaReader, at: number, length: number): Promise<Buffer> {
+  if (at + length > size) throw new NotCleanableError("the file ends too early");
   const bytes = await read(at, length);
-  if (bytes.length < length) throw new NotCleanable("the file ends too early");
+  if (bytes.length < length) throw new NotCleanableError("the file ends too early");
   return bytes;
 }
 
 export const MAX_EXIF_BYTES = 64 * 1024;
 const ORIENTATION = 0x0112;
 
-export function orientationOnly(orientation: number): Buffer {
+export function writeOrientationExif(orientation: number): Buffer {
   const tiff = Buffer.alloc(26);
   tiff.write("MM\0*", 0, "latin1");
   tiff.writeUInt32BE(8, 4);

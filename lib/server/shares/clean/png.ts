@@ -1,11 +1,11 @@
 // Removes everything but pixels, colours, animation and orientation from PNG and APNG.
-// Kept chunks have exactly the length that the format defines; compressed pixels end with their last row.
+// Kept chunks have exactly the length that the format defines. Compressed pixels must end with their last row.
 
 import "server-only";
 import { once } from "node:events";
 import { crc32, createInflate } from "node:zlib";
-import { orientationIn } from "@/lib/shared/picture-size";
-import { exactly, MAX_EXIF_BYTES, type MediaReader, NotCleanable, orientationOnly, type Pieces } from "./pieces";
+import { parseOrientation } from "@/lib/shared/picture-size";
+import { MAX_EXIF_BYTES, type MediaReader, NotCleanableError, type Pieces, readExactly, writeOrientationExif } from "./pieces";
 
 type Header = { width: number; height: number; bitsPerPixel: number; isInterlaced: boolean; depth: number; color: number };
 type Chunk = { type: string; at: number; length: number };
@@ -13,7 +13,7 @@ type Chunk = { type: string; at: number; length: number };
 /** For all frames together. More would keep a CPU busy for minutes. */
 const MAX_PIXEL_BYTES = 2 * 1024 ** 3;
 
-const lengths: Readonly<Record<string, (length: number, header: Header) => boolean>> = {
+const lengthChecks: Readonly<Record<string, (length: number, header: Header) => boolean>> = {
   PLTE: (length, { depth, color }) => color === 3 && length % 3 === 0 && length > 0 && length <= 3 * 2 ** depth,
   tRNS: (length, { depth, color }) =>
     color === 3 ? length > 0 && length <= 2 ** depth : length === (color === 0 ? 2 : color === 2 ? 6 : -1),
@@ -28,66 +28,67 @@ export async function cleanPng(file: MediaReader, out: Pieces): Promise<void> {
   out.keep(0, 8);
   const header = await readHeader(file);
   out.keep(8, 33);
-  const seen = new Set<string>();
+  const seenTypes = new Set<string>();
   let frame: PixelStream | undefined;
   let pixelBytesLeft = MAX_PIXEL_BYTES;
   const beginFrame = (frameHeader: Header) => {
-    const bytes = pixelBytes(frameHeader);
-    if (bytes > pixelBytesLeft) throw new NotCleanable("too many pixels");
+    const bytes = countPixelBytes(frameHeader);
+    if (bytes > pixelBytesLeft) throw new NotCleanableError("too many pixels");
     pixelBytesLeft -= bytes;
-    return pixelStream(bytes);
+    return createPixelStream(bytes);
   };
   let frameParts = 0;
   /** Checks the sequence number of an animation chunk, which could otherwise hide four bytes. */
-  const requireNext = async (at: number) => {
-    if ((await exactly(file, at, 4)).readUInt32BE() !== frameParts++) throw new NotCleanable("a frame out of sequence");
+  const requireNextNumber = async (at: number) => {
+    if ((await readExactly(file, at, 4)).readUInt32BE() !== frameParts++) throw new NotCleanableError("a frame out of sequence");
   };
   for (let at = 33; ;) {
-    const head = await exactly(file, at, 8);
+    const head = await readExactly(file, at, 8);
     const chunk = { type: head.toString("latin1", 4), at, length: head.readUInt32BE(0) };
     const { type, length } = chunk;
     const end = at + 12 + length;
-    if (end > file.size) throw new NotCleanable("a chunk is longer than the file");
+    if (end > file.size) throw new NotCleanableError("a chunk is longer than the file");
     if (type === "IEND") {
       await frame?.end();
-      return out.add(pngChunk("IEND", Buffer.alloc(0)));
+      return out.add(writePngChunk("IEND", Buffer.alloc(0)));
     }
-    const isFirst = !seen.has(type) && !seen.has("IDAT");
-    if (type === "IDAT" || (type === "fdAT" && seen.has("acTL"))) {
-      if (type === "IDAT" && !seen.has("IDAT")) frame = beginFrame(header);
-      if (!frame) throw new NotCleanable("pixels without a frame");
-      if (type === "fdAT") await requireNext(at + 8);
+    const isFirst = !seenTypes.has(type) && !seenTypes.has("IDAT");
+    if (type === "IDAT" || (type === "fdAT" && seenTypes.has("acTL"))) {
+      if (type === "IDAT" && !seenTypes.has("IDAT")) frame = beginFrame(header);
+      if (!frame) throw new NotCleanableError("pixels without a frame");
+      if (type === "fdAT") await requireNextNumber(at + 8);
       await frame.write(file, type === "fdAT" ? { ...chunk, at: at + 4, length: length - 4 } : chunk);
       out.keep(at, end);
-    } else if (type === "fcTL" && seen.has("acTL")) {
-      if (length !== 26) throw new NotCleanable("a frame of another length");
-      await requireNext(at + 8);
-      await requireChecksum(file, end, crc32(await exactly(file, at + 4, 30)));
+    } else if (type === "fcTL" && seenTypes.has("acTL")) {
+      if (length !== 26) throw new NotCleanableError("a frame of another length");
+      await requireNextNumber(at + 8);
+      await requireChecksum(file, end, crc32(await readExactly(file, at + 4, 30)));
       out.keep(at, end);
-      const size = await exactly(file, at + 12, 8);
-      if (seen.has("IDAT")) {
+      const size = await readExactly(file, at + 12, 8);
+      if (seenTypes.has("IDAT")) {
         await frame?.end();
         frame = beginFrame({ ...header, width: size.readUInt32BE(0), height: size.readUInt32BE(4) });
       }
-    } else if (type === "eXIf" && !seen.has("eXIf")) {
-      const orientation = orientationIn(await exactly(file, at + 8, Math.min(length, MAX_EXIF_BYTES)));
-      if (orientation !== 1) out.add(pngChunk("eXIf", orientationOnly(orientation)));
-    } else if (isFirst && lengths[type]?.(length, header)) out.add(pngChunk(type, await exactly(file, at + 8, length)));
-    seen.add(type);
+    } else if (type === "eXIf" && !seenTypes.has("eXIf")) {
+      const orientation = parseOrientation(await readExactly(file, at + 8, Math.min(length, MAX_EXIF_BYTES)));
+      if (orientation !== 1) out.add(writePngChunk("eXIf", writeOrientationExif(orientation)));
+    } else if (isFirst && lengthChecks[type]?.(length, header)) out.add(writePngChunk(type, await readExactly(file, at + 8, length)));
+    seenTypes.add(type);
     at = end;
   }
 }
 
 /** `end` is the end of the chunk. A wrong checksum could hide four bytes. */
 async function requireChecksum(file: MediaReader, end: number, sum: number): Promise<void> {
-  if ((await exactly(file, end - 4, 4)).readUInt32BE() !== sum) throw new NotCleanable("a wrong checksum");
+  if ((await readExactly(file, end - 4, 4)).readUInt32BE() !== sum) throw new NotCleanableError("a wrong checksum");
 }
 
 async function readHeader(file: MediaReader): Promise<Header> {
-  const head = await exactly(file, 8, 25);
+  const head = await readExactly(file, 8, 25);
   const [depth = 0, color = 0, , , interlace] = head.subarray(16, 21);
   const channels = [1, 0, 3, 1, 2, 0, 4][color] ?? 0;
-  if (head.toString("latin1", 4, 8) !== "IHDR" || head.readUInt32BE(0) !== 13 || channels === 0) throw new NotCleanable("another header");
+  if (head.toString("latin1", 4, 8) !== "IHDR" || head.readUInt32BE(0) !== 13 || channels === 0)
+    throw new NotCleanableError("another header");
   await requireChecksum(file, 33, crc32(head.subarray(4, 21)));
   const [width, height] = [head.readUInt32BE(8), head.readUInt32BE(12)];
   return { width, height, bitsPerPixel: channels * depth, isInterlaced: interlace === 1, depth, color };
@@ -103,7 +104,7 @@ const PASSES = [
   [0, 1, 1, 2],
 ] as const;
 
-function pixelBytes({ width, height, bitsPerPixel, isInterlaced }: Header): number {
+function countPixelBytes({ width, height, bitsPerPixel, isInterlaced }: Header): number {
   const passes = isInterlaced ? PASSES : [[0, 0, 1, 1] as const];
   return passes.reduce((sum, [left, top, stepX, stepY]) => {
     const [columns, rows] = [Math.ceil((width - left) / stepX), Math.ceil((height - top) / stepY)];
@@ -111,31 +112,31 @@ function pixelBytes({ width, height, bitsPerPixel, isInterlaced }: Header): numb
   }, 0);
 }
 
-type PixelStream = ReturnType<typeof pixelStream>;
+type PixelStream = ReturnType<typeof createPixelStream>;
 
-/** Reads the compressed pixels of one frame. `expected`: their uncompressed size in bytes. */
-function pixelStream(expected: number) {
-  const STRETCH = 256 * 1024;
+/** Checks the compressed pixels of one frame. `expected` is their uncompressed size in bytes. */
+function createPixelStream(expected: number) {
+  const CHUNK_BYTES = 256 * 1024;
   const stream = createInflate();
-  let [written, made] = [0, 0];
+  let [writtenBytes, inflatedBytes] = [0, 0];
   let problem: Error | undefined;
   stream.on("error", (error) => (problem = error));
   stream.on("data", (bytes: Buffer) => {
-    made += bytes.length;
-    if (made > expected) stream.destroy(new Error("more pixels than the picture has"));
+    inflatedBytes += bytes.length;
+    if (inflatedBytes > expected) stream.destroy(new Error("more pixels than the picture has"));
   });
   const check = () => {
-    if (problem) throw new NotCleanable("the pixels are broken");
+    if (problem) throw new NotCleanableError("the pixels are broken");
   };
   return {
     async write(file: MediaReader, { type, at, length }: Chunk): Promise<void> {
       const isNumbered = type === "fdAT";
       const end = at + 8 + length;
       // Animation chunks have a sequence number between their name and their pixels.
-      let sum = crc32(await exactly(file, isNumbered ? at : at + 4, isNumbered ? 8 : 4));
-      for (let from = at + 8; from < end; from += STRETCH) {
-        const bytes = await exactly(file, from, Math.min(STRETCH, end - from));
-        written += bytes.length;
+      let sum = crc32(await readExactly(file, isNumbered ? at : at + 4, isNumbered ? 8 : 4));
+      for (let from = at + 8; from < end; from += CHUNK_BYTES) {
+        const bytes = await readExactly(file, from, Math.min(CHUNK_BYTES, end - from));
+        writtenBytes += bytes.length;
         sum = crc32(bytes, sum);
         check();
         await new Promise<void>((resolve) => stream.write(bytes, () => resolve()));
@@ -148,12 +149,12 @@ function pixelStream(expected: number) {
       stream.end();
       await closed;
       check();
-      if (made !== expected || stream.bytesWritten !== written) throw new NotCleanable("bytes that are no pixels");
+      if (inflatedBytes !== expected || stream.bytesWritten !== writtenBytes) throw new NotCleanableError("bytes that are no pixels");
     },
   };
 }
 
-function pngChunk(type: string, content: Buffer): Buffer {
+function writePngChunk(type: string, content: Buffer): Buffer {
   const typed = Buffer.concat([Buffer.from(type, "latin1"), content]);
   const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
   length.writeUInt32BE(content.length);

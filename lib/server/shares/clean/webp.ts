@@ -1,8 +1,8 @@
 // Removes everything but pixels, animation and orientation from WebP. Chunks around the pixels are rewritten with their defined length.
 
 import "server-only";
-import { orientationIn } from "@/lib/shared/picture-size";
-import { exactly, MAX_EXIF_BYTES, type MediaReader, NotCleanable, orientationOnly, type Pieces } from "./pieces";
+import { parseOrientation } from "@/lib/shared/picture-size";
+import { MAX_EXIF_BYTES, type MediaReader, NotCleanableError, type Pieces, readExactly, writeOrientationExif } from "./pieces";
 
 const ALPHA = 0x10;
 const EXIF = 0x08;
@@ -13,90 +13,90 @@ type Chunk = { type: string; at: number; length: number };
 type OutputChunk = { type: string; content: (Buffer | { from: number; to: number })[] };
 
 export async function cleanWebp(file: MediaReader, out: Pieces): Promise<void> {
-  const end = Math.min(file.size, 8 + (await exactly(file, 4, 4)).readUInt32LE());
+  const end = Math.min(file.size, 8 + (await readExactly(file, 4, 4)).readUInt32LE());
   const chunks = await readChunks(file, 12, end);
   const extended = chunks.find(({ type }) => type === "VP8X");
   const outputChunks: OutputChunk[] = [];
-  if (!extended) outputChunks.push(...pixelsOf(chunks).slice(-1));
+  if (!extended) outputChunks.push(...findPixelChunks(chunks).slice(-1));
   else {
-    if (extended.length !== 10) throw new NotCleanable("a head of another length");
-    const content = await exactly(file, extended.at, 10);
-    const exif = await exifOf(file, chunks);
+    if (extended.length !== 10) throw new NotCleanableError("a head of another length");
+    const content = await readExactly(file, extended.at, 10);
+    const exif = await readOrientationExif(file, chunks);
     const isAnimation = ((content[0] ?? 0) & ANIMATION) !== 0;
     const flags = ((content[0] ?? 0) & (ALPHA | ANIMATION)) | (exif ? EXIF : 0);
     outputChunks.push({ type: "VP8X", content: [Buffer.from([flags, 0, 0, 0]), content.subarray(4)] });
-    outputChunks.push(...(isAnimation ? await framesOf(file, chunks) : pixelsOf(chunks)));
+    outputChunks.push(...(isAnimation ? await readFrames(file, chunks) : findPixelChunks(chunks)));
     if (exif) outputChunks.push({ type: "EXIF", content: [exif] });
   }
   const head = Buffer.from("RIFF\0\0\0\0WEBP", "latin1");
   head.writeUInt32LE(
-    outputChunks.reduce((sum, chunk) => sum + sizeOf(chunk), 4),
+    outputChunks.reduce((sum, chunk) => sum + getChunkSize(chunk), 4),
     4,
   );
   out.add(head);
-  for (const chunk of outputChunks) write(out, chunk);
+  for (const chunk of outputChunks) writeChunk(out, chunk);
 }
 
 async function readChunks(file: MediaReader, from: number, end: number): Promise<Chunk[]> {
   const chunks: Chunk[] = [];
   for (let at = from; at + 8 <= end;) {
-    const head = await exactly(file, at, 8);
+    const head = await readExactly(file, at, 8);
     const length = head.readUInt32LE(4);
-    if (at + 8 + length > end) throw new NotCleanable("a chunk is longer than what holds it");
+    if (at + 8 + length > end) throw new NotCleanableError("a chunk is longer than what holds it");
     chunks.push({ type: head.toString("latin1", 0, 4), at: at + 8, length });
     at += 8 + length + (length % 2);
   }
   return chunks;
 }
 
-/** The picture, with the transparency before it. */
-function pixelsOf(chunks: readonly Chunk[]): OutputChunk[] {
+/** The picture, preceded by its alpha channel. */
+function findPixelChunks(chunks: readonly Chunk[]): OutputChunk[] {
   const picture = chunks.find(({ type }) => type === "VP8 " || type === "VP8L");
-  if (!picture) throw new NotCleanable("no picture");
+  if (!picture) throw new NotCleanableError("no picture");
   const alpha = picture.type === "VP8 " ? chunks.find(({ type, at }) => type === "ALPH" && at < picture.at) : undefined;
   return [...(alpha ? [alpha] : []), picture].map(({ type, at, length }) => ({ type, content: [{ from: at, to: at + length }] }));
 }
 
-async function framesOf(file: MediaReader, chunks: readonly Chunk[]): Promise<OutputChunk[]> {
+async function readFrames(file: MediaReader, chunks: readonly Chunk[]): Promise<OutputChunk[]> {
   const animation = chunks.find(({ type }) => type === "ANIM");
-  if (animation?.length !== 6) throw new NotCleanable("an animation of another length");
-  const outputChunks: OutputChunk[] = [{ type: "ANIM", content: [await exactly(file, animation.at, 6)] }];
+  if (animation?.length !== 6) throw new NotCleanableError("an animation of another length");
+  const outputChunks: OutputChunk[] = [{ type: "ANIM", content: [await readExactly(file, animation.at, 6)] }];
   for (const { type, at, length } of chunks) {
     if (type !== "ANMF") continue;
-    const frame: OutputChunk = { type, content: [await exactly(file, at, FRAME_BYTES)] };
-    for (const part of pixelsOf(await readChunks(file, at + FRAME_BYTES, at + length))) frame.content.push(...bytesOf(part));
+    const frame: OutputChunk = { type, content: [await readExactly(file, at, FRAME_BYTES)] };
+    for (const part of findPixelChunks(await readChunks(file, at + FRAME_BYTES, at + length))) frame.content.push(...toChunkBytes(part));
     outputChunks.push(frame);
   }
   return outputChunks;
 }
 
-async function exifOf(file: MediaReader, chunks: readonly Chunk[]): Promise<Buffer | undefined> {
+async function readOrientationExif(file: MediaReader, chunks: readonly Chunk[]): Promise<Buffer | undefined> {
   const chunk = chunks.find(({ type }) => type === "EXIF");
   if (!chunk) return undefined;
-  const exif = await exactly(file, chunk.at, Math.min(chunk.length, MAX_EXIF_BYTES));
-  const orientation = orientationIn(exif.toString("latin1", 0, 6) === "Exif\0\0" ? exif.subarray(6) : exif);
-  return orientation === 1 ? undefined : orientationOnly(orientation);
+  const exif = await readExactly(file, chunk.at, Math.min(chunk.length, MAX_EXIF_BYTES));
+  const orientation = parseOrientation(exif.toString("latin1", 0, 6) === "Exif\0\0" ? exif.subarray(6) : exif);
+  return orientation === 1 ? undefined : writeOrientationExif(orientation);
 }
 
-function lengthOf({ content }: OutputChunk): number {
+function getContentLength({ content }: OutputChunk): number {
   return content.reduce((sum, part) => sum + (Buffer.isBuffer(part) ? part.length : part.to - part.from), 0);
 }
 
-/** With its header, and a padding byte if its length is odd. */
-function sizeOf(chunk: OutputChunk): number {
-  const length = lengthOf(chunk);
+/** Includes the header, and a padding byte if the length is odd. */
+function getChunkSize(chunk: OutputChunk): number {
+  const length = getContentLength(chunk);
   return 8 + length + (length % 2);
 }
 
-function bytesOf(chunk: OutputChunk): OutputChunk["content"] {
-  const length = lengthOf(chunk);
+function toChunkBytes(chunk: OutputChunk): OutputChunk["content"] {
+  const length = getContentLength(chunk);
   const head = Buffer.from(`${chunk.type}\0\0\0\0`, "latin1");
   head.writeUInt32LE(length, 4);
   return [head, ...chunk.content, Buffer.alloc(length % 2)];
 }
 
-function write(out: Pieces, chunk: OutputChunk): void {
-  for (const part of bytesOf(chunk)) {
+function writeChunk(out: Pieces, chunk: OutputChunk): void {
+  for (const part of toChunkBytes(chunk)) {
     if (!Buffer.isBuffer(part)) out.keep(part.from, part.to);
     else if (part.length > 0) out.add(part);
   }

@@ -6,17 +6,17 @@ import { type AppValues } from "@/lib/contract/apps/app";
 import { appBounds } from "@/lib/contract/apps/definition";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Database } from "../database";
-import { dialectOf } from "../dialect";
+import { getDialect } from "../dialect";
 import { type Row } from "../tables";
-import { RUNS_KEPT_MS } from "./app-runs";
+import { RUN_RETENTION_MS } from "./app-runs";
 import { parseStoredJson } from "./apps";
 
 export type StoredPreset = Omit<Row<"appPresets">, "appId" | "inputs"> & { inputs: AppValues };
-/** `bytes`: 0 if not known. */
+/** `bytes` is 0 if unknown. */
 export type StoredAppFile = Pick<Row<"appFiles">, "name" | "ownName" | "bytes" | "pixels">;
 
 export function createAppFileStore(database: Database) {
-  const filesOf = (connectionId: string, memberId: string) =>
+  const selectFiles = (connectionId: string, memberId: string) =>
     database
       .selectFrom("appFiles")
       .innerJoin("apps", "apps.id", "appFiles.appId")
@@ -49,7 +49,7 @@ export function createAppFileStore(database: Database) {
     },
 
     async addPreset(appId: string, preset: Omit<StoredPreset, "id">): Promise<string | undefined> {
-      return dialectOf(database).runExclusive(database, `presets ${appId} ${preset.memberId}`, async (trx) => {
+      return getDialect(database).runExclusive(database, `presets ${appId} ${preset.memberId}`, async (trx) => {
         const { count } = await trx
           .selectFrom("appPresets")
           .select(({ fn }) => fn.countAll<number>().as("count"))
@@ -60,29 +60,29 @@ export function createAppFileStore(database: Database) {
         const id = randomUUID();
         await trx
           .insertInto("appPresets")
-          .values({ id, appId, memberId: preset.memberId, ...columnsOf(preset) })
+          .values({ id, appId, memberId: preset.memberId, ...toColumns(preset) })
           .execute();
         return id;
       });
     },
 
     async changePreset(id: string, preset: Omit<StoredPreset, "id" | "memberId">): Promise<void> {
-      await database.updateTable("appPresets").set(columnsOf(preset)).where("id", "=", id).execute();
+      await database.updateTable("appPresets").set(toColumns(preset)).where("id", "=", id).execute();
     },
 
     async removePreset(id: string): Promise<void> {
       await database.deleteFrom("appPresets").where("id", "=", id).execute();
     },
 
-    /** Also deletes files that no run names any more. */
+    /** Also deletes files that no run uses any more. */
     async addFile(appId: string, memberId: string, { name, ownName, bytes, pixels }: StoredAppFile, now: number): Promise<void> {
       await database
         .deleteFrom("appFiles")
         .where("appId", "=", appId)
         .where("memberId", "=", memberId)
-        // Files from before this time was stored may still be named by a run.
+        // Files stored before this column existed may still belong to a run.
         .where("givenAt", ">", 0)
-        .where("givenAt", "<", now - RUNS_KEPT_MS)
+        .where("givenAt", "<", now - RUN_RETENTION_MS)
         .execute();
       const columns = { ownName, bytes, pixels: pixels ?? null, givenAt: now };
       await database
@@ -100,15 +100,15 @@ export function createAppFileStore(database: Database) {
 
     /** The file may have been uploaded to any app of the connection. */
     async file(connectionId: string, memberId: string, name: string): Promise<StoredAppFile | undefined> {
-      return filesOf(connectionId, memberId).where("name", "=", name).orderBy("bytes", "desc").limit(1).executeTakeFirst();
+      return selectFiles(connectionId, memberId).where("name", "=", name).orderBy("bytes", "desc").limit(1).executeTakeFirst();
     },
 
     async files(connectionId: string, memberId: string, limit: number): Promise<StoredAppFile[]> {
-      return filesOf(connectionId, memberId).orderBy("givenAt", "desc").orderBy("name").limit(limit).execute();
+      return selectFiles(connectionId, memberId).orderBy("givenAt", "desc").orderBy("name").limit(limit).execute();
     },
   };
 }
 
-function columnsOf({ name, inputs, isTeam }: Pick<StoredPreset, "name" | "inputs" | "isTeam">) {
+function toColumns({ name, inputs, isTeam }: Pick<StoredPreset, "name" | "inputs" | "isTeam">) {
   return { name, inputs: writeExactJson(inputs), isTeam };
 }

@@ -1,4 +1,4 @@
-// Runs of apps, stored before anything is sent: one run per member, app and key. Limits hold across restarts and processes.
+// Runs of apps, stored before anything is sent: one run per member, app and key. Limits apply across restarts and processes.
 
 import "server-only";
 import { type Kysely, sql } from "kysely";
@@ -6,20 +6,20 @@ import { type AppRunError, type AppRunState, type AppValues } from "@/lib/contra
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type OutputView } from "@/lib/contract/views/outputs-view";
 import { type Database, hasEffect } from "../database";
-import { dialectOf } from "../dialect";
+import { getDialect } from "../dialect";
 import { type Row, type Tables } from "../tables";
 import { parseStoredJson } from "./apps";
 
-const RUNS_READ = 20;
-/** Runs in these states were never sent: they don't count towards limits, and their key may be reused. */
-const notSent = ["unsent", "refused"] as const satisfies readonly AppRunState[];
-export const isNotSent = ({ state }: { state: AppRunState }): boolean => notSent.some((value) => value === state);
-export const RUNS_KEPT_MS = 90 * 24 * 60 * 60_000;
+const RUN_PAGE_SIZE = 20;
+/** Runs in these states were never sent. They don't count towards limits, and their key may be reused. */
+const unsentStates = ["unsent", "refused"] as const satisfies readonly AppRunState[];
+export const isNotSent = ({ state }: { state: AppRunState }): boolean => unsentStates.some((value) => value === state);
+export const RUN_RETENTION_MS = 90 * 24 * 60 * 60_000;
 /** Long enough for clients that still poll a rejected run. */
-const REFUSED_KEPT_MS = 60 * 60_000;
-export const movingStates = ["sending", "pending", "in_progress"] as const satisfies readonly AppRunState[];
+const REFUSED_RUN_RETENTION_MS = 60 * 60_000;
+export const activeRunStates = ["sending", "pending", "in_progress"] as const satisfies readonly AppRunState[];
 
-/** `number`: the result's number in addresses, given when it arrived. */
+/** `number` identifies the result in URLs. Assigned when it arrives. */
 export type StoredResult = Pick<OutputView, "kind" | "name" | "file" | "text"> & { label: string; number?: number };
 export type StoredRun = Omit<Row<"appRuns">, "runKey" | "inputs" | "error" | "errorFacts" | "results"> & {
   inputs: AppValues;
@@ -33,21 +33,21 @@ type Limits = { runsPerDay: number | undefined; atOnce: number | undefined; dayB
 type Change = Partial<Pick<StoredRun, "inputs" | "jobId" | "state" | "endedAt" | "error" | "results">>;
 
 export function createAppRunStore(database: Database) {
-  const ofMember = (appId: string, memberId: string) =>
+  const selectMemberRuns = (appId: string, memberId: string) =>
     database.selectFrom("appRuns").selectAll().where("appId", "=", appId).where("memberId", "=", memberId);
-  const isWithin = ({ id, appId, memberId }: Pick<NewRun, "id" | "appId" | "memberId">, { runsPerDay, atOnce, dayBegan }: Limits) => {
+  const isWithinLimits = ({ id, appId, memberId }: Pick<NewRun, "id" | "appId" | "memberId">, { runsPerDay, atOnce, dayBegan }: Limits) => {
     const builder = sql`(SELECT count(*) FROM app_runs WHERE app_id = ${appId} AND member_id = ${memberId} AND id <> ${id}`;
-    return sql`(${runsPerDay ?? -1} < 0 OR ${builder} AND created_at >= ${dayBegan} AND state NOT IN (${sql.join(notSent)})) < ${runsPerDay ?? 0})
-          AND (${atOnce ?? -1} < 0 OR ${builder} AND state IN (${sql.join(movingStates)})) < ${atOnce ?? 0})`;
+    return sql`(${runsPerDay ?? -1} < 0 OR ${builder} AND created_at >= ${dayBegan} AND state NOT IN (${sql.join(unsentStates)})) < ${runsPerDay ?? 0})
+          AND (${atOnce ?? -1} < 0 OR ${builder} AND state IN (${sql.join(activeRunStates)})) < ${atOnce ?? 0})`;
   };
 
-  const alone = (
+  const runAlone = (
     { appId, memberId }: Pick<NewRun, "appId" | "memberId">,
     work: (trx: Kysely<Tables>) => Promise<{ numAffectedRows?: bigint }>,
-  ) => dialectOf(database).runExclusive(database, `runs ${appId} ${memberId}`, async (trx) => (await work(trx)).numAffectedRows === 1n);
+  ) => getDialect(database).runExclusive(database, `runs ${appId} ${memberId}`, async (trx) => (await work(trx)).numAffectedRows === 1n);
 
   return {
-    /** False if the run is already under way, or a limit is reached. */
+    /** False if the run has already started, or a limit is reached. */
     async begin(run: NewRun, limits: Limits): Promise<boolean> {
       const { id, appId, memberId } = run;
       await database
@@ -56,36 +56,38 @@ export function createAppRunStore(database: Database) {
         .where("memberId", "=", memberId)
         .where((where) =>
           where.or([
-            where("createdAt", "<", run.createdAt - RUNS_KEPT_MS),
-            where.and([where("createdAt", "<", run.createdAt - REFUSED_KEPT_MS), where("state", "=", "refused")]),
+            where("createdAt", "<", run.createdAt - RUN_RETENTION_MS),
+            where.and([where("createdAt", "<", run.createdAt - REFUSED_RUN_RETENTION_MS), where("state", "=", "refused")]),
           ]),
         )
         .execute();
-      return alone(run, async (trx) => {
+      return runAlone(run, async (trx) => {
         // A run that was never sent is restarted with the current time.
-        await sql`DELETE FROM app_runs WHERE id = ${id} AND state IN (${sql.join(notSent)}) AND ${isWithin(run, limits)}`.execute(trx);
+        await sql`DELETE FROM app_runs WHERE id = ${id} AND state IN (${sql.join(unsentStates)}) AND ${isWithinLimits(run, limits)}`.execute(
+          trx,
+        );
         return sql`
           INSERT INTO app_runs (id, app_id, member_id, version, run_key, content_hash, inputs, state, created_at)
           SELECT ${id}, ${appId}, ${memberId}, ${run.version}, ${run.key ?? null}, ${run.contentHash}, ${writeExactJson(run.inputs)},
             'sending', ${run.createdAt}
-          WHERE ${isWithin(run, limits)}
+          WHERE ${isWithinLimits(run, limits)}
           ON CONFLICT DO NOTHING`.execute(trx);
       });
     },
 
     async findByKey(appId: string, memberId: string, key: string): Promise<StoredRun | undefined> {
-      const row = await ofMember(appId, memberId).where("runKey", "=", key).executeTakeFirst();
+      const row = await selectMemberRuns(appId, memberId).where("runKey", "=", key).executeTakeFirst();
       return row && toRun(row);
     },
 
     async find(appId: string, memberId: string, id: string): Promise<StoredRun | undefined> {
-      const row = await ofMember(appId, memberId).where("id", "=", id).executeTakeFirst();
+      const row = await selectMemberRuns(appId, memberId).where("id", "=", id).executeTakeFirst();
       return row && toRun(row);
     },
 
     /** Newest first, without rejected runs, which never started. */
     async list(appId: string, memberId: string, { limit, before }: { limit: number; before?: [number, string] }): Promise<StoredRun[]> {
-      const query = ofMember(appId, memberId).where("state", "<>", "refused");
+      const query = selectMemberRuns(appId, memberId).where("state", "<>", "refused");
       const page = before ? query.where(({ eb, refTuple, tuple }) => eb(refTuple("createdAt", "id"), "<", tuple(...before))) : query;
       const rows = await page.orderBy("createdAt", "desc").orderBy("id", "desc").limit(limit).execute();
       return rows.map(toRun);
@@ -106,12 +108,12 @@ export function createAppRunStore(database: Database) {
         .where(sql<boolean>`results LIKE ${pattern} ESCAPE '\\'`)
         .orderBy("createdAt", "desc")
         .orderBy("appRuns.id", "desc")
-        .limit(RUNS_READ);
+        .limit(RUN_PAGE_SIZE);
       let rows = await newest.execute();
       for (;;) {
         for (const { results } of rows) yield* parseStoredJson<StoredResult[]>(results ?? "[]");
         const last = rows.at(-1);
-        if (!last || rows.length < RUNS_READ) return;
+        if (!last || rows.length < RUN_PAGE_SIZE) return;
         rows = await newest
           .where(({ eb, refTuple, tuple }) => eb(refTuple("createdAt", "appRuns.id"), "<", tuple(last.createdAt, last.id)))
           .execute();
@@ -119,29 +121,29 @@ export function createAppRunStore(database: Database) {
     },
 
     async moving(appId: string, memberId: string): Promise<StoredRun[]> {
-      const rows = await ofMember(appId, memberId).where("state", "in", movingStates).orderBy("createdAt").limit(1000).execute();
+      const rows = await selectMemberRuns(appId, memberId).where("state", "in", activeRunStates).orderBy("createdAt").limit(1000).execute();
       return rows.map(toRun);
     },
 
-    /** `seen`: nothing is written if the run has changed since. */
-    async set(id: string, set: Change, seen?: Pick<StoredRun, "state" | "createdAt" | "jobId">): Promise<boolean> {
+    /** With `seen`, nothing is written if the run has changed since. */
+    async set(id: string, changes: Change, seenRun?: Pick<StoredRun, "state" | "createdAt" | "jobId">): Promise<boolean> {
       const query = database
         .updateTable("appRuns")
         .set({
-          ...set,
-          inputs: set.inputs && writeExactJson(set.inputs),
-          error: set.error?.message,
-          errorFacts: set.error && writeExactJson({ ...set.error, message: undefined }),
-          results: set.results && writeExactJson(set.results),
+          ...changes,
+          inputs: changes.inputs && writeExactJson(changes.inputs),
+          error: changes.error?.message,
+          errorFacts: changes.error && writeExactJson({ ...changes.error, message: undefined }),
+          results: changes.results && writeExactJson(changes.results),
         })
         .where("id", "=", id);
-      const asSeen =
-        seen &&
+      const unchangedQuery =
+        seenRun &&
         query
-          .where("state", "=", seen.state)
-          .where("createdAt", "=", seen.createdAt)
-          .where((where) => (seen.jobId === undefined ? where("jobId", "is", null) : where("jobId", "=", seen.jobId)));
-      return hasEffect(asSeen ?? query);
+          .where("state", "=", seenRun.state)
+          .where("createdAt", "=", seenRun.createdAt)
+          .where((where) => (seenRun.jobId === undefined ? where("jobId", "is", null) : where("jobId", "=", seenRun.jobId)));
+      return hasEffect(unchangedQuery ?? query);
     },
   };
 }

@@ -1,4 +1,4 @@
-// Apps and their versions. Every read finds only what the member may see; a version never changes.
+// Apps and their versions. Every read finds only what the member may see. A version never changes.
 
 import "server-only";
 import { randomUUID } from "node:crypto";
@@ -9,7 +9,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type Role } from "@/lib/contract/people/roles";
 import { type Database, hasEffect } from "../database";
-import { dialectOf } from "../dialect";
+import { getDialect } from "../dialect";
 import { type Row, type Tables } from "../tables";
 
 const MAX_VERSIONS = 100;
@@ -36,22 +36,22 @@ type Change = {
 };
 
 export function createAppStore(database: Database) {
-  const { runExclusive, contains } = dialectOf(database);
-  const cards = (asker: AppViewer) =>
+  const { runExclusive, contains } = getDialect(database);
+  const selectCards = (viewer: AppViewer) =>
     database
       .selectFrom("apps")
       .leftJoin("members", "members.id", "apps.makerId")
       .leftJoin("appFavourites", (join) =>
-        join.onRef("appFavourites.appId", "=", "apps.id").on("appFavourites.memberId", "=", asker.memberId),
+        join.onRef("appFavourites.appId", "=", "apps.id").on("appFavourites.memberId", "=", viewer.memberId),
       )
       .select([
         ...(["apps.id", "connectionId", "makerId", "title", "text", "tags", "cover", "access", "version", "updatedAt"] as const),
         "members.name as makerName",
         "appFavourites.memberId as favouredBy",
       ])
-      .where((where) => mayBeSeen(where, asker));
+      .where((where) => isVisibleTo(where, viewer));
 
-  async function putVersion(
+  async function insertVersion(
     trx: Database,
     id: string,
     version: Omit<AppVersionView, "changes"> & Required<Pick<Change, "definition" | "changes">>,
@@ -75,7 +75,7 @@ export function createAppStore(database: Database) {
       .execute();
   }
 
-  async function putMembers(trx: Database, id: string, access: AppAccess) {
+  async function replaceMembers(trx: Database, id: string, access: AppAccess) {
     await trx.deleteFrom("appMembers").where("appId", "=", id).execute();
     if (access.kind !== "members" || access.members.length === 0) return;
     // Members who were removed meanwhile are left out.
@@ -109,26 +109,26 @@ export function createAppStore(database: Database) {
             id,
             connectionId: app.connectionId,
             makerId: app.memberId,
-            ...cardFields(definition),
+            ...toCardColumns(definition),
             access: access.kind,
-            roles: rolesOf(access),
+            roles: toRolesColumn(access),
             limits: writeExactJson(limits),
             version: 1,
             updatedAt: now,
           })
           .execute();
-        await putMembers(trx, id, access);
-        await putVersion(trx, id, { number: 1, at: now, by: app.by, definition, changes: [{ what: "created" }] });
+        await replaceMembers(trx, id, access);
+        await insertVersion(trx, id, { number: 1, at: now, by: app.by, definition, changes: [{ what: "created" }] });
         return id;
       });
     },
 
-    /** Sorted by title. `next`: the place after which the next page begins. */
-    async list(asker: AppViewer, connectionId: string, filter: AppFilter): Promise<{ apps: StoredCard[]; next?: string }> {
-      let query = cards(asker).where("connectionId", "=", connectionId);
+    /** Sorted by title. `next` is the cursor of the next page. */
+    async list(viewer: AppViewer, connectionId: string, filter: AppFilter): Promise<{ apps: StoredCard[]; next?: string }> {
+      let query = selectCards(viewer).where("connectionId", "=", connectionId);
       for (const word of filter.words) query = query.where(contains(sql.ref("words"), word));
       if (filter.tag !== undefined) query = query.where(contains(sql.ref("tags"), writeExactJson(filter.tag)));
-      if (filter.whose === "mine") query = query.where("makerId", "=", asker.memberId);
+      if (filter.whose === "mine") query = query.where("makerId", "=", viewer.memberId);
       if (filter.whose === "team") query = query.where("access", "!=", "me");
       if (filter.whose === "favourites") query = query.where("appFavourites.memberId", "is not", null);
       const [afterTitle, afterId] = readCursor(filter.after);
@@ -144,13 +144,13 @@ export function createAppStore(database: Database) {
       return { apps: appCards, ...(last && { next: writeExactJson([last.title, last.id]) }) };
     },
 
-    async tags(asker: AppViewer, connectionId: string): Promise<string[]> {
-      const rows = await cards(asker).where("connectionId", "=", connectionId).where("tags", "!=", "[]").limit(MAX_APPS).execute();
+    async tags(viewer: AppViewer, connectionId: string): Promise<string[]> {
+      const rows = await selectCards(viewer).where("connectionId", "=", connectionId).where("tags", "!=", "[]").limit(MAX_APPS).execute();
       return [...new Set(rows.flatMap((row) => toCard(row).tags))].sort().slice(0, 200);
     },
 
-    async find(asker: AppViewer, id: string): Promise<StoredApp | undefined> {
-      const row = await cards(asker).select(["definition", "limits", "roles"]).where("apps.id", "=", id).executeTakeFirst();
+    async find(viewer: AppViewer, id: string): Promise<StoredApp | undefined> {
+      const row = await selectCards(viewer).select(["definition", "limits", "roles"]).where("apps.id", "=", id).executeTakeFirst();
       if (!row) return undefined;
       const members = await database.selectFrom("appMembers").select("memberId").where("appId", "=", id).execute();
       const { definition, limits, roles, ...card } = row;
@@ -163,7 +163,7 @@ export function createAppStore(database: Database) {
       };
     },
 
-    /** Returns the current version number; undefined if the app is no longer at `fromVersion`. */
+    /** Returns the new version number, or undefined if the app is no longer at `fromVersion`. */
     async change(id: string, change: Change): Promise<number | undefined> {
       const { fromVersion, definition, access, limits, now } = change;
       const number = fromVersion + (definition ? 1 : 0);
@@ -173,18 +173,18 @@ export function createAppStore(database: Database) {
           .set({
             version: number,
             updatedAt: now,
-            ...(definition && cardFields(definition)),
-            ...(access && { access: access.kind, roles: rolesOf(access) }),
+            ...(definition && toCardColumns(definition)),
+            ...(access && { access: access.kind, roles: toRolesColumn(access) }),
             ...(limits && { limits: writeExactJson(limits) }),
           })
           .where("id", "=", id)
           .where("version", "=", fromVersion)
           .executeTakeFirst();
         if (Number(updateResult.numUpdatedRows) === 0) return undefined;
-        if (access) await putMembers(trx, id, access);
+        if (access) await replaceMembers(trx, id, access);
         if (definition) {
           const { by, restoredFrom, changes = [] } = change;
-          await putVersion(trx, id, { number, at: now, by, definition, changes, ...(restoredFrom !== undefined && { restoredFrom }) });
+          await insertVersion(trx, id, { number, at: now, by, definition, changes, ...(restoredFrom !== undefined && { restoredFrom }) });
         }
         return number;
       });
@@ -216,8 +216,8 @@ export function createAppStore(database: Database) {
   };
 }
 
-/** Visible to its maker, to the team or the chosen members, and to admins, except private apps whose maker still exists. */
-function mayBeSeen(where: ExpressionBuilder<Tables, "apps">, { memberId, role, isAdmin }: AppViewer): Expression<SqlBool> {
+/** Visible to its author, to the team or the chosen members, and to admins, except private apps whose author still exists. */
+function isVisibleTo(where: ExpressionBuilder<Tables, "apps">, { memberId, role, isAdmin }: AppViewer): Expression<SqlBool> {
   return where.or([
     where("apps.makerId", "=", memberId),
     where("apps.access", "=", "team"),
@@ -247,7 +247,7 @@ function readCursor(after: string | undefined): string[] {
   }
 }
 
-/** JSON that this store wrote, from values parsed with the contract's schemas. */
+/** Parses JSON that this store wrote from validated values. */
 export function parseStoredJson<T>(json: string): T {
   return parseExactJson(json) as T;
 }
@@ -261,11 +261,11 @@ function toCard({ makerId, makerName, favouredBy, tags, ...card }: CardRow): Sto
   return { ...card, maker, tags: parseStoredJson<string[]>(tags), isFavourite: favouredBy !== undefined };
 }
 
-function rolesOf(access: AppAccess): string {
+function toRolesColumn(access: AppAccess): string {
   return writeExactJson(access.kind === "members" ? access.roles : []);
 }
 
-function cardFields(definition: AppDefinition) {
+function toCardColumns(definition: AppDefinition) {
   const { title, text, tags, cover } = definition;
   const words = [title, text, ...tags].join("\n").toLowerCase();
   return { title, text, tags: writeExactJson(tags), cover: cover ?? null, words, definition: writeExactJson(definition) };

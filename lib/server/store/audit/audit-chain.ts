@@ -11,7 +11,7 @@ type HashedRow = Omit<Row<"audit">, "hash">;
 export type ChainState = { rows: number; last: string } | { brokenAt: number };
 
 const CHAIN_START = "";
-const PAGE = 1000;
+const PAGE_SIZE = 1000;
 
 export function hashRow(previousHash: string, row: HashedRow): string {
   const { id, at, requestId, memberId, memberName, action, connectionId, target, status, code, outcome, actId, via, memberEmail } = row;
@@ -37,26 +37,26 @@ export function hashRow(previousHash: string, row: HashedRow): string {
 }
 
 export async function verifyChain(database: Kysely<Tables>): Promise<ChainState> {
-  // Read first: rows added while reading must not look like a cut-off end.
+  // Read first, so that rows added meanwhile don't look like a truncated end.
   const end = await database.selectFrom("auditEnd").select("id").executeTakeFirst();
-  let before = CHAIN_START;
+  let previousHash = CHAIN_START;
   let rows = 0;
   let lastId = 0;
-  for await (const row of rowsOf(database)) {
-    if (hashRow(before, row) !== row.hash) return { brokenAt: row.id };
-    before = row.hash;
+  for await (const row of readRows(database)) {
+    if (hashRow(previousHash, row) !== row.hash) return { brokenAt: row.id };
+    previousHash = row.hash;
     rows += 1;
     lastId = row.id;
   }
-  return Number(end?.id ?? 0) > lastId ? { brokenAt: lastId + 1 } : { rows, last: before };
+  return Number(end?.id ?? 0) > lastId ? { brokenAt: lastId + 1 } : { rows, last: previousHash };
 }
 
-async function* rowsOf(database: Kysely<Tables>): AsyncGenerator<Row<"audit">, void> {
-  let after = 0;
+async function* readRows(database: Kysely<Tables>): AsyncGenerator<Row<"audit">, void> {
+  let lastId = 0;
   for (;;) {
-    const page = await database.selectFrom("audit").selectAll().where("id", ">", after).orderBy("id").limit(PAGE).execute();
+    const page = await database.selectFrom("audit").selectAll().where("id", ">", lastId).orderBy("id").limit(PAGE_SIZE).execute();
     yield* page;
-    after = Number(page.at(-1)?.id ?? after);
-    if (page.length < PAGE) return;
+    lastId = Number(page.at(-1)?.id ?? lastId);
+    if (page.length < PAGE_SIZE) return;
   }
 }

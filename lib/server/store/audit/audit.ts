@@ -4,37 +4,37 @@ import "server-only";
 import { randomUUID } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { sql } from "kysely";
-import { familyOf } from "@/lib/contract/audit/audit-items";
+import { findFamily } from "@/lib/contract/audit/audit-items";
 import { toPlainLine } from "@/lib/contract/plain-line";
-import { codeOf, isFullDisk, isStoreAway } from "@/lib/shared/error-codes";
+import { getErrorCode, isFullDisk, isStoreAway } from "@/lib/shared/error-codes";
 import { createLru } from "@/lib/shared/lru";
 import { type Database } from "../database";
 import { selectTexts } from "../dialect";
 import { type Row } from "../tables";
 import { hashRow, verifyChain } from "./audit-chain";
 
-/** Longer than any wait that a service asks for. */
-const PAUSE_MS = 10 * 60_000;
+/** Longer than any wait that a service requests. */
+const MAX_PAUSE_MS = 10 * 60_000;
 const MAX_ENTRIES = 1_000;
 
-function createActIds() {
-  const open = createLru<string, { id: string; entries: number; at: number }>({ max: 10_000 });
+function createActIdAssigner() {
+  const openGroups = createLru<string, { id: string; entries: number; at: number }>({ max: 10_000 });
   return ({ act, action, memberId, via, connectionId, at }: AuditEntry): string | undefined => {
-    const family = act === undefined ? undefined : familyOf(action);
+    const family = act === undefined ? undefined : findFamily(action);
     if (family === undefined) return undefined;
     const key = [memberId, via, connectionId, family, act].join(" ");
-    const group = open.get(key);
-    const isOpen = group && group.entries < MAX_ENTRIES && at - group.at <= PAUSE_MS;
+    const group = openGroups.get(key);
+    const isOpen = group && group.entries < MAX_ENTRIES && at - group.at <= MAX_PAUSE_MS;
     const { id, entries } = isOpen ? group : { id: randomUUID(), entries: 0 };
-    open.set(key, { id, entries: entries + 1, at });
+    openGroups.set(key, { id, entries: entries + 1, at });
     return id;
   };
 }
 
 export type StoredEntry = Partial<Omit<Row<"audit">, "hash">> & Pick<Row<"audit">, "id" | "at" | "requestId" | "action" | "status">;
-/** `act`: the client's id of the act on many things that the entry belongs to. */
+/** `act` is the client's id of an action on many things that the entry belongs to. */
 type AuditEntry = Omit<StoredEntry, "id" | "actId"> & { act?: string };
-/** `upTo`: the newest entry when reading began. Later entries of an act are ignored: otherwise it would move, and be missed on its page. */
+/** `upTo` is the newest entry when reading began. Later entries of an act are ignored; they would move it to another page. */
 export type AuditSearch = {
   memberId?: string;
   action?: string;
@@ -49,20 +49,20 @@ type ActsPage = { acts: StoredEntry[][]; isOver: boolean };
 type LoggedPerson = { id: string; name: string; email?: string };
 
 const MAX_CHOICES = 500;
-const MAX_AT_ONCE = 100;
+const MAX_BATCH_SIZE = 100;
 /** Few, because an act may have a thousand entries, and a query blocks everything else. */
-const ACTS_AT_ONCE = 5;
+const ACTS_PER_QUERY = 5;
 
-const TOKEN_WAY = "token ";
+const TOKEN_PREFIX = "token ";
 
 export function createAuditStore(database: Database) {
-  const actIdOf = createActIds();
+  const assignActId = createActIdAssigner();
 
   const list = async (search: AuditSearch, limit: number): Promise<StoredEntry[]> => {
     const rows = await database
       .selectFrom("audit")
       .selectAll()
-      .where(matching("audit", search))
+      .where(matchSearch("audit", search))
       .$if(search.before !== undefined, (query) => query.where("id", "<", search.before ?? 0))
       .orderBy("id", "desc")
       .limit(limit)
@@ -70,13 +70,13 @@ export function createAuditStore(database: Database) {
     return rows.map(toEntry);
   };
 
-  /** The newest entries that no newer one of their act replaces, each with the other entries of its act. */
-  const newestActs = async (search: AuditSearch, limit: number): Promise<StoredEntry[][]> => {
-    const newer = sql`SELECT 1 FROM audit AS newer WHERE newer.act_id = audit.act_id AND newer.id > audit.id AND ${matching("newer", search)}`;
+  /** The newest acts, each with all its entries. The search continues before an act's newest entry. */
+  const listNewestActs = async (search: AuditSearch, limit: number): Promise<StoredEntry[][]> => {
+    const newer = sql`SELECT 1 FROM audit AS newer WHERE newer.act_id = audit.act_id AND newer.id > audit.id AND ${matchSearch("newer", search)}`;
     const rows = await database
       .selectFrom("audit")
       .selectAll()
-      .where(matching("audit", search))
+      .where(matchSearch("audit", search))
       .where(sql<boolean>`(act_id IS NULL OR NOT EXISTS (${newer}))`)
       .$if(search.before !== undefined, (query) => query.where("id", "<", search.before ?? 0))
       .orderBy("id", "desc")
@@ -89,7 +89,7 @@ export function createAuditStore(database: Database) {
       .selectFrom("audit")
       .selectAll()
       .where("actId", "in", [...byAct.keys()])
-      .where(matching("audit", search))
+      .where(matchSearch("audit", search))
       .orderBy("id", "desc")
       .execute();
     for (const row of all) {
@@ -99,13 +99,13 @@ export function createAuditStore(database: Database) {
     return acts;
   };
 
-  /** At most this many acts, and none that would exceed the limit of entries; acts are returned whole, and at least one. */
+  /** Returns complete acts up to the limits, but at least one. */
   const listActs = async (search: AuditSearch, limits: { acts: number; entries: number }): Promise<ActsPage> => {
     const acts: StoredEntry[][] = [];
     let entries = 0;
     for (;;) {
-      const actCount = Math.min(ACTS_AT_ONCE, limits.acts - acts.length);
-      const olderActs = await newestActs({ ...search, before: acts.at(-1)?.[0]?.id ?? search.before }, actCount);
+      const actCount = Math.min(ACTS_PER_QUERY, limits.acts - acts.length);
+      const olderActs = await listNewestActs({ ...search, before: acts.at(-1)?.[0]?.id ?? search.before }, actCount);
       for (const entry of olderActs) {
         if (acts.length > 0 && entries + entry.length > limits.entries) return { acts, isOver: false };
         acts.push(entry);
@@ -124,12 +124,12 @@ export function createAuditStore(database: Database) {
         .returningAll()
         .executeTakeFirstOrThrow();
       let { hash } = end;
-      const chained = rows.map((row, index) => {
+      const chainedRows = rows.map((row, index) => {
         const id = end.id - rows.length + 1 + index;
         hash = hashRow(hash, { ...row, id });
         return { ...row, id, hash };
       });
-      await transaction.insertInto("audit").values(chained).execute();
+      await transaction.insertInto("audit").values(chainedRows).execute();
       await transaction.updateTable("auditEnd").set({ hash }).execute();
     });
 
@@ -139,9 +139,10 @@ export function createAuditStore(database: Database) {
     try {
       await write(rows);
     } catch (error) {
-      const isOfAll = rows.length === 1 || isStoreAway(error) || isFullDisk(error) || String(codeOf(error)).startsWith("SQLITE_BUSY");
+      const failsForAll =
+        rows.length === 1 || isStoreAway(error) || isFullDisk(error) || String(getErrorCode(error)).startsWith("SQLITE_BUSY");
       for (const row of rows) {
-        if (isOfAll) failed.set(row, error);
+        if (failsForAll) failed.set(row, error);
         else await write([row]).catch((reason: unknown) => failed.set(row, reason));
       }
     }
@@ -150,18 +151,18 @@ export function createAuditStore(database: Database) {
 
   let batch: { rows: NewRow[]; written: Promise<ReadonlyMap<NewRow, unknown>> } | undefined;
   /** Resolves when all pending commits have ended, successfully or not. */
-  let last: Promise<unknown> = Promise.resolve();
-  /** Batches entries of one turn of the event loop, or of a pending commit, into one commit, as each waits for the disk. */
-  const writeWithOthers = async (row: NewRow): Promise<void> => {
-    if (!batch || batch.rows.length >= MAX_AT_ONCE) {
+  let lastWrite: Promise<unknown> = Promise.resolve();
+  /** Batches entries of one turn of the event loop, or of a pending commit, into one commit, because each waits for the disk. */
+  const writeInBatch = async (row: NewRow): Promise<void> => {
+    if (!batch || batch.rows.length >= MAX_BATCH_SIZE) {
       const rows: NewRow[] = [];
-      const writing = last
+      const writing = lastWrite
         .then(() => nextTurn())
         .then(() => {
           if (batch?.rows === rows) batch = undefined;
           return writeAll(rows);
         });
-      last = writing;
+      lastWrite = writing;
       batch = { rows, written: writing };
     }
     batch.rows.push(row);
@@ -169,9 +170,9 @@ export function createAuditStore(database: Database) {
     if (failed.has(row)) throw failed.get(row);
   };
 
-  /** Members in the log, or some of them, with the name and address of their last entry. */
+  /** Members in the log, or the given ones, with the name and email address of their last entry. */
   async function lastNames(ids?: readonly string[]): Promise<LoggedPerson[]> {
-    const last = database
+    const lastIds = database
       .selectFrom("audit")
       .select(({ fn }) => fn.max("id").as("id"))
       .where("memberId", "is not", null)
@@ -180,7 +181,7 @@ export function createAuditStore(database: Database) {
     const rows = await database
       .selectFrom("audit")
       .select(["memberId", "memberName", "memberEmail"])
-      .where("id", "in", last)
+      .where("id", "in", lastIds)
       .limit(MAX_CHOICES)
       .execute();
     return rows.map((row) => ({
@@ -193,20 +194,20 @@ export function createAuditStore(database: Database) {
   return {
     lastNames,
     add: (entry: AuditEntry): Promise<void> =>
-      writeWithOthers({
+      writeInBatch({
         at: entry.at,
         requestId: entry.requestId,
         memberId: entry.memberId,
-        memberName: plain(entry.memberName),
+        memberName: toLine(entry.memberName),
         action: entry.action,
         connectionId: entry.connectionId,
-        target: plain(entry.target),
+        target: toLine(entry.target),
         status: entry.status,
         code: entry.code,
-        outcome: plain(entry.outcome),
-        actId: actIdOf(entry),
-        via: plain(entry.via),
-        memberEmail: plain(entry.memberEmail),
+        outcome: toLine(entry.outcome),
+        actId: assignActId(entry),
+        via: toLine(entry.via),
+        memberEmail: toLine(entry.memberEmail),
       }),
 
     verify: () => verifyChain(database),
@@ -222,7 +223,7 @@ export function createAuditStore(database: Database) {
     },
     listNewest: (limit: number) => list({}, limit),
 
-    /** The member who first performed the action on each target, by current or last name. Other targets are absent. */
+    /** The member who first performed the action on each target, by current or last name. Targets without one are absent. */
     async findFirstActors(action: string, targets: readonly string[], connectionId: string): Promise<Map<string, Actor>> {
       const rows = await database
         .selectFrom("audit")
@@ -232,12 +233,12 @@ export function createAuditStore(database: Database) {
         .where("audit.action", "=", action)
         .where("audit.connectionId", "=", connectionId)
         .where("audit.status", "<", 300)
-        // `+` keeps SQLite from sorting by the index of an action's entries, for which it would read all of them.
+        // `+` prevents SQLite from sorting by the index of the action's entries, for which it would read all of them.
         .orderBy(sql`+audit.id`, "desc")
         .execute();
       return new Map(
         rows.flatMap(({ target, name, via, memberId }) =>
-          target && name ? [[target, { memberId, name, token: tokenIn(via) }] as const] : [],
+          target && name ? [[target, { memberId, name, token: getTokenName(via) }] as const] : [],
         ),
       );
     },
@@ -259,11 +260,11 @@ export function createAuditStore(database: Database) {
 
 type Actor = { memberId: string | undefined; name: string; token: string | undefined };
 
-export function tokenIn(via: string | undefined): string | undefined {
-  return via?.startsWith(TOKEN_WAY) ? via.slice(TOKEN_WAY.length) : undefined;
+export function getTokenName(via: string | undefined): string | undefined {
+  return via?.startsWith(TOKEN_PREFIX) ? via.slice(TOKEN_PREFIX.length) : undefined;
 }
 
-function matching(table: "audit" | "newer", { memberId, action, connectionId, from, to, upTo }: AuditSearch) {
+function matchSearch(table: "audit" | "newer", { memberId, action, connectionId, from, to, upTo }: AuditSearch) {
   const column = (name: keyof Row<"audit">) => sql.ref(`${table}.${name}`);
   const conditions = [
     sql`1 = 1`,
@@ -277,8 +278,8 @@ function matching(table: "audit" | "newer", { memberId, action, connectionId, fr
   return sql<boolean>`${sql.join(conditions, sql` AND `)}`;
 }
 
-/** One line, so that untrusted text can't imitate another row or name. */
-function plain(text: string | undefined): string | undefined {
+/** Converts to one line, so that untrusted text can't imitate another row or name. */
+function toLine(text: string | undefined): string | undefined {
   return text === undefined ? undefined : toPlainLine(text);
 }
 
@@ -286,10 +287,10 @@ function toEntry({ hash: _, ...row }: Row<"audit">): StoredEntry {
   const { memberName, target, outcome, via, memberEmail } = row;
   return {
     ...row,
-    memberName: plain(memberName),
-    target: plain(target),
-    outcome: plain(outcome),
-    via: plain(via),
-    memberEmail: plain(memberEmail),
+    memberName: toLine(memberName),
+    target: toLine(target),
+    outcome: toLine(outcome),
+    via: toLine(via),
+    memberEmail: toLine(memberEmail),
   };
 }

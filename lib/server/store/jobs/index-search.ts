@@ -5,9 +5,9 @@ import { type RawBuilder, sql } from "kysely";
 import { type JobState } from "@/lib/contract/jobs/job-list";
 import { type JobListItem, type JobsQuery } from "@/lib/contract/schemas/job";
 import { type Database } from "../database";
-import { dialectOf, type Term } from "../dialect";
-import { firstKey, MS_OF_KEY, readItem, workflowKey } from "./index-entry";
-import { fold, markOf, pieceOf } from "./index-words";
+import { getDialect, type Term } from "../dialect";
+import { firstKey, KEY_MS, readItem, workflowKey } from "./index-entry";
+import { createMark, fold, toSearchPiece } from "./index-words";
 import { findConnectionNumber } from "./job-index-store";
 
 export type IndexQuery = Pick<JobsQuery, "status" | "workflow_id" | "output_type" | "sort_by" | "sort_order" | "offset" | "limit"> & {
@@ -17,11 +17,11 @@ export type IndexQuery = Pick<JobsQuery, "status" | "workflow_id" | "output_type
   toMs?: number;
 };
 
-/** If a word occurs in more names than this, only the first ones are considered. */
+/** If a word occurs in more names, only the first ones are considered. */
 const MAX_NAMES = 200;
 const MAX_PEOPLE = 500;
-const MAX_EXCERPT = 200;
-/** If a page has jobs of more workflows, only the first ones get figures. */
+const MAX_EXCERPT_LENGTH = 200;
+/** If a page has jobs of more workflows, only the first ones get expected durations. */
 const MAX_RUN_KEYS = 100;
 /** Enough for a few runners. */
 const MAX_RUNS_PER_KEY = 60;
@@ -32,28 +32,28 @@ type LaterRun = { jobId: string; runKey?: string; workflowId?: string };
 export type EarlierRun = { runner?: string; runMs: number };
 
 export function createIndexSearch(database: Database) {
-  const { selectMatchingKeys, textRows } = dialectOf(database);
+  const { selectMatchingKeys, textRows } = getDialect(database);
 
-  /** A word in a job's texts, or in the current name of its workflow or its member. */
-  function wordTerm(word: string, named: NameLists): Term {
+  /** Matches a word in a job's texts, or in the current name of its workflow or member. */
+  function wordTerm(word: string, nameLists: NameLists): Term {
     const matching = (names: NameLists["workflows"]) => names.filter(({ name }) => name.includes(word)).slice(0, MAX_NAMES);
     const marks = [
-      ...matching(named.workflows).map(({ id }) => markOf("workflow", id)),
-      ...matching(named.members).map(({ id }) => markOf("member", id)),
+      ...matching(nameLists.workflows).map(({ id }) => createMark("workflow", id)),
+      ...matching(nameLists.members).map(({ id }) => createMark("member", id)),
     ];
-    return [word, ...marks].map(pieceOf);
+    return [word, ...marks].map(toSearchPiece);
   }
 
-  async function namesFor(connectionId: string): Promise<NameLists> {
+  async function listNames(connectionId: string): Promise<NameLists> {
     const [workflows, members] = await Promise.all([
       database.selectFrom("workflowNames").select(["workflowId as id", "name"]).where("connectionId", "=", connectionId).execute(),
       people(connectionId),
     ]);
-    const folded = (names: NameLists["workflows"]) => names.map(({ id, name }) => ({ id, name: fold(name) }));
-    return { workflows: folded(workflows), members: folded(members) };
+    const foldNames = (names: NameLists["workflows"]) => names.map(({ id, name }) => ({ id, name: fold(name) }));
+    return { workflows: foldNames(workflows), members: foldNames(members) };
   }
 
-  /** Jumps from one id to the next in the index: a connection has many jobs and few people. */
+  /** Jumps from one id to the next in the index, because a connection has many jobs and few people. */
   async function people(connectionId: string): Promise<{ id: string; name: string }[]> {
     const { rows } = await sql<{ id: string; name?: string }>`
       WITH RECURSIVE of (number, id) AS (
@@ -71,18 +71,18 @@ export function createIndexSearch(database: Database) {
   }
 
   return {
-    /** The beginnings of these jobs' input texts. Jobs without any are absent. */
+    /** The beginnings of these jobs' input texts. Jobs without input texts are absent. */
     async excerpts(connectionId: string, jobIds: readonly string[]): Promise<Map<string, string>> {
       if (jobIds.length === 0) return new Map();
       const { rows } = await sql<{ jobId: string; text: string }>`
-        SELECT job_id, substr(inputs, 1, ${sql.lit(MAX_EXCERPT)}) AS text FROM ledger_jobs JOIN ledger_connections USING (number)
+        SELECT job_id, substr(inputs, 1, ${sql.lit(MAX_EXCERPT_LENGTH)}) AS text FROM ledger_jobs JOIN ledger_connections USING (number)
         WHERE connection_id = ${connectionId} AND inputs <> '' AND job_id IN (SELECT value FROM ${textRows(jobIds)})`.execute(database);
       return new Map(rows.map((row) => [row.jobId, row.text]));
     },
 
     /**
-     * Completed runs by job, newest first: those with its run key, then those of its workflow whose graphs are unknown. Reads the run keys
-     * that are not given.
+     * Completed runs by job, newest first: runs with its run key, then runs of its workflow without a known graph. Missing run keys are read
+     * from the index.
      */
     async earlierRuns(connectionId: string, jobs: readonly LaterRun[]): Promise<Map<string, EarlierRun[][]>> {
       const number = await findConnectionNumber(database, connectionId);
@@ -93,49 +93,49 @@ export function createIndexSearch(database: Database) {
         WHERE number = ${number} AND run_key IS NOT NULL AND job_id IN (SELECT value FROM ${textRows(unknown)})`;
       const matchingRows = unknown.length === 0 ? [] : (await builder.execute(database)).rows;
       const storedKeys = new Map(matchingRows.map(({ jobId, runKey }) => [jobId, runKey]));
-      const keysOf = ({ jobId, runKey = storedKeys.get(jobId), workflowId }: LaterRun) =>
+      const listRunKeys = ({ jobId, runKey = storedKeys.get(jobId), workflowId }: LaterRun) =>
         [runKey, workflowId && workflowKey(workflowId)].filter((key) => !!key);
-      const distinct = [...new Set(jobs.flatMap(keysOf))].slice(0, MAX_RUN_KEYS);
-      if (distinct.length === 0) return new Map();
-      const runs = distinct.map(
+      const distinctKeys = [...new Set(jobs.flatMap(listRunKeys))].slice(0, MAX_RUN_KEYS);
+      if (distinctKeys.length === 0) return new Map();
+      const runs = distinctKeys.map(
         (key) => sql`SELECT * FROM (
           SELECT run_key, runner, run_ms FROM ledger_jobs
           WHERE number = ${number} AND run_key = ${key} AND run_ms IS NOT NULL ORDER BY key DESC LIMIT ${sql.lit(MAX_RUNS_PER_KEY)}) AS runs`,
       );
       const { rows } = await sql<EarlierRun & { runKey: string }>`${sql.join(runs, sql` UNION ALL `)}`.execute(database);
-      const byKey = new Map(distinct.map((key) => [key, rows.filter(({ runKey }) => runKey === key)]));
-      return new Map(jobs.map((job) => [job.jobId, keysOf(job).map((key) => byKey.get(key) ?? [])]));
+      const byKey = new Map(distinctKeys.map((key) => [key, rows.filter(({ runKey }) => runKey === key)]));
+      return new Map(jobs.map((job) => [job.jobId, listRunKeys(job).map((key) => byKey.get(key) ?? [])]));
     },
 
-    /** `texts`: each job's input texts, in the order of the jobs. */
-    async search(connectionId: string, question: IndexQuery): Promise<{ jobs: JobListItem[]; texts: string[]; total: number }> {
+    /** `texts` contains the jobs' input texts in the same order. */
+    async search(connectionId: string, query: IndexQuery): Promise<{ jobs: JobListItem[]; texts: string[]; total: number }> {
       const number = await findConnectionNumber(database, connectionId);
       if (number === undefined) return { jobs: [], texts: [], total: 0 };
-      const named = question.words.length > 0 ? await namesFor(connectionId) : { workflows: [], members: [] };
-      const words = question.words.map((word) => wordTerm(word, named));
-      const terms = [...words, ...filterTerms(question)];
-      const from = firstKey(number, question.fromMs ?? 0);
-      const to = firstKey(number, question.toMs ?? LAST_MS);
-      const matching = (terms: readonly Term[]) =>
+      const nameLists = query.words.length > 0 ? await listNames(connectionId) : { workflows: [], members: [] };
+      const words = query.words.map((word) => wordTerm(word, nameLists));
+      const terms = [...words, ...filterTerms(query)];
+      const from = firstKey(number, query.fromMs ?? 0);
+      const to = firstKey(number, query.toMs ?? LAST_MS);
+      const selectMatching = (terms: readonly Term[]) =>
         terms.length === 0 ? sql`SELECT key FROM ledger_jobs WHERE key >= ${from} AND key < ${to}` : selectMatchingKeys(terms, from, to);
-      const [id, ...others] = question.words;
+      const [id, ...others] = query.words;
       const builder =
-        id !== undefined && others.length === 0 && isBeginningOfId(id)
-          ? sql`${matching(terms)} UNION SELECT key FROM (${matching(filterTerms(question))}) AS filtered WHERE key IN (${beginningWith(number, id)})`
-          : matching(terms);
+        id !== undefined && others.length === 0 && isIdPrefix(id)
+          ? sql`${selectMatching(terms)} UNION SELECT key FROM (${selectMatching(filterTerms(query))}) AS filtered WHERE key IN (${selectByIdPrefix(number, id)})`
+          : selectMatching(terms);
       const count = await sql<{ n: number }>`SELECT count(*) AS n FROM (${builder}) AS found`.execute(database);
-      const page = await pageOf(builder, question).execute(database);
+      const page = await selectPage(builder, query).execute(database);
       const texts = page.rows.map(({ inputs }) => inputs ?? "");
       return { jobs: page.rows.map(({ item }) => readItem(item)), texts, total: count.rows[0]?.n ?? 0 };
     },
 
-    /** Number of jobs of a state per quarter of an hour, because time zones differ by quarters. Read only from the index. */
+    /** Counts jobs of a state per quarter of an hour, because time zones differ by quarters. Reads only the index. */
     async countByTime(connectionId: string, state: JobState, { fromMs, toMs }: { fromMs: number; toMs: number }) {
       const number = await findConnectionNumber(database, connectionId);
       if (number === undefined) return [];
       const { rows } = await sql<{ ms: number; count: number }>`
-        SELECT ${MS_OF_KEY} / ${QUARTER_MS} * ${QUARTER_MS} AS ms, count(*) AS count FROM (
-          ${selectMatchingKeys([[markOf("state", state)]], firstKey(number, fromMs), firstKey(number, toMs))}
+        SELECT ${KEY_MS} / ${QUARTER_MS} * ${QUARTER_MS} AS ms, count(*) AS count FROM (
+          ${selectMatchingKeys([[createMark("state", state)]], firstKey(number, fromMs), firstKey(number, toMs))}
         ) AS found GROUP BY 1`.execute(database);
       return rows;
     },
@@ -153,11 +153,11 @@ export function createIndexSearch(database: Database) {
 }
 
 /** Lists show the first eight characters of a job's id. */
-function isBeginningOfId(word: string): boolean {
+function isIdPrefix(word: string): boolean {
   return /^[0-9a-z][0-9a-z_-]{5,199}$/.test(word);
 }
 
-function beginningWith(number: number, id: string): RawBuilder<unknown> {
+function selectByIdPrefix(number: number, id: string): RawBuilder<unknown> {
   const last = String.fromCodePoint(0xffff);
   return sql`SELECT key FROM ledger_jobs WHERE number = ${number} AND job_id >= ${id} AND job_id < ${id + last} LIMIT ${sql.lit(MAX_NAMES)}`;
 }
@@ -166,16 +166,16 @@ type NameLists = { workflows: { id: string; name: string }[]; members: { id: str
 
 function filterTerms({ status, workflow_id: workflow, output_type: output, memberId }: IndexQuery): Term[] {
   return [
-    ...(status && status.length > 0 ? [status.map((state) => markOf("state", state))] : []),
-    ...(memberId === undefined ? [] : [[markOf("member", memberId)]]),
-    ...(workflow === undefined ? [] : [[markOf("workflow", workflow)]]),
-    ...(output === undefined ? [] : [[markOf("output", output)]]),
+    ...(status && status.length > 0 ? [status.map((state) => createMark("state", state))] : []),
+    ...(memberId === undefined ? [] : [[createMark("member", memberId)]]),
+    ...(workflow === undefined ? [] : [[createMark("workflow", workflow)]]),
+    ...(output === undefined ? [] : [[createMark("output", output)]]),
   ];
 }
 
 type FoundRow = { item: string; inputs?: string };
 
-function pageOf(builder: RawBuilder<unknown>, { sort_by: by, sort_order: order, limit, offset }: IndexQuery) {
+function selectPage(builder: RawBuilder<unknown>, { sort_by: by, sort_order: order, limit, offset }: IndexQuery) {
   const direction = sql.raw(order === "asc" ? "ASC" : "DESC");
   if (by === "execution_time") {
     return sql<FoundRow>`

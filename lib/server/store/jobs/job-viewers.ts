@@ -1,4 +1,4 @@
-// Members who see the jobs of another member's own connection, and the files that they were shown.
+// Members who may see the jobs of another member's own connection, and the files that were listed to them.
 
 import "server-only";
 import { createHash } from "node:crypto";
@@ -14,8 +14,8 @@ export type JobViewer = { memberId: string; name: string; givenBy: string | unde
 export type PersonalConnection = { id: string; ownerId: string; ownerName: string; createdAt: number };
 
 const DAY_MS = 24 * 60 * 60_000;
-const KEPT_MS = 30 * DAY_MS;
-/** A statement of SQLite holds 32,766 values at most. */
+const RETENTION_MS = 30 * DAY_MS;
+/** SQLite allows at most 32,766 values per statement. */
 const BATCH_SIZE = 5000;
 
 function toSharedConnection(row: Row<"connections"> & { seenOf: string }): Connection {
@@ -24,7 +24,7 @@ function toSharedConnection(row: Row<"connections"> & { seenOf: string }): Conne
 }
 
 export function createJobViewerStore(database: Database) {
-  const seenBy = (memberId: string) =>
+  const selectVisibleTo = (memberId: string) =>
     database
       .selectFrom("jobViewers")
       .innerJoin("connections", "connections.id", "jobViewers.connectionId")
@@ -35,21 +35,21 @@ export function createJobViewerStore(database: Database) {
       .where("connections.memberId", "!=", memberId)
       .where("owner.disabled", "=", false);
 
-  /** Files that this process has noted today. */
-  const notedToday = createLru<string, true>({ max: 50_000 });
+  /** Files that this process has already recorded today. */
+  const recordedToday = createLru<string, true>({ max: 50_000 });
 
   return {
     async listFor(memberId: string): Promise<Connection[]> {
-      const rows = await seenBy(memberId).orderBy("connections.createdAt").orderBy("connections.id").execute();
+      const rows = await selectVisibleTo(memberId).orderBy("connections.createdAt").orderBy("connections.id").execute();
       return rows.map(toSharedConnection);
     },
 
     async getFor(memberId: string, connectionId: string): Promise<Connection | undefined> {
-      const row = await seenBy(memberId).where("connections.id", "=", connectionId).executeTakeFirst();
+      const row = await selectVisibleTo(memberId).where("connections.id", "=", connectionId).executeTakeFirst();
       return row && toSharedConnection(row);
     },
 
-    /** By connection, in the order in which members were given the right. */
+    /** By connection, in the order in which access was granted. */
     async viewersOf(connectionIds: readonly string[]): Promise<Map<string, JobViewer[]>> {
       const rows = await database
         .selectFrom("jobViewers")
@@ -68,7 +68,7 @@ export function createJobViewerStore(database: Database) {
       return viewers;
     },
 
-    /** All members' own connections, without names and addresses. */
+    /** All members' own connections, without names and URLs. */
     async listPersonal(): Promise<PersonalConnection[]> {
       return database
         .selectFrom("connections")
@@ -91,21 +91,21 @@ export function createJobViewerStore(database: Database) {
       return hasEffect(database.deleteFrom("jobViewers").where("connectionId", "=", connectionId).where("memberId", "=", memberId));
     },
 
-    /** Files of jobs in an answer to a member who may only see the jobs. */
+    /** Records files of jobs in a response to a member who may only see the jobs. */
     async addShown(connectionId: string, files: readonly ShownFile[], now: number): Promise<void> {
       const day = Math.floor(now / DAY_MS);
-      const fresh = [...new Set(files.map(hashOf))].filter((hash) => !notedToday.has(`${day} ${connectionId} ${hash}`));
-      if (fresh.length === 0) return;
-      await deleteBefore(database, "shownFiles", "at", now - KEPT_MS);
-      for (let from = 0; from < fresh.length; from += BATCH_SIZE) {
-        const rows = fresh.slice(from, from + BATCH_SIZE).map((hash) => ({ connectionId, fileHash: hash, at: now }));
+      const newHashes = [...new Set(files.map(hashFile))].filter((hash) => !recordedToday.has(`${day} ${connectionId} ${hash}`));
+      if (newHashes.length === 0) return;
+      await deleteBefore(database, "shownFiles", "at", now - RETENTION_MS);
+      for (let from = 0; from < newHashes.length; from += BATCH_SIZE) {
+        const rows = newHashes.slice(from, from + BATCH_SIZE).map((hash) => ({ connectionId, fileHash: hash, at: now }));
         await database
           .insertInto("shownFiles")
           .values(rows)
           .onConflict((conflict) => conflict.columns(["connectionId", "fileHash"]).doUpdateSet({ at: now }))
           .execute();
       }
-      for (const hash of fresh) notedToday.set(`${day} ${connectionId} ${hash}`, true);
+      for (const hash of newHashes) recordedToday.set(`${day} ${connectionId} ${hash}`, true);
     },
 
     async hasShown(connectionId: string, file: ShownFile): Promise<boolean> {
@@ -113,14 +113,14 @@ export function createJobViewerStore(database: Database) {
         .selectFrom("shownFiles")
         .select("at")
         .where("connectionId", "=", connectionId)
-        .where("fileHash", "=", hashOf(file))
+        .where("fileHash", "=", hashFile(file))
         .executeTakeFirst();
       return row !== undefined;
     },
   };
 }
 
-function hashOf({ filename, subfolder, type }: ShownFile): string {
+function hashFile({ filename, subfolder, type }: ShownFile): string {
   return createHash("sha256")
     .update(writeExactJson([type, subfolder, filename]))
     .digest("base64url");

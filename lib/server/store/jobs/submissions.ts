@@ -14,13 +14,13 @@ export function createSubmissionStore(database: Database) {
     database.updateTable("submissions").where("memberId", "=", memberId).where("idempotencyKey", "=", key);
 
   return {
-    /** False if it was begun before. Rows older than `forgetBefore` are deleted. */
-    async begin({ memberId, key }: Submission, about: { contentHash: string; now: number; forgetBefore: number }): Promise<boolean> {
-      await deleteBefore(database, "submissions", "createdAt", about.forgetBefore);
+    /** False if it was submitted before. Rows older than `forgetBefore` are deleted. */
+    async begin({ memberId, key }: Submission, details: { contentHash: string; now: number; forgetBefore: number }): Promise<boolean> {
+      await deleteBefore(database, "submissions", "createdAt", details.forgetBefore);
       return hasEffect(
         database
           .insertInto("submissions")
-          .values({ memberId, idempotencyKey: key, contentHash: about.contentHash, createdAt: about.now })
+          .values({ memberId, idempotencyKey: key, contentHash: details.contentHash, createdAt: details.now })
           .onConflict((conflict) => conflict.columns(["memberId", "idempotencyKey"]).doNothing()),
       );
     },
@@ -33,7 +33,7 @@ export function createSubmissionStore(database: Database) {
       await update(submission).set({ failureCode: code, failureMessage: message }).execute();
     },
 
-    /** Nothing was started: the key may be used again. A later attempt with it stays. */
+    /** Deletes the attempt, because nothing was started and the key may be reused. A later attempt with it is kept. */
     async forget({ memberId, key, begunAt }: Attempt): Promise<void> {
       await database
         .deleteFrom("submissions")
@@ -62,7 +62,7 @@ export function createSubmissionStore(database: Database) {
   };
 }
 
-const KEPT_MS = 366 * 24 * 60 * 60_000;
+const RETENTION_MS = 366 * 24 * 60 * 60_000;
 const MAX_RERUNS = 20;
 
 export type JobLabel = { label?: string; rerunOf?: string };
@@ -74,7 +74,7 @@ export type JobLabelStore = ReturnType<typeof createJobLabelStore>;
 export function createJobLabelStore(database: Database) {
   return {
     async remember(connectionId: string, { jobId, label = "", rerunOf, batch, now }: SubmittedJob): Promise<void> {
-      await deleteBefore(database, "jobLabels", "createdAt", now - KEPT_MS);
+      await deleteBefore(database, "jobLabels", "createdAt", now - RETENTION_MS);
       await database
         .insertInto("jobLabels")
         .values({ connectionId, jobId, label, rerunOf, batchId: batch?.id, batchSize: batch?.size, createdAt: now })
@@ -94,7 +94,7 @@ export function createJobLabelStore(database: Database) {
       );
     },
 
-    /** The batch of each job that has one, by the job's id. */
+    /** The batch ids by job id, for jobs of a batch. */
     async batchesOf(connectionId: string, jobIds: readonly string[]): Promise<Map<string, string>> {
       const rows = await database
         .selectFrom("jobLabels")
@@ -106,7 +106,7 @@ export function createJobLabelStore(database: Database) {
       return new Map(rows.flatMap(({ jobId, batchId }) => (batchId === undefined ? [] : [[jobId, batchId]])));
     },
 
-    /** What was submitted of a batch until now. */
+    /** The jobs of a batch that were submitted so far. */
     async batch(connectionId: string, batchId: string): Promise<StoredBatch> {
       const rows = await database
         .selectFrom("jobLabels")
@@ -134,11 +134,11 @@ export function createJobLabelStore(database: Database) {
   };
 }
 
-const MAX_LISTED = 2_000;
+const MAX_WORKFLOWS = 2_000;
 
 export function createWorkflowNameStore(database: Database) {
   return {
-    /** `name` has passed the key gate. */
+    /** `name` has already been redacted. */
     async remember(connectionId: string, workflowId: string, name: string): Promise<void> {
       await database
         .insertInto("workflowNames")
@@ -147,14 +147,14 @@ export function createWorkflowNameStore(database: Database) {
         .execute();
     },
 
-    /** A connection's workflows by name; as many as a person may look through. */
+    /** A connection's workflows by name. Limited, because people choose from this list. */
     async all(connectionId: string): Promise<{ id: string; name: string }[]> {
       return database
         .selectFrom("workflowNames")
         .select(["workflowId as id", "name"])
         .where("connectionId", "=", connectionId)
         .orderBy("name")
-        .limit(MAX_LISTED)
+        .limit(MAX_WORKFLOWS)
         .execute();
     },
 

@@ -1,4 +1,4 @@
-// Sessions opened by tickets of host pages, one for each slot.
+// Sessions opened with tickets of host pages, one per slot.
 
 import "server-only";
 import { randomUUID } from "node:crypto";
@@ -6,7 +6,7 @@ import { z } from "zod";
 import { type EmbedAppearance, type EmbedPage, embedPages, embedThemes } from "@/lib/contract/embed/embed-pages";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseJson } from "@/lib/contract/json/parse-json";
-import { type Database, prepareOne } from "../database";
+import { type Database, prepareQuery } from "../database";
 import { hashToken } from "../settings";
 import { type Row } from "../tables";
 
@@ -17,8 +17,8 @@ export type NewEmbedSession = Omit<EmbedSession, "id">;
 const pagesSchema = z.array(z.enum(embedPages)).catch([]);
 
 export function createEmbedSessionStore(database: Database) {
-  const byToken = prepareOne(database, database.selectFrom("embedSessions").selectAll().where("tokenHash", "=", ""));
-  const byId = prepareOne(database, database.selectFrom("embedSessions").selectAll().where("id", "=", ""));
+  const findByToken = prepareQuery(database, database.selectFrom("embedSessions").selectAll().where("tokenHash", "=", ""));
+  const findById = prepareQuery(database, database.selectFrom("embedSessions").selectAll().where("id", "=", ""));
   return {
     async begin(token: string, session: NewEmbedSession, now: number): Promise<EmbedSession> {
       const id = randomUUID();
@@ -29,12 +29,12 @@ export function createEmbedSessionStore(database: Database) {
     },
 
     async find(token: string): Promise<EmbedSession | undefined> {
-      const row = await byToken(hashToken(token));
+      const row = await findByToken(hashToken(token));
       return row && toSession(row);
     },
 
     async get(id: string): Promise<EmbedSession | undefined> {
-      const row = await byId(id);
+      const row = await findById(id);
       return row && toSession(row);
     },
 
@@ -43,10 +43,10 @@ export function createEmbedSessionStore(database: Database) {
       await database.updateTable("embedSessions").set({ theme, language }).where("id", "=", id).execute();
     },
 
-    /** Ends this person's session in this frame, and those that it was renewed from. */
+    /** Ends this member's session in this frame, and the sessions that it was renewed from. */
     async endFrame({ hostId, slot, memberId }: Pick<EmbedSession, "hostId" | "slot" | "memberId">): Promise<void> {
-      const ofHost = database.deleteFrom("embedSessions").where("hostId", "=", hostId);
-      await ofHost.where("slot", "=", slot).where("memberId", "=", memberId).execute();
+      const deletion = database.deleteFrom("embedSessions").where("hostId", "=", hostId);
+      await deletion.where("slot", "=", slot).where("memberId", "=", memberId).execute();
     },
   };
 }

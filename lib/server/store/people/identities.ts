@@ -1,31 +1,34 @@
-// Members' identities at sign-in providers: an issuer's subject belongs to one member. Subjects of removed members stay.
+// Members' identities at sign-in providers. An issuer's subject belongs to one member. Subjects of removed members are kept.
 
 import "server-only";
-import { type Database, hasEffect, prepareOne } from "../database";
+import { type Database, hasEffect, prepareQuery } from "../database";
 import { type Row } from "../tables";
-import { insertMember, type Member, type NewMember, oneMemberAtATime } from "./members";
+import { insertMember, type Member, type NewMember, runMemberChange } from "./members";
 
-/** `provider`: its id in the settings, for people to read. */
+/** `provider` is its id in the settings. */
 export type Identity = { issuer: string; subject: string; provider: string };
 export type StoredIdentity = Row<"identities">;
 export type ProviderSession = Row<"providerSessions">;
 
 export function createIdentityStore(database: Database) {
-  const bySubject = prepareOne(database, database.selectFrom("identities").selectAll().where("issuer", "=", "").where("subject", "=", ""));
+  const findBySubject = prepareQuery(
+    database,
+    database.selectFrom("identities").selectAll().where("issuer", "=", "").where("subject", "=", ""),
+  );
   return {
-    find: (issuer: string, subject: string): Promise<StoredIdentity | undefined> => bySubject(issuer, subject),
+    find: (issuer: string, subject: string): Promise<StoredIdentity | undefined> => findBySubject(issuer, subject),
 
     async list(memberId?: string): Promise<StoredIdentity[]> {
-      const all = database.selectFrom("identities").selectAll().where("memberId", "is not", null).orderBy("createdAt");
-      return (memberId === undefined ? all : all.where("memberId", "=", memberId)).execute();
+      const identityQuery = database.selectFrom("identities").selectAll().where("memberId", "is not", null).orderBy("createdAt");
+      return (memberId === undefined ? identityQuery : identityQuery.where("memberId", "=", memberId)).execute();
     },
 
-    /** False if it is another member's, or if the member has another subject at the issuer. */
+    /** False if the identity belongs to another member, or the member has another subject at the issuer. */
     link: (identity: Identity, memberId: string, now: number) =>
-      oneMemberAtATime(database, (transaction) => linkIdentity(transaction, identity, memberId, now)),
+      runMemberChange(database, (transaction) => linkIdentity(transaction, identity, memberId, now)),
 
     async makeMember(member: NewMember, identity: Identity): Promise<Member | undefined> {
-      return oneMemberAtATime(database, async (transaction) => {
+      return runMemberChange(database, async (transaction) => {
         const storedIdentity = await transaction
           .selectFrom("identities")
           .select("subject")
@@ -57,7 +60,7 @@ export function createIdentityStore(database: Database) {
     },
 
     async isRemoved(email: string): Promise<boolean> {
-      return (await bySubject("proxy", email)) !== undefined;
+      return (await findBySubject("proxy", email)) !== undefined;
     },
 
     async unlink(memberId: string, provider: string): Promise<boolean> {
@@ -74,7 +77,7 @@ export function createIdentityStore(database: Database) {
   };
 }
 
-/** Runs in the caller's transaction. The subject of a removed member may be given to another one. */
+/** Runs in the caller's transaction. A removed member's subject may be linked to another member. */
 export async function linkIdentity(database: Database, identity: Identity, memberId: string, now: number): Promise<boolean> {
   const { issuer, subject, provider } = identity;
   const others = await database

@@ -7,9 +7,9 @@ import { type Database, deleteBefore } from "../database";
 import { hashToken } from "../settings";
 import { type Row } from "../tables";
 import { type Identity, linkIdentity } from "./identities";
-import { insertMember, type Member, oneMemberAtATime, setPassword } from "./members";
+import { insertMember, type Member, runMemberChange, setPassword } from "./members";
 
-const KEPT_MS = 90 * 24 * 60 * 60_000;
+const RETENTION_MS = 90 * 24 * 60 * 60_000;
 const MAX_LISTED = 200;
 
 export type NewInvitation = {
@@ -27,12 +27,12 @@ type InvitationAcceptance = { name: string; passwordHash?: string; identity?: Id
 
 export function createInvitationStore(database: Database) {
   return {
-    /** Only the newest link to an address counts: earlier open ones are withdrawn. */
+    /** Only the newest link for an address is valid, so earlier open ones are withdrawn. */
     async create({ token, ...invitation }: NewInvitation): Promise<{ id: string }> {
       const { email, createdAt } = invitation;
       const id = randomUUID();
-      await oneMemberAtATime(database, async (transaction) => {
-        await deleteBefore(transaction, "invitations", "expiresAt", createdAt - KEPT_MS);
+      await runMemberChange(database, async (transaction) => {
+        await deleteBefore(transaction, "invitations", "expiresAt", createdAt - RETENTION_MS);
         await transaction
           .updateTable("invitations")
           .set({ withdrawnAt: createdAt })
@@ -64,16 +64,15 @@ export function createInvitationStore(database: Database) {
     },
 
     /**
-     * Accepts the invitation and makes its member, or gives a member a new password, in one commit; a second attempt gets undefined.
-     * "taken": the address is a member's, and the invitation stays unchanged. A person who joins through a provider gets no password, and
-     * resets none.
+     * Accepts the invitation and creates its member, or sets a member's new password, in one commit. Undefined if it can't be used any more.
+     * "taken" means that the address belongs to a member, and the invitation is unchanged. With an identity, no password is set.
      */
     async accept(
       token: string,
       { name, passwordHash, identity }: InvitationAcceptance,
       now: number,
     ): Promise<Member | "taken" | undefined> {
-      return oneMemberAtATime(database, async (transaction) => {
+      return runMemberChange(database, async (transaction) => {
         const row = await transaction
           .selectFrom("invitations")
           .select(["id", "email", "role", "resetsMemberId"])
@@ -83,17 +82,17 @@ export function createInvitationStore(database: Database) {
           .where("expiresAt", ">", now)
           .executeTakeFirst();
         if (!row) return undefined;
-        const { email, resetsMemberId: resets } = row;
-        if (resets !== undefined && passwordHash === undefined) return undefined;
+        const { email, resetsMemberId: resetsId } = row;
+        if (resetsId !== undefined && passwordHash === undefined) return undefined;
         const member =
-          resets === undefined || passwordHash === undefined
+          resetsId === undefined || passwordHash === undefined
             ? await insertMember(transaction, { name, passwordHash, email, role: row.role, createdAt: now })
-            : await setPassword(transaction, resets, passwordHash, now);
+            : await setPassword(transaction, resetsId, passwordHash, now);
         if (!member) return "taken";
-        // Another member got the identity meanwhile: undo everything.
+        // Another member got the identity meanwhile, so undo everything.
         if (identity && !(await linkIdentity(transaction, identity, member.id, now))) throw new Error("the identity is another member's");
         const acceptance = transaction.updateTable("invitations").set({ acceptedAt: now }).where("id", "=", row.id);
-        // Withdrawn in another process meanwhile: undo everything.
+        // The invitation was withdrawn by another process meanwhile, so undo everything.
         const { numUpdatedRows } = await acceptance.where("withdrawnAt", "is", null).executeTakeFirst();
         if (Number(numUpdatedRows) === 0) throw new Error("the invitation was withdrawn meanwhile");
         return member;

@@ -4,23 +4,23 @@ import "server-only";
 import { createHash, randomUUID } from "node:crypto";
 import { type Kysely } from "kysely";
 import { type Role } from "@/lib/contract/people/roles";
-import { type Database, hasEffect, prepareOne } from "../database";
-import { dialectOf } from "../dialect";
+import { type Database, hasEffect, prepareQuery } from "../database";
+import { getDialect } from "../dialect";
 import { type Row, type Tables } from "../tables";
 
 export type Member = Omit<Row<"members">, "passwordHash" | "guestSeenAt"> & { passwordHash: string | undefined };
 export type NewMember = { name: string; email: string; role: Role; passwordHash?: string; passwordResetAt?: number; createdAt: number };
 export type AccountChange = { name?: string; email?: string; passwordHash?: string };
 
-const GUEST_KEPT_MS = 30 * 24 * 60 * 60_000;
-const GUESTS_AT_ONCE = 200;
+const GUEST_RETENTION_MS = 30 * 24 * 60 * 60_000;
+const GUEST_BATCH_SIZE = 200;
 
-/** Work that looks for an owner, an address or an identity and then writes it runs one after the other. */
-export const oneMemberAtATime = <T>(database: Database, work: (trx: Kysely<Tables>) => Promise<T>) =>
-  dialectOf(database).runExclusive(database, "members", work);
+/** Serializes work that looks up an owner, an address or an identity before writing it. */
+export const runMemberChange = <T>(database: Database, work: (trx: Kysely<Tables>) => Promise<T>) =>
+  getDialect(database).runExclusive(database, "members", work);
 
 export function createMemberStore(database: Database) {
-  const byId = prepareOne(database, database.selectFrom("members").selectAll().where("id", "=", ""));
+  const findById = prepareQuery(database, database.selectFrom("members").selectAll().where("id", "=", ""));
   return {
     async hasOwner(): Promise<boolean> {
       const row = await database.selectFrom("members").select("id").where("role", "=", "owner").limit(1).executeTakeFirst();
@@ -28,7 +28,7 @@ export function createMemberStore(database: Database) {
     },
 
     async createFirstOwner(member: Omit<NewMember, "role">): Promise<Member | undefined> {
-      return oneMemberAtATime(database, async (transaction) => {
+      return runMemberChange(database, async (transaction) => {
         const owner = await transaction.selectFrom("members").select("id").where("role", "=", "owner").executeTakeFirst();
         if (owner) return undefined;
         const row = toRow({ ...member, role: "owner", passwordResetAt: member.createdAt });
@@ -39,19 +39,19 @@ export function createMemberStore(database: Database) {
     create: (member: NewMember) => insertMember(database, member),
 
     /**
-     * The guest that a host page knows as `sub`, with the current name. The id is derived, so a guest who returns after removal is the same
-     * person; only guests from before migration 0029 have random ids, which they keep until they are removed.
+     * Returns the guest that a host page identifies by `sub`, with the current name. The id is derived from it, so a removed guest who returns
+     * gets the same id. Only guests from before migration 0029 have random ids.
      */
     async guest(hostId: string, { sub, name }: { sub: string; name: string }, now: number): Promise<Member> {
-      // Not an address: no one can type one like it.
+      // Not a valid address, so nobody can enter it.
       const email = `guest ${hostId} ${createHash("sha256").update(sub).digest("hex")}`;
       const id = `guest-${createHash("sha256").update(email).digest("hex").slice(0, 32)}`;
-      const of = { id, disabled: true, guestOf: hostId, guestSeenAt: now };
-      // Both the id and the address identify the guest: of two tickets at once, one waits.
-      const member = await dialectOf(database).runExclusive(database, id, (trx) =>
+      const guestFields = { id, disabled: true, guestOf: hostId, guestSeenAt: now };
+      // Serialized, because both the id and the address identify the guest.
+      const member = await getDialect(database).runExclusive(database, id, (trx) =>
         trx
           .insertInto("members")
-          .values({ ...toRow({ name, email, role: "viewer", createdAt: now }), ...of })
+          .values({ ...toRow({ name, email, role: "viewer", createdAt: now }), ...guestFields })
           .onConflict((conflict) => conflict.column("email").doUpdateSet({ name, guestSeenAt: now }))
           .returningAll()
           .executeTakeFirstOrThrow(),
@@ -59,16 +59,19 @@ export function createMemberStore(database: Database) {
       return toMember(member);
     },
 
-    /** Deletes some guests of a host page, or some who stayed away for a month; true if more may remain. Logs and usage keep names. */
-    async removeGuests(of: { hostId: string } | { now: number }): Promise<boolean> {
-      const guests = database.selectFrom("members").select("id").where("guestOf", "is not", null).limit(GUESTS_AT_ONCE);
-      const condition = "hostId" in of ? guests.where("guestOf", "=", of.hostId) : guests.where("guestSeenAt", "<", of.now - GUEST_KEPT_MS);
+    /** Deletes some guests of a host page, or some who were absent for a month. True if more may remain. Logs and usage keep their names. */
+    async removeGuests(filter: { hostId: string } | { now: number }): Promise<boolean> {
+      const guests = database.selectFrom("members").select("id").where("guestOf", "is not", null).limit(GUEST_BATCH_SIZE);
+      const condition =
+        "hostId" in filter
+          ? guests.where("guestOf", "=", filter.hostId)
+          : guests.where("guestSeenAt", "<", filter.now - GUEST_RETENTION_MS);
       const deleteResult = await database.deleteFrom("members").where("id", "in", condition).executeTakeFirst();
-      return Number(deleteResult.numDeletedRows) === GUESTS_AT_ONCE;
+      return Number(deleteResult.numDeletedRows) === GUEST_BATCH_SIZE;
     },
 
     async get(id: string): Promise<Member | undefined> {
-      const row = await byId(id);
+      const row = await findById(id);
       return row && toMember(row);
     },
 
@@ -83,8 +86,8 @@ export function createMemberStore(database: Database) {
     },
 
     async list(): Promise<Member[]> {
-      const all = database.selectFrom("members").selectAll().where("guestOf", "is", null);
-      return (await all.orderBy("createdAt").orderBy("id").execute()).map(toMember);
+      const memberQuery = database.selectFrom("members").selectAll().where("guestOf", "is", null);
+      return (await memberQuery.orderBy("createdAt").orderBy("id").execute()).map(toMember);
     },
 
     /** Ends every session of the member, even if nothing else changes. */
@@ -101,9 +104,9 @@ export function createMemberStore(database: Database) {
       return row && toMember(row);
     },
 
-    /** A change by the member. A new password ends old sessions. Undefined if the address is another member's. */
+    /** A change by the member. A new password ends old sessions. Undefined if the address belongs to another member. */
     async changeAccount(id: string, { name, email, passwordHash }: AccountChange): Promise<Member | undefined> {
-      const changed = (trx: Kysely<Tables>) =>
+      const update = (trx: Kysely<Tables>) =>
         trx
           .updateTable("members")
           .set((expression) => ({
@@ -124,8 +127,8 @@ export function createMemberStore(database: Database) {
           )
           .returningAll()
           .executeTakeFirst();
-      // A single statement if possible: a full disk must not keep a new password from ending sessions.
-      const row = await (email === undefined ? changed(database) : oneMemberAtATime(database, changed));
+      // Uses a single statement if possible, because a full disk must not keep a new password from ending sessions.
+      const row = await (email === undefined ? update(database) : runMemberChange(database, update));
       return row && toMember(row);
     },
 

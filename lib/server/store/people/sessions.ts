@@ -1,9 +1,9 @@
-// Sessions of members. A session from before its member's last change of role or password is not found.
+// Sessions of members. Sessions from before the member's last change of role or password are not found.
 
 import "server-only";
 import { sql } from "kysely";
 import { type Role } from "@/lib/contract/people/roles";
-import { type Database, prepareOne } from "../database";
+import { type Database, prepareQuery } from "../database";
 import { type Row } from "../tables";
 import { type Member, toMember } from "./members";
 
@@ -12,28 +12,28 @@ export type Session = Row<"sessions">;
 export type EndCause = "ended" | "password" | "suspended" | "removed" | `role ${Role} ${Role}`;
 export type SessionLimits = { idleMs: number; longestMs: number };
 
-const USE_EVERY_MS = 60_000;
-const MAX_OF_A_MEMBER = 100;
+const USE_WRITE_INTERVAL_MS = 60_000;
+const MAX_PER_MEMBER = 100;
 
 export function createSessionStore(database: Database) {
-  const sessionsOfMembers = database
+  const selectSessions = database
     .selectFrom("sessions")
     .innerJoin("members", (join) =>
       join.onRef("members.id", "=", "sessions.memberId").onRef("members.sessionVersion", "=", "sessions.version"),
     );
-  const byId = prepareOne(
+  const findById = prepareQuery(
     database,
-    sessionsOfMembers
+    selectSessions
       .selectAll("members")
       .select(["sessions.id as sessionId", "method", "browser", "address", "usedAt", "confirmedAt"])
       .select("sessions.createdAt as beganAt")
       .where("sessions.id", "=", ""),
   );
-  /** Sessions whose end is not stored yet, or could not be stored. */
-  const ending = new Set<string>();
+  /** Sessions whose end is not stored yet or could not be stored. */
+  const endingIds = new Set<string>();
 
   return {
-    /** Deletes expired sessions. False if a session with this id continues: if many begin it at once, one did. */
+    /** Also deletes expired sessions. False if a session with this id already exists. */
     async begin(session: Session, limits: SessionLimits): Promise<boolean> {
       const { id, memberId, createdAt } = session;
       return database.transaction().execute(async (transaction) => {
@@ -46,7 +46,7 @@ export function createSessionStore(database: Database) {
           .select("id")
           .where("memberId", "=", memberId)
           .orderBy("usedAt", "desc")
-          .limit(MAX_OF_A_MEMBER - 1);
+          .limit(MAX_PER_MEMBER - 1);
         await transaction.deleteFrom("sessions").where("memberId", "=", memberId).where("id", "not in", newest).execute();
         await transaction.deleteFrom("sessions").where("memberId", "=", memberId).where("version", "<", session.version).execute();
         await transaction
@@ -54,20 +54,20 @@ export function createSessionStore(database: Database) {
           .where("at", "<=", createdAt - limits.longestMs)
           .execute();
         // The session's end could not be stored.
-        if (ending.has(id)) await transaction.deleteFrom("sessions").where("id", "=", id).execute();
+        if (endingIds.has(id)) await transaction.deleteFrom("sessions").where("id", "=", id).execute();
         await transaction.updateTable("members").set({ seenAt: createdAt }).where("id", "=", memberId).execute();
         const inserted = await transaction
           .insertInto("sessions")
           .values(session)
           .onConflict((conflict) => conflict.column("id").doNothing())
           .executeTakeFirst();
-        ending.delete(id);
+        endingIds.delete(id);
         return Number(inserted.numInsertedOrUpdatedRows) > 0;
       });
     },
 
     async find(id: string): Promise<{ session: Session; member: Member } | undefined> {
-      const row = ending.has(id) ? undefined : await byId(id);
+      const row = endingIds.has(id) ? undefined : await findById(id);
       if (!row) return undefined;
       const { sessionId: _, method, browser, address, usedAt, confirmedAt, beganAt: createdAt, ...member } = row;
       const version = row.sessionVersion;
@@ -78,12 +78,8 @@ export function createSessionStore(database: Database) {
     },
 
     async list(memberId: string): Promise<Session[]> {
-      const rows = await sessionsOfMembers
-        .selectAll("sessions")
-        .where("sessions.memberId", "=", memberId)
-        .orderBy("usedAt", "desc")
-        .execute();
-      return rows.filter(({ id }) => !ending.has(id));
+      const rows = await selectSessions.selectAll("sessions").where("sessions.memberId", "=", memberId).orderBy("usedAt", "desc").execute();
+      return rows.filter(({ id }) => !endingIds.has(id));
     },
 
     async noteUse({ id, memberId }: Session, { now, address }: { now: number; address?: string }): Promise<void> {
@@ -92,7 +88,7 @@ export function createSessionStore(database: Database) {
         .updateTable("sessions")
         .set({ usedAt: now, address })
         .where("id", "=", id)
-        .where("usedAt", "<=", now - USE_EVERY_MS)
+        .where("usedAt", "<=", now - USE_WRITE_INTERVAL_MS)
         .execute();
     },
 
@@ -101,27 +97,27 @@ export function createSessionStore(database: Database) {
     },
 
     /**
-     * Stores why the member's sessions are about to end, including embedded ones, or only the sessions with these ids. Call it before the
+     * Stores why the member's sessions, including embedded ones, are about to end, or only the sessions with these ids. Call it before the
      * change that ends them.
      */
     async recordEndReasons(memberId: string, cause: EndCause, now: number, ids?: readonly string[]): Promise<void> {
       const columns = [sql<string>`cast(${cause} as text)`.as("cause"), sql<number>`cast(${now} as bigint)`.as("at")] as const;
-      const live = sessionsOfMembers
+      const liveSessions = selectSessions
         .where("sessions.memberId", "=", memberId)
         .$if(ids !== undefined, (query) => query.where("sessions.id", "in", [...(ids ?? [])]))
         .select(["sessions.id", ...columns]);
-      const embedded = database
+      const embeddedSessions = database
         .selectFrom("embedSessions")
         .innerJoin("members", (join) =>
           join.onRef("members.id", "=", "embedSessions.memberId").onRef("members.sessionVersion", "=", "embedSessions.memberVersion"),
         )
         .where("embedSessions.memberId", "=", memberId)
         .select(["embedSessions.id", ...columns]);
-      for (const ending of ids === undefined ? [live, embedded] : [live])
+      for (const sessions of ids === undefined ? [liveSessions, embeddedSessions] : [liveSessions])
         await database
           .insertInto("endedSessions")
           .columns(["id", "cause", "at"])
-          .expression(ending)
+          .expression(sessions)
           .onConflict((conflict) => conflict.column("id").doUpdateSet({ cause, at: now }))
           .execute();
     },
@@ -132,14 +128,14 @@ export function createSessionStore(database: Database) {
     },
 
     async end(id: string): Promise<void> {
-      ending.add(id);
+      endingIds.add(id);
       await database.deleteFrom("sessions").where("id", "=", id).execute();
-      ending.delete(id);
+      endingIds.delete(id);
     },
   };
 }
 
-/** Whether the last use has to be written: decided from the row already read, so that most requests write nothing. */
-export function isUseUnwritten({ usedAt }: Session, now: number): boolean {
-  return usedAt <= now - USE_EVERY_MS;
+/** True if the last use must be written. Decided from the row already read, so that most requests write nothing. */
+export function isUseOutdated({ usedAt }: Session, now: number): boolean {
+  return usedAt <= now - USE_WRITE_INTERVAL_MS;
 }

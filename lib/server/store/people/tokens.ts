@@ -6,8 +6,8 @@ import { type z } from "zod";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { tokenOperationsSchema } from "@/lib/contract/people/tokens";
-import { type Database, hasEffect, prepareOne } from "../database";
-import { dialectOf } from "../dialect";
+import { type Database, hasEffect, prepareQuery } from "../database";
+import { getDialect } from "../dialect";
 import { hashToken } from "../settings";
 import { type Row } from "../tables";
 
@@ -18,23 +18,23 @@ export type Token = Omit<Row<"tokens">, "tokenHash" | "connections" | "operation
 export type NewToken = Omit<Token, "id" | "lastUsedAt" | "revokedAt"> & { token: string };
 
 export const MAX_TOKENS = 50;
-const KEPT_MS = 90 * 24 * 60 * 60_000;
+const RETENTION_MS = 90 * 24 * 60 * 60_000;
 const MAX_LISTED = 1000;
-const USED_EVERY_MS = 60_000;
+const USE_WRITE_INTERVAL_MS = 60_000;
 
 export function createTokenStore(database: Database) {
-  const byHash = prepareOne(database, database.selectFrom("tokens").selectAll().where("tokenHash", "=", ""));
-  const byId = prepareOne(database, database.selectFrom("tokens").selectAll().where("id", "=", ""));
+  const findByHash = prepareQuery(database, database.selectFrom("tokens").selectAll().where("tokenHash", "=", ""));
+  const findById = prepareQuery(database, database.selectFrom("tokens").selectAll().where("id", "=", ""));
   return {
-    /** "taken": an active token of the member has this name; "full": the member has the maximum number. */
+    /** "taken": an active token of the member has this name. "full": the member has the maximum number of tokens. */
     async create({ token, ...fields }: NewToken): Promise<Token | "taken" | "full"> {
       const newToken: Token = { id: randomUUID(), ...fields, lastUsedAt: undefined, revokedAt: undefined };
-      return dialectOf(database).runExclusive(database, `tokens of ${newToken.memberId}`, async (transaction) => {
+      return getDialect(database).runExclusive(database, `tokens of ${newToken.memberId}`, async (transaction) => {
         const { createdAt: now, memberId } = newToken;
-        // Writes first, so that in SQLite too no other process writes from here on.
+        // Writes first, so that in SQLite no other process can write afterwards.
         await transaction
           .deleteFrom("tokens")
-          .where((where) => where.or([where("revokedAt", "<", now - KEPT_MS), where("expiresAt", "<", now - KEPT_MS)]))
+          .where((where) => where.or([where("revokedAt", "<", now - RETENTION_MS), where("expiresAt", "<", now - RETENTION_MS)]))
           .execute();
         const active = await transaction
           .selectFrom("tokens")
@@ -60,12 +60,12 @@ export function createTokenStore(database: Database) {
     },
 
     async find(token: string): Promise<Token | undefined> {
-      const row = await byHash(hashToken(token));
+      const row = await findByHash(hashToken(token));
       return row && toToken(row);
     },
 
     async get(id: string): Promise<Token | undefined> {
-      const row = await byId(id);
+      const row = await findById(id);
       return row && toToken(row);
     },
 
@@ -86,12 +86,12 @@ export function createTokenStore(database: Database) {
     },
 
     async noteUse({ id, lastUsedAt }: Token, now: number): Promise<void> {
-      if (lastUsedAt !== undefined && now - lastUsedAt < USED_EVERY_MS) return;
+      if (lastUsedAt !== undefined && now - lastUsedAt < USE_WRITE_INTERVAL_MS) return;
       await database
         .updateTable("tokens")
         .set({ lastUsedAt: now })
         .where("id", "=", id)
-        .where((where) => where.or([where("lastUsedAt", "is", null), where("lastUsedAt", "<=", now - USED_EVERY_MS)]))
+        .where((where) => where.or([where("lastUsedAt", "is", null), where("lastUsedAt", "<=", now - USE_WRITE_INTERVAL_MS)]))
         .execute();
     },
   };
@@ -101,11 +101,11 @@ export function createTokenStore(database: Database) {
 function toToken({ tokenHash: _, connections, operations, ...token }: Row<"tokens">): Token {
   return {
     ...token,
-    connectionIds: connections === undefined ? undefined : textsIn(parseJson(connections)),
+    connectionIds: connections === undefined ? undefined : toTexts(parseJson(connections)),
     operations: tokenOperationsSchema.safeParse(parseJson(operations)).data ?? [],
   };
 }
 
-function textsIn(list: unknown): string[] {
+function toTexts(list: unknown): string[] {
   return Array.isArray(list) ? list.filter((item) => typeof item === "string") : [];
 }

@@ -2,43 +2,43 @@
 
 import "server-only";
 import { z } from "zod";
-import { viewPath } from "@/lib/comfyui/client";
+import { toViewPath } from "@/lib/comfyui/client";
 import { isObject, textOf } from "@/lib/contract/json/json";
-import { mediaKindOf, type OutputFile } from "@/lib/contract/views/outputs-view";
+import { getMediaKind, type OutputFile } from "@/lib/contract/views/outputs-view";
 import { readBytes } from "../streams";
 import { isMissingRoute, jsonResponse, notImplemented, readLocal, type Translation } from "./local-exchange";
 
-const MAX_REFUSAL = 64 * 1024;
+const MAX_REFUSAL_BYTES = 64 * 1024;
 const folders = ["input", "output", "temp"];
-const times = ["created_at", "updated_at", "last_access_time"];
-const noZone = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/;
-const oneAsset = /^\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(\/|$)/i;
+const timeFields = ["created_at", "updated_at", "last_access_time"];
+const timeWithoutZone = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/;
+const singleAssetPath = /^\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(\/|$)/i;
 const listSchema = z.looseObject({ assets: z.array(z.unknown()) });
 
 export const assetTranslations: readonly Translation[] = [
   {
-    // Without --enable-assets every path of them is a 503, which elsewhere means "try again"; older versions do not know the paths.
+    // Without --enable-assets, these paths return 503, which elsewhere means "try again". Older versions do not have them.
     method: "*",
     path: /\/api\/(assets|tags|tasks)(\/.*)?$/,
     async translate({ request, forward, url, pathGroups }) {
       const response = await forward();
       const isRoot = pathGroups[1] === undefined;
-      // A missing asset is reported in JSON; a HEAD for its hash has no body.
-      const isOfOne = request.method !== "HEAD" && oneAsset.test(pathGroups[1] ?? "");
-      if (response.status === 503 || (isRoot && response.status === 405) || ((isRoot || isOfOne) && isMissingRoute(response)))
+      // A missing asset is reported in JSON. A HEAD for its hash has no body.
+      const isSingleAsset = request.method !== "HEAD" && singleAssetPath.test(pathGroups[1] ?? "");
+      if (response.status === 503 || (isRoot && response.status === 405) || ((isRoot || isSingleAsset) && isMissingRoute(response)))
         return notImplemented("This local server runs without its asset library (--enable-assets).");
       // Only newer versions have it.
       if (pathGroups[1] === "/download" && isMissingRoute(response)) return notImplemented("This local server does not download models.");
-      if (response.status === 400 && url.searchParams.has("metadata_filter")) return refusedFilter(response);
+      if (response.status === 400 && url.searchParams.has("metadata_filter")) return translateFilterRefusal(response);
       const returnsAssets = pathGroups[0] === "assets" && request.method !== "HEAD" && request.method !== "DELETE";
       return returnsAssets && /\bjson\b/i.test(response.headers.get("content-type") ?? "") && !/\/(content|tags)/.test(pathGroups[1] ?? "")
-        ? withFiles(response)
+        ? addFiles(response)
         : response;
     },
   },
 ];
 
-async function withFiles(response: Response): Promise<Response> {
+async function addFiles(response: Response): Promise<Response> {
   const localResult = await readLocal(response);
   if (!localResult.ok) return localResult.failure;
   const list = listSchema.safeParse(localResult.value);
@@ -48,20 +48,20 @@ async function withFiles(response: Response): Promise<Response> {
 
 function toAsset(asset: unknown): unknown {
   if (!isObject(asset)) return asset;
-  const zoned = times.flatMap((name) => {
+  const timesWithZone = timeFields.flatMap((name) => {
     const time = asset[name];
-    return typeof time === "string" && noZone.test(time) ? [[name, `${time}Z`]] : [];
+    return typeof time === "string" && timeWithoutZone.test(time) ? [[name, `${time}Z`]] : [];
   });
-  const file = fileOf(asset);
-  const isPicture = mediaKindOf({ names: [textOf(asset.name)], types: [textOf(asset.mime_type)] }) === "image";
+  const file = findFile(asset);
+  const isPicture = getMediaKind({ names: [textOf(asset.name)], types: [textOf(asset.mime_type)] }) === "image";
   // A temporary picture has no preview, but can still be opened.
-  const isShown = file !== undefined && isPicture && textOf(asset.preview_url) === undefined;
-  const preview = isShown && { preview_url: `/api${viewPath(file)}` };
-  return { ...asset, ...Object.fromEntries(zoned), file, ...preview };
+  const needsPreview = file !== undefined && isPicture && textOf(asset.preview_url) === undefined;
+  const preview = needsPreview && { preview_url: `/api${toViewPath(file)}` };
+  return { ...asset, ...Object.fromEntries(timesWithZone), file, ...preview };
 }
 
-/** Its preview is the file itself, unless another asset serves as its preview; otherwise its path within the folder named by its tags. */
-function fileOf(asset: Record<string, unknown>): OutputFile | undefined {
+/** Its preview is the file itself, unless another asset is its preview. Otherwise the path in the folder that its tags name. */
+function findFile(asset: Record<string, unknown>): OutputFile | undefined {
   const preview = textOf(asset.preview_id) === undefined ? textOf(asset.preview_url) : undefined;
   if (preview !== undefined && URL.canParse(preview, "http://local.invalid")) {
     const { pathname, searchParams } = new URL(preview, "http://local.invalid");
@@ -77,9 +77,9 @@ function fileOf(asset: Record<string, unknown>): OutputFile | undefined {
   return { filename: path.slice(slash + 1), subfolder: slash < 0 ? "" : path.slice(0, slash), type };
 }
 
-/** Read once and passed on: of two readers, one that stops early would block the other. A refusal of any length stays a refusal. */
-async function refusedFilter(response: Response): Promise<Response> {
-  const bytes = await readBytes(response.body, MAX_REFUSAL);
+/** Reads the body once, because two readers of one body would block each other. Refusals of any length remain refusals. */
+async function translateFilterRefusal(response: Response): Promise<Response> {
+  const bytes = await readBytes(response.body, MAX_REFUSAL_BYTES);
   const text = bytes && new TextDecoder().decode(bytes);
   if (text?.includes("UNSUPPORTED_PARAM"))
     return jsonResponse({ code: "INVALID_QUERY", message: "A local server does not filter assets by metadata." }, 400);

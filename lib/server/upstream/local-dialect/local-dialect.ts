@@ -1,5 +1,5 @@
 // Translates between the API and a plain local server (wire facts, section 5), which has one user and no keys.
-// Missing features are reported as unsupported operations; an unreadable response never counts as empty.
+// Missing features are reported as unsupported operations. An unreadable response never counts as empty.
 
 import "server-only";
 import { z } from "zod";
@@ -12,7 +12,7 @@ import { createEndedJobsCache, EarlyResponse, jsonResponse, openExchange, type T
 import { jobTranslations } from "./local-jobs";
 import { historyTranslations, queueTranslations } from "./local-queue";
 
-const LARGEST_EDGE = "res";
+const EDGE_PARAM = "res";
 
 const promptSchema = z.looseObject({ client_id: z.string().optional(), extra_data: z.looseObject({}).nullish() });
 
@@ -20,8 +20,8 @@ const otherTranslations: readonly Translation[] = [
   {
     method: "POST",
     path: /\/api\/prompt$/,
-    // `client_id`: the console's, so that it gets messages about the job; without one, a cached job reports no outputs.
-    // `create_time`: versions before /api/jobs record none; later ones overwrite it.
+    // `client_id` is the console's, so that it receives messages about the job. Without one, a cached job reports no outputs.
+    // `create_time` is for versions before /api/jobs, which record none. Later versions overwrite it.
     async translate({ request, forward, call, endedJobs, clientId }) {
       const body = parseJson(await request.clone().text());
       const prompt = promptSchema.safeParse(body);
@@ -43,7 +43,7 @@ const otherTranslations: readonly Translation[] = [
   {
     method: "GET",
     path: /\/api\/view$/,
-    translate: ({ forward }) => forward((query) => query.delete(LARGEST_EDGE)),
+    translate: ({ forward }) => forward((query) => query.delete(EDGE_PARAM)),
   },
   {
     method: "GET",
@@ -52,10 +52,10 @@ const otherTranslations: readonly Translation[] = [
       const response = await forward((query) => {
         query.set("full_info", "true");
         query.delete("split");
-        // A bare slash is an absolute path there, which is refused.
+        // A bare slash is an absolute path for local servers, which reject it.
         if (query.get("dir") === "/") query.set("dir", "./");
       });
-      // A folder exists once it holds something: until then it counts as empty.
+      // Folders without files don't exist there, so they count as empty.
       return response.status === 404 ? jsonResponse([]) : response;
     },
   },
@@ -80,13 +80,13 @@ export function createLocalDialect(send: Send, now: () => number, clientId: stri
     const tools = { send: sendAndNotify, endedJobs, clientId };
     const { pathname } = new URL(request.url);
     for (const { method, path, translate } of translations) {
-      const caught = method === "*" || method === request.method ? path.exec(pathname) : null;
-      if (!caught) continue;
+      const match = method === "*" || method === request.method ? path.exec(pathname) : null;
+      if (!match) continue;
       try {
-        return await translate(openExchange(tools, request, caught));
+        return await translate(openExchange(tools, request, match));
       } catch (error) {
         if (error instanceof EarlyResponse) return error.answer;
-        // No operation is answered with null, so the reader of answers refuses it.
+        // No operation returns null, so validation rejects it.
         if (error instanceof z.ZodError) return jsonResponse(null);
         throw error;
       }

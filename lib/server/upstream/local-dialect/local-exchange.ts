@@ -7,10 +7,10 @@ import { meterJsonStream } from "@/lib/comfyui/http";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { createLru } from "@/lib/shared/lru";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { keyHeader } from "../outgoing";
-import { parseAnswer, TooLargeAnswer } from "../read-body";
+import { buildKeyHeader } from "../outgoing";
+import { parseResponse, TooLargeAnswer } from "../read-body";
 import { type Send } from "../send";
-import { oneChunk } from "../streams";
+import { toStream } from "../streams";
 import { type LocalJob } from "./local-entries";
 
 const CACHE_MS = 60_000;
@@ -29,7 +29,7 @@ export function createEndedJobsCache(now: () => number) {
       const server = servers.get(base);
       return server && now() - server.at < CACHE_MS ? server.endedJobs : undefined;
     },
-    /** `isWhole`: the whole history was just read. Otherwise the cached entry keeps its age. */
+    /** With `isWhole`, the whole history was just read. Otherwise the cached entry keeps its age. */
     set(base: string, endedJobs: EndedJobs, isWhole: boolean): void {
       servers.set(base, { endedJobs, at: isWhole ? now() : (servers.get(base)?.at ?? 0) });
     },
@@ -44,12 +44,12 @@ export type LocalExchange = {
   url: URL;
   /** The groups of the path pattern, still encoded. */
   pathGroups: readonly string[];
-  /** The server's address: everything before /api. */
+  /** The server's URL: everything before /api. */
   base: string;
   endedJobs: EndedJobsCache;
   /** The client id of the console's submissions and WebSocket. */
   clientId: string;
-  /** Sends the request unchanged, or with parameters changed by `change` (then it must have no body). */
+  /** Sends the request unchanged, or with parameters changed by `change` (only without a body). */
   forward(change?: (query: URLSearchParams) => void): Promise<Response>;
   /** Calls the same server; `path` begins with /api. */
   call(path: `/api/${string}`, options?: CallOptions): Promise<Response>;
@@ -71,13 +71,13 @@ export class NotJsonResponse extends EarlyResponse {
   }
 }
 
-export async function unwrap<T>(reading: Promise<Result<T, Response>>): Promise<T> {
-  const result = await reading;
+export async function unwrap<T>(promise: Promise<Result<T, Response>>): Promise<T> {
+  const result = await promise;
   if (!result.ok) throw new EarlyResponse(result.failure);
   return result.value;
 }
 
-export const jobIdOf = ({ pathGroups }: LocalExchange): string => decodeURIComponent(pathGroups[0] ?? "");
+export const getJobId = ({ pathGroups }: LocalExchange): string => decodeURIComponent(pathGroups[0] ?? "");
 
 export type Translation = {
   method: string;
@@ -95,7 +95,7 @@ export function openExchange({ send, endedJobs, clientId }: LocalTools, request:
   function call(path: `/api/${string}`, { json, query = {} }: CallOptions = {}): Promise<Response> {
     const target = new URL(base + path);
     for (const [name, value] of Object.entries(query)) target.searchParams.set(name, String(value));
-    const key = keyHeader(request.headers.get("x-api-key"));
+    const key = buildKeyHeader(request.headers.get("x-api-key"));
     const headers = new Headers({ "user-agent": "lightdesk", "accept-encoding": "identity", ...key });
     if (json !== undefined) headers.set("content-type", "application/json");
     const method = json === undefined ? "GET" : "POST";
@@ -125,14 +125,14 @@ export function openExchange({ send, endedJobs, clientId }: LocalTools, request:
   };
 }
 
-/** `bounds`: if the response is too large, deeper values are skipped. */
+/** With `bounds`, deeper values of a too large response are skipped. */
 export async function readLocal(response: Response, bounds?: JsonBounds): Promise<Result<unknown, Response>> {
   if (response.status >= 300 || /^\s*text\/html\b/i.test(response.headers.get("content-type") ?? "")) return failed(response);
-  const parsed = await parseAnswer(response.body).catch(async (error: unknown) => {
+  const parsed = await parseResponse(response.body).catch(async (error: unknown) => {
     if (!bounds || !(error instanceof TooLargeAnswer) || !error.whole) throw error;
-    const upper = await meterJsonStream(error.whole, bounds);
-    if (!upper.ok) throw new TooLargeAnswer();
-    return parseAnswer(oneChunk(Buffer.from(upper.value)));
+    const shallow = await meterJsonStream(error.whole, bounds);
+    if (!shallow.ok) throw new TooLargeAnswer();
+    return parseResponse(toStream(Buffer.from(shallow.value)));
   });
   if (!parsed.ok) throw new NotJsonResponse();
   // Other requests run before the caller processes and serializes the value.
@@ -140,7 +140,7 @@ export async function readLocal(response: Response, bounds?: JsonBounds): Promis
   return ok(parsed.value);
 }
 
-/** A `catch` handler for optional responses: undefined if one is too large. */
+/** A `catch` handler for optional responses that may be too large. */
 export function ignoreTooLarge(error: unknown): undefined {
   if (!(error instanceof TooLargeAnswer)) throw error;
   error.discard();

@@ -2,7 +2,7 @@
 
 import "server-only";
 import { z } from "zod";
-import { findJob, readableItems } from "@/lib/comfyui/client";
+import { findJob, selectReadable } from "@/lib/comfyui/client";
 import { own } from "@/lib/contract/json/own";
 import { jobsQuerySchema } from "@/lib/contract/schemas/job";
 import { toMilliseconds } from "@/lib/contract/times";
@@ -10,9 +10,9 @@ import { TooLargeAnswer } from "../read-body";
 import { type LocalJob, toEndedJobs, toJobDetails, toQueuedJob, toWorkflow } from "./local-entries";
 import {
   type EndedJobs,
+  getJobId,
   ignoreTooLarge,
   isJobListUnavailable,
-  jobIdOf,
   jobNotFound,
   jsonResponse,
   type LocalExchange,
@@ -22,26 +22,27 @@ import {
   unwrap,
 } from "./local-exchange";
 
-/** How many entries to request, in this order: if an answer is too large to hold, fewer are requested. */
-const READINGS = [1000, 200, 40, 8];
+/** How many entries to request, in this order. If a response is too large, fewer are requested. */
+const PAGE_SIZES = [1000, 200, 40, 8];
 const MAX_ENDED_JOBS = 1000;
-/** One entry shows whether a job has ended since; a few more show which. */
-const PEEKS = [1, 20];
+/** One entry shows if any job has ended since; a few more usually show which. */
+const NEWEST_COUNTS = [1, 20];
 const ENDED = ["completed", "failed", "cancelled"];
 
 async function listOlderJobs(exchange: LocalExchange): Promise<Response> {
   const query = jobsQuerySchema.parse(Object.fromEntries(exchange.url.searchParams));
-  const wants = (status: string) => query.status === undefined || query.status.some((word) => word === status);
-  const wantsAllEnded = ENDED.every(wants);
+  const includesStatus = (status: string) => query.status === undefined || query.status.some((word) => word === status);
+  const wantsAllEnded = ENDED.every(includesStatus);
   const matches = ({ status, workflow_id }: LocalJob) =>
-    (status === undefined ? wantsAllEnded : wants(status)) && (query.workflow_id === undefined || workflow_id === query.workflow_id);
+    (status === undefined ? wantsAllEnded : includesStatus(status)) &&
+    (query.workflow_id === undefined || workflow_id === query.workflow_id);
   const { queue_running, queue_pending } = await unwrap(exchange.server.queue());
   const pending = queue_pending.map((item) => toQueuedJob(item, "pending"));
   const activeJobs = [...pending, ...queue_running.map((item) => toQueuedJob(item, "in_progress"))];
-  const { newestFirst, isCut } = ENDED.some(wants) ? await readEnded(exchange) : { newestFirst: [], isCut: false };
-  // A job that ended between the two readings is in both.
-  const over = new Set(newestFirst.map(({ id }) => id));
-  const jobs = [...activeJobs.filter(({ id }) => !over.has(id)), ...newestFirst]
+  const { newestFirst, isCut } = ENDED.some(includesStatus) ? await readEnded(exchange) : { newestFirst: [], isCut: false };
+  // A job that ended between the two reads is in both.
+  const endedIds = new Set(newestFirst.map(({ id }) => id));
+  const jobs = [...activeJobs.filter(({ id }) => !endedIds.has(id)), ...newestFirst]
     .filter(matches)
     .map((job) => ({ job, key: sortKey(job, query.sort_by) }))
     .sort((item, other) => (query.sort_order === "asc" ? item.key - other.key : other.key - item.key))
@@ -65,29 +66,29 @@ async function readEnded(exchange: LocalExchange): Promise<EndedJobs> {
   const { base, endedJobs } = exchange;
   const cached = endedJobs.get(base);
   if (cached) {
-    const { newestFirst: before, isCut } = cached;
-    for (const count of PEEKS) {
+    const { newestFirst: cachedJobs, isCut } = cached;
+    for (const count of NEWEST_COUNTS) {
       const newest = await readNewest(exchange, count).catch(ignoreTooLarge);
       if (!newest) break;
-      const at = before.length === 0 && newest.length < count ? newest.length : newest.findIndex(({ id }) => id === before[0]?.id);
+      const at = cachedJobs.length === 0 && newest.length < count ? newest.length : newest.findIndex(({ id }) => id === cachedJobs[0]?.id);
       if (at < 0) continue;
-      const now = cutTo(MAX_ENDED_JOBS, [...newest.slice(0, at), ...before], isCut);
-      endedJobs.set(base, now, false);
-      return now;
+      const updatedJobs = limitJobs(MAX_ENDED_JOBS, [...newest.slice(0, at), ...cachedJobs], isCut);
+      endedJobs.set(base, updatedJobs, false);
+      return updatedJobs;
     }
   }
-  for (const count of READINGS) {
-    // One more, to detect further entries.
+  for (const count of PAGE_SIZES) {
+    // Requests one more, to detect further entries.
     const newest = await readNewest(exchange, count + 1).catch(ignoreTooLarge);
     if (!newest) continue;
-    const now = cutTo(count, newest);
-    endedJobs.set(base, now, true);
-    return now;
+    const readJobs = limitJobs(count, newest);
+    endedJobs.set(base, readJobs, true);
+    return readJobs;
   }
   throw new TooLargeAnswer();
 }
 
-function cutTo(max: number, newestFirst: readonly LocalJob[], wasCut = false): EndedJobs {
+function limitJobs(max: number, newestFirst: readonly LocalJob[], wasCut = false): EndedJobs {
   return { newestFirst: newestFirst.slice(0, max), isCut: wasCut || newestFirst.length > max };
 }
 
@@ -95,7 +96,7 @@ async function readNewest({ server }: LocalExchange, count: number): Promise<rea
   return toEndedJobs(await unwrap(server.history({ max_items: count })), MAX_ENDED_JOBS + 1);
 }
 
-/** Sorts like newer versions: a missing time counts as zero. */
+/** Sorts like newer versions, in which a missing time counts as zero. */
 function sortKey(job: LocalJob, field: "create_time" | "execution_time"): number {
   const numeric = (name: string) => (typeof job[name] === "number" ? job[name] : 0);
   if (field === "create_time") return numeric("create_time");
@@ -120,7 +121,7 @@ export const jobTranslations: readonly Translation[] = [
     path: /\/api\/jobs$/,
     async translate(exchange) {
       const { url, forward } = exchange;
-      // The server would ignore it: the list would look filtered without being so.
+      // The server would ignore this filter, and the list would only look filtered.
       if (url.searchParams.has("output_type")) return notImplemented("A local server does not filter its jobs by kind of output.");
       const response = await forward((query) => {
         const field = own(sortFields, query.get("sort_by") ?? "");
@@ -146,9 +147,9 @@ export const jobTranslations: readonly Translation[] = [
   },
 ];
 
-/** In versions whose details leave out the graph, a waiting or running job has its graph only in the queue. */
+/** In versions whose details lack the graph, the graph of a waiting or running job is only in the queue. */
 async function readJob(exchange: LocalExchange): Promise<Response> {
-  const id = jobIdOf(exchange);
+  const id = getJobId(exchange);
   const response = await exchange.call(`/api/jobs/${encodeURIComponent(id)}`);
   if (isJobListUnavailable(response)) {
     await response.body?.cancel();
@@ -157,19 +158,19 @@ async function readJob(exchange: LocalExchange): Promise<Response> {
   const job = jobSchema.parse(await unwrap(readLocal(response)));
   if (job.workflow !== undefined || !["pending", "in_progress"].includes(job.status)) return jsonResponse(job);
   const { queue_running, queue_pending } = await unwrap(exchange.server.queue());
-  const item = readableItems(queue_running, queue_pending).find(([, one]) => one === job.id);
+  const item = selectReadable(queue_running, queue_pending).find(([, one]) => one === job.id);
   return jsonResponse({ ...job, ...(item && toWorkflow(item)) });
 }
 
 function toStatus(job: z.infer<typeof jobSchema>) {
-  const created = toMilliseconds(job.create_time);
-  const changed = toMilliseconds(job.execution_end_time) ?? toMilliseconds(job.execution_start_time) ?? created;
+  const createdMs = toMilliseconds(job.create_time);
+  const changedMs = toMilliseconds(job.execution_end_time) ?? toMilliseconds(job.execution_start_time) ?? createdMs;
   return {
     id: job.id,
     status: job.status === "failed" ? "error" : job.status,
-    created_at: toText(created),
-    updated_at: toText(changed),
-    last_state_update: toText(changed),
+    created_at: toText(createdMs),
+    updated_at: toText(changedMs),
+    last_state_update: toText(changedMs),
     error_message: job.execution_error?.exception_message,
   };
 }

@@ -2,12 +2,12 @@
 
 import "server-only";
 import { z } from "zod";
-import { extraSchema, type HistoryEntry, type QueueItem, readableItems, readEntry } from "@/lib/comfyui/client";
+import { extraSchema, type HistoryEntry, parseEntry, type QueueItem, selectReadable } from "@/lib/comfyui/client";
 import { anyCount, loosely } from "@/lib/contract/schemas/lenient";
 import {
+  getJobId,
   ignoreTooLarge,
   isJobListUnavailable,
-  jobIdOf,
   jobNotFound,
   jsonResponse,
   type LocalExchange,
@@ -36,15 +36,15 @@ export const historyTranslations: readonly Translation[] = [
       if (count <= 0) return jsonResponse({ history: [] });
       const query = { max_items: count, ...(first !== undefined && { offset: first }) };
       const newest = Object.entries(await unwrap(exchange.server.history(query))).reverse();
-      return jsonResponse({ history: newest.slice(first === undefined ? offset : 0).map(([id, entry]) => toRow(id, readEntry(entry))) });
+      return jsonResponse({ history: newest.slice(first === undefined ? offset : 0).map(([id, entry]) => toRow(id, parseEntry(entry))) });
     },
   },
   {
     method: "GET",
     path: /\/api\/history_v2\/([^/]+)$/,
     async translate(exchange) {
-      const id = jobIdOf(exchange);
-      const entry = readEntry(await unwrap(exchange.server.entry(id)));
+      const id = getJobId(exchange);
+      const entry = parseEntry(await unwrap(exchange.server.entry(id)));
       if (!entry) return jsonResponse({ code: "NOT_FOUND", message: "There is no such entry in the history." }, 404);
       const [priority, prompt_id, prompt, extra_data, outputs_to_execute] = entry.prompt;
       return jsonResponse({ [id]: { ...entry, prompt: { priority, prompt_id, prompt, extra_data, outputs_to_execute } } });
@@ -63,7 +63,7 @@ export const historyTranslations: readonly Translation[] = [
   },
 ];
 
-/** The number of ended jobs. Undefined if the server has no readable list: the newest entries are then read and sliced to the page. */
+/** The number of ended jobs. Undefined without a readable list: then the newest entries are read and sliced to the page. */
 async function countEnded({ call }: LocalExchange): Promise<number | undefined> {
   const response = await call("/api/jobs", { query: { status: ENDED_STATUSES, limit: 1 } });
   if (isJobListUnavailable(response)) return void (await response.body?.cancel());
@@ -93,7 +93,7 @@ export const queueTranslations: readonly Translation[] = [
     path: /\/api\/queue$/,
     async translate({ server }) {
       const { queue_running, queue_pending } = await unwrap(server.queue());
-      // The lowest priority runs first; the list has no guaranteed order.
+      // The lowest priority runs first. The list itself is in no guaranteed order.
       const pending = queue_pending.sort((queue, other) => (queue?.[0] ?? 0) - (other?.[0] ?? 0));
       return jsonResponse({ queue_running: queue_running.map(toTuple), queue_pending: pending.map(toTuple) });
     },
@@ -114,16 +114,16 @@ export const queueTranslations: readonly Translation[] = [
     },
   },
   {
-    // The server cannot cancel a job by its id: a waiting job is removed from the queue, a running one is interrupted.
+    // The server cannot cancel a job by id, so a waiting job is removed from the queue, and a running one is interrupted.
     method: "POST",
     path: /\/api\/job\/([^/]+)\/cancel$/,
     async translate(exchange) {
-      const id = jobIdOf(exchange);
+      const id = getJobId(exchange);
       const { server } = exchange;
-      const before = await readIds(exchange);
-      if (before.waiting.includes(id) && (await removeFromQueue(exchange, [id])).length > 0) return jsonResponse({ cancelled: true });
-      // It may have started since the first read.
-      const { running } = before.waiting.includes(id) ? await readIds(exchange) : before;
+      const queueIds = await readIds(exchange);
+      if (queueIds.waiting.includes(id) && (await removeFromQueue(exchange, [id])).length > 0) return jsonResponse({ cancelled: true });
+      // The job may have started since the first read.
+      const { running } = queueIds.waiting.includes(id) ? await readIds(exchange) : queueIds;
       if (running.includes(id)) {
         await unwrap(server.interrupt(id));
         return jsonResponse({ cancelled: true });
@@ -150,7 +150,7 @@ async function removeFromQueue(exchange: LocalExchange, targets: readonly string
 
 async function readIds({ server }: LocalExchange): Promise<{ running: string[]; waiting: string[] }> {
   const { queue_running, queue_pending } = await unwrap(server.queue());
-  return { running: readableItems(queue_running).map(([, id]) => id), waiting: readableItems(queue_pending).map(([, id]) => id) };
+  return { running: selectReadable(queue_running).map(([, id]) => id), waiting: selectReadable(queue_pending).map(([, id]) => id) };
 }
 
 /** Only adds details to the response, so a failed read must not fail the change. */

@@ -10,29 +10,29 @@ import { type SharedBackend } from "./folder-backend";
 import { type createLocalCopies } from "./local-copies";
 
 const LAYOUT = "blake3-v1/";
-export const MARK = "lightdesk-store";
+export const MARKER_KEY = "lightdesk-store";
 const PART_BYTES = 8 * 1024 ** 2;
 const MAX_PARTS = 10_000;
-const PARTS_AT_ONCE = 4;
-/** Fewer than all: other blobs are stored while a large one is sent. */
-const PARTS_OF_ONE = 3;
+const MAX_CONCURRENT_PARTS = 4;
+/** Fewer than all, so that other blobs can be stored while a large one is sent. */
+const MAX_CONCURRENT_PARTS_PER_BLOB = 3;
 const MAX_TRIES = 3;
 const DAY_MS = 24 * 60 * 60_000;
 
 type Copies = ReturnType<typeof createLocalCopies>;
 
-const keyOf = (hash: string) => `${LAYOUT}${hash.slice(0, 2)}/${hash.slice(2)}`;
+const toKey = (hash: string) => `${LAYOUT}${hash.slice(0, 2)}/${hash.slice(2)}`;
 
-/** All of a blob, or the bytes from `start` to `end`; refuses a missing blob, and one that is not of `size`. */
+/** Reads a blob, or its bytes from `start` to `end`. Throws if the blob is missing or not of `size`. */
 export async function readBlob(bucket: Bucket, hash: string, part?: { start: number; end: number; size: number }): Promise<Readable> {
   const aborter = new AbortController();
   const first = part?.start ?? 0;
-  const ask = async (from: number) => {
+  const requestFrom = async (from: number) => {
     const isWhole = part === undefined && from === 0;
     const object = await bucket
-      .get(keyOf(hash), isWhole ? undefined : `bytes=${from}-${part?.end ?? ""}`, aborter.signal)
+      .get(toKey(hash), isWhole ? undefined : `bytes=${from}-${part?.end ?? ""}`, aborter.signal)
       .catch((error) => {
-        // The range is beyond the blob's end: the blob is shorter than what was stored.
+        // The range is beyond the end, so the blob is shorter than what was stored.
         if (isBucketError(error) && error.status === 416) throw damagedBytes();
         throw error;
       });
@@ -46,7 +46,7 @@ export async function readBlob(bucket: Bucket, hash: string, part?: { start: num
     return { body: object.Body, length: object.ContentLength ?? 0 };
   };
 
-  async function* pieces(response: Awaited<ReturnType<typeof ask>>) {
+  async function* readPieces(response: Awaited<ReturnType<typeof requestFrom>>) {
     const end = first + response.length;
     let at = first;
     for (let tries = 1; at < end; tries += 1) {
@@ -59,11 +59,11 @@ export async function readBlob(bucket: Bucket, hash: string, part?: { start: num
       } catch (error) {
         if (aborter.signal.aborted || tries >= MAX_TRIES) throw toBucketError("hand over all of an object", error);
       }
-      if (at < end) response = await ask(at);
+      if (at < end) response = await requestFrom(at);
     }
   }
 
-  const stream = Readable.from(pieces(await ask(first)), { objectMode: false, highWaterMark: 256 * 1024 });
+  const stream = Readable.from(readPieces(await requestFrom(first)), { objectMode: false, highWaterMark: 256 * 1024 });
   stream.once("close", () => aborter.abort());
   return stream;
 }
@@ -71,29 +71,29 @@ export async function readBlob(bucket: Bucket, hash: string, part?: { start: num
 type Options = { bucket: Bucket; copies: Copies; presignedSeconds: number | undefined; now: () => number };
 
 export function createBucketBackend({ bucket, copies, presignedSeconds, now }: Options): SharedBackend {
-  const inTurn = createLimiter(PARTS_AT_ONCE);
+  const limit = createLimiter(MAX_CONCURRENT_PARTS);
   async function putWhole(staged: Content): Promise<void> {
-    await inTurn(async () => bucket.put(keyOf(staged.hash), await readPart(staged.path, 0, staged.size), false));
+    await limit(async () => bucket.put(toKey(staged.hash), await readPart(staged.path, 0, staged.size), false));
   }
 
   async function putParts(staged: Content): Promise<void> {
-    const key = keyOf(staged.hash);
+    const key = toKey(staged.hash);
     const partBytes = Math.max(PART_BYTES, Math.ceil(staged.size / MAX_PARTS));
     const starts = Array.from({ length: Math.ceil(staged.size / partBytes) }, (_, index) => index * partBytes);
     const upload = await bucket.begin(key);
-    const failing = new AbortController();
-    const inOwnTurn = createLimiter(PARTS_OF_ONE);
+    const failure = new AbortController();
+    const limitForBlob = createLimiter(MAX_CONCURRENT_PARTS_PER_BLOB);
     const sendPart = (start: number, index: number) =>
-      inTurn(async () => {
-        failing.signal.throwIfAborted();
+      limit(async () => {
+        failure.signal.throwIfAborted();
         const body = await readPart(staged.path, start, Math.min(partBytes, staged.size - start));
-        return bucket.putPart(key, upload, index + 1, body, failing.signal);
+        return bucket.putPart(key, upload, index + 1, body, failure.signal);
       });
-    const parts = starts.map((start, index) => inOwnTurn(() => sendPart(start, index)));
+    const parts = starts.map((start, index) => limitForBlob(() => sendPart(start, index)));
     try {
       await bucket.complete(key, upload, await Promise.all(parts));
     } catch (error) {
-      failing.abort();
+      failure.abort();
       await Promise.allSettled(parts);
       // If this fails too, the sweep aborts the upload a day later.
       await bucket.abort(key, upload).catch(() => undefined);
@@ -104,15 +104,15 @@ export function createBucketBackend({ bucket, copies, presignedSeconds, now }: O
   async function put(staged: Content): Promise<void> {
     const isSmall = staged.size <= PART_BYTES;
     for (let tries = 1; ; tries += 1) {
-      const size = await bucket.sizeOf(keyOf(staged.hash));
+      const size = await bucket.sizeOf(toKey(staged.hash));
       if (size === staged.size) return;
       if (tries > MAX_TRIES) throw new BucketError("keep an object", "it has another size than what was sent", undefined);
-      // An object of another size is damaged: these bytes replace it.
+      // An object of another size is damaged, so these bytes replace it.
       try {
         await (isSmall ? putWhole : putParts)(staged);
         if (isSmall) return;
       } catch (error) {
-        // The response was lost after the write, or another process wrote too: the size decides.
+        // The response was lost after the write, or another process has written too. The size decides.
         if (!isBucketError(error) || tries === MAX_TRIES || (error.status !== 409 && error.reason !== "NoSuchUpload")) throw error;
       }
     }
@@ -126,21 +126,21 @@ export function createBucketBackend({ bucket, copies, presignedSeconds, now }: O
       await copies.keep(staged);
     },
 
-    has: async (hash) => (await bucket.sizeOf(keyOf(hash))) !== undefined,
+    has: async (hash) => (await bucket.sizeOf(toKey(hash))) !== undefined,
 
     open: (hash, size) =>
       Promise.resolve({
         size,
         modifiedMs: 0,
         async check() {
-          const storedSize = await bucket.sizeOf(keyOf(hash));
+          const storedSize = await bucket.sizeOf(toKey(hash));
           if (storedSize === undefined) throw missingBytes();
           if (storedSize !== size) throw damagedBytes();
         },
         read: (start, end) => readBlob(bucket, hash, { start, end, size }),
         close: () => Promise.resolve(),
         ...(presignedSeconds !== undefined && {
-          address: (contentHeaders) => bucket.addressOf(keyOf(hash), contentHeaders, presignedSeconds),
+          address: (contentHeaders) => bucket.addressOf(toKey(hash), contentHeaders, presignedSeconds),
         }),
       }),
 
@@ -149,7 +149,7 @@ export function createBucketBackend({ bucket, copies, presignedSeconds, now }: O
 
     async remove(hash) {
       await copies.forget(hash);
-      await bucket.remove(keyOf(hash));
+      await bucket.remove(toKey(hash));
     },
 
     async tidy() {
@@ -165,14 +165,14 @@ export function createBucketBackend({ bucket, copies, presignedSeconds, now }: O
     },
 
     async readMark() {
-      const marker = await bucket.get(MARK);
+      const marker = await bucket.get(MARKER_KEY);
       return marker?.Body && (await marker.Body.transformToString()).trim();
     },
 
     async writeMark(mark) {
-      await bucket.put(MARK, Buffer.from(mark), true).catch(async (error: unknown) => {
+      await bucket.put(MARKER_KEY, Buffer.from(mark), true).catch(async (error: unknown) => {
         if (!isBucketError(error) || (error.status !== 412 && error.status !== 501)) throw error;
-        if (error.status === 501) await bucket.put(MARK, Buffer.from(mark), false);
+        if (error.status === 501) await bucket.put(MARKER_KEY, Buffer.from(mark), false);
       });
     },
   };

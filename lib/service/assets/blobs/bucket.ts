@@ -1,13 +1,13 @@
-// A bucket of an object store, through the S3 SDK, which is only loaded here. Errors contain no key, signature or address.
+// A bucket of an object store, through the S3 SDK, which is only loaded here. Errors contain no key, signature or URL.
 
 import { type GetObjectCommandOutput, type ListMultipartUploadsCommandOutput, type S3Client } from "@aws-sdk/client-s3";
 import { type BucketKeys, type BucketSetting } from "@/lib/service/blob-setting";
 import { OBJECT_STORE_FAILED } from "@/lib/service/service-error";
-import { codeOf } from "@/lib/shared/error-codes";
+import { getErrorCode } from "@/lib/shared/error-codes";
 import { type ContentHeaders } from "../blob-store";
 
-const CONNECT_MS = 5000;
-const ANSWER_MS = 120_000;
+const CONNECT_TIMEOUT_MS = 5000;
+const RESPONSE_TIMEOUT_MS = 120_000;
 /** Long, because readers may pause. */
 const SOCKET_TIMEOUT_MS = 600_000;
 const MAX_SOCKETS = 256;
@@ -18,7 +18,7 @@ export class BucketError extends Error {
   readonly code = OBJECT_STORE_FAILED;
   readonly reason: string;
   readonly status: number | undefined;
-  /** The request was answered or never sent: it can have no effect any more. */
+  /** True if a response arrived or nothing was sent, so that the request can have no further effect. */
   readonly isSettled: boolean;
 
   constructor(action: string, reason: string, status: number | undefined) {
@@ -29,9 +29,9 @@ export class BucketError extends Error {
   }
 }
 
-/** By its code, never by its class: bundlers load one module several times in one process. */
+/** Checks the code, not the class, because bundlers load modules several times in one process. */
 export function isBucketError(error: unknown): error is BucketError {
-  return codeOf(error) === OBJECT_STORE_FAILED;
+  return getErrorCode(error) === OBJECT_STORE_FAILED;
 }
 
 export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle }: BucketSetting, keys: BucketKeys) {
@@ -42,21 +42,21 @@ export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle
     ...(keys && { credentials: keys() }),
     forcePathStyle: isPathStyle,
     maxAttempts: 3,
-    // Every part is signed with its SHA-256, which every store supports; not all support newer checksums.
+    // Every part is signed with its SHA-256, which all stores support. Not all support newer checksums.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
     requestHandler: {
-      connectionTimeout: CONNECT_MS,
-      requestTimeout: ANSWER_MS,
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+      requestTimeout: RESPONSE_TIMEOUT_MS,
       throwOnRequestTimeout: true,
       socketTimeout: SOCKET_TIMEOUT_MS,
       httpAgent: { maxSockets: MAX_SOCKETS, keepAlive: true },
       httpsAgent: { maxSockets: MAX_SOCKETS, keepAlive: true },
     },
   });
-  const named = (key: string) => ({ Bucket: bucket, Key: prefix + key });
+  const toObject = (key: string) => ({ Bucket: bucket, Key: prefix + key });
 
-  /** `what`: completes "did not" in the log. */
+  /** `action` completes "The object store did not …". */
   async function withBucketErrors<T>(action: string, request: Promise<T>): Promise<T> {
     try {
       return await request;
@@ -71,7 +71,7 @@ export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle
     } catch (error) {
       if (!isBucketError(error) || error.status !== 404) throw error;
       if (error.reason === "NoSuchKey") return undefined;
-      // A response without a body doesn't tell a missing object from a missing bucket. If the bucket itself is gone, no file counts as absent.
+      // Without a body, a missing object can't be distinguished from a missing bucket. If the bucket is missing, no file counts as absent.
       if (error.reason === "NotFound") {
         await withBucketErrors("show its bucket", client.send(new sdk.HeadBucketCommand({ Bucket: bucket })));
         return undefined;
@@ -82,39 +82,39 @@ export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle
 
   return {
     async sizeOf(key: string): Promise<number | undefined> {
-      const headObjectCommand = await find("describe an object", client.send(new sdk.HeadObjectCommand(named(key))));
-      return headObjectCommand && (headObjectCommand.ContentLength ?? 0);
+      const head = await find("describe an object", client.send(new sdk.HeadObjectCommand(toObject(key))));
+      return head && (head.ContentLength ?? 0);
     },
 
     get: (key: string, range?: string, signal?: AbortSignal): Promise<GetObjectCommandOutput | undefined> =>
-      find("hand over an object", client.send(new sdk.GetObjectCommand({ ...named(key), Range: range }), { abortSignal: signal })),
+      find("hand over an object", client.send(new sdk.GetObjectCommand({ ...toObject(key), Range: range }), { abortSignal: signal })),
 
-    /** A signed address: anyone who has it can read the object for so many seconds. Made without a request to the store. */
+    /** Creates a signed URL locally. Anyone who has it can read the object until it expires. */
     addressOf(key: string, { mediaType, disposition, caching }: ContentHeaders, seconds: number): Promise<string> {
       const responseHeaders = { ResponseContentType: mediaType, ResponseContentDisposition: disposition, ResponseCacheControl: caching };
-      const signed = getSignedUrl(client, new sdk.GetObjectCommand({ ...named(key), ...responseHeaders }), { expiresIn: seconds });
+      const signed = getSignedUrl(client, new sdk.GetObjectCommand({ ...toObject(key), ...responseHeaders }), { expiresIn: seconds });
       return withBucketErrors("sign an address", signed);
     },
 
     async put(key: string, body: Uint8Array, isNew: boolean): Promise<void> {
       await withBucketErrors(
         "take an object",
-        client.send(new sdk.PutObjectCommand({ ...named(key), Body: body, IfNoneMatch: isNew ? "*" : undefined })),
+        client.send(new sdk.PutObjectCommand({ ...toObject(key), Body: body, IfNoneMatch: isNew ? "*" : undefined })),
       );
     },
 
     async remove(key: string): Promise<void> {
-      await withBucketErrors("remove an object", client.send(new sdk.DeleteObjectCommand(named(key))));
+      await withBucketErrors("remove an object", client.send(new sdk.DeleteObjectCommand(toObject(key))));
     },
 
     async begin(key: string): Promise<string> {
-      const { UploadId } = await withBucketErrors("begin an upload", client.send(new sdk.CreateMultipartUploadCommand(named(key))));
+      const { UploadId } = await withBucketErrors("begin an upload", client.send(new sdk.CreateMultipartUploadCommand(toObject(key))));
       if (UploadId === undefined) throw new BucketError("begin an upload", "it gave no id", undefined);
       return UploadId;
     },
 
     async putPart(key: string, upload: string, number: number, body: Uint8Array, signal: AbortSignal): Promise<string> {
-      const part = new sdk.UploadPartCommand({ ...named(key), UploadId: upload, PartNumber: number, Body: body });
+      const part = new sdk.UploadPartCommand({ ...toObject(key), UploadId: upload, PartNumber: number, Body: body });
       const { ETag } = await withBucketErrors("take a part", client.send(part, { abortSignal: signal }));
       if (ETag === undefined) throw new BucketError("take a part", "it gave no tag", undefined);
       return ETag;
@@ -122,12 +122,12 @@ export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle
 
     async complete(key: string, upload: string, tags: readonly string[]): Promise<void> {
       const Parts = tags.map((ETag, index) => ({ ETag, PartNumber: index + 1 }));
-      const completion = { ...named(key), UploadId: upload, MultipartUpload: { Parts } };
+      const completion = { ...toObject(key), UploadId: upload, MultipartUpload: { Parts } };
       await withBucketErrors("put parts together", client.send(new sdk.CompleteMultipartUploadCommand(completion)));
     },
 
     async abort(key: string, upload: string): Promise<void> {
-      await withBucketErrors("forget an upload", client.send(new sdk.AbortMultipartUploadCommand({ ...named(key), UploadId: upload })));
+      await withBucketErrors("forget an upload", client.send(new sdk.AbortMultipartUploadCommand({ ...toObject(key), UploadId: upload })));
     },
 
     async *keys(below: string): AsyncGenerator<string> {
@@ -153,7 +153,7 @@ export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle
   };
 }
 
-/** The SDK's own error is dropped, since it may hold what was signed. */
+/** Drops the SDK's own error, which may contain signed headers. */
 export function toBucketError(action: string, error: unknown): BucketError {
   if (isBucketError(error)) return error;
   if (!(error instanceof Error)) return new BucketError(action, "it failed", undefined);

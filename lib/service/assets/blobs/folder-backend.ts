@@ -3,7 +3,7 @@ import { constants } from "node:fs";
 import { copyFile, link, mkdir, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { syncFolder } from "@/lib/service/store/data-folder";
-import { codeOf } from "@/lib/shared/error-codes";
+import { getErrorCode } from "@/lib/shared/error-codes";
 import { createLru } from "@/lib/shared/lru";
 import { type BlobBackend, blobPath, type Content, openFile } from "../blob-store";
 import { stageFile } from "../staged-file";
@@ -13,18 +13,18 @@ export type SharedBackend = BlobBackend & {
   writeMark(mark: string): Promise<void>;
 };
 
-export class ForeignBackend extends Error {}
+export class ForeignBackendError extends Error {}
 
 export async function claimBackend(backend: SharedBackend, id: string): Promise<void> {
   const mark = await backend.readMark();
   if (mark === undefined) {
     if (!(await isEmpty(backend)))
-      throw new ForeignBackend(`${foreign("holds files and does not say whose")} Bring files there with npm run copy-blobs.`);
+      throw new ForeignBackendError(`${foreignMessage("holds files and does not say whose")} Bring files there with npm run copy-blobs.`);
     await backend.writeMark(id);
   }
   if ((mark ?? (await backend.readMark())) !== id)
-    throw new ForeignBackend(
-      `${foreign("holds the files of another database")} Restore that database from a backup, or set another place.`,
+    throw new ForeignBackendError(
+      `${foreignMessage("holds the files of another database")} Restore that database from a backup, or set another place.`,
     );
 }
 
@@ -33,10 +33,11 @@ async function isEmpty(backend: BlobBackend): Promise<boolean> {
   return first.done === true;
 }
 
-const foreign = (reason: string) => `LIGHTDESK_BLOBS must be a folder that only this service uses: it ${reason}, which would be deleted.`;
+const foreignMessage = (reason: string) =>
+  `LIGHTDESK_BLOBS must be a folder that only this service uses: it ${reason}, which would be deleted.`;
 
 /** All writes to the folder wait for `claimed` first. */
-export function guarded(backend: BlobBackend, claimed: () => Promise<void>): BlobBackend {
+export function createGuardedBackend(backend: BlobBackend, claimed: () => Promise<void>): BlobBackend {
   return {
     ...backend,
     adopt: async (staged) => claimed().then(() => backend.adopt(staged)),
@@ -53,16 +54,16 @@ const HASH_LENGTH = 64;
 const DAY_MS = 24 * 60 * 60_000;
 
 export function createFolderBackend(folder: string): SharedBackend {
-  const pathOf = (hash: string) => blobPath(folder, hash);
+  const getPath = (hash: string) => blobPath(folder, hash);
   const incoming = join(dirname(folder), "incoming");
   const mark = join(dirname(folder), "lightdesk-store");
 
-  /** Modification times of files whose content was verified, so that uploads don't read them again. */
+  /** Modification times of files with verified content, so that uploads don't read them again. */
   const verifiedTimes = createLru<string, number>({ max: 100_000 });
   const shards = new Map<string, Promise<void>>();
   const pendingSyncs = new Map<string, Promise<void>>();
 
-  /** Syncs a shard's name into the folder above, once in a process; later callers wait for the first. */
+  /** Syncs a shard's name into the parent folder, once per process. Later callers wait for the first. */
   function syncShard(shard: string): Promise<void> {
     const synced = shards.get(shard) ?? syncFolder(folder);
     shards.set(shard, synced);
@@ -71,7 +72,7 @@ export function createFolderBackend(folder: string): SharedBackend {
   }
 
   async function moveIntoStore(staged: Content): Promise<void> {
-    const target = pathOf(staged.hash);
+    const target = getPath(staged.hash);
     const shard = dirname(target);
     await mkdir(shard, { recursive: true, mode: 0o700 });
     // Syncs both folders in parallel.
@@ -81,8 +82,8 @@ export function createFolderBackend(folder: string): SharedBackend {
     verifiedTimes.set(staged.hash, mtimeMs);
   }
 
-  /** For a file on another disk, which cannot be linked: copied to a folder beside the blobs, then linked to its name. */
-  async function copyHere(staged: Content, target: string): Promise<boolean> {
+  /** For a file on another disk, which cannot be linked: copies it next to the blobs, then links it to its name. */
+  async function copyFromOtherDisk(staged: Content, target: string): Promise<boolean> {
     await mkdir(incoming, { recursive: true, mode: 0o700 });
     const copy = join(incoming, randomUUID());
     try {
@@ -95,14 +96,14 @@ export function createFolderBackend(folder: string): SharedBackend {
     }
   }
 
-  /** Returns whether the name was known to be there already, synced and with these bytes. */
+  /** Returns true if the target already exists, synced and with these bytes. */
   async function linkToTarget(staged: Content, target: string, isAgain = false): Promise<boolean> {
     try {
       await link(staged.path, target);
     } catch (error) {
-      if (codeOf(error) === "EXDEV") return copyHere(staged, target);
-      // The same bytes were stored before. That is fine, unless the disk has damaged them: then these bytes replace them.
-      if (codeOf(error) !== "EEXIST") throw error;
+      if (getErrorCode(error) === "EXDEV") return copyFromOtherDisk(staged, target);
+      // The same bytes were stored before. Unless the disk has damaged them, they are kept.
+      if (getErrorCode(error) !== "EEXIST") throw error;
       if (isAgain) return false; // another process has stored them again at the same time
       const { size, mtimeMs } = await stat(target);
       if (size === staged.size && verifiedTimes.get(staged.hash) === mtimeMs) return true;
@@ -118,7 +119,7 @@ export function createFolderBackend(folder: string): SharedBackend {
     folder,
 
     async adopt(staged) {
-      // Equal content one after the other: the later call finds what the earlier one made durable.
+      // Stores equal content sequentially, so that the later call finds what the earlier one has stored.
       for (let other = pendingSyncs.get(staged.hash); other; other = pendingSyncs.get(staged.hash)) await other.catch(() => undefined);
       const work = moveIntoStore(staged).finally(() => pendingSyncs.delete(staged.hash));
       pendingSyncs.set(staged.hash, work);
@@ -126,16 +127,16 @@ export function createFolderBackend(folder: string): SharedBackend {
     },
 
     has: async (hash) =>
-      stat(pathOf(hash)).then(
+      stat(getPath(hash)).then(
         () => true,
         () => false,
       ),
 
-    open: (hash) => openFile(pathOf(hash)),
+    open: (hash) => openFile(getPath(hash)),
 
-    withFiles: (_hashes, use) => use(pathOf),
+    withFiles: (_hashes, use) => use(getPath),
 
-    remove: (hash) => rm(pathOf(hash), { force: true }),
+    remove: (hash) => rm(getPath(hash), { force: true }),
 
     async *list() {
       for (const shard of await readdir(folder)) {
@@ -155,14 +156,14 @@ export function createFolderBackend(folder: string): SharedBackend {
       readFile(mark, "utf8").then(
         (text) => text.trim(),
         (error: unknown) => {
-          if (codeOf(error) !== "ENOENT") throw error;
+          if (getErrorCode(error) !== "ENOENT") throw error;
           return undefined;
         },
       ),
 
     async writeMark(text) {
       await writeFile(mark, text, { flag: "wx", mode: 0o600 }).catch((error: unknown) => {
-        if (codeOf(error) !== "EEXIST") throw error;
+        if (getErrorCode(error) !== "EEXIST") throw error;
       });
     },
   };

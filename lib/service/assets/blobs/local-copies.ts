@@ -1,11 +1,11 @@
-// Local copies of blobs in a bucket, up to a size limit. A copy is complete and verified, and stays while in use.
+// Local copies of blobs in a bucket, up to a size limit. Copies are complete, verified, and not evicted while in use.
 
 import { link, mkdir, rename, rm, utimes } from "node:fs/promises";
 import { dirname } from "node:path";
 import { type Readable } from "node:stream";
 import { type ServiceLog } from "@/lib/service/options";
-import { asRefusal } from "@/lib/service/service-error";
-import { telemetry } from "@/lib/shared/telemetry";
+import { toRefusal } from "@/lib/service/service-error";
+import { getTelemetry } from "@/lib/shared/telemetry";
 import { type BlobBackend, blobPath, type Content, type FindReferenced } from "../blob-store";
 import { evictOldest, sweepCacheFolder } from "../folders";
 import { stageStream } from "../staged-file";
@@ -19,12 +19,12 @@ type Options = {
 };
 
 export function createLocalCopies({ folder, temp, maxBytes, fetch, log }: Options) {
-  const pathOf = (hash: string) => blobPath(folder, hash);
+  const getPath = (hash: string) => blobPath(folder, hash);
   const inUse = new Map<string, number>();
   const fetching = new Map<string, Promise<void>>();
   let bytes: number | undefined;
   let evicting: Promise<void> | undefined;
-  telemetry().metrics?.read("lightdesk_blob_copies_bytes", () => bytes);
+  getTelemetry().metrics?.read("lightdesk_blob_copies_bytes", () => bytes);
 
   async function evict(): Promise<void> {
     if (bytes !== undefined && bytes <= maxBytes) return;
@@ -36,25 +36,25 @@ export function createLocalCopies({ folder, temp, maxBytes, fetch, log }: Option
   }
 
   async function addCopy(source: string, hash: string, size: number, give: typeof rename): Promise<void> {
-    await mkdir(dirname(pathOf(hash)), { recursive: true, mode: 0o700 });
-    await give(source, pathOf(hash));
+    await mkdir(dirname(getPath(hash)), { recursive: true, mode: 0o700 });
+    await give(source, getPath(hash));
     if (bytes !== undefined) bytes += size;
     await evict();
   }
 
-  const forget = (hash: string) => rm(pathOf(hash), { force: true });
-  const count = (result: "kept" | "fetched") => telemetry().metrics?.count("lightdesk_blob_copies_total", { result });
+  const forget = (hash: string) => rm(getPath(hash), { force: true });
+  const countCopy = (result: "kept" | "fetched") => getTelemetry().metrics?.count("lightdesk_blob_copies_total", { result });
 
   async function fetchOne(hash: string): Promise<void> {
     const source = await fetch(hash).catch((error: unknown) => {
-      if (asRefusal(error)?.code !== "NOT_FOUND") throw error;
+      if (toRefusal(error)?.code !== "NOT_FOUND") throw error;
     });
     if (!source) return;
     const staged = await stageStream(source, { folder: temp, maxBytes: Infinity }).finally(() => source.destroy());
     try {
       if (staged.hash === hash) {
         await addCopy(staged.path, hash, staged.size, rename);
-        count("fetched");
+        countCopy("fetched");
       } else log.error({ hash }, "blob damaged");
     } finally {
       await staged.dispose();
@@ -62,14 +62,14 @@ export function createLocalCopies({ folder, temp, maxBytes, fetch, log }: Option
   }
 
   async function fetchCopy(hash: string): Promise<void> {
-    // An eviction that has begun may have chosen this copy before it was in use.
+    // A pending eviction may have chosen this copy before it was in use.
     await evicting;
     const now = new Date();
-    const isHere = await utimes(pathOf(hash), now, now).then(
+    const isCached = await utimes(getPath(hash), now, now).then(
       () => true,
       () => false,
     );
-    if (isHere) return count("kept");
+    if (isCached) return countCopy("kept");
     const work = fetching.get(hash) ?? fetchOne(hash).finally(() => fetching.delete(hash));
     fetching.set(hash, work);
     await work;
@@ -78,21 +78,21 @@ export function createLocalCopies({ folder, temp, maxBytes, fetch, log }: Option
   return {
     folder,
 
-    /** Bytes that were just stored elsewhere will most likely be read here. Best effort, since they can be fetched. */
+    /** Bytes that were just stored will probably be read soon. Failures are ignored, because the bytes can be fetched. */
     async keep({ path, hash, size }: Content): Promise<void> {
       await addCopy(path, hash, size, link).catch(() => undefined);
     },
 
     forget,
 
-    sweepCache: (named: FindReferenced) => sweepCacheFolder(folder, named, async (hash) => !inUse.has(pathOf(hash)) && forget(hash)),
+    sweepCache: (named: FindReferenced) => sweepCacheFolder(folder, named, async (hash) => !inUse.has(getPath(hash)) && forget(hash)),
 
     async withFiles(hashes, use) {
-      const paths = hashes.map(pathOf);
+      const paths = hashes.map(getPath);
       for (const path of paths) inUse.set(path, (inUse.get(path) ?? 0) + 1);
       try {
         await Promise.all([...new Set(hashes)].map(fetchCopy));
-        return await use(pathOf);
+        return await use(getPath);
       } finally {
         for (const path of paths) {
           const remaining = (inUse.get(path) ?? 1) - 1;

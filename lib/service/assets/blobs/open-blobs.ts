@@ -6,41 +6,41 @@ import { link, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type BlobSetting } from "@/lib/service/blob-setting";
 import { type ServiceLog } from "@/lib/service/options";
-import { asStorageFailure } from "@/lib/service/service-error";
+import { toStorageFailure } from "@/lib/service/service-error";
 import { type ServiceSettings } from "@/lib/service/settings";
-import { makeSyncedFolder } from "@/lib/service/store/data-folder";
+import { createSyncedFolder } from "@/lib/service/store/data-folder";
 import { type Database, query } from "@/lib/service/store/database";
 import { type Processes } from "@/lib/service/store/processes";
-import { idOf } from "@/lib/service/store/store-location";
+import { ensureStoreId } from "@/lib/service/store/store-location";
 import { PUBLIC_OWNER } from "@/lib/service/users/keys";
-import { writeWhole } from "@/lib/shared/files";
-import { type BlobStore, createBlobStore, createOwnHolds, type FindReferenced } from "../blob-store";
+import { writeAtomically } from "@/lib/shared/files";
+import { type BlobStore, createBlobStore, createLocalHolds, type FindReferenced } from "../blob-store";
 import { withBlobRow } from "../change-asset";
 import { type Folders } from "../folders";
 import { type Bucket, isBucketError, openBucket } from "./bucket";
-import { createBucketBackend, MARK, readBlob } from "./bucket-backend";
-import { claimBackend, createFolderBackend, ForeignBackend, guarded, type SharedBackend } from "./folder-backend";
+import { createBucketBackend, MARKER_KEY, readBlob } from "./bucket-backend";
+import { claimBackend, createFolderBackend, createGuardedBackend, ForeignBackendError, type SharedBackend } from "./folder-backend";
 import { createLeases, removeDeadLeases } from "./leases";
 import { createLocalCopies } from "./local-copies";
 
-const noteIn = (dataDir: string) => join(dataDir, "bytes-elsewhere");
+const getNotePath = (dataDir: string) => join(dataDir, "bytes-elsewhere");
 
 function readNote(dataDir: string): string | undefined {
-  return existsSync(noteIn(dataDir)) ? readFileSync(noteIn(dataDir), "utf8").trim() : undefined;
+  return existsSync(getNotePath(dataDir)) ? readFileSync(getNotePath(dataDir), "utf8").trim() : undefined;
 }
 
 export async function markMovedBlobs(dataDir: string, blobs: BlobSetting): Promise<void> {
   const location = blobs.kind === "folder" ? blobs.path : `s3://${blobs.bucket}/${blobs.prefix}`;
-  if (readNote(dataDir) !== location) await writeWhole(noteIn(dataDir), `${location}\n`);
+  if (readNote(dataDir) !== location) await writeAtomically(getNotePath(dataDir), `${location}\n`);
 }
 
-/** A backup doesn't record its bucket; the first start with LIGHTDESK_BLOBS does. */
+/** A backup doesn't record its bucket, but the first start with LIGHTDESK_BLOBS does. */
 export async function markBucketBlobs(dataDir: string): Promise<void> {
-  await writeWhole(noteIn(dataDir), "the bucket of the service that was backed up\n");
+  await writeAtomically(getNotePath(dataDir), "the bucket of the service that was backed up\n");
 }
 
 export function markLocalBlobs(dataDir: string): void {
-  rmSync(noteIn(dataDir), { force: true });
+  rmSync(getNotePath(dataDir), { force: true });
 }
 
 export function requireBytesHere(dataDir: string): void {
@@ -60,69 +60,81 @@ export function otherBlobStore(blobs: BlobSetting | undefined): Error {
 }
 
 type Settings = Pick<ServiceSettings, "blobs" | "bucketKeys" | "blobCacheBytes"> & Partial<Pick<ServiceSettings, "presignedSeconds">>;
-type Parts = { settings: Settings; folders: Folders; database: Database; processes: Processes; now: () => number; log: ServiceLog };
+type OpenBlobsOptions = {
+  settings: Settings;
+  folders: Folders;
+  database: Database;
+  processes: Processes;
+  now: () => number;
+  log: ServiceLog;
+};
 
-export async function openBlobs({ settings, folders, database, processes, now, log }: Parts): Promise<BlobStore> {
-  const named: FindReferenced = (hashes) => withBlobRow(database, hashes);
+export async function openBlobs({ settings, folders, database, processes, now, log }: OpenBlobsOptions): Promise<BlobStore> {
+  const findReferenced: FindReferenced = (hashes) => withBlobRow(database, hashes);
   const { blobs } = settings;
   if (!blobs) {
     requireBytesHere(folders.root);
-    return createBlobStore(createFolderBackend(folders.blobs), createOwnHolds(named), named);
+    return createBlobStore(createFolderBackend(folders.blobs), createLocalHolds(findReferenced), findReferenced);
   }
   const backend = await openSharedBackend(blobs, { settings, folders, now, log });
-  const id = await idOf(database);
-  const claimed = onceSuccessful(async () => {
+  const id = await ensureStoreId(database);
+  const claimOnce = onceSuccessful(async () => {
     await requireFilesCopied(backend, database);
     await claimBackend(backend, id);
-    // The store works all the same; the next start tries again.
+    // The store works without the note, and the next start tries again.
     await markMovedBlobs(folders.root, blobs).catch((error: unknown) => log.error({ err: error }, "blob location note write failed"));
   });
-  await claimed().catch((error: unknown) => {
-    if (!isOutage(error)) throw unusable(error);
+  await claimOnce().catch((error: unknown) => {
+    if (!isOutage(error)) throw toUnusableError(error);
     log.error({ err: error }, "blob store unavailable");
   });
   await removeDeadLeases({ database, processes, now });
-  return createBlobStore(guarded(backend, claimed), createLeases({ database, processes, named: withBlobRow, now, log }), named);
+  return createBlobStore(
+    createGuardedBackend(backend, claimOnce),
+    createLeases({ database, processes, named: withBlobRow, now, log }),
+    findReferenced,
+  );
 }
 
-/** A store without a marker has no files of this database, so its files would be missing. */
+/** Throws if the store lacks this database's files. Stores without a marker have none of them. */
 async function requireFilesCopied(backend: SharedBackend, database: Database): Promise<void> {
   if ((await backend.readMark()) !== undefined) return;
-  const ofUsers = query.selectFrom("assets").select("seq").where("owner_id", "<>", PUBLIC_OWNER).limit(1);
-  if (((await database.row(ofUsers)) ?? (await database.row(query.selectFrom("user_files").select("path").limit(1)))) === undefined) return;
-  throw new ForeignBackend(
+  const userAssets = query.selectFrom("assets").select("seq").where("owner_id", "<>", PUBLIC_OWNER).limit(1);
+  if (((await database.row(userAssets)) ?? (await database.row(query.selectFrom("user_files").select("path").limit(1)))) === undefined)
+    return;
+  throw new ForeignBackendError(
     "LIGHTDESK_BLOBS names a store without this service's files. With the earlier setting, run npm run copy-blobs -- --to STORE, then start with the new one.",
   );
 }
 
 export async function openSharedBackend(
   setting: BlobSetting,
-  { settings, folders, now, log }: Omit<Parts, "database" | "processes">,
+  { settings, folders, now, log }: Omit<OpenBlobsOptions, "database" | "processes">,
 ): Promise<SharedBackend> {
   try {
     if (setting.kind === "folder") {
       const folder = join(setting.path, "blake3-v1");
-      makeSyncedFolder(folder);
+      createSyncedFolder(folder);
       return createFolderBackend(folder);
     }
     const bucket = await openBucket(setting, settings.bucketKeys);
-    makeSyncedFolder(folders.blobCopies);
+    createSyncedFolder(folders.blobCopies);
     const fetch = (hash: string) => readBlob(bucket, hash);
     const copies = createLocalCopies({ folder: folders.blobCopies, temp: folders.temp, maxBytes: settings.blobCacheBytes, fetch, log });
     return createBucketBackend({ bucket, copies, presignedSeconds: settings.presignedSeconds, now });
   } catch (error) {
-    throw unusable(error);
+    throw toUnusableError(error);
   }
 }
 
-/** Errors that may pass on a retry; a wrong name or key does not. */
+/** True for errors that a retry may solve. A wrong name or key is not one of them. */
 function isOutage(error: unknown): boolean {
-  if (!isBucketError(error)) return asStorageFailure(error) !== undefined;
+  if (!isBucketError(error)) return toStorageFailure(error) !== undefined;
   return error.reason !== "CredentialsProviderError" && (error.status === undefined || error.status === 429 || error.status >= 500);
 }
 
-function unusable(error: unknown): Error {
-  if (error instanceof ForeignBackend) return error;
+function toUnusableError(error: unknown): Error {
+  if (error instanceof ForeignBackendError) return error;
   const reason = error instanceof Error ? error.message : String(error);
   return new Error(`LIGHTDESK_BLOBS must be a location this service can read and write. ${reason}`);
 }
@@ -138,10 +150,10 @@ function onceSuccessful(work: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/** `mark`: the id of the store's database. `keepsFirst`: conditional writes don't overwrite. */
+/** `mark` is the id of the store's database. */
 export type BackendCheck = { isReachable: boolean; mark?: string; hasConditionalWrites?: boolean };
 
-/** Throws an error that names the failed step. */
+/** Throws an error about the step that failed. */
 export async function tryBlobBackend(setting: BlobSetting, { bucketKeys }: Pick<ServiceSettings, "bucketKeys">): Promise<BackendCheck> {
   if (setting.kind === "folder") return tryFolder(setting.path);
   return tryBucket(await openBucket(setting, bucketKeys));
@@ -163,7 +175,7 @@ async function tryFolder(path: string): Promise<BackendCheck> {
 }
 
 async function tryBucket(bucket: Bucket): Promise<BackendCheck> {
-  const marker = await bucket.get(MARK);
+  const marker = await bucket.get(MARKER_KEY);
   const mark = (await marker?.Body?.transformToString())?.trim();
   const key = probeName();
   const bytes = Buffer.from(key);
@@ -175,7 +187,7 @@ async function tryBucket(bucket: Bucket): Promise<BackendCheck> {
     if (!(await isListed(bucket, key))) throw new Error("The object store doesn't list a stored object.");
     return { isReachable: true, mark, hasConditionalWrites: isTaken && !(await putNew(bucket, key, bytes)) };
   } finally {
-    // If the store accepts nothing, there is nothing to remove either, and its first error is the one to report.
+    // If the store accepts nothing, there is nothing to remove, and its first error is the one to report.
     await bucket.remove(key).catch(() => undefined);
   }
 }

@@ -1,4 +1,4 @@
-// Reads the filter of an asset list, and finds the assets that match, with exact totals and ties sorted by id.
+// Parses the filter of an asset list and finds matching assets, with exact totals and ties sorted by id.
 
 import { type RawBuilder, sql } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -6,7 +6,7 @@ import { isObject } from "@/lib/contract/json/json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { ServiceError } from "@/lib/service/service-error";
-import { query, type Reader, statement } from "@/lib/service/store/database";
+import { query, type Reader, toStatement } from "@/lib/service/store/database";
 import { PUBLIC_OWNER } from "@/lib/service/users/keys";
 import { foldName } from "@/lib/shared/text";
 
@@ -25,7 +25,7 @@ export const sortColumns = {
   last_access_time: { column: "last_access_time", index: "assets_by_access" },
 } as const;
 
-export function ownersOf(userId: number, includePublic: boolean): number[] {
+export function getOwners(userId: number, includePublic: boolean): number[] {
   return includePublic ? [userId, PUBLIC_OWNER] : [userId];
 }
 
@@ -33,25 +33,25 @@ export async function countOwned(reader: Reader, owner: number): Promise<number>
   return (await reader.row(query.selectFrom("asset_counts").select("n").where("owner_id", "=", owner)))?.n ?? 0;
 }
 
-export function testsOf(
+export function createTests(
   { include, exclude, name, metadata }: ReadFilter,
   hasName: RawBuilder<unknown>,
   metadataTest: (condition: MetadataCondition) => RawBuilder<unknown>,
 ): RawBuilder<unknown>[] {
-  const tagged = (tags: readonly string[]) =>
+  const hasTag = (tags: readonly string[]) =>
     sql`exists (select 1 from asset_tags where asset_seq = assets.seq and tag in (${sql.join(tags)}))`;
   return [
     ...(name === "" ? [] : [hasName]),
-    ...include.map((tag) => tagged([tag])),
-    ...(exclude.length === 0 ? [] : [sql`not ${tagged(exclude)}`]),
+    ...include.map((tag) => hasTag([tag])),
+    ...(exclude.length === 0 ? [] : [sql`not ${hasTag(exclude)}`]),
     ...metadata.map(metadataTest),
   ];
 }
 
-export function documentsOf({ paths, values }: MetadataCondition, wrap = (value: unknown) => [value]): string[] {
-  const documentOf = (path: readonly string[], value: unknown) =>
+export function createDocuments({ paths, values }: MetadataCondition, wrap = (value: unknown) => [value]): string[] {
+  const createDocument = (path: readonly string[], value: unknown) =>
     path.reduceRight((inner, key) => `{${writeExactJson(key)}:${inner}}`, writeExactJson(value));
-  return paths.flatMap((path) => values.flatMap((value) => wrap(value).map((item) => documentOf(path, item))));
+  return paths.flatMap((path) => values.flatMap((value) => wrap(value).map((item) => createDocument(path, item))));
 }
 
 // On PostgreSQL, the planner chooses the index (decision 64). One statement reads the page and its total, so that they are consistent.
@@ -60,47 +60,47 @@ export function createPostgresSearch(reader: Reader): AssetSearch {
   return {
     async findPage(userId, filter, includePublic, { sort, order, limit, offset }) {
       if (filter.isNever) return { seqs: [], total: 0 };
-      const owners = ownersOf(userId, includePublic);
-      const tests = testsOf(filter, hasName(filter), matchesCondition);
-      // One branch per owner: each is already sorted, and PostgreSQL merges them only up to the end of the page.
+      const owners = getOwners(userId, includePublic);
+      const tests = createTests(filter, hasName(filter), matchesCondition);
+      // One branch per owner. Each is already sorted, and PostgreSQL merges them only up to the end of the page.
       const column = sql.ref(sortColumns[sort].column);
-      const branches = owners.map((owner) => sql`select id, ${column} as sort_value from ${assetsOf([owner], tests)}`);
-      const placed = sql`order by sort_value ${sql.raw(order)}, id ${sql.raw(order)}`;
-      const page = sql`select id, sort_value from (${sql.join(branches, sql` union all `)}) as found ${placed} limit ${limit} offset ${offset}`;
-      const seqs = sql`select json_agg(seq ${placed}) from (${page}) as page join assets using (id)`;
+      const branches = owners.map((owner) => sql`select id, ${column} as sort_value from ${selectAssets([owner], tests)}`);
+      const orderBy = sql`order by sort_value ${sql.raw(order)}, id ${sql.raw(order)}`;
+      const page = sql`select id, sort_value from (${sql.join(branches, sql` union all `)}) as found ${orderBy} limit ${limit} offset ${offset}`;
+      const seqs = sql`select json_agg(seq ${orderBy}) from (${page}) as page join assets using (id)`;
       const total =
         tests.length === 0
           ? sql`select sum(n) from asset_counts where owner_id in (${sql.join(owners)})`
-          : sql`select count(*) from ${assetsOf(owners, tests)}`;
+          : sql`select count(*) from ${selectAssets(owners, tests)}`;
       const row = await reader.row(
-        statement(sql<{ seqs: string | null; total: number | null }>`select (${seqs}) as seqs, (${total}) as total`),
+        toStatement(sql<{ seqs: string | null; total: number | null }>`select (${seqs}) as seqs, (${total}) as total`),
       );
-      const listed: number[] = JSON.parse(row?.seqs ?? "[]"); // json_agg of an integer column
-      return { seqs: listed, total: row?.total ?? 0 };
+      const pageSeqs: number[] = JSON.parse(row?.seqs ?? "[]"); // json_agg of an integer column
+      return { seqs: pageSeqs, total: row?.total ?? 0 };
     },
 
     async countTags(userId, filter, includePublic) {
       if (filter.isNever) return new Map();
-      const owners = ownersOf(userId, includePublic);
-      const tests = testsOf(filter, hasName(filter), matchesCondition);
+      const owners = getOwners(userId, includePublic);
+      const tests = createTests(filter, hasName(filter), matchesCondition);
       const builder =
         tests.length === 0
           ? sql`sum(n) as n from tag_counts where owner_id in (${sql.join(owners)})`
-          : sql`count(*) as n from asset_tags where asset_seq in (select seq from ${assetsOf(owners, tests)})`;
-      const rows = await reader.rows(statement(sql<{ tag: string; n: number }>`select tag, ${builder} group by tag`));
+          : sql`count(*) as n from asset_tags where asset_seq in (select seq from ${selectAssets(owners, tests)})`;
+      const rows = await reader.rows(toStatement(sql<{ tag: string; n: number }>`select tag, ${builder} group by tag`));
       return new Map(rows.map(({ tag, n }) => [tag, n]));
     },
   };
 }
 
-function assetsOf(owners: readonly number[], tests: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {
+function selectAssets(owners: readonly number[], tests: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {
   return sql`assets where ${sql.join([sql`owner_id in (${sql.join(owners)})`, ...tests], sql` and `)}`;
 }
 
 const hasName = ({ name }: ReadFilter) => sql`name_folded like ${`%${name.replace(/[\\%_]/g, "\\$&")}%`}`;
 
 function matchesCondition(condition: MetadataCondition): RawBuilder<unknown> {
-  const documents = documentsOf(condition, (value) => [value, [value]]);
+  const documents = createDocuments(condition, (value) => [value, [value]]);
   const tests = documents.map((document) => sql`metadata_document(metadata) @> metadata_document(${document})`);
   return sql`(${sql.join(tests, sql` or `)})`;
 }
@@ -109,8 +109,8 @@ export type AssetFilter = Pick<AssetsQuery, "include_tags" | "exclude_tags" | "n
 
 export type ReadFilter = { include: string[]; exclude: string[]; name: string; metadata: MetadataCondition[]; isNever: boolean };
 
-export function readFilter(filter: AssetFilter): ReadFilter {
-  const metadata = readMetadataFilter(filter.metadata_filter);
+export function parseFilter(filter: AssetFilter): ReadFilter {
+  const metadata = parseMetadataFilter(filter.metadata_filter);
   return {
     include: [...new Set(filter.include_tags ?? [])],
     exclude: [...new Set(filter.exclude_tags ?? [])],
@@ -128,7 +128,7 @@ export type Scalar = string | number | bigint | boolean | null;
 
 export type MetadataCondition = { paths: string[][]; values: Scalar[] };
 
-function readMetadataFilter(text: string | undefined): MetadataCondition[] {
+function parseMetadataFilter(text: string | undefined): MetadataCondition[] {
   if (text === undefined || text.trim() === "") return [];
   let filter: unknown;
   try {

@@ -2,18 +2,18 @@
 
 import { type RawBuilder, sql } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { firstKey, keyOf, MAX_VALUE_LENGTH, seqOf, tagCode, valuesOf } from "@/lib/service/store/asset-index";
-import { query, type Reader, statement } from "@/lib/service/store/database";
+import { createValuesSql, getFirstKey, MAX_VALUE_LENGTH, toKeySql, toSeqSql, toTagCode } from "@/lib/service/store/asset-index";
+import { query, type Reader, toStatement } from "@/lib/service/store/database";
 import {
   type AssetPage,
   type AssetSearch,
   countOwned,
-  documentsOf,
+  createDocuments,
+  createTests,
+  getOwners,
   type MetadataCondition,
-  ownersOf,
   type ReadFilter,
   sortColumns,
-  testsOf,
 } from "./asset-search";
 
 type RowsSql = RawBuilder<unknown>;
@@ -27,9 +27,9 @@ type OwnerSearch = {
   excludedKeys?: RowsSql;
 };
 
-/** Measured costs per row. Only their ratios matter. */
+/** Measured costs per row, of which only the ratios matter. */
 const COST = { test: 1.5, metadataTest: 4, collect: 1.8, list: 0.3, lookUp: 0.3 };
-/** Combined conditions with up to this many matches are listed while they are counted, so the page needs no second search. */
+/** Combined conditions with up to this many matches are listed while they are counted, so that the page needs no second search. */
 const MAX_LISTED_KEYS = 200_000;
 /** Keys per tag-counting statement, which limits its memory. */
 const TAG_COUNT_BATCH_KEYS = 2 ** 18;
@@ -38,7 +38,7 @@ export function createSqliteSearch(reader: Reader): AssetSearch {
   return {
     async findPage(userId, filter, includePublic, page) {
       if (filter.isNever) return { seqs: [], total: 0 };
-      const searches = await Promise.all(ownersOf(userId, includePublic).map((owner) => prepareOwnerSearch(reader, owner, filter)));
+      const searches = await Promise.all(getOwners(userId, includePublic).map((owner) => prepareOwnerSearch(reader, owner, filter)));
       const total = searches.reduce((sum, part) => sum + part.total, 0);
       const length = Math.max(0, Math.min(page.limit, total - page.offset));
       if (length === 0) return { seqs: [], total };
@@ -52,20 +52,20 @@ export function createSqliteSearch(reader: Reader): AssetSearch {
       const selections = rows.map((from) => sql`select assets.seq, assets.id as tie, ${column} as sort_value from ${from}`);
       const pageQuery = sql<{ seq: number }>`${sql.join(selections, sql` union all `)} order by sort_value ${direction}, tie ${direction}
         limit ${length} offset ${offset}`;
-      const seqs = (await reader.rows(statement(pageQuery))).map((row) => row.seq);
+      const seqs = (await reader.rows(toStatement(pageQuery))).map((row) => row.seq);
       return { seqs: isReversed ? seqs.reverse() : seqs, total };
     },
 
     async countTags(userId, filter, includePublic) {
       const counts = new Map<string, number>();
       const add = (tag: string, n: number) => void counts.set(tag, (counts.get(tag) ?? 0) + n);
-      for (const owner of filter.isNever ? [] : ownersOf(userId, includePublic)) {
+      for (const owner of filter.isNever ? [] : getOwners(userId, includePublic)) {
         const { matchingKeys, excludedKeys } = await prepareOwnerSearch(reader, owner, filter);
-        if (matchingKeys) await tallyTags(reader, owner, matchingKeys, (tag) => add(tag, 1));
+        if (matchingKeys) await visitTags(reader, owner, matchingKeys, (tag) => add(tag, 1));
         else {
           const ownedTags = query.selectFrom("tag_counts").select(["tag", "n"]).where("owner_id", "=", owner);
           for (const { tag, n } of await reader.rows(ownedTags)) add(tag, n);
-          if (excludedKeys) await tallyTags(reader, owner, excludedKeys, (tag) => add(tag, -1));
+          if (excludedKeys) await visitTags(reader, owner, excludedKeys, (tag) => add(tag, -1));
         }
       }
       return counts;
@@ -78,7 +78,7 @@ function cheapestRows(ownerSearch: OwnerSearch, { metadata }: ReadFilter, sort: 
   const indexScan = sql`assets indexed by ${sql.raw(sortColumns[sort].index)} where owner_id = ${owner}`;
   if (tests.length === 0) return indexScan;
   const scannedRows = Math.min(ownedCount, (rowsNeeded * ownedCount) / total);
-  const key = sql.raw(keyOf("assets"));
+  const key = sql.raw(toKeySql("assets"));
   const keyFilter = matchingKeys ? sql`${key} in (${matchingKeys})` : sql`${key} not in (${excludedKeys})`;
   const plans = [
     {
@@ -95,7 +95,7 @@ async function prepareOwnerSearch(reader: Reader, owner: number, filter: ReadFil
   const { include, exclude, name, metadata } = filter;
   const ownedCount = await countOwned(reader, owner);
   const tags = await readTags(reader, owner, [...include, ...exclude]);
-  const tests = testsOf(filter, sql`instr(name_folded, ${name}) > 0`, metadataTest);
+  const tests = createTests(filter, sql`instr(name_folded, ${name}) > 0`, metadataTest);
   const base = { owner, ownedCount, tests };
   if (ownedCount === 0 || include.some((tag) => (tags.get(tag)?.n ?? 0) === 0))
     return { ...base, total: 0, matchingKeys: sql`select 0 as key where false` };
@@ -120,12 +120,12 @@ async function prepareOwnerSearch(reader: Reader, owner: number, filter: ReadFil
       excludedKeys,
       total: ownedCount - (excludedKeys ? await countExcluded(reader, exclude, tags, excludedKeys) : 0),
     };
-  // The `+` stops SQLite from running the full-text search once per key of another set.
+  // The `+` keeps SQLite from running the full-text search once per key of another set.
   const keyFilters = others.map((set) => sql`+key in (${set})`);
   if (ftsQuery === "" && excludedKeys) keyFilters.push(sql`+key not in (${excludedKeys})`);
   const keys = first && sql`select key from (${first}) where ${sql.join([sql`true`, ...keyFilters], sql` and `)}`;
-  const isExact = (name === "" || isNameIndexed) && !metadata.some(isIndexedOnlyPartly);
-  const key = sql.raw(keyOf("assets"));
+  const isExact = (name === "" || isNameIndexed) && !metadata.some(isPartlyIndexed);
+  const key = sql.raw(toKeySql("assets"));
   const matchingKeys = !keys
     ? sql`select ${key} as key from assets indexed by assets_by_folded_name where owner_id = ${owner} and ${sql.join(tests, sql` and `)}`
     : isExact
@@ -139,7 +139,7 @@ async function prepareOwnerSearch(reader: Reader, owner: number, filter: ReadFil
     return { ...base, matchingKeys, total: await count(reader, matchingKeys) };
   }
   const listing = sql<{ keys: string; n: number }>`select json_group_array(key) as keys, count(*) as n from (${matchingKeys})`;
-  const row = await reader.row(statement(listing));
+  const row = await reader.row(toStatement(listing));
   return { ...base, matchingKeys: sql`select value as key from json_each(${row?.keys ?? "[]"})`, total: row?.n ?? 0 };
 }
 
@@ -149,7 +149,7 @@ async function countExcluded(reader: Reader, exclude: readonly string[], tags: T
 }
 
 async function count(reader: Reader, keys: RowsSql): Promise<number> {
-  return (await reader.row(statement(sql<{ n: number }>`select count(*) as n from (${keys})`)))?.n ?? 0;
+  return (await reader.row(toStatement(sql<{ n: number }>`select count(*) as n from (${keys})`)))?.n ?? 0;
 }
 
 type Tags = ReadonlyMap<string, { code: string; n: number }>;
@@ -157,11 +157,11 @@ type Tags = ReadonlyMap<string, { code: string; n: number }>;
 async function readTags(reader: Reader, owner: number, tags: readonly string[]): Promise<Tags> {
   if (tags.length === 0) return new Map();
   const rows = query.selectFrom("tag_counts").select(["id", "tag", "n"]).where("owner_id", "=", owner).where("tag", "in", tags);
-  return new Map((await reader.rows(rows)).map(({ id, tag, n }) => [tag, { code: tagCode(id), n }]));
+  return new Map((await reader.rows(rows)).map(({ id, tag, n }) => [tag, { code: toTagCode(id), n }]));
 }
 
 function keyRangeOfOwner(key: string, owner: number): RowsSql {
-  const [first, last] = [firstKey(owner), firstKey(owner + 1)];
+  const [first, last] = [getFirstKey(owner), getFirstKey(owner + 1)];
   return sql`${sql.raw(key)} >= cast(${first} as integer) and ${sql.raw(key)} < cast(${last} as integer)`;
 }
 
@@ -175,34 +175,34 @@ function keysWithMetadata(owner: number, condition: MetadataCondition): RowsSql 
 }
 
 function matchingValues(condition: MetadataCondition, maxLength?: number): RowsSql {
-  const { columns, source } = valuesOf("requested.document", maxLength);
-  return sql`select ${sql.raw(columns)} from (select value as document from json_each(${writeExactJson(documentsOf(condition))})) as requested
+  const { columns, source } = createValuesSql("requested.document", maxLength);
+  return sql`select ${sql.raw(columns)} from (select value as document from json_each(${writeExactJson(createDocuments(condition))})) as requested
     join ${sql.raw(source)}`;
 }
 
 function metadataTest(condition: MetadataCondition): RowsSql {
-  const { columns, source } = valuesOf("assets.metadata");
+  const { columns, source } = createValuesSql("assets.metadata");
   return sql`exists (select 1 from (select ${sql.raw(columns)} from ${sql.raw(source)}) as stored
     where (stored.path, stored.value) in (${matchingValues(condition)}))`;
 }
 
-/** Whether a value is so long that only its beginning is indexed. */
-function isIndexedOnlyPartly({ values }: MetadataCondition): boolean {
+/** True if a value is so long that only its beginning is indexed. */
+function isPartlyIndexed({ values }: MetadataCondition): boolean {
   return values.some((value) => writeExactJson(value).length >= MAX_VALUE_LENGTH);
 }
 
 function assetsWithKeys(keys: RowsSql): RowsSql {
-  return sql`(${keys}) as found cross join assets on assets.seq = ${sql.raw(seqOf("found.key"))}`;
+  return sql`(${keys}) as found cross join assets on assets.seq = ${sql.raw(toSeqSql("found.key"))}`;
 }
 
-async function tallyTags(reader: Reader, owner: number, keys: RowsSql, visit: (tag: string) => void): Promise<void> {
+async function visitTags(reader: Reader, owner: number, keys: RowsSql, visit: (tag: string) => void): Promise<void> {
   const last = (await reader.row(query.selectFrom("assets").select(({ fn }) => fn.max("seq").as("seq"))))?.seq ?? 0;
   for (let from = 0; from <= last; from += TAG_COUNT_BATCH_KEYS) {
-    const first = firstKey(owner) + from;
+    const first = getFirstKey(owner) + from;
     const batch = sql`select key from (${keys}) where key >= cast(${first} as integer) and key < cast(${first + TAG_COUNT_BATCH_KEYS} as integer)`;
     const tags = sql<{ tags: string | null }>`select group_concat(tag, char(10)) as tags from (${batch}) as found
-      cross join asset_tags on asset_seq = ${sql.raw(seqOf("found.key"))}`;
-    const text = (await reader.row(statement(tags)))?.tags;
+      cross join asset_tags on asset_seq = ${sql.raw(toSeqSql("found.key"))}`;
+    const text = (await reader.row(toStatement(tags)))?.tags;
     for (const tag of text?.split("\n") ?? []) visit(tag);
   }
 }

@@ -20,9 +20,9 @@ async function removeEnded(database: Database, { userId, endedUntil, atMost = In
   let removed = 0;
   const canRemoveMore = () => removed < atMost && canContinue();
   await runWithPauses(canRemoveMore, async () => {
-    const oldest = oldestEnded(userId, endedUntil, Math.min(BATCH_SIZE, atMost - removed));
+    const oldestJobs = selectOldestEnded(userId, endedUntil, Math.min(BATCH_SIZE, atMost - removed));
     const deleted = await database.commitFreeing(async (tx) => {
-      const seqs = (await tx.rows(oldest)).map((job) => job.seq);
+      const seqs = (await tx.rows(oldestJobs)).map((job) => job.seq);
       if (seqs.length > 0) await tx.run(query.deleteFrom("jobs").where("seq", "in", seqs));
       return seqs.length;
     });
@@ -37,16 +37,18 @@ export async function removeEndedByIds(database: Database, userId: number, ids: 
   let removed = 0;
   for (let start = 0; start < unique.length; start += BATCH_SIZE) {
     const batch = unique.slice(start, start + BATCH_SIZE);
-    // Row by row, which keeps the planner from walking the whole history instead of looking up a few ids.
-    const isOwn = ({ rowByRow }: StoreDialect) =>
+    // Tests each row, so that the planner looks up a few ids instead of scanning the whole history.
+    const isOwnEndedJob = ({ rowByRow }: StoreDialect) =>
       sql<boolean>`${rowByRow("user_id")} = ${userId} and ${rowByRow("state")} in (${sql.join(terminalStates)})`;
-    removed += await database.commitFreeing((tx) => tx.run(query.deleteFrom("jobs").where("id", "in", batch).where(isOwn(tx.dialect))));
+    removed += await database.commitFreeing((tx) =>
+      tx.run(query.deleteFrom("jobs").where("id", "in", batch).where(isOwnEndedJob(tx.dialect))),
+    );
   }
   return removed;
 }
 
-/** Each state is read from its own index, so that no more rows are read than are removed. */
-function oldestEnded(userId: number, endedUntil: number, limit: number) {
+/** Reads each state from its own index, so that no more rows are read than are removed. */
+function selectOldestEnded(userId: number, endedUntil: number, limit: number) {
   const [first, ...others] = terminalStates.map((state) =>
     query
       .selectFrom("jobs")
@@ -65,7 +67,7 @@ function oldestEnded(userId: number, endedUntil: number, limit: number) {
 }
 
 /** A longer removal continues in the next round of `finishClears`. */
-const CLEAR_ANSWER_MS = 5000;
+const CLEAR_TIMEOUT_MS = 5000;
 
 /** Returns how many entries were cleared. A mark on the user lets any process finish the removal. */
 export async function clearHistory(database: Database, userId: number, at: number): Promise<number> {
@@ -73,7 +75,7 @@ export async function clearHistory(database: Database, userId: number, at: numbe
   if (entries === 0) return 0;
   const mark = query.updateTable("users").set({ history_cleared_until: at }).where("id", "=", userId);
   await database.commitFreeing((tx) => tx.run(mark));
-  const deadlineMs = performance.now() + CLEAR_ANSWER_MS;
+  const deadlineMs = performance.now() + CLEAR_TIMEOUT_MS;
   await removeCleared(database, { userId, endedUntil: at, canContinue: () => performance.now() < deadlineMs });
   return entries;
 }

@@ -3,25 +3,25 @@ import { type ManageBody } from "@/lib/contract/schemas/job";
 import { type Database, type Reader } from "@/lib/service/store/database";
 import {
   batchBySize,
-  extraDataTexts,
-  inputTexts,
-  listText,
-  objectText,
+  formatList,
+  formatObject,
+  readExtraDataTexts,
+  readInputTexts,
   readJobs,
   readOrDefault,
+  readResultTexts,
   requireTexts,
-  resultTexts,
   type StoredJob,
   streamList,
 } from "../job-row";
-import { readError, resultOf } from "../job-view";
+import { getResult, readError } from "../job-view";
 import { countJobs, listJobs } from "../list-jobs";
 import { terminalStates } from "../transitions";
 import { clearHistory, removeEndedByIds } from "./ended-jobs";
 
-type Page = { max_items: number; offset: number };
+type HistoryPage = { max_items: number; offset: number };
 
-export async function listHistory(reader: Reader, userId: number, page: Page): Promise<AsyncIterable<string>> {
+export async function listHistory(reader: Reader, userId: number, page: HistoryPage): Promise<AsyncIterable<string>> {
   const status = [...terminalStates];
   const { seqs } = await listJobs(reader, userId, {
     status,
@@ -30,33 +30,33 @@ export async function listHistory(reader: Reader, userId: number, page: Page): P
     limit: page.max_items,
     offset: page.offset,
   });
-  return streamList(`{"history":[`, listed(reader, await readJobs(reader, seqs)), "]}");
+  return streamList(`{"history":[`, toListEntries(reader, await readJobs(reader, seqs)), "]}");
 }
 
-export async function listOlderHistory(reader: Reader, userId: number, page: Page): Promise<AsyncIterable<string>> {
+export async function listOlderHistory(reader: Reader, userId: number, page: HistoryPage): Promise<AsyncIterable<string>> {
   const status = [...terminalStates];
-  const last = async () => Math.max(0, (await countJobs(reader, userId, status)) - page.max_items);
+  const getLastOffset = async () => Math.max(0, (await countJobs(reader, userId, status)) - page.max_items);
   const { seqs } = await listJobs(reader, userId, {
     status,
     sort_by: "create_time",
     sort_order: "asc",
     limit: page.max_items,
-    offset: page.offset < 0 ? await last() : page.offset,
+    offset: page.offset < 0 ? await getLastOffset() : page.offset,
   });
-  return streamList("{", olderEntries(reader, await readJobs(reader, seqs)), "}");
+  return streamList("{", toOlderEntries(reader, await readJobs(reader, seqs)), "}");
 }
 
-async function* listed(reader: Reader, jobs: readonly StoredJob[]): AsyncIterable<string> {
+async function* toListEntries(reader: Reader, jobs: readonly StoredJob[]): AsyncIterable<string> {
   for await (const batch of batchBySize(reader, jobs)) {
     const seqs = batch.map((job) => job.seq);
-    const results = await resultTexts(reader, seqs);
-    const inputs = await extraDataTexts(reader, seqs);
+    const results = await readResultTexts(reader, seqs);
+    const inputs = await readExtraDataTexts(reader, seqs);
     for (const job of batch) {
       if (!inputs.has(job.seq)) continue; // removed while the list is read
-      const result = readOrDefault(() => resultOf(job, results), undefined);
-      const error = readOrDefault(() => errorOf(job), {});
-      const prompt = objectText({ priority: job.number, prompt_id: job.id }, { extra_data: inputs.get(job.seq)?.extra_data ?? "{}" });
-      yield objectText(
+      const result = readOrDefault(() => getResult(job, results), undefined);
+      const error = readOrDefault(() => getError(job), {});
+      const prompt = formatObject({ priority: job.number, prompt_id: job.id }, { extra_data: inputs.get(job.seq)?.extra_data ?? "{}" });
+      yield formatObject(
         { prompt_id: job.id, create_time: job.create_time, workflow_id: job.workflow_id, ...error },
         { prompt, outputs: result?.outputs ?? "{}", status: result?.status ?? "{}", meta: result?.meta ?? "{}" },
       );
@@ -64,54 +64,55 @@ async function* listed(reader: Reader, jobs: readonly StoredJob[]): AsyncIterabl
   }
 }
 
-async function* olderEntries(reader: Reader, jobs: readonly StoredJob[]): AsyncIterable<string> {
+async function* toOlderEntries(reader: Reader, jobs: readonly StoredJob[]): AsyncIterable<string> {
   for await (const batch of batchBySize(reader, jobs)) {
-    const texts = await entryTexts(reader, batch);
+    const texts = await readEntryTexts(reader, batch);
     for (const job of batch) {
-      const entry = readOrDefault(() => olderEntryOf(job, texts), undefined);
+      const entry = readOrDefault(() => formatOlderEntry(job, texts), undefined);
       if (entry !== undefined) yield `${writeExactJson(job.id)}:${entry}`;
     }
   }
 }
 
 export async function toOlderEntry(reader: Reader, job: StoredJob): Promise<string | undefined> {
-  return olderEntryOf(job, await entryTexts(reader, [job]));
+  return formatOlderEntry(job, await readEntryTexts(reader, [job]));
 }
 
 export async function toHistoryEntry(reader: Reader, job: StoredJob): Promise<string | undefined> {
-  const texts = await entryTexts(reader, [job]);
-  const result = resultOf(job, texts.results);
+  const texts = await readEntryTexts(reader, [job]);
+  const result = getResult(job, texts.results);
   return (
-    result && objectText(errorOf(job), { prompt: objectText({ priority: job.number, prompt_id: job.id }, inputsOf(job, texts)), ...result })
+    result &&
+    formatObject(getError(job), { prompt: formatObject({ priority: job.number, prompt_id: job.id }, getInputs(job, texts)), ...result })
   );
 }
 
-type EntryTexts = Awaited<ReturnType<typeof entryTexts>>;
+type EntryTexts = Awaited<ReturnType<typeof readEntryTexts>>;
 
-async function entryTexts(reader: Reader, jobs: readonly StoredJob[]) {
+async function readEntryTexts(reader: Reader, jobs: readonly StoredJob[]) {
   const seqs = jobs.map((job) => job.seq);
-  return { inputs: await inputTexts(reader, seqs), results: await resultTexts(reader, seqs) };
+  return { inputs: await readInputTexts(reader, seqs), results: await readResultTexts(reader, seqs) };
 }
 
-function olderEntryOf(job: StoredJob, texts: EntryTexts): string | undefined {
-  const result = resultOf(job, texts.results);
+function formatOlderEntry(job: StoredJob, texts: EntryTexts): string | undefined {
+  const result = getResult(job, texts.results);
   if (!result) return undefined;
-  const { prompt, extra_data, outputs_to_execute } = inputsOf(job, texts);
-  const tuple = listText([String(job.number), writeExactJson(job.id), prompt, extra_data, outputs_to_execute]);
-  return objectText(
-    readOrDefault(() => errorOf(job), {}),
+  const { prompt, extra_data, outputs_to_execute } = getInputs(job, texts);
+  const tuple = formatList([String(job.number), writeExactJson(job.id), prompt, extra_data, outputs_to_execute]);
+  return formatObject(
+    readOrDefault(() => getError(job), {}),
     { prompt: tuple, ...result },
   );
 }
 
-function inputsOf({ seq }: StoredJob, { inputs }: EntryTexts) {
+function getInputs({ seq }: StoredJob, { inputs }: EntryTexts) {
   const { prompt, extra_data, outputs_to_execute } = requireTexts(inputs.get(seq) ?? noInputs);
   return { prompt, extra_data, outputs_to_execute };
 }
 
 const noInputs = { prompt: "{}", extra_data: "{}", outputs_to_execute: "[]" };
 
-function errorOf(job: StoredJob): { error_message?: string } {
+function getError(job: StoredJob): { error_message?: string } {
   const error = readError(job);
   return error === undefined ? {} : { error_message: error };
 }

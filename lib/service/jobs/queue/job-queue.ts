@@ -1,8 +1,8 @@
 // Assigns waiting jobs to worker slots. A job is claimed only while its row is pending and its runner has a free slot.
 
-import { kindWith, triedRunners, type WorkerSlot } from "@/lib/service/runners/pool";
+import { findTriedRunners, formatKind, type WorkerSlot } from "@/lib/service/runners/pool";
 import { type RunnerRow } from "@/lib/service/runners/store";
-import { asStorageFailure } from "@/lib/service/service-error";
+import { toStorageFailure } from "@/lib/service/service-error";
 import { query, type Reader, retry, type Transaction } from "@/lib/service/store/database";
 import { sleep } from "@/lib/shared/async";
 import { claimJob, type Running } from "../run/claim";
@@ -15,7 +15,7 @@ export type JobQueue = {
   start(): Promise<void>;
   enqueue(tx: Transaction, job: WaitingJob, isFirst?: boolean): Promise<void>;
   notifyWaiting(job: WaitingJob, isFirst?: boolean): void;
-  /** The caller cancels them in the store. */
+  /** The caller cancels these jobs in the store. */
   removeWaiting(userId: number, seqs: readonly number[]): Promise<void>;
   repair(): Promise<void>;
   /** Inside a commit: releases the entries that these dead processes had locked. */
@@ -48,7 +48,7 @@ type QueueSource = {
   onSlotFree(): void;
 };
 
-/** A slot whose job is about to end, and the entry that it gets next unless another slot becomes free first. */
+/** A slot whose job is about to end, and its next entry, unless another slot becomes free first. */
 type EndingSlot = { workerSlot: WorkerSlot; entry?: QueueEntry };
 
 const RETRY_MS = 1000;
@@ -65,10 +65,10 @@ export function createSlots(
 
   function createClaim(entry: QueueEntry, workerSlot: WorkerSlot) {
     let outcome: "untried" | "full" | Running | undefined = "untried";
-    const claimed = () => (typeof outcome === "object" ? outcome : undefined);
+    const getClaimed = () => (typeof outcome === "object" ? outcome : undefined);
 
     function undo(): void {
-      const job = claimed();
+      const job = getClaimed();
       if (job) running.delete(job.id);
       outcome = "untried";
     }
@@ -78,7 +78,7 @@ export function createSlots(
       const job = await tx
         .attempt(() => claimJob(tx, parts, entry.seq, workerSlot))
         .catch((error: unknown) => {
-          if (asStorageFailure(error)) throw error;
+          if (toStorageFailure(error)) throw error;
           log.error({ err: error, seq: entry.seq }, "job claim failed");
           return undefined;
         });
@@ -95,12 +95,12 @@ export function createSlots(
       async settle(): Promise<Running | undefined> {
         if (outcome === "full") await refresh();
         if (typeof outcome === "string") await putBack(entry);
-        return claimed();
+        return getClaimed();
       },
     };
   }
 
-  /** The slot stays occupied meanwhile, so that it isn't offered the same job again. */
+  /** The slot remains occupied meanwhile, so that it isn't offered the same job again. */
   async function refresh(): Promise<void> {
     await pool.refresh().catch(async (error: unknown) => {
       log.warn({ err: error }, "runner refresh failed");
@@ -114,25 +114,25 @@ export function createSlots(
       await database.commit(claim.take);
       return claim.settle();
     };
-    const isPassing = (error: unknown) => {
+    const shouldRetry = (error: unknown) => {
       claim.undo();
       log.error({ err: error }, "job claim failed");
       return isAccepting();
     };
-    return retry(attempt, isPassing).catch(() => undefined); // the next start enqueues it
+    return retry(attempt, shouldRetry).catch(() => undefined); // the next start enqueues it
   }
 
   async function runOne(job: Running, workerSlot: WorkerSlot): Promise<Running | undefined> {
-    const slot: EndingSlot = { workerSlot };
+    const endingSlot: EndingSlot = { workerSlot };
     let committedClaim: ReturnType<typeof createClaim> | undefined;
     const prepare = () => {
       if (!isAccepting()) return;
-      endingSlots.add(slot);
+      endingSlots.add(endingSlot);
       onSlotFree();
     };
     const commit = async (work: (tx: Transaction) => Promise<void>) => {
-      const isPrepared = endingSlots.delete(slot);
-      const claim = slot.entry && createClaim(slot.entry, workerSlot);
+      const isPrepared = endingSlots.delete(endingSlot);
+      const claim = endingSlot.entry && createClaim(endingSlot.entry, workerSlot);
       try {
         await database.commit(async (tx) => {
           await work(tx);
@@ -141,15 +141,15 @@ export function createSlots(
         committedClaim = claim;
       } catch (error) {
         claim?.undo();
-        if (isPrepared) endingSlots.add(slot);
+        if (isPrepared) endingSlots.add(endingSlot);
         throw error;
       }
     };
     const ended = run(job, { prepare, commit });
     inBackground(ended); // Logs its error. The slot continues with the next job.
     await ended.catch(() => undefined);
-    endingSlots.delete(slot);
-    return committedClaim ? committedClaim.settle() : slot.entry && claimAlone(slot.entry, workerSlot);
+    endingSlots.delete(endingSlot);
+    return committedClaim ? committedClaim.settle() : endingSlot.entry && claimAlone(endingSlot.entry, workerSlot);
   }
 
   async function runJobs(workerSlot: WorkerSlot, first: Running | undefined): Promise<void> {
@@ -177,19 +177,20 @@ export function createSlots(
   }
 
   async function take(entry: QueueEntry): Promise<void> {
-    const best = pool.best(entry.kind, pool.free());
-    const slot = best ? undefined : findEndingSlot(entry.kind);
-    if (best && isAccepting()) inBackground(withSlot(best, async (workerSlot) => runJobs(workerSlot, await claimAlone(entry, workerSlot))));
+    const freeRunner = pool.best(entry.kind, pool.free());
+    const slot = freeRunner ? undefined : findEndingSlot(entry.kind);
+    if (freeRunner && isAccepting())
+      inBackground(withSlot(freeRunner, async (workerSlot) => runJobs(workerSlot, await claimAlone(entry, workerSlot))));
     else if (slot) slot.entry = entry;
     else await putBack(entry);
   }
 
   return {
-    /** Tests which kinds of jobs could start now or when a job ends; undefined if no slot is open. */
+    /** Returns a test for the kinds of jobs that can start now or when a job ends. Undefined if no slot is open. */
     canBegin(): ((kind: string) => boolean) | undefined {
-      const free = pool.free();
-      if (!isAccepting() || free.length + unreservedSlots().length === 0) return undefined;
-      return (kind) => free.some(({ id }) => pool.canDo(kind, id)) || findEndingSlot(kind) !== undefined;
+      const freeRunners = pool.free();
+      if (!isAccepting() || freeRunners.length + unreservedSlots().length === 0) return undefined;
+      return (kind) => freeRunners.some(({ id }) => pool.canDo(kind, id)) || findEndingSlot(kind) !== undefined;
     },
 
     take,
@@ -198,8 +199,8 @@ export function createSlots(
   };
 }
 
-/** `seqs`: only these. */
-export async function waitingJobs(reader: Reader, seqs?: readonly number[]): Promise<(WaitingJob & { needs: number | null })[]> {
+/** Without `seqs`, returns all waiting jobs. */
+export async function listWaitingJobs(reader: Reader, seqs?: readonly number[]): Promise<(WaitingJob & { needs: number | null })[]> {
   const pending = query
     .selectFrom("jobs")
     .select(["seq", "user_id", "needs"])
@@ -207,6 +208,6 @@ export async function waitingJobs(reader: Reader, seqs?: readonly number[]): Pro
     .where("state", "=", "pending")
     .where(isInOwnQueue);
   const selected = seqs ? pending.where("seq", "in", reader.dialect.numbers(seqs)) : pending;
-  const [jobs, tried] = [await reader.rows(selected.orderBy("seq")), await triedRunners(reader)];
-  return jobs.map(({ seq, user_id, needs }) => ({ userId: user_id, seq, needs, kind: kindWith(needs, tried.get(seq)) }));
+  const [jobs, triedByJob] = [await reader.rows(selected.orderBy("seq")), await findTriedRunners(reader)];
+  return jobs.map(({ seq, user_id, needs }) => ({ userId: user_id, seq, needs, kind: formatKind(needs, triedByJob.get(seq)) }));
 }

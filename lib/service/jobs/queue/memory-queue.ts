@@ -2,35 +2,35 @@
 
 import { BUILT_IN_RUNNER } from "@/lib/contract/runners/runners";
 import { type WaitingJob } from "../transitions";
-import { createSlots, type JobQueue, type QueueContext, waitingJobs } from "./job-queue";
+import { createSlots, type JobQueue, listWaitingJobs, type QueueContext } from "./job-queue";
 
-/** `gone`: jobs that were removed. They are skipped, and filtered out when they are half of the line. */
+/** `gone`: removed jobs. They are skipped, and filtered out once they are half of the line. */
 type Line = { seqs: number[]; head: number; gone: Set<number> };
 type CanRun = (kind: string) => boolean;
 
 const anyKind: CanRun = () => true;
 
 export function createFairQueue() {
-  const waiting = new Map<number, Map<string, Line>>();
-  /** Each user's last turn. Never evicted: one entry per user. */
-  const served = new Map<number, number>();
+  const linesByUser = new Map<number, Map<string, Line>>();
+  /** Each user's last turn. One entry per user, never evicted. */
+  const lastTurnByUser = new Map<number, number>();
   let turns = 0;
 
-  function lineOf(userId: number, kind: string): Line {
-    const lines = waiting.get(userId) ?? new Map<string, Line>();
-    waiting.set(userId, lines);
+  function getLine(userId: number, kind: string): Line {
+    const lines = linesByUser.get(userId) ?? new Map<string, Line>();
+    linesByUser.set(userId, lines);
     const line = lines.get(kind) ?? { seqs: [], head: 0, gone: new Set() };
     lines.set(kind, line);
     return line;
   }
 
   function deleteLine(userId: number, kind: string): void {
-    const lines = waiting.get(userId);
+    const lines = linesByUser.get(userId);
     lines?.delete(kind);
-    if (lines?.size === 0) waiting.delete(userId);
+    if (lines?.size === 0) linesByUser.delete(userId);
   }
 
-  function headOf(line: Line): number | undefined {
+  function getHead(line: Line): number | undefined {
     for (; line.head < line.seqs.length; line.head += 1) {
       const seq = line.seqs[line.head];
       if (seq !== undefined && !line.gone.has(seq)) return seq;
@@ -38,11 +38,11 @@ export function createFairQueue() {
     return undefined;
   }
 
-  function firstOf(userId: number, canDo: CanRun): WaitingJob | undefined {
+  function findFirstJob(userId: number, canDo: CanRun): WaitingJob | undefined {
     let first: WaitingJob | undefined;
-    for (const [kind, line] of waiting.get(userId) ?? []) {
+    for (const [kind, line] of linesByUser.get(userId) ?? []) {
       if (!canDo(kind)) continue;
-      const seq = headOf(line);
+      const seq = getHead(line);
       if (seq === undefined) deleteLine(userId, kind);
       else if (first === undefined || seq < first.seq) first = { userId, seq, kind };
     }
@@ -53,10 +53,10 @@ export function createFairQueue() {
   function peek(canDo: CanRun = anyKind): WaitingJob | undefined {
     let next: WaitingJob | undefined;
     let longestAgo = Infinity;
-    for (const userId of [...waiting.keys()]) {
-      const turn = served.get(userId) ?? 0;
+    for (const userId of [...linesByUser.keys()]) {
+      const turn = lastTurnByUser.get(userId) ?? 0;
       if (turn >= longestAgo) continue;
-      const first = firstOf(userId, canDo);
+      const first = findFirstJob(userId, canDo);
       if (!first) continue;
       next = first;
       longestAgo = turn;
@@ -66,11 +66,11 @@ export function createFairQueue() {
 
   return {
     add(userId: number, seq: number, kind = ""): void {
-      lineOf(userId, kind).seqs.push(seq);
+      getLine(userId, kind).seqs.push(seq);
     },
 
     returnEntry(userId: number, seq: number, kind = ""): void {
-      const line = lineOf(userId, kind);
+      const line = getLine(userId, kind);
       line.seqs = [seq, ...line.seqs.slice(line.head)];
       line.head = 0;
     },
@@ -78,22 +78,22 @@ export function createFairQueue() {
     take(canDo?: CanRun): WaitingJob | undefined {
       const next = peek(canDo);
       if (!next) return undefined;
-      const line = lineOf(next.userId, next.kind);
+      const line = getLine(next.userId, next.kind);
       line.head += 1;
       if (line.head >= line.seqs.length) deleteLine(next.userId, next.kind);
       else if (line.head > 1024 && line.head * 2 > line.seqs.length) {
         line.seqs.splice(0, line.head);
         line.head = 0;
       }
-      served.set(next.userId, ++turns);
+      lastTurnByUser.set(next.userId, ++turns);
       return next;
     },
 
     peek,
 
-    /** They use no turn. */
+    /** Removes jobs without using a turn. */
     forget(userId: number, seqs: readonly number[]): void {
-      for (const [kind, line] of [...(waiting.get(userId) ?? [])]) {
+      for (const [kind, line] of [...(linesByUser.get(userId) ?? [])]) {
         for (const seq of seqs) line.gone.add(seq);
         if (line.gone.size * 2 < line.seqs.length - line.head) continue;
         line.seqs = line.seqs.slice(line.head).filter((seq) => !line.gone.has(seq));
@@ -108,8 +108,8 @@ export function createFairQueue() {
 export function createMemoryQueue(context: QueueContext): JobQueue {
   const { database, pool, concurrency } = context.parts;
   const queue = createFairQueue();
-  const putBack = ({ userId, seq, kind }: WaitingJob) => Promise.resolve(queue.returnEntry(userId, seq, kind));
-  const slots = createSlots(context, { returnEntry: putBack, onSlotFree: assignJobs });
+  const returnEntry = ({ userId, seq, kind }: WaitingJob) => Promise.resolve(queue.returnEntry(userId, seq, kind));
+  const slots = createSlots(context, { returnEntry: returnEntry, onSlotFree: assignJobs });
 
   function assignJobs(): void {
     for (;;) {
@@ -120,9 +120,9 @@ export function createMemoryQueue(context: QueueContext): JobQueue {
     }
   }
 
-  /** A job that was submitted meanwhile may be in the queue twice: the second claim finds that it no longer waits. */
+  /** A job that was submitted meanwhile may be queued twice. The second claim then finds that it is no longer waiting. */
   async function load(): Promise<void> {
-    const waits = await waitingJobs(database);
+    const waits = await listWaitingJobs(database);
     await pool.loadNeeds(waits.map(({ needs }) => needs));
     for (const { userId, seq, kind } of waits) queue.add(userId, seq, kind);
     assignJobs();
@@ -141,7 +141,7 @@ export function createMemoryQueue(context: QueueContext): JobQueue {
     freeProcesses: () => Promise.resolve(),
     slotsChanged: assignJobs,
     resume: slots.resume,
-    // With several slots it is not known which of them takes that job.
+    // With several slots, it is unknown which of them takes the job.
     peekNext: () => (concurrency === 1 ? queue.peek((kind) => pool.canDo(kind, BUILT_IN_RUNNER))?.seq : undefined),
     stop: () => Promise.resolve(),
   };

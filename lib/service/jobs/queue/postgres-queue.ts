@@ -1,13 +1,13 @@
-// The queue in a PostgreSQL shared by several processes (decision 63). An entry is a hint: only a claim on a pending job's row counts.
+// The queue in a PostgreSQL shared by several processes (decision 63). Entries are hints; only a claim on a pending job's row counts.
 
 import { type Pool } from "pg";
 import { z } from "zod";
 import { type ServiceLog } from "@/lib/service/options";
-import { readKind } from "@/lib/service/runners/pool";
+import { parseKind } from "@/lib/service/runners/pool";
 import { type Processes } from "@/lib/service/store/processes";
 import { toStoreError } from "@/lib/shared/database/postgres";
-import { type CreateQueue, createSlots, type JobQueue, type QueueContext, waitingJobs } from "./job-queue";
-import { enqueueAll, freeWorkers, removeEntries, removeStale, seqsWithoutEntry, storeTurn } from "./queue-entries";
+import { type CreateQueue, createSlots, type JobQueue, listWaitingJobs, type QueueContext } from "./job-queue";
+import { enqueueAll, findSeqsWithoutEntry, freeWorkers, removeEntries, removeStale, storeTurn } from "./queue-entries";
 import { createQueueWorker, migrateQueue, openQueuePool } from "./queue-worker";
 
 /** Kinds are collected from entries. Above this number, the set is cleared. */
@@ -38,11 +38,11 @@ function createPostgresQueue(context: QueueContext, { pgPool, processes }: { pgP
     if (kinds.size >= MAX_KINDS) kinds.clear();
     kinds.add(kind);
     // If this fails, no slot matches and the entry is returned.
-    await untilReachable(() => pool.loadNeeds([readKind(kind).needs])).catch(() => undefined);
-    // Awaited: the next search must find an entry that was put back, not the one after it.
-    const isTaken = slots.take(parsed.data);
-    inBackground(isTaken);
-    await isTaken.catch(() => undefined); // logged there
+    await untilReachable(() => pool.loadNeeds([parseKind(kind).needs])).catch(() => undefined);
+    // Awaited, because the next search must find a returned entry, not the one after it.
+    const takePromise = slots.take(parsed.data);
+    inBackground(takePromise);
+    await takePromise.catch(() => undefined); // logged there
   }
 
   /** Adds missing entries for waiting jobs and removes stale ones. Works in batches, so that other commits can run in between. */
@@ -54,8 +54,8 @@ function createPostgresQueue(context: QueueContext, { pgPool, processes }: { pgP
 
   function enqueueMissing(last: number): Promise<number | undefined> {
     return database.commitFreeing(async (tx) => {
-      const missing = await seqsWithoutEntry(tx, last);
-      if (missing.length > 0) await enqueueAll(tx, await waitingJobs(tx, missing));
+      const missing = await findSeqsWithoutEntry(tx, last);
+      if (missing.length > 0) await enqueueAll(tx, await listWaitingJobs(tx, missing));
       return missing.at(-1);
     });
   }

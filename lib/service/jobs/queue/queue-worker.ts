@@ -4,13 +4,13 @@ import { EventEmitter } from "node:events";
 import { type Logger, type Worker, type WorkerEvents } from "graphile-worker";
 import { type Pool, type PoolClient } from "pg";
 import { type ServiceLog } from "@/lib/service/options";
-import { asStorageFailure } from "@/lib/service/service-error";
+import { toStorageFailure } from "@/lib/service/service-error";
 import { type Database } from "@/lib/service/store/database";
 import { type Processes } from "@/lib/service/store/processes";
 import { sleep } from "@/lib/shared/async";
-import { poolBounds, toStoreError } from "@/lib/shared/database/postgres";
+import { createPoolConfig, toStoreError } from "@/lib/shared/database/postgres";
 import { isStoreAway } from "@/lib/shared/error-codes";
-import { EVERY, freeWorkers, QUEUE_SCHEMA } from "./queue-entries";
+import { EVERY_ENTRY, freeWorkers, QUEUE_SCHEMA } from "./queue-entries";
 
 /** Maximum delay after a lost notification. */
 const POLL_MS = 1000;
@@ -35,7 +35,7 @@ export function createQueueWorker({ pgPool, processes, database, log }: WorkerPa
   let emptySearch = { skip: new Set<string>(), until: 0 };
 
   /** Called by the library before each search. Resolves once a search is useful. */
-  async function flagsToSkip(): Promise<string[]> {
+  async function getFlagsToSkip(): Promise<string[]> {
     while (!isStopped) {
       const kinds = kindsToSkip();
       const skip = new Set(kinds);
@@ -47,7 +47,7 @@ export function createQueueWorker({ pgPool, processes, database, log }: WorkerPa
       }
       await waitForWake(kinds ? backoffMs : Infinity);
     }
-    return [EVERY];
+    return [EVERY_ENTRY];
   }
 
   async function waitForWake(maxMs: number): Promise<void> {
@@ -73,15 +73,15 @@ export function createQueueWorker({ pgPool, processes, database, log }: WorkerPa
 
   /** Runs until the library reports an error. It neither replaces a failed worker nor retries its first query. */
   async function serveOnce(): Promise<void> {
-    const [{ run }, logger] = [await import("graphile-worker"), await queueLogger(log)];
+    const [{ run }, workerLogger] = [await import("graphile-worker"), await createQueueLogger(log)];
     await database.commitFreeing((tx) => freeWorkers(tx, [processes.id]));
     const events: WorkerEvents = new EventEmitter();
-    const failed = new Promise<void>((resolve) => (restart = resolve));
+    const failure = new Promise<void>((resolve) => (restart = resolve));
     events.on("worker:create", (created) => void ({ worker } = created));
     events.on("worker:getJob:empty", recordEmptySearch);
     events.on("worker:getJob:error", ({ error }) => {
       // Database outages are logged where the lease is renewed.
-      if (!asStorageFailure(toStoreError(error))) log.error({ err: error }, "queue search failed");
+      if (!toStorageFailure(toStoreError(error))) log.error({ err: error }, "queue search failed");
       restart();
     });
     events.on("worker:release", (released) => {
@@ -89,14 +89,14 @@ export function createQueueWorker({ pgPool, processes, database, log }: WorkerPa
     });
     events.on("worker:stop", () => restart());
     const runner = await run({
-      ...{ pgPool, schema: QUEUE_SCHEMA, logger, events, workerId: processes.id },
+      ...{ pgPool, schema: QUEUE_SCHEMA, logger: workerLogger, events, workerId: processes.id },
       ...{ concurrency: 1, pollInterval: POLL_MS, noHandleSignals: true, crontab: "" },
       taskList: { run: take },
-      forbiddenFlags: flagsToSkip,
+      forbiddenFlags: getFlagsToSkip,
     });
     runner.promise.catch(() => restart());
     if (isStopped) restart();
-    await failed;
+    await failure;
     wake();
     const stopping = runner.stop().catch(() => undefined); // already stopping
     // After a failure the worker is idle. Don't wait: the library may wait long for an unresponsive connection.
@@ -122,7 +122,7 @@ export function createQueueWorker({ pgPool, processes, database, log }: WorkerPa
   };
 }
 
-async function queueLogger(log: ServiceLog): Promise<Logger> {
+async function createQueueLogger(log: ServiceLog): Promise<Logger> {
   const { Logger } = await import("graphile-worker");
   const loggedLevels: readonly string[] = ["error", "warning"];
   return new Logger(() => (level, message) => {
@@ -139,7 +139,7 @@ const STATEMENT_MS = 30_000;
 export async function openQueuePool(url: string, { statementMs = STATEMENT_MS, connectMs }: Limits = {}): Promise<Pool> {
   const { default: pg } = await import("pg");
   const pgPool = new pg.Pool({
-    ...poolBounds(MAX_CONNECTIONS, statementMs, connectMs),
+    ...createPoolConfig(MAX_CONNECTIONS, statementMs, connectMs),
     connectionString: url,
     // Entries are hints. If a database crash loses a lock, the job's row still has its state.
     onConnect: async (client) => void (await client.query("SET synchronous_commit TO off")),
@@ -167,7 +167,7 @@ export async function migrateQueue(pgPool: Pool, log: ServiceLog): Promise<void>
   const client = await pgPool.connect();
   try {
     await client.query("SELECT pg_advisory_lock(hashtextextended('lightdesk queue migrations', 0))");
-    const utils = await makeWorkerUtils({ pgPool, schema: QUEUE_SCHEMA, logger: await queueLogger(log) });
+    const utils = await makeWorkerUtils({ pgPool, schema: QUEUE_SCHEMA, logger: await createQueueLogger(log) });
     await utils.migrate();
     await utils.cleanup({ tasks: ["DELETE_PERMAFAILED_JOBS"] });
     await utils.release();

@@ -1,9 +1,9 @@
 // Stores a job's files as blobs and assets. Only files beyond the user's quota are left out.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { fileNameOf } from "@/lib/service/assets/asset-view";
+import { getFileName } from "@/lib/service/assets/asset-view";
 import { insertAsset, insertBlob } from "@/lib/service/assets/create-asset";
-import { refusalOf } from "@/lib/service/assets/quota";
+import { checkQuota } from "@/lib/service/assets/quota";
 import { type StagedFile } from "@/lib/service/assets/staged-file";
 import { newId } from "@/lib/service/new-id";
 import { type NodeOthers, type ProducedFile, type RunEvent } from "@/lib/service/nodes/run";
@@ -28,34 +28,34 @@ export type StoredOutputs = {
   preview: string | null;
 };
 
-export function outputOfNode({ files, texts, others = {} }: Extract<RunEvent, { kind: "node" }>): NodeOutput | undefined {
-  const node: Items = new Map();
-  for (const file of files) addFile(node, file);
-  addOthers(node, others);
-  if (texts) node.set("text", [...texts]);
-  return node.size > 0 ? Object.fromEntries(node) : undefined;
+export function toNodeOutput({ files, texts, others = {} }: Extract<RunEvent, { kind: "node" }>): NodeOutput | undefined {
+  const items: Items = new Map();
+  for (const file of files) addFile(items, file);
+  addOthers(items, others);
+  if (texts) items.set("text", [...texts]);
+  return items.size > 0 ? Object.fromEntries(items) : undefined;
 }
 
-/** By output key. Keys and node ids come from runners: an object would confuse them with its inherited members. */
+/** By output key. A map, because keys and node ids come from runners and could equal an object's inherited members. */
 type Items = Map<string, unknown[]>;
 
-function add(node: Items, key: string, items: readonly unknown[]): void {
+function addItems(node: Items, key: string, items: readonly unknown[]): void {
   node.set(key, [...(node.get(key) ?? []), ...items]);
 }
 
 function addFile(node: Items, { hash, mimeType, displayName, type, key, animated, facts }: ProducedFile): FileItem {
-  const filename = fileNameOf({ hash, media_type: mimeType, name: displayName });
+  const filename = getFileName({ hash, media_type: mimeType, name: displayName });
   const item: FileItem = { filename, subfolder: "", type, display_name: displayName, ...facts };
-  add(node, key, [item]);
-  if (animated) add(node, "animated", [true]);
+  addItems(node, key, [item]);
+  if (animated) addItems(node, "animated", [true]);
   return item;
 }
 
 function addOthers(node: Items, others: NodeOthers): void {
-  for (const [key, items] of Object.entries(others)) add(node, key, items);
+  for (const [key, items] of Object.entries(others)) addItems(node, key, items);
 }
 
-/** Inside a commit. Outputs keep the order in which the nodes produced them; `refusal` is that of the first one that did not fit. */
+/** Inside a commit. Outputs keep the order of their nodes. `refusal` is that of the first output that did not fit. */
 export async function insertOutputs(
   tx: Transaction,
   job: { id: string; userId: number; at: number },
@@ -63,7 +63,7 @@ export async function insertOutputs(
   { texts, others }: { texts: ReadonlyMap<string, readonly string[]>; others: ReadonlyMap<string, NodeOthers> },
 ): Promise<{ storedOutputs: StoredOutputs; refusal: ServiceError | undefined }> {
   const outputs = new Map<string, Items>();
-  const outputOf = (nodeId: string): Items => {
+  const getNodeItems = (nodeId: string): Items => {
     const node = outputs.get(nodeId) ?? new Map<string, unknown[]>();
     outputs.set(nodeId, node);
     return node;
@@ -74,9 +74,9 @@ export async function insertOutputs(
   let refusal: ServiceError | undefined;
 
   for (const { file, staged: content } of staged) {
-    const refused = await refusalOf(tx, job.userId, content);
-    if (refused) {
-      refusal ??= refused;
+    const fileRefusal = await checkQuota(tx, job.userId, content);
+    if (fileRefusal) {
+      refusal ??= fileRefusal;
       continue;
     }
     count += 1;
@@ -96,13 +96,13 @@ export async function insertOutputs(
       },
       job.at,
     );
-    const item = addFile(outputOf(file.nodeId), file);
+    const item = addFile(getNodeItems(file.nodeId), file);
     kinds.add(file.mimeType.split("/")[0] ?? "");
     previews.push({ rank: file.type === "output" ? 0 : 1, value: { ...item, nodeId: file.nodeId, mediaType: file.key } });
   }
-  for (const [nodeId, values] of others) addOthers(outputOf(nodeId), values);
+  for (const [nodeId, values] of others) addOthers(getNodeItems(nodeId), values);
   for (const [nodeId, lines] of texts) {
-    outputOf(nodeId).set("text", [...lines]);
+    getNodeItems(nodeId).set("text", [...lines]);
     const content = lines[0];
     if (content !== undefined) {
       const truncated = content.length > 1024 && { truncated: true };

@@ -2,7 +2,7 @@
 
 import { type RawBuilder, sql, type SqlBool } from "kysely";
 import { removeFromServer } from "@/lib/comfyui/client";
-import { comfyServer } from "@/lib/comfyui/http";
+import { createComfyServer } from "@/lib/comfyui/http";
 import { type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { endAttempt } from "@/lib/service/runners/attempts";
 import { type Database, query, type Transaction } from "@/lib/service/store/database";
@@ -33,31 +33,31 @@ export function createCanceller({ parts, running, queue, background, reportEnd }
   const { database, processes, events, now } = parts;
   const isRunByOtherProcess = processes.isNotRunHere;
 
-  const runOf = ({ id, fence }: Job) => {
+  const findRun = ({ id, fence }: Job) => {
     const run = running.get(id);
     return run?.fence === fence ? run : undefined;
   };
 
-  async function cancelIn(tx: Transaction, jobs: ReturnType<typeof jobsOf>): Promise<Job[]> {
+  async function cancelIn(tx: Transaction, jobs: ReturnType<typeof selectJobs>): Promise<Job[]> {
     const at = now();
     // Skips jobs that are claimed by this process but don't run in it: their run is starting, or belongs to another attempt.
-    const cancellable = (await tx.rows(jobs)).filter((job) => job.state === "pending" || job.is_elsewhere || runOf(job));
+    const cancellable = (await tx.rows(jobs)).filter((job) => job.state === "pending" || job.is_elsewhere || findRun(job));
     const pending = cancellable.filter(({ state }) => state === "pending");
     if (pending.length > 0) await cancelPending(tx, pending.map(({ seq }) => seq), at); // prettier-ignore
     const handedOver = cancellable.filter(isHandedOver);
     for (const job of handedOver) {
-      const record = runOf(job)?.record ?? createRunRecord(job.id, {}, [], job.start_time ?? at);
+      const record = findRun(job)?.record ?? createRunRecord(job.id, {}, [], job.start_time ?? at);
       if (job.state === "in_progress") await cancelRunning(tx, job, record, at);
       await endAttempt(tx, job, "lost", at, "It was cancelled.");
     }
-    if (handedOver.some((job) => !runOf(job))) await processes.notify(CANCELLED, null, tx);
+    if (handedOver.some((job) => !findRun(job))) await processes.notify(CANCELLED, null, tx);
     return cancellable;
   }
 
-  async function cancelSome(jobs: ReturnType<typeof jobsOf>): Promise<Job[]> {
+  async function cancelBatch(jobs: ReturnType<typeof selectJobs>): Promise<Job[]> {
     const cancelled = await database.commitFreeing((tx) => cancelIn(tx, jobs));
     for (const job of cancelled.filter(isHandedOver)) {
-      const run = runOf(job);
+      const run = findRun(job);
       run?.cancel();
       if (run) await reportEnd(run);
       if (!run || run.remote) background.add(clearCancelled(database, job.seq));
@@ -70,53 +70,53 @@ export function createCanceller({ parts, running, queue, background, reportEnd }
     if (seqs.length > 0) await queue.removeWaiting(userId, seqs);
   }
 
-  async function cancelIfIn(userId: number, states: readonly Cancellable[], ids?: readonly string[]): Promise<string[]> {
-    const unique = ids && [...new Set(ids)];
-    const done: string[] = [];
-    for (let start = 0; start < (unique?.length ?? 1); start += MAX_JOBS_PER_COMMIT) {
-      const batch = unique?.slice(start, start + MAX_JOBS_PER_COMMIT);
+  async function cancelInStates(userId: number, states: readonly Cancellable[], ids?: readonly string[]): Promise<string[]> {
+    const uniqueIds = ids && [...new Set(ids)];
+    const cancelledIds: string[] = [];
+    for (let start = 0; start < (uniqueIds?.length ?? 1); start += MAX_JOBS_PER_COMMIT) {
+      const batch = uniqueIds?.slice(start, start + MAX_JOBS_PER_COMMIT);
       const filter = { userId, states, isElsewhere: isRunByOtherProcess };
-      const cancelled = await cancelSome(batch ? jobsAmong(database.dialect, filter, batch) : jobsOf(filter));
+      const cancelled = await cancelBatch(batch ? selectJobsById(database.dialect, filter, batch) : selectJobs(filter));
       await removeWaiting(userId, cancelled);
-      done.push(...cancelled.map(({ id }) => id));
+      cancelledIds.push(...cancelled.map(({ id }) => id));
     }
-    return done;
+    return cancelledIds;
   }
 
   return {
     async cancel(userId: number, states: readonly Cancellable[], ids?: readonly string[]): Promise<string[]> {
       const startedRuns = [...running.values()].filter((run) => run.userId === userId && run.isBegun() && (ids?.includes(run.id) ?? true));
-      const done = await cancelIfIn(userId, states, ids);
+      const cancelledIds = await cancelInStates(userId, states, ids);
       // A job that runs here may be stored as pending: its start is not stored yet, or it was just given back.
-      if (!states.includes("pending")) done.push(...(await cancelIfIn(userId, ["pending"], startedRuns.map(({ id }) => id)))); // prettier-ignore
-      if (done.length > 0) events.queueChanged(userId);
-      return done;
+      if (!states.includes("pending")) cancelledIds.push(...(await cancelInStates(userId, ["pending"], startedRuns.map(({ id }) => id)))); // prettier-ignore
+      if (cancelledIds.length > 0) events.queueChanged(userId);
+      return cancelledIds;
     },
 
     /** Cancels all jobs waiting now. Jobs submitted later are kept. */
     async clearQueue(userId: number): Promise<string[]> {
-      const pending = jobsOf({ userId, states: ["pending"], isElsewhere: isRunByOtherProcess });
+      const pending = selectJobs({ userId, states: ["pending"], isElsewhere: isRunByOtherProcess });
       const last = (await database.row(pending.orderBy("seq", "desc").limit(1)))?.seq;
       if (last === undefined) return [];
-      const oldest = pending.where("seq", "<=", last).orderBy("create_time").orderBy("id").limit(MAX_JOBS_PER_COMMIT);
-      const done: string[] = [];
+      const oldestJobs = pending.where("seq", "<=", last).orderBy("create_time").orderBy("id").limit(MAX_JOBS_PER_COMMIT);
+      const cancelledIds: string[] = [];
       // Continues after the last job, so that PostgreSQL doesn't scan cancelled rows again. A final pass finds jobs that were requeued.
       try {
         for (let lastJob: Job | undefined, isOver = false; !isOver;) {
-          const cancelled = await cancelSome(lastJob ? oldest.where(isAfter(lastJob)) : oldest);
-          for (const { id } of cancelled) done.push(id);
+          const cancelled = await cancelBatch(lastJob ? oldestJobs.where(isAfter(lastJob)) : oldestJobs);
+          for (const { id } of cancelled) cancelledIds.push(id);
           await removeWaiting(userId, cancelled);
           isOver = !lastJob && cancelled.length === 0;
           lastJob = cancelled.at(-1);
         }
       } finally {
-        if (done.length > 0) events.queueChanged(userId);
+        if (cancelledIds.length > 0) events.queueChanged(userId);
       }
-      return done;
+      return cancelledIds;
     },
 
     async endStale(): Promise<void> {
-      for (const run of await staleRuns(database, running)) run.cancel();
+      for (const run of await findStaleRuns(database, running)) run.cancel();
     },
   };
 }
@@ -129,21 +129,21 @@ const isAfter = ({ create_time, id }: Job) => sql<boolean>`(create_time, id) > (
 
 type JobFilter = { userId: number; states: readonly Cancellable[]; isElsewhere: RawBuilder<SqlBool> };
 
-function jobsOf({ userId, states, isElsewhere }: JobFilter) {
-  const all = query.selectFrom("jobs").select(columns).select(isElsewhere.as("is_elsewhere"));
-  return all.where("user_id", "=", userId).where("state", "in", states);
+function selectJobs({ userId, states, isElsewhere }: JobFilter) {
+  const userJobs = query.selectFrom("jobs").select(columns).select(isElsewhere.as("is_elsewhere"));
+  return userJobs.where("user_id", "=", userId).where("state", "in", states);
 }
 
 /** Waiting jobs first. `rowByRow` makes the planner look up the ids instead of scanning the whole queue. */
-function jobsAmong({ rowByRow }: StoreDialect, { userId, states, isElsewhere }: JobFilter, ids: readonly string[]) {
-  const isOwn = sql<boolean>`${rowByRow("user_id")} = ${userId} and ${rowByRow("state")} in (${sql.join(states)})`;
+function selectJobsById({ rowByRow }: StoreDialect, { userId, states, isElsewhere }: JobFilter, ids: readonly string[]) {
+  const isCancellable = sql<boolean>`${rowByRow("user_id")} = ${userId} and ${rowByRow("state")} in (${sql.join(states)})`;
   const selected = query.selectFrom("jobs").select(columns).select(isElsewhere.as("is_elsewhere")).where("id", "in", ids);
-  return selected.where(isOwn).orderBy("state", "desc").orderBy("seq");
+  return selected.where(isCancellable).orderBy("state", "desc").orderBy("seq");
 }
 
 /** Removes the job from its runner at once. rounds.ts repeats this, because a request in flight may arrive later. */
 async function clearCancelled(database: Database, seq: number): Promise<void> {
-  const lost = query
+  const lostAttempt = query
     .selectFrom("attempts")
     .innerJoin("runners", "runners.id", "attempts.runner")
     .select(["address", "prompt_id", "client_id"])
@@ -151,19 +151,20 @@ async function clearCancelled(database: Database, seq: number): Promise<void> {
     .where("state", "=", "lost")
     .orderBy("number", "desc")
     .limit(1);
-  const attempt = await database.row(lost);
-  if (attempt?.address) await removeFromServer(comfyServer(attempt.address), { promptId: attempt.prompt_id, clientId: attempt.client_id });
+  const attempt = await database.row(lostAttempt);
+  if (attempt?.address)
+    await removeFromServer(createComfyServer(attempt.address), { promptId: attempt.prompt_id, clientId: attempt.client_id });
 }
 
 /** Runs whose job was cancelled or taken over by another process. Ignores claims that are not committed yet. */
-async function staleRuns(database: Database, running: ReadonlyMap<string, Running>): Promise<Running[]> {
+async function findStaleRuns(database: Database, running: ReadonlyMap<string, Running>): Promise<Running[]> {
   if (running.size === 0) return [];
   const seqs = database.dialect.numbers([...running.values()].map(({ seq }) => seq));
   const rows = await database.rows(query.selectFrom("jobs").select(["seq", "fence", "state", "slot"]).where("seq", "in", seqs));
-  const stored = new Map(rows.map((row) => [row.seq, row]));
+  const storedBySeq = new Map(rows.map((row) => [row.seq, row]));
   // `running` is read after the query, because a run may have ended meanwhile.
   return [...running.values()].filter((run) => {
-    const row = stored.get(run.seq);
+    const row = storedBySeq.get(run.seq);
     const isOver = row && (isTerminal(row.state) || (row.state === "pending" && row.slot === null));
     return row && (row.fence > run.fence || (row.fence === run.fence && isOver));
   });

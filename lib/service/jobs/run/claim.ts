@@ -10,14 +10,14 @@ import { type WorkerSlot } from "@/lib/service/runners/pool";
 import { type RunnerRow } from "@/lib/service/runners/store";
 import { query, type Reader, type Transaction } from "@/lib/service/store/database";
 import { type JobInputRow, type JobRow } from "@/lib/service/store/schema";
-import { readGraph, readRecord, readStrings, requireTexts, resultTexts } from "../job-row";
+import { readGraph, readRecord, readResultTexts, readStrings, requireTexts } from "../job-row";
 import { begin, isTerminal, move } from "../transitions";
-import { outputOfNode } from "./adopt-outputs";
+import { toNodeOutput } from "./adopt-outputs";
 import { type EngineParts } from "./engine-parts";
 import { failJob } from "./finish";
 import { createRunRecord, type RunRecord } from "./run-record";
 
-/** Each progress_state names every node that has begun; for larger graphs it is left out. */
+/** Each progress_state names every node that has begun. It is not sent for larger graphs. */
 const MAX_NODES_IN_STATE = 500;
 
 type RunReporter = ReturnType<typeof createRunReporter>;
@@ -38,13 +38,13 @@ function createRunReporter(events: JobEvents, job: { id: string; seq: number; no
 
   function sendState(running: { nodeId: string; value: number; max: number }): void {
     if (job.nodes > MAX_NODES_IN_STATE) return;
-    const nodes = [...finished].map((nodeId) => [nodeId, stateOf(nodeId, "finished", 1, 1)] as const);
+    const nodes = [...finished].map((nodeId) => [nodeId, toNodeState(nodeId, "finished", 1, 1)] as const);
     notify("progress_state", {
       prompt_id,
-      nodes: Object.fromEntries([...nodes, [running.nodeId, stateOf(running.nodeId, "running", running.value, running.max)]]),
+      nodes: Object.fromEntries([...nodes, [running.nodeId, toNodeState(running.nodeId, "running", running.value, running.max)]]),
     });
   }
-  const stateOf = (node_id: string, state: string, value: number, max: number) => ({
+  const toNodeState = (node_id: string, state: string, value: number, max: number) => ({
     value,
     max,
     state,
@@ -63,7 +63,7 @@ function createRunReporter(events: JobEvents, job: { id: string; seq: number; no
     note(event: Exclude<RunEvent, { kind: "begun" | "queued" | "note" }>): void {
       if (isOver || !events.hasListeners(job)) return;
       if (event.kind === "preview") {
-        // A preview names no job: receivers take it for the job of the message before.
+        // A preview names no job. Receivers assign it to the job of the previous message.
         if (newestStep) notify("progress", newestStep);
         events.show(job, event.bytes);
       } else if (event.kind === "cached") {
@@ -81,7 +81,7 @@ function createRunReporter(events: JobEvents, job: { id: string; seq: number; no
         sendState({ nodeId: node, value: step, max: steps });
       } else {
         finished.add(event.nodeId);
-        const output = outputOfNode(event);
+        const output = toNodeOutput(event);
         if (output) sendExecuted(event.nodeId, output);
       }
     },
@@ -91,21 +91,21 @@ function createRunReporter(events: JobEvents, job: { id: string; seq: number; no
       isOver = true;
       if (!events.hasListeners(job)) return;
       const row = await reader.row(query.selectFrom("jobs").select("state").where("seq", "=", job.seq));
-      const stored = row && isTerminal(row.state) ? (await resultTexts(reader, [job.seq])).get(job.seq) : undefined;
-      if (!stored) return;
-      const result = requireTexts(stored);
+      const resultTexts = row && isTerminal(row.state) ? (await readResultTexts(reader, [job.seq])).get(job.seq) : undefined;
+      if (!resultTexts) return;
+      const result = requireTexts(resultTexts);
       for (const [node, output] of Object.entries(objectOf(parseExactJson(result.outputs)) ?? {}))
         if (!reportedNodes.has(node)) sendExecuted(node, output);
       const messages = parseExactJson(result.messages);
-      const last: unknown = Array.isArray(messages) ? messages.at(-1) : undefined;
-      if (Array.isArray(last) && typeof last[0] === "string") notify(last[0], objectOf(last[1]) ?? {});
+      const lastMessage: unknown = Array.isArray(messages) ? messages.at(-1) : undefined;
+      if (Array.isArray(lastMessage) && typeof lastMessage[0] === "string") notify(lastMessage[0], objectOf(lastMessage[1]) ?? {});
       events.queueChanged(job.userId);
       notify("executing", { node: null, prompt_id });
     },
   };
 }
 
-type Claimed = {
+type ClaimedJob = {
   seq: number;
   id: string;
   userId: number;
@@ -113,10 +113,10 @@ type Claimed = {
   slot: string;
   fence: number;
   needs: number | null;
-  /** Where it runs, unless it is the built-in runner. */
+  /** Undefined for the built-in runner. */
   remote?: { runner: RunnerRow; attempt: Attempt; isResumed: boolean };
   startMs: number;
-  /** False for a job that its runner has not started: it stays pending. */
+  /** False until a remote runner starts the job, which stays pending until then. */
   isBegun: boolean;
   graph: Graph;
   promptText: string;
@@ -125,7 +125,7 @@ type Claimed = {
   images: { name: string; hash: string }[];
 };
 
-export type Running = Omit<Claimed, "isBegun"> & {
+export type Running = Omit<ClaimedJob, "isBegun"> & {
   isBegun(): boolean;
   begin(at: number): void;
   record: RunRecord;
@@ -137,7 +137,7 @@ export type Running = Omit<Claimed, "isBegun"> & {
   handOver(run: { cancel(): void; leave?(): void }): void;
 };
 
-function createRunning(job: Claimed, events: JobEvents): Running {
+function createRunning(job: ClaimedJob, events: JobEvents): Running {
   let isCancelled = false;
   let isLeft = false;
   let currentRun: { cancel(): void; leave?(): void } | undefined;
@@ -202,7 +202,7 @@ export async function claimJob(
     await beginAttempt(tx, attempt, runner.id, at);
     if (job.needs !== null) await tx.run(query.updateTable("runners").set({ last_needs: job.needs }).where("id", "=", runner.id));
   }
-  return readClaimed(tx, parts, job, {
+  return readClaimedJob(tx, parts, job, {
     attempts,
     fence,
     slot,
@@ -212,7 +212,7 @@ export async function claimJob(
   });
 }
 
-type ClaimFacts = Pick<Claimed, "attempts" | "fence" | "slot" | "startMs" | "isBegun" | "remote">;
+type ClaimDetails = Pick<ClaimedJob, "attempts" | "fence" | "slot" | "startMs" | "isBegun" | "remote">;
 type JoinedRow = Selectable<JobRow> & Selectable<JobInputRow>;
 
 export async function resumeJob(tx: Transaction, parts: ClaimParts, seq: number): Promise<Running | undefined> {
@@ -224,29 +224,46 @@ export async function resumeJob(tx: Transaction, parts: ClaimParts, seq: number)
   if (!claimedAttempt || !job || !runner) return undefined;
   const startMs = job.start_time ?? parts.now();
   const isBegun = job.state === "in_progress";
-  const facts = { attempts: job.attempts, fence: claimedAttempt.fence, slot: job.slot ?? runner.label, startMs, isBegun };
-  return readClaimed(tx, parts, job, { ...facts, remote: { runner, attempt: claimedAttempt, isResumed: true } });
+  const details = { attempts: job.attempts, fence: claimedAttempt.fence, slot: job.slot ?? runner.label, startMs, isBegun };
+  return readClaimedJob(tx, parts, job, { ...details, remote: { runner, attempt: claimedAttempt, isResumed: true } });
 }
 
-async function readClaimed(
+async function readClaimedJob(
   tx: Transaction,
   { now, log, events }: ClaimParts,
   job: JoinedRow,
-  facts: ClaimFacts,
+  details: ClaimDetails,
 ): Promise<Running | undefined> {
   const { seq, needs } = job;
   const images = await tx.rows(query.selectFrom("job_images").select(["name", "hash"]).where("job_seq", "=", seq));
   try {
     const extraData = readRecord(job.extra_data);
     const outputs = readStrings(job.outputs_to_execute);
-    const graph = readGraph(job, facts.remote !== undefined);
-    const claimed = { seq, id: job.id, userId: job.user_id, needs, ...facts, graph, promptText: job.prompt, outputs, extraData, images };
-    return createRunning(claimed, events);
+    const graph = readGraph(job, details.remote !== undefined);
+    const claimedJob = {
+      seq,
+      id: job.id,
+      userId: job.user_id,
+      needs,
+      ...details,
+      graph,
+      promptText: job.prompt,
+      outputs,
+      extraData,
+      images,
+    };
+    return createRunning(claimedJob, events);
   } catch (error) {
     log.error({ err: error, job: job.id }, "stored job invalid");
-    if (!facts.isBegun) await begin(tx, { seq, fence: facts.fence }, now());
-    await failJob(tx, { ...job, fence: facts.fence }, "DamagedJob", "The stored job is damaged, so it cannot run. Submit it again.", now());
-    if (facts.remote) await endAttempt(tx, { seq, fence: facts.fence }, "lost", now());
+    if (!details.isBegun) await begin(tx, { seq, fence: details.fence }, now());
+    await failJob(
+      tx,
+      { ...job, fence: details.fence },
+      "DamagedJob",
+      "The stored job is damaged, so it cannot run. Submit it again.",
+      now(),
+    );
+    if (details.remote) await endAttempt(tx, { seq, fence: details.fence }, "lost", now());
     return undefined;
   }
 }

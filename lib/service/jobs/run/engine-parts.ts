@@ -5,7 +5,7 @@ import { type Runner } from "@/lib/service/nodes/runner";
 import { type ServiceLog } from "@/lib/service/options";
 import { type Pool } from "@/lib/service/runners/pool";
 import { type RemoteLimits } from "@/lib/service/runners/remote-job";
-import { asStorageFailure } from "@/lib/service/service-error";
+import { toStorageFailure } from "@/lib/service/service-error";
 import { type Database, retry, type Transaction } from "@/lib/service/store/database";
 import { type Processes } from "@/lib/service/store/processes";
 import { withTimeout } from "@/lib/shared/async";
@@ -13,19 +13,19 @@ import { isStoreAway } from "@/lib/shared/error-codes";
 
 export type Retries = ReturnType<typeof createRetries>;
 
-/** `mayWait`: once it is false, the first failure is thrown. */
-export function createRetries(database: Database, mayWait: () => boolean) {
+/** Once `canWait` returns false, the first failure is thrown. */
+export function createRetries(database: Database, canWait: () => boolean) {
   return {
     untilStored: <T>(write: (tx: Transaction) => Promise<T>, undo: () => unknown = () => undefined): Promise<T> =>
       retry(
         () => database.commitFreeing(write),
         (error) => {
           undo();
-          return mayWait() && asStorageFailure(error) !== undefined;
+          return canWait() && toStorageFailure(error) !== undefined;
         },
       ),
 
-    untilReachable: <T>(work: () => Promise<T>): Promise<T> => retry(work, (error) => mayWait() && isStoreAway(error)),
+    untilReachable: <T>(work: () => Promise<T>): Promise<T> => retry(work, (error) => canWait() && isStoreAway(error)),
   };
 }
 
@@ -35,10 +35,10 @@ export function createBackground(log: ServiceLog) {
   const pendingWork = new Set<Promise<void>>();
   return {
     add(work: Promise<void>): void {
-      const counted = work
+      const trackedWork = work
         .catch((error: unknown) => log.error({ err: error }, "job end write failed"))
-        .finally(() => pendingWork.delete(counted));
-      pendingWork.add(counted);
+        .finally(() => pendingWork.delete(trackedWork));
+      pendingWork.add(trackedWork);
     },
 
     async doneWithin(ms: number): Promise<void> {

@@ -5,7 +5,7 @@ import { sql } from "kysely";
 import { blobPath } from "@/lib/service/assets/blob-store";
 import { type ServiceLog } from "@/lib/service/options";
 import { isHandedOver } from "@/lib/service/runners/attempts";
-import { kindWith } from "@/lib/service/runners/pool";
+import { formatKind } from "@/lib/service/runners/pool";
 import { query, type Transaction } from "@/lib/service/store/database";
 import { type Processes } from "@/lib/service/store/processes";
 import { coalesce } from "@/lib/shared/async";
@@ -38,7 +38,7 @@ async function runClaimed(engineOptions: EngineOptions, job: Running, end: EndCo
     // Renamed, so that a reader with a path of the earlier job can't get this job's file.
     if (spareFolder === undefined) await mkdir(outputDir, { mode: 0o700 });
     else await rename(spareFolder, outputDir).catch(() => mkdir(outputDir, { mode: 0o700 }));
-    const nextImage = await imageOfNext(parts, queue.peekNext());
+    const nextImage = await findNextImage(parts, queue.peekNext());
     isCompleted = (await executeJob(parts, { ...jobContext, outputDir, end, nextImage })).outcome === "success";
   } catch (error) {
     log.error({ err: error, job: job.id, attempt: job.attempts }, "job end failed");
@@ -46,7 +46,7 @@ async function runClaimed(engineOptions: EngineOptions, job: Running, end: EndCo
     if (isStoreAway(error)) await requeueLostRun(parts, jobContext, { reason: "The service's database was unavailable.", counts: true });
     else await failRun(parts, jobContext, error);
   } finally {
-    // The job may have been put back, and taken again.
+    // The job may have been requeued and claimed again.
     if (running.get(job.id) === job) running.delete(job.id);
     job.end();
     // The runner may have been set aside because of how the job ended.
@@ -56,8 +56,8 @@ async function runClaimed(engineOptions: EngineOptions, job: Running, end: EndCo
   }
 }
 
-/** The next job's image, which a worker decodes meanwhile. A wrong guess costs nothing. */
-async function imageOfNext({ database, blobs, log }: EngineParts, seq: number | undefined): Promise<string | undefined> {
+/** The next job's image, which a worker decodes in advance. A wrong guess does no harm. */
+async function findNextImage({ database, blobs, log }: EngineParts, seq: number | undefined): Promise<string | undefined> {
   if (seq === undefined) return undefined;
   try {
     const image = await database.row(query.selectFrom("job_images").select("hash").where("job_seq", "=", seq).limit(1));
@@ -76,7 +76,7 @@ function reportEnd({ database, log }: EngineParts, run: Running): Promise<void> 
   return run.reporter.ended(database).catch((error: unknown) => log.warn({ err: error, job: run.id }, "job end event failed"));
 }
 
-async function isEmptied(job: Running, outputDir: string): Promise<boolean> {
+async function emptyFolder(job: Running, outputDir: string): Promise<boolean> {
   try {
     for (const { path } of job.record.files) await unlink(path);
     return (await readdir(outputDir)).length === 0;
@@ -92,8 +92,8 @@ async function removeTempFolders(
   isCompleted: boolean,
 ): Promise<void> {
   const { collect, log } = parts;
-  if (isCompleted && (await isEmptied(job, outputDir))) spareFolders.push(outputDir);
-  // The worker of a cancelled job may still be writing. The next start removes what is left.
+  if (isCompleted && (await emptyFolder(job, outputDir))) spareFolders.push(outputDir);
+  // The worker of a cancelled job may still be writing. The next start removes the rest.
   else await rm(outputDir, { recursive: true, force: true, maxRetries: 5 }).catch(() => undefined);
   // Assets may have been deleted while the job pinned their bytes.
   for (const { hash } of job.images)
@@ -123,7 +123,7 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
     inBackground: background.add,
   });
 
-  /** Jobs of dead processes, never of a living one, wait again or fail. Returns those that were sent to a runner, where they may continue. */
+  /** Requeues or fails the jobs of dead processes. Returns those that were sent to a runner, where they may continue. */
   async function recover(): Promise<number[]> {
     return database.commitFreeing(async (tx) => {
       await queue.freeProcesses(tx, await processes.removeUnresponsive(tx));
@@ -186,8 +186,8 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
 
     ...createCanceller({ parts, running, queue, background, reportEnd: (run) => reportEnd(parts, run) }),
 
-    enqueue: (tx: Transaction, userId: number, seq: number, needs: number) => queue.enqueue(tx, { userId, seq, kind: kindWith(needs) }),
-    submitted: (userId: number, seq: number, needs: number) => queue.notifyWaiting({ userId, seq, kind: kindWith(needs) }),
+    enqueue: (tx: Transaction, userId: number, seq: number, needs: number) => queue.enqueue(tx, { userId, seq, kind: formatKind(needs) }),
+    submitted: (userId: number, seq: number, needs: number) => queue.notifyWaiting({ userId, seq, kind: formatKind(needs) }),
     repair: queue.repair,
 
     async runnersChanged(): Promise<void> {
@@ -201,7 +201,7 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
       accepting = false;
       isStopped = true;
       await queue.stop();
-      // It continues at its runner, and the next start finds it again.
+      // The job continues at its runner, and the next start finds it again.
       for (const run of running.values()) if (run.remote) run.leave();
       await background.doneWithin(graceMs);
       const localRuns = [...running.values()].filter((run) => !run.remote);
@@ -219,14 +219,14 @@ export const RUNNERS = "runners";
 type Parts = { processes: Processes; engine: Pick<Engine, "takeOver" | "endStale" | "runnersChanged">; log: ServiceLog };
 
 export function listenToOthers({ processes, engine, log }: Parts): void {
-  /** Runs one at a time; a notice that arrives meanwhile causes one more run. */
-  function oneAtATime(work: () => Promise<void>): () => void {
+  /** Runs one at a time. A notice that arrives meanwhile causes one more run. */
+  function runCoalesced(work: () => Promise<void>): () => void {
     const begin = coalesce(work);
     return () => void begin().catch((error: unknown) => log.warn({ err: error }, "peer notice failed"));
   }
-  const endStale = oneAtATime(engine.endStale);
-  const refreshRunners = oneAtATime(engine.runnersChanged);
-  processes.watch({ othersUnresponsive: oneAtATime(engine.takeOver), onAbandoned: endStale });
+  const endStale = runCoalesced(engine.endStale);
+  const refreshRunners = runCoalesced(engine.runnersChanged);
+  processes.watch({ othersUnresponsive: runCoalesced(engine.takeOver), onAbandoned: endStale });
   processes.listen(CANCELLED, endStale, endStale);
   processes.listen(RUNNERS, refreshRunners, refreshRunners);
 }

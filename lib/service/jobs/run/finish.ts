@@ -1,9 +1,9 @@
-// Ends a job in one commit, or requeues it. A job that has already left the expected state stays as it is.
+// Ends a job in one commit, or requeues it. A job that has already left the expected state is not changed.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { errorAround } from "@/lib/service/nodes/run";
-import { kindOf } from "@/lib/service/runners/pool";
-import { asStorageException } from "@/lib/service/service-error";
+import { createServiceError } from "@/lib/service/nodes/run";
+import { findKind } from "@/lib/service/runners/pool";
+import { toStorageException } from "@/lib/service/service-error";
 import { query, type Transaction } from "@/lib/service/store/database";
 import { MAX_ATTEMPTS, move, moveAll, type WaitingJob } from "../transitions";
 import { type StoredOutputs } from "./adopt-outputs";
@@ -27,7 +27,7 @@ export async function finishRun(
   await end(tx, job, { to, at }, { ...columns, error, ...runTimes(record, at) }, result);
 }
 
-/** A cancelled run keeps none of its outputs. No run ends before it began, even if the clock is set back. */
+/** A cancelled run keeps no outputs. A run never ends before it began, even if the clock is set back. */
 export async function cancelRunning(tx: Transaction, job: Job, record: RunRecord, now: number): Promise<void> {
   const at = Math.max(now, record.startMs);
   const ending: Ending = { kind: "interrupted" };
@@ -48,13 +48,13 @@ export function interruptedResult(id: string, at: number): { outputs: string; me
 
 /** For errors outside the nodes. */
 export async function failJob(tx: Transaction, job: Job, type: string, message: string, at: number): Promise<void> {
-  const error = errorAround(type, message);
+  const error = createServiceError(type, message);
   const messages: Message[] = [["execution_error", { prompt_id: job.id, ...error, executed: [], timestamp: at }]];
   await end(tx, job, { to: "failed", at }, { error: writeExactJson(error), end_time: at }, { outputs: {}, messages, meta: {} });
 }
 
 export async function failOutsideNodes(tx: Transaction, job: Job, cause: unknown, at: number): Promise<void> {
-  const { type, message } = asStorageException(cause) ?? {
+  const { type, message } = toStorageException(cause) ?? {
     type: "ServiceError",
     message: "The outputs could not be stored. The operator finds the cause in the service's log.",
   };
@@ -64,7 +64,7 @@ export async function failOutsideNodes(tx: Transaction, job: Job, cause: unknown
 type RequeueParts = { now: () => number; queue: { enqueue(tx: Transaction, job: WaitingJob, isFirst?: boolean): Promise<void> } };
 type LostJob = { seq: number; id: string; userId: number; needs: number | null; attempts: number; fence?: number };
 
-/** A job that lost its worker or process. Returns the job if it waits again; undefined if it has failed, or belongs to another attempt. */
+/** A job that lost its worker or process. Returns the requeued job, or undefined if it failed or belongs to another attempt. */
 export async function requeueOrFail(
   tx: Transaction,
   { now, queue }: RequeueParts,
@@ -79,9 +79,9 @@ export async function requeueOrFail(
   }
   const pendingFields = { start_time: null, slot: null, runner: null, attempts: counts ? attempts : attempts - 1 };
   if (!(await move(tx, { seq, fence, from: "in_progress", to: "pending", at }, pendingFields))) return undefined;
-  const waiting = { userId, seq, kind: await kindOf(tx, job) };
-  await queue.enqueue(tx, waiting, true);
-  return waiting;
+  const waitingJob = { userId, seq, kind: await findKind(tx, job) };
+  await queue.enqueue(tx, waitingJob, true);
+  return waitingJob;
 }
 
 function runTimes(record: RunRecord, at: number) {

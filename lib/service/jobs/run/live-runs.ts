@@ -3,20 +3,20 @@ import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type BlobStore } from "@/lib/service/assets/blob-store";
 import { type ProducedFile } from "@/lib/service/nodes/run";
 import { type ServiceLog } from "@/lib/service/options";
-import { type Database, plainStatement, type Reader } from "@/lib/service/store/database";
+import { createStatement, type Database, type Reader } from "@/lib/service/store/database";
 import { createLimiter, sleep } from "@/lib/shared/async";
 import { type Running } from "./claim";
 import { type Progress } from "./run-record";
 
-const WRITE_EVERY_MS = 500;
-const READ_EVERY_MS = 250;
-/** For an output that was just reported to be announced, and then to be stored. */
-const MAX_ANNOUNCE_MS = 2 * WRITE_EVERY_MS;
+const WRITE_INTERVAL_MS = 500;
+const READ_INTERVAL_MS = 250;
+/** How long a reader waits until a new output is announced, and then until it is stored. */
+const MAX_ANNOUNCE_MS = 2 * WRITE_INTERVAL_MS;
 const MAX_STORE_MS = 10_000;
-const RETRY_MS = 10_000;
+const RETRY_DELAY_MS = 10_000;
 const MAX_UPLOADS = 4;
 
-/** An output of a running job. `isStored`: it is in the blob store. */
+/** An output of a running job. `isStored`: the blob store has it. */
 type SharedFile = { hash: string; size: number; mediaType: string; name: string; isStored: boolean };
 type RunningJob = Pick<Running, "id" | "userId" | "fence" | "over" | "record">;
 type Parts = {
@@ -33,17 +33,17 @@ type Parts = {
 function shareRuns({ runs, database, blobs, hasSharedFiles, log }: Omit<Parts, "isShared">) {
   let writing: Promise<void> | undefined;
   let lastProgress = new Map<string, string>();
-  const announcedOf = new WeakMap<RunningJob, Set<string>>();
+  const announcedByRun = new WeakMap<RunningJob, Set<string>>();
   const limit = createLimiter(MAX_UPLOADS);
 
-  /** Readers wait for a file that is announced, until it is in the blob store. */
+  /** Announces new files. Readers wait for an announced file until the blob store has it. */
   async function publishFiles(run: RunningJob): Promise<void> {
-    const announced = announcedOf.get(run) ?? new Set();
-    announcedOf.set(run, announced);
-    const fresh = [...new Map(run.record.files.map((file) => [file.hash, file])).values()].filter(({ hash }) => !announced.has(hash));
-    if (fresh.length === 0) return;
-    await database.rows(publishStatement(run, fresh));
-    for (const file of fresh) {
+    const announced = announcedByRun.get(run) ?? new Set();
+    announcedByRun.set(run, announced);
+    const newFiles = [...new Map(run.record.files.map((file) => [file.hash, file])).values()].filter(({ hash }) => !announced.has(hash));
+    if (newFiles.length === 0) return;
+    await database.rows(createPublishStatement(run, newFiles));
+    for (const file of newFiles) {
       announced.add(file.hash);
       let isOver = false;
       void run.over.then(() => (isOver = true));
@@ -51,22 +51,22 @@ function shareRuns({ runs, database, blobs, hasSharedFiles, log }: Omit<Parts, "
         // The end of the run has stored or removed its files.
         if (isOver) return;
         log.warn({ err: error, job: run.id }, "live output broadcast failed");
-        setTimeout(() => announced.delete(file.hash), RETRY_MS).unref();
+        setTimeout(() => announced.delete(file.hash), RETRY_DELAY_MS).unref();
       });
     }
   }
 
-  /** Puts the file in the blob store, where it stays until the run is over. Resolves as soon as it is there. */
+  /** Keeps the file in the blob store until the run is over. Resolves as soon as it is stored. */
   function storeUntilOver({ id, fence, over }: RunningJob, { hash, path, byteLength: size }: ProducedFile): Promise<void> {
     return new Promise((resolve, reject) => {
-      const lending = blobs.hold([hash], async () => {
+      const hold = blobs.hold([hash], async () => {
         await blobs.adopt({ path, hash, size });
         const text = "UPDATE run_files SET is_stored = true WHERE job_id = ? AND hash = ? AND fence = ?";
-        await database.rows(plainStatement(text, [id, hash, fence]));
+        await database.rows(createStatement(text, [id, hash, fence]));
         resolve();
         await over;
       });
-      lending.finally(() => blobs.drop(hash)).catch(reject);
+      hold.finally(() => blobs.drop(hash)).catch(reject);
     });
   }
 
@@ -79,7 +79,7 @@ function shareRuns({ runs, database, blobs, hasSharedFiles, log }: Omit<Parts, "
       latest.set(run.id, text);
       if (lastProgress.get(run.id) !== text) changed.push({ jobId: run.id, fence: run.fence, text });
     }
-    if (changed.length > 0) await database.rows(writeStatement(changed));
+    if (changed.length > 0) await database.rows(createWriteStatement(changed));
     lastProgress = latest;
   }
 
@@ -87,13 +87,13 @@ function shareRuns({ runs, database, blobs, hasSharedFiles, log }: Omit<Parts, "
     writing ??= write()
       .catch((error: unknown) => log.warn({ err: error }, "progress broadcast failed"))
       .finally(() => (writing = undefined));
-  }, WRITE_EVERY_MS).unref();
+  }, WRITE_INTERVAL_MS).unref();
 
   return {
     async read(reader: Reader, jobIds: readonly string[]): Promise<ReadonlyMap<string, Progress>> {
       if (jobIds.length === 0) return new Map();
       const rows = await reader.rows(
-        plainStatement<{ job_id: string; progress: string }>(
+        createStatement<{ job_id: string; progress: string }>(
           `SELECT job_id, progress FROM run_progress JOIN jobs ON jobs.id = job_id AND jobs.fence = run_progress.fence WHERE job_id = ANY (?::text[])`,
           [jobIds],
         ),
@@ -101,13 +101,13 @@ function shareRuns({ runs, database, blobs, hasSharedFiles, log }: Omit<Parts, "
       return new Map(rows.map(({ job_id, progress }) => [job_id, parseExactJson<Progress>(progress)]));
     },
 
-    /** Of the user's running jobs: their ids, and the announced output of each that has this hash. */
+    /** The ids of the user's running jobs, each with its announced output that has this hash. */
     async findFile(userId: number, hash: string): Promise<{ id: string; file: SharedFile | undefined }[]> {
       type Row = { id: string; size: number | null; media_type: string | null; name: string | null; is_stored: number | null };
       const text = `SELECT jobs.id, size, media_type, run_files.name, is_stored FROM jobs LEFT JOIN run_files
         ON job_id = jobs.id AND run_files.fence = jobs.fence AND hash = ?
         WHERE user_id = ? AND state IN ('pending', 'in_progress') AND state = 'in_progress'`;
-      const rows = await database.rows(plainStatement<Row>(text, [hash, userId]));
+      const rows = await database.rows(createStatement<Row>(text, [hash, userId]));
       return rows.map(({ id, size, media_type: mediaType, name, is_stored: isStored }) => ({
         id,
         file:
@@ -118,8 +118,8 @@ function shareRuns({ runs, database, blobs, hasSharedFiles, log }: Omit<Parts, "
     },
 
     async sweep(): Promise<void> {
-      const over = "NOT EXISTS (SELECT 1 FROM jobs WHERE id = job_id AND state IN ('pending', 'in_progress'))";
-      for (const table of ["run_progress", "run_files"]) await database.rows(plainStatement(`DELETE FROM ${table} WHERE ${over}`));
+      const isOver = "NOT EXISTS (SELECT 1 FROM jobs WHERE id = job_id AND state IN ('pending', 'in_progress'))";
+      for (const table of ["run_progress", "run_files"]) await database.rows(createStatement(`DELETE FROM ${table} WHERE ${isOver}`));
     },
 
     async stop(): Promise<void> {
@@ -129,8 +129,8 @@ function shareRuns({ runs, database, blobs, hasSharedFiles, log }: Omit<Parts, "
   };
 }
 
-function publishStatement({ id, fence }: RunningJob, files: readonly ProducedFile[]) {
-  return plainStatement(
+function createPublishStatement({ id, fence }: RunningJob, files: readonly ProducedFile[]) {
+  return createStatement(
     `INSERT INTO run_files (job_id, fence, hash, size, media_type, name, is_stored)
      SELECT ?::text, ?::bigint, *, false FROM unnest(?::text[], ?::bigint[], ?::text[], ?::text[])
      ON CONFLICT (job_id, hash) DO UPDATE
@@ -146,8 +146,8 @@ function publishStatement({ id, fence }: RunningJob, files: readonly ProducedFil
   );
 }
 
-function writeStatement(changed: readonly { jobId: string; fence: number; text: string }[]) {
-  return plainStatement(
+function createWriteStatement(changed: readonly { jobId: string; fence: number; text: string }[]) {
+  return createStatement(
     `INSERT INTO run_progress (job_id, fence, progress) SELECT * FROM unnest(?::text[], ?::bigint[], ?::text[])
      ON CONFLICT (job_id) DO UPDATE SET fence = excluded.fence, progress = excluded.progress WHERE run_progress.fence <= excluded.fence`,
     [changed.map(({ jobId }) => jobId), changed.map(({ fence }) => fence), changed.map(({ text }) => text)],
@@ -164,11 +164,11 @@ export function createLiveRuns({ isShared, ...parts }: Parts) {
     async progressOf(reader: Reader, jobIds: readonly string[]): Promise<ReadonlyMap<string, Progress>> {
       const progressById = new Map<string, Progress>();
       if (jobIds.length === 0) return progressById;
-      const here = new Map([...runs()].map(({ id, record }) => [id, record] as const));
-      const elsewhere = jobIds.filter((id) => !here.has(id));
-      for (const [id, progress] of (await shared?.read(reader, elsewhere)) ?? []) progressById.set(id, progress);
+      const localRecords = new Map([...runs()].map(({ id, record }) => [id, record] as const));
+      const otherIds = jobIds.filter((id) => !localRecords.has(id));
+      for (const [id, progress] of (await shared?.read(reader, otherIds)) ?? []) progressById.set(id, progress);
       for (const id of jobIds) {
-        const record = here.get(id);
+        const record = localRecords.get(id);
         if (record) progressById.set(id, record.progress());
       }
       return progressById;
@@ -182,16 +182,16 @@ export function createLiveRuns({ isShared, ...parts }: Parts) {
       return undefined;
     },
 
-    /** A file of one of the user's jobs that run at another process. Waits for one that was just made. */
+    /** A file of one of the user's jobs that run in another process. Waits for a file that was just produced. */
     async fileElsewhere(userId: number, hash: string): Promise<SharedFile | undefined> {
       if (!shared) return undefined;
-      const here = new Set([...runs()].map(({ id }) => id));
-      for (let waitedMs = 0; ; waitedMs += READ_EVERY_MS) {
-        const others = (await shared.findFile(userId, hash)).filter(({ id }) => !here.has(id));
-        const file = others.find((run) => run.file)?.file;
+      const localIds = new Set([...runs()].map(({ id }) => id));
+      for (let waitedMs = 0; ; waitedMs += READ_INTERVAL_MS) {
+        const otherRuns = (await shared.findFile(userId, hash)).filter(({ id }) => !localIds.has(id));
+        const file = otherRuns.find((run) => run.file)?.file;
         if (file?.isStored) return file;
-        if (others.length === 0 || waitedMs >= (file ? MAX_STORE_MS : MAX_ANNOUNCE_MS)) return undefined;
-        await sleep(READ_EVERY_MS);
+        if (otherRuns.length === 0 || waitedMs >= (file ? MAX_STORE_MS : MAX_ANNOUNCE_MS)) return undefined;
+        await sleep(READ_INTERVAL_MS);
       }
     },
 

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { spellingOf, writeExactJson } from "@/lib/contract/json/exact-json";
 import { objectOf } from "@/lib/contract/json/json";
-import { countResult, observedRun } from "@/lib/service/figures";
-import { errorAround, REFUSED, type RunEvent, type RunOutcome } from "@/lib/service/nodes/run";
+import { countResult, observeRun } from "@/lib/service/figures";
+import { createServiceError, REJECTED_TYPE, type RunEvent, type RunOutcome } from "@/lib/service/nodes/run";
 import { endAttempt, forgetAttempt, isHandedOver, recordEnd, wasCacheCleared } from "@/lib/service/runners/attempts";
-import { kindOf } from "@/lib/service/runners/pool";
+import { findKind } from "@/lib/service/runners/pool";
 import { runRemotely } from "@/lib/service/runners/remote-run";
 import { readRunner, storeProblem } from "@/lib/service/runners/store";
 import { query, type Transaction } from "@/lib/service/store/database";
@@ -21,7 +21,7 @@ type Execution = { outcome: RunOutcome["kind"] | "worker lost" };
 type JobContext = Retries & { job: Running; queue: Pick<JobQueue, "enqueue" | "notifyWaiting"> };
 
 export async function executeJob(...[parts, run]: Parameters<typeof execute>): Promise<Execution> {
-  return observedRun({ jobId: run.job.id, attempt: run.job.attempts }, () => execute(parts, run));
+  return observeRun({ jobId: run.job.id, attempt: run.job.attempts }, () => execute(parts, run));
 }
 
 async function execute(
@@ -41,35 +41,35 @@ async function execute(
   };
   const cacheDir = join(parts.folders.nodeCache, String(job.userId));
   const hashes = job.images.map(({ hash }) => hash);
-  const on = (event: RunEvent) => {
+  const handleEvent = (event: RunEvent) => {
     if (event.kind === "begun") return onBegun();
     record.note(event);
-    // ComfyUI has no messages for the others.
+    // ComfyUI has no messages for these events.
     if (event.kind !== "queued" && event.kind !== "note") reporter.note(event);
     if (!job.remote) countResult(event);
   };
   if (job.attempts > 1 && (await run.untilReachable(() => wasCacheCleared(parts.database, job.seq))))
     record.note({ kind: "note", at: parts.now(), note: { code: "cache_cleared" } });
-  const outcome: RunOutcome = await parts.blobs.withFiles(hashes, async (pathOf) => {
-    const nodes = job.remote
-      ? await runOnRunner(parts, job, job.remote, { record, outputDir, pathOf, on })
+  const outcome: RunOutcome = await parts.blobs.withFiles(hashes, async (getPath) => {
+    const startedRun = job.remote
+      ? await runOnRunner(parts, job, job.remote, { record, outputDir, pathOf: getPath, on: handleEvent })
       : parts.runner.run(
           {
             jobId: job.id,
             graph: job.graph,
             outputs: job.outputs,
-            images: Object.fromEntries(job.images.map(({ name, hash }) => [name, { path: pathOf(hash), hash }])),
+            images: Object.fromEntries(job.images.map(({ name, hash }) => [name, { path: getPath(hash), hash }])),
             nextImage,
             outputDir,
             maxPixels: parts.maxJobPixels,
             cacheDir,
             blobsDir: parts.blobs.folder,
-            pngText: pngTextOf(job),
+            pngText: getPngText(job),
           },
-          on,
+          handleEvent,
         );
-    job.handOver(nodes);
-    return nodes.done.catch((error: unknown): RunOutcome => {
+    job.handOver(startedRun);
+    return startedRun.done.catch((error: unknown): RunOutcome => {
       parts.log.warn({ err: error, job: job.id, attempt: job.attempts }, "job worker lost");
       return { kind: "lost", reason: "", counts: true };
     });
@@ -94,7 +94,7 @@ async function runOnRunner(
   {
     record,
     outputDir,
-    pathOf,
+    pathOf: getPath,
     on,
   }: { record: RunRecord; outputDir: string; pathOf: (hash: string) => string; on: (event: RunEvent) => void },
 ) {
@@ -109,7 +109,7 @@ async function runOnRunner(
     hash,
     mediaType: media_type,
     size,
-    path: pathOf(hash),
+    path: getPath(hash),
   }));
   const { id, label, address } = runner;
   return runRemotely(
@@ -127,7 +127,7 @@ async function runOnRunner(
       inputs,
       library: pool.libraries.all(),
       outputDir,
-      isFreeElsewhere: async () => pool.isFreeElsewhere(await kindOf(database, job), id),
+      isFreeElsewhere: async () => pool.isFreeElsewhere(await findKind(database, job), id),
       reportBusy: () => pool.reportBusy(id),
       isGone: async () => (await readRunner(database, id)) === undefined,
       traffic: pool.trafficOf(id),
@@ -146,7 +146,7 @@ export async function requeueLostRun(
   { job, queue, untilStored }: JobContext,
   { reason, counts }: { reason: string; counts: boolean },
 ): Promise<void> {
-  const waiting = await untilStored(async (tx) => {
+  const waitingJob = await untilStored(async (tx) => {
     const at = now();
     if (!(await ensureStarted(tx, job, at))) return undefined;
     if (job.remote && counts) {
@@ -155,7 +155,7 @@ export async function requeueLostRun(
     } else if (job.remote) await forgetAttempt(tx, job);
     return requeueOrFail(tx, { now, queue }, job, { counts, reason: job.remote && reason });
   });
-  if (waiting) queue.notifyWaiting(waiting, true);
+  if (waitingJob) queue.notifyWaiting(waitingJob, true);
 }
 
 /** Fails the job after an error of the service, at any time after the claim. */
@@ -168,7 +168,7 @@ export async function failRun({ now }: Pick<EngineParts, "now">, { job, untilSto
   });
 }
 
-/** Inside a commit: starts a job that its runner did not start, since only a started job fails or is given back. False unless `isOwn`. */
+/** Inside a commit: starts a job that its runner did not start, because only started jobs can fail or be requeued. False unless `isOwn`. */
 async function ensureStarted(tx: Transaction, job: Running, at: number): Promise<boolean> {
   if (!(await isOwn(tx, job))) return false;
   await begin(tx, job, at);
@@ -176,11 +176,11 @@ async function ensureStarted(tx: Transaction, job: Running, at: number): Promise
 }
 
 async function isOwn(tx: Transaction, { seq, fence }: Pick<Running, "seq" | "fence">): Promise<boolean> {
-  const own = query.selectFrom("jobs").select("seq").where("seq", "=", seq).where("fence", "=", fence).where(isHandedOver);
-  return (await tx.row(own)) !== undefined;
+  const ownJob = query.selectFrom("jobs").select("seq").where("seq", "=", seq).where("fence", "=", fence).where(isHandedOver);
+  return (await tx.row(ownJob)) !== undefined;
 }
 
-/** Files that are stored in parallel: the disk syncs many folders in hardly more time than one. */
+/** Files are stored in parallel, because the disk syncs many folders in hardly more time than one. */
 const MAX_CONCURRENT = 16;
 
 type EndedOutcome = Extract<RunOutcome, { kind: "success" | "error" }>;
@@ -191,12 +191,12 @@ async function close(parts: EngineParts, { job, untilReachable }: JobContext, ou
   const staged = record.files.map(toStaged);
   const hashes = [...new Set(staged.map((output) => output.staged.hash))];
   async function store(): Promise<void> {
-    for (let first = 0; first < staged.length; first += MAX_CONCURRENT)
-      await Promise.all(staged.slice(first, first + MAX_CONCURRENT).map((output) => blobs.adopt(output.staged)));
+    for (let start = 0; start < staged.length; start += MAX_CONCURRENT)
+      await Promise.all(staged.slice(start, start + MAX_CONCURRENT).map((output) => blobs.adopt(output.staged)));
     await commit((tx) => end(tx, parts, job, record, outcome, staged));
   }
   try {
-    // An outage of the database at the end must not cause the work to be done again.
+    // If the database is unavailable at the end, the work must not be repeated.
     await untilReachable(() => blobs.hold(hashes, store));
   } finally {
     for (const hash of hashes) await blobs.drop(hash);
@@ -212,25 +212,25 @@ async function end(
   staged: readonly StagedOutput[],
 ): Promise<void> {
   const at = now();
-  if (!(await isOwn(tx, job))) return; // cancelled a moment ago, or taken over: it keeps nothing, and the bytes that it stored are dropped
-  // The runner refused the job, or completed it before it reported anything.
+  if (!(await isOwn(tx, job))) return; // cancelled just now or taken over: nothing is kept, and its stored bytes are dropped
+  // The runner rejected the job, or completed it before it reported anything.
   if (await begin(tx, job, at)) record.begin(at);
   const { storedOutputs, refusal } = await insertOutputs(tx, { id: job.id, userId: job.userId, at }, staged, record);
-  // An output that could not be stored is reported before a later failure of a node, as nothing else reports it.
-  const error = refusal && errorAround("StorageQuotaExceeded", refusal.message);
-  await finishRun(tx, job, record, error ? { kind: "error", error } : outcome, storedOutputs, at);
+  // An output that could not be stored is reported before a later failure of a node, because nothing else reports it.
+  const storageError = refusal && createServiceError("StorageQuotaExceeded", refusal.message);
+  await finishRun(tx, job, record, storageError ? { kind: "error", error: storageError } : outcome, storedOutputs, at);
   if (job.remote) await endAttempt(tx, job, "over", at);
   await recordEnd(tx, {
     runner: job.remote?.runner.id ?? null,
     userId: job.userId,
     isSuccess: outcome.kind === "success",
-    isRefused: outcome.kind === "error" && outcome.error.exception_type === REFUSED,
+    isRefused: outcome.kind === "error" && outcome.error.exception_type === REJECTED_TYPE,
     ms: at - record.startMs,
   });
 }
 
-/** `prompt` and every text of extra_pnginfo (including the editor's `workflow`) as JSON, as ComfyUI writes them into a PNG. */
-function pngTextOf(job: Running): Record<string, string> {
+/** `prompt` and every text of extra_pnginfo (including the editor's `workflow`), as the JSON that ComfyUI writes into a PNG. */
+function getPngText(job: Running): Record<string, string> {
   const info = objectOf(job.extraData.extra_pnginfo) ?? {};
   const others = Object.entries(info).map(([keyword, value]): [string, string] => [
     keyword,

@@ -1,13 +1,13 @@
-// What is recorded of a running job: messages, node facts, files, texts and progress. In memory only.
+// The record of a running job: messages, node details, files, texts and progress. In memory only.
 
 import { own } from "@/lib/contract/json/own";
 import { type ExecutionError } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { directSources, reach } from "@/lib/contract/workflow/graph";
+import { createSourceLookup, findReachable } from "@/lib/contract/workflow/graph";
 import { type NodeOthers, type ProducedFile, type RunEvent } from "@/lib/service/nodes/run";
 
 export type Message = [string, Record<string, unknown>];
-/** `current_node` is absent until the first node begins; a node that reports no steps is at step 0 of `STEPS`. */
+/** `current_node` is absent until the first node begins. A node that reports no steps is at step 0 of `STEPS`. */
 export type Progress = {
   value: number;
   nodes_done: number;
@@ -41,11 +41,11 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
   const others = new Map<string, NodeOthers>();
   const notes: Message[] = [];
   let queued: RunnerQueuePosition | undefined;
-  let working: { nodeId: string; since: number } | undefined;
-  const reachedNodes = [...reach(outputs, directSources(graph))].filter((nodeId) => Object.hasOwn(graph, nodeId));
+  let currentNode: { nodeId: string; since: number } | undefined;
+  const reachedNodes = [...findReachable(outputs, createSourceLookup(graph))].filter((nodeId) => Object.hasOwn(graph, nodeId));
   let progress: Progress = { value: 0, nodes_done: 0, nodes_total: reachedNodes.length, step: 0, steps: STEPS };
 
-  const done = () => {
+  const getDone = () => {
     const { nodes_total } = progress;
     return { value: Math.min(1, meta.size / Math.max(1, nodes_total)), nodes_done: meta.size, nodes_total };
   };
@@ -63,13 +63,13 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
     others,
     progress: (): Progress => (queued ? { ...progress, queued } : progress),
 
-    /** For all nodes that ran, including one that failed or was interrupted: that one ends with the job. */
+    /** For all nodes that ran, including a failed or interrupted one, which ends with the job. */
     meta(ending: Ending, at: number): Record<string, NodeMeta> {
-      const all = Object.fromEntries(meta);
-      const nodeId = ending.kind === "error" ? ending.error.node_id : ending.kind === "interrupted" ? working?.nodeId : undefined;
-      if (nodeId === undefined || !Object.hasOwn(graph, nodeId) || meta.has(nodeId)) return all;
-      const since = working?.nodeId === nodeId ? working.since : at;
-      return { ...all, [nodeId]: toMeta(nodeId, Math.min(since, at), at, false) };
+      const completed = Object.fromEntries(meta);
+      const nodeId = ending.kind === "error" ? ending.error.node_id : ending.kind === "interrupted" ? currentNode?.nodeId : undefined;
+      if (nodeId === undefined || !Object.hasOwn(graph, nodeId) || meta.has(nodeId)) return completed;
+      const since = currentNode?.nodeId === nodeId ? currentNode.since : at;
+      return { ...completed, [nodeId]: toMeta(nodeId, Math.min(since, at), at, false) };
     },
 
     note(event: RunEvent): void {
@@ -82,17 +82,17 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
         notes.push(["note", { prompt_id: jobId, timestamp: event.at, ...event.note }]);
         return;
       }
-      if (event.kind === "cached") return; // reported again for each node, in its turn
+      if (event.kind === "cached") return; // reported again for each node later
       if (event.kind === "start") {
-        working = { nodeId: event.nodeId, since: event.startMs };
-        // Set at once: the reporter sends ten times a second, and a computing node reports nothing until its first rows are done.
-        progress = { ...done(), ...progressAt(event.nodeId) };
+        currentNode = { nodeId: event.nodeId, since: event.startMs };
+        // Set at once, because the reporter sends ten times a second and a node reports nothing until its first rows are done.
+        progress = { ...getDone(), ...progressAt(event.nodeId) };
         return;
       }
       if (event.kind === "progress") {
-        const within = event.steps ? Math.min(1, (event.step ?? 0) / event.steps) : 0;
+        const share = event.steps ? Math.min(1, (event.step ?? 0) / event.steps) : 0;
         progress = {
-          value: event.nodesTotal > 0 ? Math.min(1, (event.nodesDone + within) / event.nodesTotal) : 0,
+          value: event.nodesTotal > 0 ? Math.min(1, (event.nodesDone + share) / event.nodesTotal) : 0,
           nodes_done: event.nodesDone,
           nodes_total: event.nodesTotal,
           ...progressAt(event.currentNode, event.step, event.steps),
@@ -100,12 +100,12 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
         return;
       }
       const { nodeId } = event;
-      if (working?.nodeId === nodeId) working = undefined;
+      if (currentNode?.nodeId === nodeId) currentNode = undefined;
       meta.set(nodeId, toMeta(nodeId, event.startMs, event.endMs, event.cached));
       // A runner's node may report its outputs while the next one is already running.
-      if (working) progress = { ...progress, ...done(), value: Math.max(progress.value, done().value) };
+      if (currentNode) progress = { ...progress, ...getDone(), value: Math.max(progress.value, getDone().value) };
       // After the last node: all nodes are done while the outputs are stored.
-      else progress = { ...done(), ...progressAt(nodeId, STEPS) };
+      else progress = { ...getDone(), ...progressAt(nodeId, STEPS) };
       if (event.files.length === 0 && !event.texts && !event.others) return;
       // The last report wins: a runner's history may differ from what it reported during the run.
       files.splice(0, files.length, ...files.filter((file) => file.nodeId !== nodeId), ...event.files);
@@ -118,16 +118,17 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
     messages(ending: Ending, at: number): Message[] {
       const executed = [...meta.keys()];
       const cached = executed.filter((nodeId) => meta.get(nodeId)?.cached);
-      const first: Message[] = [
+      const firstMessages: Message[] = [
         ["execution_start", { prompt_id: jobId, timestamp: startMs }],
         ["execution_cached", { nodes: cached, prompt_id: jobId, timestamp: startMs }],
         ...notes,
       ];
-      if (ending.kind === "success") return [...first, ["execution_success", { prompt_id: jobId, timestamp: at }]];
-      if (ending.kind === "error") return [...first, ["execution_error", { prompt_id: jobId, ...ending.error, executed, timestamp: at }]];
-      const node_id = working?.nodeId ?? progress.current_node ?? "";
+      if (ending.kind === "success") return [...firstMessages, ["execution_success", { prompt_id: jobId, timestamp: at }]];
+      if (ending.kind === "error")
+        return [...firstMessages, ["execution_error", { prompt_id: jobId, ...ending.error, executed, timestamp: at }]];
+      const node_id = currentNode?.nodeId ?? progress.current_node ?? "";
       return [
-        ...first,
+        ...firstMessages,
         ["execution_interrupted", { prompt_id: jobId, node_id, node_type: own(graph, node_id)?.class_type ?? "", executed, timestamp: at }],
       ];
     },

@@ -1,25 +1,36 @@
-import { blendModes, blendRasters, compositeExtra, compositeRasters } from "@/lib/service/images/blend";
+import { blendModes, blendRasters, compositeRasters, listExtraFrames } from "@/lib/service/images/blend";
 import { blurRaster, sharpenRaster } from "@/lib/service/images/gaussian";
 import { invertRaster } from "@/lib/service/images/geometry";
 import { addNoise } from "@/lib/service/images/normal-noise";
-import { sameSize, stages } from "@/lib/service/images/raster";
+import { createStages, sameSize } from "@/lib/service/images/raster";
 import { fitRaster } from "@/lib/service/images/scale";
-import { bareImage, combo, field, image, mask, type NodeDefinition, NodeFailure, optional, output, pixels } from "../definition";
+import {
+  createBareImageField,
+  createComboField,
+  createField,
+  createImageField,
+  createMaskField,
+  createOutput,
+  createPixelField,
+  type NodeDefinition,
+  NodeFailure,
+  toOptional,
+} from "../definition";
 
 export const imageBatch: NodeDefinition = {
   name: "ImageBatch",
   displayName: "Batch Images (DEPRECATED)",
   description: "Puts two batches one after the other. The second is brought to the size of the first.",
   category: "image/batch",
-  inputs: [bareImage("image1"), bareImage("image2")],
-  outputs: [output("IMAGE")],
+  inputs: [createBareImageField("image1"), createBareImageField("image2")],
+  outputs: [createOutput("IMAGE")],
   deprecated: true,
   run(inputs, context) {
     const first = inputs.image("image1");
     const second = inputs.image("image2");
     context.claim(first, first.frames.length + second.frames.length);
-    const fitted = fitRaster(second, first, "bilinear", context.tick);
-    return { values: [{ ...first, frames: [...first.frames, ...fitted.frames] }] };
+    const fittedRaster = fitRaster(second, first, "bilinear", context.tick);
+    return { values: [{ ...first, frames: [...first.frames, ...fittedRaster.frames] }] };
   },
 };
 
@@ -29,14 +40,14 @@ export const imageCompositeMasked: NodeDefinition = {
   description: "Lays one image over another at a place, where the mask is 1.",
   category: "image/compositing",
   inputs: [
-    image("destination"),
-    image("source"),
-    pixels("x", 0, 0),
-    pixels("y", 0, 0),
-    field("BOOLEAN", "resize_source", { default: false }),
-    optional(mask()),
+    createImageField("destination"),
+    createImageField("source"),
+    createPixelField("x", 0, 0),
+    createPixelField("y", 0, 0),
+    createField("BOOLEAN", "resize_source", { default: false }),
+    toOptional(createMaskField()),
   ],
-  outputs: [output("IMAGE")],
+  outputs: [createOutput("IMAGE")],
   run(inputs, context) {
     const destination = inputs.image("destination");
     const source = inputs.image("source");
@@ -47,7 +58,7 @@ export const imageCompositeMasked: NodeDefinition = {
       mask: inputs.optionalMask("mask"),
     };
     context.claim(destination, destination.frames.length);
-    for (const { size, frames } of compositeExtra(destination, source, placement)) context.claim(size, frames);
+    for (const { size, frames } of listExtraFrames(destination, source, placement)) context.claim(size, frames);
     return { values: [compositeRasters(destination, source, placement, context.tick)] };
   },
 };
@@ -57,8 +68,8 @@ export const imageInvert: NodeDefinition = {
   displayName: "Invert Image Colors",
   description: "Turns every colour into its opposite.",
   category: "image/color",
-  inputs: [bareImage()],
-  outputs: [output("IMAGE")],
+  inputs: [createBareImageField()],
+  outputs: [createOutput("IMAGE")],
   run(inputs, context) {
     const raster = inputs.image("image");
     context.claim(raster, raster.frames.length);
@@ -72,23 +83,25 @@ export const imageBlend: NodeDefinition = {
   description: "Mixes two images. The second is brought to the size of the first.",
   category: "image/filters",
   inputs: [
-    image("image1"),
-    image("image2"),
-    field("FLOAT", "blend_factor", { default: 0.5, min: 0, max: 1, step: 0.01 }),
-    combo("blend_mode", blendModes),
+    createImageField("image1"),
+    createImageField("image2"),
+    createField("FLOAT", "blend_factor", { default: 0.5, min: 0, max: 1, step: 0.01 }),
+    createComboField("blend_mode", blendModes),
   ],
-  outputs: [output("IMAGE")],
+  outputs: [createOutput("IMAGE")],
   run(inputs, context) {
-    const below = inputs.image("image1");
-    const above = inputs.image("image2");
-    const counts = [below.frames.length, above.frames.length];
+    const lowerImage = inputs.image("image1");
+    const upperImage = inputs.image("image2");
+    const counts = [lowerImage.frames.length, upperImage.frames.length];
     if (!counts.includes(1) && counts[0] !== counts[1]) {
       throw new NodeFailure("ValueError", `Batches of ${counts.join(" and ")} images can't be blended: use equal batches, or one image.`);
     }
-    context.claim(below, Math.max(...counts) + (sameSize(below, above) ? 0 : above.frames.length));
-    const nextStage = stages(context.tick, 2);
-    const fitted = fitRaster(above, below, "bicubic", nextStage());
-    return { values: [blendRasters(below, fitted, inputs.choice("blend_mode", blendModes), inputs.number("blend_factor"), nextStage())] };
+    context.claim(lowerImage, Math.max(...counts) + (sameSize(lowerImage, upperImage) ? 0 : upperImage.frames.length));
+    const nextStage = createStages(context.tick, 2);
+    const fittedRaster = fitRaster(upperImage, lowerImage, "bicubic", nextStage());
+    return {
+      values: [blendRasters(lowerImage, fittedRaster, inputs.choice("blend_mode", blendModes), inputs.number("blend_factor"), nextStage())],
+    };
   },
 };
 
@@ -98,16 +111,16 @@ export const imageBlur: NodeDefinition = {
   description: "Softens images with a bell of the given radius.",
   category: "image/filters",
   inputs: [
-    image(),
-    field("INT", "blur_radius", { default: 1, min: 1, max: 31, step: 1 }),
-    field("FLOAT", "sigma", { default: 1, min: 0.1, max: 10, step: 0.1 }),
+    createImageField(),
+    createField("INT", "blur_radius", { default: 1, min: 1, max: 31, step: 1 }),
+    createField("FLOAT", "sigma", { default: 1, min: 0.1, max: 10, step: 0.1 }),
   ],
-  outputs: [output("IMAGE")],
+  outputs: [createOutput("IMAGE")],
   run(inputs, context) {
     const raster = inputs.image("image");
     context.claim(raster, raster.frames.length);
-    const bell = { radius: inputs.number("blur_radius"), sigma: inputs.number("sigma") };
-    return { values: [blurRaster(raster, bell, context.tick)] };
+    const kernel = { radius: inputs.number("blur_radius"), sigma: inputs.number("sigma") };
+    return { values: [blurRaster(raster, kernel, context.tick)] };
   },
 };
 
@@ -117,17 +130,17 @@ export const imageSharpen: NodeDefinition = {
   description: "Brings out edges by what a blur would take away.",
   category: "image/filters",
   inputs: [
-    image(),
-    field("INT", "sharpen_radius", { advanced: true, default: 1, min: 1, max: 31, step: 1 }),
-    field("FLOAT", "sigma", { advanced: true, default: 1, min: 0.1, max: 10, step: 0.01 }),
-    field("FLOAT", "alpha", { advanced: true, default: 1, min: 0, max: 5, step: 0.01 }),
+    createImageField(),
+    createField("INT", "sharpen_radius", { advanced: true, default: 1, min: 1, max: 31, step: 1 }),
+    createField("FLOAT", "sigma", { advanced: true, default: 1, min: 0.1, max: 10, step: 0.01 }),
+    createField("FLOAT", "alpha", { advanced: true, default: 1, min: 0, max: 5, step: 0.01 }),
   ],
-  outputs: [output("IMAGE")],
+  outputs: [createOutput("IMAGE")],
   run(inputs, context) {
     const raster = inputs.image("image");
     context.claim(raster, 2 * raster.frames.length);
-    const bell = { radius: inputs.number("sharpen_radius"), sigma: inputs.number("sigma") };
-    return { values: [sharpenRaster(raster, bell, inputs.number("alpha"), context.tick)] };
+    const kernel = { radius: inputs.number("sharpen_radius"), sigma: inputs.number("sigma") };
+    return { values: [sharpenRaster(raster, kernel, inputs.number("alpha"), context.tick)] };
   },
 };
 
@@ -137,17 +150,17 @@ export const imageAddNoise: NodeDefinition = {
   description: "Adds random noise to images: the same noise for the same seed.",
   category: "image/filters",
   inputs: [
-    image(),
-    field("INT", "seed", {
+    createImageField(),
+    createField("INT", "seed", {
       tooltip: "The random seed used for creating the noise.",
       default: 0,
       min: 0,
       max: 2n ** 64n - 1n,
       control_after_generate: true,
     }),
-    field("FLOAT", "strength", { default: 0.5, min: 0, max: 1, step: 0.01 }),
+    createField("FLOAT", "strength", { default: 0.5, min: 0, max: 1, step: 0.01 }),
   ],
-  outputs: [output("IMAGE")],
+  outputs: [createOutput("IMAGE")],
   run(inputs, context) {
     const raster = inputs.image("image");
     context.claim(raster, 2 * raster.frames.length);

@@ -1,28 +1,28 @@
 import { type DecodedImage, toDecoded } from "@/lib/service/images/decode";
 import { encodeAnimatedWebp, encodePng } from "@/lib/service/images/encode";
-import { channelOf, invertRaster, solidImage, solidMask } from "@/lib/service/images/geometry";
-import { type Raster, stages, type Tick } from "@/lib/service/images/raster";
+import { extractChannelMask, invertRaster, solidImage, solidMask } from "@/lib/service/images/geometry";
+import { createStages, type Raster, type Tick } from "@/lib/service/images/raster";
 import {
-  bareImage,
-  bareList,
-  combo,
-  field,
-  image,
+  createBareImageField,
+  createComboField,
+  createField,
+  createImageField,
+  createListField,
+  createOutput,
+  createPixelField,
   type NodeContext,
   type NodeDefinition,
   NodeFailure,
-  output,
-  pixels,
 } from "../definition";
-import { displayName } from "../display-name";
+import { createDisplayName } from "../display-name";
 import { Cancelled } from "../run";
 
 const channels = ["alpha", "red", "green", "blue"] as const;
 
-/** The mask of a file without alpha: nothing is masked, in a size of its own. One frame for each frame of the image. */
-const noMask = ({ frames }: Raster) => solidMask({ width: 64, height: 64 }, 0, frames.length);
+/** The mask of a file without alpha: 64 x 64 zeros, with one frame for each frame of the image. */
+const createEmptyMask = ({ frames }: Raster) => solidMask({ width: 64, height: 64 }, 0, frames.length);
 
-async function load(name: string, context: NodeContext, tick: Tick): Promise<DecodedImage> {
+async function loadFile(name: string, context: NodeContext, tick: Tick): Promise<DecodedImage> {
   const path = context.imagePath(name);
   try {
     return toDecoded(await context.readPixels(path), tick);
@@ -38,13 +38,13 @@ export const loadImage: NodeDefinition = {
   displayName: "Load Image",
   description: "Reads an image file. The mask is 1 where the file is transparent.",
   category: "image",
-  inputs: [bareList("image", [], { image_upload: true })],
-  outputs: [output("IMAGE"), output("MASK")],
+  inputs: [createListField("image", [], { image_upload: true })],
+  outputs: [createOutput("IMAGE"), createOutput("MASK")],
   imageInput: "image",
   async run(inputs, context) {
-    const nextStage = stages(context.tick, 2);
-    const { image, alpha } = await load(inputs.text("image"), context, nextStage());
-    return { values: [image, alpha ? invertRaster(alpha, nextStage()) : noMask(image)] };
+    const nextStage = createStages(context.tick, 2);
+    const { image, alpha } = await loadFile(inputs.text("image"), context, nextStage());
+    return { values: [image, alpha ? invertRaster(alpha, nextStage()) : createEmptyMask(image)] };
   },
 };
 
@@ -53,15 +53,16 @@ export const loadImageMask: NodeDefinition = {
   displayName: "Load Image (as Mask)",
   description: "Reads one channel of an image file as a mask. Alpha comes inverted: 1 where the file is transparent.",
   category: "image",
-  inputs: [bareList("image", [], { image_upload: true }), bareList("channel", channels)],
-  outputs: [output("MASK")],
+  inputs: [createListField("image", [], { image_upload: true }), createListField("channel", channels)],
+  outputs: [createOutput("MASK")],
   imageInput: "image",
   async run(inputs, context) {
     const channel = inputs.choice("channel", channels);
-    const nextStage = stages(context.tick, 2);
-    const { image, alpha } = await load(inputs.text("image"), context, nextStage());
-    if (channel !== "alpha") return { values: [channelOf(image, channel === "red" ? 0 : channel === "green" ? 1 : 2, nextStage())] };
-    return { values: [alpha ? invertRaster(alpha, nextStage()) : noMask(image)] };
+    const nextStage = createStages(context.tick, 2);
+    const { image, alpha } = await loadFile(inputs.text("image"), context, nextStage());
+    if (channel !== "alpha")
+      return { values: [extractChannelMask(image, channel === "red" ? 0 : channel === "green" ? 1 : 2, nextStage())] };
+    return { values: [alpha ? invertRaster(alpha, nextStage()) : createEmptyMask(image)] };
   },
 };
 
@@ -71,12 +72,12 @@ export const emptyImage: NodeDefinition = {
   description: "Makes a batch of images of one colour.",
   category: "image",
   inputs: [
-    pixels("width", 512, 1),
-    pixels("height", 512, 1),
-    field("INT", "batch_size", { default: 1, min: 1, max: 4096 }),
-    field("INT", "color", { default: 0, min: 0, max: 0xffffff, step: 1, display: "color" }),
+    createPixelField("width", 512, 1),
+    createPixelField("height", 512, 1),
+    createField("INT", "batch_size", { default: 1, min: 1, max: 4096 }),
+    createField("INT", "color", { default: 0, min: 0, max: 0xffffff, step: 1, display: "color" }),
   ],
-  outputs: [output("IMAGE")],
+  outputs: [createOutput("IMAGE")],
   run(inputs, context) {
     const size = { width: inputs.number("width"), height: inputs.number("height") };
     const count = inputs.number("batch_size");
@@ -90,8 +91,12 @@ export const solidMaskNode: NodeDefinition = {
   displayName: "Create Solid Mask",
   description: "Makes a mask of one value.",
   category: "image/mask",
-  inputs: [field("FLOAT", "value", { default: 1, min: 0, max: 1, step: 0.01 }), pixels("width", 512, 1), pixels("height", 512, 1)],
-  outputs: [output("MASK")],
+  inputs: [
+    createField("FLOAT", "value", { default: 1, min: 0, max: 1, step: 0.01 }),
+    createPixelField("width", 512, 1),
+    createPixelField("height", 512, 1),
+  ],
+  outputs: [createOutput("MASK")],
   run(inputs, context) {
     const size = { width: inputs.number("width"), height: inputs.number("height") };
     context.claim(size, 1);
@@ -99,19 +104,19 @@ export const solidMaskNode: NodeDefinition = {
   },
 };
 
-const graphText = { prompt: "PROMPT", extra_pnginfo: "EXTRA_PNGINFO" };
+const hiddenInputs = { prompt: "PROMPT", extra_pnginfo: "EXTRA_PNGINFO" };
 const methods = ["default", "fastest", "slowest"] as const;
-const effort = { default: 4, fastest: 0, slowest: 6 };
+const effortByMethod = { default: 4, fastest: 0, slowest: 6 };
 
 type PngPlan = { prefix: string; type: "output" | "temp"; compressionLevel: number };
 
 async function savePngs(pictures: Raster, plan: PngPlan, context: NodeContext): Promise<void> {
   const size = { width: pictures.width, height: pictures.height };
-  const nextStage = stages(context.tick, pictures.frames.length);
+  const nextStage = createStages(context.tick, pictures.frames.length);
   for (const index of pictures.frames.keys()) {
     const { compressionLevel } = plan;
     const content = await encodePng(pictures, index, { compressionLevel, texts: context.pngText }, nextStage());
-    const name = displayName(plan.prefix, { size, frame: index, extension: "png" }, context);
+    const name = createDisplayName(plan.prefix, { size, frame: index, extension: "png" }, context);
     await context.save({ content, extension: "png", mimeType: "image/png", displayName: name, size, type: plan.type });
   }
 }
@@ -121,9 +126,9 @@ export const saveImage: NodeDefinition = {
   displayName: "Save Image",
   description: "Keeps each image of the batch as a PNG file.",
   category: "image",
-  inputs: [image("images"), field("STRING", "filename_prefix", { default: "ComfyUI" })],
-  hidden: graphText,
-  outputs: [output("IMAGE", "images")],
+  inputs: [createImageField("images"), createField("STRING", "filename_prefix", { default: "ComfyUI" })],
+  hidden: hiddenInputs,
+  outputs: [createOutput("IMAGE", "images")],
   isOutput: true,
   async run(inputs, context) {
     const pictures = inputs.image("images");
@@ -137,9 +142,9 @@ export const previewImage: NodeDefinition = {
   displayName: "Preview Image",
   description: "Shows each image of the batch without keeping it as an output.",
   category: "image",
-  inputs: [bareImage("images")],
-  hidden: graphText,
-  outputs: [output("IMAGE", "images")],
+  inputs: [createBareImageField("images")],
+  hidden: hiddenInputs,
+  outputs: [createOutput("IMAGE", "images")],
   isOutput: true,
   async run(inputs, context) {
     const pictures = inputs.image("images");
@@ -154,15 +159,15 @@ export const saveAnimatedWebp: NodeDefinition = {
   description: "Keeps the batch as one animation.",
   category: "image",
   inputs: [
-    image("images"),
-    field("STRING", "filename_prefix", { default: "ComfyUI", multiline: false }),
-    field("FLOAT", "fps", { default: 6, min: 0.01, max: 1000, step: 0.01 }),
-    field("BOOLEAN", "lossless", { default: true }),
-    field("INT", "quality", { default: 80, min: 0, max: 100 }),
-    combo("method", methods),
+    createImageField("images"),
+    createField("STRING", "filename_prefix", { default: "ComfyUI", multiline: false }),
+    createField("FLOAT", "fps", { default: 6, min: 0.01, max: 1000, step: 0.01 }),
+    createField("BOOLEAN", "lossless", { default: true }),
+    createField("INT", "quality", { default: 80, min: 0, max: 100 }),
+    createComboField("method", methods),
   ],
   hidden: { prompt: ["PROMPT"], extra_pnginfo: ["EXTRA_PNGINFO"] },
-  outputs: [output("IMAGE", "images")],
+  outputs: [createOutput("IMAGE", "images")],
   isOutput: true,
   async run(inputs, context) {
     const pictures = inputs.image("images");
@@ -171,11 +176,11 @@ export const saveAnimatedWebp: NodeDefinition = {
       delayMs: Math.max(1, Math.trunc(1000 / inputs.number("fps"))),
       lossless: inputs.flag("lossless"),
       quality: Math.max(1, inputs.number("quality")),
-      effort: effort[inputs.choice("method", methods)],
+      effort: effortByMethod[inputs.choice("method", methods)],
       texts: context.pngText,
     };
     const content = await encodeAnimatedWebp(pictures, options, context.tick);
-    const name = displayName(inputs.text("filename_prefix"), { size, frame: 0, extension: "webp" }, context);
+    const name = createDisplayName(inputs.text("filename_prefix"), { size, frame: 0, extension: "webp" }, context);
     const animated = pictures.frames.length > 1;
     await context.save({ content, extension: "webp", mimeType: "image/webp", displayName: name, size, animated, type: "output" });
     return { values: [pictures] };

@@ -1,36 +1,41 @@
-import { field, type InputField, type NodeDefinition, NodeFailure, optional, output } from "../definition";
+import { createField, createOutput, type InputField, type NodeDefinition, NodeFailure, toOptional } from "../definition";
 
 const BOUND = 2n ** 63n - 1n;
 
-function primitive(type: string, displayName: string, input: InputField, read: NodeDefinition["run"]): NodeDefinition {
-  const word = type[0] + type.slice(1).toLowerCase();
+function createPrimitive(type: string, displayName: string, input: InputField, run: NodeDefinition["run"]): NodeDefinition {
+  const typeName = type[0] + type.slice(1).toLowerCase();
   return {
-    name: `Primitive${word}`,
+    name: `Primitive${typeName}`,
     displayName,
     description: "Holds one value for other nodes.",
     category: "utilities/primitive",
     inputs: [input],
-    outputs: [output(type)],
-    run: read,
+    outputs: [createOutput(type)],
+    run: run,
   };
 }
 
-export const primitiveInt = primitive(
+export const primitiveInt = createPrimitive(
   "INT",
   "Int",
-  field("INT", "value", { min: -BOUND, max: BOUND, control_after_generate: "fixed" }),
+  createField("INT", "value", { min: -BOUND, max: BOUND, control_after_generate: "fixed" }),
   (inputs) => ({ values: [inputs.integer("value")] }),
 );
 
-export const primitiveFloat = primitive("FLOAT", "Float", field("FLOAT", "value", { min: -BOUND, max: BOUND, step: 0.1 }), (inputs) => ({
-  values: [inputs.number("value")],
-}));
+export const primitiveFloat = createPrimitive(
+  "FLOAT",
+  "Float",
+  createField("FLOAT", "value", { min: -BOUND, max: BOUND, step: 0.1 }),
+  (inputs) => ({
+    values: [inputs.number("value")],
+  }),
+);
 
-export const primitiveString = primitive("STRING", "Text", field("STRING", "value", { multiline: false }), (inputs) => ({
+export const primitiveString = createPrimitive("STRING", "Text", createField("STRING", "value", { multiline: false }), (inputs) => ({
   values: [inputs.text("value")],
 }));
 
-export const primitiveBoolean = primitive("BOOLEAN", "Boolean", field("BOOLEAN", "value", {}), (inputs) => ({
+export const primitiveBoolean = createPrimitive("BOOLEAN", "Boolean", createField("BOOLEAN", "value", {}), (inputs) => ({
   values: [inputs.flag("value")],
 }));
 
@@ -40,11 +45,11 @@ export const stringConcatenate: NodeDefinition = {
   description: "Joins two texts with a delimiter between them.",
   category: "text",
   inputs: [
-    field("STRING", "string_a", { multiline: true }),
-    field("STRING", "string_b", { multiline: true }),
-    field("STRING", "delimiter", { default: "", multiline: false }),
+    createField("STRING", "string_a", { multiline: true }),
+    createField("STRING", "string_b", { multiline: true }),
+    createField("STRING", "delimiter", { default: "", multiline: false }),
   ],
-  outputs: [output("STRING")],
+  outputs: [createOutput("STRING")],
   run: (inputs) => ({ values: [[inputs.text("string_a"), inputs.text("string_b")].join(inputs.text("delimiter"))] }),
 };
 
@@ -53,8 +58,8 @@ export const previewAny: NodeDefinition = {
   displayName: "Preview as Text",
   description: "Shows a value as text.",
   category: "utilities",
-  inputs: [field("*", "source", {})],
-  outputs: [output("STRING")],
+  inputs: [createField("*", "source", {})],
+  outputs: [createOutput("STRING")],
   isOutput: true,
   run(inputs) {
     const text = inputs.printed("source");
@@ -69,15 +74,15 @@ export const wait: NodeDefinition = {
   displayName: "Wait",
   description: "Lets time pass, then hands on what it was given.",
   category: "practice",
-  inputs: [field("FLOAT", "seconds", { default: 1, min: 0, max: 3600, step: 0.1 }), optional(field("*", "anything", {}))],
-  outputs: [output("*", "anything")],
+  inputs: [createField("FLOAT", "seconds", { default: 1, min: 0, max: 3600, step: 0.1 }), toOptional(createField("*", "anything", {}))],
+  outputs: [createOutput("*", "anything")],
   cacheable: false,
   async run(inputs, context) {
-    const total = inputs.number("seconds") * 1000;
+    const totalMs = inputs.number("seconds") * 1000;
     const start = performance.now();
-    for (let past = 0; past < total; past = performance.now() - start) {
-      context.tick(past / total);
-      await context.wait(Math.min(TICK_MS, total - past));
+    for (let elapsedMs = 0; elapsedMs < totalMs; elapsedMs = performance.now() - start) {
+      context.tick(elapsedMs / totalMs);
+      await context.wait(Math.min(TICK_MS, totalMs - elapsedMs));
     }
     return { values: [inputs.anything("anything")] };
   },
@@ -88,8 +93,8 @@ export const fail: NodeDefinition = {
   displayName: "Fail",
   description: "Ends the job with an error that carries the message.",
   category: "practice",
-  inputs: [field("STRING", "message", { default: "This node always fails." }), optional(field("*", "anything", {}))],
-  outputs: [output("*", "anything")],
+  inputs: [createField("STRING", "message", { default: "This node always fails." }), toOptional(createField("*", "anything", {}))],
+  outputs: [createOutput("*", "anything")],
   cacheable: false,
   run(inputs) {
     throw new NodeFailure("RuntimeError", inputs.text("message"));

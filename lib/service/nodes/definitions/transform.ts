@@ -1,9 +1,9 @@
 // Nodes that transform images, and nodes that convert masks.
 
 import {
-  channelOf,
   colourMask,
   cropRaster,
+  extractChannelMask,
   flipRaster,
   invertRaster,
   maskToImage,
@@ -13,11 +13,21 @@ import {
   rotateRaster,
   solidMask,
 } from "@/lib/service/images/geometry";
-import { type Raster, roundHalfEven, type Size, stages } from "@/lib/service/images/raster";
+import { createStages, type Raster, roundHalfEven, type Size } from "@/lib/service/images/raster";
 import { cropToShape, scaleMethods, scaleRaster } from "@/lib/service/images/scale";
-import { bareImage, bareList, combo, field, image, mask, type NodeDefinition, output, pixels } from "../definition";
+import {
+  createBareImageField,
+  createComboField,
+  createField,
+  createImageField,
+  createListField,
+  createMaskField,
+  createOutput,
+  createPixelField,
+  type NodeDefinition,
+} from "../definition";
 
-function targetSize(image: Raster, width: number, height: number): Size {
+function getTargetSize(image: Raster, width: number, height: number): Size {
   if (width === 0 && height === 0) return image;
   if (width === 0) return { width: Math.max(1, roundHalfEven((image.width * height) / image.height)), height };
   if (height === 0) return { width, height: Math.max(1, roundHalfEven((image.height * width) / image.width)) };
@@ -30,22 +40,22 @@ export const imageScale: NodeDefinition = {
   description: "Scales images to a size. A side of 0 keeps the shape; center cuts to the new shape first.",
   category: "image/upscaling",
   inputs: [
-    bareImage(),
-    bareList("upscale_method", scaleMethods),
-    pixels("width", 512, 0),
-    pixels("height", 512, 0),
-    bareList("crop", ["disabled", "center"]),
+    createBareImageField(),
+    createListField("upscale_method", scaleMethods),
+    createPixelField("width", 512, 0),
+    createPixelField("height", 512, 0),
+    createListField("crop", ["disabled", "center"]),
   ],
-  outputs: [output("IMAGE")],
+  outputs: [createOutput("IMAGE")],
   run(inputs, context) {
     const image = inputs.image("image");
     const [width, height] = [inputs.number("width"), inputs.number("height")];
     if (width === 0 && height === 0) return { values: [image] };
-    const size = targetSize(image, width, height);
+    const size = getTargetSize(image, width, height);
     context.claim(size, image.frames.length);
-    const nextStage = stages(context.tick, 2);
-    const cut = inputs.text("crop") === "center" ? cropToShape(image, size, nextStage()) : image;
-    return { values: [scaleRaster(cut, size, inputs.choice("upscale_method", scaleMethods), nextStage())] };
+    const nextStage = createStages(context.tick, 2);
+    const cropped = inputs.text("crop") === "center" ? cropToShape(image, size, nextStage()) : image;
+    return { values: [scaleRaster(cropped, size, inputs.choice("upscale_method", scaleMethods), nextStage())] };
   },
 };
 
@@ -55,16 +65,16 @@ export const imageScaleBy: NodeDefinition = {
   description: "Scales images by a factor.",
   category: "image/upscaling",
   inputs: [
-    bareImage(),
-    bareList("upscale_method", scaleMethods),
-    field("FLOAT", "scale_by", { default: 1, min: 0.01, max: 8, step: 0.01 }),
+    createBareImageField(),
+    createListField("upscale_method", scaleMethods),
+    createField("FLOAT", "scale_by", { default: 1, min: 0.01, max: 8, step: 0.01 }),
   ],
-  outputs: [output("IMAGE")],
+  outputs: [createOutput("IMAGE")],
   run(inputs, context) {
     const image = inputs.image("image");
     const factor = inputs.number("scale_by");
-    const side = (length: number) => Math.max(1, roundHalfEven(length * factor));
-    const size = { width: side(image.width), height: side(image.height) };
+    const scaleSide = (length: number) => Math.max(1, roundHalfEven(length * factor));
+    const size = { width: scaleSide(image.width), height: scaleSide(image.height) };
     context.claim(size, image.frames.length);
     return { values: [scaleRaster(image, size, inputs.choice("upscale_method", scaleMethods), context.tick)] };
   },
@@ -78,8 +88,14 @@ export const imageCrop: NodeDefinition = {
   displayName: "Crop Image (DEPRECATED)",
   description: "Cuts a rectangle out of images. What would lie outside is left out.",
   category: "image/transform",
-  inputs: [image(), pixels("width", 512, 1), pixels("height", 512, 1), pixels("x", 0, 0), pixels("y", 0, 0)],
-  outputs: [output("IMAGE")],
+  inputs: [
+    createImageField(),
+    createPixelField("width", 512, 1),
+    createPixelField("height", 512, 1),
+    createPixelField("x", 0, 0),
+    createPixelField("y", 0, 0),
+  ],
+  outputs: [createOutput("IMAGE")],
   deprecated: true,
   run(inputs, context) {
     const raster = inputs.image("image");
@@ -98,11 +114,11 @@ export const imagePadForOutpaint: NodeDefinition = {
   description: "Adds a grey border, and a mask that covers it and fades into the image.",
   category: "image/transform",
   inputs: [
-    bareImage(),
-    ...["left", "top", "right", "bottom"].map((side) => pixels(side, 0, 0, 8)),
-    field("INT", "feathering", { default: 40, min: 0, max: 16384, step: 1, advanced: true }),
+    createBareImageField(),
+    ...["left", "top", "right", "bottom"].map((side) => createPixelField(side, 0, 0, 8)),
+    createField("INT", "feathering", { default: 40, min: 0, max: 16384, step: 1, advanced: true }),
   ],
-  outputs: [output("IMAGE"), output("MASK")],
+  outputs: [createOutput("IMAGE"), createOutput("MASK")],
   run(inputs, context) {
     const raster = inputs.image("image");
     const border = {
@@ -113,7 +129,7 @@ export const imagePadForOutpaint: NodeDefinition = {
       feathering: inputs.number("feathering"),
     };
     context.claim(paddedSize(raster, border), raster.frames.length + 1);
-    const nextStage = stages(context.tick, 2);
+    const nextStage = createStages(context.tick, 2);
     return { values: [padRaster(raster, border, nextStage()), outpaintMask(raster, border, nextStage())] };
   },
 };
@@ -123,8 +139,8 @@ export const imageRotate: NodeDefinition = {
   displayName: "Rotate Image",
   description: "Turns images clockwise by quarter turns.",
   category: "image/transform",
-  inputs: [image(), combo("rotation", rotations)],
-  outputs: [output("IMAGE")],
+  inputs: [createImageField(), createComboField("rotation", rotations)],
+  outputs: [createOutput("IMAGE")],
   run(inputs, context) {
     const raster = inputs.image("image");
     const rotation = inputs.choice("rotation", rotations);
@@ -139,8 +155,8 @@ export const imageFlip: NodeDefinition = {
   displayName: "Flip Image",
   description: "Mirrors images.",
   category: "image/transform",
-  inputs: [image(), combo("flip_method", flips)],
-  outputs: [output("IMAGE")],
+  inputs: [createImageField(), createComboField("flip_method", flips)],
+  outputs: [createOutput("IMAGE")],
   run(inputs, context) {
     const raster = inputs.image("image");
     context.claim(raster, raster.frames.length);
@@ -156,8 +172,8 @@ export const maskToImageNode: NodeDefinition = {
   displayName: "Convert Mask to Image",
   description: "Shows a mask as a grey image.",
   category: "image/mask",
-  inputs: [mask()],
-  outputs: [output("IMAGE")],
+  inputs: [createMaskField()],
+  outputs: [createOutput("IMAGE")],
   run(inputs, context) {
     const raster = inputs.mask("mask");
     context.claim(raster, raster.frames.length);
@@ -170,13 +186,14 @@ export const imageToMask: NodeDefinition = {
   displayName: "Convert Image to Mask",
   description: "Takes one channel as a mask. Images between nodes have no alpha, so alpha gives a mask of ones.",
   category: "image/mask",
-  inputs: [image(), combo("channel", channels)],
-  outputs: [output("MASK")],
+  inputs: [createImageField(), createComboField("channel", channels)],
+  outputs: [createOutput("MASK")],
   run(inputs, context) {
     const raster = inputs.image("image");
     const channel = inputs.choice("channel", channels);
     context.claim(raster, raster.frames.length);
-    if (channel !== "alpha") return { values: [channelOf(raster, channel === "red" ? 0 : channel === "green" ? 1 : 2, context.tick)] };
+    if (channel !== "alpha")
+      return { values: [extractChannelMask(raster, channel === "red" ? 0 : channel === "green" ? 1 : 2, context.tick)] };
     return { values: [solidMask(raster, 1, raster.frames.length)] };
   },
 };
@@ -186,8 +203,8 @@ export const invertMask: NodeDefinition = {
   displayName: "Invert Mask",
   description: "Turns 1 into 0 and 0 into 1.",
   category: "image/mask",
-  inputs: [mask()],
-  outputs: [output("MASK")],
+  inputs: [createMaskField()],
+  outputs: [createOutput("MASK")],
   run(inputs, context) {
     const raster = inputs.mask("mask");
     context.claim(raster, raster.frames.length);
@@ -200,8 +217,8 @@ export const imageColorToMask: NodeDefinition = {
   displayName: "Convert Image Color to Mask",
   description: "Makes a mask that is 1 where the image has exactly one colour.",
   category: "image/mask",
-  inputs: [image(), field("INT", "color", { default: 0, min: 0, max: 0xffffff, step: 1, display: "number" })],
-  outputs: [output("MASK")],
+  inputs: [createImageField(), createField("INT", "color", { default: 0, min: 0, max: 0xffffff, step: 1, display: "number" })],
+  outputs: [createOutput("MASK")],
   run(inputs, context) {
     const raster = inputs.image("image");
     context.claim(raster, raster.frames.length);

@@ -14,8 +14,8 @@ import { createGroupCommit } from "../group-commit";
 
 const numberedTexts = createLru<string, string>({ max: 400 });
 
-/** A `?` in a text or in a quoted name stays as it is. */
-function numbered(text: string): string {
+/** A `?` in a text or in a quoted name is not replaced. */
+function numberPlaceholders(text: string): string {
   const numberedText = numberedTexts.get(text);
   if (numberedText !== undefined) return numberedText;
   let count = 0;
@@ -26,53 +26,53 @@ function numbered(text: string): string {
 
 const MAX_READERS = 8;
 const STATEMENT_MS = 30_000;
-/** How often, and at what interval, the outcome of a lost COMMIT is looked up. */
-const ASKS = 10;
-const ASK_MS = 500;
+/** How often the outcome of a lost COMMIT is looked up, and at which interval. */
+const MAX_LOOKUPS = 10;
+const LOOKUP_INTERVAL_MS = 500;
 
 type Client = Awaited<ReturnType<PostgresPool["connect"]>>;
 
-/** `limits`: writes beyond them are refused; none for a command line, which stores nothing of users. */
+/** `limits`: writes beyond them are rejected. Commands need none, because they store no user data. */
 export async function openPostgres(url: string, now: () => number, limits: StoreLimits = {}): Promise<Database> {
   await migratePostgres(url, now);
   const options = { url, statementMs: STATEMENT_MS, schema: SERVICE_SCHEMA, isRounding: true };
   const [writer, readers] = await Promise.all([openPool({ ...options, max: 1 }), openPool({ ...options, max: MAX_READERS })]);
-  const unfinished = await alone(readers, (client) => client.query(findUnfinishedCopy.postgres, []));
-  if (unfinished.rows.length > 0) {
+  const unfinishedCopies = await withReader(readers, (client) => client.query(findUnfinishedCopy.postgres, []));
+  if (unfinishedCopies.rows.length > 0) {
     await Promise.all([writer.end(), readers.end()]);
     throw new Error(UNFINISHED_COPY);
   }
   let isOpen = false;
-  /** The number of the last commit that this process knows, and how many of the commits up to it were made by other processes. */
+  /** The number of the last known commit, and how many commits up to it were made by other processes. */
   let lastCommit = 0;
-  let foreign = 0;
+  let foreignCount = 0;
 
   async function transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     const client = await writer.connect();
-    const lost = () => void (isOpen = false);
-    const { tx, end } = openTransaction(client, limits, lost);
+    const markLost = () => void (isOpen = false);
+    const { tx, end } = openTransaction(client, limits, markLost);
     let turn: Turn | undefined;
     try {
       await client.query("BEGIN", []);
       isOpen = true;
       turn = await acquireTurn(client).catch((error: unknown) => {
-        if (isStoreAway(error)) lost();
+        if (isStoreAway(error)) markLost();
         throw error;
       });
       const { id, number } = turn;
-      foreign += number - lastCommit - 1;
+      foreignCount += number - lastCommit - 1;
       lastCommit = number;
       const result = await work(tx);
       await client.query("COMMIT", []).catch(async (error: unknown) => {
         if (!isStoreAway(error)) throw error;
-        lost();
+        markLost();
         if (!(await wasCommitted(readers, id))) throw error;
       });
       return result;
     } catch (error) {
-      // The number is used again, unless the commit succeeded after all: then it counts as another process's.
+      // The number is used again. If the commit succeeded after all, it counts as a commit of another process.
       if (turn) lastCommit = turn.number - 1;
-      // The outage may have been that of another store: then this connection still works, and is used again.
+      // Another store may have been unavailable. Then this connection still works, and is used again.
       if (isOpen) await client.query("ROLLBACK", []);
       throw error;
     } finally {
@@ -86,15 +86,15 @@ export async function openPostgres(url: string, now: () => number, limits: Store
   return {
     dialect,
     limits,
-    rows: (statement) => alone(readers, (client) => rowsOf(client, statement)),
-    row: (statement) => alone(readers, async (client) => (await rowsOf(client, statement))[0]),
-    reading: (work) => alone(readers, (client) => snapshot(client, work)),
+    rows: (statement) => withReader(readers, (client) => queryRows(client, statement)),
+    row: (statement) => withReader(readers, async (client) => (await queryRows(client, statement))[0]),
+    reading: (work) => withReader(readers, (client) => readSnapshot(client, work)),
     commit: (work) => commits.commit(work),
     commitFreeing: (work) => commits.commit(work, true),
     async foreignCommits() {
-      const { rows } = await alone(readers, (client) => client.query<{ number: number }>("SELECT number FROM commits", []));
-      // May be less than `lastCommit`, while a commit of this process is under way.
-      return foreign + Math.max(0, (rows[0]?.number ?? 0) - lastCommit);
+      const { rows } = await withReader(readers, (client) => client.query<{ number: number }>("SELECT number FROM commits", []));
+      // May be less than `lastCommit` while this process commits.
+      return foreignCount + Math.max(0, (rows[0]?.number ?? 0) - lastCommit);
     },
     async close() {
       await commits.flush();
@@ -105,7 +105,7 @@ export async function openPostgres(url: string, now: () => number, limits: Store
 
 type Turn = { number: number; id: string };
 
-/** Until the transaction ends, no other transaction writes, in any process: they wait for this row. */
+/** Until the transaction ends, writers of all processes wait for this row. */
 async function acquireTurn(client: Client): Promise<Turn> {
   const { rows } = await client.query<Turn>(
     "UPDATE commits SET number = number + 1 RETURNING pg_current_xact_id()::text AS id, number",
@@ -116,22 +116,22 @@ async function acquireTurn(client: Client): Promise<Turn> {
   return turn;
 }
 
-/** Throws if the database stays unavailable: then the outcome is unknown. */
+/** Throws if the database remains unavailable, because the outcome is unknown then. */
 async function wasCommitted(readers: PostgresPool, id: string): Promise<boolean> {
   for (let tries = 1; ; tries += 1) {
     try {
-      const { rows } = await alone(readers, (client) =>
+      const { rows } = await withReader(readers, (client) =>
         client.query<{ status: string | null }>("SELECT pg_xact_status($1::xid8) AS status", [id]),
       );
       if (rows[0]?.status !== "in progress") return rows[0]?.status === "committed";
     } catch (error) {
-      if (!isStoreAway(error) || tries === ASKS) throw error;
+      if (!isStoreAway(error) || tries === MAX_LOOKUPS) throw error;
     }
-    await sleep(ASK_MS);
+    await sleep(LOOKUP_INTERVAL_MS);
   }
 }
 
-async function alone<T>(readers: PostgresPool, work: (client: Client) => Promise<T>): Promise<T> {
+async function withReader<T>(readers: PostgresPool, work: (client: Client) => Promise<T>): Promise<T> {
   const client = await readers.connect();
   try {
     return await work(client);
@@ -140,29 +140,29 @@ async function alone<T>(readers: PostgresPool, work: (client: Client) => Promise
   }
 }
 
-async function snapshot<T>(client: Client, work: (reader: Reader) => Promise<T>): Promise<T> {
+async function readSnapshot<T>(client: Client, work: (reader: Reader) => Promise<T>): Promise<T> {
   await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", []);
   try {
     return await work({
       dialect,
-      rows: (statement) => rowsOf(client, statement),
-      row: async (statement) => (await rowsOf(client, statement))[0],
+      rows: (statement) => queryRows(client, statement),
+      row: async (statement) => (await queryRows(client, statement))[0],
     });
   } finally {
     await client.query("COMMIT", []);
   }
 }
 
-async function rowsOf<R>(client: Client, statement: Compilable<R>): Promise<R[]> {
+async function queryRows<R>(client: Client, statement: Compilable<R>): Promise<R[]> {
   const { sql, parameters } = statement.compile();
-  return (await client.query<R>(numbered(sql), parameters)).rows;
+  return (await client.query<R>(numberPlaceholders(sql), parameters)).rows;
 }
 
 /** After `end`, the transaction rejects statements, so that abandoned work can't write into another commit. */
 function openTransaction(client: Client, limits: StoreLimits, lost: () => void): { tx: Transaction; end(): void } {
   let isOver = false;
   let isLost = false;
-  async function inside<T>(work: () => Promise<T>): Promise<T> {
+  async function runInside<T>(work: () => Promise<T>): Promise<T> {
     if (isOver) throw new Error("the transaction is over");
     try {
       return await work();
@@ -174,16 +174,16 @@ function openTransaction(client: Client, limits: StoreLimits, lost: () => void):
       throw error;
     }
   }
-  const runCommand = (text: string) => inside(() => client.query(text, []));
+  const runCommand = (text: string) => runInside(() => client.query(text, []));
   const tx: Transaction = {
     dialect,
     limits,
-    rows: (statement) => inside(() => rowsOf(client, statement)),
-    row: (statement) => inside(async () => (await rowsOf(client, statement))[0]),
+    rows: (statement) => runInside(() => queryRows(client, statement)),
+    row: (statement) => runInside(async () => (await queryRows(client, statement))[0]),
     run(statement) {
       const { sql, parameters } = statement.compile();
-      return inside(async () => {
-        const result = await client.query(numbered(sql), parameters);
+      return runInside(async () => {
+        const result = await client.query(numberPlaceholders(sql), parameters);
         return "rowCount" in result ? Number(result.rowCount) : 0;
       });
     },

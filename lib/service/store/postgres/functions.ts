@@ -25,15 +25,15 @@ END $$;
 
 type Change = { when: "INSERT" | "DELETE" | "UPDATE"; rows: string; tables: string };
 
-const change: Change = { when: "INSERT", rows: "SELECT *, 1 AS change FROM came", tables: "NEW TABLE AS came" };
-const went: Change = { when: "DELETE", rows: "SELECT *, -1 AS change FROM went", tables: "OLD TABLE AS went" };
-const changed: Change = {
+const inserted: Change = { when: "INSERT", rows: "SELECT *, 1 AS change FROM came", tables: "NEW TABLE AS came" };
+const deleted: Change = { when: "DELETE", rows: "SELECT *, -1 AS change FROM went", tables: "OLD TABLE AS went" };
+const updated: Change = {
   when: "UPDATE",
   rows: "SELECT *, 1 AS change FROM came UNION ALL SELECT *, -1 AS change FROM went",
   tables: "OLD TABLE AS went NEW TABLE AS came",
 };
 
-function onEach(table: string, name: string, { when, tables }: Change, body: string): string {
+function createStatementTrigger(table: string, name: string, { when, tables }: Change, body: string): string {
   return `
 CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN${body}
   RETURN NULL;
@@ -43,30 +43,30 @@ CREATE TRIGGER ${name} AFTER ${when} ON ${table} REFERENCING ${tables} FOR EACH 
 
 const JOB_COUNTER = "user_id, workflow_id, state, has_image, has_video, has_audio";
 
-/** Each job is counted twice: for its user as a whole ('') and for its workflow. */
-const countJobs = ({ rows }: Change) => `
+/** Each job is counted twice: for its user ('') and for its workflow. */
+const createJobCounter = ({ rows }: Change) => `
   INSERT INTO job_counts (${JOB_COUNTER}, n)
     SELECT user_id, counted_as, state, has_image, has_video, has_audio, sum(change)
       FROM (${rows}) AS changes CROSS JOIN LATERAL (VALUES (''), (workflow_id)) AS counters (counted_as)
       GROUP BY 1, 2, 3, 4, 5, 6 HAVING sum(change) <> 0 ORDER BY 1, 2, 3, 4, 5, 6
     ON CONFLICT (${JOB_COUNTER}) DO UPDATE SET n = job_counts.n + excluded.n;`;
 
-const forgetEmpty = `
+const removeEmptyCounts = `
   DELETE FROM job_counts WHERE n = 0 AND (user_id, workflow_id) IN (SELECT user_id, workflow_id FROM went);`;
 
-const countAssets = ({ rows }: Change) => `
+const createAssetCounter = ({ rows }: Change) => `
   INSERT INTO asset_counts (owner_id, n) SELECT owner_id, sum(change) FROM (${rows}) AS changes GROUP BY 1 ORDER BY 1
     ON CONFLICT (owner_id) DO UPDATE SET n = asset_counts.n + excluded.n;`;
 
-/** Content is counted from the first asset that refers to it until the last one is gone. */
-const store = `
+/** Content is counted while at least one asset refers to it. */
+const addStorage = `
   INSERT INTO user_storage (owner_id, bytes)
     SELECT owner_id, sum(size) FROM (SELECT DISTINCT owner_id, hash, size FROM came WHERE owner_id <> 0) AS contents
       WHERE NOT EXISTS (SELECT 1 FROM assets
         WHERE assets.hash = contents.hash AND assets.owner_id = contents.owner_id AND seq NOT IN (SELECT seq FROM came))
       GROUP BY 1 ORDER BY 1
     ON CONFLICT (owner_id) DO UPDATE SET bytes = user_storage.bytes + excluded.bytes;`;
-const release = `
+const subtractStorage = `
   UPDATE user_storage SET bytes = user_storage.bytes - gone.size FROM (
     SELECT owner_id, sum(size) AS size FROM (SELECT DISTINCT owner_id, hash, size FROM went WHERE owner_id <> 0) AS contents
       WHERE NOT EXISTS (SELECT 1 FROM assets WHERE assets.hash = contents.hash AND assets.owner_id = contents.owner_id)
@@ -83,16 +83,16 @@ const countTagsOut = `
     WHERE tag_counts.owner_id = gone.owner_id AND tag_counts.tag = gone.tag;`;
 
 export const postgresCounters = [
-  onEach("jobs", "jobs_counted_in", change, countJobs(change)),
-  onEach("jobs", "jobs_counted_out", went, countJobs(went) + forgetEmpty),
-  onEach("jobs", "jobs_recounted", changed, countJobs(changed) + forgetEmpty),
-  onEach("assets", "assets_counted_in", change, countAssets(change)),
-  onEach("assets", "assets_counted_out", went, countAssets(went)),
-  onEach("assets", "assets_stored", change, store),
-  onEach("assets", "assets_let_go", went, release),
-  onEach("asset_tags", "tags_counted_in", change, countTagsIn),
-  onEach("asset_tags", "tags_counted_out", went, countTagsOut),
-  // When an asset is deleted, its row is gone before its tags are: the owner of the tags is known only before that.
+  createStatementTrigger("jobs", "jobs_counted_in", inserted, createJobCounter(inserted)),
+  createStatementTrigger("jobs", "jobs_counted_out", deleted, createJobCounter(deleted) + removeEmptyCounts),
+  createStatementTrigger("jobs", "jobs_recounted", updated, createJobCounter(updated) + removeEmptyCounts),
+  createStatementTrigger("assets", "assets_counted_in", inserted, createAssetCounter(inserted)),
+  createStatementTrigger("assets", "assets_counted_out", deleted, createAssetCounter(deleted)),
+  createStatementTrigger("assets", "assets_stored", inserted, addStorage),
+  createStatementTrigger("assets", "assets_let_go", deleted, subtractStorage),
+  createStatementTrigger("asset_tags", "tags_counted_in", inserted, countTagsIn),
+  createStatementTrigger("asset_tags", "tags_counted_out", deleted, countTagsOut),
+  // A deleted asset's row is removed before its tags, so the owner of the tags must be looked up before that.
   `
 CREATE FUNCTION tags_counted_out_with_asset() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
   UPDATE tag_counts SET n = n - 1 WHERE owner_id = old.owner_id AND tag IN (SELECT tag FROM asset_tags WHERE asset_seq = old.seq);
@@ -101,7 +101,7 @@ END $$;
 CREATE TRIGGER tags_counted_out_with_asset BEFORE DELETE ON assets FOR EACH ROW EXECUTE FUNCTION tags_counted_out_with_asset();`,
 ].join("\n");
 
-/** The extension may exist already, in any schema; consoles that start at the same time create it too. */
+/** The extension may already exist in any schema, and consoles that start at the same time may create it too. */
 export const postgresAssetIndexes = String.raw`
 SELECT pg_advisory_xact_lock(hashtextextended('lightdesk pg_trgm', 0));
 CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA public;

@@ -200,9 +200,9 @@ describe("apps files", () => {
     const name = String((await world.ended(app, upload.body.run.id)).inputs.picture);
     const { store } = world.harness.console;
     const { memberId } = world.harness.viewerOf("runner");
-    await store.appKeeps.addFile(app.id, memberId, { name, ownName: "", bytes: 1, pixels: 1 }, 0);
+    await store.appFiles.addFile(app.id, memberId, { name, ownName: "", bytes: 1, pixels: 1 }, 0);
     await world.run(app, { picture: new Blob([new Uint8Array(await picture(9))]) });
-    expect(await store.appKeeps.file("embedded", memberId, name)).toMatchObject({ name });
+    expect(await store.appFiles.file("embedded", memberId, name)).toMatchObject({ name });
   });
 
   test("removes a killed console's form data at the next start", async () => {

@@ -2,7 +2,7 @@
 import { expect, it, vi } from "vitest";
 import { PAGE_HEADER } from "@/lib/server/cookies";
 import { readEnv } from "@/lib/server/env";
-import { messagesHere, messagesOf } from "@/lib/server/i18n/messages";
+import { getRequestMessages, messagesByLanguage } from "@/lib/server/i18n/messages";
 import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";
 import { languages } from "@/lib/shared/languages";
 import { createHarness } from "@/tests/support/harness";
@@ -18,16 +18,16 @@ it("names the set product in frames and on shares, and Lightdesk to members", as
       [PAGE_HEADER, "/share/token"],
     ] as const) {
       incoming.headers = new Headers({ [name]: value });
-      const text = JSON.stringify(await messagesHere(language));
+      const text = JSON.stringify(await getRequestMessages(language));
       expect([text.includes("Lightdesk"), text.includes("Acme & Co. Studio")]).toEqual([false, true]);
     }
     incoming.headers = new Headers({ [PAGE_HEADER]: "/jobs" });
-    expect(await messagesHere(language)).toBe(messagesOf[language]);
+    expect(await getRequestMessages(language)).toBe(messagesByLanguage[language]);
   }
 });
 
 it("names no product while a page opens in a frame", () => {
-  for (const language of languages) expect(JSON.stringify(messagesOf[language].embedding.start)).not.toContain("Lightdesk");
+  for (const language of languages) expect(JSON.stringify(messagesByLanguage[language].embedding.start)).not.toContain("Lightdesk");
 });
 
 it("refuses a name that a sentence or a page would interpret", () => {

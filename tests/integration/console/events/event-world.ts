@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { type WebSocket } from "ws";
 import { createEventSockets } from "@/lib/http/event-sockets";
 import { createHttpServer } from "@/lib/http/server";
-import { admitListener } from "@/lib/server/bff/admit-listener";
+import { authorizeSubscription } from "@/lib/server/bff/admit-listener";
 import { closeAfterwards } from "@/tests/support/close-afterwards";
 import { type EventSocket, openEvents } from "@/tests/support/event-socket";
 import { createHarness } from "@/tests/support/harness";
@@ -22,7 +22,7 @@ export async function createEventWorld() {
     url: "",
     /** The source address of the next sockets. */
     from,
-    sockets: createEventSockets(admitListener, {
+    sockets: createEventSockets(authorizeSubscription, {
       addressOf: () => from.address,
       repeat: (_ms, run) => ((tick = run), { stop: () => undefined }),
       limits,

@@ -4,7 +4,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { type Failure } from "@/lib/contract/failure";
 import { type JobListItem, type JobsAnswer } from "@/lib/contract/schemas/job";
 import { createJobIndex } from "@/lib/server/job-index/job-index";
-import { notesOf, toJobResponse } from "@/lib/server/job-index/job-notes";
+import { toJobResponse, toNotes } from "@/lib/server/job-index/job-notes";
 import { createLog } from "@/lib/server/log";
 import { openStore } from "@/lib/server/store/store";
 import { failed, ok } from "@/lib/shared/result";
@@ -44,7 +44,7 @@ async function world(before?: Kept, now = fastClock()) {
   const pass = (response: JobsAnswer) => {
     // Too much arrived at once to index this page.
     for (let count = 0; state.isBusy && count < 50; count += 1) jobIndex.see(id, () => []);
-    jobIndex.see(id, () => notesOf(toJobResponse("jobs", response) ?? { subject: "jobs", value: { ...response, jobs: [] } }));
+    jobIndex.see(id, () => toNotes(toJobResponse("jobs", response) ?? { subject: "jobs", value: { ...response, jobs: [] } }));
   };
   const pageOf = (offset: number, limit: number): JobsAnswer => {
     const page = jobs.slice(offset, offset + limit);

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { type AddressInfo } from "node:net";
 import { afterAll, expect, test } from "vitest";
 import { type WebSocket, WebSocketServer } from "ws";
-import { runKeyOf } from "@/lib/server/job-index/run-times";
+import { createRunKey } from "@/lib/server/job-index/run-times";
 import { createHarness } from "@/tests/support/harness";
 import { answerJson } from "@/tests/support/little-server";
 import { startLocalServer } from "@/tests/support/servers";
@@ -99,7 +99,7 @@ test("samples a flood of messages and shows the next second's progress", async (
 test("computes percent for jobs submitted elsewhere from the queue's graphs", async () => {
   listedJobs = [outside, ...waiting];
   expect((await get("/api/console/queue")).source).toBe("queue");
-  expect(harness.console.runKeys.find(connection, outside.id)).toBe(runKeyOf(graph));
+  expect(harness.console.runKeys.find(connection, outside.id)).toBe(createRunKey(graph));
   sendEvent("execution_start", { prompt_id: outside.id });
   sendEvent("progress_state", {
     prompt_id: outside.id,

@@ -1,6 +1,6 @@
 // Expected durations of running and waiting jobs, from earlier runs of the same workflow.
 import { afterAll, expect, it } from "vitest";
-import { createRunKeys, findExpectedRuns, runKeyOf, toExpectedRun } from "@/lib/server/job-index/run-times";
+import { createRunKey, createRunKeys, findExpectedRuns, toExpectedRun } from "@/lib/server/job-index/run-times";
 import { createHarness } from "@/tests/support/harness";
 import { until } from "@/tests/support/until";
 
@@ -113,7 +113,7 @@ it("treats graphs as one workflow unless nodes, links or costly values differ", 
     "5": node("CLIPTextEncode", { text: "a fjord", clip: ["1", 1] }),
     "6": node("PrimitiveInt", { value: 7 }),
   };
-  const keyWith = (change: object) => runKeyOf({ ...graph, ...change });
+  const keyWith = (change: object) => createRunKey({ ...graph, ...change });
   const key = keyWith({});
   expect(key).toMatch(/^[\w-]{22}$/);
   const same = [
@@ -137,6 +137,6 @@ it("treats graphs as one workflow unless nodes, links or costly values differ", 
     { "7": node("ImageScaleBy", { scale_by: 4 }) },
   ];
   expect(new Set([key, ...otherGraph.map(keyWith)]).size).toBe(otherGraph.length + 1);
-  for (const broken of [undefined, null, "graph", []]) expect(runKeyOf(broken)).toBeUndefined();
-  expect(runKeyOf({ "1": null, "2": { inputs: [1] }, "3": { inputs: { width: ["1"] } } })).toBeDefined();
+  for (const broken of [undefined, null, "graph", []]) expect(createRunKey(broken)).toBeUndefined();
+  expect(createRunKey({ "1": null, "2": { inputs: [1] }, "3": { inputs: { width: ["1"] } } })).toBeDefined();
 });

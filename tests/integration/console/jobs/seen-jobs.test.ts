@@ -175,10 +175,10 @@ test("serves only files that a response has shown", async () => {
 });
 
 test("refuses the event feed to a seeing admin", async () => {
-  const { admitListener } = await import("@/lib/server/bff/admit-listener");
+  const { authorizeSubscription } = await import("@/lib/server/bff/admit-listener");
   const headers = { host: HOST, cookie: harness.cookieOf("viewer") };
   const options = { url: `/ws?connection=${connectionId}`, headers };
-  const admitted = await admitListener(options as Parameters<typeof admitListener>[0]);
+  const admitted = await authorizeSubscription(options as Parameters<typeof authorizeSubscription>[0]);
   expect(admitted).toMatchObject({ ok: false, refused: { code: "JOBS_ONLY" } });
 });
 

@@ -169,12 +169,12 @@ test("allows one password sign-in per command-line link when passwords are off",
   expect([await attempt("owner@desk.test", PASSWORD), await attempt("admin@desk.test", PASSWORD)]).toEqual([true, false]);
   time += 25 * 60 * 60_000;
   expect(await attempt("owner@desk.test", PASSWORD)).toBe(false);
-  const { composeReset } = await import("@/lib/server/auth/reset-link");
+  const { createResetLink } = await import("@/lib/server/auth/reset-link");
   const { store, env } = closed.console;
   const { disconnectProvider } = await import("@/lib/server/queries/sign-in");
   const { memberId } = closed.viewerOf("owner");
   await store.identities.link({ issuer: acme.url, subject: "olga", provider: "acme" }, memberId, time);
-  const link = await composeReset({ store, env, email: "owner@desk.test", token: "a way back", now: time });
+  const link = await createResetLink({ store, env, email: "owner@desk.test", token: "a way back", now: time });
   expect(link).toContain("/invitation?token=");
   const json = { token: "a way back", password: "a new long password" };
   expect((await closed.request("/api/console/members/invitations/accept", { method: "POST", json })).status).toBe(200);

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { createServer, get } from "node:http";
 import { type AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { noteViewerUse, readViewer } from "@/lib/server/auth/viewer";
-import { VOUCHED_HEADER } from "@/lib/server/cookies";
+import { readViewer, recordViewerUse } from "@/lib/server/auth/viewer";
+import { PROXY_EMAIL_HEADER } from "@/lib/server/cookies";
 import { readEnv } from "@/lib/server/env";
 import { getSignInMethods } from "@/lib/server/queries/sign-in";
 import { applyProxyHeader } from "@/lib/server/sign-in-settings";
@@ -16,7 +16,7 @@ describe("the header", () => {
   const { proxySignIn } = readEnv(settings, "/root");
   const server = createServer((request, response) => {
     const refused = applyProxyHeader(request, request.url === "/off" ? undefined : proxySignIn);
-    response.end(JSON.stringify(refused ?? { vouched: request.headers[VOUCHED_HEADER] ?? null }));
+    response.end(JSON.stringify(refused ?? { vouched: request.headers[PROXY_EMAIL_HEADER] ?? null }));
   });
   beforeAll(async () => {
     server.listen(0, "0.0.0.0");
@@ -56,7 +56,7 @@ describe("the header", () => {
       ["127.0.0.2", "/"],
       ["127.0.0.1", "/off"],
     ] as const)
-      expect(await send(from, { [VOUCHED_HEADER]: "ana@desk.test" }, path)).toEqual({ vouched: null });
+      expect(await send(from, { [PROXY_EMAIL_HEADER]: "ana@desk.test" }, path)).toEqual({ vouched: null });
     expect(await send("127.0.0.2", { "x-forwarded-email": "ana@desk.test" }, "/off")).toEqual({ vouched: null });
   });
 });
@@ -81,7 +81,7 @@ describe("the named user", async () => {
 
   const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
   const as = (email: string, extra: Record<string, string> = {}) => ({
-    headers: { [VOUCHED_HEADER]: email, "user-agent": firefox, ...extra },
+    headers: { [PROXY_EMAIL_HEADER]: email, "user-agent": firefox, ...extra },
   });
   const account = async (options: object) => {
     const response = await harness.request("/api/console/account", options);
@@ -93,7 +93,7 @@ describe("the named user", async () => {
     expect(await account({ ...as("operator@desk.test"), as: "owner" })).toBe("operator@desk.test");
     expect(await account({ ...as("nobody@else.test"), as: "owner" })).toBe(401);
     for (const header of ["", "operator", "operator@desk.test, owner@desk.test", "a@desk.test\u0000", `${"a".repeat(300)}@desk.test`])
-      expect([header, await account({ headers: { [VOUCHED_HEADER]: header.replace("\u0000", "%00") } })]).toEqual([header, 401]);
+      expect([header, await account({ headers: { [PROXY_EMAIL_HEADER]: header.replace("\u0000", "%00") } })]).toEqual([header, 401]);
   });
 
   test("becomes a member once with the configured role, in the log", async () => {
@@ -131,10 +131,10 @@ describe("the named user", async () => {
     if (!viewer) throw new Error("no viewer");
     const [session] = await console.store.sessions.list(viewer.memberId);
     now += 10 * 60_000;
-    await noteViewerUse({ composition: console, viewer }, headers);
+    await recordViewerUse({ composition: console, viewer }, headers);
     expect(await console.store.sessions.list(viewer.memberId)).toEqual([{ ...session, usedAt: now }]);
     await console.store.sessions.end(viewer.credential.id);
-    await noteViewerUse({ composition: console, viewer }, headers);
+    await recordViewerUse({ composition: console, viewer }, headers);
     expect(await console.store.sessions.list(viewer.memberId)).toEqual([]);
   });
 

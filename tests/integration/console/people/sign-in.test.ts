@@ -1,6 +1,6 @@
 // Signing in, the first run and the team, with a clock that the test moves.
 import { describe, expect, test } from "vitest";
-import { deviceCookie, isDeviceOf } from "@/lib/server/auth/sealed-cookies";
+import { createDeviceCookie, isKnownDevice } from "@/lib/server/auth/sealed-cookies";
 import { setUp, signIn } from "@/lib/server/auth/sign-in";
 import { createHarness, PASSWORD } from "@/tests/support/harness";
 
@@ -75,9 +75,9 @@ describe("an attacker with many addresses", () => {
   const browserOf = async (email: string) => {
     const member = await harness.console.store.members.getByEmail(email);
     if (!member) throw new Error(`no member ${email}`);
-    return (await deviceCookie(harness.console, member)).split(";")[0] ?? "";
+    return (await createDeviceCookie(harness.console, member)).split(";")[0] ?? "";
   };
-  const isKnown = (cookie: string, email: string) => isDeviceOf(harness.console, new Headers({ cookie }), email);
+  const isKnown = (cookie: string, email: string) => isKnownDevice(harness.console, new Headers({ cookie }), email);
   const from = async (cookie: string, email: string, password: string) => {
     const result = await signIn(harness.console, { email, password, address: "203.0.113.1", isKnown: await isKnown(cookie, email) });
     return result.ok ? "in" : result.failure.code;

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { recordOfHost } from "@/lib/server/embed/host-keys";
+import { getSealContext } from "@/lib/server/embed/host-keys";
 import { openApiKey, parseKeyRing, seal, storeApiKey, unseal } from "@/lib/server/keys/key-ring";
 import { openRequest, sealRequest } from "@/lib/server/tasks/sealed-request";
 import { openTarget, sealTarget } from "@/lib/server/webhooks/sealed-target";
@@ -114,13 +114,13 @@ test("refuses a folder without a console and creates nothing in it", async () =>
 test("reseals both secrets of a host page", async () => {
   const { store, now } = harness.console;
   const [id, ring] = ["0123456789abcdef01", parseKeyRing(old)];
-  const sealed = (text: string) => seal(ring, recordOfHost(id), text);
+  const sealed = (text: string) => seal(ring, getSealContext(id), text);
   const body = { name: "Portal", connection: null, role: "viewer", guests: false, jwksUrl: null } as const;
   const keeping = { sealed: sealed("present"), old: { sealed: sealed("before"), until: now() }, keptBy: undefined };
   await store.embedHosts.create(id, { ...body, origins: [], pages: [] }, keeping, now());
   expect((await rotate(`${young},${old}`)).output).toContain("2 keys of host pages resealed with young.");
   const host = await store.embedHosts.get(id);
-  const secrets = [host?.sealed, host?.old?.sealed].map((sealed) => sealed && unseal(parseKeyRing(young), recordOfHost(id), sealed));
+  const secrets = [host?.sealed, host?.old?.sealed].map((sealed) => sealed && unseal(parseKeyRing(young), getSealContext(id), sealed));
   expect(secrets).toEqual(["present", "before"]);
 });
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import sharp from "sharp";
 import { expect, it, test } from "vitest";
 import { readPixels } from "@/lib/service/images/decode";
-import { pictureSizeOf } from "@/lib/shared/picture-size";
+import { readPictureSize } from "@/lib/shared/picture-size";
 import { startLittleServer } from "@/tests/support/servers";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
@@ -174,7 +174,7 @@ it.each(cases)("shows a %s of orientation %i as its thumbnail and its node do", 
   const loaded = await readPixels(join(folder, name), () => undefined);
   const raw = { width: loaded.size.width, height: loaded.size.height, channels: 3 as const };
   expect(await look(await sharp(loaded.data, { raw }).png().toBuffer())).toEqual(expected);
-  if (kind !== "tiff" && kind !== "avif") expect(await pictureSizeOf(bytes)).toEqual({ width: expected[0], height: expected[1] });
+  if (kind !== "tiff" && kind !== "avif") expect(await readPictureSize(bytes)).toEqual({ width: expected[0], height: expected[1] });
 });
 
 it("keeps the bytes of an ordinary picture, its type and its validator", async () => {

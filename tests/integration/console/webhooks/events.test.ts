@@ -1,6 +1,6 @@
 // Events of a connection: which jobs, queues and outages a webhook reports, once each, and with which fields.
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { openUnattended } from "@/lib/server/connections/access";
+import { openForConsole } from "@/lib/server/connections/access";
 import { checkConnection } from "@/lib/server/webhooks/detect-events";
 import { findEndedJobs, type JobsState } from "@/lib/server/webhooks/detect-jobs";
 import { createWatcher } from "@/lib/server/webhooks/watch";
@@ -86,7 +86,7 @@ it("ignores cancelled, removed and earlier jobs", async () => {
 /** Jobs of a service of its own, `everyMs` apart, and checks of them. */
 async function startChecks(length: number, everyMs: number) {
   const ownWorld = await createWebhookWorld();
-  const access = await openUnattended(ownWorld.harness.console, ownWorld.connection);
+  const access = await openForConsole(ownWorld.harness.console, ownWorld.connection);
   if (!access.ok) throw new Error(access.failure.message);
   const create_time = 1_767_225_600_000;
   const queue = Array.from({ length }, (_, index) => ({ ...job(`q${index}`, {}), create_time: create_time + index * everyMs }));
@@ -195,7 +195,7 @@ it("reports an outage once after three failures, and its end", async () => {
 
 it("doesn't report the end of an unreported outage", async () => {
   const { console: desk } = world.harness;
-  const access = await openUnattended(desk, world.connection);
+  const access = await openForConsole(desk, world.connection);
   if (!access.ok) throw new Error(access.failure.message);
   const failing = { sinceMs: desk.now(), count: 2, isTold: false };
   const before = { atMs: desk.now(), place: "", runners: {}, failing };
@@ -227,7 +227,7 @@ it("reports jobs of the built-in service without their prompts", async () => {
 
 it("reports once that a runner is down, and that it is up", async () => {
   const { console: desk } = world.harness;
-  const access = await openUnattended(desk, "embedded");
+  const access = await openForConsole(desk, "embedded");
   const webhooks = await desk.store.webhooks.list();
   if (!access.ok) throw new Error(access.failure.message);
   const [builtIn] = await desk.serviceRunners().list();

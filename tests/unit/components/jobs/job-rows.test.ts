@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from "vitest";
 import { toResubmission } from "@/components/jobs/actions/resubmission";
 import { toJobsView, toQueueList } from "@/components/jobs/job-row";
-import { inputDifferences } from "@/lib/contract/jobs/job-inputs";
+import { findInputDifferences } from "@/lib/contract/jobs/job-inputs";
 import { historyAnswerSchema, jobListItemSchema } from "@/lib/contract/schemas/job";
 import { graph } from "./sample-job";
 
@@ -41,24 +41,24 @@ describe("input differences", () => {
   });
 
   test("lists differing inputs with each job's value and omits equal ones", () => {
-    const { differences } = inputDifferences([graph(18446744073709551615n), { prompt: graph(18446744073709551614n) }]);
+    const { differences } = findInputDifferences([graph(18446744073709551615n), { prompt: graph(18446744073709551614n) }]);
     const values = ["18446744073709551615", "18446744073709551614"];
     expect(differences).toEqual([{ nodeId: "3", node: "Sampler", input: "seed", values }]);
   });
 
   test("counts a missing node as a difference, but not a missing workflow", () => {
     const extra = { "9": { class_type: "Note", inputs: { text: "x" } } };
-    expect(inputDifferences([graph(1), graph(1, extra), undefined]).differences).toEqual([
+    expect(findInputDifferences([graph(1), graph(1, extra), undefined]).differences).toEqual([
       { nodeId: "9", node: "Note", input: "text", values: [undefined, "x", undefined] },
     ]);
-    expect(inputDifferences([undefined, graph(1), "nonsense", null]).differences).toEqual([]);
+    expect(findInputDifferences([undefined, graph(1), "nonsense", null]).differences).toEqual([]);
   });
 
   test("limits differences and marks the cut", () => {
     const inputs = (value: number) => ({
       "1": { inputs: Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`i${index}`, value])) },
     });
-    const { differences, isCut } = inputDifferences([inputs(1), inputs(2)]);
+    const { differences, isCut } = findInputDifferences([inputs(1), inputs(2)]);
     expect([differences.length, isCut]).toEqual([200, true]);
   });
 });

@@ -24,8 +24,8 @@ import { jobsAddress } from "@/components/jobs/list/use-job-list";
 import { persisted } from "@/lib/browser/persisted";
 import { type ConnectionFeature } from "@/lib/contract/connections";
 import { type JobSearchQuery } from "@/lib/contract/console";
-import { commonInputs, toInputs } from "@/lib/contract/jobs/job-inputs";
-import { inputIdOf, type KnownJobState, readInputIds } from "@/lib/contract/jobs/job-list";
+import { collectInputs, findCommonInputs } from "@/lib/contract/jobs/job-inputs";
+import { type KnownJobState, parseInputIds, toInputId } from "@/lib/contract/jobs/job-list";
 import { renderInApp } from "../render";
 
 const defaults = { sort_by: "create_time", sort_order: "desc", offset: 0, limit: 100 } as const;
@@ -159,16 +159,16 @@ describe("the chosen columns", () => {
   });
 
   it("extract values from the job for any node name, up to a limit", () => {
-    const id = inputIdOf("12:3", "steps / pass");
+    const id = toInputId("12:3", "steps / pass");
     const oddChoice = addInput(DEFAULT_CHOICE, id);
     expect(readChoice(JSON.parse(JSON.stringify(oddChoice))).order).toEqual(oddChoice.order);
     expect(removeInput(oddChoice, id).order).toEqual(DEFAULT_CHOICE.order);
-    const ids = Array.from({ length: 20 }, (_, index) => inputIdOf(String(index), "x"));
+    const ids = Array.from({ length: 20 }, (_, index) => toInputId(String(index), "x"));
     expect(ids.reduce(addInput, DEFAULT_CHOICE).order.length).toBe(DEFAULT_CHOICE.order.length + 8);
   });
 
   it("put inputs next to the workflow, pin them and read them from a view", () => {
-    const [seed, steps] = [inputIdOf("*KSampler", "seed"), inputIdOf("*KSampler", "steps")];
+    const [seed, steps] = [toInputId("*KSampler", "seed"), toInputId("*KSampler", "steps")];
     const after = (choice: typeof DEFAULT_CHOICE) => choice.order.slice(choice.order.indexOf("workflow") + 1).slice(0, 2);
     expect(after(addInput(addInput(DEFAULT_CHOICE, steps), seed))).toEqual([seed, steps]);
     const movedChoice = moveColumn(addInput(DEFAULT_CHOICE, seed), seed, 1);
@@ -176,9 +176,9 @@ describe("the chosen columns", () => {
     expect([after(pinInput(movedChoice, seed, true))[0], pinInput(movedChoice, seed, true).pinned]).toEqual([seed, [seed]]);
     const search = new URLSearchParams(viewQuery("jobs", { ...defaults, status: ["failed"] }, [seed, steps]));
     expect(search.get("status")).toBe("failed");
-    const restored = withInputs(addInput(DEFAULT_CHOICE, inputIdOf("7", "old")), readInputIds(search.get("inputs") ?? ""));
+    const restored = withInputs(addInput(DEFAULT_CHOICE, toInputId("7", "old")), parseInputIds(search.get("inputs") ?? ""));
     expect(shownInputs(restored)).toEqual([seed, steps]);
-    expect(readInputIds("input:%E0:x,bogus,__proto__")).toEqual([]);
+    expect(parseInputIds("input:%E0:x,bogus,__proto__")).toEqual([]);
   });
 
   it("offer the page's inputs with counts and examples, searchable by name or value", async () => {
@@ -202,13 +202,13 @@ describe("the chosen columns", () => {
     expect(inputs.map(({ textContent }) => textContent)).toEqual(["KSampler.seed52 of 2", "SaveImage.filename_prefixhero1 of 2"]);
     fireEvent.change(screen.getByRole("searchbox", { name: "Find an input" }), { target: { value: "HERO" } });
     fireEvent.click(screen.getByRole("button", { name: /of 2$/ }));
-    expect(selectedIds).toEqual([inputIdOf("*SaveImage", "filename_prefix")]);
+    expect(selectedIds).toEqual([toInputId("*SaveImage", "filename_prefix")]);
   });
 
   it("count each input once for a job, the most frequent first", () => {
-    const two = toInputs({ "1": { class_type: "A", inputs: { x: 1 } }, "2": { class_type: "A", inputs: { x: 2 } } });
-    const jobInputs = toInputs({ "1": { class_type: "B", inputs: { y: true } } });
-    expect(commonInputs([two, jobInputs, jobInputs]).map(({ name, jobs, example }) => [name, jobs, example])).toEqual([
+    const two = collectInputs({ "1": { class_type: "A", inputs: { x: 1 } }, "2": { class_type: "A", inputs: { x: 2 } } });
+    const jobInputs = collectInputs({ "1": { class_type: "B", inputs: { y: true } } });
+    expect(findCommonInputs([two, jobInputs, jobInputs]).map(({ name, jobs, example }) => [name, jobs, example])).toEqual([
       ["B.y", 2, "true"],
       ["A.x", 1, "1"],
     ]);
@@ -224,7 +224,7 @@ describe("the chosen columns", () => {
 
   it("read plain inputs only, and shortened", () => {
     const prompt = { 3: { class_type: "Sampler", inputs: { steps: 20, model: ["1", 0], text: "x".repeat(500), on: true } } };
-    const inputs = toInputs({ prompt, extra_data: {} });
+    const inputs = collectInputs({ prompt, extra_data: {} });
     const values = inputs.get("3");
     expect([values?.get("steps"), values?.get("on"), values?.get("text")?.length, values?.has("model")]).toEqual([
       "20",
@@ -232,7 +232,7 @@ describe("the chosen columns", () => {
       200,
       false,
     ]);
-    expect(toInputs(undefined).size).toBe(0);
+    expect(collectInputs(undefined).size).toBe(0);
   });
 });
 

@@ -12,7 +12,7 @@ import { RunnersScreen } from "@/components/settings/runners/runners-screen";
 import { runnerOrders, runnerProblems } from "@/lib/contract/connections";
 import { type Runner } from "@/lib/contract/runners/runners";
 import { jobDetailSchema } from "@/lib/contract/schemas/job";
-import { messagesOf } from "@/lib/server/i18n/messages";
+import { messagesByLanguage } from "@/lib/server/i18n/messages";
 import { languages } from "@/lib/shared/languages";
 import { failed, ok } from "@/lib/shared/result";
 import { AtPage } from "@/tests/support/at-page";
@@ -105,7 +105,7 @@ it("reports unreadable runner state on the overview", async () => {
 });
 
 it.each(languages)("has an audit label for any runner address in %s", (language) => {
-  const words = messagesOf[language].settings.audit.note.runner;
+  const words = messagesByLanguage[language].settings.audit.note.runner;
   expect(Object.keys(words).sort()).toEqual(["fine", ...runnerProblems, ...runnerOrders].sort());
 });
 

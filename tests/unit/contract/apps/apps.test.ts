@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { type AppDefinition, appDefinitionSchema, type AppInput } from "@/lib/contract/apps/app";
 import { compareVersions } from "@/lib/contract/apps/definition";
-import { fillApp, problemSentence, valueOfText } from "@/lib/contract/apps/fill";
-import { appDocument } from "@/lib/contract/apps/openapi";
+import { fillApp, formatProblem, parseValueText } from "@/lib/contract/apps/fill";
+import { createAppDocument } from "@/lib/contract/apps/openapi";
 
 const graph = {
   "1": { class_type: "LoadImage", inputs: { image: "old.png" } },
@@ -48,7 +48,7 @@ describe("filling an app", () => {
 
   it("lists all problems at once by label, never by node", () => {
     const filled = fillApp(app, { steps: 51, seed: 1.5, extra: 1 });
-    expect(filled.ok ? [] : filled.problems.map(problemSentence)).toEqual([
+    expect(filled.ok ? [] : filled.problems.map(formatProblem)).toEqual([
       "extra: is not an input of this app",
       "Picture: needs an image",
       "The steps: must be at most 50",
@@ -77,10 +77,10 @@ describe("filling an app", () => {
     const choice = input("size", "2", { kind: "choice", choices: [{ value: 512 }, { value: "large" }] });
     const swap = input("swap", "2", { kind: "switch" });
     const values = [
-      valueOfText(seed, "18446744073709551615"),
-      valueOfText(choice, "512"),
-      valueOfText(swap, "true"),
-      valueOfText(steps, "many"),
+      parseValueText(seed, "18446744073709551615"),
+      parseValueText(choice, "512"),
+      parseValueText(swap, "true"),
+      parseValueText(steps, "many"),
     ];
     expect(values).toEqual([18446744073709551615n, 512, true, "many"]);
   });
@@ -134,7 +134,7 @@ describe("versions of an app", () => {
 });
 
 it("describes an app's own operation, and names no node", () => {
-  const document = appDocument({ id: "a1", version: 2, ...app }, "http://127.0.0.1:3000");
+  const document = createAppDocument({ id: "a1", version: 2, ...app }, "http://127.0.0.1:3000");
   expect(document).toMatchObject({
     info: { title: "Sharpen", version: "2" },
     paths: {

@@ -1,7 +1,7 @@
 // An app started from a workflow: from its pinned inputs, or from those chosen in the editor's App mode.
 import { expect, it } from "vitest";
 import { appDefinitionSchema } from "@/lib/contract/apps/app";
-import { appDraft, appModeOf } from "@/lib/contract/apps/draft";
+import { createAppDraft, readAppMode } from "@/lib/contract/apps/draft";
 import { fillApp } from "@/lib/contract/apps/fill";
 
 const graph = {
@@ -15,8 +15,8 @@ it("imports the editor's App mode without links and missing widgets", () => {
     nodes: [],
     extra: { linearData: { inputs: [[1, "image"], [2, "seed", { height: 3 }], [2, "image"], [7, "x"], "odd"], outputs: [3, 9] } },
   };
-  expect(appModeOf(editor)?.outputs).toEqual(["3", "9"]);
-  const draft = appDraft({ graph, editor, title: "  Sharpen\n it " });
+  expect(readAppMode(editor)?.outputs).toEqual(["3", "9"]);
+  const draft = createAppDraft({ graph, editor, title: "  Sharpen\n it " });
   expect(draft).toMatchObject({
     title: "Sharpen it",
     inputs: [
@@ -67,7 +67,7 @@ it("shows one field for a shared widget and sets every linked input", () => {
   };
   const blur = { class_type: "Blur", inputs: { sigma: 1.5 } };
   const flat = { "5:11": blur, "5:12": blur, "5:13": blur, "7": blur };
-  const draft = appDefinitionSchema.parse(appDraft({ graph: flat, editor, title: "Soft" }));
+  const draft = appDefinitionSchema.parse(createAppDraft({ graph: flat, editor, title: "Soft" }));
   // By its outer name.
   expect(draft.inputs.map(({ label, node, input, also }) => ({ label, node, input, also }))).toEqual([
     { label: "Amount", node: "5:11", input: "sigma", also: [{ node: "5:12", input: "sigma" }] },
@@ -105,7 +105,7 @@ it("finds subgraph choices by inner id, also when renumbered", () => {
     "5:21": { class_type: "Blur", inputs: { sigma: 1.5 } },
     "5:8": { class_type: "SaveImage", inputs: { filename_prefix: "out" } },
   };
-  const { inputs, outputs } = appDefinitionSchema.parse(appDraft({ graph: flat, editor, title: "Soft" }));
+  const { inputs, outputs } = appDefinitionSchema.parse(createAppDraft({ graph: flat, editor, title: "Soft" }));
   expect(inputs.map(({ node, input }) => `${node} ${input}`)).toEqual(["5:21 sigma", "5:8 filename_prefix"]);
   expect(outputs.map(({ node }) => node)).toEqual(["5:8"]);
 });
@@ -131,7 +131,7 @@ it("omits keys and repeated inputs and survives looping links", () => {
     extra: { linearData: { inputs: [[1, "value"]], outputs: [] } },
   };
   const asking = { "2": { class_type: "Ask", inputs: { text: "x" } }, "3": { class_type: "Ask", inputs: { api_key: "x" } } };
-  const { inputs } = appDefinitionSchema.parse(appDraft({ graph: asking, editor, title: "Ask" }));
+  const { inputs } = appDefinitionSchema.parse(createAppDraft({ graph: asking, editor, title: "Ask" }));
   expect(inputs.map(({ node, input, also }) => ({ node, input, also }))).toEqual([{ node: "2", input: "text", also: undefined }]);
 });
 
@@ -153,13 +153,13 @@ it("ends on a subgraph that contains itself twice", () => {
     definitions: { subgraphs: [definition] },
     extra: { linearData: { inputs: [[5, "amount"]], outputs: [] } },
   };
-  expect(appDraft({ graph, editor, title: "Endless" }).inputs).toEqual([]);
+  expect(createAppDraft({ graph, editor, title: "Endless" }).inputs).toEqual([]);
 });
 
 it("guesses large fields for prompts and long texts without a catalogue", () => {
   const asking = { "1": { class_type: "Ask", inputs: { prompt: "a fox", name: "fox", note: "x".repeat(80), count: 3, on: true } } };
   const pins = Object.keys(asking["1"].inputs).map((input) => ({ node: "1", input }));
-  const { inputs } = appDefinitionSchema.parse(appDraft({ graph: asking, title: "Ask", pins }));
+  const { inputs } = appDefinitionSchema.parse(createAppDraft({ graph: asking, title: "Ask", pins }));
   expect(Object.fromEntries(inputs.map(({ input, control }) => [input, control]))).toEqual({
     prompt: { kind: "text", isLong: true },
     name: { kind: "text", isLong: false },
@@ -176,7 +176,7 @@ it("offers pinned inputs with the service's ranges, and never a key", () => {
     },
   };
   const pins = ["steps", "sampler_name", "api_key"].map((name) => ({ node: "2", input: name }));
-  const { inputs } = appDraft({ graph, title: "x", pins }, catalogue);
+  const { inputs } = createAppDraft({ graph, title: "x", pins }, catalogue);
   expect(inputs).toMatchObject([
     { name: "steps", label: "Steps", control: { kind: "number", isWhole: true, min: 1, max: 100 }, default: 20 },
     { name: "sampler_name", control: { kind: "choice", choices: [{ value: "euler" }, { value: "dpm" }] }, default: "euler" },
@@ -199,5 +199,5 @@ it.each([
     extra: { linearData: { inputs: [[5, name]], outputs: [] } },
   };
   const flat = { "5:11": { class_type: "Blur", inputs: { sigma: 1.5 } } };
-  expect(appDraft({ graph: flat, editor, title: "Soft" }).inputs).toMatchObject([{ node: "5:11", input: "sigma", label }]);
+  expect(createAppDraft({ graph: flat, editor, title: "Soft" }).inputs).toMatchObject([{ node: "5:11", input: "sigma", label }]);
 });

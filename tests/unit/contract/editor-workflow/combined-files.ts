@@ -1,7 +1,7 @@
 // Classes and subgraphs for files in which several of the editor's rules meet, and the comparison of such files.
 import { expect } from "vitest";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow";
-import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing";
+import { readMatchingDrawing } from "@/lib/contract/editor-workflow/drawing";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
@@ -119,5 +119,5 @@ export const outside = (node: Partial<NodeSpec>, nodes: NodeSpec[] = []) =>
 export function expectReadAs(file: object | string, expected: Nodes): void {
   const { graph } = toApiWorkflow(file, info, { fill: false });
   expect(toComparable(graph, info)).toEqual(toComparable(graphOf(expected), info));
-  expect(readDrawingOf(typeof file === "string" ? parseJson(file) : file, graph)).toBeDefined();
+  expect(readMatchingDrawing(typeof file === "string" ? parseJson(file) : file, graph)).toBeDefined();
 }

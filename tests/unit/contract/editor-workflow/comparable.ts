@@ -1,8 +1,8 @@
 // A graph of the API format reduced to what two converters must agree on: the inputs that the class declares, with defaults applied.
 // For an unknown class only the links count. The order of nodes and inputs, titles and undeclared inputs do not count.
 import { isObject, objectOf } from "@/lib/contract/json/json";
-import { fallbackOf, inputsOf } from "@/lib/contract/nodes/dynamic-inputs";
-import { settingsOf } from "@/lib/contract/nodes/input-spec";
+import { getFallback, listInputs } from "@/lib/contract/nodes/dynamic-inputs";
+import { getSettings } from "@/lib/contract/nodes/input-spec";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { isLink } from "@/lib/contract/workflow/graph";
 
@@ -14,8 +14,8 @@ export function toComparable(graph: unknown, info: ObjectInfo): Record<string, u
       const values = objectOf(inputs) ?? {};
       const nodeInfo = typeof type === "string" ? info[type] : undefined;
       if (!nodeInfo) return [id, Object.fromEntries(Object.entries(values).filter(([, value]) => isLink(value)))];
-      const declared = inputsOf(nodeInfo, values).map(({ name, raw }) => {
-        const value = values[name] ?? settingsOf(raw).default ?? fallbackOf(raw);
+      const declared = listInputs(nodeInfo, values).map(({ name, raw }) => {
+        const value = values[name] ?? getSettings(raw).default ?? getFallback(raw);
         return [name, isObject(value) && "__value__" in value ? value.__value__ : value] as const;
       });
       return [id, { class_type: type, ...Object.fromEntries(declared.filter(([, value]) => value !== undefined)) }];

@@ -1,7 +1,7 @@
 // Whether an editor's drawing belongs to a graph.
 import { expect, test } from "vitest";
-import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing";
-import { netAt, readEditorFile } from "@/lib/contract/editor-workflow/file";
+import { readMatchingDrawing } from "@/lib/contract/editor-workflow/drawing";
+import { findNet, readEditorFile } from "@/lib/contract/editor-workflow/file";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { convert, definition, net } from "./editor-files";
 
@@ -11,7 +11,7 @@ const drawing = net([
   { id: 2, type: "Sink", in: { images: [1, 0], also: undefined } },
 ]);
 const { graph } = convert(drawing);
-const isOf = (graph: Graph, file: unknown = drawing) => readDrawingOf(file, graph) !== undefined;
+const isOf = (graph: Graph, file: unknown = drawing) => readMatchingDrawing(file, graph) !== undefined;
 const sink = (inputs: Graph[string]["inputs"]) => ({ ...graph, "2": { class_type: "Sink", inputs } });
 
 test("matches a drawing to its graph and parts of it, whatever the values", () => {
@@ -60,7 +60,7 @@ test("finds each inner node without scanning all", () => {
     },
   }));
   const drawing = { ...file, nodes };
-  expect(uses.filter(({ id }) => netAt(drawing, [String(id)]))).toHaveLength(2_000);
+  expect(uses.filter(({ id }) => findNet(drawing, [String(id)]))).toHaveLength(2_000);
   expect(reads).toBe(2_000);
 });
 

@@ -5,10 +5,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow";
-import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing";
+import { readMatchingDrawing } from "@/lib/contract/editor-workflow/drawing";
 import { readNode } from "@/lib/contract/editor-workflow/file";
-import { widgetsOf } from "@/lib/contract/editor-workflow/values";
-import { writable } from "@/lib/contract/editor-workflow/write-file";
+import { readWidgets } from "@/lib/contract/editor-workflow/values";
+import { createEditableFile } from "@/lib/contract/editor-workflow/write-file";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { isLink } from "@/lib/contract/workflow/graph";
@@ -133,7 +133,7 @@ const changes: Record<string, Change> = {
     if (!nodeInfo) return { file, renamed };
     const values = Object.fromEntries(
       readNode(node, info).flatMap((editorNode) =>
-        widgetsOf(editorNode, nodeInfo).flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]])),
+        readWidgets(editorNode, nodeInfo).flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]])),
       ),
     );
     return { renamed, file: withNode(file, node.id, (item) => ({ ...item, widgets_values: values })) };
@@ -151,7 +151,7 @@ const changes: Record<string, Change> = {
     const widgets = file.nodes.flatMap((node) => {
       const nodeInfo = info[node.type];
       const linkNames = new Set(node.inputs?.flatMap(({ name, link }) => (typeof link === "number" ? name : [])));
-      const widgets = nodeInfo ? readNode(node, info).flatMap((editorNode) => widgetsOf(editorNode, nodeInfo)) : [];
+      const widgets = nodeInfo ? readNode(node, info).flatMap((editorNode) => readWidgets(editorNode, nodeInfo)) : [];
       return widgets.flatMap(({ name, value, key }) =>
         !linkNames.has(name) && !choices.test(name) && (typeof value === "number" || typeof value === "string")
           ? { node, name, value, key }
@@ -261,7 +261,7 @@ test("ignores unsent changes of a pair and saves one value in its place", () => 
       }, begin);
       const changedFile = asSchema(mutated.file, version);
       const { graph } = toApiWorkflow(changedFile, info, { fill: false });
-      expect(readDrawingOf(changedFile, graph)).toBeDefined();
+      expect(readMatchingDrawing(changedFile, graph)).toBeDefined();
       expect(toComparable(toApiWorkflow(changedFile, info).graph, info)).toEqual(
         toComparable(renamedGraph(read(`${name}.api.json`), mutated.renamed), info),
       );
@@ -275,7 +275,7 @@ test("ignores unsent changes of a pair and saves one value in its place", () => 
       if (!target) return;
       const { id, node, input, value } = target;
       const expectedGraph = { ...graph, [id]: { ...node, inputs: { ...node.inputs, [input]: another(value) } } };
-      const writeResult = writable(changedFile, info).withValues(expectedGraph);
+      const writeResult = createEditableFile(changedFile, info).withValues(expectedGraph);
       const now = toApiWorkflow(writeResult.file, info, { fill: false }).graph;
       expect(now[id]?.inputs[input]).toEqual(another(value));
       const unlike = Object.keys(expectedGraph).flatMap((nodeId) =>

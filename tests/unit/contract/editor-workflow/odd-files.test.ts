@@ -4,11 +4,11 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { openAnyWorkflow } from "@/components/run/workflow/open-workflow";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow";
-import { writable } from "@/lib/contract/editor-workflow/write-file";
+import { createEditableFile } from "@/lib/contract/editor-workflow/write-file";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, type JsonObject } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
-import { filledTexts } from "@/lib/contract/nodes/fill-texts";
+import { fillTexts } from "@/lib/contract/nodes/fill-texts";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import messages from "@/lib/messages/en/run.json";
 import { ok } from "@/lib/shared/result";
@@ -55,7 +55,7 @@ test("converts any changed file into a graph with reports", async () => {
       const seeded = Object.fromEntries(
         Object.entries(graph).map(([id, node]) => [id, { ...node, inputs: { ...node.inputs, ...("seed" in node.inputs && { seed: 1 }) } }]),
       );
-      writable(file, info).withValues(seeded).unplaced();
+      createEditableFile(file, info).withValues(seeded).unplaced();
       const result = await openAnyWorkflow(JSON.stringify(file), { readCatalogue: async () => ok(info) });
       if (!result.ok) expect(Object.keys(messages.refusal)).toContain(result.failure.reason.code);
     }),
@@ -124,7 +124,7 @@ test("fills a filename that repeats one widget at once", () => {
   const { graph } = toApiWorkflow({ nodes: [...nodes, writer], links: [] }, info);
   expect(graph["2000"]?.inputs.filename_prefix === "1".repeat(count)).toBe(true);
   expect(
-    filledTexts({ ...graph, "2000": { class_type: "SaveImage", inputs: { filename_prefix: prefix } } }, info, { at: new Date(), draw: 0 }),
+    fillTexts({ ...graph, "2000": { class_type: "SaveImage", inputs: { filename_prefix: prefix } } }, info, { at: new Date(), draw: 0 }),
   ).toHaveLength(1);
 });
 
@@ -251,7 +251,7 @@ test.for<[string, object | string]>([
   expect(problems.map(({ code }) => code).filter((code) => !codes.includes(code) && !otherFaults.includes(code))).toEqual([]);
   expect(parseJson(writeExactJson(graph))).toBeDefined();
   const parsed = parseJson(text);
-  if (isObject(parsed)) writable(parsed, info).withValues(graph).unplaced();
+  if (isObject(parsed)) createEditableFile(parsed, info).withValues(graph).unplaced();
   const result = await openAnyWorkflow(text, { readCatalogue: async () => ok(info) });
   if (!result.ok) expect(Object.keys(messages.refusal)).toContain(result.failure.reason.code);
 });

@@ -1,7 +1,7 @@
 // Values of widgets by the editor's rules, for cases that its own pairs do not cover.
 import { expect, test } from "vitest";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow";
-import { toEditorFile, writable } from "@/lib/contract/editor-workflow/write-file";
+import { createEditableFile, toEditorFile } from "@/lib/contract/editor-workflow/write-file";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { convert, info, inputsOf, net } from "./editor-files";
@@ -189,7 +189,9 @@ test("skips a model view's buttons, fewer in older files", () => {
     const file = net([{ id: 1, type: "Load3D", values: ["a.glb", ...before, "", 768, 512] }]);
     expect(toApiWorkflow(file, catalogue).graph["1"]?.inputs).toEqual(inputs);
     const wider = { "1": { class_type: "Load3D", inputs: { ...inputs, width: 769 } } };
-    expect(writable(file, catalogue).withValues(wider).file.nodes).toMatchObject([{ widgets_values: ["a.glb", ...before, "", 769, 512] }]);
+    expect(createEditableFile(file, catalogue).withValues(wider).file.nodes).toMatchObject([
+      { widgets_values: ["a.glb", ...before, "", 769, 512] },
+    ]);
   }
   const { file } = toEditorFile({ "1": { class_type: "Load3D", inputs } }, catalogue, { id: "x", places: new Map() });
   expect(file.nodes).toMatchObject([{ widgets_values: ["a.glb", ...buttons, "", 768, 512] }]);

@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow";
-import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing";
+import { readMatchingDrawing } from "@/lib/contract/editor-workflow/drawing";
 import { listOf } from "@/lib/contract/editor-workflow/file";
-import { toEditorFile, writable } from "@/lib/contract/editor-workflow/write-file";
+import { createEditableFile, toEditorFile } from "@/lib/contract/editor-workflow/write-file";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type JsonObject, objectOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
@@ -47,7 +47,7 @@ test("reads back any graph written as an editor file", () => {
       const { file, lostInputs: lost } = toEditorFile(graph, info, { id: "x", places: new Map() });
       const now = back(file);
       expect(lost).toEqual([]);
-      expect(readDrawingOf(file, graph)).toBeDefined();
+      expect(readMatchingDrawing(file, graph)).toBeDefined();
       expect(Object.keys(now).sort()).toEqual(Object.keys(graph).sort());
       expect(inputsLike(graph, now)).toEqual(inputsLike(graph, graph));
       // An input that the graph leaves out has the class's default.
@@ -96,7 +96,7 @@ test.for(names)("writes each value of %s in place and changes nothing else", (na
       const isChoice = input === "resize_type" || input === "format";
       if (isLink(value) || typeof value === "object" || isChoice || !own(pairInfo, node.class_type)) continue;
       const graph = { ...before, [id]: { ...node, inputs: { ...node.inputs, [input]: changeValue(value) } } };
-      const writeResult = writable(file, pairInfo).withValues(graph);
+      const writeResult = createEditableFile(file, pairInfo).withValues(graph);
       const now = back(writeResult.file, pairInfo);
       expect(now[id]?.inputs[input], `${id} ${input}`).toEqual(changeValue(value));
       // One place may store the value of several inputs; the others are reported.
@@ -132,7 +132,7 @@ test("writes a value where a primitive, subgraph use or named value has it", () 
     "2": { ...graph["2"], class_type: "Blur", inputs: { radius: 7 } },
     "3": { ...graph["3"], class_type: "Listed", inputs: { from: "b", kind: "one", size: 2 } },
   };
-  const { file, unplaced } = writable(primitive, info).withValues(changedGraph);
+  const { file, unplaced } = createEditableFile(primitive, info).withValues(changedGraph);
   expect(unplaced()).toEqual([]);
   expect(listOf(file.nodes).map((node) => objectOf(node)?.widgets_values)).toEqual([
     [7, "fixed"],
@@ -150,7 +150,7 @@ test("writes a group node's value into its use and changes nothing else", () => 
     ...net([{ id: 8, type: "workflow>both", values: [11, "fixed", 22, 33] }]),
     extra: { groupNodes: { both: { nodes, links: [], external: [] } } },
   };
-  const { file: writtenFile, unplaced } = writable(file, info).withValues({
+  const { file: writtenFile, unplaced } = createEditableFile(file, info).withValues({
     "8:0": { class_type: "Seeded", inputs: { seed: 11, steps: 5 } },
     "8:1": { class_type: "Blur", inputs: { radius: 6 } },
   });
@@ -169,7 +169,7 @@ test("reports a value that would change both uses of a subgraph", () => {
     definitions: { subgraphs: [inner] },
   };
   const graph = back(file);
-  const writeResult = writable(file, info).withValues({ ...graph, "1:5": { class_type: "Blur", inputs: { radius: 8 } } });
+  const writeResult = createEditableFile(file, info).withValues({ ...graph, "1:5": { class_type: "Blur", inputs: { radius: 8 } } });
   expect(back(writeResult.file)["1:5"]?.inputs.radius).toBe(8);
   expect(writeResult.unplaced()).toEqual([{ nodeId: "2:5", input: "radius" }]);
 });
@@ -186,7 +186,7 @@ test("writes a newer file's value into one use and drops its named copy", () => 
     definitions: { subgraphs: [inner] },
   };
   const before = back(file);
-  const { file: writtenFile, unplaced } = writable(file, info).withValues({
+  const { file: writtenFile, unplaced } = createEditableFile(file, info).withValues({
     ...before,
     "2:5": { class_type: "Blur", inputs: { radius: 9 } },
   });
@@ -204,7 +204,7 @@ test("moves a named value to its position and keeps the others", () => {
   const entry = (name: string, hostValue: number) => ({ originalEntry: ["-1", name], reason: "missingSourceNode", hostValue });
   const properties = { proxyWidgetErrorQuarantine: [entry("steps", 48), entry("seed", 64)] };
   const file = { ...net([{ id: 2, type: ID, values: [48, 64], properties }]), definitions: { subgraphs: [inner] } };
-  const { file: writtenFile, unplaced } = writable(file, info).withValues({
+  const { file: writtenFile, unplaced } = createEditableFile(file, info).withValues({
     "2:5": { class_type: "Seeded", inputs: { seed: 7, steps: 48 } },
   });
   expect(unplaced()).toEqual([]);
@@ -216,16 +216,16 @@ test("moves a named value to its position and keeps the others", () => {
 test("writes another choice with its inputs and keeps the seed's control", () => {
   const file = net([{ id: 2, type: "Chooser", values: ["by", 1.5, 7] }]);
   const none = { "2": { class_type: "Chooser", inputs: { mode: "none", last: 7 } } };
-  expect(listOf(writable(file, info).withValues(none).file.nodes)).toMatchObject([{ widgets_values: ["none", 7] }]);
+  expect(listOf(createEditableFile(file, info).withValues(none).file.nodes)).toMatchObject([{ widgets_values: ["none", 7] }]);
   const seeded = net([{ id: 1, type: "Seeded", values: [5, "increment"] }]);
   const steps = { "1": { class_type: "Seeded", inputs: { seed: 5, steps: 9 } } };
-  expect(listOf(writable(seeded, info).withValues(steps).file.nodes)).toMatchObject([{ widgets_values: [5, "increment", 9] }]);
+  expect(listOf(createEditableFile(seeded, info).withValues(steps).file.nodes)).toMatchObject([{ widgets_values: [5, "increment", 9] }]);
 });
 
 test("writes a box's edges once more behind it", () => {
   const file = net([{ id: 1, type: "Boxed", values: [{ x: 1, y: 2, width: 3, height: 4 }, 1, 2, 3, 4, "text"] }]);
   const box = { x: 5, y: 2, width: 3, height: 9 };
-  const { file: writtenFile } = writable(file, info).withValues({ "1": { class_type: "Boxed", inputs: { box, after: "text" } } });
+  const { file: writtenFile } = createEditableFile(file, info).withValues({ "1": { class_type: "Boxed", inputs: { box, after: "text" } } });
   expect(listOf(writtenFile.nodes)).toMatchObject([{ widgets_values: [box, 5, 2, 3, 9, "text"] }]);
 });
 
@@ -237,7 +237,7 @@ test("reports differing nodes, links and classes node by node", () => {
     { id: 5, type: "Seeded", values: [1, "fixed", 2] },
   ]);
   const { "3": _left, ...graph } = back(file);
-  const { unplaced } = writable(file, info).withValues({
+  const { unplaced } = createEditableFile(file, info).withValues({
     ...graph,
     "2": { class_type: "Sink", inputs: { images: ["1", 1], any: ["1", 0] } },
     "4": { class_type: "Source", inputs: {} },
@@ -264,7 +264,7 @@ test("writes the default for an omitted input and no value for a linked one", ()
     "2": { class_type: "Blur", inputs: {} },
     "3": { class_type: "Blur", inputs: { radius: ["1", 2] } },
   };
-  const { file: writtenFile, unplaced } = writable(file, info).withValues(graph);
+  const { file: writtenFile, unplaced } = createEditableFile(file, info).withValues(graph);
   expect(listOf(writtenFile.nodes).map((node) => objectOf(node)?.widgets_values)).toEqual([undefined, [3], [9]]);
   expect(unplaced()).toEqual([{ nodeId: "3", input: "radius" }]);
 });
@@ -282,10 +282,12 @@ test("keeps values behind a class's own when a list grows or a choice changes", 
   const ownInfo = { ...info, ...objectInfoSchema.parse({ Grows: grows }) };
   const growing = net([{ id: 1, type: "Grows", values: [1, "kept by the pack", 5] }]);
   const more = { "1": { class_type: "Grows", inputs: { size: 2 } } };
-  expect(listOf(writable(growing, ownInfo).withValues(more).file.nodes)).toMatchObject([{ widgets_values: [2, "kept by the pack", 5] }]);
+  expect(listOf(createEditableFile(growing, ownInfo).withValues(more).file.nodes)).toMatchObject([
+    { widgets_values: [2, "kept by the pack", 5] },
+  ]);
   const choosing = net([{ id: 2, type: "Chooser", values: ["by", 1.5, 7, "kept by the pack"] }]);
   const none = { "2": { class_type: "Chooser", inputs: { mode: "none", last: 7 } } };
-  expect(listOf(writable(choosing, ownInfo).withValues(none).file.nodes)).toMatchObject([
+  expect(listOf(createEditableFile(choosing, ownInfo).withValues(none).file.nodes)).toMatchObject([
     { widgets_values: ["none", 7, "kept by the pack"] },
   ]);
 });
@@ -301,7 +303,7 @@ test("reads the file once for any number of writes", () => {
       return [];
     },
   };
-  const { withValues } = writable({ ...file, nodes: [...file.nodes, note] }, info);
+  const { withValues } = createEditableFile({ ...file, nodes: [...file.nodes, note] }, info);
   const writtenFiles = [1, 2, 3].map((seed) => withValues({ "1": { class_type: "Seeded", inputs: { seed, steps: 9 } } }).file);
   expect(writtenFiles.map(({ nodes }) => objectOf(listOf(nodes)[0])?.widgets_values)).toEqual([1, 2, 3].map((seed) => [seed, "fixed", 9]));
   expect(reads).toBe(1);

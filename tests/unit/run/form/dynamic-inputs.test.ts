@@ -8,11 +8,11 @@ import { createRunStore } from "@/components/run/run-store";
 import { openWorkflow } from "@/components/run/workflow/open-workflow";
 import { leftOut } from "@/components/run/workflow/workflow-contents";
 import { own } from "@/lib/contract/json/own";
-import { nearestOption } from "@/lib/contract/nodes/input-spec";
+import { findNearestOption } from "@/lib/contract/nodes/input-spec";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo, objectInfoSchema } from "@/lib/contract/schemas/object-info";
-import { readPlaces, secretsInWorkflow } from "@/lib/contract/secrets/secret-places";
+import { findWorkflowSecrets, readSecretPlaces } from "@/lib/contract/secrets/secret-places";
 
 const size = (name: string) => ({ [name]: ["INT", { default: 512, min: 1, max: 4096 }] });
 const catalogue: ObjectInfo = {
@@ -150,9 +150,9 @@ describe("a value missing from its list", () => {
 
   it("suggests the nearest name whatever its folder, case or ending", () => {
     const models = ["sdxl/Base_1.0.safetensors", "flux-dev.safetensors"];
-    expect(nearestOption("base_1.0.ckpt", models)).toBe(models[0]);
-    expect(nearestOption("flux_dev", models)).toBe(models[1]);
-    expect(nearestOption("entirely other", ["euler"])).toBeUndefined();
+    expect(findNearestOption("base_1.0.ckpt", models)).toBe(models[0]);
+    expect(findNearestOption("flux_dev", models)).toBe(models[1]);
+    expect(findNearestOption("entirely other", ["euler"])).toBeUndefined();
   });
 });
 
@@ -235,7 +235,7 @@ test("opens masked inputs empty and drops masked fields", () => {
     prompt: { "1": node({ api_key: "[REDACTED]", text: "see https://x.test/?token=[REDACTED]", seed: 4 }) },
     extra_data: { api_key_partner: "[REDACTED]", extra_pnginfo: { workflow: { nodes: [{ widgets_values: ["[REDACTED]", 1] }] } } },
   };
-  const secretPlaces = secretsInWorkflow(workflow);
+  const secretPlaces = findWorkflowSecrets(workflow);
   const workflowResult = openWorkflow(JSON.stringify(workflow), undefined, { leavesOut: secretPlaces });
   expect(workflowResult.ok && workflowResult.value.graph["1"]?.inputs).toEqual({
     api_key: "",
@@ -261,8 +261,8 @@ test("removes a key from typed text, also one without a known shape", () => {
 });
 
 test("ignores made-up places", () => {
-  expect(readPlaces([{ kind: "input" }, { kind: "else" }, 5, { kind: "extra", path: "a" }, { kind: "error" }])).toEqual([
+  expect(readSecretPlaces([{ kind: "input" }, { kind: "else" }, 5, { kind: "extra", path: "a" }, { kind: "error" }])).toEqual([
     { kind: "error" },
   ]);
-  expect(readPlaces("no list")).toEqual([]);
+  expect(readSecretPlaces("no list")).toEqual([]);
 });

@@ -1,16 +1,16 @@
 import { describe, expect, it, test } from "vitest";
 import { formBuilder, type FormNode, withInput } from "@/components/run/form/form-model";
 import { missingClassErrors, placeProblems, problemSentence } from "@/components/run/form/problems";
-import { writable } from "@/lib/contract/editor-workflow/write-file";
+import { createEditableFile } from "@/lib/contract/editor-workflow/write-file";
 import { parseFailure } from "@/lib/contract/failure";
-import { filledTexts, withTexts } from "@/lib/contract/nodes/fill-texts";
+import { fillTexts, replaceTexts } from "@/lib/contract/nodes/fill-texts";
 import { readInputSpec } from "@/lib/contract/nodes/input-spec";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo, objectInfoSchema } from "@/lib/contract/schemas/object-info";
-import { topologicalOrder } from "@/lib/contract/workflow/graph";
+import { sortTopologically } from "@/lib/contract/workflow/graph";
 import { catalogue, refusals, sampleGraph } from "../files";
 
-const build = (graph: Graph, info?: ObjectInfo) => formBuilder(graph, topologicalOrder(graph), info)(graph);
+const build = (graph: Graph, info?: ObjectInfo) => formBuilder(graph, sortTopologically(graph), info)(graph);
 const control = (form: FormNode[], id: string, name: string) =>
   form.find((node) => node.id === id)?.fields.find((field) => field.name === name)?.control;
 
@@ -123,14 +123,14 @@ describe("an edit", () => {
   });
 
   it("never changes a field's type", () => {
-    const builder = formBuilder(graph, topologicalOrder(graph));
+    const builder = formBuilder(graph, sortTopologically(graph));
     const emptied = builder(withInput(graph, "1", "width", ""));
     expect(control(emptied, "1", "width")?.kind).toBe("number");
     expect(emptied[0]?.fields[0]?.value).toBe("");
   });
 
   it("renders one card again, not all of them", () => {
-    const builder = formBuilder(graph, topologicalOrder(graph), catalogue());
+    const builder = formBuilder(graph, sortTopologically(graph), catalogue());
     const before = builder(graph);
     const after = builder(withInput(graph, "1", "width", 640));
     expect(after[0]).not.toBe(before[0]);
@@ -163,9 +163,9 @@ describe("fill texts", () => {
     "1": { class_type, inputs: { filename_prefix } },
     "2": { class_type: "KSampler", inputs: { seed: 42, sampler_name: "a/b", model: ["3", 0] }, _meta: { title: "Mine" } },
   });
-  const prefix = (text: string, class_type?: string) => filledTexts(saving(text, class_type), catalogue, { at, draw: 1 })[0]?.text;
+  const prefix = (text: string, class_type?: string) => fillTexts(saving(text, class_type), catalogue, { at, draw: 1 })[0]?.text;
   const prompt = (text: string, draw = 1, name = "text") =>
-    filledTexts({ "1": { class_type: "Encode", inputs: { [name]: text } } }, catalogue, { at, draw })[0]?.text;
+    fillTexts({ "1": { class_type: "Encode", inputs: { [name]: text } } }, catalogue, { at, draw })[0]?.text;
 
   test("fills in date and node values and keeps server placeholders", () => {
     expect(prefix("%date:yyyy-MM-dd%/%date:hhmmss%_%date:d.M%")).toBe("2026-03-05/070809_%date:d.M%");
@@ -187,9 +187,9 @@ describe("fill texts", () => {
 
   test("changes only these texts in the graph", () => {
     const graph = saving("%date:yyyy%");
-    const texts = filledTexts(graph, catalogue, { at, draw: 1 });
-    expect(withTexts(graph, texts)).toEqual({ ...graph, "1": { class_type: "SaveImage", inputs: { filename_prefix: "2026" } } });
-    expect(withTexts(graph, [])).toBe(graph);
+    const texts = fillTexts(graph, catalogue, { at, draw: 1 });
+    expect(replaceTexts(graph, texts)).toEqual({ ...graph, "1": { class_type: "SaveImage", inputs: { filename_prefix: "2026" } } });
+    expect(replaceTexts(graph, [])).toBe(graph);
   });
 
   test("uses the editor file's names and the form's values", () => {
@@ -213,11 +213,11 @@ describe("fill texts", () => {
       "2": { class_type: "Sampler", inputs: { steps: 7 } },
       "3": { class_type: "SaveImage", inputs: { filename_prefix: text } },
     };
-    const { withValues } = writable(file, info);
-    expect(filledTexts(graph, info, { at, draw: 1 }, (now) => withValues(now).widgetOf)).toEqual([
+    const { withValues } = createEditableFile(file, info);
+    expect(fillTexts(graph, info, { at, draw: 1 }, (now) => withValues(now).widgetOf)).toEqual([
       { nodeId: "3", name: "filename_prefix", text: "7" },
     ]);
-    expect(filledTexts(graph, info, { at, draw: 1 })).toEqual([]);
+    expect(fillTexts(graph, info, { at, draw: 1 })).toEqual([]);
   });
 });
 
@@ -230,7 +230,7 @@ function refused(name: string) {
 
 describe("node_errors on the form", () => {
   const { prompt, failure } = refused("bad-graph");
-  const form = formBuilder(prompt, topologicalOrder(prompt), catalogue())(prompt);
+  const form = formBuilder(prompt, sortTopologically(prompt), catalogue())(prompt);
   const problems = placeProblems(form, failure.nodeErrors ?? {});
 
   it("land on the fields they name", () => {

@@ -4,14 +4,14 @@ import { createRunApi } from "@/components/run/run-actions";
 import { faultsOf, mergedErrors } from "@/components/run/workflow/faults";
 import { openFile, openWorkflow } from "@/components/run/workflow/open-workflow";
 import { workflowIdOf } from "@/components/run/workflow/opened-workflow";
-import { bytesOfBlob } from "@/lib/browser/files/byte-source";
+import { createBlobSource } from "@/lib/browser/files/byte-source";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { failed } from "@/lib/shared/result";
 import { catalogue, sampleGraph, sampleText } from "../files";
 
 const noCatalogue = { readCatalogue: async () => failed({ code: "UPSTREAM_TIMEOUT", message: "", status: 504 }) };
 
-const open = (file: File) => openFile(bytesOfBlob(file), noCatalogue, file);
+const open = (file: File) => openFile(createBlobSource(file), noCatalogue, file);
 
 describe("opening a workflow", () => {
   it("is named after its file and keeps its order", () => {

@@ -1,10 +1,12 @@
-import { refusal } from "@/lib/contract/failure";
+import { createFailure } from "@/lib/contract/failure";
 import { openApp } from "@/lib/server/apps/open-app";
-import { smallPicture } from "@/lib/server/apps/runs";
-import { openedRoute } from "@/lib/server/bff/routes";
+import { fetchThumbnail } from "@/lib/server/apps/runs";
+import { resourceRoute } from "@/lib/server/bff/routes";
 import { failed } from "@/lib/shared/result";
 
-export const GET = openedRoute("viewAppCover", "runner", openApp, async (context, app) => {
+export const GET = resourceRoute("viewAppCover", "runner", openApp, async (context, app) => {
   const { cover } = app;
-  return cover === undefined ? failed(refusal("NOT_FOUND", "This app has no cover.")) : smallPicture(context, app, { asset: cover });
+  return cover === undefined
+    ? failed(createFailure("NOT_FOUND", "This app has no cover."))
+    : fetchThumbnail(context, app, { asset: cover });
 });

@@ -1,14 +1,14 @@
 import { toFile } from "@/lib/server/apps/change-app";
 import { openApp } from "@/lib/server/apps/open-app";
 import { readCover } from "@/lib/server/apps/runs";
-import { openedRoute } from "@/lib/server/bff/routes";
-import { jsonAnswer } from "@/lib/server/requests/responses";
+import { resourceRoute } from "@/lib/server/bff/routes";
+import { jsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-export const GET = openedRoute("exportApp", "viewer", openApp, async (context, app) => {
+export const GET = resourceRoute("exportApp", "viewer", openApp, async (context, app) => {
   const cover = await readCover(context, app);
   if (!cover.ok) return cover;
   const name = encodeURIComponent(`${app.title}.app.json`).replace(/['()*]/g, "_");
   const headers = new Headers({ "content-disposition": `attachment; filename="app.json"; filename*=UTF-8''${name}` });
-  return ok(jsonAnswer(toFile(app, cover.value), 200, headers));
+  return ok(jsonResponse(toFile(app, cover.value), 200, headers));
 });

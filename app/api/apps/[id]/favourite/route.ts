@@ -1,19 +1,19 @@
 import { openApp } from "@/lib/server/apps/open-app";
 import { type Handler } from "@/lib/server/bff/guard";
 import { consoleRoute } from "@/lib/server/bff/routes";
-import { emptyAnswer } from "@/lib/server/requests/responses";
+import { emptyResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-function favouriteRoute(isFavourite: boolean): Handler {
+function createFavouriteRoute(isFavourite: boolean): Handler {
   return consoleRoute("favourApp", "runner", async (context) => {
     const app = await openApp(context);
     if (!app.ok) return app;
-    // Not logged: it concerns only the member.
+    // Not logged, because it concerns only the member.
     context.annotateAudit({ by: undefined });
-    await context.composition.store.appKeeps.setFavourite(app.value.id, context.viewer.memberId, isFavourite);
-    return ok(emptyAnswer());
+    await context.composition.store.appFiles.setFavourite(app.value.id, context.viewer.memberId, isFavourite);
+    return ok(emptyResponse());
   });
 }
 
-export const PUT = favouriteRoute(true);
-export const DELETE = favouriteRoute(false);
+export const PUT = createFavouriteRoute(true);
+export const DELETE = createFavouriteRoute(false);

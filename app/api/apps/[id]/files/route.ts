@@ -1,20 +1,20 @@
 import { toFileRef } from "@/lib/contract/assets/file-refs";
-import { refusal } from "@/lib/contract/failure";
+import { createFailure } from "@/lib/contract/failure";
 import { openApp } from "@/lib/server/apps/open-app";
-import { mayName, receiveFile } from "@/lib/server/apps/pictures";
-import { fileBytes } from "@/lib/server/apps/runs";
-import { openedRoute } from "@/lib/server/bff/routes";
-import { searchOf } from "@/lib/server/requests/read-request";
-import { jsonOf } from "@/lib/server/requests/responses";
+import { canUseFile, receiveFile } from "@/lib/server/apps/pictures";
+import { fetchFile } from "@/lib/server/apps/runs";
+import { resourceRoute } from "@/lib/server/bff/routes";
+import { getSearchParams } from "@/lib/server/requests/read-request";
+import { toJsonResponse } from "@/lib/server/requests/responses";
 import { failed } from "@/lib/shared/result";
 
-export const POST = openedRoute("addAppFile", "runner", openApp, async (context, app) => {
-  return jsonOf(await receiveFile(context, app), (value) => ({ name: value }), 201);
+export const POST = resourceRoute("addAppFile", "runner", openApp, async (context, app) => {
+  return toJsonResponse(await receiveFile(context, app), (value) => ({ name: value }), 201);
 });
 
-export const GET = openedRoute("viewAppFile", "runner", openApp, async (context, app) => {
-  const name = searchOf(context.request).get("name") ?? "";
-  if (name === "" || name.length > 1000 || !(await mayName(context, app, name)))
-    return failed(refusal("NOT_FOUND", "There is no such file."));
-  return fileBytes(context, app, toFileRef(name));
+export const GET = resourceRoute("viewAppFile", "runner", openApp, async (context, app) => {
+  const name = getSearchParams(context.request).get("name") ?? "";
+  if (name === "" || name.length > 1000 || !(await canUseFile(context, app, name)))
+    return failed(createFailure("NOT_FOUND", "There is no such file."));
+  return fetchFile(context, app, toFileRef(name));
 });

@@ -1,9 +1,9 @@
 import { openApp } from "@/lib/server/apps/open-app";
 import { receiveMask } from "@/lib/server/apps/pictures";
-import { openedRoute } from "@/lib/server/bff/routes";
-import { jsonOf } from "@/lib/server/requests/responses";
+import { resourceRoute } from "@/lib/server/bff/routes";
+import { toJsonResponse } from "@/lib/server/requests/responses";
 
 /** The parts `original_ref` and `image` and the response are those of POST /api/upload/mask. */
-export const POST = openedRoute("addAppMask", "runner", openApp, async (context, app) => {
-  return jsonOf(await receiveMask(context, app));
+export const POST = resourceRoute("addAppMask", "runner", openApp, async (context, app) => {
+  return toJsonResponse(await receiveMask(context, app));
 });

@@ -1,12 +1,12 @@
-import { appDocument } from "@/lib/contract/apps/openapi";
+import { createAppDocument } from "@/lib/contract/apps/openapi";
 import { openApp } from "@/lib/server/apps/open-app";
-import { openedRoute } from "@/lib/server/bff/routes";
+import { resourceRoute } from "@/lib/server/bff/routes";
 import { consoleUrl } from "@/lib/server/env";
-import { jsonAnswer } from "@/lib/server/requests/responses";
+import { jsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-export const GET = openedRoute("readAppOpenApi", "runner", openApp, async (context, app) => {
+export const GET = resourceRoute("readAppOpenApi", "runner", openApp, async (context, app) => {
   const { id, version, definition } = app;
   const host = context.request.headers.get("host");
-  return ok(jsonAnswer(appDocument({ id, version, ...definition }, consoleUrl(context.composition.env, host && `http://${host}`))));
+  return ok(jsonResponse(createAppDocument({ id, version, ...definition }, consoleUrl(context.composition.env, host && `http://${host}`))));
 });

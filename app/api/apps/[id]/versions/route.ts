@@ -1,9 +1,9 @@
 import { openApp } from "@/lib/server/apps/open-app";
 import { consoleRoute } from "@/lib/server/bff/routes";
-import { jsonAnswer } from "@/lib/server/requests/responses";
+import { jsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const GET = consoleRoute("listAppVersions", "viewer", async (context) => {
   const app = await openApp(context);
-  return app.ok ? ok(jsonAnswer({ versions: await context.composition.store.apps.versions(app.value.id) })) : app;
+  return app.ok ? ok(jsonResponse({ versions: await context.composition.store.apps.versions(app.value.id) })) : app;
 });

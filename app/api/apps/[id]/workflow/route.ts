@@ -1,9 +1,9 @@
 import { openApp } from "@/lib/server/apps/open-app";
-import { openedRoute } from "@/lib/server/bff/routes";
-import { jsonAnswer } from "@/lib/server/requests/responses";
+import { resourceRoute } from "@/lib/server/bff/routes";
+import { jsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-export const GET = openedRoute("readAppWorkflow", "viewer", openApp, async (context, app) => {
+export const GET = resourceRoute("readAppWorkflow", "viewer", openApp, async (context, app) => {
   const { definition, version } = app;
-  return ok(jsonAnswer({ ...definition, version }));
+  return ok(jsonResponse({ ...definition, version }));
 });

@@ -1,13 +1,13 @@
-import { refusal } from "@/lib/contract/failure";
+import { createFailure } from "@/lib/contract/failure";
 import { streamArchive } from "@/lib/server/archive/stream-archive";
 import { guarded } from "@/lib/server/bff/guard";
 import { openConnection } from "@/lib/server/connections/access";
 import { failed, ok } from "@/lib/shared/result";
 
-/** The connection was stored with the choice; one in the address is ignored. */
+/** The connection was stored with the choice. A connection in the URL is ignored. */
 export const GET = guarded({ action: "fetchArchive", role: "viewer", connection: false }, async ({ request, params, ...context }) => {
   const archive = await context.composition.store.archives.find(context.viewer.memberId, String(params.id));
-  if (!archive) return failed(refusal("NOT_FOUND", "There is no such download; choose the assets again."));
+  if (!archive) return failed(createFailure("NOT_FOUND", "There is no such download; choose the assets again."));
   const access = await openConnection(context, archive.connectionId);
   if (!access.ok) return access;
   const now = context.composition.now();

@@ -1,13 +1,13 @@
 import { auditQuerySchema } from "@/lib/contract/audit/audit";
 import { consoleRoute } from "@/lib/server/bff/routes";
 import { auditCsv } from "@/lib/server/queries/audit";
-import { readQuery, searchOf } from "@/lib/server/requests/read-request";
+import { getSearchParams, readQuery } from "@/lib/server/requests/read-request";
 import { textStream } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const GET = consoleRoute("exportAudit", "admin", async ({ request, annotateAudit, ...context }) => {
   annotateAudit({ isWritten: true });
-  const query = readQuery(searchOf(request), auditQuerySchema);
+  const query = readQuery(getSearchParams(request), auditQuerySchema);
   if (!query.ok) return query;
   const day = new Date(context.composition.now()).toISOString().slice(0, 10);
   const headers = { "content-type": "text/csv; charset=utf-8", "content-disposition": `attachment; filename="audit-${day}.csv"` };

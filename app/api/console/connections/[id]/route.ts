@@ -1,8 +1,8 @@
 import { connectionChangeSchema } from "@/lib/contract/console";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
 import { changeConnection, removeConnection } from "@/lib/server/connections/change";
-import { idOf } from "@/lib/server/requests/read-request";
-import { emptyOf, jsonAnswer } from "@/lib/server/requests/responses";
+import { getIdParam } from "@/lib/server/requests/read-request";
+import { jsonResponse, toEmptyResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const PUT = consoleBodyRoute(
@@ -10,18 +10,18 @@ export const PUT = consoleBodyRoute(
   { role: "operator", recent: true },
   connectionChangeSchema,
   async (context, body) => {
-    const id = idOf(context);
+    const id = getIdParam(context);
     context.annotateAudit({ connectionId: id });
     const result = await changeConnection(context, id, body);
     if (!result.ok) return result;
     const { connection, check } = result.value;
     context.annotateAudit({ outcome: connection ? check.outcome : `${check.outcome}, not saved` });
-    return ok(jsonAnswer(result.value));
+    return ok(jsonResponse(result.value));
   },
 );
 
 export const DELETE = consoleRoute("removeConnection", { role: "operator", recent: true }, async (context) => {
-  const id = idOf(context);
+  const id = getIdParam(context);
   context.annotateAudit({ connectionId: id });
-  return emptyOf(await removeConnection(context, id));
+  return toEmptyResponse(await removeConnection(context, id));
 });

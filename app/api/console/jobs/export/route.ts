@@ -1,31 +1,35 @@
 import { z } from "zod";
 import { jobSearchQuerySchema } from "@/lib/contract/console";
-import { readInputIds } from "@/lib/contract/jobs/job-list";
-import { commaList } from "@/lib/contract/schemas/lenient";
+import { parseInputIds } from "@/lib/contract/jobs/job-list";
+import { createListText } from "@/lib/contract/schemas/lenient";
 import { guarded } from "@/lib/server/bff/guard";
 import { openForJobs } from "@/lib/server/connections/access";
 import { exportJobs } from "@/lib/server/jobs/export-jobs";
-import { connectionIn, readJson, readQuery, searchOf } from "@/lib/server/requests/read-request";
+import { getConnectionParam, getSearchParams, readJson, readQuery } from "@/lib/server/requests/read-request";
 
-const guard = { action: "exportJobs", role: "viewer", connection: true } as const;
+const guardOptions = { action: "exportJobs", role: "viewer", connection: true } as const;
 const MAX_IDS = 1000;
 const formatSchema = z.enum(["csv", "json"]).default("json");
 const idSchema = z.string().max(200);
-const inputsSchema = z.string().max(5000).transform(readInputIds);
-const ownSchema = z.object({ format: formatSchema, inputs: inputsSchema.optional(), ids: commaList(idSchema, MAX_IDS).optional() });
-const bodyInputs = z
+const inputsSchema = z.string().max(5000).transform(parseInputIds);
+const exportSchema = z.object({ format: formatSchema, inputs: inputsSchema.optional(), ids: createListText(idSchema, MAX_IDS).optional() });
+const bodyInputsSchema = z
   .array(z.string().max(1000))
   .max(100)
-  .transform((ids) => readInputIds(ids.join(",")));
-const bodySchema = z.object({ format: formatSchema, inputs: bodyInputs.optional(), ids: z.array(idSchema.min(1)).min(1).max(MAX_IDS) });
+  .transform((ids) => parseInputIds(ids.join(",")));
+const bodySchema = z.object({
+  format: formatSchema,
+  inputs: bodyInputsSchema.optional(),
+  ids: z.array(idSchema.min(1)).min(1).max(MAX_IDS),
+});
 
-export const GET = guarded(guard, async ({ request, annotateAudit, ...context }) => {
-  const search = searchOf(request);
-  const access = await openForJobs(context, connectionIn(request));
+export const GET = guarded(guardOptions, async ({ request, annotateAudit, ...context }) => {
+  const search = getSearchParams(request);
+  const access = await openForJobs(context, getConnectionParam(request));
   if (!access.ok) return access;
   const query = readQuery(search, jobSearchQuerySchema);
   if (!query.ok) return query;
-  const exportQuery = readQuery(search, ownSchema);
+  const exportQuery = readQuery(search, exportSchema);
   if (!exportQuery.ok) return exportQuery;
   annotateAudit({ connectionId: access.value.connection.id });
   return exportJobs(access.value, {
@@ -36,8 +40,8 @@ export const GET = guarded(guard, async ({ request, annotateAudit, ...context })
 });
 
 /** For more job ids than a URL can contain. */
-export const POST = guarded(guard, async ({ annotateAudit, ...context }) => {
-  const access = await openForJobs(context, connectionIn(context.request));
+export const POST = guarded(guardOptions, async ({ annotateAudit, ...context }) => {
+  const access = await openForJobs(context, getConnectionParam(context.request));
   if (!access.ok) return access;
   const body = await readJson(context, bodySchema);
   if (!body.ok) return body;

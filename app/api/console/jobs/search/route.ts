@@ -2,15 +2,15 @@ import { jobSearchQuerySchema } from "@/lib/contract/console";
 import { guarded } from "@/lib/server/bff/guard";
 import { openForJobs } from "@/lib/server/connections/access";
 import { searchJobs } from "@/lib/server/jobs/job-search";
-import { connectionIn, readQuery, searchOf } from "@/lib/server/requests/read-request";
-import { jsonOf } from "@/lib/server/requests/responses";
+import { getConnectionParam, getSearchParams, readQuery } from "@/lib/server/requests/read-request";
+import { toJsonResponse } from "@/lib/server/requests/responses";
 
-/** Jobs by words, time and person, from the console's job index, in the shape of the service's list. */
+/** Searches jobs by words, time and person in the console's job index. The response has the format of the service's list. */
 export const GET = guarded({ action: "searchJobs", role: "viewer", connection: true }, async ({ request, ...context }) => {
-  const search = searchOf(request);
-  const access = await openForJobs(context, connectionIn(request));
+  const search = getSearchParams(request);
+  const access = await openForJobs(context, getConnectionParam(request));
   if (!access.ok) return access;
   const query = readQuery(search, jobSearchQuerySchema);
   if (!query.ok) return query;
-  return jsonOf(await searchJobs(context, query.value, access.value.connection.id));
+  return toJsonResponse(await searchJobs(context, query.value, access.value.connection.id));
 });

@@ -1,26 +1,26 @@
-import { writeThings } from "@/lib/contract/audit/audit-items";
+import { formatTargets } from "@/lib/contract/audit/audit-items";
 import { stopBodySchema } from "@/lib/contract/console";
 import { guarded } from "@/lib/server/bff/guard";
 import { openConnection } from "@/lib/server/connections/access";
 import { stopJobs } from "@/lib/server/jobs/stop-jobs";
-import { outcomeOf, toAuditThings } from "@/lib/server/operations/audit-targets";
-import { connectionIn, readJson } from "@/lib/server/requests/read-request";
-import { jsonAnswer } from "@/lib/server/requests/responses";
+import { toAuditThings, toOutcome } from "@/lib/server/operations/audit-targets";
+import { getConnectionParam, readJson } from "@/lib/server/requests/read-request";
+import { jsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const POST = guarded({ action: "stopJobs", role: "operator", connection: true }, async ({ annotateAudit, ...context }) => {
-  const access = await openConnection(context, connectionIn(context.request));
+  const access = await openConnection(context, getConnectionParam(context.request));
   if (!access.ok) return access;
   const body = await readJson(context, stopBodySchema);
   if (!body.ok) return body;
-  const things = toAuditThings(body.value.ids, access.value);
+  const targets = toAuditThings(body.value.ids, access.value);
   annotateAudit({
     connectionId: access.value.connection.id,
     target: `${body.value.ids.length} jobs`,
-    outcome: writeThings(things, undefined),
+    outcome: formatTargets(targets, undefined),
   });
   const result = await stopJobs(access.value, body.value.ids, context.request.signal);
   if (!result.ok) return result;
-  annotateAudit({ outcome: writeThings(things, outcomeOf(result.value)) });
-  return ok(jsonAnswer(result.value));
+  annotateAudit({ outcome: formatTargets(targets, toOutcome(result.value)) });
+  return ok(jsonResponse(result.value));
 });

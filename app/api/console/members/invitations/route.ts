@@ -1,11 +1,11 @@
 import { invitationBodySchema } from "@/lib/contract/console";
 import { invite, listInvitationItems } from "@/lib/server/auth/members";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
-import { jsonAnswer, jsonOf } from "@/lib/server/requests/responses";
+import { jsonResponse, toJsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const GET = consoleRoute("listInvitations", "admin", async ({ composition }) =>
-  ok(jsonAnswer({ invitations: await listInvitationItems(composition) })),
+  ok(jsonResponse({ invitations: await listInvitationItems(composition) })),
 );
 
 export const POST = consoleBodyRoute(
@@ -14,6 +14,6 @@ export const POST = consoleBodyRoute(
   invitationBodySchema,
   async ({ request, annotateAudit, ...context }, body) => {
     annotateAudit({ target: body.email, outcome: body.role });
-    return jsonOf(await invite(context, body, request.headers.get("origin")), (value) => value, 201);
+    return toJsonResponse(await invite(context, body, request.headers.get("origin")), (value) => value, 201);
   },
 );

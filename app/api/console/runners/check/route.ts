@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { runnerAddressSchema } from "@/lib/contract/runners/runners";
 import { consoleBodyRoute } from "@/lib/server/bff/routes";
-import { jsonAnswer } from "@/lib/server/requests/responses";
+import { jsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 const schema = z.object({ address: runnerAddressSchema });
 
-/** As for adding: a member who may not add an address may not have it checked either. */
+/** Requires the same rights as adding a runner, because it connects to the address. */
 export const POST = consoleBodyRoute(
   "checkRunner",
   { role: "admin", recent: true },
@@ -14,6 +14,6 @@ export const POST = consoleBodyRoute(
   async ({ composition, annotateAudit }, { address }) => {
     const check = await composition.serviceRunners().check(address);
     annotateAudit({ target: address, outcome: check.ok ? "fine" : check.code });
-    return ok(jsonAnswer({ check }));
+    return ok(jsonResponse({ check }));
   },
 );

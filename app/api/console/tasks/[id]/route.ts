@@ -1,7 +1,7 @@
 import { consoleRoute } from "@/lib/server/bff/routes";
-import { emptyOf } from "@/lib/server/requests/responses";
+import { toEmptyResponse } from "@/lib/server/requests/responses";
 import { forgetDownload } from "@/lib/server/tasks/downloads";
 
 export const DELETE = consoleRoute("forgetDownload", "operator", async (context) => {
-  return emptyOf(await forgetDownload(context));
+  return toEmptyResponse(await forgetDownload(context));
 });

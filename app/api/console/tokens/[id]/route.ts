@@ -1,10 +1,10 @@
 import { consoleRoute } from "@/lib/server/bff/routes";
-import { idOf } from "@/lib/server/requests/read-request";
-import { emptyOf } from "@/lib/server/requests/responses";
-import { revokeToken, tokenFacts } from "@/lib/server/tokens/personal-tokens";
+import { getIdParam } from "@/lib/server/requests/read-request";
+import { toEmptyResponse } from "@/lib/server/requests/responses";
+import { describeToken, revokeToken } from "@/lib/server/tokens/personal-tokens";
 
 export const DELETE = consoleRoute("revokeToken", { role: "runner", session: true }, async (context) => {
-  const id = idOf(context);
-  context.annotateAudit(await tokenFacts(context.composition, id));
-  return emptyOf(await revokeToken(context, id));
+  const id = getIdParam(context);
+  context.annotateAudit(await describeToken(context.composition, id));
+  return toEmptyResponse(await revokeToken(context, id));
 });

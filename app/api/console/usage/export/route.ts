@@ -1,16 +1,16 @@
 import { usageParams } from "@/lib/contract/people/usage";
-import { querySchema } from "@/lib/contract/schemas/lenient";
+import { createQuerySchema } from "@/lib/contract/schemas/lenient";
 import { consoleRoute } from "@/lib/server/bff/routes";
 import { usageCsv } from "@/lib/server/queries/usage";
-import { readQuery, searchOf } from "@/lib/server/requests/read-request";
+import { getSearchParams, readQuery } from "@/lib/server/requests/read-request";
 import { textStream } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-const schema = querySchema(usageParams);
+const schema = createQuerySchema(usageParams);
 
 /** Exports usage as CSV: of all members for admins, only their own for others. */
 export const GET = consoleRoute("exportUsage", "viewer", async ({ request, ...context }) => {
-  const query = readQuery(searchOf(request), schema);
+  const query = readQuery(getSearchParams(request), schema);
   if (!query.ok) return query;
   const day = new Date(context.composition.now()).toISOString().slice(0, 10);
   const headers = { "content-type": "text/csv; charset=utf-8", "content-disposition": `attachment; filename="usage-${day}.csv"` };

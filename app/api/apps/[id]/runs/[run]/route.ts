@@ -1,7 +1,7 @@
 import { openRun, readRun } from "@/lib/server/apps/runs";
-import { openedRoute } from "@/lib/server/bff/routes";
-import { jsonOf } from "@/lib/server/requests/responses";
+import { resourceRoute } from "@/lib/server/bff/routes";
+import { toJsonResponse } from "@/lib/server/requests/responses";
 
-export const GET = openedRoute("readAppRun", "runner", openRun, async (context, run) => {
-  return jsonOf(await readRun(context, run), (value) => ({ run: value }));
+export const GET = resourceRoute("readAppRun", "runner", openRun, async (context, run) => {
+  return toJsonResponse(await readRun(context, run), (value) => ({ run: value }));
 });

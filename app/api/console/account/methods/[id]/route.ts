@@ -1,10 +1,10 @@
 import { consoleRoute } from "@/lib/server/bff/routes";
 import { disconnectProvider } from "@/lib/server/queries/sign-in";
-import { idOf } from "@/lib/server/requests/read-request";
-import { emptyOf } from "@/lib/server/requests/responses";
+import { getIdParam } from "@/lib/server/requests/read-request";
+import { toEmptyResponse } from "@/lib/server/requests/responses";
 
 export const DELETE = consoleRoute("unlinkProvider", { role: "runner", recent: true }, async (context) => {
-  const id = idOf(context);
+  const id = getIdParam(context);
   context.annotateAudit({ target: id });
-  return emptyOf(await disconnectProvider(context, id));
+  return toEmptyResponse(await disconnectProvider(context, id));
 });

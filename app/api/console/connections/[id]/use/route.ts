@@ -1,14 +1,14 @@
 import { consoleRoute } from "@/lib/server/bff/routes";
 import { findVisible } from "@/lib/server/connections/access";
 import { toConnectionView } from "@/lib/server/connections/views";
-import { idOf } from "@/lib/server/requests/read-request";
-import { jsonAnswer } from "@/lib/server/requests/responses";
+import { getIdParam } from "@/lib/server/requests/read-request";
+import { jsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const POST = consoleRoute("useConnection", "runner", async (context) => {
-  const visibleResult = await findVisible(context, idOf(context));
-  if (!visibleResult.ok) return visibleResult;
-  await context.composition.store.members.setLastConnection(context.viewer.memberId, visibleResult.value.id);
-  context.annotateAudit({ connectionId: visibleResult.value.id });
-  return ok(jsonAnswer({ connection: await toConnectionView(context.composition, visibleResult.value, true) }));
+  const connectionResult = await findVisible(context, getIdParam(context));
+  if (!connectionResult.ok) return connectionResult;
+  await context.composition.store.members.setLastConnection(context.viewer.memberId, connectionResult.value.id);
+  context.annotateAudit({ connectionId: connectionResult.value.id });
+  return ok(jsonResponse({ connection: await toConnectionView(context.composition, connectionResult.value, true) }));
 });

@@ -1,18 +1,18 @@
-import { aboutMember } from "@/lib/contract/audit/audit";
+import { describeMember } from "@/lib/contract/audit/audit";
 import { invitationAcceptSchema } from "@/lib/contract/console";
-import { join } from "@/lib/server/auth/members";
+import { acceptInvitation } from "@/lib/server/auth/members";
 import { toActor } from "@/lib/server/bff/guard";
 import { tokenRoute } from "@/lib/server/bff/routes";
-import { jsonAnswer } from "@/lib/server/requests/responses";
+import { jsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const POST = tokenRoute("acceptInvitation", invitationAcceptSchema, async ({ annotateAudit, composition }, body) => {
-  const result = await join(composition, body);
+  const result = await acceptInvitation(composition, body);
   if (!result.ok) return result;
   const { member, isNew, invitedBy } = result.value;
   annotateAudit({
     by: toActor(member),
-    ...(isNew ? aboutMember(member, { role: { to: member.role }, invitedBy }) : { action: "resetPassword" }),
+    ...(isNew ? describeMember(member, { role: { to: member.role }, invitedBy }) : { action: "resetPassword" }),
   });
-  return ok(jsonAnswer({ id: member.id, email: member.email }, isNew ? 201 : 200));
+  return ok(jsonResponse({ id: member.id, email: member.email }, isNew ? 201 : 200));
 });

@@ -2,16 +2,16 @@ import { z } from "zod";
 import { runnerChangeSchema } from "@/lib/contract/runners/runners";
 import { consoleBodyRoute } from "@/lib/server/bff/routes";
 import { saveRunner } from "@/lib/server/queries/runners";
-import { idOf } from "@/lib/server/requests/read-request";
-import { jsonAnswer } from "@/lib/server/requests/responses";
+import { getIdParam } from "@/lib/server/requests/read-request";
+import { jsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 const schema = z.object({ state: runnerChangeSchema.shape.state.nonoptional() });
 
-/** Pausing, draining and resuming send no job to another address, so an admin in a hurry need not confirm. */
+/** Requires no confirmation, because pausing, draining and resuming send no job to another address. */
 export const PUT = consoleBodyRoute("setRunnerState", { role: "admin", session: true }, schema, async (context, { state }) => {
-  const result = await saveRunner(context.composition, (runners) => runners.change(idOf(context), { state }));
+  const result = await saveRunner(context.composition, (runners) => runners.change(getIdParam(context), { state }));
   if (!result.ok) return result;
   context.annotateAudit({ target: result.value.runner?.label, outcome: state });
-  return ok(jsonAnswer(result.value));
+  return ok(jsonResponse(result.value));
 });

@@ -1,7 +1,7 @@
 import { consoleRoute } from "@/lib/server/bff/routes";
-import { jsonOf } from "@/lib/server/requests/responses";
+import { toJsonResponse } from "@/lib/server/requests/responses";
 import { cancelDownload } from "@/lib/server/tasks/downloads";
 
 export const POST = consoleRoute("cancelDownload", "operator", async (context) => {
-  return jsonOf(await cancelDownload(context));
+  return toJsonResponse(await cancelDownload(context));
 });

@@ -1,13 +1,13 @@
 import { consoleRoute } from "@/lib/server/bff/routes";
-import { idOf } from "@/lib/server/requests/read-request";
-import { jsonAnswer } from "@/lib/server/requests/responses";
+import { getIdParam } from "@/lib/server/requests/read-request";
+import { jsonResponse } from "@/lib/server/requests/responses";
 import { sendTest } from "@/lib/server/webhooks/settings";
 import { ok } from "@/lib/shared/result";
 
 export const POST = consoleRoute("testWebhook", { role: "admin", session: true }, async (context) => {
-  const result = await sendTest(context.composition, idOf(context));
+  const result = await sendTest(context.composition, getIdParam(context));
   if (!result.ok) return result;
   const { webhook, delivery } = result.value;
   context.annotateAudit({ target: webhook.name, connectionId: webhook.connectionId });
-  return ok(jsonAnswer({ delivery }));
+  return ok(jsonResponse({ delivery }));
 });

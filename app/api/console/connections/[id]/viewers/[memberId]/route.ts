@@ -1,21 +1,21 @@
-import { memberFacts } from "@/lib/server/auth/members";
+import { describeMemberChange } from "@/lib/server/auth/members";
 import { consoleRoute } from "@/lib/server/bff/routes";
 import { grantJobsView, revokeJobsView } from "@/lib/server/connections/views";
 import { type AuthedContext } from "@/lib/server/context";
-import { idOf } from "@/lib/server/requests/read-request";
-import { emptyOf } from "@/lib/server/requests/responses";
+import { getIdParam } from "@/lib/server/requests/read-request";
+import { toEmptyResponse } from "@/lib/server/requests/responses";
 
-const about = ({ params, ...context }: AuthedContext) => memberFacts(context, String(params.memberId));
+const describeTarget = ({ params, ...context }: AuthedContext) => describeMemberChange(context, String(params.memberId));
 
 /** Lets a member see the jobs of another member's personal connection. */
-export const PUT = consoleRoute("giveJobsView", { role: "admin", recent: true, about }, async (context) => {
-  const [connectionId, memberId] = [idOf(context), String(context.params.memberId)];
-  context.annotateAudit({ connectionId, ...(await memberFacts(context, memberId)) });
-  return emptyOf(await grantJobsView(context, connectionId, memberId));
+export const PUT = consoleRoute("giveJobsView", { role: "admin", recent: true, about: describeTarget }, async (context) => {
+  const [connectionId, memberId] = [getIdParam(context), String(context.params.memberId)];
+  context.annotateAudit({ connectionId, ...(await describeMemberChange(context, memberId)) });
+  return toEmptyResponse(await grantJobsView(context, connectionId, memberId));
 });
 
-export const DELETE = consoleRoute("takeJobsView", { role: "viewer", about }, async (context) => {
-  const [connectionId, memberId] = [idOf(context), String(context.params.memberId)];
-  context.annotateAudit({ connectionId, ...(await memberFacts(context, memberId)) });
-  return emptyOf(await revokeJobsView(context, connectionId, memberId));
+export const DELETE = consoleRoute("takeJobsView", { role: "viewer", about: describeTarget }, async (context) => {
+  const [connectionId, memberId] = [getIdParam(context), String(context.params.memberId)];
+  context.annotateAudit({ connectionId, ...(await describeMemberChange(context, memberId)) });
+  return toEmptyResponse(await revokeJobsView(context, connectionId, memberId));
 });
