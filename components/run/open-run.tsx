@@ -3,7 +3,7 @@ import { type ReactNode } from "react";
 import { cn } from "@/components/ui/cn";
 import { CopiesDialog } from "./copies/copies-dialog";
 import { isSendingCopies } from "./copies/copies-state";
-import { changesOf } from "./copies/send-copies";
+import { getCopyChanges } from "./copies/send-copies";
 import { type OpenActions } from "./empty-run";
 import { SentTexts } from "./form/node-card";
 import { useFollowedNode, useOpenForm } from "./form/use-open-form";
@@ -98,7 +98,7 @@ export function OpenRun({ run, openWorkflow, api, context, openActions, note }: 
         request={copiesAsk?.request}
         picture={picture}
         hasRandomised={settings.memory.randomised.length > 0}
-        filledFor={(edit, copy) => changesOf(graph, edit, copy, next).texts}
+        filledFor={(edit, copy) => getCopyChanges(graph, edit, copy, next).texts}
         isBusy={isSendingCopies(state.copies)}
         onClose={sender.closeCopies}
         onStart={({ nodeId, input, values }) => {

@@ -14,7 +14,7 @@ import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
 import { type CopiesAction, copiesReducer, type CopiesSet } from "./copies/copies-state";
-import { type Checked } from "./form/checks";
+import { type CheckResult } from "./form/checks";
 import { withInput } from "./form/form-model";
 import { type Attempt, MAX_SUBMITTED_JOBS, type RunOutcome, type SubmittedJob } from "./submit/attempt";
 import {
@@ -144,7 +144,7 @@ export function createRunStore() {
       });
     },
     /** Problems found by the browser before sending. */
-    reportProblems(serial: number, { code, errors }: Checked) {
+    reportProblems(serial: number, { code, errors }: CheckResult) {
       const kind = code === "prompt_no_outputs" ? "refused" : "invalid";
       updateOpened(serial, (_opened, state) => ({
         submitError: { kind, failure: { code, message: "", status: 0 } },

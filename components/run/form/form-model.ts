@@ -1,5 +1,5 @@
-// A graph as a form: its nodes in dependency order, each input with the control that fits it. Pure, so it is tested without a page.
-// The control follows the service's catalogue if known, otherwise the value's type. Hides and changes nothing in the graph.
+// A graph as a form: its nodes in dependency order, each input with a control. The control depends on the service's catalogue if known,
+// otherwise on the value's type.
 
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";
@@ -14,19 +14,19 @@ import { isLink, isSeedName, nodeName } from "@/lib/contract/workflow/graph";
 
 export type Control =
   | { kind: "link"; fromId: string; fromTitle: string; output: number; outputName?: string }
-  /** The node needs a link here and has none; a form cannot fill it in. */
+  /** The node requires a link here, which a form can't set. */
   | { kind: "unconnected"; type: string }
   | { kind: "text" }
   | { kind: "long-text" }
   | { kind: "number"; integer: boolean; min?: Limit; max?: Limit; step?: number; isSlider?: boolean; preset?: number }
-  /** A whole number, or `random` for a new one with every run. */
+  /** A whole number, or `random` for a new number with every run. */
   | { kind: "seed"; random: string; label: string }
   | { kind: "switch" }
-  /** `addsInputs`: each choice adds inputs of its own. `labels`: the options' names, where they differ from the values. */
+  /** `addsInputs`: each choice adds its own inputs. `labels`: the options' names, if they differ from the values. */
   | { kind: "choice"; options: readonly ChoiceValue[]; labels?: readonly string[]; addsInputs?: true }
   | { kind: "color"; min?: Limit; max?: Limit }
   | { kind: "hex-color" }
-  /** `options`: the pictures stored at the server. `hasMask`: false where no mask may be drawn on it. */
+  /** `options`: the server's pictures. `hasMask`: false if no mask may be drawn. */
   | { kind: "image"; options?: readonly ChoiceValue[]; hasMask?: boolean }
   | { kind: "media"; media: Media; options?: readonly ChoiceValue[] }
   /** { x, y, width, height } in pixels. */
@@ -40,16 +40,16 @@ export type FormNode = {
   id: string;
   title: string;
   classType: string;
-  /** False where the service has a catalogue and this class is not in it. */
+  /** False if the service's catalogue lacks this class. */
   isKnown: boolean;
   fields: FormField[];
 };
 
-const MAX_LINE = 200;
+const MAX_LINE_LENGTH = 200;
 
 /**
- * Builds the form of one opened workflow. Controls are chosen once, from the graph as it was opened, so that a number field stays one
- * while it is empty. An unchanged node gives the same object again, so that typing renders one card and not five thousand.
+ * Builds the form of one opened workflow. Controls are chosen once, from the original graph, so that a number field stays one while it is
+ * empty. Unchanged nodes return the same object, so that typing renders only one card.
  */
 export function formBuilder(original: Graph, order: readonly string[], catalogue?: ObjectInfo): (graph: Graph) => FormNode[] {
   const templates = order.flatMap((id) => {
@@ -61,9 +61,9 @@ export function formBuilder(original: Graph, order: readonly string[], catalogue
     templates.map((template) => {
       const node = own(graph, template.id);
       if (!node) return template;
-      // A chosen value decides which inputs the node has.
-      const isAnew = isDynamic(own(catalogue, node.class_type));
-      const form = filled.get(node) ?? (isAnew ? formNode(template.id, node, { graph, catalogue }) : fill(template, node));
+      // The value of a dynamic choice decides which inputs the node has.
+      const isDynamicNode = isDynamic(own(catalogue, node.class_type));
+      const form = filled.get(node) ?? (isDynamicNode ? formNode(template.id, node, { graph, catalogue }) : fill(template, node));
       filled.set(node, form);
       return form;
     });
@@ -115,7 +115,7 @@ function presentControl({ node, name, value, spec }: Present, { graph, catalogue
   if (spec?.kind === "box" && isObject(value)) return { kind: "box" };
   if (typeof value === "object" && value !== null) return { kind: "fixed" };
   // A long text gets a large field, whatever its type in the catalogue.
-  if (spec?.kind === "text" && typeof value === "string" && value.length > MAX_LINE) return { kind: "long-text" };
+  if (spec?.kind === "text" && typeof value === "string" && value.length > MAX_LINE_LENGTH) return { kind: "long-text" };
   // A checkbox can show only true and false.
   const isShown = spec?.kind !== "boolean" || typeof value === "boolean";
   if (spec && spec.kind !== "connection" && isShown) return specControl(spec);

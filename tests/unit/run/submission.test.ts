@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";
 import { pictureSamples, sampleClasses, samples } from "@/components/frame/samples/samples";
-import { plannedOf, planOf } from "@/components/run/copies/send-copies";
+import { toPlannedCopies, planCopies } from "@/components/run/copies/send-copies";
 import { type Answer, createRunStore, type RunStore } from "@/components/run/run-store";
 import { judge } from "@/components/run/submit/attempt";
 import { toSubmission } from "@/components/run/submit/submission";
@@ -34,7 +34,7 @@ describe("the submission", () => {
     };
     const fill = (now: Graph) => filledTexts(now, info, { at: new Date(2026, 1, 1), draw: 0 });
     const order = { nodeId: "1", input: "seed", values: [8, 9], seedsOf: () => [], fill };
-    const submissions = plannedOf(planOf(openedWorkflow, "n", order), writable(drawing, info).withValues).map(
+    const submissions = toPlannedCopies(planCopies(openedWorkflow, "n", order), writable(drawing, info).withValues).map(
       ({ make }) => make().submission,
     );
     expect(submissions.map((submission) => submission.prompt["1"]?.inputs)).toEqual([
@@ -104,7 +104,7 @@ describe("a filename filled on sending", () => {
     const openedWorkflow = { ...file.value, original: file.value.graph, serial: 1, isEdited: false };
     const fill = (now: Graph) => filledTexts(now, undefined, { at: new Date(2026, 4, 1), draw: 1 });
     const sentBy = (order: { nodeId: string; input: string; values: (string | number)[] }) =>
-      plannedOf(planOf(openedWorkflow, "Dated", { ...order, seedsOf: () => [], fill })).map(({ make }) => {
+      toPlannedCopies(planCopies(openedWorkflow, "Dated", { ...order, seedsOf: () => [], fill })).map(({ make }) => {
         const { submission } = make();
         const reopened = openWorkflow(JSON.stringify(submission));
         return [submission.prompt["1"]?.inputs.filename_prefix, reopened.ok && reopened.value.graph["1"]?.inputs.filename_prefix];

@@ -76,7 +76,7 @@ export function FieldControl({ field, nodeTitle, picture, takesPaste, onRunning,
 
 type Link = Extract<Control, { kind: "link" }>;
 
-/** "from #2 Fit": the node that feeds this input, as a link to it. */
+/** A link to the node that feeds this input: "from #2 Fit". */
 function LinkText({ link }: { link: Link }) {
   const t = useTranslations("run.field");
   const output = link.output > 0 ? (link.outputName ?? t("output", { number: link.output + 1 })) : undefined;

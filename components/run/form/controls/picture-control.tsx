@@ -9,7 +9,7 @@ import { type ChoiceValue } from "@/lib/contract/nodes/input-spec";
 import { AssetPicker } from "./asset-picker";
 import { type ControlProps } from "./basic-controls";
 import { RemoveButton, ServerFiles, UnlistedNote } from "./media-control";
-import { contentOf, type PickedPicture, type PictureContext } from "./picture-api";
+import { getContentHash, type PickedPicture, type PictureContext } from "./picture-api";
 import { CameraDialog, PictureName, PictureNote, PictureView } from "./picture-view";
 import { usePictureInput } from "./use-picture-input";
 
@@ -17,7 +17,7 @@ type PictureControlProps = ControlProps & {
   options?: readonly ChoiceValue[];
   picture: PictureContext;
   nodeTitle: string;
-  /** A picture pasted anywhere on the page is put into this input. */
+  /** Whether this input accepts pictures pasted anywhere on the page. */
   takesPaste?: boolean;
   hasMask?: boolean;
   onRunning: (isRunning: boolean) => void;
@@ -29,8 +29,8 @@ export function PictureControl(props: PictureControlProps) {
   const t = useTranslations("run.picture");
   const { connection, canSend } = picture;
   const [isPicking, setPicking] = useState(false);
-  // Phones and tablets open their own camera; elsewhere a dialog loads on first use.
-  const hasCameraScreen = useMedia("(pointer: coarse)");
+  // Phones and tablets open their own camera app; elsewhere a dialog loads on first use.
+  const hasCameraApp = useMedia("(pointer: coarse)");
   const [isTaking, setTaking] = useState<boolean>();
   const noteId = useId();
   const input = usePictureInput({ picture, value, takesPaste, onChange, onRunning });
@@ -53,7 +53,7 @@ export function PictureControl(props: PictureControlProps) {
       <div className="flex min-w-[180px] flex-1 flex-col items-start gap-2">
         {picture.isPlain ? (
           <span className="max-w-full truncate text-ink-2">
-            {ownName ?? (name === "" ? t("none") : contentOf(name) ? t("stored") : name)}
+            {ownName ?? (name === "" ? t("none") : getContentHash(name) ? t("stored") : name)}
           </span>
         ) : (
           <PictureName
@@ -62,7 +62,7 @@ export function PictureControl(props: PictureControlProps) {
             sentAs={name}
             ownName={ownName}
             onChange={(typed) => {
-              // The failure was about the name that is now replaced.
+              // The failure was about the replaced name.
               if (state.kind === "failed" || state.kind === "refused") stop();
               onChange(typed);
             }}
@@ -79,7 +79,7 @@ export function PictureControl(props: PictureControlProps) {
             </Button>
           ) : null}
           {canSend ? (
-            <Button size="small" onClick={() => (hasCameraScreen ? camera.open() : setTaking(true))}>
+            <Button size="small" onClick={() => (hasCameraApp ? camera.open() : setTaking(true))}>
               {t("camera")}
             </Button>
           ) : null}

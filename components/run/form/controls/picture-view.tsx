@@ -17,7 +17,7 @@ export const CameraDialog = dynamic(() => import("./camera-dialog").then((module
 
 type PictureViewProps = { state: PictureState; value: string; picture: PictureContext; title: string; isOver: boolean };
 
-/** The picture that is in the input, or the one on its way into it. */
+/** The input's picture, or the one being uploaded. */
 export function PictureView({ state, value, picture, title, isOver }: PictureViewProps) {
   const t = useTranslations("run.picture");
   return (
@@ -49,8 +49,8 @@ function pictureSource(state: PictureState, value: string, { connection, sourceO
 type PictureNameProps = Omit<ControlProps, "value"> & { sentAs: string; ownName?: string };
 
 /**
- * A service renames an upload to a long hash. At rest the field shows the uploader's own name of the picture; with the focus it holds
- * the name that is sent, since that is what can be edited.
+ * A service may rename an upload to a long hash. The field shows the uploader's own file name; while focused it shows the name that is sent,
+ * which can be edited.
  */
 export function PictureName({ sentAs, ownName, onChange, ...control }: PictureNameProps) {
   const t = useTranslations("run.picture");

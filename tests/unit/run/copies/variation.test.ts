@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import {
   firstStep,
-  labelOf,
+  getCopyLabel,
   type VariationInput,
   type VariationKind,
-  variationKindsOf,
-  variationOf,
+  getVariationKinds,
+  parseVariation,
 } from "@/components/run/copies/variation";
 import { type Control, type FormField } from "@/components/run/form/form-model";
 
@@ -15,7 +15,7 @@ const number = field({ kind: "number", integer: true, min: 0, max: 1000 });
 const free = field({ kind: "number", integer: false });
 
 function valuesOf(of: FormField, kind: VariationKind, typed: Partial<VariationInput>) {
-  const variation = variationOf(of, kind, { ...nothing, ...typed });
+  const variation = parseVariation(of, kind, { ...nothing, ...typed });
   return variation.ok ? variation.values : variation.problem;
 }
 
@@ -126,14 +126,14 @@ it("combines choices, switches and pictures in order", () => {
 });
 
 it("starts with random seeds and ranges for numbers, and rejects other types", () => {
-  expect(variationKindsOf(field({ kind: "number", integer: true }, "noise_seed"))[0]).toBe("random");
-  expect(variationKindsOf(number)[0]).toBe("range");
-  expect(variationKindsOf(field({ kind: "fixed" }))).toEqual([]);
+  expect(getVariationKinds(field({ kind: "number", integer: true }, "noise_seed"))[0]).toBe("random");
+  expect(getVariationKinds(number)[0]).toBe("range");
+  expect(getVariationKinds(field({ kind: "fixed" }))).toEqual([]);
 });
 
 it("names the copy and its variation without secrets", () => {
-  expect(labelOf("seed", 18446744073709551615n, { index: 2, total: 12 })).toBe("3/12 · seed 18446744073709551615");
-  expect(labelOf("text", "a\n  b", { index: 0, total: 1 })).toBe("1/1 · text a b");
-  expect(labelOf("text", "x".repeat(500), { index: 0, total: 1 }).length).toBeLessThan(80);
-  expect(labelOf("api_key", "sk-very-secret", { index: 0, total: 2 })).toBe("1/2 · api_key");
+  expect(getCopyLabel("seed", 18446744073709551615n, { index: 2, total: 12 })).toBe("3/12 · seed 18446744073709551615");
+  expect(getCopyLabel("text", "a\n  b", { index: 0, total: 1 })).toBe("1/1 · text a b");
+  expect(getCopyLabel("text", "x".repeat(500), { index: 0, total: 1 }).length).toBeLessThan(80);
+  expect(getCopyLabel("api_key", "sk-very-secret", { index: 0, total: 2 })).toBe("1/2 · api_key");
 });
