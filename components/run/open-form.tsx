@@ -32,7 +32,7 @@ export function OpenForm({ run, openWorkflow, newestJobs, context, sender, follo
   const { form, outputs, faults, placed, picture, settings, isMissing, onNamed, onEdit, onRunning } = sender.fields;
   const { missing, editorFile, whyNot, send } = sender;
   const isReadOnly = missing.length > 0;
-  // A picture can still be dropped on a disabled control, so sending is switched off as well.
+  // Pictures can be dropped on a disabled control, so sending is disabled too.
   const row = isReadOnly
     ? { picture: { ...picture, canSend: false }, settings, onEdit: () => undefined, onRunning }
     : { picture, settings, onEdit, onRunning };

@@ -34,27 +34,27 @@ export function RunNotes({ run, canRun, placedProblems, newestJobs, onAnyway }: 
   return (
     <>
       {submitError ? (
-        <ComesIntoView key={run.state.attention} isNeeded={placedProblems.first === undefined}>
+        <FocusOnMount key={run.state.attention} isNeeded={placedProblems.first === undefined}>
           <SubmitErrorNote
             submitError={submitError}
             placedProblems={placedProblems}
-            missingClass={missingClassOf(errors)}
+            missingClass={findMissingClass(errors)}
             unknown={unknown}
             onAnyway={onAnyway}
           />
-        </ComesIntoView>
+        </FocusOnMount>
       ) : null}
       {copies ? <CopiesSection key={copies.id} set={copies} openId={openWorkflow?.workflowId} canRun={canRun} work={run.copies} /> : null}
     </>
   );
 }
 
-/** The newest job of this page, at the lower edge of the window. Its nodes have the same names as in the form. */
+/** The newest job of this page. Its nodes have the same names as in the form. */
 export function RunJob({ run, catalogue }: { run: Run; catalogue?: ObjectInfo }) {
   const t = useTranslations("run");
   const { openWorkflow } = run.state;
   const submittedJob = shownSubmittedJob(run.state, useConnection()?.id);
-  // After a reload the sent graph is unknown; the open workflow has the same node names.
+  // After a reload the sent graph is unknown, but the open workflow has the same node names.
   const graph = submittedJob && openWorkflow ? (openWorkflow.sentGraph ?? openWorkflow.graph) : undefined;
   const memo = useMemo(() => (graph ? titledBy(graph, catalogue) : undefined), [graph, catalogue]);
   return (
@@ -69,8 +69,8 @@ export function RunJob({ run, catalogue }: { run: Run; catalogue?: ObjectInfo })
   );
 }
 
-/** Run can be pressed anywhere on the page, so the note at the top is scrolled to and focused. */
-function ComesIntoView({ isNeeded, children }: { isNeeded: boolean; children: ReactNode }) {
+/** Scrolls to the note and focuses it, since Run can be pressed anywhere on the page. */
+function FocusOnMount({ isNeeded, children }: { isNeeded: boolean; children: ReactNode }) {
   const box = useRef<HTMLDivElement>(null);
   const focusOnMount = useRef(isNeeded);
   useEffect(() => {
@@ -98,13 +98,13 @@ function CopiesSection({ set, openId, canRun, work }: CopiesSectionProps) {
   if (isElsewhere || (isOther && !isRequested))
     return <CopiesAside {...shared} isElsewhere={isElsewhere} onShow={() => setRequested(true)} />;
   return (
-    <ComesIntoView isNeeded={set.ending === undefined}>
+    <FocusOnMount isNeeded={set.ending === undefined}>
       <CopiesCard {...shared} canRun={canRun} />
-    </ComesIntoView>
+    </FocusOnMount>
   );
 }
 
-/** At the top of the page: the options of a member who can't run. */
+/** Explains why this member can't run, and what they can do. */
 export function ViewerNote({ id }: { id?: string }) {
   const t = useTranslations("run.run");
   const whyNot = useWhyNot();
@@ -162,7 +162,7 @@ function shownSubmittedJob(state: Run["state"], connection: string | undefined) 
   return newest.connection === undefined || newest.connection === connection ? newest : undefined;
 }
 
-function missingClassOf(errors: Run["state"]["errors"]): string | undefined {
+function findMissingClass(errors: Run["state"]["errors"]): string | undefined {
   const entries = Object.values(errors);
   const isAboutClasses = entries.length > 0 && entries.every((entry) => entry.errors.every(({ type }) => type === "missing_node_type"));
   return isAboutClasses ? entries[0]?.class_type : undefined;

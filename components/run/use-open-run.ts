@@ -30,7 +30,7 @@ export function useOpenRun({ run, openWorkflow, fields, name, canRun, showForm }
   const [copiesRequest, setCopiesRequest] = useState<{ request?: CopiesRequest }>();
   const next = useNextSubmission({ graph, form, info, isRandomised: settings.isRandomised, rawTexts, inFile });
 
-  /** True where nothing forbids a run; otherwise the page shows the reason. */
+  /** False if something prevents a run; the page then shows the reason. */
   function isReady(isAnyway: boolean): boolean {
     if (!canRun || state.isSending || state.uploading.length > 0 || (faults && (faults.isSure || !isAnyway))) return false;
     if (advanced?.targets?.length === 0 || !readExtra(advanced?.extra ?? "").ok) {
@@ -61,11 +61,11 @@ export function useOpenRun({ run, openWorkflow, fields, name, canRun, showForm }
     onRun: () => send(),
   };
   useRunKey(button.onRun);
-  const attend = useEffectEvent(() => {
+  const focusFirstProblem = useEffectEvent(() => {
     if (placed.first) focusProblem(placed.first);
   });
   useEffect(() => {
-    if (state.attention > 0) attend();
+    if (state.attention > 0) focusFirstProblem();
   }, [state.attention]);
   return {
     fields,

@@ -5,7 +5,7 @@ import { askToStay } from "@/components/ui/hooks/use-close-warning";
 import { tabStorage } from "@/lib/browser/persisted";
 import { newIdempotencyKey } from "@/lib/shared/text";
 import { type RunStore } from "../run-store";
-import { askAfter, type SubmitApi } from "../submit/attempt";
+import { lookUpOutcome, type SubmitApi } from "../submit/attempt";
 import { type OpenWorkflow } from "../workflow/opened-workflow";
 import {
   type CopiesAction,
@@ -105,7 +105,7 @@ export function createCopiesActions(store: RunStore, api: SubmitApi, context: Ru
       for (const { key, isBegun, outcome } of set.copies) {
         if (!isBegun || outcome) continue;
         const { memberId, workflowId, name, atMs } = set;
-        const runOutcome = await askAfter(api, { key, memberId, workflowId, name, atMs });
+        const runOutcome = await lookUpOutcome(api, { key, memberId, workflowId, name, atMs });
         change({ type: "outcome", id: set.id, key, outcome: toCopyOutcome(runOutcome) });
       }
     },

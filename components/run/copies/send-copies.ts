@@ -9,7 +9,7 @@ import { type Graph } from "@/lib/contract/schemas/graph";
 import { type BatchRef } from "@/lib/contract/workflow/submission";
 import { newIdempotencyKey } from "@/lib/shared/text";
 import { type SeedEdit, withInputs } from "../form/form-model";
-import { askAfter, type Attempt, judge, type RunOutcome, type SubmitApi } from "../submit/attempt";
+import { lookUpOutcome, type Attempt, classifyResult, type RunOutcome, type SubmitApi } from "../submit/attempt";
 import { type Submission, toSubmission } from "../submit/submission";
 import { type InEditorFile } from "../workflow/editor-file";
 import { type Edit, type OpenWorkflow } from "../workflow/opened-workflow";
@@ -110,8 +110,8 @@ const consoleUnreachable: Failure = { code: "CONSOLE_UNREACHABLE", message: "", 
 async function sendOne({ key, label, rerunOf, make }: Planned, { api, attempt, batch, signal, onWait }: Sender): Promise<RunOutcome> {
   const { submission, graph } = make();
   const result = await retryRateLimited(() => api.sendPrompt(submission, key, { label, batch, rerunOf }), { signal, onWait });
-  const outcome = judge(result, graph);
-  return outcome.kind === "unknown" && outcome.failure.code === "CONSOLE_UNREACHABLE" ? askAfter(api, { ...attempt, key }) : outcome;
+  const outcome = classifyResult(result, graph);
+  return outcome.kind === "unknown" && outcome.failure.code === "CONSOLE_UNREACHABLE" ? lookUpOutcome(api, { ...attempt, key }) : outcome;
 }
 
 /** Whether the refusal affects every copy: session, rights, plan and queue are shared; values are not. */

@@ -56,15 +56,15 @@ export function formBuilder(original: Graph, order: readonly string[], catalogue
     const node = own(original, id);
     return node ? [formNode(id, node, { graph: original, catalogue })] : [];
   });
-  const filled = new WeakMap<GraphNode, FormNode>();
+  const formsByNode = new WeakMap<GraphNode, FormNode>();
   return (graph) =>
     templates.map((template) => {
       const node = own(graph, template.id);
       if (!node) return template;
       // The value of a dynamic choice decides which inputs the node has.
       const isDynamicNode = isDynamic(own(catalogue, node.class_type));
-      const form = filled.get(node) ?? (isDynamicNode ? formNode(template.id, node, { graph, catalogue }) : fill(template, node));
-      filled.set(node, form);
+      const form = formsByNode.get(node) ?? (isDynamicNode ? formNode(template.id, node, { graph, catalogue }) : fill(template, node));
+      formsByNode.set(node, form);
       return form;
     });
 }
@@ -81,7 +81,7 @@ export function withInput(graph: Graph, nodeId: string, name: string, value: unk
 }
 
 export function withInputs(graph: Graph, edits: readonly { nodeId: string; name: string; value: unknown }[]): Graph {
-  return edits.reduce((now, { nodeId, name, value }) => withInput(now, nodeId, name, value), graph);
+  return edits.reduce((current, { nodeId, name, value }) => withInput(current, nodeId, name, value), graph);
 }
 
 type Context = { graph: Graph; catalogue: ObjectInfo | undefined };
@@ -90,8 +90,8 @@ function formNode(id: string, node: GraphNode, context: Context): FormNode {
   const info = own(context.catalogue, node.class_type);
   const inputs = inputsOf(info, node.inputs);
   const specs = new Map(inputs.map(({ name, raw }) => [name, readInputSpec(name, raw)]));
-  const isNext = (name: string) => name.includes(".");
-  const missing = inputs.filter(({ name, isRequired }) => (isRequired || isNext(name)) && !Object.hasOwn(node.inputs, name));
+  const isNested = (name: string) => name.includes(".");
+  const missing = inputs.filter(({ name, isRequired }) => (isRequired || isNested(name)) && !Object.hasOwn(node.inputs, name));
   return {
     id,
     title: nodeName(node, info?.display_name),
@@ -108,9 +108,9 @@ function formNode(id: string, node: GraphNode, context: Context): FormNode {
   };
 }
 
-type Present = { node: GraphNode; name: string; value: unknown; spec: InputSpec | undefined };
+type InputOfNode = { node: GraphNode; name: string; value: unknown; spec: InputSpec | undefined };
 
-function presentControl({ node, name, value, spec }: Present, { graph, catalogue }: Context): Control {
+function presentControl({ node, name, value, spec }: InputOfNode, { graph, catalogue }: Context): Control {
   if (isLink(value)) return linkControl(value, graph, catalogue);
   if (spec?.kind === "box" && isObject(value)) return { kind: "box" };
   if (typeof value === "object" && value !== null) return { kind: "fixed" };

@@ -1,7 +1,7 @@
 import { type FocusEvent, useCallback, useEffect, useMemo, useState } from "react";
 import { type Run, type RunApi, type RunContext } from "../run-actions";
 import { useOpenCatalogue } from "../workflow/catalogue";
-import { faultsOf, mergedErrors } from "../workflow/faults";
+import { findFaults, mergedErrors } from "../workflow/faults";
 import { type OpenWorkflow } from "../workflow/opened-workflow";
 import { useWorkflowMemory } from "../workflow/workflow-memory";
 import { outputNodes, valueChecker } from "./checks";
@@ -21,7 +21,7 @@ export function useOpenForm(run: Run, openWorkflow: OpenWorkflow, api: RunApi, {
     const ids = new Set(outputNodes(original, info));
     return build(original).flatMap(({ id: nodeId, title }) => (ids.has(nodeId) ? [{ id: nodeId, title }] : []));
   }, [build, original, info]);
-  const faults = useMemo(() => faultsOf(original, info), [original, info]);
+  const faults = useMemo(() => findFaults(original, info), [original, info]);
   const check = useMemo(() => info && valueChecker(original, outputNodes(original, info), info), [original, info]);
   const errors = useMemo(() => mergedErrors(check?.(graph), state.errors), [check, graph, state.errors]);
   const placedProblems = useMemo(() => placeProblems(form, mergedErrors(faults?.errors, errors)), [form, faults, errors]);

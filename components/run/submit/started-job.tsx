@@ -36,8 +36,8 @@ type NewestJobProps = {
 };
 
 /**
- * The newest job that this page started: its state, Stop, and its results. It stays at the lower edge of the window, so that it is seen
- * wherever the form is scrolled to. Its region exists from the start, so that screen readers announce its content.
+ * The newest job that this page started, at the bottom of the window: its state, Stop, and its results. Its region is always rendered, so that
+ * screen readers announce its content.
  */
 export function NewestJob({ submittedJob, fallbackName, sentGraph, onCancelled, onDismiss, onRemoveSecrets }: NewestJobProps) {
   const t = useTranslations("run.answer");
@@ -48,13 +48,13 @@ export function NewestJob({ submittedJob, fallbackName, sentGraph, onCancelled, 
   const { job, state, canStop, isAway, refresh } = useStartedJob(submittedJob, connection);
   const work = useEndJobs({ connection, onCancelled, refresh });
   // Starting a job dismisses the results of the last one, but not Undo of earlier jobs.
-  const dismissRead = useEffectEvent(() => work.dismissEnded());
-  useEffect(() => dismissRead(), [submittedJob?.jobId]);
+  const dismissResults = useEffectEvent(() => work.dismissEnded());
+  useEffect(() => dismissResults(), [submittedJob?.jobId]);
   const { tone, style, ink } = stateStyles[state];
   const box = useRef<HTMLElement>(null);
   const hadFocus = useRef(false);
   useEffect(() => {
-    // The pressed button disappears with the stopped job; without this, the next key press would start at the top of the page.
+    // The pressed button disappears with the stopped job, which would move the focus to the top of the page.
     if (state !== "pending" && state !== "in_progress" && hadFocus.current && document.activeElement === document.body) {
       box.current?.focus({ preventScroll: true });
     }
@@ -65,7 +65,7 @@ export function NewestJob({ submittedJob, fallbackName, sentGraph, onCancelled, 
       tabIndex={-1}
       onFocus={() => void (hadFocus.current = true)}
       onBlur={({ relatedTarget }) => {
-        // A removed element loses the focus to nothing (`relatedTarget` is null).
+        // When a focused element is removed, `relatedTarget` is null.
         if (relatedTarget) hadFocus.current = false;
       }}
       aria-label={t("job.label")}

@@ -12,11 +12,11 @@ type SubmitErrorNoteProps = {
   placedProblems: PlacedProblems;
   missingClass?: string;
   unknown: UnknownActions & { newestJobs: SubmitApi["newestJobs"] };
-  /** Sends despite a mistake that is only suspected; the service decides. */
+  /** Sends despite a suspected problem; the service decides. */
   onAnyway?: () => void;
 };
 
-/** Why a run didn't start: the owner, what was kept, and the remedy. Sends nothing. */
+/** Why a run didn't start, and the remedy. Sends nothing itself. */
 export function SubmitErrorNote({ submitError, placedProblems, missingClass, unknown, onAnyway }: SubmitErrorNoteProps) {
   const t = useTranslations("run.answer");
   const common = useTranslations("common");

@@ -13,8 +13,8 @@ import { valueOrThrow } from "@/lib/shared/result";
 import { type Attempt, type SubmitApi } from "./attempt";
 import { JobLink, useJobHrefs } from "./job-link";
 
-/** The clocks of the browser and the service may differ. */
-const CLOCKS_APART_MS = 60_000;
+/** Allowed difference between the clocks of the browser and the service. */
+const MAX_CLOCK_SKEW_MS = 60_000;
 
 export type UnknownActions = { onLookAgain: () => void; onSendAgain?: () => void; onLeave: () => void };
 type UnknownNoteProps = UnknownActions & { failure: Failure; attempt?: Attempt; newestJobs: SubmitApi["newestJobs"] };
@@ -30,7 +30,7 @@ export function UnknownNote({ failure, attempt, newestJobs, onLookAgain, onSendA
       detail={failure.message ? t("reason", { message: failure.message }) : undefined}
       actions={
         <>
-          {attempt ? <MaybeJobs attempt={attempt} newestJobs={newestJobs} /> : null}
+          {attempt ? <PossibleJobs attempt={attempt} newestJobs={newestJobs} /> : null}
           <Button onClick={onLookAgain}>{t("lookAgain")}</Button>
           {onSendAgain ? <Button onClick={onSendAgain}>{t("sendAgain")}</Button> : null}
           <Button tone="quiet" onClick={onLeave}>
@@ -42,18 +42,18 @@ export function UnknownNote({ failure, attempt, newestJobs, onLookAgain, onSendA
   );
 }
 
-function MaybeJobs({ attempt, newestJobs }: { attempt: Attempt; newestJobs: SubmitApi["newestJobs"] }) {
+function PossibleJobs({ attempt, newestJobs }: { attempt: Attempt; newestJobs: SubmitApi["newestJobs"] }) {
   const t = useTranslations("run.answer");
   const hrefs = useJobHrefs(attempt.connection);
-  const read = async () => valueOrThrow(await newestJobs(attempt));
-  const { data, error } = useSWR(["run.maybe", attempt.key], read, {
+  const fetchJobs = async () => valueOrThrow(await newestJobs(attempt));
+  const { data, error } = useSWR(["run.maybe", attempt.key], fetchJobs, {
     shouldRetryOnError: false,
     refreshInterval: 5000,
     isPaused: isSessionOver,
   });
   const jobs = (data?.jobs ?? [])
     .map((job) => toJobView(job))
-    .filter(({ createdAtMs = 0 }) => createdAtMs >= attempt.atMs - CLOCKS_APART_MS);
+    .filter(({ createdAtMs = 0 }) => createdAtMs >= attempt.atMs - MAX_CLOCK_SKEW_MS);
   return (
     <div className="w-full" role="status">
       <p className="font-semibold">{t("maybe", { name: attempt.name })}</p>

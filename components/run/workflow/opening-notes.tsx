@@ -12,10 +12,10 @@ import { type Graph } from "@/lib/contract/schemas/graph";
 import { nodeName } from "@/lib/contract/workflow/graph";
 import { ok, type Result } from "@/lib/shared/result";
 import { type CatalogueApi } from "./catalogue";
-import { openDrawingOf } from "./open-workflow";
+import { openBothAsDrawing } from "./open-workflow";
 import { type Format, type OpenedFile, type Refusal, type RefusalReason } from "./opened-workflow";
 
-/** Why a file was not opened: the problem, its place and the remedy. */
+/** Why a file was not opened, and the remedy. */
 export function RefusalNote({ refusal, keepsOpen, onRead }: { refusal: Refusal; keepsOpen: boolean; onRead: () => void }) {
   const t = useTranslations("run.refusal");
   const common = useTranslations("common");
@@ -126,21 +126,21 @@ type FormatDifferences = {
   onlyDrawing: number;
 };
 
-/** Shown as soon as the service's list of nodes has loaded; choosing does not wait for it. */
+/** Shown once the service's node list has loaded; choosing does not wait for it. */
 function Differences({ file, api }: { file: OpenedFile; api: CatalogueApi }) {
   const t = useTranslations("run.formats");
-  const [found, setFound] = useState<Result<FormatDifferences, Refusal>>();
+  const [result, setResult] = useState<Result<FormatDifferences, Refusal>>();
   useEffect(() => {
     let isNeeded = true;
     if (file.both)
-      void openDrawingOf(file.both, api).then((drawing) => {
-        if (isNeeded) setFound(drawing.ok ? ok(differencesOf(file.graph, drawing.value.graph)) : drawing);
+      void openBothAsDrawing(file.both, api).then((drawing) => {
+        if (isNeeded) setResult(drawing.ok ? ok(findDifferences(file.graph, drawing.value.graph)) : drawing);
       });
     return () => void (isNeeded = false);
   }, [file, api]);
-  if (!found) return null;
-  if (!found.ok) return <Unread reason={found.failure.reason} />;
-  const { values, onlyRun, onlyDrawing } = found.value;
+  if (!result) return null;
+  if (!result.ok) return <Unread reason={result.failure.reason} />;
+  const { values, onlyRun, onlyDrawing } = result.value;
   if (values.length + onlyRun + onlyDrawing === 0) return <p className="mt-3">{t("same")}</p>;
   return (
     <section aria-label={t("differences")} className="mt-3">
@@ -158,9 +158,9 @@ function Differences({ file, api }: { file: OpenedFile; api: CatalogueApi }) {
 }
 
 /** How the editor's drawing differs from the submitted graph. */
-function differencesOf(run: Graph, drawing: Graph): FormatDifferences {
-  const isBoth = (id: string) => own(run, id)?.class_type === own(drawing, id)?.class_type;
-  const common = Object.keys(run).filter(isBoth);
+function findDifferences(run: Graph, drawing: Graph): FormatDifferences {
+  const isShared = (id: string) => own(run, id)?.class_type === own(drawing, id)?.class_type;
+  const common = Object.keys(run).filter(isShared);
   const values = common.flatMap((nodeId) => {
     const [first, second] = [own(run, nodeId), own(drawing, nodeId)];
     const names = new Set([...Object.keys(first?.inputs ?? {}), ...Object.keys(second?.inputs ?? {})]);
@@ -190,7 +190,7 @@ function Unread({ reason }: { reason: RefusalReason }) {
   return <p className="mt-3">{useReason(reason)}</p>;
 }
 
-/** Above the form: which of the two is open, and a button that opens the other. */
+/** Shows which of the two formats is open, and a button that opens the other. */
 export function FormatNote({ shown: shownFormat, onOpen }: { shown: Format; onOpen: (format: Format) => void }) {
   const t = useTranslations("run.formats");
   const otherFormat = shownFormat === "run" ? "drawing" : "run";

@@ -6,7 +6,7 @@ import { choicesOf, choicesText, lookOf, looksFor, withLook } from "@/components
 import { EditAppScreen, NewAppScreen } from "@/components/apps/make/make-screen";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { tabRun } from "@/components/run/run-store";
-import { inputKey, keepMemory } from "@/components/run/workflow/workflow-memory";
+import { inputKey, storeMemory } from "@/components/run/workflow/workflow-memory";
 import { appBodySchema, type AppControl } from "@/lib/contract/apps/app";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
@@ -53,7 +53,7 @@ async function show(job?: string) {
 const press = (name: string) => act(async () => void fireEvent.click(screen.getByRole("button", { name })));
 
 it("creates an app from Run's open and pinned inputs, ordered and named", async () => {
-  keepMemory(workflowId, { pinned: [inputKey("1", "text"), inputKey("2", "seed")], randomised: [] });
+  storeMemory(workflowId, { pinned: [inputKey("1", "text"), inputKey("2", "seed")], randomised: [] });
   tabRun.open({ name: "Fox", workflowId, order: ["1", "2", "3"], graph });
   await show();
   expect((await screen.findByLabelText<HTMLInputElement>("Title")).value).toBe("Fox");
@@ -100,7 +100,7 @@ it("reports App mode widgets that no form can show", async () => {
 });
 
 it("keeps a default when the control changes, else the workflow's value", async () => {
-  keepMemory(workflowId, { pinned: [inputKey("2", "steps"), inputKey("1", "text")], randomised: [] });
+  storeMemory(workflowId, { pinned: [inputKey("2", "steps"), inputKey("1", "text")], randomised: [] });
   tabRun.open({ name: "Fox", workflowId, order: ["1", "2", "3"], graph });
   await show();
   const steps = await screen.findByRole("button", { name: /^Steps/ });

@@ -5,7 +5,7 @@ import { withInput } from "@/components/run/form/form-model";
 import { toSubmission } from "@/components/run/submit/submission";
 import { openAnyWorkflow, openWorkflow } from "@/components/run/workflow/open-workflow";
 import { withSamplePictures } from "@/components/run/workflow/run-sources";
-import { leftOut } from "@/components/run/workflow/workflow-contents";
+import { removeSecrets } from "@/components/run/workflow/workflow-contents";
 import { mergeFields } from "@/components/transfers/uploads/asset-fields-form";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow/index";
 import { writable } from "@/lib/contract/editor-workflow/write-file";
@@ -61,7 +61,7 @@ const files = { readCatalogue: () => Promise.resolve(ok(info)) };
 it.each<[string, (graph: Graph) => unknown]>([
   ["a text that is filled in", (graph) => withTexts(graph, [{ nodeId: "1", name: "text", text: "x" }])],
   ["a seed that is drawn anew", (graph) => toResubmission({ prompt: graph }, () => 7)],
-  ["a key that is taken out", (graph) => leftOut({ graph }, [{ kind: "input", node_id: "1", node: "Mix", input: "text" }])],
+  ["a key that is taken out", (graph) => removeSecrets({ graph }, [{ kind: "input", node_id: "1", node: "Mix", input: "text" }])],
   ["a sample's picture", (graph) => withSamplePictures({ graph, name: "", workflowId: "", order: [] }, () => ok("sent.png"))],
 ])("keeps spellings with %s", async (_, change) => {
   const graph = parsed('"text":"a key","seed":1,"image":"photo.png"');
@@ -86,7 +86,7 @@ it("keeps spellings with a masked text", () => {
 it("keeps spellings when a key is left out", () => {
   const extraData = parsed(`"token":"t","deep":{${spelled},"secret":"s","inner":{"key":"[REDACTED]","n":3.0}}`);
   const expectedPlaces = [["token"], ["deep", "secret"], ["deep", "inner"]].map((path) => ({ kind: "extra" as const, path }));
-  expect(writeExactJson(leftOut({ graph: {}, extraData }, expectedPlaces).extraData)).toBe(
+  expect(writeExactJson(removeSecrets({ graph: {}, extraData }, expectedPlaces).extraData)).toBe(
     `{${spelled},"deep":{${spelled},"inner":{"n":3.0}}}`,
   );
 });

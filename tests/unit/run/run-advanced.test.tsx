@@ -1,7 +1,7 @@
 import { act, fireEvent, screen, within } from "@testing-library/react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { type Submission } from "@/components/run/submit/submission";
-import { mergedExtra, readExtra } from "@/components/run/workflow/workflow-contents";
+import { mergeExtra, readExtra } from "@/components/run/workflow/workflow-contents";
 import { ok } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";
 import { sampleText } from "./files";
@@ -91,7 +91,7 @@ describe("run advanced", () => {
     expect(readExtra("[1]")).toMatchObject({ why: "no_object" });
     expect(readExtra(`"${"x".repeat(100_001)}"`)).toMatchObject({ why: "too_large" });
     expect(readExtra(`{"a":${"[".repeat(60)}${"]".repeat(60)}}`)).toMatchObject({ why: "too_deep" });
-    expect(mergedExtra({ a: 1, extra_pnginfo: { workflow: { id: "x" } } }, { b: 2, extra_pnginfo: { note: 3 } })).toEqual({
+    expect(mergeExtra({ a: 1, extra_pnginfo: { workflow: { id: "x" } } }, { b: 2, extra_pnginfo: { note: 3 } })).toEqual({
       a: 1,
       b: 2,
       extra_pnginfo: { workflow: { id: "x" }, note: 3 },

@@ -3,8 +3,8 @@ import sharp from "sharp";
 import { describe, expect, it } from "vitest";
 import { pictureSamples, sampleClasses, samples } from "@/components/frame/samples/samples";
 import { toPlannedCopies, planCopies } from "@/components/run/copies/send-copies";
-import { type Answer, createRunStore, type RunStore } from "@/components/run/run-store";
-import { judge } from "@/components/run/submit/attempt";
+import { type SentOutcome, createRunStore, type RunStore } from "@/components/run/run-store";
+import { classifyResult } from "@/components/run/submit/attempt";
 import { toSubmission } from "@/components/run/submit/submission";
 import { openWorkflow } from "@/components/run/workflow/open-workflow";
 import { writable } from "@/lib/contract/editor-workflow/write-file";
@@ -119,39 +119,39 @@ describe("a filename filled on sending", () => {
 
 describe("the answer", () => {
   it("reads a job, also under its other name", () => {
-    expect(judge(ok({ prompt_id: "a", node_errors: {} }), graph)).toEqual({ kind: "accepted", jobId: "a", errors: {} });
-    expect(judge(ok({ job_id: "b" }), graph)).toMatchObject({ kind: "accepted", jobId: "b" });
+    expect(classifyResult(ok({ prompt_id: "a", node_errors: {} }), graph)).toEqual({ kind: "accepted", jobId: "a", errors: {} });
+    expect(classifyResult(ok({ job_id: "b" }), graph)).toMatchObject({ kind: "accepted", jobId: "b" });
   });
 
   it("reads a job with nodes that will not run", () => {
     const node_errors = { "3": { errors: [{ type: "required_input_missing" }] } };
-    expect(judge(ok({ prompt_id: "a", node_errors }), graph)).toMatchObject({ kind: "accepted", errors: { "3": {} } });
+    expect(classifyResult(ok({ prompt_id: "a", node_errors }), graph)).toMatchObject({ kind: "accepted", errors: { "3": {} } });
   });
 
   it("reads a wrong workflow", () => {
     const nodeErrors = { "1": { class_type: "A", dependent_outputs: [], errors: [] } };
-    expect(judge(failed({ code: "prompt_outputs_failed_validation", message: "", status: 400, nodeErrors }), graph).kind).toBe("invalid");
+    expect(classifyResult(failed({ code: "prompt_outputs_failed_validation", message: "", status: 400, nodeErrors }), graph).kind).toBe("invalid");
     const missing = failed({ code: "missing_node_type", message: "Node 'ImageInvert' not found.", status: 400, details: "Node ID '#2'" });
-    expect(judge(missing, graph)).toMatchObject({ kind: "invalid", errors: { "2": { class_type: "ImageInvert" } } });
+    expect(classifyResult(missing, graph)).toMatchObject({ kind: "invalid", errors: { "2": { class_type: "ImageInvert" } } });
   });
 
   it("reads a refusal as not started", () => {
     for (const code of ["ROLE_TOO_LOW", "UPSTREAM_REFUSED_KEY", "PAYMENT_REQUIRED", "QUEUE_LIMIT"])
-      expect(judge(failure(code), graph).kind).toBe("refused");
-    expect(judge(failed({ code: "UPSTREAM_UNREACHABLE", message: "", status: 502, details: { sent: false } }), graph).kind).toBe("refused");
+      expect(classifyResult(failure(code), graph).kind).toBe("refused");
+    expect(classifyResult(failed({ code: "UPSTREAM_UNREACHABLE", message: "", status: 502, details: { sent: false } }), graph).kind).toBe("refused");
   });
 
   it("reads a missing response as unknown", () => {
-    expect(judge(failure("CONSOLE_UNREACHABLE", 0), graph).kind).toBe("unknown");
-    expect(judge(failure("CONSOLE_UNREACHABLE", 504), graph).kind).toBe("unknown");
-    expect(judge(failure("UPSTREAM_TIMEOUT", 504), graph).kind).toBe("unknown");
-    expect(judge(failure("UPSTREAM_UNREADABLE"), graph).kind).toBe("unknown");
-    expect(judge(failure("UPSTREAM_UNREACHABLE"), graph).kind).toBe("unknown");
+    expect(classifyResult(failure("CONSOLE_UNREACHABLE", 0), graph).kind).toBe("unknown");
+    expect(classifyResult(failure("CONSOLE_UNREACHABLE", 504), graph).kind).toBe("unknown");
+    expect(classifyResult(failure("UPSTREAM_TIMEOUT", 504), graph).kind).toBe("unknown");
+    expect(classifyResult(failure("UPSTREAM_UNREADABLE"), graph).kind).toBe("unknown");
+    expect(classifyResult(failure("UPSTREAM_UNREACHABLE"), graph).kind).toBe("unknown");
     // From here, a fault after the service accepted the job looks the same as one before.
-    expect(judge(failure("UPSTREAM_ERROR"), graph).kind).toBe("unknown");
-    expect(judge(failure("INTERNAL", 500), graph).kind).toBe("unknown");
-    expect(judge(ok(undefined), graph).kind).toBe("unknown");
-    expect(judge(ok({}), graph).kind).toBe("unknown");
+    expect(classifyResult(failure("UPSTREAM_ERROR"), graph).kind).toBe("unknown");
+    expect(classifyResult(failure("INTERNAL", 500), graph).kind).toBe("unknown");
+    expect(classifyResult(ok(undefined), graph).kind).toBe("unknown");
+    expect(classifyResult(ok({}), graph).kind).toBe("unknown");
   });
 });
 
@@ -176,7 +176,7 @@ const type =
 const typed = type("width", 640);
 const sending: Step = (store) => store.startSending();
 const finishWith =
-  (outcome: Answer["outcome"]): Step =>
+  (outcome: SentOutcome["outcome"]): Step =>
   (store) =>
     store.finishSending({ serial: 1, outcome, atMs: 1 });
 const nodeErrors = { "1": { class_type: "EmptyImage", dependent_outputs: [], errors: [error("width"), error("height")] } };

@@ -140,9 +140,9 @@ function useStoredName(value: string, { storedName, onNamed }: PictureContext, o
   });
   useEffect(() => {
     if (!isNameless) return;
-    const sum = new AbortController();
-    void lookUp(sum.signal);
-    return () => sum.abort();
+    const lookup = new AbortController();
+    void lookUp(lookup.signal);
+    return () => lookup.abort();
   }, [value, isNameless]);
 }
 

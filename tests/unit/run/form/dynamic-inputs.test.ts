@@ -6,7 +6,7 @@ import { formBuilder, withInput } from "@/components/run/form/form-model";
 import { missingClassErrors, placeProblems } from "@/components/run/form/problems";
 import { createRunStore } from "@/components/run/run-store";
 import { openWorkflow } from "@/components/run/workflow/open-workflow";
-import { leftOut } from "@/components/run/workflow/workflow-contents";
+import { removeSecrets } from "@/components/run/workflow/workflow-contents";
 import { own } from "@/lib/contract/json/own";
 import { nearestOption } from "@/lib/contract/nodes/input-spec";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
@@ -251,7 +251,7 @@ test("opens masked inputs empty and drops masked fields", () => {
 test("removes a key from typed text, also one without a known shape", () => {
   const graph = { "1": node({ a: "before sk-0123456789abcdefghij after", b: "plain", c: "kept" }) };
   const expectedPlaces = ["a", "b"].map((input) => ({ kind: "input" as const, node_id: "1", node: "Any", input }));
-  const remaining = leftOut({ graph, extraData: { token: "t", deep: { secret: "s", steps: 1 } } }, [
+  const remaining = removeSecrets({ graph, extraData: { token: "t", deep: { secret: "s", steps: 1 } } }, [
     ...expectedPlaces,
     { kind: "extra", path: ["token"] },
     { kind: "extra", path: ["deep", "secret"] },

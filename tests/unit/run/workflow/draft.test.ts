@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createRunStore, type RunStore } from "@/components/run/run-store";
-import { draftLimit, forgetDraft, keepDraft, readDraft } from "@/components/run/workflow/draft";
+import { MAX_DRAFT_CHARACTERS, deleteDraft, storeDraft, readDraft } from "@/components/run/workflow/draft";
 import { openWorkflow } from "@/components/run/workflow/open-workflow";
 import { isUnsent, type OpenWorkflow } from "@/components/run/workflow/opened-workflow";
 import { type BrowserStorage } from "@/lib/browser/persisted";
@@ -44,7 +44,7 @@ describe("the open workflow after a reload", () => {
   it("restores name, id, typed values and the original", () => {
     const { storage } = storageWith();
     const openWorkflow = openedOf(open(sampleText("01-invert"), "mine.json"), typed(640));
-    expect(keepDraft(storage, "ada", openWorkflow)).toBe(true);
+    expect(storeDraft(storage, "ada", openWorkflow)).toBe(true);
     const draft = readDraft(storage, "ada");
     expect(draft && through((store) => store.restore(draft)).openWorkflow).toEqual(openWorkflow);
   });
@@ -53,7 +53,7 @@ describe("the open workflow after a reload", () => {
     const { storage } = storageWith();
     const nameStep: Step = (store) => store.nameFile(1, "4be1.png", "mine.png");
     const picture: Step = (store) => store.edit(1, { nodeId: "1", name: "image", value: "4be1.png" });
-    keepDraft(storage, "ada", openedOf(open(sampleText("02-poster-from-photo")), nameStep, picture));
+    storeDraft(storage, "ada", openedOf(open(sampleText("02-poster-from-photo")), nameStep, picture));
     const draft = readDraft(storage, "ada");
     const openWorkflow = draft && through((store) => store.restore(draft)).openWorkflow;
     expect(openWorkflow?.graph["1"]?.inputs.image).toBe("4be1.png");
@@ -65,7 +65,7 @@ describe("the open workflow after a reload", () => {
     const workflowId = "0189f7e2-7b1c-7000-8000-00000000abcd";
     const file = openWorkflow(sampleText("01-invert"), undefined, { name: "hero", workflowId });
     if (!file.ok) throw new Error("the workflow does not open");
-    keepDraft(
+    storeDraft(
       storage,
       "ada",
       openedOf((store) => store.open(file.value)),
@@ -83,7 +83,7 @@ describe("the open workflow after a reload", () => {
     const catalogue = { Resize: { input: { required: { resize_type: ["COMFY_DYNAMICCOMBO_V3", { options }] } } } };
     const graph = { "1": { class_type: "Resize", inputs: { resize_type: "width", "resize_type.width": 640 } } };
     const chooseStep: Step = (store) => store.edit(1, { nodeId: "1", name: "resize_type", value: "longer" }, catalogue);
-    keepDraft(storage, "ada", openedOf(open(JSON.stringify(graph)), chooseStep));
+    storeDraft(storage, "ada", openedOf(open(JSON.stringify(graph)), chooseStep));
     const draft = readDraft(storage, "ada");
     const openWorkflow = draft && through((store) => store.restore(draft)).openWorkflow;
     expect(openWorkflow?.graph["1"]?.inputs).toEqual({ resize_type: "longer", "resize_type.longer_size": 512 });
@@ -96,13 +96,13 @@ describe("the open workflow after a reload", () => {
     const openWorkflow = openedOf(
       open(JSON.stringify({ prompt: JSON.parse(sampleText("01-invert")), extra_data: { extra_pnginfo: { workflow } } })),
     );
-    keepDraft(storage, "ada", openWorkflow);
+    storeDraft(storage, "ada", openWorkflow);
     expect(readDraft(storage, "ada")?.file).toMatchObject({ name: "hero", workflowId: workflow.id, extraData: openWorkflow.extraData });
   });
 
   it("never replaces an open workflow", () => {
     const { storage } = storageWith();
-    keepDraft(storage, "ada", openedOf(open(sampleText("05-slow"), "slow.json")));
+    storeDraft(storage, "ada", openedOf(open(sampleText("05-slow"), "slow.json")));
     const draft = readDraft(storage, "ada");
     const store = createRunStore();
     open(sampleText("01-invert"), "mine.json")(store);
@@ -128,14 +128,14 @@ describe("the open workflow after a reload", () => {
       throw new DOMException("no", "SecurityError");
     };
     expect(readDraft(forbidden, "ada")).toBeUndefined();
-    expect(keepDraft(forbidden, "ada", openedOf(open(sampleText("01-invert"))))).toBe(false);
-    expect(() => forgetDraft(forbidden)).not.toThrow();
+    expect(storeDraft(forbidden, "ada", openedOf(open(sampleText("01-invert"))))).toBe(false);
+    expect(() => deleteDraft(forbidden)).not.toThrow();
   });
 
   it("is dropped when too large, without falling back to an older one", () => {
     const { storage, entriesByKey } = storageWith();
-    keepDraft(storage, "ada", openedOf(open(sampleText("01-invert"))));
-    expect(keepDraft(storage, "ada", openedOf(open(sampleText("01-invert")), typed("x".repeat(draftLimit))))).toBe(false);
+    storeDraft(storage, "ada", openedOf(open(sampleText("01-invert"))));
+    expect(storeDraft(storage, "ada", openedOf(open(sampleText("01-invert")), typed("x".repeat(MAX_DRAFT_CHARACTERS))))).toBe(false);
     expect(entriesByKey.size).toBe(0);
   });
 });
