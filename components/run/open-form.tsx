@@ -29,7 +29,7 @@ export function OpenForm({ run, openWorkflow, newestJobs, context, sender, follo
   const t = useTranslations("run");
   const { pendingImages } = run.state;
   const { serial } = openWorkflow;
-  const { form, outputs, faults, placed, picture, settings, isMissing, onNamed, onEdit, onRunning } = sender.fields;
+  const { form, outputs, faults, placedProblems, picture, settings, isMissing, onNamed, onEdit, onRunning } = sender.fields;
   const { missing, editorFile, whyNot, send } = sender;
   const isReadOnly = missing.length > 0;
   // Pictures can be dropped on a disabled control, so sending is disabled too.
@@ -45,7 +45,7 @@ export function OpenForm({ run, openWorkflow, newestJobs, context, sender, follo
       ) : null}
       {openWorkflow.rawTexts && editorFile ? <EditorNote {...editorFile.report()} /> : null}
       {openWorkflow.both?.shown ? (
-        <FormatNote shown={openWorkflow.both.shown} onOpen={(format) => void run.openFormat(openWorkflow, format)} />
+        <FormatNote shownFormat={openWorkflow.both.shown} onOpen={(format) => void run.openFormat(openWorkflow, format)} />
       ) : null}
       {faults ? (
         <FaultsCard
@@ -76,7 +76,7 @@ export function OpenForm({ run, openWorkflow, newestJobs, context, sender, follo
           onDismiss={() => run.setPendingImages(undefined)}
         />
       ) : null}
-      <RunNotes run={run} canRun={context.canRun} placedProblems={placed} newestJobs={newestJobs} onAnyway={() => send(true)} />
+      <RunNotes run={run} canRun={context.canRun} placedProblems={placedProblems} newestJobs={newestJobs} onAnyway={() => send(true)} />
       {isMissing === "absent" ? <p className="text-ink-3">{t("open.guessed")}</p> : null}
       {isMissing === "failed" ? (
         <p className="flex flex-wrap items-center gap-x-3 gap-y-1.5 text-ink-3">
@@ -87,12 +87,12 @@ export function OpenForm({ run, openWorkflow, newestJobs, context, sender, follo
         </p>
       ) : null}
       <fieldset disabled={isReadOnly} aria-label={isReadOnly ? t("missing.readOnly") : undefined} className="flex min-w-0 flex-col gap-3.5">
-        <PinnedCard key={`${serial}/pinned`} form={form} placedProblems={placed} {...row} />
+        <PinnedCard key={`${serial}/pinned`} form={form} placedProblems={placedProblems} {...row} />
         {form.map((node) => (
           <NodeCard
             key={`${serial}/${node.id}`}
             node={node}
-            problems={own(placed.byNode, node.id)}
+            problems={own(placedProblems.byNode, node.id)}
             isFollowed={node.id === followedNode}
             {...row}
           />

@@ -31,7 +31,7 @@ export function OpenRun({ run, openWorkflow, api, context, openActions, note }: 
   const { serial, graph } = openWorkflow;
   const name = openWorkflow.name || t("pasted");
   const fields = useOpenForm(run, openWorkflow, api, context);
-  const { info, form, placed, picture, settings } = fields;
+  const { info, form, placedProblems, picture, settings } = fields;
   const { isWide, isDrawn, showForm, toggle } = useDrawing(state.attention);
   const followedNode = useFollowedNode(form, showForm);
   const sender = useOpenRun({ run, openWorkflow, fields, name, canRun, showForm });
@@ -69,7 +69,7 @@ export function OpenRun({ run, openWorkflow, api, context, openActions, note }: 
               openWorkflow={openWorkflow}
               name={name}
               catalogue={info}
-              placedProblems={placed}
+              placedProblems={placedProblems}
               selected={followedNode.nodeId}
               onSelect={followedNode.select}
             />

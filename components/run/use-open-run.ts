@@ -22,7 +22,7 @@ export type Sender = ReturnType<typeof useOpenRun>;
 export function useOpenRun({ run, openWorkflow, fields, name, canRun, showForm }: OpenRunOptions) {
   const { state } = run;
   const { serial, graph, advanced, original, extraData, rawTexts } = openWorkflow;
-  const { info, form, faults, placed, settings, onEdit } = fields;
+  const { info, form, faults, placedProblems, settings, onEdit } = fields;
   const missing = useMemo(() => missingClasses(original, info, extraData), [original, extraData, info]);
   const editorFile = useEditorFile(extraData, info);
   const inFile = editorFile?.withValues;
@@ -62,7 +62,7 @@ export function useOpenRun({ run, openWorkflow, fields, name, canRun, showForm }
   };
   useRunKey(button.onRun);
   const focusFirstProblem = useEffectEvent(() => {
-    if (placed.first) focusProblem(placed.first);
+    if (placedProblems.first) focusProblem(placedProblems.first);
   });
   useEffect(() => {
     if (state.attention > 0) focusFirstProblem();

@@ -17,11 +17,11 @@ export type GalleryView<S extends Shape> = Pick<
 
 type GalleryOptions<S extends Shape> = {
   count: number;
-  /** Must be a stable function while nothing changes. */
+  /** Must be a stable function. */
   layoutOf: (widthPx: number, screenPx: number) => S;
   /** The index at which the list opens. */
   startIndex: number;
-  /** The scrolling ended with this tile at the top. */
+  /** Called when scrolling ends, with the top tile. */
   onRest: (firstIndex: number) => void;
   /** The height of a sticky list header, which covers rows. */
   headPx?: number;
@@ -39,24 +39,24 @@ export function useGallery<S extends Shape>({ count, layoutOf, startIndex, onRes
 
   useLayoutEffect(() => {
     if (container.current) scroll.update({ element: container.current, count, headPx, layoutOf }, startIndex);
-    // eslint-disable-next-line react-hooks/exhaustive-deps -- where the list opens is asked for once
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- only the initial start index counts
   }, [scroll, count, headPx, layoutOf]);
 
-  // With another layout, the earlier scroll has ended.
+  // A new layout ends the previous scroll.
   useEffect(() => scroll.listen(motion, (first) => onRested(first)), [scroll, motion, headPx, layoutOf]);
 
   const { jumpTo, reveal, firstIndex, pointAt } = scroll;
   return { container, rendered, motion, jumpTo, reveal, firstIndex, pointAt };
 }
 
-const never = () => false;
+const alwaysFalse = () => false;
 
 /** Shows the position in the list during fast scrolling. */
 export function OffsetLabel({ gallery, source }: { gallery: GalleryView<{ columns: number; rowPx: number }>; source: AssetsSource }) {
   const t = useTranslations("assets.grid");
   const number = useNumberFormat();
-  const isFlying = useSyncExternalStore(gallery.motion.subscribe, gallery.motion.isFlying, never);
-  // For a short list the scroll bar is enough.
+  const isFlying = useSyncExternalStore(gallery.motion.subscribe, gallery.motion.isFlying, alwaysFalse);
+  // For short lists the scroll bar is enough.
   if (!isFlying || source.count < 300 || !gallery.rendered) return null;
   const at = Math.min(source.count, source.offset + gallery.firstIndex() + 1);
   return (

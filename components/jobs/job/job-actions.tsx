@@ -13,7 +13,7 @@ import { type Tone } from "@/components/ui/status-badge";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { jobHref, shortId, withQuery } from "@/lib/browser/urls";
 import { type JobState } from "@/lib/contract/jobs/job-list";
-import { type MaskedInput, someSeed } from "../actions/resubmission";
+import { type MaskedInput, randomSeed } from "../actions/resubmission";
 import { runAgain } from "../actions/run-again";
 import { type JobFacts } from "./job-facts";
 
@@ -142,7 +142,7 @@ export function useJobActions({ jobId, connection, onDone }: { jobId: string; co
 
   async function run(withNewSeeds: boolean) {
     setRerun({ isBusy: true });
-    const result = await runAgain(jobId, connection, { newSeed: withNewSeeds ? someSeed : undefined });
+    const result = await runAgain(jobId, connection, { newSeed: withNewSeeds ? randomSeed : undefined });
     if (result.kind === "submitted") setRerun({ result: { tone: "ok", text: t("submitted"), jobId: result.id } });
     else if (result.kind === "masked") setRerun({ masked: result.inputs });
     else if (result.kind === "no-graph") setRerun({ result: { tone: "off", text: t("noGraph") } });

@@ -8,7 +8,7 @@ import { JobStatus } from "@/components/frame/job-status";
 import { Freshness } from "@/components/frame/list/tool-bar";
 import { PageHeader } from "@/components/frame/page-header";
 import { ShareButton } from "@/components/frame/share/share-button";
-import { canLeaveOut, SecretsNotice } from "@/components/jobs/actions/secrets-notice";
+import { hasRemovableSecrets, SecretsNotice } from "@/components/jobs/actions/secrets-notice";
 import { Card } from "@/components/ui/card";
 import { buttonStyle } from "@/components/ui/controls/button";
 import { CopyableId } from "@/components/ui/controls/copy-button";
@@ -105,7 +105,7 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
                   <SecretsNotice
                     places={facts.secretPlaces}
                     actions={
-                      canRun && facts.workflowParts && canLeaveOut(facts.secretPlaces) ? (
+                      canRun && facts.workflowParts && hasRemovableSecrets(facts.secretPlaces) ? (
                         <Link href={withoutSecretsHref(jobId, connection)} className={buttonStyle()}>
                           {actionTexts("secrets.again")}
                         </Link>

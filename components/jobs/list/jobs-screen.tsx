@@ -13,7 +13,7 @@ import { ButtonLink } from "@/components/ui/link";
 import { jobHref } from "@/lib/browser/urls";
 import { type JobSearchQuery } from "@/lib/contract/console";
 import { readInputIds } from "@/lib/contract/jobs/job-list";
-import { choiceOfOne, type ColumnChoice, DEFAULT_CHOICE, shownInputs, useColumnChoice, withInputs } from "../columns/column-choice";
+import { singleMemberChoice, type ColumnChoice, DEFAULT_CHOICE, shownInputs, useColumnChoice, withInputs } from "../columns/column-choice";
 import { type JobRow } from "../job-row";
 import { JobListTable, SelectedJobs } from "./job-list-table";
 import { JobsFilters, SortSelect, WordsField } from "./jobs-filters";
@@ -108,7 +108,7 @@ export function JobListScreen({
   const { list, connection, question, query, view, live, state, rows, selection, isBusy } = displayed;
   const t = useTranslations(list);
   const connectionParam = links.connection;
-  const defaultChoice = isTeam ? DEFAULT_CHOICE : choiceOfOne;
+  const defaultChoice = isTeam ? DEFAULT_CHOICE : singleMemberChoice;
   const [choice, choose] = useColumnChoice(connection, defaultChoice);
   const viewInputs = useSearchParams()?.get(INPUTS_PARAM) ?? "";
   const showInputs = useEffectEvent((ids: string) => choose(withInputs(choice, readInputIds(ids))));

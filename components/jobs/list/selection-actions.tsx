@@ -12,7 +12,7 @@ import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type InputId } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { useBusyJobs } from "../actions/busy-jobs";
-import { fits, type TargetJob } from "../actions/end-jobs";
+import { canApply, type TargetJob } from "../actions/end-jobs";
 import { JobLines } from "../actions/job-lines";
 import { type JobAction } from "../actions/use-job-work";
 import { type JobRow } from "../job-row";
@@ -58,7 +58,7 @@ export function SelectionActions({ chosen, rows, connection, inputs, bulk, onDon
   const busy = useBusyJobs();
   const isFree = (jobAction: JobAction, { id }: TargetJob) => !(jobAction === "runAgain" ? bulk.busyIds : busy).has(id);
   const selectedJobs = chosen.kind === "ids" ? jobsWith(chosen.ids, rows) : [];
-  const jobsFor = (jobAction: JobAction, jobs = selectedJobs) => jobs.filter((job) => isFree(jobAction, job) && fits(jobAction, job));
+  const jobsFor = (jobAction: JobAction, jobs = selectedJobs) => jobs.filter((job) => isFree(jobAction, job) && canApply(jobAction, job));
   const count = chosen.kind === "ids" ? chosen.ids.length : chosen.total;
   const startAction = (jobAction: JobAction) => {
     if (chosen.kind === "matching") void bulk.ask(jobAction, chosen.query);

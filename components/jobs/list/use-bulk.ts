@@ -6,7 +6,7 @@ import { jobStates } from "@/lib/contract/jobs/job-list";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { ok, type Result } from "@/lib/shared/result";
 import { watchBusy } from "../actions/busy-jobs";
-import { fits, type TargetJob } from "../actions/end-jobs";
+import { canApply, type TargetJob } from "../actions/end-jobs";
 import { type JobAction, useJobWork } from "../actions/use-job-work";
 import { type JobRow, toJobRow } from "../job-row";
 import { listApiPath } from "./list-address";
@@ -91,7 +91,7 @@ export function jobsWith(ids: readonly string[], rows: readonly JobRow[]): Targe
 /** The part of the query that the action applies to; undefined if none. */
 export function narrowedTo(jobAction: JobAction, query: JobSearchQuery): JobSearchQuery | undefined {
   if (jobAction === "runAgain") return query;
-  const status = (query.status ?? jobStates).filter((state) => fits(jobAction, { id: "", word: state, state }));
+  const status = (query.status ?? jobStates).filter((state) => canApply(jobAction, { id: "", word: state, state }));
   return status.length === 0 ? undefined : { ...query, status };
 }
 

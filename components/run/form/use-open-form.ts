@@ -50,7 +50,7 @@ export function useOpenForm(run: Run, openWorkflow: OpenWorkflow, api: RunApi, {
     [setUploading, serial],
   );
   const settings = useWorkflowMemory(openWorkflow.workflowId);
-  return { info, isMissing, readAgain, form, outputs, faults, placed: placedProblems, picture, settings, onNamed, onEdit, onRunning };
+  return { info, isMissing, readAgain, form, outputs, faults, placedProblems, picture, settings, onNamed, onEdit, onRunning };
 }
 
 /** Links form and drawing: the focused field's node is marked in the drawing, and selecting a node there focuses its first field. */

@@ -19,10 +19,10 @@ const MAX_REASON = 500;
 /** Shows the service's own progress words and numbers. */
 export function JobProgress({
   job: { id, state, progress, expected, startedAtMs, outputs },
-  sent: sentGraph,
+  sentGraph,
 }: {
   job: StartedJob;
-  sent?: Graph;
+  sentGraph?: Graph;
 }) {
   const t = useTranslations("run.answer.job");
   const connection = useConnection()?.id;
@@ -56,10 +56,10 @@ export function JobProgress({
   );
 }
 
-type JobResultProps = { outputs: NonNullable<StartedJob["outputs"]>; sent?: Graph; connection?: string };
+type JobResultProps = { outputs: NonNullable<StartedJob["outputs"]>; sentGraph?: Graph; connection?: string };
 
 /** The job's outputs. One button shows a picture in full, another hides the outputs. */
-export function JobResult({ outputs, sent: sentGraph, connection }: JobResultProps) {
+export function JobResult({ outputs, sentGraph, connection }: JobResultProps) {
   const t = useTranslations("run.answer.job");
   const [isShown, setShown] = useState(true);
   const id = useId();
@@ -97,10 +97,10 @@ export function JobResult({ outputs, sent: sentGraph, connection }: JobResultPro
 /** The failed node and the reason; the job's page has the rest. */
 export function JobFailure({
   error: { nodeId, nodeType, type, message },
-  sent: sentGraph,
+  sentGraph,
 }: {
   error: NonNullable<StartedJob["error"]>;
-  sent?: Graph;
+  sentGraph?: Graph;
 }) {
   const t = useTranslations("run.answer");
   const node = nodeId === undefined ? undefined : own(sentGraph ?? {}, nodeId);

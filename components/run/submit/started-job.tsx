@@ -3,7 +3,7 @@ import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useRef } from "react";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { JobLines } from "@/components/jobs/actions/job-lines";
-import { canLeaveOut, SecretsNotice } from "@/components/jobs/actions/secrets-notice";
+import { hasRemovableSecrets, SecretsNotice } from "@/components/jobs/actions/secrets-notice";
 import { cn } from "@/components/ui/cn";
 import { Button, buttonStyle, IconButton } from "@/components/ui/controls/button";
 import { ButtonLink, Link } from "@/components/ui/link";
@@ -91,7 +91,7 @@ export function NewestJob({ submittedJob, fallbackName, sentGraph, onCancelled, 
             {submittedJob ? (
               <>
                 {state === "failed" && job?.error ? (
-                  <FailedIn error={job.error} sent={sentGraph} />
+                  <FailedIn error={job.error} sentGraph={sentGraph} />
                 ) : (
                   <p className="font-semibold">{isAway ? t("job.away") : t(`standing.${state}`)}</p>
                 )}
@@ -144,7 +144,7 @@ export function NewestJob({ submittedJob, fallbackName, sentGraph, onCancelled, 
             places={submittedJob.secretPlaces}
             className="mx-3.5 mb-3 max-h-48 overflow-y-auto"
             actions={
-              onRemoveSecrets && canLeaveOut(submittedJob.secretPlaces) ? (
+              onRemoveSecrets && hasRemovableSecrets(submittedJob.secretPlaces) ? (
                 <Button
                   size="small"
                   onClick={() => {
@@ -158,9 +158,9 @@ export function NewestJob({ submittedJob, fallbackName, sentGraph, onCancelled, 
             }
           />
         ) : null}
-        {submittedJob && job ? <JobProgress job={job} sent={sentGraph} /> : null}
+        {submittedJob && job ? <JobProgress job={job} sentGraph={sentGraph} /> : null}
         {submittedJob && job?.outputs && (job.outputs.length > 0 || state === "completed") ? (
-          <JobResult key={submittedJob.jobId} outputs={job.outputs} sent={sentGraph} connection={connection} />
+          <JobResult key={submittedJob.jobId} outputs={job.outputs} sentGraph={sentGraph} connection={connection} />
         ) : null}
       </div>
     </section>

@@ -55,7 +55,7 @@ export function SubmitErrorNote({ submitError, placedProblems, missingClass, unk
         title={t("invalid", { count: placedProblems.nodeCount })}
         cause={t("invalidCause")}
         next={t("invalidNext")}
-        detail={placedProblems.strays.length > 0 ? <Strays placed={placedProblems} /> : reason}
+        detail={placedProblems.strays.length > 0 ? <Strays placedProblems={placedProblems} /> : reason}
         actions={actions}
       />
     );
@@ -70,7 +70,7 @@ export function SubmitErrorNote({ submitError, placedProblems, missingClass, unk
   );
 }
 
-function Strays({ placed: placedProblems }: { placed: PlacedProblems }) {
+function Strays({ placedProblems }: { placedProblems: PlacedProblems }) {
   const t = useTranslations("run.answer");
   return placedProblems.strays.map(({ nodeId, problems }) => (
     <div key={nodeId}>

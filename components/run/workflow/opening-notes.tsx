@@ -191,7 +191,7 @@ function Unread({ reason }: { reason: RefusalReason }) {
 }
 
 /** Shows which of the two formats is open, and a button that opens the other. */
-export function FormatNote({ shown: shownFormat, onOpen }: { shown: Format; onOpen: (format: Format) => void }) {
+export function FormatNote({ shownFormat, onOpen }: { shownFormat: Format; onOpen: (format: Format) => void }) {
   const t = useTranslations("run.formats");
   const otherFormat = shownFormat === "run" ? "drawing" : "run";
   return (

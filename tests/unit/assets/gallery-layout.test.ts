@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { galleryLayout, MAX_TILES, rowsAround, rowsAtOnce, tileSizes } from "@/components/assets/gallery/gallery-layout";
 import { follow, MAX_PX, pagePx, toFull, toScroll } from "@/components/assets/gallery/gallery-scroll";
 import { createMotion, REST_MS } from "@/components/assets/gallery/motion";
-import { tilesUnder } from "@/components/assets/gallery/rubber-band";
+import { findTilesUnder } from "@/components/assets/gallery/rubber-band";
 import { evenly } from "@/tests/support/evenly";
 import { until } from "@/tests/support/until";
 
@@ -198,12 +198,12 @@ describe("a rubber band", () => {
       { x: 150, y: 20 },
       { x: 300, y: 120 },
     ];
-    expect(tilesUnder(a, b, grid)).toEqual([1, 2, 4, 5]);
-    expect(tilesUnder(b, a, grid)).toEqual([1, 2, 4, 5]);
+    expect(findTilesUnder(a, b, grid)).toEqual([1, 2, 4, 5]);
+    expect(findTilesUnder(b, a, grid)).toEqual([1, 2, 4, 5]);
   });
 
   it("selects nothing in gaps or beyond the end", () => {
-    expect(tilesUnder({ x: 102, y: 5 }, { x: 108, y: 90 }, grid)).toEqual([]);
-    expect(tilesUnder({ x: 0, y: 210 }, { x: 320, y: 900 }, grid)).toEqual([6, 7]);
+    expect(findTilesUnder({ x: 102, y: 5 }, { x: 108, y: 90 }, grid)).toEqual([]);
+    expect(findTilesUnder({ x: 0, y: 210 }, { x: 320, y: 900 }, grid)).toEqual([6, 7]);
   });
 });

@@ -8,7 +8,7 @@ import { ConnectionProvider } from "@/components/frame/connection/connection-con
 import { createListState } from "@/components/frame/list/list-state";
 import {
   addInput,
-  choiceOfOne,
+  singleMemberChoice,
   DEFAULT_CHOICE,
   pinInput,
   readChoice,
@@ -151,7 +151,7 @@ describe("the chosen columns", () => {
   });
 
   it("have no people column in a personal workspace", () => {
-    expect(shownColumns(choiceOfOne)).toEqual(shownColumns(DEFAULT_CHOICE).filter((id) => id !== "by"));
+    expect(shownColumns(singleMemberChoice)).toEqual(shownColumns(DEFAULT_CHOICE).filter((id) => id !== "by"));
     const older = { ...DEFAULT_CHOICE, order: DEFAULT_CHOICE.order.filter((id) => id !== "by"), hidden: ["ran"] };
     expect(readChoice(older).hidden).toEqual(["ran", "by"]);
     expect(shownColumns(showColumn(readChoice(older), "by", true))).toContain("by");

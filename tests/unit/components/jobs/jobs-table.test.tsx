@@ -3,7 +3,7 @@ import { beforeEach, expect, it, vi } from "vitest";
 import { createSelection } from "@/components/data-table/selection/selection";
 import { createListState } from "@/components/frame/list/list-state";
 import { type OpenPanel } from "@/components/frame/list/use-open-panel";
-import { useCellWords, whatCell } from "@/components/jobs/columns/cells";
+import { useCellWords, detailsCell } from "@/components/jobs/columns/cells";
 import { DEFAULT_CHOICE } from "@/components/jobs/columns/column-choice";
 import { type JobRow, toJobRow } from "@/components/jobs/job-row";
 import { JobListTable } from "@/components/jobs/list/job-list-table";
@@ -143,7 +143,7 @@ it("choosing all changes boxes and draws no cell", () => {
 });
 
 function What({ row }: { row: JobRow }) {
-  return whatCell({ row, words: useCellWords(), hrefOf: () => "/jobs/x" });
+  return detailsCell({ row, words: useCellWords(), hrefOf: () => "/jobs/x" });
 }
 
 it("highlights search words and keeps a job's text as text", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { toSearchParams } from "@/app/(console)/params";
 import { pauseRows } from "@/components/data-table/paused-rows";
-import { titleOf } from "@/components/jobs/columns/cells";
+import { getRowTitle } from "@/components/jobs/columns/cells";
 import { barsOf, toJobFacts, toStatusFacts, withStatusFacts } from "@/components/jobs/job/job-facts";
 import { toJobRow } from "@/components/jobs/job-row";
 import { listHref, readList } from "@/components/jobs/list/list-address";
@@ -63,7 +63,7 @@ describe("a row of the list", () => {
   });
 
   it("is titled by its prompt where its workflow has no name", () => {
-    const title = (extra: object) => titleOf(toJobRow(item({ prompt_excerpt: "a red fox", ...extra })));
+    const title = (extra: object) => getRowTitle(toJobRow(item({ prompt_excerpt: "a red fox", ...extra })));
     expect(title({})).toBe("a red fox");
     expect(title({ workflow_id: "0123abcd-0000-4000-8000-000000000000" })).toBe("a red fox");
     expect(title({ workflow_id: "w1", workflow_name: "hero" })).toBe("hero");
