@@ -7,12 +7,12 @@ import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/controls/button";
 import { useCloseWarning } from "@/components/ui/hooks/use-close-warning";
 import { rectangle } from "./drawing/areas";
-import { type OpenSession, type SavedMask, type SavePorts, stepOf, useSave } from "./file/mask-session";
+import { type OpenSession, type SavedMask, type SavePorts, getSaveStep, useSave } from "./file/mask-session";
 import { type Command } from "./input/keys";
 import { KeyDialog, StatusBar, ToolRail } from "./screen/editor-bars";
 import { createPainter, type Painter } from "./screen/painter";
 import { SaveOutcome, Saving } from "./screen/save-outcome";
-import { createSettingsStore, rgbOf, type Settings } from "./screen/settings";
+import { createSettingsStore, overlayRgb, type Settings } from "./screen/settings";
 import { SettingsPanel } from "./screen/settings-panel";
 import { createSurface, type Surface } from "./screen/surface";
 import { useEditorKeys, useHands } from "./screen/use-input";
@@ -21,14 +21,14 @@ import { createViewStore, type ViewStore, watchRatio } from "./screen/view-store
 export type MaskEditorProps = {
   session: OpenSession;
   title: string;
-  /** The editor's place in the console: "Assets / photo.png /". */
+  /** The breadcrumbs: "Assets / photo.png /". */
   trail?: ReactNode;
   connection?: string;
   canSave: boolean;
   ports: SavePorts;
-  /** Shown once above the drawing: the origin of its initial mask. */
+  /** A note about the initial mask, shown once above the drawing. */
   note?: string;
-  /** A caller that requested a mask receives it; otherwise the result is shown. */
+  /** Receives the saved mask; without it, the result is shown. */
   onSaved?: (mask: SavedMask) => void;
   onClose?: () => void;
 };
@@ -86,7 +86,7 @@ export function MaskEditor({ session, title, trail, connection, canSave, ports, 
     release: () => undefined,
   };
   const isSpaceDown = useEditorKeys({ root, frame, painter, onCommand: perform });
-  const step = stepOf(saving.state);
+  const step = getSaveStep(saving.state);
   const isSaving = step !== undefined;
 
   return (
@@ -166,7 +166,7 @@ type MaskCanvasProps = {
   wantsPan: () => boolean;
 };
 
-/** The drawing area. The canvases only show the drawing; the bar below describes it in words. */
+/** The drawing area. The status bar describes it in words. */
 function MaskCanvas({ frame, title, session, views, painter, settings, wantsPan }: MaskCanvasProps) {
   const t = useTranslations("masks");
   const help = useId();
@@ -205,7 +205,7 @@ function MaskCanvas({ frame, title, session, views, painter, settings, wantsPan 
 
   useEffect(() => surface.current?.setMarks(painter.marks()), [painter, settings]);
   useEffect(() => {
-    if (look === "overlay") surface.current?.setLook({ kind: "overlay", colour: rgbOf[colour] });
+    if (look === "overlay") surface.current?.setLook({ kind: "overlay", colour: overlayRgb[colour] });
     else if (look === "mask") surface.current?.setLook({ kind: "mask" });
     else surface.current?.setLook({ kind: "result", board: isDark ? [36, 56] : [255, 222] });
   }, [session, look, colour, isDark]);

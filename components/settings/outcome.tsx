@@ -6,7 +6,7 @@ import { type ConnectionCheck } from "@/lib/contract/console";
 import { type Runner, type RunnerCheck } from "@/lib/contract/runners/runners";
 import { formatBytes } from "@/lib/shared/format";
 
-/** Each outcome has its own message: the problem, its owner and the remedy. */
+/** The message of a check's outcome: the problem and the remedy. */
 export function Outcome({ check }: { check: ConnectionCheck }) {
   const t = useTranslations("settings.outcome");
   const tone = connectionTone[check.outcome];
@@ -64,7 +64,7 @@ export function CheckNote({ check }: { check: RunnerCheck }) {
   );
 }
 
-/** Includes runners that are set aside or unresponsive. */
+/** Why a runner gets no jobs, with its own message. */
 export function ProblemNote({ code, message }: NonNullable<Runner["reason"]>) {
   const t = useTranslations("runners.problem");
   return <OutcomeNote outcome={code} tone="bad" title={t(`${code}.title`)} next={t(`${code}.next`)} detail={message} />;

@@ -49,11 +49,11 @@ export function JobActions({ facts: { job, workflowParts }, actions }: JobAction
           </ButtonLink>
           <ButtonLink href={editHref(job.id, connectionParam)}>{t("edit")}</ButtonLink>
           {workflowParts.seeds > 0 ? (
-            <Button busy={isBusy} onClick={oncePressed(() => void actions.runAgain(true))}>
+            <Button busy={isBusy} onClick={ignoreDoubleClick(() => void actions.runAgain(true))}>
               {t("newSeeds")}
             </Button>
           ) : null}
-          <Button tone={job.terminal ? "primary" : "plain"} busy={isBusy} onClick={oncePressed(() => void actions.runAgain(false))}>
+          <Button tone={job.terminal ? "primary" : "plain"} busy={isBusy} onClick={ignoreDoubleClick(() => void actions.runAgain(false))}>
             {t("again")}
           </Button>
         </>
@@ -62,7 +62,7 @@ export function JobActions({ facts: { job, workflowParts }, actions }: JobAction
   );
 }
 
-/** Undo, the newest result, and missing confirmations, over the page's lower edge so that nothing moves. */
+/** Undo, the newest result and errors, at the bottom of the page so that nothing moves. */
 export function JobActionResult({ facts: { job }, actions }: JobActionsProps) {
   const connectionParam = useConnectionParam();
   const t = useTranslations("jobs.job.acts");
@@ -118,11 +118,11 @@ export function JobActionResult({ facts: { job }, actions }: JobActionsProps) {
 }
 
 /** Ignores the second click of a double click, even after a response in between. */
-function oncePressed(act: () => void) {
+function ignoreDoubleClick(act: () => void) {
   return ({ detail }: MouseEvent) => (detail > 1 ? undefined : act());
 }
 
-/** The Run form without the masked values, so that the user sees what is sent. */
+/** The Run page with the job's workflow, without its masked values. */
 export function withoutSecretsHref(id: string, connection: string | undefined) {
   return withQuery("/run", { job: id, without: "secrets", connection });
 }

@@ -15,7 +15,7 @@ import { type JobListState, type ShownList } from "./use-job-list";
 const loadFailure = () => import("@/components/frame/failure/failure-message");
 const FailureMessage = dynamic(() => loadFailure().then((module) => module.FailureMessage), { loading: () => null });
 
-// Each has its own fallback; otherwise loading it would hide the page and the search field would lose focus.
+// Each has its own fallback; otherwise loading it would suspend the page, and the search field would lose focus.
 const SearchReach = dynamic(() => import("./list-empty").then((module) => module.SearchReach), { loading: () => null });
 
 export const ListEmpty = dynamic(() => import("./list-empty").then((module) => module.ListEmpty), { loading: () => null });
@@ -74,7 +74,7 @@ export function ListScreen({
   );
 }
 
-/** The frame of an open job: next to the list on wide screens, over it on narrow ones. Drawn before its content. */
+/** The frame of the job panel, rendered before its content. Next to the list on wide screens, over it on narrow ones. */
 export function JobPanelFrame({ className, ...rest }: ComponentProps<"aside">) {
   return (
     <aside
@@ -89,13 +89,13 @@ export function JobPanelFrame({ className, ...rest }: ComponentProps<"aside">) {
 
 const DIM_AFTER_MS = 300;
 
-/** The rows, marked as busy while others are loading. */
+/** The rows, dimmed while others are loading. */
 export function ListRows({ state, className, children }: { state: JobListState; className?: string; children: ReactNode }) {
-  const isMoving = useMoving(state);
+  const isNavigating = useMoving(state);
   // Dimming a thousand rows is slow and flickers if the next rows arrive at once.
-  const isLate = useLate(isMoving, DIM_AFTER_MS);
+  const isLate = useLate(isNavigating, DIM_AFTER_MS);
   return (
-    <div aria-busy={isMoving || undefined} className={cn("min-w-0", className, isLate && "opacity-60")}>
+    <div aria-busy={isNavigating || undefined} className={cn("min-w-0", className, isLate && "opacity-60")}>
       {children}
     </div>
   );
@@ -105,7 +105,7 @@ export function ListRows({ state, className, children }: { state: JobListState; 
 export function ListPages({ query: { offset, limit }, rows, newCount, view, total, state }: ShownList) {
   const t = useTranslations("jobList");
   if (!view) return null;
-  // Unreadable rows took a place on the page, too.
+  // Unreadable rows count towards the page, too.
   const hasMore = view.hasMore ?? rows.length + (view.unreadable ?? 0) >= limit;
   return (
     <>

@@ -14,7 +14,7 @@ import { MAX_BYTES } from "../file/picture-file";
 
 type SaveOutcomeProps = { state: SaveState; connection?: string; onAgain: () => void; onDismiss: () => void };
 
-/** Laid over the drawing, so that the drawing does not move. */
+/** Overlaid, so that the drawing does not move. */
 export function SaveOutcome({ state, connection, onAgain, onDismiss }: SaveOutcomeProps) {
   if (state.kind === "saved") return <SavedText mask={state.mask} connection={connection} onDismiss={onDismiss} />;
   return state.kind === "failed" ? <SaveFailed failure={state.failure} onAgain={onAgain} onDismiss={onDismiss} /> : null;
@@ -102,7 +102,7 @@ function Dismiss({ onClick }: { onClick: () => void }) {
   return <IconButton icon={X} label={t("dismiss")} tone="quiet" onClick={onClick} />;
 }
 
-/** The present step of saving a large mask, in words; each step is announced once. */
+/** The current step of saving. Each step is announced once. */
 export function Saving({ step, onStop }: { step: SaveStep; onStop: () => void }) {
   const t = useTranslations("masks");
   const locale = useLocale();

@@ -2,7 +2,7 @@ import { type PointerEvent, type RefObject, useEffect, useEffectEvent, useRef } 
 import { isComposing, isTyping } from "@/components/ui/hooks/page-keys";
 import { useWheel } from "@/components/ui/hooks/use-pan-zoom";
 import { distance, type Point } from "../drawing/geometry";
-import { type Command, commandOf, isForCanvas } from "../input/keys";
+import { type Command, toCommand, isForCanvas } from "../input/keys";
 import { type Painter, type Touch } from "./painter";
 import { type ViewStore } from "./view-store";
 
@@ -10,7 +10,7 @@ type Parts = {
   root: RefObject<HTMLElement | null>;
   frame: RefObject<HTMLElement | null>;
   painter: Painter;
-  /** False if it did nothing, so that other handlers may use the key. */
+  /** Returns false if it did nothing, so that other handlers may use the key. */
   onCommand: (command: Command) => boolean;
 };
 
@@ -18,8 +18,8 @@ type Parts = {
 export function useEditorKeys({ root, frame, painter, onCommand }: Parts): () => boolean {
   const isSpaceDown = useRef(false);
   const onDown = useEffectEvent((event: KeyboardEvent) => {
-    if (event.defaultPrevented || isComposing(event) || !isHere(event.target, root.current)) return;
-    const command = commandOf(event);
+    if (event.defaultPrevented || isComposing(event) || !isOnTop(event.target, root.current)) return;
+    const command = toCommand(event);
     if (!command || (isTyping(event.target) && command.do !== "save")) return;
     const isOnCanvas = event.target === frame.current;
     if (isForCanvas(command) && !isOnCanvas && event.target !== document.body) return;
@@ -39,7 +39,7 @@ export function useEditorKeys({ root, frame, painter, onCommand }: Parts): () =>
     const onLeave = () => {
       isSpaceDown.current = false;
     };
-    // Runs before the page's own keys: `?` and the arrows mean something else here.
+    // Runs before the page's own shortcuts, since `?` and the arrows have other meanings here.
     window.addEventListener("keydown", down, { capture: true });
     window.addEventListener("keyup", up);
     window.addEventListener("blur", onLeave);
@@ -53,7 +53,7 @@ export function useEditorKeys({ root, frame, painter, onCommand }: Parts): () =>
 }
 
 /** False while a dialog covers the editor. */
-function isHere(target: EventTarget | null, root: HTMLElement | null): boolean {
+function isOnTop(target: EventTarget | null, root: HTMLElement | null): boolean {
   const top = [...document.querySelectorAll("dialog[open]")].at(-1);
   if (top && !top.contains(root)) return false;
   return target === document.body || (target instanceof Node && root !== null && root.contains(target));
@@ -61,30 +61,30 @@ function isHere(target: EventTarget | null, root: HTMLElement | null): boolean {
 
 type HandParts = { frame: RefObject<HTMLElement | null>; painter: Painter; views: ViewStore; wantsPan: () => boolean };
 
-const WHEEL = 0.0015;
-const PINCH = 0.01;
+const WHEEL_ZOOM_SPEED = 0.0015;
+const PINCH_ZOOM_SPEED = 0.01;
 
 /** Pointer and wheel handlers of the drawing, as props for its frame. */
 export function useHands({ frame, painter, views, wantsPan }: HandParts) {
   const hands = useRef(noHands);
 
-  const placeOf = ({ clientX, clientY }: { clientX: number; clientY: number }) => {
+  const toFramePoint = ({ clientX, clientY }: { clientX: number; clientY: number }) => {
     const box = frame.current?.getBoundingClientRect();
     return { x: clientX - (box?.left ?? 0), y: clientY - (box?.top ?? 0) };
   };
-  const touchOf = (event: globalThis.PointerEvent): Touch => ({
-    ...placeOf(event),
-    // Only a pen reports real pressure, perhaps 0 at first. A mouse reports 0.5, and most touch screens nothing useful.
+  const toTouch = (event: globalThis.PointerEvent): Touch => ({
+    ...toFramePoint(event),
+    // Only pens report real pressure, initially perhaps 0.
     pressure: event.pointerType === "pen" ? event.pressure : 1,
   });
 
   function perform(move: Move, event: PointerEvent): void {
     const native = event.nativeEvent;
-    if (move.do === "begin") painter.begin(touchOf(native), move.isEraser);
+    if (move.do === "begin") painter.begin(toTouch(native), move.isEraser);
     else if (move.do === "extend") {
-      // Between two frames a pen reports many points: all of them are drawn.
+      // A pen reports many points between two frames, and all of them are drawn.
       const all = native.getCoalescedEvents?.() ?? [];
-      painter.extend((all.length > 0 ? all : [native]).map(touchOf));
+      painter.extend((all.length > 0 ? all : [native]).map(toTouch));
     } else if (move.do === "end") painter.end();
     else if (move.do === "drop") painter.drop();
     else if (move.do === "pan") views.pan(move.by);
@@ -97,7 +97,7 @@ export function useHands({ frame, painter, views, wantsPan }: HandParts) {
   function follow(kind: Contact["kind"], event: PointerEvent): void {
     const { pointerType, pointerId, button } = event;
     const device = pointerType === "pen" || pointerType === "touch" ? pointerType : "mouse";
-    const contact: Contact = { kind, id: pointerId, device, at: placeOf(event), button, wantsPan: wantsPan() };
+    const contact: Contact = { kind, id: pointerId, device, at: toFramePoint(event), button, wantsPan: wantsPan() };
     const next = nextHands(hands.current, contact);
     hands.current = next.hands;
     for (const move of next.moves) perform(move, event);
@@ -107,7 +107,7 @@ export function useHands({ frame, painter, views, wantsPan }: HandParts) {
   useWheel(frame, (event) => {
     event.preventDefault();
     if (event.shiftKey && !event.ctrlKey) return views.pan({ x: -(event.deltaX || event.deltaY), y: 0 });
-    views.zoom(Math.exp(-event.deltaY * (event.ctrlKey ? PINCH : WHEEL)), placeOf(event));
+    views.zoom(Math.exp(-event.deltaY * (event.ctrlKey ? PINCH_ZOOM_SPEED : WHEEL_ZOOM_SPEED)), toFramePoint(event));
   });
 
   return {
@@ -124,9 +124,9 @@ export function useHands({ frame, painter, views, wantsPan }: HandParts) {
   };
 }
 
-// Decides what each pointer does: a pure function from pointer events to moves of the drawing and the view.
-// Guarantees: a pen takes precedence over fingers (a palm's stroke is undone, and once a pen was used one finger moves the picture); two
-// fingers pan and zoom; a second finger undoes a stroke that has hardly begun, and ends a longer one where it is.
+// A pure function from pointer events to moves of the drawing and the view.
+// Guarantees: a pen takes precedence over fingers: a palm's stroke is dropped, and once a pen was used one finger pans. Two fingers pan and zoom.
+// A second finger drops a short stroke and ends a longer one.
 
 export type Contact = {
   kind: "down" | "move" | "up" | "cancel";
@@ -155,12 +155,12 @@ export type Hands = {
 };
 
 export const noHands: Hands = { fingers: new Map(), hasSeenPen: false };
-/** In screen pixels: a shorter stroke was meant as the first of two fingers. */
-const HARDLY_BEGUN = 24;
+/** Shorter touch strokes, in screen pixels, are treated as the first of two fingers. */
+const MIN_STROKE_PX = 24;
 const ERASER_END = 5;
 
 export function nextHands(hands: Hands, contact: Contact): { hands: Hands; moves: Move[] } {
-  if (contact.device === "touch") return ofFinger(hands, contact);
+  if (contact.device === "touch") return handleFinger(hands, contact);
   if (contact.kind === "down") return handlePress(hands, contact);
   return handleMove({ ...hands, hasSeenPen: hands.hasSeenPen || contact.device === "pen" }, contact);
 }
@@ -192,21 +192,21 @@ function handleMove(hands: Hands, { kind, id, at }: Contact): { hands: Hands; mo
   return { hands: { ...hands, drawing: undefined }, moves: [kind === "up" ? { do: "end" } : { do: "drop" }] };
 }
 
-function ofFinger(hands: Hands, contact: Contact): { hands: Hands; moves: Move[] } {
+function handleFinger(hands: Hands, contact: Contact): { hands: Hands; moves: Move[] } {
   const { kind, id, at } = contact;
   const { drawing, fingers } = hands;
-  // While a pen draws, any other touch is the hand that holds it.
+  // Ignores touches while a pen draws, since they come from the hand that holds it.
   if (drawing?.device === "pen") return { hands, moves: [] };
-  if (kind === "down") return fingerDown(hands, contact);
+  if (kind === "down") return handleFingerDown(hands, contact);
   if (kind === "move") {
-    const before = fingers.get(id);
-    if (!before) return handleMove(hands, contact);
+    const previousPoint = fingers.get(id);
+    if (!previousPoint) return handleMove(hands, contact);
     const otherFinger = [...fingers].find(([finger]) => finger !== id)?.[1];
     const movedHands: Hands = { ...hands, fingers: new Map(fingers).set(id, at) };
     if (!otherFinger || fingers.size < 2) return handleMove(movedHands, contact);
     const middle = { x: (at.x + otherFinger.x) / 2, y: (at.y + otherFinger.y) / 2 };
-    const by = { x: (at.x - before.x) / 2, y: (at.y - before.y) / 2 };
-    const factor = Math.max(1, distance(at, otherFinger)) / Math.max(1, distance(before, otherFinger));
+    const by = { x: (at.x - previousPoint.x) / 2, y: (at.y - previousPoint.y) / 2 };
+    const factor = Math.max(1, distance(at, otherFinger)) / Math.max(1, distance(previousPoint, otherFinger));
     return { hands: movedHands, moves: [{ do: "pinch", at: middle, by, factor }] };
   }
   const remaining = new Map(fingers);
@@ -214,11 +214,11 @@ function ofFinger(hands: Hands, contact: Contact): { hands: Hands; moves: Move[]
   return handleMove({ ...hands, fingers: remaining }, contact);
 }
 
-function fingerDown(hands: Hands, { id, at, wantsPan }: Contact): { hands: Hands; moves: Move[] } {
+function handleFingerDown(hands: Hands, { id, at, wantsPan }: Contact): { hands: Hands; moves: Move[] } {
   const fingers = new Map(hands.fingers).set(id, at);
   if (fingers.size === 2) {
     const { drawing } = hands;
-    const moves: Move[] = drawing ? [drawing.travelled < HARDLY_BEGUN ? { do: "drop" } : { do: "end" }] : [];
+    const moves: Move[] = drawing ? [drawing.travelled < MIN_STROKE_PX ? { do: "drop" } : { do: "end" }] : [];
     return { hands: { fingers, hasSeenPen: hands.hasSeenPen }, moves: moves };
   }
   if (fingers.size > 2 || hands.drawing) return { hands: { ...hands, fingers }, moves: [] };

@@ -31,8 +31,8 @@ export function HostForm({ host, role, connections, onSaved, onClose }: HostForm
   const [pages, setPages] = useState<EmbedHostBody["pages"]>(host?.pages ?? embedPages.filter((page) => page !== "settings"));
   const [keyKind, setKeyKind] = useState<"secret" | "jwks">(host?.jwksUrl == null ? "secret" : "jwks");
   const [renewSecret, setRenewSecret] = useState<RenewSecret>();
-  const { busyWith, failure, field: faulty, send } = useResourceForm(fields);
-  const fieldError = (field: (typeof fields)[number]) => (faulty === field ? t(`wrong.${field}`) : undefined);
+  const { busyWith, failure, field: invalidField, send } = useResourceForm(fields);
+  const fieldError = (field: (typeof fields)[number]) => (invalidField === field ? t(`wrong.${field}`) : undefined);
 
   async function submit(form: HTMLFormElement) {
     const data = new FormData(form);
@@ -56,7 +56,7 @@ export function HostForm({ host, role, connections, onSaved, onClose }: HostForm
       title={host ? t("changeTitle", { name: host.name }) : t("addTitle")}
       submitLabel={t(busyWith ? "saving" : "submit")}
       isBusy={busyWith !== undefined}
-      failure={faulty ? undefined : failure}
+      failure={invalidField ? undefined : failure}
       onSubmit={(form) => void submit(form)}
       onClose={onClose}
     >

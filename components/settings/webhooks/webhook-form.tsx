@@ -37,8 +37,8 @@ export function WebhookForm({ webhook, connections, onSaved, onClose }: WebhookF
   const [format, setFormat] = useState(webhook?.format ?? "standard");
   const [events, setEvents] = useState<WebhookView["events"]>(webhook?.events ?? ["job.completed", "job.failed"]);
   const [renewSecret, setRenewSecret] = useState<RenewWebhookSecret>();
-  const { busyWith, failure, field: faulty, send } = useResourceForm(fields);
-  const fieldError = (field: (typeof fields)[number]) => (faulty === field ? t(`wrong.${field}`) : undefined);
+  const { busyWith, failure, field: invalidField, send } = useResourceForm(fields);
+  const fieldError = (field: (typeof fields)[number]) => (invalidField === field ? t(`wrong.${field}`) : undefined);
 
   async function submit(form: HTMLFormElement) {
     const data = new FormData(form);
@@ -64,7 +64,7 @@ export function WebhookForm({ webhook, connections, onSaved, onClose }: WebhookF
       title={webhook ? t("changeTitle", { name: webhook.name }) : t("addTitle")}
       submitLabel={t(busyWith ? "saving" : "submit")}
       isBusy={busyWith !== undefined}
-      failure={faulty ? undefined : failure}
+      failure={invalidField ? undefined : failure}
       onSubmit={(form) => void submit(form)}
       onClose={onClose}
     >

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { clearAll, floodFill, lasso, paintShape, rectangle } from "@/components/mask/drawing/areas";
 import { type Coverage, emptyCoverage } from "@/components/mask/drawing/coverage";
-import { between, type Point, type Rect } from "@/components/mask/drawing/geometry";
+import { rectBetween, type Point, type Rect } from "@/components/mask/drawing/geometry";
 import { beginStroke, type BrushPoint } from "@/components/mask/drawing/stroke";
 import { evenly } from "@/tests/support/evenly";
 
@@ -147,7 +147,7 @@ describe("a stroke", () => {
 describe("a rectangle", () => {
   it("covers whole pixels from corner to corner, clipped to the picture", () => {
     const coverage = emptyCoverage({ width: 700, height: 300 });
-    run(paintShape(coverage, rectangle(coverage, between({ x: 690.2, y: 10.9 }, { x: -5, y: 12 })), false));
+    run(paintShape(coverage, rectangle(coverage, rectBetween({ x: 690.2, y: 10.9 }, { x: -5, y: 12 })), false));
     expect(sum(coverage) / 255).toBe(691 * 3);
     expect([at(coverage, 0, 10), at(coverage, 690, 12), at(coverage, 691, 12), at(coverage, 0, 9)]).toEqual([255, 255, 0, 0]);
     run(paintShape(coverage, rectangle(coverage, { left: 0, top: 0, right: 100, bottom: 300 }), true));

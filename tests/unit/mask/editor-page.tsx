@@ -4,7 +4,7 @@ import sharp from "sharp";
 import { afterEach, beforeEach, expect, vi } from "vitest";
 import { emptyCoverage } from "@/components/mask/drawing/coverage";
 import { encodeMask } from "@/components/mask/file/encode-png";
-import { type SavePorts, takeWork } from "@/components/mask/file/mask-session";
+import { type SavePorts, takeSession } from "@/components/mask/file/mask-session";
 import { type OpenMask } from "@/components/mask/file/open-mask";
 import { type MaskSource } from "@/components/mask/file/picture-file";
 import { MaskOpening } from "@/components/mask/mask-opening";
@@ -25,7 +25,7 @@ export function prepareEditorPage(): void {
   afterEach(() => {
     cleanup();
     // Unsaved work stays in the tab; the next test begins without it.
-    for (let key = 1; key <= lastKey; key += 1) takeWork(`test ${key}`);
+    for (let key = 1; key <= lastKey; key += 1) takeSession(`test ${key}`);
   });
 }
 

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it, test, vi } from "vitest";
 import { gistOf, type NodeState, withTitles } from "@/components/graph/node-search";
 import { WorkflowGraph } from "@/components/graph/workflow-graph";
 import { nameOfClass } from "@/components/jobs/job/job-facts";
-import { JobGraph, marksOf } from "@/components/jobs/job/job-graph";
+import { JobGraph, getNodeMarks } from "@/components/jobs/job/job-graph";
 import { renderInApp } from "../render";
 import { factsOf, graph } from "./sample-job";
 
@@ -25,7 +25,7 @@ describe("the graph of a job", () => {
   });
 
   it("marks cached, failed and unreached nodes and opens inputs", () => {
-    renderInApp(<WorkflowGraph graph={graph} marks={marksOf(facts, graph)} json={{}} fileName="w.json" />);
+    renderInApp(<WorkflowGraph graph={graph} marks={getNodeMarks(facts, graph)} json={{}} fileName="w.json" />);
     fireEvent.click(screen.getByRole("button", { name: "List" }));
     const rows = within(screen.getByRole("list", { name: "Nodes of the workflow" })).getAllByRole("button");
     expect(rows.map((row) => row.textContent)).toEqual([
@@ -81,13 +81,13 @@ describe("the graph of a job", () => {
       status: "in_progress",
       progress: { current_node: "2" },
     });
-    expect([...marksOf(running, graph)].map(([id, { state }]) => [id, state])).toEqual([
+    expect([...getNodeMarks(running, graph)].map(([id, { state }]) => [id, state])).toEqual([
       ["1", "done"],
       ["2", "running"],
       ["3", "waiting"],
     ]);
     // If a service reports no progress, no node is shown as waiting.
-    expect([...marksOf(factsOf({ status: "in_progress" }), graph)]).toEqual([]);
+    expect([...getNodeMarks(factsOf({ status: "in_progress" }), graph)]).toEqual([]);
     const refusal = {
       error: { type: "x", message: "m" },
       node_errors: { 2: { errors: [{ message: "Value not in list", details: "steps" }] } },
@@ -96,7 +96,7 @@ describe("the graph of a job", () => {
       status: "failed",
       execution_error: { exception_message: JSON.stringify(refusal), exception_type: "ValidationError" },
     });
-    expect(marksOf(refused, {}).get("2")).toEqual({ state: "refused", problems: ["Value not in list: steps"] });
+    expect(getNodeMarks(refused, {}).get("2")).toEqual({ state: "refused", problems: ["Value not in list: steps"] });
   });
 });
 

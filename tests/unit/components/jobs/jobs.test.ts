@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { toSearchParams } from "@/app/(console)/params";
 import { pauseRows } from "@/components/data-table/paused-rows";
 import { getRowTitle } from "@/components/jobs/columns/cells";
-import { barsOf, toJobFacts, toStatusFacts, withStatusFacts } from "@/components/jobs/job/job-facts";
+import { toBars, toJobFacts, toStatusFacts, withStatusFacts } from "@/components/jobs/job/job-facts";
 import { toJobRow } from "@/components/jobs/job-row";
 import { listHref, readList } from "@/components/jobs/list/list-address";
 import { jobDetailSchema, jobListItemSchema, jobStatusSchema } from "@/lib/contract/schemas/job";
@@ -133,8 +133,8 @@ describe("a job's page", () => {
   });
 
   it("draws bars between the first start and the last end, and none without times", () => {
-    expect(barsOf([{ startMs: 0, endMs: 50 }, { startMs: 50 }, {}], 200)).toEqual([{ from: 0, to: 25 }, { from: 25, to: 100 }, undefined]);
-    expect(barsOf([{}, {}], 1)).toEqual([undefined, undefined]);
+    expect(toBars([{ startMs: 0, endMs: 50 }, { startMs: 50 }, {}], 200)).toEqual([{ from: 0, to: 25 }, { from: 25, to: 100 }, undefined]);
+    expect(toBars([{}, {}], 1)).toEqual([undefined, undefined]);
   });
 
   const failedDetail = (extra: object) =>
