@@ -8,7 +8,7 @@ import { UploadMenu } from "@/components/assets/assets-tools";
 import { NewRows } from "@/components/data-table/paused-rows";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { type ListAddress, useListState, useMoving } from "@/components/frame/list/list-state";
+import { type ListAddress, useListState, useIsNavigating } from "@/components/frame/list/list-state";
 import { Freshness, ToolBar, UnreadableRows } from "@/components/frame/list/tool-bar";
 import { useOpenPanel, useOpenPanelId } from "@/components/frame/list/use-open-panel";
 import { PageHeader } from "@/components/frame/page-header";
@@ -67,7 +67,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: asset
     [router, look, connection, view],
   );
   const listState = useListState(query, address);
-  const isNavigating = useMoving(listState);
+  const isNavigating = useIsNavigating(listState);
   const endless = useEndless({ query, connectionId, first, isOn: !isPaged });
   const paged = usePaged({ query, connectionId, first, isOn: isPaged });
   const source = isPaged ? paged : endless;

@@ -4,7 +4,7 @@ import { useTranslations } from "next-intl";
 import { type FormEvent, useState } from "react";
 import { NewPasswordInput } from "@/components/frame/account/sign-in-fields";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { faultyField } from "@/components/frame/failure/fault-owner";
+import { findInvalidField } from "@/components/frame/failure/fault-owner";
 import { Button } from "@/components/ui/controls/button";
 import { fieldText, FormField, InputField } from "@/components/ui/controls/form-field";
 import { FailureNotice } from "@/components/ui/empty-state";
@@ -111,7 +111,7 @@ function useSignUp(path: `/api/${string}`, fields: readonly Field[], bodyOf: (da
   const t = useTranslations("auth.wrong");
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<ApiFailure>();
-  const field = failure && faultyField(failure, fields);
+  const field = failure && findInvalidField(failure, fields);
 
   async function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();

@@ -5,7 +5,7 @@ import { useSWRConfig } from "swr";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { failureText } from "@/components/frame/failure/fault-owner";
 import { followJobs } from "@/components/frame/follow-jobs";
-import { turnEmbedTheme } from "@/components/frame/look/theme";
+import { setEmbedTheme } from "@/components/frame/look/theme";
 import { usePathname, useRouter } from "@/components/ui/link";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi, onResponse } from "@/lib/browser/api";
@@ -68,7 +68,7 @@ export function HostBridge({ session: { origin, leftMs } }: { session: EmbeddedS
     return () => started.stop();
   }, [leftMs, origin, origins]);
   async function look(change: EmbedAppearance) {
-    if (change.theme) turnEmbedTheme(change.theme);
+    if (change.theme) setEmbedTheme(change.theme);
     const result = await callApi("/api/embed/session", { method: "PATCH", json: change });
     if (result.ok && change.language) router.refresh();
   }

@@ -6,8 +6,8 @@ type ActionWords = { wordOf: (action: string) => string; attemptOf: (action: str
 /** Labels for an action in the log, completed or attempted. Unknown actions keep their code. */
 export function useActionMessages(): ActionWords {
   const audit = useMessages().settings?.audit;
-  const wordFrom = (actionKeys: Readonly<Record<string, string>> = {}) => {
+  const createLookup = (actionKeys: Readonly<Record<string, string>> = {}) => {
     return (action: string) => own(actionKeys, action) ?? action;
   };
-  return { wordOf: wordFrom(audit?.does), attemptOf: wordFrom(audit?.tried) };
+  return { wordOf: createLookup(audit?.does), attemptOf: createLookup(audit?.tried) };
 }

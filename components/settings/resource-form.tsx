@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { faultyField } from "@/components/frame/failure/fault-owner";
+import { findInvalidField } from "@/components/frame/failure/fault-owner";
 import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
 import { CopyField } from "@/components/ui/controls/copy-button";
@@ -12,7 +12,7 @@ import { useRequests } from "@/lib/browser/use-read";
 /** Submits a form. `field` is the field that the last failure refers to. */
 export function useResourceForm<Field extends string, Action extends string = "save">(fields: readonly Field[]) {
   const { failure, ...requests } = useRequests<Action>();
-  return { ...requests, failure, field: failure && faultyField(failure, fields) };
+  return { ...requests, failure, field: failure && findInvalidField(failure, fields) };
 }
 
 type ResourceFormProps = {

@@ -2,7 +2,7 @@ import { useLocale, useTranslations } from "next-intl";
 import { type ReactNode, useMemo } from "react";
 import { DataTable } from "@/components/data-table/data-table";
 import { columnsFor, type ColumnStyle, type Sorting } from "@/components/data-table/table-columns";
-import { type ListState, useListQuery, useMoving } from "@/components/frame/list/list-state";
+import { type ListState, useListQuery, useIsNavigating } from "@/components/frame/list/list-state";
 import { CopyButton } from "@/components/ui/controls/copy-button";
 import { DisabledLink } from "@/components/ui/link";
 import { RelativeTime } from "@/components/ui/time/relative-time";
@@ -87,7 +87,7 @@ export function AssetsTable({
             part={{ first: from, total: source.count }}
             sorting={getSorting(useListQuery(listState), listState.go)}
             isFixed
-            className={useMoving(listState) ? "opacity-60" : undefined}
+            className={useIsNavigating(listState) ? "opacity-60" : undefined}
           />
         </div>
       </div>

@@ -16,15 +16,15 @@ type ViewsDialogProps = {
   screen: ViewScreen;
   query: string;
   hrefOf: (query: string) => string;
-  /** The member may save views for the team. */
+  /** Whether the member may save views for the team. */
   canShare: boolean;
   onClose: () => void;
 };
 
 const PATH = "/api/console/views";
 
-/** Compares lists independently of the order of their parameters, as a saved view may come from an older version. */
-function inOneOrder(query: string): string {
+/** Sorts the parameters for comparison, since a saved view may come from an older version. */
+function sortParams(query: string): string {
   const parts = new URLSearchParams(query);
   parts.sort();
   return parts.toString();
@@ -61,7 +61,7 @@ export function ViewsDialog({ screen, query, hrefOf, canShare, onClose }: ViewsD
             list={list}
             view={view}
             href={hrefOf(view.query)}
-            isCurrent={inOneOrder(view.query) === inOneOrder(query)}
+            isCurrent={sortParams(view.query) === sortParams(query)}
             onOpen={onClose}
             onDefault={() => void sendRequest(`${PATH}/${view.id}`, { method: "PUT", json: { isDefault: !view.isDefault } })}
             onReplace={() => void sendRequest(`${PATH}/${view.id}`, { method: "PUT", json: { query } })}

@@ -3,7 +3,7 @@ import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { useCounts } from "@/components/frame/counts-context";
 import { ClearFilters, FiltersPopover } from "@/components/frame/list/filters-popover";
-import { useListQuery, useMoving } from "@/components/frame/list/list-state";
+import { useListQuery, useIsNavigating } from "@/components/frame/list/list-state";
 import { TimeFilter } from "@/components/frame/list/time-filter";
 import { FILTERS } from "@/components/frame/list/tool-bar";
 import { chipStyle } from "@/components/ui/controls/button";
@@ -96,7 +96,7 @@ export function StatusFilter({ list, state: listState, total }: StatusFilterProp
   const states = useTranslations("frame.states");
   const { running, pending } = useCounts();
   const query = useListQuery(listState);
-  const isNavigating = useMoving(listState);
+  const isNavigating = useIsNavigating(listState);
   const selectedStatuses = query.status ?? [];
   const isAllWorkflows = !query.workflow_id && !query.output_type && !isSearch(query);
   const counts: Partial<Record<KnownJobState, number>> = {

@@ -3,7 +3,7 @@ import { useTranslations } from "next-intl";
 import { type ComponentProps, type ReactNode, useEffect, useState } from "react";
 import { PageControls, Paging } from "@/components/data-table/paging";
 import { NewRows } from "@/components/data-table/paused-rows";
-import { useMoving } from "@/components/frame/list/list-state";
+import { useIsNavigating } from "@/components/frame/list/list-state";
 import { Freshness, ToolBar, UnreadableRows } from "@/components/frame/list/tool-bar";
 import { PageHeader } from "@/components/frame/page-header";
 import { cn } from "@/components/ui/cn";
@@ -91,7 +91,7 @@ const DIM_AFTER_MS = 300;
 
 /** The rows, dimmed while others are loading. */
 export function ListRows({ state, className, children }: { state: JobListState; className?: string; children: ReactNode }) {
-  const isNavigating = useMoving(state);
+  const isNavigating = useIsNavigating(state);
   // Dimming a thousand rows is slow and flickers if the next rows arrive at once.
   const isLate = useLate(isNavigating, DIM_AFTER_MS);
   return (

@@ -5,7 +5,7 @@ import { useTheme } from "next-themes";
 import { type FormEvent, type ReactNode, useSyncExternalStore } from "react";
 import { NewPasswordInput } from "@/components/frame/account/sign-in-fields";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { faultyField } from "@/components/frame/failure/fault-owner";
+import { findInvalidField } from "@/components/frame/failure/fault-owner";
 import { LanguageSwitch } from "@/components/frame/look/language-switch";
 import { type NoticeChoice, noticeChoice, noticeChoices } from "@/components/frame/own-jobs";
 import { Card } from "@/components/ui/card";
@@ -125,7 +125,7 @@ function useAccount() {
   const router = useRouter();
   const { busyWith, failure, send } = useRequests<"save">();
   const isTaken = failure?.code === "CONFLICT";
-  const invalidField: AccountField | undefined = isTaken ? "email" : failure && faultyField(failure, fields);
+  const invalidField: AccountField | undefined = isTaken ? "email" : failure && findInvalidField(failure, fields);
   return {
     isBusy: busyWith !== undefined,
     isTaken,

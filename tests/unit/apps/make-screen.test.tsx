@@ -2,7 +2,7 @@
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { SWRConfig } from "swr";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { choicesOf, choicesText, lookOf, looksFor, withLook } from "@/components/apps/make/input-editor";
+import { parseChoices, formatChoices, getLook, getLooks, withLook } from "@/components/apps/make/input-editor";
 import { EditAppScreen, NewAppScreen } from "@/components/apps/make/make-screen";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { tabRun } from "@/components/run/run-store";
@@ -145,10 +145,10 @@ it("explains what to do when no workflow is open in Run", async () => {
 
 it("offers only fitting controls and keeps a range across them", () => {
   const steps: AppControl = { kind: "number", isWhole: true, isSlider: false, min: 1, max: 50 };
-  expect(looksFor(steps)).toEqual(["number", "slider", "seed"]);
+  expect(getLooks(steps)).toEqual(["number", "slider", "seed"]);
   const slider = withLook("slider", steps, steps);
   expect(slider).toEqual({ ...steps, isSlider: true });
-  expect(lookOf(slider)).toBe("slider");
+  expect(getLook(slider)).toBe("slider");
   const unknown: AppControl = { kind: "number", isWhole: false, isSlider: false };
   expect(withLook("slider", steps, unknown)).toMatchObject({ isWhole: true });
   expect(withLook("number", withLook("seed", slider, steps), steps)).toEqual(steps);
@@ -157,8 +157,8 @@ it("offers only fitting controls and keeps a range across them", () => {
 it("writes choices a line each, and reads them back with their types", () => {
   const choices = [{ value: 2, label: "Two" }, { value: "euler" }, { value: "a = b" }];
   const control: AppControl = { kind: "choice", choices };
-  expect(choicesText(control)).toBe("2 = Two\neuler\na = b");
-  expect(choicesOf(choicesText(control), control)).toEqual(choices);
+  expect(formatChoices(control)).toBe("2 = Two\neuler\na = b");
+  expect(parseChoices(formatChoices(control), control)).toEqual(choices);
 });
 
 describe("an edited app", () => {

@@ -3,7 +3,7 @@ import "@/components/ui/pictures/picture-retries";
 import { act, fireEvent, render as renderBare, renderHook, screen } from "@testing-library/react";
 import { type ReactNode } from "react";
 import { afterEach, beforeEach, describe, expect, it, test, vi } from "vitest";
-import { tellStored, useStoredAssets } from "@/components/frame/stored-assets";
+import { notifyStoredAssets, useStoredAssets } from "@/components/frame/stored-assets";
 import { Picture } from "@/components/ui/pictures/picture";
 import { inTurn, plainPicture } from "@/components/ui/pictures/plain-picture";
 import { inApp } from "./render";
@@ -203,10 +203,10 @@ describe("stored assets", () => {
   it("reloads a list once for many stored files and again for later ones", () => {
     const refresh = vi.fn();
     renderHook(() => useStoredAssets(refresh));
-    for (let count = 0; count < 300; count += 1) tellStored();
+    for (let count = 0; count < 300; count += 1) notifyStoredAssets();
     vi.runAllTimers();
     expect(refresh).toHaveBeenCalledTimes(1);
-    tellStored();
+    notifyStoredAssets();
     vi.runAllTimers();
     expect(refresh).toHaveBeenCalledTimes(2);
   });
@@ -214,7 +214,7 @@ describe("stored assets", () => {
   it("stops reading a list that left the screen", () => {
     const refresh = vi.fn();
     const { unmount } = renderHook(() => useStoredAssets(refresh));
-    tellStored();
+    notifyStoredAssets();
     unmount();
     vi.runAllTimers();
     expect(refresh).not.toHaveBeenCalled();

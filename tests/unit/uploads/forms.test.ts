@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { pastedName } from "@/components/transfers/add-assets";
 import { MAX_ADDRESSES, readAddresses } from "@/components/transfers/downloads/address-line";
-import { diffFields, draftOf, fieldsForFile, mergeFields, newDraft, readDraft } from "@/components/transfers/uploads/asset-fields-form";
+import { diffFields, toDraft, fieldsForFile, mergeFields, newDraft, readDraft } from "@/components/transfers/uploads/asset-fields-form";
 import { readHash } from "@/components/transfers/uploads/start-dialog";
 import { checkStored } from "@/components/transfers/uploads/upload-file";
 import { storeTimeZone } from "@/components/ui/time/use-time-format";
@@ -18,14 +18,14 @@ describe("asset fields", () => {
       ok: true,
       value: { name: "A cat", tags: ["input", "cats", "dogs"], metadata: { shot: 12 }, previewId: preview },
     });
-    if (draftResult.ok) expect(readDraft(draftOf(draftResult.value))).toEqual(draftResult);
+    if (draftResult.ok) expect(readDraft(toDraft(draftResult.value))).toEqual(draftResult);
   });
 
   it("keeps all digits of numbers in metadata", () => {
     const metadata = '{"seed":18446744073709551615}';
     const draftResult = readDraft({ ...newDraft, metadata });
     if (!draftResult.ok) throw new Error("readDraft failed");
-    expect(draftOf(draftResult.value).metadata.replace(/\s/g, "")).toBe(metadata);
+    expect(toDraft(draftResult.value).metadata.replace(/\s/g, "")).toBe(metadata);
     expect(diffFields(draftResult.value, { ...draftResult.value, metadata: {} })?.fields).toEqual({ user_metadata: {} });
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cannotChange, filterItems, otherName, tallyOf, toneOf } from "@/components/transfers/uploads/upload-state";
+import { cannotChange, filterItems, otherName, countUploads, getTone } from "@/components/transfers/uploads/upload-state";
 import { failed, ok } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";
 import { defaultFields, hashed, hashOf, line, refused, storedResult, unknownHash } from "./upload-line";
@@ -96,7 +96,7 @@ describe("the queue", () => {
     await until("the film is sent", () => waiting("send").length === 1 && store.get().items[1]?.status.kind === "done");
     waiting("send")[0]?.progress?.(0.5);
     // The sizes are 18 and 1 bytes, plus one for each file as a step of its own.
-    expect(tallyOf(store.get().items).share).toBeCloseTo((19 * 0.5 + 2) / 21);
+    expect(countUploads(store.get().items).share).toBeCloseTo((19 * 0.5 + 2) / 21);
   });
 
   it("removes only failed files from the list with one click", async () => {
@@ -134,8 +134,8 @@ describe("the queue", () => {
     await answer("canBeRead", false);
     await answer("canBeRead", true);
     await until("it is judged", () => item().isNoPicture);
-    expect(tallyOf(store.get().items)).toMatchObject({ stored: 3, problems: 0, noPictures: 1 });
-    expect(store.get().items.map((item) => toneOf(item))).toEqual(["unknown", "ok", "ok"]);
+    expect(countUploads(store.get().items)).toMatchObject({ stored: 3, problems: 0, noPictures: 1 });
+    expect(store.get().items.map((item) => getTone(item))).toEqual(["unknown", "ok", "ok"]);
     expect(filterItems(store.get().items, "noPictures").map(({ file }) => file.name)).toEqual(["broken.png"]);
   });
 
@@ -220,12 +220,12 @@ describe("fields of an asset", () => {
     add("a");
     await answer("hash", hashed("a"));
     await answer("fromHash", storedResult());
-    await until("it is stored", () => toneOf(item()) === "ok");
+    await until("it is stored", () => getTone(item()) === "ok");
     expect(cannotChange(item())).toBe(false);
     store.describe(new Set([item().key]), (upload) => ({ ...upload.assetFields, name: "Mine" }));
     await answer("change", unwritten(405, "NOT_IMPLEMENTED"));
     await until("it is told", () => cannotChange(item()));
-    expect(toneOf(item())).toBe("unknown");
+    expect(getTone(item())).toBe("unknown");
   });
 
   it("is written to a stored asset on request, with refusals at the file", async () => {

@@ -1,7 +1,7 @@
 import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { Suspense } from "react";
 import { describe, expect, it, vi } from "vitest";
-import { faultyField } from "@/components/frame/failure/fault-owner";
+import { findInvalidField } from "@/components/frame/failure/fault-owner";
 import { ConnectionForm, readConnectionForm } from "@/components/settings/connections/connection-form";
 import { ConnectionsScreen } from "@/components/settings/connections/connections-screen";
 import { Outcome } from "@/components/settings/outcome";
@@ -124,10 +124,10 @@ describe("the connection's form", () => {
   it("shows a refusal with its reason at the named field", () => {
     const failure = { code: "INVALID_BODY", status: 400, message: "baseUrl: must be an address that begins with http:// or https://" };
     const names = ["name", "baseUrl"] as const;
-    expect(faultyField(failure, names)).toBe("baseUrl");
-    expect(faultyField(failure, ["name"])).toBeUndefined();
-    expect(faultyField({ ...failure, message: "nonsense: is no field" }, names)).toBeUndefined();
-    expect(faultyField({ ...failure, status: 502 }, names)).toBeUndefined();
+    expect(findInvalidField(failure, names)).toBe("baseUrl");
+    expect(findInvalidField(failure, ["name"])).toBeUndefined();
+    expect(findInvalidField({ ...failure, message: "nonsense: is no field" }, names)).toBeUndefined();
+    expect(findInvalidField({ ...failure, status: 502 }, names)).toBeUndefined();
   });
 });
 
