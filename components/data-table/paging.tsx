@@ -20,7 +20,7 @@ type PagingProps = {
   className?: string;
 };
 
-/** Real links, so that a page of the list can be reloaded, sent and opened in a new tab. */
+/** Real links, so that a page can be reloaded, shared and opened in a new tab. */
 export function Paging({ offset, limit, count, total, hasMore, nextOffset, hrefOf, children, className }: PagingProps) {
   const t = useTranslations("common.paging");
   const number = useNumberFormat();
@@ -132,17 +132,17 @@ export function pageRange({ offset, limit, count, total, hasMore, nextOffset = o
   previous?: number;
   next?: number;
 } {
-  const isMore = total !== undefined ? nextOffset < total : nextOffset < offset + limit || (hasMore ?? count >= limit);
+  const hasNext = total !== undefined ? nextOffset < total : nextOffset < offset + limit || (hasMore ?? count >= limit);
   const isBeyond = total !== undefined && offset >= total;
   return {
     from: count === 0 ? offset : offset + 1,
     to: offset + count,
     ...(offset > 0 && { previous: isBeyond ? lastOffset(total, limit) : Math.max(0, offset - limit) }),
-    ...(isMore && { next: nextOffset }),
+    ...(hasNext && { next: nextOffset }),
   };
 }
 
-/** Where the last page begins. */
+/** The offset of the last page. */
 export function lastOffset(total: number, limit: number): number {
   return Math.max(0, Math.ceil(total / limit) - 1) * limit;
 }

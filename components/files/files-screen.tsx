@@ -28,7 +28,7 @@ import { RemovalLines, useFileRemoval } from "./file-removals";
 import { useFileIntake } from "./file-uploads";
 import { FilesEmpty, FilesToolBar, PickFiles, Trail } from "./files-tool-bar";
 import {
-  crumbsOf,
+  toCrumbs,
   type FileRow,
   filesHref,
   fileSorts,
@@ -70,7 +70,7 @@ export function FilesScreen({ query, openedPath, canChange, files }: FilesScreen
   const view = live.value;
   const newFolders = useNewFolders(connection);
   const rows = view ? withNewFolders(view.rows, query, newFolders.paths) : noRows;
-  // An empty list that can no longer be read shows no numbers.
+  // No numbers are shown if the list is empty and can't be read.
   const currentView = live.failure && rows.length === 0 ? undefined : view;
   const hasFiles = view !== undefined && view.files > 0;
   const abilities = useCapabilities(hasFiles ? connection : undefined, fileAbilities, query.dir);
@@ -119,7 +119,7 @@ export function FilesScreen({ query, openedPath, canChange, files }: FilesScreen
         title={
           <Trail
             title={t("title")}
-            crumbs={crumbsOf(query.dir)}
+            crumbs={toCrumbs(query.dir)}
             hrefOf={(dir) => filesHref({ ...query, dir, name: "", offset: 0 }, { connection: connectionParam })}
           />
         }

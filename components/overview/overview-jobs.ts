@@ -6,7 +6,7 @@ import { errorLine, type RunningNode, runningNode, toJobView } from "@/lib/contr
 import { type OutputFile } from "@/lib/contract/views/outputs-view";
 import { isNameless, workflowName } from "@/lib/contract/workflow/workflow-name";
 
-/** A job as the overview shows it, and no more. */
+/** The fields of a job that the overview shows. */
 export type OverviewJob = {
   id: string;
   word: string;

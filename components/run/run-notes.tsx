@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { useWhyNot } from "@/components/frame/member-context";
-import { titledBy } from "@/components/graph/node-search";
+import { withCatalogueTitles } from "@/components/graph/node-search";
 import { Button } from "@/components/ui/controls/button";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
@@ -56,7 +56,7 @@ export function RunJob({ run, catalogue }: { run: Run; catalogue?: ObjectInfo })
   const submittedJob = shownSubmittedJob(run.state, useConnection()?.id);
   // After a reload the sent graph is unknown, but the open workflow has the same node names.
   const graph = submittedJob && openWorkflow ? (openWorkflow.sentGraph ?? openWorkflow.graph) : undefined;
-  const memo = useMemo(() => (graph ? titledBy(graph, catalogue) : undefined), [graph, catalogue]);
+  const memo = useMemo(() => (graph ? withCatalogueTitles(graph, catalogue) : undefined), [graph, catalogue]);
   return (
     <NewestJob
       submittedJob={submittedJob}

@@ -11,7 +11,7 @@ import {
   useRef,
   useState,
 } from "react";
-import { type NodeMark, type NodeMarks, titledBy } from "@/components/graph/node-search";
+import { type NodeMark, type NodeMarks, withCatalogueTitles } from "@/components/graph/node-search";
 import { cn } from "@/components/ui/cn";
 import { useMedia } from "@/components/ui/hooks/use-media";
 import { Skeleton } from "@/components/ui/skeleton";
@@ -165,7 +165,7 @@ export function RunGraph({
   onSelect,
 }: RunGraphProps) {
   const deferredValue = useDeferredValue(graph);
-  const titled = useMemo(() => titledBy(deferredValue, catalogue), [deferredValue, catalogue]);
+  const titled = useMemo(() => withCatalogueTitles(deferredValue, catalogue), [deferredValue, catalogue]);
   const marks = useMemo<NodeMarks>(
     () => new Map(Object.entries(placedProblems.byNode).flatMap(([id, problems]) => (hasErrors(problems) ? [[id, getMark(problems)]] : []))),
     [placedProblems],

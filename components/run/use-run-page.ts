@@ -2,7 +2,7 @@
 
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { takeRunRequest } from "@/components/frame/samples/samples";
-import { askToStay } from "@/components/ui/hooks/use-close-warning";
+import { warnBeforeLeaving } from "@/components/ui/hooks/use-close-warning";
 import { tabStorage } from "@/lib/browser/persisted";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Run } from "./run-actions";
@@ -84,7 +84,7 @@ export function useDraft(store: RunStore, memberId: string): void {
     };
     const onLeave = (event: BeforeUnloadEvent) => {
       flush();
-      if (isUnsent(store.get().openWorkflow) && !saveDraft()) askToStay(event);
+      if (isUnsent(store.get().openWorkflow) && !saveDraft()) warnBeforeLeaving(event);
     };
     // Registered only while needed, since it excludes the page from the back/forward cache.
     const updateUnloadGuard = () => {

@@ -63,7 +63,7 @@ export function useDebouncedRequest<Answer, Found>(
   path: `/${string}` | undefined,
   parse: (result: Result<Answer, ApiFailure>) => Found,
 ): Found | undefined {
-  const [found, setValue] = useState<Found>();
+  const [latestValue, setValue] = useState<Found>();
   const handleResult = useEffectEvent((result: Result<Answer, ApiFailure>) => setValue(parse(result)));
   useEffect(() => {
     if (path === undefined) return;
@@ -77,5 +77,5 @@ export function useDebouncedRequest<Answer, Found>(
       controller.abort();
     };
   }, [path]);
-  return path === undefined ? undefined : found;
+  return path === undefined ? undefined : latestValue;
 }

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "react";
-import { askToStay } from "@/components/ui/hooks/use-close-warning";
+import { warnBeforeLeaving } from "@/components/ui/hooks/use-close-warning";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { upload } from "@/lib/browser/uploads/upload";
@@ -58,7 +58,7 @@ function countBytes({ session: { mask, drawing } }: StoredSession): number {
 }
 
 function warnBeforeUnload(event: BeforeUnloadEvent): void {
-  askToStay(event);
+  warnBeforeLeaving(event);
 }
 
 export type SaveState = { kind: "idle" } | SaveStep | { kind: "saved"; mask: SavedMask } | { kind: "failed"; failure: SaveFailure };

@@ -1,7 +1,7 @@
 // Actions on the copies of a run: start, stop, resume, and look up outcomes after a reload.
 // Guarantees: sending continues during navigation, since it belongs to the tab. Each copy's outcome is stored immediately.
 
-import { askToStay } from "@/components/ui/hooks/use-close-warning";
+import { warnBeforeLeaving } from "@/components/ui/hooks/use-close-warning";
 import { tabStorage } from "@/lib/browser/persisted";
 import { newIdempotencyKey } from "@/lib/shared/text";
 import { type RunStore } from "../run-store";
@@ -114,5 +114,5 @@ export function createCopiesActions(store: RunStore, api: SubmitApi, context: Ru
 
 /** Warns before the page is closed while copies are unsent. */
 function warnBeforeUnload(event: BeforeUnloadEvent): void {
-  askToStay(event);
+  warnBeforeLeaving(event);
 }

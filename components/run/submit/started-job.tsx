@@ -12,7 +12,7 @@ import { shortId } from "@/lib/browser/urls";
 import { type OpenWorkflow } from "../workflow/opened-workflow";
 import { type SubmittedJob } from "./attempt";
 import { useJobHrefs } from "./job-link";
-import { FailedIn, JobProgress, JobResult } from "./job-parts";
+import { JobFailure, JobProgress, JobResult } from "./job-parts";
 import { type StandingState, useEndJobs, useStartedJob } from "./use-started-job";
 
 const stateStyles = {
@@ -91,7 +91,7 @@ export function NewestJob({ submittedJob, fallbackName, sentGraph, onCancelled, 
             {submittedJob ? (
               <>
                 {state === "failed" && job?.error ? (
-                  <FailedIn error={job.error} sentGraph={sentGraph} />
+                  <JobFailure error={job.error} sentGraph={sentGraph} />
                 ) : (
                   <p className="font-semibold">{isAway ? t("job.away") : t(`standing.${state}`)}</p>
                 )}

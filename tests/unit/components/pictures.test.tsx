@@ -5,7 +5,7 @@ import { type ReactNode } from "react";
 import { afterEach, beforeEach, describe, expect, it, test, vi } from "vitest";
 import { notifyStoredAssets, useStoredAssets } from "@/components/frame/stored-assets";
 import { Picture } from "@/components/ui/pictures/picture";
-import { inTurn, plainPicture } from "@/components/ui/pictures/plain-picture";
+import { queueImage, plainPicture } from "@/components/ui/pictures/plain-picture";
 import { inApp } from "./render";
 
 describe("pictures", () => {
@@ -143,13 +143,13 @@ describe("picture turns", () => {
     ends.splice(0).forEach((end) => end());
   });
 
-  function pictures(count: number, whileNear?: Parameters<typeof inTurn>[1]): HTMLImageElement[] {
+  function pictures(count: number, whileNear?: Parameters<typeof queueImage>[1]): HTMLImageElement[] {
     return Array.from({ length: count }, (_, at) => {
       const image = document.createElement("img");
       image.src = `/picture-${at}`;
       // jsdom loads no images and calls all of them complete.
       Object.defineProperty(image, "complete", { get: () => image.dataset.came === "yes" });
-      ends.push(inTurn(image, whileNear));
+      ends.push(queueImage(image, whileNear));
       return image;
     });
   }

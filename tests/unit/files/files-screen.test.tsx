@@ -6,7 +6,7 @@ import { FilePanel } from "@/components/files/file-panel";
 import { RemovalLines, useFileRemoval } from "@/components/files/file-removals";
 import { FilesScreen } from "@/components/files/files-screen";
 import { FilesEmpty, Trail } from "@/components/files/files-tool-bar";
-import { crumbsOf, type FileRow, filesParams, toFilesView } from "@/components/files/files-view";
+import { toCrumbs, type FileRow, filesParams, toFilesView } from "@/components/files/files-view";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { useCapabilities } from "@/components/frame/connection/use-capabilities";
 import { readAddress } from "@/lib/contract/params";
@@ -151,7 +151,7 @@ describe("file panel", () => {
 
   test("shows the last two folders of a path and expands the rest", () => {
     const deep = `${Array.from({ length: 40 }, (_, at) => `d${at}`).join("/")}/`;
-    const { container } = renderInApp(<Trail title="Files" crumbs={crumbsOf(deep)} hrefOf={(dir) => `/files?dir=${dir}`} />);
+    const { container } = renderInApp(<Trail title="Files" crumbs={toCrumbs(deep)} hrefOf={(dir) => `/files?dir=${dir}`} />);
     expect(container.textContent).toBe("Files/…/d38/d39");
     act(() => void fireEvent.click(screen.getByRole("button", { name: "Show 38 more folders" })));
     expect(within(container).getAllByRole("link")).toHaveLength(40);

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { toSearchParams } from "@/app/(console)/params";
 import { MAX_TEXT_BYTES, readText, toText } from "@/components/files/file-panel";
-import { deleteFiles, filesOf } from "@/components/files/file-removals";
+import { deleteFiles, listFiles } from "@/components/files/file-removals";
 import {
-  crumbsOf,
+  toCrumbs,
   fileApiPath,
   filesHref,
   filesParams,
@@ -83,11 +83,11 @@ test("stores non-default settings in the address and names bad values", () => {
 });
 
 test("derives folders from a path and refuses odd names before sending", () => {
-  expect(crumbsOf("a/b/")).toEqual([
+  expect(toCrumbs("a/b/")).toEqual([
     { name: "a", dir: "a/" },
     { name: "b", dir: "a/b/" },
   ]);
-  expect([crumbsOf("/"), within("/", "x"), within("a/", "x")]).toEqual([[], "x", "a/x"]);
+  expect([toCrumbs("/"), within("/", "x"), within("a/", "x")]).toEqual([[], "x", "a/x"]);
   expect(["", " ", "..", "a/../b", "a\\b", "a//b"].map(toFolderName)).toEqual(Array(6).fill(undefined));
   expect(toFolderName("/a/b/")).toBe("a/b");
 });
@@ -132,7 +132,7 @@ describe("file removals", () => {
   const outcomesOf = (entries: readonly { outcome: string }[]) => entries.map(({ outcome }) => outcome);
 
   test("deletes a folder file by file, four at a time", async () => {
-    const files = await filesOf(["old/", "old/3.json"], "c");
+    const files = await listFiles(["old/", "old/3.json"], "c");
     if (!files.ok) throw new Error("the folder was not listed");
     expect(files.value.map(({ id }) => id).sort()).toEqual(paths);
     const progressCounts: number[] = [];

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { boxOf, layoutEditorFile, namesOf } from "@/components/graph/editor-layout";
+import { findBox, layoutEditorFile, getSubgraphNames } from "@/components/graph/editor-layout";
 import { edgesPath, layoutGraph, nodeSize, type PlacedNode } from "@/components/graph/graph-layout";
 import { isEditorFile, readEditorFile } from "@/lib/contract/editor-workflow/file";
 import { type JsonObject } from "@/lib/contract/json/json";
@@ -184,10 +184,10 @@ test("draws a subgraph as one box with nodes by graph id", () => {
   const inner = layoutEditorFile(file, ["5"]);
   expect([...inner.nodes.keys()]).toEqual(["5:2", "5:3"]);
   expect(inner.edges.map(({ source, target }) => [source, target])).toEqual([["5:2", "5:3"]]);
-  expect(boxOf(file, "5:3")).toEqual({ inside: ["5"], id: "5:3" });
-  expect(boxOf(file, "5:99")).toEqual({ inside: [], id: "5" });
-  expect(boxOf(file, "99")).toBeUndefined();
-  expect(namesOf(file, ["5"])).toEqual(["New Subgraph"]);
+  expect(findBox(file, "5:3")).toEqual({ inside: ["5"], id: "5:3" });
+  expect(findBox(file, "5:99")).toEqual({ inside: [], id: "5" });
+  expect(findBox(file, "99")).toBeUndefined();
+  expect(getSubgraphNames(file, ["5"])).toEqual(["New Subgraph"]);
 });
 
 test("makes every position and size finite", () => {
@@ -217,5 +217,5 @@ test("draws very many groups and very long ids up to a limit", () => {
   const graphLayout = layoutOne({ pos: [100, 200] }, { groups });
   expect(graphLayout.groups).toHaveLength(1_000);
   expect(graphLayout.nodes.get("1")).toMatchObject({ x: 100, y: 165 });
-  expect(boxOf(read({ nodes: [{ id: 1, type: "X" }] }), `1${":1".repeat(1_000_000)}`)).toEqual({ inside: [], id: "1" });
+  expect(findBox(read({ nodes: [{ id: 1, type: "X" }] }), `1${":1".repeat(1_000_000)}`)).toEqual({ inside: [], id: "1" });
 });

@@ -1,6 +1,6 @@
 import { fireEvent, screen } from "@testing-library/react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { fileNameOf, SaveWorkflow, storedPath, storedText, storedTextOfJob } from "@/components/graph/save-workflow";
+import { toFileName, SaveWorkflow, storedPath, storedText, storedTextOfJob } from "@/components/graph/save-workflow";
 import { readWorkflow } from "@/lib/contract/workflow/graph";
 import { eventually } from "@/tests/support/eventually";
 import { renderInApp } from "../components/render";
@@ -33,10 +33,10 @@ describe("a stored workflow", () => {
   ])("named %j is stored at %j", (name, path) => expect(storedPath(name)).toBe(path));
 
   it("is offered a name that a file can have", () => {
-    expect(storedPath(fileNameOf("../hero: 50% <b>"))).toMatch(/^workflows\/[^/]+\.json$/);
-    expect(fileNameOf("日本 100% #1 (a+b)")).toBe("日本 100% #1 (a+b)");
+    expect(storedPath(toFileName("../hero: 50% <b>"))).toMatch(/^workflows\/[^/]+\.json$/);
+    expect(toFileName("日本 100% #1 (a+b)")).toBe("日本 100% #1 (a+b)");
     // The limit counts bytes: 200 bytes are 66 of these letters, and no letter is cut in half.
-    expect(fileNameOf("本".repeat(200))).toBe("本".repeat(66));
+    expect(toFileName("本".repeat(200))).toBe("本".repeat(66));
   });
 });
 

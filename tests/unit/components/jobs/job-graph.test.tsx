@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { beforeEach, describe, expect, it, test, vi } from "vitest";
-import { gistOf, type NodeState, withTitles } from "@/components/graph/node-search";
+import { getPreviewText, type NodeState, withTitles } from "@/components/graph/node-search";
 import { WorkflowGraph } from "@/components/graph/workflow-graph";
 import { nameOfClass } from "@/components/jobs/job/job-facts";
 import { JobGraph, getNodeMarks } from "@/components/jobs/job/job-graph";
@@ -62,7 +62,7 @@ describe("the graph of a job", () => {
       execution_error: { node_id: "", node_type: "", exception_message: "refused", exception_type: "ValidationError" },
     });
     expect(lateFacts.timeline.map(({ nodeId, state }) => [nodeId, state])).toEqual([]);
-    expect(gistOf({ class_type: "Call", inputs: { api_key: "[REDACTED]", prompt: "a cat" } })).toBe("a cat");
+    expect(getPreviewText({ class_type: "Call", inputs: { api_key: "[REDACTED]", prompt: "a cat" } })).toBe("a cat");
   });
 
   it("finds nodes by id, class and title", () => {
