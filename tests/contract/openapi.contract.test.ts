@@ -7,7 +7,7 @@ import { allOperations } from "@/lib/contract/operations";
 import { canvas, ended, png, record, string, submit, waiting } from "../integration/service/support";
 import { createClient, startService } from "../support/service";
 import { until } from "../support/until";
-import { type Exchange, findOperation, resolverOf, undescribed } from "./described-answer";
+import { type Exchange, findOperation, createResolver, undescribed } from "./described-answer";
 import { runSuite } from "./suite/run-suite";
 
 const offered = allOperations.flatMap(({ name, summary }) => (summary === undefined ? [] : [name]));
@@ -45,7 +45,7 @@ describe("the OpenAPI document", () => {
 
   it("has no dangling reference and no unused component", () => {
     const refs = new Set([...objectsIn(document)].flatMap(({ $ref }) => (typeof $ref === "string" ? [$ref] : [])));
-    for (const ref of refs) expect(resolverOf(document)(ref)).toBeTypeOf("object");
+    for (const ref of refs) expect(createResolver(document)(ref)).toBeTypeOf("object");
     const components = Object.keys(record(record(document.components).schemas));
     expect(components.filter((name) => !refs.has(`#/components/schemas/${name}`))).toEqual([]);
   });

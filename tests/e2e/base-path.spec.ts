@@ -45,7 +45,7 @@ async function startBelow(
 
 test("keeps a visit below its path", async ({ page, browser }) =>
   startBelow(false, async ({ desk, origin, own, others }) => {
-    const faults = faultsOf(page);
+    const faults = findFaults(page);
     expect(desk.url).toBe(`${origin}${PATH}`);
 
     await test.step("creates an owner by the printed link and runs a sample", async () => {
@@ -80,7 +80,7 @@ test("keeps a visit below its path", async ({ page, browser }) =>
     await test.step("renders every page at its address", async () => {
       await goTo(page, "Settings");
       await expect(page.getByRole("navigation", { name: "Settings sections" })).toBeVisible();
-      const pages = [...(await hrefsOf(page, "Main")), ...(await hrefsOf(page, "Settings sections"))];
+      const pages = [...(await getHrefs(page, "Main")), ...(await getHrefs(page, "Settings sections"))];
       expect(pages.length).toBeGreaterThan(10);
       for (const href of pages) {
         expect(href).toMatch(/^\/desk($|\/)/);
@@ -166,7 +166,7 @@ async function expectDrawn(page: Page): Promise<void> {
   await expect.poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(0);
 }
 
-const hrefsOf = (page: Page, navigation: string) =>
+const getHrefs = (page: Page, navigation: string) =>
   page
     .getByRole("navigation", { name: navigation })
     .getByRole("link")
@@ -188,7 +188,7 @@ function firstMessage(page: Page, address: string): Promise<string> {
 }
 
 /** The browser's own reports: a missing file, a violated policy, a script that failed. */
-function faultsOf(page: Page): string[] {
+function findFaults(page: Page): string[] {
   const faults: string[] = [];
   page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
   page.on("pageerror", (error) => faults.push(error.message));

@@ -12,7 +12,7 @@ const withText = (value: string) => ({
   "2": { class_type: "PreviewAny", inputs: { source: ["1", 0] } },
 });
 const DAY_MS = 24 * 60 * 60_000;
-const dayOf = (ms: number) => new Intl.DateTimeFormat("sv-SE").format(ms);
+const formatDay = (ms: number) => new Intl.DateTimeFormat("sv-SE").format(ms);
 
 async function ended(request: APIRequestContext, desk: Desk, prompt: unknown, name?: string): Promise<string> {
   const id = await submit(request, desk, prompt, { name });
@@ -41,8 +41,8 @@ test("finds a job by words, time and person and keeps the filters on Back", asyn
   await page.getByLabel("Time", { exact: true }).selectOption("Choose dates…");
   const dates = page.getByRole("dialog", { name: "Filter by submission date" });
   const today = await page.evaluate(() => new Intl.DateTimeFormat("sv-SE").format(Date.now()));
-  await dates.getByLabel("First day").fill(dayOf(Date.parse(today) - 2 * DAY_MS));
-  await dates.getByLabel("Last day").fill(dayOf(Date.parse(today) - DAY_MS));
+  await dates.getByLabel("First day").fill(formatDay(Date.parse(today) - 2 * DAY_MS));
+  await dates.getByLabel("Last day").fill(formatDay(Date.parse(today) - DAY_MS));
   await dates.getByRole("button", { name: "Show jobs" }).click();
   await expect(page.getByText("No jobs match these filters")).toBeVisible();
   await page.getByLabel("Time", { exact: true }).selectOption("Any time");

@@ -25,7 +25,7 @@ const startChanged = (serviceUrl: string, change: (text: string) => string) =>
       },
     }),
   );
-const nodeOf = (page: Page, id: string) => page.getByRole("group", { name: /Workflow graph/ }).locator(`[data-node="${id}"]`);
+const getNode = (page: Page, id: string) => page.getByRole("group", { name: /Workflow graph/ }).locator(`[data-node="${id}"]`);
 const width = (picture: Locator) => picture.evaluate((img: HTMLImageElement) => img.naturalWidth);
 
 const graph = {
@@ -53,23 +53,23 @@ test("stops only the running job of a local server, shows its error and pictures
 
   await test.step("Stop", async () => {
     await page.goto(at(`/jobs/${stopped}`));
-    await expect(nodeOf(page, "1")).toBeVisible();
+    await expect(getNode(page, "1")).toBeVisible();
     // The server reports no progress, so no node is shown as waiting.
     await expect(page.getByRole("group", { name: /Workflow graph/ })).not.toContainText("waiting");
     await page.getByRole("button", { name: "Stop job" }).click();
     await expect(page.getByText("stop requested for 1", { exact: true })).toBeVisible();
     await expect.poll(() => server.place.running).toEqual([]);
     expect(server.place.pending.map(([, id]) => id)).toEqual([failed, doneId]);
-    await expect(nodeOf(page, "1")).toContainText("stopped");
-    await expect(nodeOf(page, "3")).toContainText("not reached");
+    await expect(getNode(page, "1")).toContainText("stopped");
+    await expect(getNode(page, "3")).toContainText("not reached");
   });
   await test.step("shows a failure", async () => {
     server.begin();
     server.fail("2", "the kernel does not fit the picture");
     await page.goto(at(`/jobs/${failed}`));
     await expect(page.getByRole("main")).toContainText("the kernel does not fit the picture");
-    await expect(nodeOf(page, "2")).toContainText("failed");
-    await expect(nodeOf(page, "3")).toContainText("not reached");
+    await expect(getNode(page, "2")).toContainText("failed");
+    await expect(getNode(page, "3")).toContainText("not reached");
     await expectAccessible(page);
   });
   await test.step("shows a picture", async () => {

@@ -12,7 +12,7 @@ import { startStandIn } from "./support/service";
 import { goTo, setUpByLink } from "./support/steps";
 import { expect, test } from "./support/test";
 
-const graphOf = (name: string): unknown => JSON.parse(sample(name).bytes.toString("utf8"));
+const createGraph = (name: string): unknown => JSON.parse(sample(name).bytes.toString("utf8"));
 
 test("creates one job and its picture from one press on a sample after set-up", async ({ page, freshDesk }) => {
   await setUpByLink(page, freshDesk);
@@ -32,7 +32,7 @@ test("creates one job and its picture from one press on a sample after set-up", 
   const id = jobs[0]?.id ?? "";
   type SentPrompt = { workflow: { prompt: unknown; extra_data: { extra_pnginfo: { workflow: { name: string } } } } };
   const { workflow } = await get<SentPrompt>(page.request, freshDesk, `/api/jobs/${id}`);
-  expect(workflow.prompt).toEqual(graphOf("09-colour-field"));
+  expect(workflow.prompt).toEqual(createGraph("09-colour-field"));
   expect(workflow.extra_data.extra_pnginfo.workflow.name).toBe("Colour field");
   await expect(page.getByRole("heading", { level: 1 })).toContainText("Colour field");
   await expect(page).toHaveTitle(/^Colour field · Run a workflow · /);
@@ -72,7 +72,7 @@ test("shows running and failed jobs, pictures, actions and runs per day", async 
   await desk.setUp(page.request);
   await desk.signIn(page.context());
   for (const name of ["01-invert", "09-colour-field"]) {
-    await untilState(page.request, desk, await submit(page.request, desk, graphOf(name), { name }), "completed");
+    await untilState(page.request, desk, await submit(page.request, desk, createGraph(name), { name }), "completed");
   }
   await untilState(page.request, desk, await submit(page.request, desk, failingGraph, { name: "poster" }), "failed");
   const running = await submit(page.request, desk, slowGraph(600), { name: "long one" });
@@ -158,7 +158,7 @@ test("offers a viewer neither Run nor invitations and does not read the audit lo
   await expect(vera.getByRole("link", { name: "Invite a colleague" })).toHaveCount(0);
   await expectAccessible(vera);
 
-  await untilState(page.request, desk, await submit(page.request, desk, graphOf("01-invert")), "completed");
+  await untilState(page.request, desk, await submit(page.request, desk, createGraph("01-invert")), "completed");
   await vera.reload();
   await expect(part(vera, "Newest pictures")).toBeVisible();
   await expect(part(vera, "Team activity")).toHaveCount(0);

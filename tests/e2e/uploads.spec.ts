@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Page } from "@playwright/test";
-import { patternOf, startFileSource } from "@/tests/support/file-source";
+import { createPattern, startFileSource } from "@/tests/support/file-source";
 import { expectAccessible } from "./support/accessible";
 import { type Desk, startDesk } from "./support/desk";
 import { drop, photograph } from "./support/files";
@@ -152,7 +152,7 @@ test("raises an alarm for a wrong stored file until it is dismissed", async ({ s
 });
 
 test("downloads from a URL through the service and never shows its token", async ({ browser, page, context }) => {
-  const bytes = patternOf(3_000_000, 7);
+  const bytes = createPattern(3_000_000, 7);
   const source = await startFileSource(bytes, { holdAfter: 1_000_000 });
   const desk = await startDesk({ LIGHTDESK_DOWNLOAD_HOSTS: source.url });
   try {

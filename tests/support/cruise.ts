@@ -23,9 +23,9 @@ export async function cruise(tree: string, folders: readonly string[]): Promise<
 
 /** Pairs of folders in `room` that import each other. Files directly in `room` belong to none. */
 export function circlesIn(room: string, modules: readonly Module[]): string[] {
-  const folderOf = (file: string) => new RegExp(`^${room}/([^/]+)/`).exec(file)?.[1];
+  const getFolder = (file: string) => new RegExp(`^${room}/([^/]+)/`).exec(file)?.[1];
   const imports = new Set(
-    modules.flatMap(({ source, dependencies }) => dependencies.map(({ resolved }) => `${folderOf(source)} ${folderOf(resolved)}`)),
+    modules.flatMap(({ source, dependencies }) => dependencies.map(({ resolved }) => `${getFolder(source)} ${getFolder(resolved)}`)),
   );
   return [...imports].filter((pair) => {
     const [from, to] = pair.split(" ");

@@ -39,7 +39,7 @@ export async function startFileSource(bytes: Buffer, behaviour: Partial<Behaviou
 }
 
 /** Bytes that differ everywhere, so that a part in the wrong place changes the hash. */
-export function patternOf(length: number, seed = 1): Buffer {
+export function createPattern(length: number, seed = 1): Buffer {
   const bytes = Buffer.alloc(length);
   let value = seed;
   for (let at = 0; at < length; at += 1) {

@@ -89,7 +89,7 @@ export async function createHarness({ settings = {}, dataDir, ...options }: Harn
     cookies.set(role, cookie);
   }
 
-  function viewerOf(role: Role): Viewer {
+  function getViewer(role: Role): Viewer {
     const viewer = viewers.get(role);
     if (!viewer) throw new Error(`no viewer ${role}`);
     return viewer;
@@ -140,8 +140,8 @@ export async function createHarness({ settings = {}, dataDir, ...options }: Harn
         if (member) await beginSession(role, member);
       }
     },
-    viewerOf,
-    contextOf: (role: Role): Context => ({ composition: console, viewer: viewerOf(role) }),
+    viewerOf: getViewer,
+    contextOf: (role: Role): Context => ({ composition: console, viewer: getViewer(role) }),
     /** Creates a shared connection without checking it at the service; without a key if undefined. */
     async connect(baseUrl: string, apiKey: string | undefined): Promise<string> {
       const { store, ring, now } = console;

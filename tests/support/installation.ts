@@ -17,7 +17,7 @@ const post = async (world: AppWorld, path: string, options: HarnessRequest) => {
   return body;
 };
 
-function graphOf(color: number, seconds = 0) {
+function createGraph(color: number, seconds = 0) {
   return {
     "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color } },
     "2": { class_type: "Wait", inputs: { seconds, anything: ["1", 0] } },
@@ -26,7 +26,7 @@ function graphOf(color: number, seconds = 0) {
 }
 
 export async function submit(world: AppWorld, color: number, seconds?: number): Promise<string> {
-  return (await post(world, "/api/prompt", { json: { prompt: graphOf(color, seconds) } })).prompt_id;
+  return (await post(world, "/api/prompt", { json: { prompt: createGraph(color, seconds) } })).prompt_id;
 }
 
 export async function jobEnded(world: AppWorld, id: string): Promise<string> {
@@ -66,7 +66,7 @@ export async function fillInstallation(world: AppWorld): Promise<Installation> {
 }
 
 /** By request: the answer, bytes by their hash. Omits times of use and values that a start counts again. */
-export async function tellOf(world: AppWorld, installation: Installation): Promise<Record<string, unknown>> {
+export async function describeInstallation(world: AppWorld, installation: Installation): Promise<Record<string, unknown>> {
   const { harness } = world;
   const facts: Record<string, unknown> = {};
   const reads: [path: string, as: Role][] = [
@@ -95,7 +95,7 @@ export async function tellOf(world: AppWorld, installation: Installation): Promi
     facts[path] = isJson ? withoutUse(JSON.parse(bytes.toString())) : createHash("sha256").update(bytes).digest("hex");
   }
   const { store, ring } = harness.console;
-  facts["the output of the job"] = await outputOf(world, installation.job);
+  facts["the output of the job"] = await getOutput(world, installation.job);
   facts.keys = (await store.keys.list()).map((key) => openApiKey(ring, key)).sort();
   facts.connections = await store.connections.listFor(harness.viewerOf("operator").memberId);
   facts["the audit log"] = "brokenAt" in (await store.audit.verify());
@@ -103,7 +103,7 @@ export async function tellOf(world: AppWorld, installation: Installation): Promi
   return facts;
 }
 
-async function outputOf(world: AppWorld, job: string): Promise<string> {
+async function getOutput(world: AppWorld, job: string): Promise<string> {
   const { body } = await world.ask(`/api/jobs/${job}`, { as: "viewer" });
   const filename: string = body.outputs["3"].images[0].filename;
   const response = await world.harness.request(`/api/view?filename=${filename}&type=output`, { as: "viewer" });

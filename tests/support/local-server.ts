@@ -77,7 +77,7 @@ export async function startLocalServer(
     if (route === "POST /api/interrupt") {
       const [item] = state.running;
       // An id that is not running is left alone; without an id, any running job is interrupted.
-      if (item && [undefined, item[1]].includes(textOf(body.prompt_id))) interruptIn(Object.keys(item[2])[0] ?? "");
+      if (item && [undefined, item[1]].includes(getText(body.prompt_id))) interruptIn(Object.keys(item[2])[0] ?? "");
       return nothing(200);
     }
     if (route === "POST /api/free") return nothing(200);
@@ -150,7 +150,7 @@ export async function startLocalServer(
 }
 
 /** The entry that it keeps for every ending; each job took a second. */
-function entryOf(prompt: Item, status_str: string, ending: string, facts: object = {}, outputs: Entry["outputs"] = {}): Entry {
+function getEntry(prompt: Item, status_str: string, ending: string, facts: object = {}, outputs: Entry["outputs"] = {}): Entry {
   const at = Date.now();
   const factsAt = (ms: number) => ({ prompt_id: prompt[1], timestamp: at + ms });
   const messages = [
@@ -160,21 +160,21 @@ function entryOf(prompt: Item, status_str: string, ending: string, facts: object
   return { prompt, outputs, status: { status_str, completed: status_str === "success", messages }, meta: {} };
 }
 
-const ended = (item: Item, outputs: Entry["outputs"]) => entryOf(item, "success", "execution_success", {}, outputs);
-const interrupted = (item: Item, nodeId: string) => entryOf(item, "error", "execution_interrupted", factsOf(item, nodeId));
+const ended = (item: Item, outputs: Entry["outputs"]) => getEntry(item, "success", "execution_success", {}, outputs);
+const interrupted = (item: Item, nodeId: string) => getEntry(item, "error", "execution_interrupted", createFacts(item, nodeId));
 
 /** The nodes before this one were done. */
-function factsOf([, , graph]: Item, node_id: string) {
+function createFacts([, , graph]: Item, node_id: string) {
   const ids = Object.keys(graph);
   return { node_id, node_type: record(graph[node_id]).class_type, executed: ids.slice(0, Math.max(0, ids.indexOf(node_id))) };
 }
 
 /** Its error is the event itself; where others have outputs it has the names of the nodes that were done. */
 function failed(item: Item, nodeId: string, exception_message: string): Entry {
-  const facts = factsOf(item, nodeId);
+  const facts = createFacts(item, nodeId);
   const traceback = [`RuntimeError: ${exception_message}\n`];
   const error = { exception_message, exception_type: "RuntimeError", traceback, current_inputs: {}, current_outputs: facts.executed };
-  return entryOf(item, "error", "execution_error", { ...facts, ...error });
+  return getEntry(item, "error", "execution_error", { ...facts, ...error });
 }
 
 function noRoute({ method }: ReceivedRequest, response: ServerResponse): void {
@@ -203,8 +203,8 @@ function allJobs({ running, pending, history }: JobsState) {
     const workflow_id = record(record(extra.extra_pnginfo).workflow).id;
     return { id, status, create_time: extra.create_time, priority, outputs_count: 0, workflow_id };
   };
-  const jobOf = (entry: Entry) => {
-    const [start, ending] = messagesOf(entry);
+  const getJob = (entry: Entry) => {
+    const [start, ending] = getMessages(entry);
     const word = { execution_error: "failed", execution_interrupted: "cancelled" }[ending?.[0] ?? ""] ?? "completed";
     const files = Object.entries(entry.outputs).flatMap(([nodeId, output]) =>
       Object.entries(record(output)).flatMap(([mediaType, items]) =>
@@ -223,11 +223,11 @@ function allJobs({ running, pending, history }: JobsState) {
   return [
     ...pending.map((item) => view(item, "pending")),
     ...running.map((item) => view(item, "in_progress")),
-    ...[...history.values()].map(jobOf),
+    ...[...history.values()].map(getJob),
   ];
 }
 
-function messagesOf({ status }: Entry): [string, Record<string, unknown>][] {
+function getMessages({ status }: Entry): [string, Record<string, unknown>][] {
   return Array.isArray(status.messages) ? (status.messages as [string, Record<string, unknown>][]) : [];
 }
 
@@ -270,7 +270,7 @@ function readBody({ body }: ReceivedRequest): Record<string, unknown> {
   return body.length === 0 ? {} : record(JSON.parse(body.toString("utf8")));
 }
 
-function textOf(value: unknown): string | undefined {
+function getText(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 

@@ -16,7 +16,7 @@ type Proxying = {
  * the proxy listens, and `others` lists the requests for the other product.
  */
 export async function startProxy(targetOf: () => string, { headers = {}, path }: Proxying) {
-  const onwardOf = (request: IncomingMessage) => {
+  const toTarget = (request: IncomingMessage) => {
     const { hostname, port, host } = new URL(targetOf());
     // Below a path, browsers use the proxy's own address, so the server must get that host.
     return { hostname, port, url: urlBehind(request.url ?? "/"), sent: { ...request.headers, ...(!path && { host }), ...headers } };
@@ -29,7 +29,7 @@ export async function startProxy(targetOf: () => string, { headers = {}, path }:
   };
   const otherNames: string[] = [];
   const server = createServer((request, response) => {
-    const { hostname, port, url, sent } = onwardOf(request);
+    const { hostname, port, url, sent } = toTarget(request);
     if (url === undefined) {
       otherNames.push(request.url ?? "");
       return void response.writeHead(404).end("the other product");
@@ -45,7 +45,7 @@ export async function startProxy(targetOf: () => string, { headers = {}, path }:
     request.pipe(onward);
   });
   server.on("upgrade", (request, socket, head) => {
-    const { hostname, port, url, sent } = onwardOf(request);
+    const { hostname, port, url, sent } = toTarget(request);
     if (url === undefined) return void socket.destroy();
     passUpgrade(request, socket, head, { hostname, port, url, sent });
   });

@@ -41,7 +41,7 @@ export type Controls = {
   free?(): Promise<void>;
 };
 
-const bytesOf = async (blob: Blob) => new Uint8Array(await blob.arrayBuffer());
+const getBytes = async (blob: Blob) => new Uint8Array(await blob.arrayBuffer());
 
 /** Accepts a custom `fetch` and WebSocket; connects to /ws beside its base. It checks no status, so its `fetch` does. */
 function stableCanvas({ base, headers }: ServiceTarget): Client {
@@ -138,7 +138,7 @@ export const publicClients: Record<string, (target: ServiceTarget, work: Work) =
       const uploaded = await api.uploadImage(upload, "sent.png");
       const queue = await api.getQueue();
       return {
-        picture: await bytesOf(await api.getImage(item)),
+        picture: await getBytes(await api.getImage(item)),
         uploaded: uploaded ? uploaded.info.filename : "",
         queue: { running: queue.queue_running.length, pending: queue.queue_pending.length },
         history: Object.keys(await api.getHistories()),
@@ -160,7 +160,7 @@ export const publicClients: Record<string, (target: ServiceTarget, work: Work) =
       const uploadImageResult = await client.uploadImage(Buffer.from(upload), "sent.png", true);
       const queue = await client.getQueue();
       return {
-        picture: await bytesOf(image.blob),
+        picture: await getBytes(image.blob),
         uploaded: uploadImageResult.name,
         queue: { running: queue.queue_running.length, pending: queue.queue_pending.length },
         history: Object.keys(await client.getHistory()),

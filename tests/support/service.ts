@@ -73,7 +73,7 @@ function parse(text: string): unknown {
 /** By folder, where the suites run on PostgreSQL: a service restarted on a folder finds its database again. */
 const databases = new Map<string, TestDatabase>();
 
-async function databaseOf(folder: string): Promise<TestDatabase | undefined> {
+async function openDatabase(folder: string): Promise<TestDatabase | undefined> {
   const server = inject("postgres");
   const database = databases.get(folder) ?? (server === undefined ? undefined : await createDatabase(server));
   if (database) databases.set(folder, database);
@@ -83,7 +83,7 @@ async function databaseOf(folder: string): Promise<TestDatabase | undefined> {
 export async function startService(options: Partial<ServiceOptions> = {}) {
   const folder = options.dataDir ?? (await mkdtemp(join(tmpdir(), "lightdesk-service-")));
   // An explicit `databaseUrl` wins, also `undefined`, which means SQLite.
-  const ownDatabase = "databaseUrl" in options ? undefined : await databaseOf(folder);
+  const ownDatabase = "databaseUrl" in options ? undefined : await openDatabase(folder);
   const complaints: unknown[] = [];
   const complain = (fields: unknown, message: string) => void complaints.push({ fields, message });
   const log = { info: () => undefined, warn: () => undefined, error: complain };

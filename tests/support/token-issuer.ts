@@ -62,7 +62,7 @@ export async function startTokenIssuer() {
       const now = Math.floor(Date.now() / 1000);
       const defaultClaims = { iss: url, sub: "ada", aud: CLIENT.id, iat: now, exp: now + 60, nonce: code?.nonce };
       const claims = { ...defaultClaims, email: "ada@example.com", email_verified: true, name: "Ada Lovelace", ...bent.claims };
-      send({ access_token: randomUUID(), token_type: "Bearer", expires_in: 60, id_token: tokenOf(claims, bent, keys) });
+      send({ access_token: randomUUID(), token_type: "Bearer", expires_in: 60, id_token: createToken(claims, bent, keys) });
     });
   };
   const server = createServer(handleRequest);
@@ -89,7 +89,7 @@ export async function startTokenIssuer() {
 }
 
 /** Console settings that make it trust this provider. */
-export function settingsOf(id: string, { url }: { url: string }, extra: Record<string, string> = {}): Record<string, string> {
+export function createSettings(id: string, { url }: { url: string }, extra: Record<string, string> = {}): Record<string, string> {
   const defaults = { ISSUER: url, CLIENT_ID: CLIENT.id, CLIENT_SECRET: CLIENT.secret, ...extra };
   return Object.fromEntries(Object.entries(defaults).map(([key, value]) => [`LIGHTDESK_OIDC_${id.toUpperCase()}_${key}`, value]));
 }
@@ -112,7 +112,7 @@ function configuration(url: string) {
 
 type Keys = readonly { privateKey: KeyObject }[];
 
-function tokenOf(claims: Record<string, unknown>, { algorithm = "RS256", withOtherKey }: Bent, keys: Keys): string {
+function createToken(claims: Record<string, unknown>, { algorithm = "RS256", withOtherKey }: Bent, keys: Keys): string {
   const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
   const signed = `${part({ alg: algorithm, typ: "JWT", ...(algorithm === "RS256" && { kid: "one" }) })}.${part(claims)}`;
   if (algorithm === "none") return `${signed}.`;

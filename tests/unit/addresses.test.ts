@@ -215,7 +215,7 @@ it("docs/admin/troubleshooting.md lists every error code with its status", () =>
 });
 
 /** As GitHub derives them from headings. */
-function anchorsOf(file: string): string[] {
+function listAnchors(file: string): string[] {
   const headings = readFileSync(file, "utf8")
     .replaceAll(/^ *```[\s\S]*?^ *```/gm, "")
     .matchAll(/^#+ (.+)$/gm);
@@ -234,7 +234,7 @@ it("resolves every relative link of the docs", () => {
     [...readFileSync(file, "utf8").matchAll(/\]\(((?!\w+:)[^)\s]+)\)/g)].flatMap(([, link = ""]) => {
       const [path = "", anchor] = link.split("#");
       const target = path === "" ? file : join(dirname(file), path);
-      const exists = existsSync(target) && (anchor === undefined || anchorsOf(target).includes(anchor));
+      const exists = existsSync(target) && (anchor === undefined || listAnchors(target).includes(anchor));
       return exists ? [] : [`${file}: ${link}`];
     }),
   );

@@ -27,7 +27,7 @@ export type Desk = {
 };
 
 /** Names of all files of the built-in service except its database, whose journal is temporary. */
-export function filesOf(desk: Desk): string[] {
+export function listFiles(desk: Desk): string[] {
   return readdirSync(join(desk.dataDir, "service"), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !/\.sqlite(-wal|-shm|-journal)?$/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))

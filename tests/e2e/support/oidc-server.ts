@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { type AddressInfo } from "node:net";
 import { type Page } from "@playwright/test";
 import Provider from "oidc-provider";
-import { CLIENT, settingsOf } from "@/tests/support/token-issuer";
+import { CLIENT, createSettings } from "@/tests/support/token-issuer";
 import { expect } from "./test";
 
 /** By the name that they type there: the server's claims about them. */
@@ -64,7 +64,7 @@ export async function startOidcServer(id: string, people: People): Promise<OidcS
 }
 
 export function oidcSettings(id: string, server: OidcServer, extra: Record<string, string>): Record<string, string> {
-  return settingsOf(id, server, { SCOPES, ...extra });
+  return createSettings(id, server, { SCOPES, ...extra });
 }
 
 /** Fills in the server's own sign-in page. */

@@ -24,10 +24,10 @@ async function store(name: string, headers: Record<string, string>): Promise<str
   expect(response.status).toBeLessThan(300);
   return (await response.json()).id;
 }
-async function pageOf(query: string): Promise<AuditPage> {
+async function getPage(query: string): Promise<AuditPage> {
   return (await harness.request(`/api/console/audit?${query}`, { as: "admin" })).json();
 }
-const rows = async (query = ""): Promise<AuditItem[]> => (await pageOf(`limit=50${query}`)).entries;
+const rows = async (query = ""): Promise<AuditItem[]> => (await getPage(`limit=50${query}`)).entries;
 
 test("groups slowly hashed files in one audit row with their names", async () => {
   const action = acting("drop-of-three-files");
@@ -94,7 +94,7 @@ test("records the copies of one run as one row, and two runs as two", async () =
   ]);
 });
 
-const jobsOf = (count: number) =>
+const getJobs = (count: number) =>
   Array.from({ length: count }, (_, index) => ({
     id: `job-${String(index).padStart(4, "0")}`,
     status: "pending",
@@ -133,7 +133,7 @@ test("records how many jobs a cleared queue had and names the newest", async () 
   const server = await startLittleServer(({ url, method }, response) => {
     if (method === "POST") return answerJson(response, isRefused ? { message: "not now" } : {}, isRefused ? 409 : 200);
     const { searchParams } = new URL(url, "http://local");
-    const jobs = jobsOf(130).slice(0, Number(searchParams.get("limit")));
+    const jobs = getJobs(130).slice(0, Number(searchParams.get("limit")));
     return answerJson(response, { jobs, pagination: { offset: 0, limit: jobs.length, total: 130, has_more: true } });
   });
   const connection = await harness.connect(server.url, "key-of-the-service");
@@ -152,7 +152,7 @@ test("records how many jobs a cleared queue had and names the newest", async () 
 });
 
 test("counts a large clear as reported and names the known jobs", async () => {
-  const waiting = jobsOf(130);
+  const waiting = getJobs(130);
   const answers = [{ deleted: waiting.map(({ id }) => id).reverse() }, {}];
   const server = await startLittleServer(({ url, method }, response) => {
     if (method === "POST") return answerJson(response, answers.shift() ?? {});
@@ -232,7 +232,7 @@ test("reads large actions in bounded chunks and counts each in one row", async (
     UPDATE audit_end SET id = (SELECT max(id) FROM audit)`);
   database.close();
   const listSpy = vi.spyOn(audit, "listActs");
-  const page = (before = "") => pageOf(`limit=200&on=large${before}`);
+  const page = (before = "") => getPage(`limit=200&on=large${before}`);
   const first = await page();
   const second = await page(`&before=${first.entries.at(-1)?.id}`);
   expect([first.entries.length, first.hasMore, second.entries.length, second.hasMore]).toEqual([5, true, 3, false]);
@@ -250,9 +250,9 @@ test("shows an action that continues during a read on its later page and in the 
   await resume("read-1.txt", "goes-on-while-read-1");
   await resume("read-2.txt", "goes-on-while-read-2");
   await store("read-3.txt", {});
-  const first = await pageOf("limit=1&action=uploadAsset");
+  const first = await getPage("limit=1&action=uploadAsset");
   await resume("read-4.txt", "goes-on-while-read-2");
-  const second = await pageOf(`limit=1&action=uploadAsset&before=${first.entries[0]?.id}&upTo=${first.upTo}`);
+  const second = await getPage(`limit=1&action=uploadAsset&before=${first.entries[0]?.id}&upTo=${first.upTo}`);
   expect(second.entries[0]?.parts?.map(({ name }) => name)).toEqual(["read-2.txt"]);
   expect(second.upTo).toBe(first.upTo);
 

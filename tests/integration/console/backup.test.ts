@@ -8,7 +8,7 @@ import { readEnv } from "@/lib/server/env";
 import { openStore } from "@/lib/server/store/store";
 import { requireBytesHere } from "@/lib/service/assets/blobs/open-blobs";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
-import { ANOTHER_KEY, fillInstallation, jobEnded, submit, tellOf, upload } from "@/tests/support/installation";
+import { ANOTHER_KEY, fillInstallation, jobEnded, submit, describeInstallation, upload } from "@/tests/support/installation";
 import { startProcess } from "@/tests/support/start-process";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { createAppWorld } from "./apps/app-world";
@@ -79,7 +79,7 @@ test("backs up a running installation consistently, with all acknowledged data",
 test("restores every row, byte, session and key", async () => {
   const { body } = await world.ask("/api/jobs?status=pending,in_progress&limit=1000", { as: "viewer" });
   for (const { id } of body.jobs) await jobEnded(world, id);
-  const before = await tellOf(world, installation);
+  const before = await describeInstallation(world, installation);
   expect(before.keys).toContain(ANOTHER_KEY);
   await world.harness.console.stop();
   const inode = statSync(join(at("live"), "blobs")).ino;
@@ -94,7 +94,7 @@ test("restores every row, byte, session and key", async () => {
   for (const file of ["console.sqlite", "service/service.sqlite"])
     expect(rowsIn(join(at("restored"), file))).toEqual(rowsIn(join(folder(), file)));
   const restored = await createAppWorld({ dataDir: at("restored") });
-  expect(await tellOf(restored, installation)).toEqual(before);
+  expect(await describeInstallation(restored, installation)).toEqual(before);
   expect(await jobEnded(restored, await submit(restored, 9))).toBe("completed");
   await restored.harness.console.stop();
 });

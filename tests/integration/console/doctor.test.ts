@@ -19,7 +19,7 @@ import { startRunnerServer, startStrictS3 } from "@/tests/support/servers";
 import { startProcess } from "@/tests/support/start-process";
 import { testKeys } from "@/tests/support/strict-s3";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
-import { CLIENT, settingsOf, startTokenIssuer } from "@/tests/support/token-issuer";
+import { CLIENT, createSettings, startTokenIssuer } from "@/tests/support/token-issuer";
 
 describe("doctor", async () => {
   const harness = await createHarness();
@@ -209,7 +209,7 @@ describe("doctor oidc", async () => {
   beforeEach(() => acme.bend({ redirect: REDIRECT }));
 
   const check = (extra: Record<string, string> = {}) =>
-    checkOidc(readEnv({ LIGHTDESK_OIDC: "acme", LIGHTDESK_PUBLIC_URL: PUBLIC_URL, ...settingsOf("acme", acme), ...extra }), Date.now);
+    checkOidc(readEnv({ LIGHTDESK_OIDC: "acme", LIGHTDESK_PUBLIC_URL: PUBLIC_URL, ...createSettings("acme", acme), ...extra }), Date.now);
   const faults = async (extra?: Record<string, string>) => (await check(extra)).filter(({ state }) => state !== "passed");
 
   test("accepts a provider that is configured correctly", async () => {

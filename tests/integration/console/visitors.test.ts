@@ -10,12 +10,12 @@ import { createEmbedWorld, SLOT } from "./embed/embed-harness";
 const world = await createEmbedWorld();
 const token = await makeToken(world.harness, "owner");
 
-function requestOf(url: string, headers: Record<string, string> = {}): IncomingMessage {
+function getRequest(url: string, headers: Record<string, string> = {}): IncomingMessage {
   const request = new IncomingMessage(new Socket());
   return Object.assign(request, { url, headers: { host: "desk.test", ...headers } });
 }
-const judge = (url: string, headers?: Record<string, string>) => visitorRules.answerFor(requestOf(url, headers));
-const isMember = (url: string, headers?: Record<string, string>) => visitorRules.isMember(requestOf(url, headers));
+const judge = (url: string, headers?: Record<string, string>) => visitorRules.answerFor(getRequest(url, headers));
+const isMember = (url: string, headers?: Record<string, string>) => visitorRules.isMember(getRequest(url, headers));
 
 describe("a browser without a session", () => {
   const browser = { accept: "text/html,application/xhtml+xml" };

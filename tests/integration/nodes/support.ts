@@ -47,12 +47,12 @@ export type JobOptions = Partial<RunRequest> & { imagesDir?: string; targets?: s
 let jobs = 0;
 
 /** Treats each file name in the graph as an image. */
-export const filesOf = (graph: Record<string, unknown>) =>
+export const listFiles = (graph: Record<string, unknown>) =>
   new Map(fileNamesIn(graph, classes).map((name) => [name, { mediaType: "image/png", isImage: true }]));
 
 /** Validates the graph like the service and returns the runner's input. */
 export async function toRequest(bench: Bench, graph: Graph, options: JobOptions = {}): Promise<RunRequest> {
-  const validation = validatePrompt(graph, { files: filesOf(graph), ...(options.targets ? { targets: options.targets } : {}) });
+  const validation = validatePrompt(graph, { files: listFiles(graph), ...(options.targets ? { targets: options.targets } : {}) });
   if (!validation.ok) throw new Error(JSON.stringify(validation));
   const { imagesDir = goldenDir, targets: _targets, ...rest } = options;
   const outputDir = await mkdtemp(join(bench.folder, "job-"));

@@ -143,7 +143,7 @@ describe("systemd unit", () => {
     lines.findIndex(([, section]) => section === "Service"),
     lines.findIndex(([, section]) => section === "Install"),
   );
-  const valuesOf = (key: string) => service.flatMap(([, , name, value]) => (name === key ? [value] : []));
+  const getValues = (key: string) => service.flatMap(([, , name, value]) => (name === key ? [value] : []));
 
   it("has three sections with valid keys and comments only", () => {
     expect(lines.map(([line]) => line).join("\n")).toBe(text);
@@ -151,20 +151,20 @@ describe("systemd unit", () => {
   });
 
   it("starts the packed program with systemd's data folder and known settings", () => {
-    const [start = ""] = valuesOf("ExecStart");
+    const [start = ""] = getValues("ExecStart");
     const [node, script = "", ...rest] = start.split(" ");
     expect([node, Object.keys(entries).map((name) => `dist/${name}.mjs`), rest]).toEqual(["/usr/bin/node", expect.arrayContaining([script]), []]); // prettier-ignore
-    expect(valuesOf("WorkingDirectory")).toEqual(["/opt/lightdesk"]);
+    expect(getValues("WorkingDirectory")).toEqual(["/opt/lightdesk"]);
     expect(text).toContain("`npm run pack -- /opt/lightdesk`");
-    const settings = valuesOf("Environment").flatMap((value = "") => value.split(" ").map((value) => value.split("=")));
+    const settings = getValues("Environment").flatMap((value = "") => value.split(" ").map((value) => value.split("=")));
     const settingNames = new Set([...(settingsOf[script] ?? []), "NODE_ENV", "NEXT_TELEMETRY_DISABLED"]);
     expect(settings.flatMap(([name = ""]) => (settingNames.has(name) ? [] : [name]))).toEqual([]);
-    expect(Object.fromEntries(settings)).toMatchObject({ LIGHTDESK_DATA_DIR: `/var/lib/${valuesOf("StateDirectory")[0]}` });
+    expect(Object.fromEntries(settings)).toMatchObject({ LIGHTDESK_DATA_DIR: `/var/lib/${getValues("StateDirectory")[0]}` });
   });
 
   it("runs unprivileged, writes only to its data folder and stops in a minute", () => {
-    expect([valuesOf("DynamicUser"), valuesOf("User"), valuesOf("Group")]).toEqual([["yes"], [], []]);
-    expect([valuesOf("CapabilityBoundingSet"), valuesOf("AmbientCapabilities")]).toEqual([[""], []]);
+    expect([getValues("DynamicUser"), getValues("User"), getValues("Group")]).toEqual([["yes"], [], []]);
+    expect([getValues("CapabilityBoundingSet"), getValues("AmbientCapabilities")]).toEqual([[""], []]);
     for (const [key, value] of [
       ["NoNewPrivileges", "yes"],
       ["ProtectSystem", "strict"],
@@ -178,7 +178,7 @@ describe("systemd unit", () => {
       ["UMask", "0077"],
       ["TimeoutStopSec", "60"],
     ] as const)
-      expect([key, valuesOf(key)]).toEqual([key, [value]]);
-    for (const key of ["ReadWritePaths", "MemoryDenyWriteExecute"]) expect([key, valuesOf(key)]).toEqual([key, []]);
+      expect([key, getValues(key)]).toEqual([key, [value]]);
+    for (const key of ["ReadWritePaths", "MemoryDenyWriteExecute"]) expect([key, getValues(key)]).toEqual([key, []]);
   });
 });

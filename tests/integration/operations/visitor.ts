@@ -19,13 +19,13 @@ export async function enter(at: number, { host, base }: Site, link: string): Pro
   const form = { csrfToken, email: owner.email, password: owner.password, json: "true" };
   const signInResponse = await sendRequest(at, `${base}/api/auth/callback/credentials`, {
     form,
-    headers: { host, cookie: cookieOf(csrfResponse.headers) },
+    headers: { host, cookie: getCookie(csrfResponse.headers) },
   });
   expect(signInResponse.status, signInResponse.text).toBe(200);
-  return cookieOf(signInResponse.headers);
+  return getCookie(signInResponse.headers);
 }
 
-function cookieOf(headers: IncomingHttpHeaders): string {
+function getCookie(headers: IncomingHttpHeaders): string {
   return (headers["set-cookie"] ?? []).map((value) => value.split(";")[0]).join("; ");
 }
 

@@ -7,7 +7,7 @@ import { backUp, restore } from "@/lib/server/backup/backup";
 import { readEnv } from "@/lib/server/env";
 import { openStore } from "@/lib/server/store/store";
 import { SERVICE_SCHEMA } from "@/lib/service/store/baseline";
-import { fillInstallation, tellOf } from "@/tests/support/installation";
+import { fillInstallation, describeInstallation } from "@/tests/support/installation";
 import { createDatabase, queryDatabase } from "@/tests/support/postgres-server";
 import { startProcess } from "@/tests/support/start-process";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
@@ -93,10 +93,10 @@ test("is consistent at one moment during writes", async () => {
 });
 
 test("restores the console's responses, sessions and keys", async () => {
-  const before = await tellOf(world, installation);
+  const before = await describeInstallation(world, installation);
   await world.harness.console.stop();
   const restored = await createAppWorld({ dataDir: at("restored"), settings: { DATABASE_URL: otherDatabase.url } });
-  expect(await tellOf(restored, installation)).toEqual(before);
+  expect(await describeInstallation(restored, installation)).toEqual(before);
   await restored.harness.console.stop();
 });
 

@@ -106,7 +106,7 @@ async function fillStore(path: string): Promise<string> {
 
 type ColumnInfo = { name: string; type: string; pk: number };
 
-function tablesOf(sqlite: SqliteConnection): string[] {
+function listTables(sqlite: SqliteConnection): string[] {
   return sqlite
     .prepare<[], { name: string }>("SELECT name FROM sqlite_master WHERE type = 'table'")
     .all()
@@ -118,7 +118,7 @@ function tablesOf(sqlite: SqliteConnection): string[] {
 function fill(file: string): void {
   const sqlite = new SqliteConnection(file);
   sqlite.pragma("foreign_keys = OFF");
-  for (const table of tablesOf(sqlite)) {
+  for (const table of listTables(sqlite)) {
     if (table === "audit_end" || table === "attempts") continue;
     const columns = sqlite.prepare<[], ColumnInfo>(`PRAGMA table_info("${table}")`).all();
     const references = sqlite.prepare<[], { from: string; table: string; to: string }>(`PRAGMA foreign_key_list("${table}")`).all();
@@ -146,7 +146,7 @@ function fill(file: string): void {
 function rowsIn(folder: string): Map<string, unknown[]> {
   const sqlite = new SqliteConnection(join(folder, "console.sqlite"), { readOnly: true });
   const rows = new Map(
-    tablesOf(sqlite)
+    listTables(sqlite)
       .filter((table) => table !== "attempts")
       .map((table) => {
         const names = sqlite.prepare<[], string>(`SELECT name FROM pragma_table_info('${table}')`).pluck().all();

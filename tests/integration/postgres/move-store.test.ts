@@ -7,7 +7,7 @@ import { startComposition } from "@/lib/server/composition";
 import { readEnv } from "@/lib/server/env";
 import { copyBetween } from "@/lib/server/store/store";
 import { migratePostgres, SERVICE_SCHEMA } from "@/lib/service/store/baseline";
-import { fillInstallation, jobEnded, submit, tellOf } from "@/tests/support/installation";
+import { fillInstallation, jobEnded, submit, describeInstallation } from "@/tests/support/installation";
 import { createDatabase } from "@/tests/support/postgres-server";
 import { startProcess } from "@/tests/support/start-process";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
@@ -24,7 +24,7 @@ const installation = await fillInstallation(world);
 // Waiting jobs move too, with their entries in the queue.
 await setBuiltIn(world, "paused");
 const waits = await submit(world, 98);
-before = await tellOf(world, installation);
+before = await describeInstallation(world, installation);
 await world.harness.console.stop();
 const database = await createDatabase(inject("postgres"));
 const older = await createDatabase(inject("postgres"));
@@ -63,7 +63,7 @@ async function command(name: string, args: string[], dataDir: string, url?: stri
 async function tellAt(dataDir: string, url = ""): Promise<Record<string, unknown>> {
   const world = await createAppWorld({ dataDir, settings: { DATABASE_URL: url } });
   try {
-    return await tellOf(world, installation);
+    return await describeInstallation(world, installation);
   } finally {
     await world.harness.console.stop();
   }
@@ -135,7 +135,7 @@ test("moves later changes back to the folder, which then starts alone", async ()
   const world = await createAppWorld({ dataDir: folder, settings: { DATABASE_URL: database.url } });
   await setBuiltIn(world, "ready");
   for (const id of [waits, await submit(world, 99)]) expect(await jobEnded(world, id)).toBe("completed");
-  const later = await tellOf(world, installation);
+  const later = await describeInstallation(world, installation);
   await world.harness.console.stop();
   expect(await command("copy-store", ["--to", `sqlite:${folder}`], folder, database.url)).toMatchObject({ code: 0 });
   expect(await tellAt(folder)).toEqual(later);
@@ -155,6 +155,6 @@ test("moves service rows after an earlier version moved the console alone", asyn
   });
   expect(await command("copy-store", ["--to", older.url], olderFolder, older.url)).toMatchObject({ code: 0 });
   const world = await createAppWorld({ dataDir: olderFolder, settings: { DATABASE_URL: older.url } });
-  expect(await tellOf(world, installation)).toEqual(before);
+  expect(await describeInstallation(world, installation)).toEqual(before);
   await world.harness.console.stop();
 });

@@ -12,7 +12,7 @@ import { createPostgresProcesses } from "@/lib/service/store/postgres/processes"
 import { type Processes } from "@/lib/service/store/processes";
 import { canMount, makeMounted } from "@/tests/faults/disk/small-disk";
 import { canvas, ended, running, submit, waiting } from "@/tests/integration/service/support";
-import { settingsOf } from "@/tests/support/blob-backends";
+import { parseSettings } from "@/tests/support/blob-backends";
 import { type Line, startLine } from "@/tests/support/line";
 import { createDatabase, queryDatabase, startPostgres, type TestDatabase } from "@/tests/support/postgres-server";
 import { createClient, startService } from "@/tests/support/service";
@@ -96,7 +96,7 @@ describe("services outage", () => {
   it("runs no job twice after a short database outage and resumes", async () => {
     const server = await startPostgres();
     const blobs = temporaryFolder();
-    const settings = { ...settingsOf({ LIGHTDESK_BLOBS: blobs }), databaseUrl: server.url, concurrency: 1 };
+    const settings = { ...parseSettings({ LIGHTDESK_BLOBS: blobs }), databaseUrl: server.url, concurrency: 1 };
     // They start together: the tables are created once.
     const services = await Promise.all([1, 2, 3].map(() => startService(settings)));
     const [first] = services;

@@ -6,7 +6,7 @@ import { copyServiceStore, createService, openServiceStore } from "@/lib/service
 import { listJobs } from "@/lib/service/jobs/list-jobs";
 import { openPostgres } from "@/lib/service/store/postgres/database";
 import { openDatabase } from "@/lib/service/store/sqlite";
-import { seedJobs, workflowId, workflowsOf } from "@/tests/bench/service/seed-jobs";
+import { seedJobs, workflowId, getWorkflows } from "@/tests/bench/service/seed-jobs";
 import { canvas, detail, ended, type Json, png, submit } from "@/tests/integration/service/support";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { createDatabase, queryDatabase, type TestDatabase } from "@/tests/support/postgres-server";
@@ -104,7 +104,7 @@ describe("job lists", async () => {
   const queries = fc.record(
     {
       status: fc.subarray(["pending", "in_progress", "completed", "failed", "cancelled"] as const),
-      workflow_id: fc.constantFrom(...Array.from({ length: workflowsOf(JOBS) }, (_, index) => workflowId(index)), "none-such"),
+      workflow_id: fc.constantFrom(...Array.from({ length: getWorkflows(JOBS) }, (_, index) => workflowId(index)), "none-such"),
       output_type: fc.constantFrom("image" as const, "video" as const, "audio" as const),
       sort_by: fc.constantFrom("create_time" as const, "execution_time" as const),
       sort_order: fc.constantFrom("asc" as const, "desc" as const),
@@ -125,7 +125,7 @@ describe("job lists", async () => {
 });
 
 describe("service runners", () => {
-  const graphOf = (seed: number): Json => ({
+  const createGraph = (seed: number): Json => ({
     "1": { class_type: "LoadModel", inputs: { model: "one.safetensors" } },
     "2": { class_type: "Sample", inputs: { model: ["1", 0], seed, prompt: "" } },
     "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "x" } },
@@ -163,7 +163,7 @@ describe("service runners", () => {
     const outcome = await two.first.service.runners.add({ address: server.address, label: "A", slots: 2 });
     expect(outcome.ok).toBe(true);
     await until("both know it", async () => (await secondClient.get("/api/object_info/LoadModel")).text.includes("one.safetensors"));
-    const jobIds = await Promise.all(Array.from({ length: 24 }, (_, seed) => submit(seed % 2 ? firstClient : secondClient, graphOf(seed))));
+    const jobIds = await Promise.all(Array.from({ length: 24 }, (_, seed) => submit(seed % 2 ? firstClient : secondClient, createGraph(seed))));
     for (const id of jobIds) expect(await ended(secondClient, id)).toMatchObject({ status: "completed", outputs_count: 1 });
     expect(server.seen.ran).toHaveLength(24);
     // For each attempt: how many were active. The times are those of the commits, which are serialized.
@@ -176,10 +176,10 @@ describe("service runners", () => {
     await two.first.service.runners.add({ address: server.address, label: "A" });
     await until("both know it", async () => (await secondClient.get("/api/object_info/LoadModel")).text.includes("one.safetensors"));
     server.does("hold");
-    const first = await submit(firstClient, graphOf(0));
+    const first = await submit(firstClient, createGraph(0));
     await until("it is there", () => server.seen.ran.length === 1);
     const waits = await Promise.all(
-      Array.from({ length: 40 }, (_, seed) => submit(seed % 2 ? firstClient : secondClient, graphOf(seed + 1))),
+      Array.from({ length: 40 }, (_, seed) => submit(seed % 2 ? firstClient : secondClient, createGraph(seed + 1))),
     );
     for (const client of [firstClient, secondClient]) {
       expect((await ended(client, await submit(client, canvas(5)))).status).toBe("completed");
@@ -203,7 +203,7 @@ describe("service runners", () => {
       expect((await two.first.service.runners.add({ address: server.address, label: "A" })).ok).toBe(true);
       // In each round the other runners are free, and their last queue read may have been empty.
       for (let seed = 0; seed < 5; seed += 1) {
-        const id = await submit(seed % 2 ? secondClient : firstClient, graphOf(seed));
+        const id = await submit(seed % 2 ? secondClient : firstClient, createGraph(seed));
         expect(await ended(firstClient, id)).toMatchObject({ status: "completed", runner: { label: "A" } });
       }
     } finally {
@@ -216,7 +216,7 @@ describe("service runners", () => {
     await until("both know it", async () => (await secondClient.get("/api/object_info/LoadModel")).text.includes("one.safetensors"));
     await two.first.service.stop();
     server.does("hold");
-    const id = await submit(secondClient, graphOf(1));
+    const id = await submit(secondClient, createGraph(1));
     await until("it is there", () => server.seen.ran.length === 1);
     await two.first.service.start();
     two.wire.cut();
@@ -236,7 +236,7 @@ describe("service runners", () => {
     await until("both know it", async () => (await secondClient.get("/api/object_info/LoadModel")).text.includes("one.safetensors"));
     await two.first.service.stop();
     server.does("hold");
-    const id = await submit(secondClient, graphOf(1));
+    const id = await submit(secondClient, createGraph(1));
     await until("it is there", () => server.seen.ran.length === 1);
     await two.first.service.start();
     await two.second.service.stop();
@@ -254,11 +254,11 @@ describe("service runners", () => {
     const before = looks;
     await two.second.service.stop();
     await two.second.service.start();
-    const id = await submit(secondClient, graphOf(1));
+    const id = await submit(secondClient, createGraph(1));
     await ended(secondClient, id);
     expect(looks).toBe(before);
     await two.first.service.runners.change(outcome.value.id, { state: "paused" });
-    const waits = await submit(secondClient, graphOf(2));
+    const waits = await submit(secondClient, createGraph(2));
     await until("it is known there", async () => JSON.stringify(await detail(secondClient, waits)).includes("paused"));
     await secondClient.post("/api/queue", { clear: true });
   });

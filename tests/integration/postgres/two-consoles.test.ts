@@ -76,7 +76,7 @@ const submit = (harness: Harness, key: string) =>
     ...{ as: "operator", method: "POST", json: { prompt: { "1": { class_type: "SaveImage", inputs: {} } } } },
     headers: { "idempotency-key": key },
   });
-const statusOf = async (harness: Harness, cookie: string) => (await at(harness, "/api/console/connections", { cookie })).status;
+const getStatus = async (harness: Harness, cookie: string) => (await at(harness, "/api/console/connections", { cookie })).status;
 
 function gate(): { comes: Promise<void>; open(): void } {
   let open = (): void => undefined;
@@ -222,11 +222,11 @@ describe("a change through one console", () => {
 
 test("accepts and ends a session at both consoles despite clock skew", async () => {
   const cookie = first.cookieOf("viewer");
-  expect([await statusOf(first, cookie), await statusOf(second, cookie)]).toEqual([200, 200]);
+  expect([await getStatus(first, cookie), await getStatus(second, cookie)]).toEqual([200, 200]);
   const member = await first.console.store.members.getByEmail("viewer@desk.test");
   const suspend = { as: "owner", method: "PUT", json: { disabled: true } } as const;
   expect((await at(second, `/api/console/members/${member?.id}`, suspend)).status).toBe(200);
-  expect([await statusOf(first, cookie), await statusOf(second, cookie)]).toEqual([401, 401]);
+  expect([await getStatus(first, cookie), await getStatus(second, cookie)]).toEqual([401, 401]);
 });
 
 test("applies read-only mode to both consoles", async () => {

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
 import { copyBlobs } from "@/lib/service/index";
 import { defaultSettings } from "@/lib/service/settings";
-import { begin, contentOf, outcome, reached, read } from "@/tests/integration/service/downloads-support";
+import { begin, getContent, outcome, reached, read } from "@/tests/integration/service/downloads-support";
 import { record } from "@/tests/integration/service/support";
-import { settingsOf } from "@/tests/support/blob-backends";
-import { type FileSource, patternOf } from "@/tests/support/file-source";
+import { parseSettings } from "@/tests/support/blob-backends";
+import { type FileSource, createPattern } from "@/tests/support/file-source";
 import { createDatabase, queryDatabase, type TestDatabase } from "@/tests/support/postgres-server";
 import { startFileSource } from "@/tests/support/servers";
 import { startService } from "@/tests/support/service";
@@ -20,11 +20,11 @@ describe("two services downloads", () => {
   let source: FileSource;
   let two: TwoServices;
   beforeEach(async () => {
-    source = await startFileSource(patternOf(SIZE), { etag: '"1"' });
+    source = await startFileSource(createPattern(SIZE), { etag: '"1"' });
     two = await startTwoServices({ downloadHosts: [source.url], downloadsAtOnce: 1 });
   });
 
-  const partsOf = (bench: TwoServices["first"]) => readdir(join(bench.folder, "downloads"));
+  const listParts = (bench: TwoServices["first"]) => readdir(join(bench.folder, "downloads"));
   const holders = async () =>
     (await queryDatabase<{ holder: string }>(two.url, "SELECT holder FROM lightdesk_service.tasks WHERE status = 'running'")).map(
       ({ holder }) => holder,
@@ -72,7 +72,7 @@ describe("two services downloads", () => {
       const path = await begin(first, `${source.url}/${client === first ? "one" : "two"}`);
       await reached(second, path, 1000);
       expect((await client.call("DELETE", path)).status).toBe(204);
-      await until("no part is left", async () => (await partsOf(two.first)).length + (await partsOf(two.second)).length === 0);
+      await until("no part is left", async () => (await listParts(two.first)).length + (await listParts(two.second)).length === 0);
       for (const item of [first, second]) expect(await read(item, path)).toMatchObject({ status: "cancelled" });
       expect((await second.call("DELETE", path)).status).toBe(409);
     }
@@ -83,18 +83,18 @@ describe("two services downloads", () => {
     source.behaviour.holdAfter = 130_000;
     const path = await begin(second, `${source.url}/taken`);
     await reached(first, path, 130_000);
-    const [part] = await partsOf(two.second);
+    const [part] = await listParts(two.second);
     // Cut off from the database it keeps fetching, but is abandoned anyway.
     two.wire.cut();
-    await until("the other one has it", async () => (await partsOf(two.first)).length === 1, { timeoutMs: 20_000 });
-    expect(await partsOf(two.first)).not.toContain(part);
+    await until("the other one has it", async () => (await listParts(two.first)).length === 1, { timeoutMs: 20_000 });
+    expect(await listParts(two.first)).not.toContain(part);
     source.behaviour.holdAfter = undefined;
     for (const response of source.pending) response.destroy();
     const task = await outcome(first, path);
     expect(task).toMatchObject({ status: "completed", bytes_downloaded: SIZE });
-    expect((await contentOf(first, task)).equals(source.behaviour.bytes)).toBe(true);
+    expect((await getContent(first, task)).equals(source.behaviour.bytes)).toBe(true);
     two.wire.mend();
-    await until("the part of the first one is gone", async () => (await partsOf(two.second)).length === 0, { timeoutMs: 20_000 });
+    await until("the part of the first one is gone", async () => (await listParts(two.second)).length === 0, { timeoutMs: 20_000 });
     expect(await queryDatabase(two.url, "SELECT count(*)::integer AS n FROM lightdesk_service.assets WHERE origin = 'upload'")).toEqual([
       { n: 1 },
     ]);
@@ -110,7 +110,7 @@ describe("two services downloads", () => {
     await queryDatabase(two.url, "UPDATE lightdesk_service.tasks SET holder = 'another', bytes_downloaded = 5");
     source.behaviour.holdAfter = undefined;
     for (const response of source.pending) response.destroy();
-    await until("its part is gone", async () => (await partsOf(two.first)).length === 0 && (await partsOf(two.second)).length === 0);
+    await until("its part is gone", async () => (await listParts(two.first)).length === 0 && (await listParts(two.second)).length === 0);
     expect(await read(first, path)).toMatchObject({ status: "running", bytes_downloaded: 5 });
     expect(await queryDatabase(two.url, "SELECT holder FROM lightdesk_service.tasks")).toEqual([{ holder: "another" }]);
     expect(await queryDatabase(two.url, "SELECT 1 FROM lightdesk_service.assets WHERE origin = 'upload'")).toEqual([]);
@@ -125,7 +125,7 @@ describe("two services downloads", () => {
     await two.second.service.stop();
     expect(await outcome(first, path)).toMatchObject({ status: "completed", bytes_downloaded: SIZE });
     await two.second.service.start();
-    await until("its part is swept", async () => (await partsOf(two.second)).length === 0);
+    await until("its part is swept", async () => (await listParts(two.second)).length === 0);
   });
 });
 
@@ -145,7 +145,7 @@ describe("shared files", () => {
     startService({
       dataDir: join(root, folder),
       databaseUrl: databases[at]?.url,
-      ...(blobs !== undefined && settingsOf({ LIGHTDESK_BLOBS: join(root, blobs) })),
+      ...(blobs !== undefined && parseSettings({ LIGHTDESK_BLOBS: join(root, blobs) })),
     });
 
   it("refuses an uncopied store while users have files", async () => {
@@ -198,7 +198,7 @@ describe("shared files", () => {
     await joined.client().call("POST", "/api/userdata/a.json", "{}");
     await joined.service.stop();
     await expect(start("joined")).rejects.toThrow(/The files of \S+joined are in \S+place\. Restore the earlier LIGHTDESK_BLOBS/);
-    const settings = { ...defaultSettings, ...settingsOf({ LIGHTDESK_BLOBS: join(root, "place") }), databaseUrl: databases[0]?.url };
+    const settings = { ...defaultSettings, ...parseSettings({ LIGHTDESK_BLOBS: join(root, "place") }), databaseUrl: databases[0]?.url };
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
     const copyBack = () => copyBlobs({ dataDir: join(root, "joined"), settings, to: "data-folder", log });
     // While another one runs, more may be stored where the files were.

@@ -191,14 +191,14 @@ describe("the list of assets against a full scan", async () => {
     await client.upload("once", "once.txt", { tags: "fleeting" });
     const { assets } = record((await client.get("/api/assets?include_tags=fleeting")).body);
     await client.call("DELETE", `/api/assets/${string(list(assets)[0]?.id)}`);
-    const tagsOf = async (query: string) =>
+    const getTags = async (query: string) =>
       Object.fromEntries(
         list(record((await client.get(`/api/tags?limit=1000&${query}`)).body).tags).map((json) => [json.name, json.count]),
       );
     const counts: Record<string, number> = {};
     for (const value of rows.flatMap((asset) => asset.tags)) counts[value] = (counts[value] ?? 0) + 1;
-    expect(await tagsOf("")).toEqual(counts);
-    expect(await tagsOf("include_zero=true")).toMatchObject({ ...counts, fleeting: 0 });
+    expect(await getTags("")).toEqual(counts);
+    expect(await getTags("include_zero=true")).toMatchObject({ ...counts, fleeting: 0 });
   });
 });
 

@@ -3,7 +3,7 @@ import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { bytesAnswer } from "@/lib/server/requests/responses";
-import { patternOf } from "@/tests/support/file-source";
+import { createPattern } from "@/tests/support/file-source";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { startFileSource, startRunnerServer } from "@/tests/support/servers";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
@@ -14,7 +14,7 @@ import { outcome } from "./downloads-support";
 import { ended, list, png, record, string, submit } from "./support";
 
 describe("the service", async () => {
-  const source = await startFileSource(patternOf(200_000));
+  const source = await startFileSource(createPattern(200_000));
   const bench = await startService({ downloadHosts: [source.url], downloadsAtOnce: 4, maxJobPixels: 1000 });
   const client = bench.client();
   afterAll(async () => {

@@ -124,7 +124,7 @@ describe("command line client wire", async () => {
   }
 
   /** 404 means that there is none yet. */
-  async function historyOf(id: string): Promise<Json | undefined> {
+  async function getHistory(id: string): Promise<Json | undefined> {
     const { status, body } = await request("GET", `history_v2/${id}`);
     expect([200, 404]).toContain(status);
     return status === 404 ? undefined : record(record(body)[id]);
@@ -132,7 +132,7 @@ describe("command line client wire", async () => {
 
   it("runs, waits and downloads by status and /api/view with the key", async () => {
     const id = await run(canvas(0x223344, 32));
-    const json = await until("its record is there", () => historyOf(id));
+    const json = await until("its record is there", () => getHistory(id));
     expect(json.status).toMatchObject({ completed: true, status_str: "success" });
     const [output] = Object.values(record(json.outputs));
     const [item] = list(record(output).images);
@@ -140,7 +140,7 @@ describe("command line client wire", async () => {
     const file = await fetch(`${service.url}/api/view?${query.toString()}`, { headers: { "X-API-Key": key } });
     expect([file.status, new Uint8Array(await file.arrayBuffer())[1]]).toEqual([200, 0x50]);
     // The client's key is in the body of the submission, and nowhere afterwards.
-    expect(JSON.stringify([await historyOf(id), (await request("GET", `jobs/${id}`)).body])).not.toContain(key);
+    expect(JSON.stringify([await getHistory(id), (await request("GET", `jobs/${id}`)).body])).not.toContain(key);
   });
 
   it("lists jobs, reads status, cancels repeatedly and answers 404 for unknown ids", async () => {
@@ -157,7 +157,7 @@ describe("command line client wire", async () => {
   it("reports a failed job's cause as a record", async () => {
     const failing = { ...canvas(3), "3": { class_type: "Fail", inputs: { message: "why", anything: ["1", 0] } } };
     const id = await run({ ...failing, "4": { class_type: "PreviewImage", inputs: { images: ["3", 0] } } });
-    await until("its record is there", () => historyOf(id));
+    await until("its record is there", () => getHistory(id));
     const error = record(record((await request("GET", `jobs/${id}`)).body).execution_error);
     expect(error).toMatchObject({ node_id: "3", node_type: "Fail", exception_message: "why", traceback: expect.any(Array) });
   });

@@ -4,7 +4,7 @@ import { type Client } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
 import { type Json, record, string } from "./support";
 
-export const hashOf = (bytes: Uint8Array): string => `blake3:${Buffer.from(blake3(bytes)).toString("hex")}`;
+export const getHash = (bytes: Uint8Array): string => `blake3:${Buffer.from(blake3(bytes)).toString("hex")}`;
 
 /** Starts a download; returns the path of the new task. */
 export async function begin(client: Client, sourceUrl: string, rest: Json = {}): Promise<string> {
@@ -36,7 +36,7 @@ export async function download(client: Client, sourceUrl: string, rest: Json = {
 }
 
 /** The real bytes of the task's asset. */
-export async function contentOf(client: Client, task: Json): Promise<Buffer> {
+export async function getContent(client: Client, task: Json): Promise<Buffer> {
   const response = await client.raw("GET", `/api/assets/${string(record(task.result).asset_id)}/content`);
   return Buffer.from(await response.arrayBuffer());
 }

@@ -3,15 +3,15 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { blobPath } from "@/lib/service/assets/blob-store";
-import { patternOf } from "@/tests/support/file-source";
+import { createPattern } from "@/tests/support/file-source";
 import { startFileSource } from "@/tests/support/servers";
 import { startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
-import { begin, contentOf, download, hashOf, outcome, read } from "./downloads-support";
+import { begin, getContent, download, getHash, outcome, read } from "./downloads-support";
 import { list, png, record, string } from "./support";
 
 describe("POST /api/assets/download", async () => {
-  const source = await startFileSource(patternOf(10_000));
+  const source = await startFileSource(createPattern(10_000));
   const bench = await startService({ downloadHosts: [source.url], downloadsAtOnce: 2 });
   const ada = bench.client("ada");
   const eve = bench.client("eve");
@@ -23,7 +23,7 @@ describe("POST /api/assets/download", async () => {
 
   let seed = 0;
   /** Different bytes at a new address each time. */
-  function serveModel(name = "model.safetensors", bytes = patternOf(10_000, (seed += 1))): string {
+  function serveModel(name = "model.safetensors", bytes = createPattern(10_000, (seed += 1))): string {
     source.responses.length = 0;
     Object.assign(source.behaviour, { bytes, headers: {}, holdAfter: undefined });
     return `${source.url}/files/${(seed += 1)}/${name}`;
@@ -47,13 +47,13 @@ describe("POST /api/assets/download", async () => {
       bytes_total: bytes.length,
       bytes_downloaded: bytes.length,
       progress: 1,
-      result: { success: true, filename: "x y.safetensors", bytes_downloaded: bytes.length, hash: hashOf(bytes) },
+      result: { success: true, filename: "x y.safetensors", bytes_downloaded: bytes.length, hash: getHash(bytes) },
     });
     for (const field of ["create_time", "update_time", "started_at", "completed_at"])
       expect(new Date(string(task[field])).toISOString()).toBe(task[field]);
     const asset = await ada.get(`/api/assets/${string(record(task.result).asset_id)}`);
-    expect(asset.body).toMatchObject({ name: "x y.safetensors", asset_hash: hashOf(bytes), size: bytes.length, ...download });
-    expect((await contentOf(ada, task)).equals(bytes)).toBe(true);
+    expect(asset.body).toMatchObject({ name: "x y.safetensors", asset_hash: getHash(bytes), size: bytes.length, ...download });
+    expect((await getContent(ada, task)).equals(bytes)).toBe(true);
     expect((await eve.get(`/api/tasks/${id}`)).status).toBe(404);
     expect((await ada.get("/api/tasks/nonsense")).status).toBe(404);
   });
@@ -85,7 +85,7 @@ describe("POST /api/assets/download", async () => {
     await rm(blobPath(join(bench.folder, "blobs", "blake3-v1"), string(first.hash).replace("blake3:", "")));
     const secondDownload = await download(ada, url);
     expect(secondDownload).toMatchObject({ status: "completed", result: { asset_id: first.asset_id } });
-    expect((await contentOf(ada, secondDownload)).equals(source.behaviour.bytes)).toBe(true);
+    expect((await getContent(ada, secondDownload)).equals(source.behaviour.bytes)).toBe(true);
   });
 
   it("reveals no other user's download, even for equal content", async () => {
@@ -96,7 +96,7 @@ describe("POST /api/assets/download", async () => {
   });
 
   it("ends with the existing asset when the content is already stored", async () => {
-    const bytes = patternOf(5000, 77);
+    const bytes = createPattern(5000, 77);
     const uploaded = record((await ada.upload(new Uint8Array(bytes), "mine.bin")).body);
     expect(record((await download(ada, serveModel("theirs.bin", bytes))).result)).toMatchObject({
       asset_id: uploaded.id,
@@ -105,7 +105,7 @@ describe("POST /api/assets/download", async () => {
   });
 
   it("skips the fetch for a hash the user owns, but not another user's", async () => {
-    const bytes = patternOf(5000, 78);
+    const bytes = createPattern(5000, 78);
     const etagHeader = { "x-linked-etag": `"${createHash("sha256").update(bytes).digest("hex")}"` };
     const uploaded = record((await ada.upload(new Uint8Array(bytes), "mine.bin")).body);
 
@@ -114,7 +114,7 @@ describe("POST /api/assets/download", async () => {
     expect(record((await download(ada, url)).result)).toMatchObject({ asset_id: uploaded.id });
     source.behaviour.holdAfter = undefined;
     const otherDownload = record((await download(eve, url)).result);
-    expect(otherDownload.hash).toBe(hashOf(bytes));
+    expect(otherDownload.hash).toBe(getHash(bytes));
     expect(source.responses.at(-1)?.sent).toBe(5000);
 
     const otherUrl = serveModel("other-name.bin", bytes);
@@ -211,7 +211,7 @@ describe("POST /api/assets/download", async () => {
     expect(await download(client, serveModel())).toMatchObject({ status: "completed" });
     const task = await download(client, serveModel());
     expect(task).toMatchObject({ status: "failed", result: { code: "STORAGE_QUOTA_EXCEEDED" } });
-    const big = serveModel("big.bin", patternOf(60_000));
+    const big = serveModel("big.bin", createPattern(60_000));
     expect((await small.client("eve").get(`/api/assets/remote-metadata?url=${encodeURIComponent(big)}`)).body).toMatchObject({
       validation: { is_valid: false, errors: [{ code: "FILE_TOO_LARGE", field: "content_length" }] },
     });

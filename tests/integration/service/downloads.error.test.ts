@@ -8,7 +8,7 @@ import { type LittleServer } from "@/tests/support/little-server";
 import { startLittleServer } from "@/tests/support/servers";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
-import { begin, contentOf, download, outcome, reached, read } from "./downloads-support";
+import { begin, getContent, download, outcome, reached, read } from "./downloads-support";
 import { record, string } from "./support";
 
 const MAX_COUNT = 2_000_000;
@@ -168,7 +168,7 @@ describe("downloads from hostile sources", () => {
       ["/endless-redirect", "fine"],
       ["/wants-identity", "plain"],
     ] as const)
-      expect((await contentOf(client, await download(client, source.url + path))).toString()).toBe(text);
+      expect((await getContent(client, await download(client, source.url + path))).toString()).toBe(text);
     expect(source.requests.every(({ headers }) => headers.cookie === undefined && headers.authorization === undefined)).toBe(true);
   });
 

@@ -72,18 +72,18 @@ describe("the progress of a job", async () => {
     const blocking = await submit(client, waiting(3600));
     await running(client, blocking);
     const queued = await submit(client, waiting(0));
-    const statusOf = async (id: string) => record((await client.get(`/api/job/${id}/status`)).body);
-    expect(await statusOf(blocking)).toMatchObject({ status: "in_progress", assigned_inference: "slot-1" });
-    const before = await statusOf(queued);
+    const getStatus = async (id: string) => record((await client.get(`/api/job/${id}/status`)).body);
+    expect(await getStatus(blocking)).toMatchObject({ status: "in_progress", assigned_inference: "slot-1" });
+    const before = await getStatus(queued);
     expect(before.status).toBe("pending");
     expect(before).not.toHaveProperty("assigned_inference");
     await client.post("/api/interrupt");
     await ended(client, queued);
-    const after = await statusOf(queued);
+    const after = await getStatus(queued);
     expect(after).toMatchObject({ id: queued, status: "completed", assigned_inference: "slot-1", created_at: before.created_at });
     expect(Date.parse(string(after.last_state_update))).toBeGreaterThanOrEqual(Date.parse(string(before.last_state_update)));
     for (const field of ["created_at", "updated_at", "last_state_update"]) expect(after[field]).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
-    expect((await statusOf(blocking)).status).toBe("cancelled");
+    expect((await getStatus(blocking)).status).toBe("cancelled");
   });
 });
 

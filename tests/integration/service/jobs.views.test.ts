@@ -8,7 +8,7 @@ describe("the views of a job", async () => {
   const client = bench.client();
 
   const inList = async (id: string) => list(record((await client.get("/api/jobs")).body).jobs).find((job) => job.id === id) ?? {};
-  const statusOf = async (id: string) => record((await client.get(`/api/job/${id}/status`)).body);
+  const getStatus = async (id: string) => record((await client.get(`/api/job/${id}/status`)).body);
   const inHistory = async (id: string) =>
     list(record((await client.get("/api/history_v2?max_items=1000")).body).history).find((entry) => entry.prompt_id === id) ?? {};
 
@@ -74,7 +74,7 @@ describe("the views of a job", async () => {
       status: job.execution_status,
       meta: job.execution_meta,
     });
-    const status = await statusOf(id);
+    const status = await getStatus(id);
     expect(status).toEqual({
       id,
       status: "completed",
@@ -118,7 +118,7 @@ describe("the views of a job", async () => {
     ]);
     expect((await inList(id)).execution_error).toEqual(error);
     expect((await inList(id)).status).toBe("failed");
-    expect(await statusOf(id)).toMatchObject({ status: "error", error_message: error.exception_message });
+    expect(await getStatus(id)).toMatchObject({ status: "error", error_message: error.exception_message });
     const { messages, ...rest } = record(job.execution_status);
     expect(rest).toEqual({ status_str: "error", completed: false });
     const last: unknown = Array.isArray(messages) ? messages.at(-1) : undefined;
@@ -141,8 +141,8 @@ describe("the views of a job", async () => {
           expect(view).not.toHaveProperty(field);
         for (const field of ["execution_start_time", "execution_end_time"]) expect(view).not.toHaveProperty(field);
       }
-      expect(await statusOf(id)).toMatchObject({ status: word });
-      expect(await statusOf(id)).not.toHaveProperty("error_message");
+      expect(await getStatus(id)).toMatchObject({ status: word });
+      expect(await getStatus(id)).not.toHaveProperty("error_message");
       expect((await client.get(`/api/history_v2/${id}`)).status).toBe(404);
       expect(await inHistory(id)).toEqual({});
     }

@@ -146,14 +146,14 @@ describe("POST /api/upload/mask", async () => {
     ["of a palette", () => sharp(Buffer.from(numbers), { raw: three }).png({ palette: true }), 1],
   ])("gives an original %s the mask's alpha and keeps its bytes", async (_, make) => {
     const bytes = new Uint8Array(await make().toBuffer());
-    const numbersOf = async (file: Uint8Array) => [
+    const getNumbers = async (file: Uint8Array) => [
       ...(await sharp(file, { ignoreIcc: true }).removeAlpha().toColourspace("srgb").raw({ depth: "uchar" }).toBuffer()),
     ];
     const name = string(record((await client.upload(bytes, "x.png", {}, "image", "/api/upload/image")).body).name);
     const response = await upload(await painting(3, 1), { filename: name });
     const fetched = async (file: string) => new Uint8Array(await (await client.raw("GET", `/api/view?filename=${file}`)).arrayBuffer());
     const masked = await fetched(string(record(response.body).name));
-    expect(await numbersOf(masked)).toEqual(await numbersOf(bytes));
+    expect(await getNumbers(masked)).toEqual(await getNumbers(bytes));
     const { data } = await sharp(masked).extractChannel(3).raw().toBuffer({ resolveWithObject: true });
     expect([...data]).toEqual([0, 0, 255]);
     expect((await sharp(masked).metadata()).icc?.equals((await sharp(bytes).metadata()).icc ?? Buffer.alloc(0))).toBe(
@@ -183,17 +183,17 @@ describe("POST /api/upload/mask", async () => {
   it("shows a deleted layer as null and removes a mask with its result", async () => {
     const { name, metadata } = record((await upload(await painting(20, 10), { filename: original })).body);
     const { paint, mask } = record(record(metadata).related_files);
-    const idOf = async (file: unknown) => {
+    const getId = async (file: unknown) => {
       const all = await client.get("/api/assets?limit=500");
       const assets = record(all.body).assets;
       const hash = `blake3:${string(file).slice(0, 64)}`;
       return string(record(Array.isArray(assets) ? assets.find((asset) => record(asset).asset_hash === hash) : undefined).id);
     };
     const layers = async () => client.get(`/api/files/mask-layers?filename=${string(name)}`);
-    await client.call("DELETE", `/api/assets/${await idOf(paint)}`);
+    await client.call("DELETE", `/api/assets/${await getId(paint)}`);
     expect((await layers()).body).toMatchObject({ paint: null, mask, painted_masked: name });
     expect((await bench.client("eve").get(`/api/files/mask-layers?filename=${string(name)}`)).status).toBe(404);
-    await client.call("DELETE", `/api/assets/${await idOf(name)}`);
+    await client.call("DELETE", `/api/assets/${await getId(name)}`);
     expect((await layers()).status).toBe(404);
     expect(await client.get("/api/files/mask-layers")).toMatchObject({
       status: 400,

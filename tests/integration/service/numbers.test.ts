@@ -89,13 +89,13 @@ describe("a seed of twenty digits", async () => {
   });
 
   it("creates a different cache entry than its neighbour", async () => {
-    const cachedOf = async (seed: string) => {
+    const getCached = async (seed: string) => {
       const messages = record((await run(withSeed(seed, seed.slice(1)))).execution_status).messages;
       return Array.isArray(messages) ? messages.find(([name]) => name === "execution_cached")?.[1].nodes : undefined;
     };
-    await cachedOf(SEED);
-    expect(await cachedOf(NEIGHBOUR)).toEqual(["1"]);
-    expect(await cachedOf(NEIGHBOUR)).toEqual(["1", "2", "3", "4"]);
+    await getCached(SEED);
+    expect(await getCached(NEIGHBOUR)).toEqual(["1"]);
+    expect(await getCached(NEIGHBOUR)).toEqual(["1", "2", "3", "4"]);
   });
 
   it("is in the catalogue's bounds exactly as recorded", async () => {

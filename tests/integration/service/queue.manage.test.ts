@@ -87,12 +87,12 @@ describe("GET /api/jobs", async () => {
   for (const id of [...ids, failedId]) await ended(client, id);
 
   const page = async (query: string) => record((await client.get(`/api/jobs${query}`)).body);
-  const idsOf = async (query: string) => list((await page(query)).jobs).map((job) => string(job.id));
+  const getIds = async (query: string) => list((await page(query)).jobs).map((job) => string(job.id));
 
   it("lists the newest first, with an exact total and the defaults of the interface", async () => {
     const json = await page("");
     expect(json.pagination).toEqual({ offset: 0, limit: 100, total: 8, has_more: false });
-    expect(await idsOf("")).toEqual([failedId, ...[...ids].reverse()]);
+    expect(await getIds("")).toEqual([failedId, ...[...ids].reverse()]);
     expect(list(json.jobs)[1]).toMatchObject({
       status: "completed",
       outputs_count: 1,

@@ -233,14 +233,14 @@ describe("clearing a long queue", () => {
   });
   afterEach(() => client.post("/api/interrupt"));
 
-  const idsOf = async (query: string) => {
+  const getIds = async (query: string) => {
     const { jobs, pagination } = record((await client.get(`/api/jobs?limit=1000&${query}`)).body);
     return { ids: list(jobs).map((job) => string(job.id)), total: Number(record(pagination).total) };
   };
 
   it("returns all waiting jobs in order while lists stay responsive", async () => {
-    const before = await idsOf("status=pending&sort_order=asc");
-    const cancelled = (await idsOf("status=cancelled")).total;
+    const before = await getIds("status=pending&sort_order=asc");
+    const cancelled = (await getIds("status=cancelled")).total;
     expect(before.total).toBeGreaterThan(4000);
     let isAnswered = false;
     const clearing = client.post("/api/queue", { clear: true }).finally(() => (isAnswered = true));
@@ -248,7 +248,7 @@ describe("clearing a long queue", () => {
     let later: string | undefined;
     while (!isAnswered) {
       await new Promise((resolve) => setImmediate(resolve));
-      totals.push((await idsOf("status=pending")).total);
+      totals.push((await getIds("status=pending")).total);
       // Submitted once part of the queue is gone: this job does not belong to the cleared queue.
       if (later === undefined && totals.some((total) => total < before.total)) later = await submit(client, canvas(5));
     }
@@ -256,9 +256,9 @@ describe("clearing a long queue", () => {
     expect(deleted).toHaveLength(before.total);
     expect(Array.isArray(deleted) && deleted.slice(0, 1000)).toEqual(before.ids);
     expect(totals.some((total) => total > 0 && total < before.total)).toBe(true);
-    const remaining = await idsOf("status=pending");
+    const remaining = await getIds("status=pending");
     expect(remaining).toEqual({ ids: [later], total: 1 });
-    expect((await idsOf("status=cancelled")).total).toBe(cancelled + before.total);
+    expect((await getIds("status=cancelled")).total).toBe(cancelled + before.total);
     expect(await detail(client, before.ids[0] ?? "")).toMatchObject({ status: "cancelled", outputs: {} });
     expect((await client.get("/api/queue")).text).toContain(`"queue_pending":[[1,"${later}",`);
     const database = new SqliteConnection(file, { readOnly: true });

@@ -10,7 +10,7 @@ import { startHousekeeping, sweep } from "@/lib/service/housekeeping";
 import { type Database, query } from "@/lib/service/store/database";
 import { createOnlyProcess } from "@/lib/service/store/processes";
 import { createKeys } from "@/lib/service/users/keys";
-import { patternOf } from "@/tests/support/file-source";
+import { createPattern } from "@/tests/support/file-source";
 import { startFileSource } from "@/tests/support/servers";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
@@ -24,8 +24,8 @@ const DAY_MS = 86_400_000;
 describe("retention", () => {
   let bench: ServiceBench | undefined;
 
-  const idsOf = async (client: Client) => list(record((await client.get("/api/jobs")).body).jobs).map((job) => string(job.id));
-  const historyOf = async (client: Client) =>
+  const getIds = async (client: Client) => list(record((await client.get("/api/jobs")).body).jobs).map((job) => string(job.id));
+  const getHistory = async (client: Client) =>
     list(record((await client.get("/api/history_v2?max_items=1000")).body).history).map((entry) => string(entry.prompt_id));
 
   it("is off by default and keeps jobs of any age and number", async () => {
@@ -35,7 +35,7 @@ describe("retention", () => {
     await bench.service.stop();
     now += 10_000 * DAY_MS;
     bench = await startService({ dataDir: bench.folder, now: () => now });
-    expect(await idsOf(bench.client("ada"))).toEqual([id]);
+    expect(await getIds(bench.client("ada"))).toEqual([id]);
   });
 
   it("removes ended jobs beyond the age at start and keeps assets", async () => {
@@ -52,8 +52,8 @@ describe("retention", () => {
     now += 3 * DAY_MS;
     bench = await startService({ dataDir: bench.folder, now: () => now, retentionDays: 5, concurrency: 1 });
     const secondClient = bench.client("ada");
-    await until("the old job has left", async () => (await idsOf(secondClient)).length === 1);
-    expect([await idsOf(secondClient), await historyOf(secondClient)]).toEqual([[recent], [recent]]);
+    await until("the old job has left", async () => (await getIds(secondClient)).length === 1);
+    expect([await getIds(secondClient), await getHistory(secondClient)]).toEqual([[recent], [recent]]);
     expect((await secondClient.get(`/api/jobs/${string(old.id)}`)).status).toBe(404);
     expect((await secondClient.get(`/api/view?filename=${file}`)).status).toBe(200);
     expect(
@@ -70,11 +70,11 @@ describe("retention", () => {
     const busy = await submit(ada, waiting(3600));
     await running(ada, busy);
     const pending = [await submit(ada, canvas(5)), await submit(ada, canvas(6)), await submit(ada, canvas(7))];
-    await until("only the newest two are left", async () => (await historyOf(ada)).length === 2);
-    expect((await historyOf(ada)).sort()).toEqual(doneIds.slice(-2).sort());
-    expect((await idsOf(ada)).sort()).toEqual([...doneIds.slice(-2), busy, ...pending].sort());
+    await until("only the newest two are left", async () => (await getHistory(ada)).length === 2);
+    expect((await getHistory(ada)).sort()).toEqual(doneIds.slice(-2).sort());
+    expect((await getIds(ada)).sort()).toEqual([...doneIds.slice(-2), busy, ...pending].sort());
     expect((await detail(ada, busy)).status).toBe("in_progress");
-    expect(await idsOf(bob)).toEqual([bobs]);
+    expect(await getIds(bob)).toEqual([bobs]);
     await ada.post("/api/interrupt");
     await ada.post("/api/queue", { clear: true });
   });
@@ -177,7 +177,7 @@ describe("sweep", () => {
 describe("downloads prune", async () => {
   const DAY_MS = 86_400_000;
   let later = 0;
-  const source = await startFileSource(patternOf(5000));
+  const source = await startFileSource(createPattern(5000));
   const settings = { downloadHosts: [source.url], downloadsAtOnce: 1, retentionTasks: 3, retentionTaskDays: 30 };
   const bench = await startService({ ...settings, now: () => Date.now() + later });
   const client = bench.client();
@@ -189,7 +189,7 @@ describe("downloads prune", async () => {
 
   /** Downloads different bytes from a new address each time; returns the path of the task. */
   async function ended(name: string): Promise<string> {
-    source.behaviour.bytes = patternOf(5000, name.length * 7 + name.charCodeAt(0));
+    source.behaviour.bytes = createPattern(5000, name.length * 7 + name.charCodeAt(0));
     return `/api/tasks/${string((await download(client, `${source.url}/${name}`)).id)}`;
   }
   const statuses = (paths: readonly string[]) => Promise.all(paths.map(async (path) => (await client.get(path)).status));

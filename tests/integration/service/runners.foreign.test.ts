@@ -47,7 +47,7 @@ describe("runner-only classes", () => {
 
   const lastPrompt = () => record(server.seen.submissions.at(-1)?.prompt);
   const run = async (graph: Json) => ended(client, await submit(client, graph));
-  const errorsOf = (body: unknown) => Object.values(record(record(body).node_errors)).flatMap((node) => (record(node).errors as Json[]).map(({ type }) => type)); // prettier-ignore
+  const getErrors = (body: unknown) => Object.values(record(record(body).node_errors)).flatMap((node) => (record(node).errors as Json[]).map(({ type }) => type)); // prettier-ignore
 
   it("sends values outside of lists and ranges to the runner as they are", async () => {
     const graph = { "1": combo("any text"), "2": combo(7, -3), "3": { class_type: "LoadLatent", inputs: { latent: "there.latent" } } };
@@ -94,7 +94,7 @@ describe("runner-only classes", () => {
     ["a stranger's output", { class_type: "LoadAudio", inputs: { audio: "theirs.wav [output]" } }, "custom_validation_failed"],
   ])("refuses %s", async (_name, node, type) => {
     const response = await client.post("/api/prompt", { prompt: { "1": node, "9": combo("a", 1) }, partial_execution_targets: ["1"] });
-    expect([response.status, errorsOf(response.body)]).toEqual([400, [type]]);
+    expect([response.status, getErrors(response.body)]).toEqual([400, [type]]);
     expect(server.seen.submissions).toEqual([]);
   });
 
@@ -159,15 +159,15 @@ it("stores equal runner classes once and keeps different ones apart", async () =
   }
   const libraries = createLibraries(database);
   await libraries.refresh();
-  const choicesOf = (library: ReturnType<typeof libraries.of>) => library.get("LoadModel")?.inputs[0]?.choices;
+  const getChoices = (library: ReturnType<typeof libraries.of>) => library.get("LoadModel")?.inputs[0]?.choices;
   expect(libraries.of("one")).toBe(libraries.of("two"));
-  expect(choicesOf(libraries.of("one"))).toEqual(["a.safetensors"]);
-  expect(choicesOf(libraries.of("three"))).toEqual(["b.safetensors"]);
-  expect(choicesOf(libraries.all())).toEqual(["a.safetensors", "b.safetensors"]);
+  expect(getChoices(libraries.of("one"))).toEqual(["a.safetensors"]);
+  expect(getChoices(libraries.of("three"))).toEqual(["b.safetensors"]);
+  expect(getChoices(libraries.all())).toEqual(["a.safetensors", "b.safetensors"]);
 
   await learn("two", ["b.safetensors"]);
   await libraries.refresh();
   expect(libraries.of("two")).toBe(libraries.of("three"));
-  expect(choicesOf(libraries.of("one"))).toEqual(["a.safetensors"]);
+  expect(getChoices(libraries.of("one"))).toEqual(["a.safetensors"]);
   await database.close();
 });

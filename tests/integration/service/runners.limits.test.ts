@@ -200,7 +200,7 @@ it("allows a burst of messages and bytes, and after that so many per second", ()
 const inherited = ["constructor", "toString", "hasOwnProperty", "valueOf"];
 
 /** The graph of one picture, with nodes that are called like members of every object. */
-function graphOf(ids: readonly string[]): Json {
+function createGraph(ids: readonly string[]): Json {
   const { "3": save, ...others } = modelGraph();
   return { ...others, ...Object.fromEntries(ids.map((id) => [id, save])) };
 }
@@ -255,7 +255,7 @@ describe("node ids from a runner", () => {
   it("stores files, texts and progress of nodes with prototype names", async () => {
     const { server: runner, client } = await start();
     runner.does("hold the last");
-    const id = await submit(client, graphOf(inherited));
+    const id = await submit(client, createGraph(inherited));
     await until("the last node runs", async () => {
       const { progress } = record((await client.get(`/api/jobs/${id}`)).body);
       return progress !== undefined && record(progress).current_node === inherited.at(-1);

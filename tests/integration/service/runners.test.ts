@@ -39,7 +39,7 @@ describe("jobs on runners", () => {
     return { key, client: createClient((request) => service.fetch(request), key) };
   }
 
-  const labelOf = (job: Json) => record(job.runner).label;
+  const getLabel = (job: Json) => record(job.runner).label;
   const readRunner = async (label: string) => (await bench?.service.runners.list())?.find((runner) => runner.label === label);
 
   it("returns a runner's outputs with node, name and runner", async () => {
@@ -83,7 +83,7 @@ describe("jobs on runners", () => {
     expect(refused.type).toBe("no_runner");
     expect(refused.details).toContain("A lacks two.safetensors for model of LoadModel");
     expect(refused.details).toContain("B lacks one.safetensors for model of LoadModel");
-    expect(labelOf(await ended(client, await submit(client, modelGraph("two.safetensors"))))).toBe("B");
+    expect(getLabel(await ended(client, await submit(client, modelGraph("two.safetensors"))))).toBe("B");
   });
 
   it("prefers the runner with the model loaded, then the least busy one", async () => {
@@ -96,13 +96,13 @@ describe("jobs on runners", () => {
     a.does("hold");
     const blocking = await submit(client, modelGraph("one.safetensors", 1));
     await until("it runs on A", async () => a.queue().running !== undefined);
-    expect(labelOf(await ended(client, await submit(client, modelGraph("two.safetensors", 2))))).toBe("B");
+    expect(getLabel(await ended(client, await submit(client, modelGraph("two.safetensors", 2))))).toBe("B");
     a.release();
     a.does("run");
-    expect(labelOf(await ended(client, blocking))).toBe("A");
+    expect(getLabel(await ended(client, blocking))).toBe("A");
     // Both are free, so the model decides.
-    expect(labelOf(await ended(client, await submit(client, modelGraph("two.safetensors", 3))))).toBe("B");
-    expect(labelOf(await ended(client, await submit(client, modelGraph("one.safetensors", 4))))).toBe("A");
+    expect(getLabel(await ended(client, await submit(client, modelGraph("two.safetensors", 3))))).toBe("B");
+    expect(getLabel(await ended(client, await submit(client, modelGraph("one.safetensors", 4))))).toBe("A");
   });
 
   it("sends an input once by hash and reports it by its own name", async () => {
@@ -292,6 +292,6 @@ describe("jobs on runners", () => {
     await server.comeBack();
     expect(await ended(client, job)).toMatchObject({ status: "completed", runner: { label: "GPU", attempt: 1 } });
     expect(await bench?.service.runners.remove(id)).toEqual({ ok: true, value: undefined });
-    expect(labelOf(await detail(client, job))).toBe("GPU");
+    expect(getLabel(await detail(client, job))).toBe("GPU");
   });
 });

@@ -240,7 +240,7 @@ describe("cache figures", () => {
   }
 
   /** Of the files below a folder of the service. */
-  async function sizeOf(folder: string): Promise<number> {
+  async function getSize(folder: string): Promise<number> {
     const entries = await readdir(join(bench.folder, folder), { recursive: true, withFileTypes: true });
     const files = entries.filter((entry) => entry.isFile());
     const sizes = await Promise.all(files.map(async ({ parentPath, name }) => (await stat(join(parentPath, name))).size));
@@ -255,14 +255,14 @@ describe("cache figures", () => {
     await thumbnail(64);
     await thumbnail(64);
     expect(await figures("lightdesk_service_thumbnails_total")).toEqual({ made: 1, kept: 1 });
-    expect(await figures("lightdesk_service_thumbnail_cache_bytes")).toEqual({ all: await sizeOf("thumbnails") });
+    expect(await figures("lightdesk_service_thumbnail_cache_bytes")).toEqual({ all: await getSize("thumbnails") });
     expect(await figures("lightdesk_blob_copies_total")).toEqual({ kept: 1 });
-    expect(await figures("lightdesk_blob_copies_bytes")).toEqual({ all: await sizeOf("blob-copies") });
+    expect(await figures("lightdesk_blob_copies_bytes")).toEqual({ all: await getSize("blob-copies") });
     const hash = string(asset_hash).slice(7);
     await rm(join(bench.folder, "blob-copies", hash.slice(0, 2), hash.slice(2)));
     await thumbnail(128);
     expect(await figures("lightdesk_blob_copies_total")).toEqual({ kept: 1, fetched: 1 });
-    expect(await figures("lightdesk_service_thumbnail_cache_bytes")).toEqual({ all: await sizeOf("thumbnails") });
+    expect(await figures("lightdesk_service_thumbnail_cache_bytes")).toEqual({ all: await getSize("thumbnails") });
     // An icon is neither.
     const text = record((await client.upload("text", "a.txt")).body);
     expect((await client.raw("GET", `/api/view?filename=${string(text.asset_hash)}&res=64`)).status).toBe(200);
@@ -275,10 +275,10 @@ describe("cache figures", () => {
       expect(await ended(client, await submit(client, canvas(7)))).toMatchObject({ status: "completed" });
       expect(await figures("lightdesk_node_results_total")).toEqual(expected);
     }
-    expect(await sizeOf("node-cache")).toBeGreaterThan(0);
+    expect(await getSize("node-cache")).toBeGreaterThan(0);
     await bench.service.stop();
     bench = await startService({ ...bucketSettings(s3), concurrency: 1, dataDir: bench.folder });
-    const bytes = await sizeOf("node-cache");
+    const bytes = await getSize("node-cache");
     await until("the size is measured", async () => (await figures("lightdesk_node_cache_bytes")).all === bytes);
   });
 });

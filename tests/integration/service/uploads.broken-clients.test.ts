@@ -31,7 +31,7 @@ async function send(body: string | Buffer, { type = "multipart/form-data; bounda
   const text = /transfer-encoding: chunked/i.test(response.head) ? (response.body.split("\r\n")[1] ?? "") : response.body;
   return { status: response.status, body: record(JSON.parse(text)) };
 }
-const contentOf = async (asset: Record<string, unknown>) => (await client.get(`/api/assets/${string(asset.id)}/content`)).text;
+const getContent = async (asset: Record<string, unknown>) => (await client.get(`/api/assets/${string(asset.id)}/content`)).text;
 
 describe("the parts of a form", () => {
   it("come in any order, tags before, after and on both sides of the file", async () => {
@@ -46,7 +46,7 @@ describe("the parts of a form", () => {
     const content = fresh();
     const response = await send(`This is no part.\r\n${plain(content)}--b--\r\nNeither is this.\r\n--b\r\n`);
     expect(response).toMatchObject({ status: 201, body: { size: content.length } });
-    expect(await contentOf(response.body)).toBe(content);
+    expect(await getContent(response.body)).toBe(content);
     expect((await send(`${plain()}--b--`)).status).toBe(201);
   });
 
@@ -64,14 +64,14 @@ describe("the parts of a form", () => {
     const body = `--${edge}\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n${content}\r\n--${edge}--\r\n`;
     const response = await send(body, { type: `multipart/form-data; boundary="${edge}"` });
     expect(response.status).toBe(201);
-    expect(await contentOf(response.body)).toBe(content);
+    expect(await getContent(response.body)).toBe(content);
   });
 
   it("may come without a length, byte by byte", async () => {
     const content = `${fresh()}\r\n-\r\n--\r\n\r\r\n`;
     const response = await send(`${field("tags", "slow")}${plain(content)}--b--\r\n`, { isChunked: true });
     expect(response).toMatchObject({ status: 201, body: { tags: ["slow"], size: content.length } });
-    expect(await contentOf(response.body)).toBe(content);
+    expect(await getContent(response.body)).toBe(content);
   });
 
   it("contain one file: the first of its name", async () => {

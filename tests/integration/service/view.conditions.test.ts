@@ -41,11 +41,11 @@ describe("stored bytes over HTTP", async () => {
 
   it("serves a range only for the version that If-Range names", async () => {
     const path = paths[0] ?? "";
-    const partOf = async (condition: string) => (await client.get(path, { range: "bytes=0-0", "if-range": condition })).status;
-    expect(await partOf(etag)).toBe(206);
-    expect(await partOf(modified)).toBe(206);
+    const getPart = async (condition: string) => (await client.get(path, { range: "bytes=0-0", "if-range": condition })).status;
+    expect(await getPart(etag)).toBe(206);
+    expect(await getPart(modified)).toBe(206);
     for (const condition of ['"other"', `W/${etag}`, "Thu, 01 Jan 1970 00:00:00 GMT", "nonsense"])
-      expect([condition, await partOf(condition)]).toEqual([condition, 200]);
+      expect([condition, await getPart(condition)]).toEqual([condition, 200]);
   });
 
   it.each([

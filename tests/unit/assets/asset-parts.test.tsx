@@ -84,7 +84,7 @@ describe("the picture of an asset", () => {
 describe("outputs with equal names", () => {
   const handlers = { toggle: vi.fn(), extend: vi.fn(), band: vi.fn(), settle: vi.fn(), all: vi.fn() };
   const picking = { ...handlers, store: createSelection(), chosen: () => [], isReading: false };
-  const tileOf = (assetDetail: AssetDetail, otherAssets: AssetDetail[]) => {
+  const getTile = (assetDetail: AssetDetail, otherAssets: AssetDetail[]) => {
     const tileProps = {
       index: 0,
       count: 2,
@@ -103,13 +103,13 @@ describe("outputs with equal names", () => {
 
   it("show their job next to the name, or their size if single", () => {
     const [first, second] = [output("a", { jobId: "9f2c41ab-77" }), output("b", { jobId: "71cc0a10-02" })];
-    expect(tileOf(first, [second]).textContent).toBe("x_00001_.png9f2c41ab");
+    expect(getTile(first, [second]).textContent).toBe("x_00001_.png9f2c41ab");
     cleanup();
-    expect(tileOf(first, [asset("c")]).textContent).toBe("x_00001_.png5.6 kB");
+    expect(getTile(first, [asset("c")]).textContent).toBe("x_00001_.png5.6 kB");
   });
 
   it.each(["../a", "a/b", "a%2Fb", "", "\ud800"])("have no link and give the reason when the id %j can't be opened", (id) => {
-    const tile = tileOf(output(id), []);
+    const tile = getTile(output(id), []);
     expect([tile.getAttribute("href"), tile.getAttribute("aria-disabled")]).toEqual([null, "true"]);
     expect(tile.querySelector("[title]")?.getAttribute("title")).toBe("This id can't be opened.");
     expect(tile.textContent).toContain("This id can't be opened.");
@@ -117,7 +117,7 @@ describe("outputs with equal names", () => {
 
   it("show their time when they have no job", () => {
     const assetDetail = output("a", { createdAtMs: Date.parse("2026-03-01T11:56:00Z") });
-    expect(tileOf(assetDetail, [output("b")]).querySelector("time")?.dateTime).toBe("2026-03-01T11:56:00.000Z");
+    expect(getTile(assetDetail, [output("b")]).querySelector("time")?.dateTime).toBe("2026-03-01T11:56:00.000Z");
   });
 });
 

@@ -162,7 +162,7 @@ describe("gallery", () => {
     metadata: {},
   }));
 
-  function listOf(loaded: readonly AssetView[], version: number): AssetsSource {
+  function createList(loaded: readonly AssetView[], version: number): AssetsSource {
     return {
       ...{ version, count: 3, total: 3, newCount: 0, failure: undefined, atMs: 0, offset: 0, isEmpty: false },
       at: (index) => loaded[index],
@@ -175,19 +175,19 @@ describe("gallery", () => {
     };
   }
 
-  function galleryOf() {
+  function renderGallery() {
     const handlers = { toggle: vi.fn(), extend: vi.fn(), band: vi.fn(), settle: vi.fn(), all: vi.fn() };
     const picking: Picking = { ...handlers, store: createSelection(), chosen: () => [], isReading: false };
     const otherHandlers = { onOpen: () => false, onPage: vi.fn(), onView: vi.fn(), onRest: vi.fn(), onReady: vi.fn() };
     const look = { size: "medium", fit: "cover", startIndex: 0 } as const;
     const part = (loaded: readonly AssetView[]) => (
-      <Gallery {...look} {...otherHandlers} picking={picking} source={listOf(loaded, loaded.length)} />
+      <Gallery {...look} {...otherHandlers} picking={picking} source={createList(loaded, loaded.length)} />
     );
     return { part, ...handlers, ...otherHandlers };
   }
 
   it("keeps the focus on a tile while its asset loads", () => {
-    const { part } = galleryOf();
+    const { part } = renderGallery();
     const renderResult = renderInApp(part([]));
     const first = renderResult.container.querySelector<HTMLElement>('a[data-index="0"]');
     first?.focus();
@@ -197,14 +197,14 @@ describe("gallery", () => {
   });
 
   it("doesn't focus a tile that would lose focus on loading", () => {
-    const { part } = galleryOf();
+    const { part } = renderGallery();
     const renderResult = renderInApp(part([]));
     renderResult.container.querySelector<HTMLElement>('a[data-index="1"]')?.focus();
     expect(document.activeElement).toBe(document.body);
   });
 
   it("acts once while a key is held and keeps moving", () => {
-    const { part, toggle, onView, onPage } = galleryOf();
+    const { part, toggle, onView, onPage } = renderGallery();
     renderInApp(part(assets));
     const tile = screen.getByRole("link", { name: /^0\.png/ });
     tile.focus();

@@ -122,7 +122,7 @@ describe("a thousand rows", () => {
   });
 
   const geometry = { rowPx: 50, screenPx: 1000, count: 1000, base: 0 };
-  const wholeOf = (rowWindow: ReturnType<typeof createRowWindow>, { first, last }: View) =>
+  const getCompleteRows = (rowWindow: ReturnType<typeof createRowWindow>, { first, last }: View) =>
     Array.from({ length: last - first + 1 }, (_, at) => first + at).filter((index) => {
       const key = Math.floor(index / GROUP);
       const { from, to } = rowWindow.spanOf(key);
@@ -140,9 +140,9 @@ describe("a thousand rows", () => {
     const rowWindow = createRowWindow(0);
     const view = { from: 505, to: 514, first: 0, last: 999 };
     for (let madeCount = 0; madeCount < 10; madeCount += 1) expect(rowWindow.makeOne(view)).toBe(true);
-    expect(wholeOf(rowWindow, view)).toEqual(Array.from({ length: 10 }, (_, at) => 505 + at));
+    expect(getCompleteRows(rowWindow, view)).toEqual(Array.from({ length: 10 }, (_, at) => 505 + at));
     while (rowWindow.makeOne(view));
-    expect([wholeOf(rowWindow, view)[0], wholeOf(rowWindow, view).at(-1)]).toEqual([490, 529]);
+    expect([getCompleteRows(rowWindow, view)[0], getCompleteRows(rowWindow, view).at(-1)]).toEqual([490, 529]);
     expect(rowWindow.dropOne(view, () => false)).toBe(false);
   });
 
@@ -150,7 +150,7 @@ describe("a thousand rows", () => {
     const rowWindow = createRowWindow(4);
     const view = { from: 505, to: 514, first: 0, last: 999 };
     while (rowWindow.dropOne(view, (key) => key === 2));
-    expect(wholeOf(rowWindow, view)).toEqual(Array.from({ length: 10 }, (_, at) => 20 + at));
+    expect(getCompleteRows(rowWindow, view)).toEqual(Array.from({ length: 10 }, (_, at) => 20 + at));
   });
 
   it("are drawn whole above the list without replacing elements", () => {

@@ -34,10 +34,10 @@ beforeEach(() => {
     if (path.startsWith("/api/console/queue"))
       return Response.json({ running, pending: [], source: "queue", canStop: true, total: queueTotal });
     const [, runId] = /^\/api\/apps\/poster\/runs(?:\/([^?]+))?/.exec(path) ?? [];
-    const stateOf = (value: string) => ended[value] ?? "in_progress";
-    if (runId !== undefined) return Response.json({ run: { id: runId, state: stateOf(runId) } });
+    const getState = (value: string) => ended[value] ?? "in_progress";
+    if (runId !== undefined) return Response.json({ run: { id: runId, state: getState(runId) } });
     if (path.startsWith("/api/apps/poster/runs"))
-      return Response.json({ runs: runs.map((run) => ({ id: run, state: stateOf(run), progress: 0.25 })) });
+      return Response.json({ runs: runs.map((run) => ({ id: run, state: getState(run), progress: 0.25 })) });
     const id = /^\/api\/jobs\/([^?]+)/.exec(path)?.[1] ?? "";
     return ended[id] ? Response.json({ id, status: ended[id] }) : Response.json({ code: "NOT_FOUND", message: "" }, { status: 404 });
   });

@@ -55,7 +55,7 @@ describe("the table of operations", () => {
 const page = readFileSync("docs/interface.md", "utf8");
 
 /** The rows of a section's table, as cells. */
-function rowsOf(section: string): string[][] {
+function getRows(section: string): string[][] {
   const text = page.split(`## ${section}\n`)[1]?.split("\n## ")[0] ?? "";
   const rows = text.split("\n").filter((line) => line.startsWith("| `"));
   return rows.map((row) => row.split(" | "));
@@ -63,8 +63,8 @@ function rowsOf(section: string): string[][] {
 const quoted = (cell = "") => [...cell.matchAll(/`([^`]+)`/g)].map(([, text]) => text);
 
 it("lists exactly the operations of the table in docs/interface.md", () => {
-  const core = rowsOf("Core operations").flatMap(([names]) => quoted(names));
-  const extensions = rowsOf("Extensions").flatMap(([names, capability]) => quoted(names).map((name) => [name, ...quoted(capability)]));
+  const core = getRows("Core operations").flatMap(([names]) => quoted(names));
+  const extensions = getRows("Extensions").flatMap(([names, capability]) => quoted(names).map((name) => [name, ...quoted(capability)]));
   const signature = ({ method, path }: Operation) => `${method} ${path}`;
   expect(core.sort()).toEqual(coreOperations.map(signature).sort());
   const extensionOperations = allOperations.filter(({ tier }) => tier === "extension");

@@ -157,9 +157,9 @@ describe("an asset view", () => {
   });
 
   it("has a state on its page only where the service reports mutability", () => {
-    const detailOf = (asset: object) => toAssetDetail(assetSchema.parse({ id: "7c1b", name: "cat.png", ...asset }));
-    expect(detailOf({ is_immutable: false })).toMatchObject({ immutable: false, isMutableReported: true });
-    expect(detailOf({})).not.toHaveProperty("isMutableReported");
+    const getDetail = (asset: object) => toAssetDetail(assetSchema.parse({ id: "7c1b", name: "cat.png", ...asset }));
+    expect(getDetail({ is_immutable: false })).toMatchObject({ immutable: false, isMutableReported: true });
+    expect(getDetail({})).not.toHaveProperty("isMutableReported");
   });
 
   it("is recognized by media type when the name has no ending", () => {

@@ -62,7 +62,7 @@ describe("element", () => {
 
   it("names no product and no session before it has begun", async () => {
     const part = (value: unknown) => btoa(JSON.stringify(value));
-    const ticketOf = (claims: object) => async () => `${part({})}.${part({ iat: Date.now() / 1000, ...claims })}.c2lnbg`;
+    const createTicket = (claims: object) => async () => `${part({})}.${part({ iat: Date.now() / 1000, ...claims })}.c2lnbg`;
     const host = element.getAttribute("host") ?? "";
     const aud = `https://desk.test/embed/${host}`;
     vi.stubGlobal("fetch", async () => Response.json({ known: true, framing: true, now: Date.now() }));
@@ -73,14 +73,14 @@ describe("element", () => {
       await vi.advanceTimersByTimeAsync(5000);
       return element.shadowRoot?.querySelector("section")?.textContent ?? "";
     }
-    const good = ticketOf({ aud, iss: location.origin });
+    const good = createTicket({ aud, iss: location.origin });
     const silent = await panelAfter(good);
     expect(silent).toContain("This page doesn’t appear");
     expect(silent).toContain("✗ Session: None has begun.");
     expect(await panelAfter(good, { type: "want-ticket" })).toContain("✗ Session: None has begun.");
     expect(await panelAfter(good, { type: "error", reason: "ticket" })).toContain("✗ Session: The console did not accept the ticket.");
     expect(await panelAfter(good, { type: "error", reason: "console" })).toContain("✗ Session: The console could not open a session");
-    expect(await panelAfter(ticketOf({ aud, iss: "https://other.test" }))).toContain(
+    expect(await panelAfter(createTicket({ aud, iss: "https://other.test" }))).toContain(
       `Its issuer must be this page's origin, ${location.origin}.`,
     );
     element.setAttribute("product", "Acme Studio");

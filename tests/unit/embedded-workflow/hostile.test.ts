@@ -8,7 +8,7 @@ import { failed } from "@/lib/shared/result";
 import { avif, box, carried, carrier, chunk, flac, glb, jpeg, packedText, plainText, png, safetensors, webp, worldText } from "./files";
 
 const readCatalogue = async () => failed({ code: "UPSTREAM_TIMEOUT", message: "", status: 504 });
-const reasonOf = async (bytes: Uint8Array) => {
+const getReason = async (bytes: Uint8Array) => {
   const fileResult = await openFile(bytesOfBlob(new Blob([new Uint8Array(bytes)])), { readCatalogue }, { name: "file" });
   return fileResult.ok ? "opened" : fileResult.failure.reason.code;
 };
@@ -88,7 +88,7 @@ it.each<[string, () => Promise<Buffer> | Buffer, string]>([
   ["a drawing without a service's list of nodes", () => flac([bytes('workflow={"nodes":[{}],"links":[]}')]), "no_catalogue"],
   ["a drawing of a picture that is none", () => bytes("<svg><metadata><![CDATA[{"), "picture"],
 ])("%s", async (_, make, reason) => {
-  expect(await reasonOf(await make())).toBe(reason);
+  expect(await getReason(await make())).toBe(reason);
 });
 
 const [graph, drawing] = ['{"1":{"class_type":"A","inputs":{}}}', '{"nodes":[{"id":1,"type":"A"}],"links":[]}'];

@@ -107,7 +107,7 @@ describe("file panel", () => {
   });
 
   const abilities = { has: () => true, isRefused: () => false, isAsking: false, failure: undefined };
-  const panelOf = (path: string, row?: FileRow) => (
+  const renderPanel = (path: string, row?: FileRow) => (
     <FilePanel
       path={path}
       row={row}
@@ -122,7 +122,7 @@ describe("file panel", () => {
   const buttonTexts = () => screen.queryAllByRole("button").map(({ textContent }) => textContent);
 
   test("offers nothing for a removed file", async () => {
-    renderInApp(panelOf("gone.json"));
+    renderInApp(renderPanel("gone.json"));
     expect(await screen.findByText("The file no longer exists.")).toBeTruthy();
     expect(buttonTexts()).not.toContain("Delete");
     expect(screen.queryByText("Open in Run")).toBeNull();
@@ -130,7 +130,7 @@ describe("file panel", () => {
   });
 
   test("shows an empty file without a request", () => {
-    renderInApp(panelOf("empty.txt", { kind: "file", path: "empty.txt", name: "empty.txt", bytes: 0, modifiedMs: 1, files: 1 }));
+    renderInApp(renderPanel("empty.txt", { kind: "file", path: "empty.txt", name: "empty.txt", bytes: 0, modifiedMs: 1, files: 1 }));
     expect(screen.getByText("The file is empty.")).toBeTruthy();
     expect([requests, buttonTexts().includes("Delete")]).toEqual([[], true]);
   });
@@ -138,13 +138,13 @@ describe("file panel", () => {
   test("rereads files changed by others and drops removed ones", async () => {
     const row = { kind: "file", path: "a.json", name: "a.json", bytes: 2, modifiedMs: 1, files: 1 } as const;
     storedText = "{}";
-    const { rerender } = renderInApp(panelOf("a.json", row));
+    const { rerender } = renderInApp(renderPanel("a.json", row));
     expect(await screen.findByText("{}")).toBeTruthy();
     storedText = "[]";
-    rerender(inApp(panelOf("a.json", { ...row, modifiedMs: 2 })));
+    rerender(inApp(renderPanel("a.json", { ...row, modifiedMs: 2 })));
     expect(await screen.findByText("[]")).toBeTruthy();
     storedText = undefined;
-    rerender(inApp(panelOf("a.json")));
+    rerender(inApp(renderPanel("a.json")));
     expect(await screen.findByText("The file no longer exists.")).toBeTruthy();
     expect(buttonTexts()).not.toContain("Delete");
   });

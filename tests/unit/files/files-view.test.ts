@@ -129,7 +129,7 @@ describe("file removals", () => {
   function work(controller = new AbortController(), done: number[] = []): Work {
     return { connection: "c", signal: controller.signal, onDone: (count) => done.push(count), onWait: () => undefined };
   }
-  const outcomesOf = (entries: readonly { outcome: string }[]) => entries.map(({ outcome }) => outcome);
+  const getOutcomes = (entries: readonly { outcome: string }[]) => entries.map(({ outcome }) => outcome);
 
   test("deletes a folder file by file, four at a time", async () => {
     const files = await listFiles(["old/", "old/3.json"], "c");
@@ -138,7 +138,7 @@ describe("file removals", () => {
     const progressCounts: number[] = [];
     const entries = await deleteFiles(files.value, work(undefined, progressCounts));
     expect([deleted.toSorted(), maxInFlight, progressCounts]).toEqual([paths, 4, [4, 4, 2]]);
-    expect(new Set(outcomesOf(entries))).toEqual(new Set(["deleted"]));
+    expect(new Set(getOutcomes(entries))).toEqual(new Set(["deleted"]));
   });
 
   test("reports why a file was refused and stops at a general failure", async () => {
@@ -147,7 +147,7 @@ describe("file removals", () => {
     answers["old/5.json"] = refusal(501, "NOT_IMPLEMENTED");
     const entries = await deleteFiles(files, work());
     expect(entries[0]).toMatchObject({ outcome: "failed", failure: { status: 404 } });
-    expect(outcomesOf(entries.slice(1))).toEqual([
+    expect(getOutcomes(entries.slice(1))).toEqual([
       "deleted",
       "deleted",
       "deleted",

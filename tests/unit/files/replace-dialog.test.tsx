@@ -12,7 +12,7 @@ const dialog = () => screen.queryByRole("dialog");
 const press = (name: string) => act(async () => fireEvent.click(screen.getByRole("button", { name })));
 
 /** Every file exists already; each response waits to be released. */
-function listOf(...paths: string[]) {
+function createList(...paths: string[]) {
   const waiting: (() => void)[] = [];
   const replaced: string[] = [];
   const uploads = createFileUploads(({ path }, { overwrite }) => {
@@ -29,7 +29,7 @@ function listOf(...paths: string[]) {
 }
 
 test("keeps a closed question closed until it is requested again", async () => {
-  const { next } = listOf("a", "b", "c");
+  const { next } = createList("a", "b", "c");
   await next();
   expect(dialog()).toBeTruthy();
   act(() => HTMLDialogElement.prototype.close.call(dialog()));
@@ -42,7 +42,7 @@ test("keeps a closed question closed until it is requested again", async () => {
 });
 
 test("applies one choice to all while others are still uploading", async () => {
-  const { next, replaced } = listOf("a", "b", "c");
+  const { next, replaced } = createList("a", "b", "c");
   await next();
   act(() => void fireEvent.click(screen.getByRole("checkbox")));
   await press("Replace all");
@@ -54,7 +54,7 @@ test("applies one choice to all while others are still uploading", async () => {
 });
 
 test("asks about the next file after closing by itself", async () => {
-  const { next } = listOf("a", "b");
+  const { next } = createList("a", "b");
   await next();
   await press("Keep existing");
   expect(dialog()).toBeNull();
@@ -63,7 +63,7 @@ test("asks about the next file after closing by itself", async () => {
 });
 
 test("keeps the open question on its file when an earlier conflict appears", async () => {
-  const { next, replaced } = listOf("a", "b");
+  const { next, replaced } = createList("a", "b");
   await next(1);
   expect(screen.getByRole("heading", { name: /b/ })).toBeTruthy();
   const title = screen.getByRole("heading").textContent;
@@ -75,7 +75,7 @@ test("keeps the open question on its file when an earlier conflict appears", asy
 });
 
 test("resets the check box for all at the next upload", async () => {
-  const { next, uploads } = listOf("a", "b");
+  const { next, uploads } = createList("a", "b");
   await next();
   act(() => void fireEvent.click(screen.getByRole("checkbox")));
   act(() => HTMLDialogElement.prototype.close.call(dialog()));
@@ -85,7 +85,7 @@ test("resets the check box for all at the next upload", async () => {
 });
 
 test("closes the dialog for all uploads and reopens it on click", async () => {
-  const { next, uploads } = listOf("a");
+  const { next, uploads } = createList("a");
   act(() => uploads.add(filesNamed("b"), undefined));
   await next();
   await next();

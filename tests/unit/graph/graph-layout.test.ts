@@ -8,7 +8,7 @@ import { type JsonObject } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 
 /** `links`: target → sources. */
-function graphOf(links: Record<string, string[]>): Graph {
+function createGraph(links: Record<string, string[]>): Graph {
   return Object.fromEntries(
     Object.entries(links).map(([id, sources]) => [
       id,
@@ -22,7 +22,7 @@ function tossed(count: number, seed: number): Graph {
   let state = seed;
   const toss = (limit: number) => (state = (state * 1103515245 + 12345) % 2147483648) % limit;
   const ids = Array.from({ length: count }, (_, index) => `n${index}`);
-  return graphOf(Object.fromEntries(ids.map((id) => [id, Array.from({ length: toss(4) }, () => ids[toss(count)] ?? "")])));
+  return createGraph(Object.fromEntries(ids.map((id) => [id, Array.from({ length: toss(4) }, () => ids[toss(count)] ?? "")])));
 }
 
 /** Each node takes inputs from some earlier ones, near and far. */
@@ -30,7 +30,7 @@ function woven(count: number, seed: number): Graph {
   let state = seed;
   const toss = (limit: number) => Math.floor(((state = (state * 1103515245 + 12345) % 2147483648) / 2147483648) * limit);
   const sources = (index: number) => (index < 4 ? [] : Array.from({ length: 1 + toss(3) }, () => `n${toss(index)}`));
-  return graphOf(Object.fromEntries(Array.from({ length: count }, (_, index) => [`n${index}`, sources(index)])));
+  return createGraph(Object.fromEntries(Array.from({ length: count }, (_, index) => [`n${index}`, sources(index)])));
 }
 
 function overlaps(nodes: readonly PlacedNode[]): string[] {
@@ -47,7 +47,7 @@ function overlaps(nodes: readonly PlacedNode[]): string[] {
 
 describe("a drawn workflow", () => {
   it("places every node to the right of its sources", () => {
-    const { nodes } = layoutGraph(graphOf({ save: ["sampler"], sampler: ["model", "text"], text: ["model"], model: [] }));
+    const { nodes } = layoutGraph(createGraph({ save: ["sampler"], sampler: ["model", "text"], text: ["model"], model: [] }));
     const x = (id: string) => nodes.get(id)?.x ?? Number.NaN;
     expect(x("model")).toBeLessThan(x("text"));
     expect(x("text")).toBeLessThan(x("sampler"));
@@ -56,7 +56,7 @@ describe("a drawn workflow", () => {
 
   it("places every node below its sources when upright, without overlaps", () => {
     const { nodes, width, height } = layoutGraph(
-      graphOf({ save: ["sampler"], sampler: ["model", "text"], text: ["model"], model: [] }),
+      createGraph({ save: ["sampler"], sampler: ["model", "text"], text: ["model"], model: [] }),
       true,
     );
     const y = (id: string) => nodes.get(id)?.y ?? Number.NaN;
@@ -110,14 +110,14 @@ describe("a drawn workflow", () => {
   });
 
   it("has a lane in every layer a link crosses, none for backward links", () => {
-    const { edges, nodes } = layoutGraph(graphOf({ a: ["d"], b: ["a"], c: ["b"], d: ["c", "a"] }));
+    const { edges, nodes } = layoutGraph(createGraph({ a: ["d"], b: ["a"], c: ["b"], d: ["c", "a"] }));
     const via = (source: string, target: string) => edges.find((edge) => edge.source === source && edge.target === target)?.via;
     expect(via("a", "d")?.map(({ x }) => x)).toEqual([nodes.get("b")?.x, nodes.get("c")?.x]);
     expect([via("a", "b"), via("d", "a")]).toEqual([[], []]);
   });
 
   it("handles loops, self-links and dangling links", () => {
-    const { nodes, edges } = layoutGraph(graphOf({ a: ["b"], b: ["a"], self: ["self"], lost: ["nowhere"], __proto__x: [] }));
+    const { nodes, edges } = layoutGraph(createGraph({ a: ["b"], b: ["a"], self: ["self"], lost: ["nowhere"], __proto__x: [] }));
     expect([...nodes.keys()].sort()).toEqual(["__proto__x", "a", "b", "lost", "self"]);
     expect(edges.map(({ source, target }) => `${source}>${target}`).sort()).toEqual(["a>b", "b>a", "self>self"]);
     expect(overlaps([...nodes.values()])).toEqual([]);
@@ -129,10 +129,10 @@ describe("a drawn workflow", () => {
 
   it("draws a chain of five thousand nodes and folds loose ones into columns", () => {
     const ids = Array.from({ length: 5000 }, (_, index) => `n${index}`);
-    const chain = layoutGraph(graphOf(Object.fromEntries(ids.map((id, index) => [id, index === 0 ? [] : [ids[index - 1] ?? ""]]))));
+    const chain = layoutGraph(createGraph(Object.fromEntries(ids.map((id, index) => [id, index === 0 ? [] : [ids[index - 1] ?? ""]]))));
     expect(chain.nodes.size).toBe(5000);
     expect(chain.height).toBe(nodeSize.height);
-    const loose = layoutGraph(graphOf(Object.fromEntries(ids.map((id) => [id, []]))));
+    const loose = layoutGraph(createGraph(Object.fromEntries(ids.map((id) => [id, []]))));
     expect(overlaps([...loose.nodes.values()])).toEqual([]);
     expect(loose.height).toBeLessThan(loose.width);
   });

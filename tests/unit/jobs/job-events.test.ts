@@ -8,7 +8,7 @@ import { createJobEvents, createNoPeerEvents } from "@/lib/service/events/job-ev
 import { createFairQueue } from "@/lib/service/jobs/queue/memory-queue";
 
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-const typesOf = (received: readonly (string | Uint8Array)[]) =>
+const getTypes = (received: readonly (string | Uint8Array)[]) =>
   received.map((item) => (typeof item === "string" ? (JSON.parse(item) as { type: string }).type : "preview"));
 
 const job = { id: "job", userId: 1, clientId: undefined };
@@ -25,7 +25,7 @@ it("sends the queue state first and loses no message meanwhile", async () => {
   count(3);
   const stop = await listening;
   events.notify(job, "execution_success", {});
-  expect(typesOf(received)).toEqual(["status", "execution_start", "preview", "execution_success"]);
+  expect(getTypes(received)).toEqual(["status", "execution_start", "preview", "execution_success"]);
   expect(JSON.parse(String(received[0]))).toMatchObject({ data: { status: { exec_info: { queue_remaining: 3 } } } });
   stop();
   events.notify(job, "execution_start", {});

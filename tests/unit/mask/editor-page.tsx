@@ -76,7 +76,7 @@ export const click = async (name: string | RegExp) => {
 export const save = () => click("Save mask");
 
 /** jsdom's blobs can only be read with a FileReader. */
-const bytesOf = (file: Blob) =>
+const getBytes = (file: Blob) =>
   new Promise<ArrayBuffer>((resolve) => {
     const reader = new FileReader();
     reader.onload = () => resolve(reader.result instanceof ArrayBuffer ? reader.result : new ArrayBuffer(0));
@@ -86,7 +86,7 @@ const bytesOf = (file: Blob) =>
 /** Alpha at these places of the last file that was sent. */
 export async function alpha(files: readonly { file: Blob }[], ...points: [number, number][]): Promise<number[]> {
   await waitFor(() => expect(files).not.toHaveLength(0));
-  const bytes = Buffer.from(await bytesOf(files.at(-1)?.file ?? new Blob()));
+  const bytes = Buffer.from(await getBytes(files.at(-1)?.file ?? new Blob()));
   const { data, info } = await sharp(bytes).raw().toBuffer({ resolveWithObject: true });
   expect([info.width, info.height]).toEqual([400, 300]);
   return points.map(([x, y]) => data[(y * info.width + x) * 4 + 3] ?? -1);

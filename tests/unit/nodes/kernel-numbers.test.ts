@@ -63,10 +63,10 @@ describe("numbers", () => {
   });
 });
 
-const bytesOf = (raster: Raster) => Buffer.from(raster.frames[0]?.bytes() ?? []);
+const getBytes = (raster: Raster) => Buffer.from(raster.frames[0]?.bytes() ?? []);
 const scaled = (raster: Raster, to: Size) => scaleRaster(raster, to, "lanczos", quiet);
 
-function pictureOf(width: number, height: number, seed: number): Raster {
+function getPicture(width: number, height: number, seed: number): Raster {
   const bytes = new Uint8Array(width * height * 3);
   let state = seed;
   for (let i = 0; i < bytes.length; i++) {
@@ -97,8 +97,8 @@ it("is the weighted mean by row, then by column, within one byte", () => {
   const side = fc.integer({ min: 1, max: 40 });
   fc.assert(
     fc.property(side, side, side, side, fc.nat(), (width, height, toWidth, toHeight, seed) => {
-      const picture = pictureOf(width, height, seed);
-      const red = [...bytesOf(channelOf(picture, 0, quiet))];
+      const picture = getPicture(width, height, seed);
+      const red = [...getBytes(channelOf(picture, 0, quiet))];
       const rows = Array.from({ length: height }, (_, y) => line(red.slice(y * width, (y + 1) * width), toWidth));
       const columns = Array.from({ length: toWidth }, (_, x) =>
         line(
@@ -106,7 +106,7 @@ it("is the weighted mean by row, then by column, within one byte", () => {
           toHeight,
         ),
       );
-      const actualBytes = bytesOf(channelOf(scaled(picture, { width: toWidth, height: toHeight }), 0, quiet));
+      const actualBytes = getBytes(channelOf(scaled(picture, { width: toWidth, height: toHeight }), 0, quiet));
       const far = [...actualBytes].map((byte, i) => Math.abs(byte - (columns[i % toWidth]?.[Math.floor(i / toWidth)] ?? NaN)));
       expect(Math.max(...far)).toBeLessThanOrEqual(1);
     }),
@@ -120,10 +120,10 @@ it.each([
   ["so much lower that the kernel holds more than it keeps", { width: 3000, height: 2000 }, { width: 3000, height: 2 }],
   ["only lower", { width: 1500, height: 900 }, { width: 1500, height: 7 }],
 ])("treats each image channel like a mask of the same bytes: %s", (_title, from, to) => {
-  const picture = pictureOf(from.width, from.height, 7);
+  const picture = getPicture(from.width, from.height, 7);
   const image = scaled(picture, to);
   for (const channel of [0, 1, 2] as const)
-    expect(bytesOf(channelOf(image, channel, quiet)).equals(bytesOf(scaled(channelOf(picture, channel, quiet), to)))).toBe(true);
+    expect(getBytes(channelOf(image, channel, quiet)).equals(getBytes(scaled(channelOf(picture, channel, quiet), to)))).toBe(true);
 });
 
 const rounded = (numbers: Float32Array) => [...numbers].map((value) => Math.round(value * 10_000) / 10_000);

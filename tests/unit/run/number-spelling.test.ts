@@ -103,10 +103,10 @@ it("keeps spellings with a drawing of another workflow", async () => {
 });
 
 it("keeps spellings in a drawing that has the file names as they were written", () => {
-  const graphOf = (name: string) => parseExactJson<Graph>(`{"1":{"class_type":"SaveImage","inputs":{"filename_prefix":"${name}"}}}`);
+  const createGraph = (name: string) => parseExactJson<Graph>(`{"1":{"class_type":"SaveImage","inputs":{"filename_prefix":"${name}"}}}`);
   const extraData = parsed(`"extra_pnginfo":{${spelled},"workflow":{${spelled},"extra":{${spelled}}}}`);
-  const workflow = { graph: graphOf("2026"), extraData, name: "x", workflowId: "y" };
-  const exactJson = writeExactJson(toSubmission(workflow, graphOf("%date%")));
+  const workflow = { graph: createGraph("2026"), extraData, name: "x", workflowId: "y" };
+  const exactJson = writeExactJson(toSubmission(workflow, createGraph("%date%")));
   expect(exactJson.split(spelled)).toHaveLength(5);
   const workflowResult = openWorkflow(exactJson);
   const text = writeExactJson(workflowResult.ok ? workflowResult.value : workflowResult);

@@ -51,7 +51,7 @@ export async function drop(name: string, content: string | Uint8Array, type = "a
 }
 
 /** A stored file's content. */
-export function byteSourceOf(content: string | Uint8Array): ByteSource {
+export function createByteSource(content: string | Uint8Array): ByteSource {
   const bytes = new Uint8Array(Buffer.from(content));
   return { size: bytes.length, read: async (from, to) => bytes.slice(from, to), text: async () => new TextDecoder().decode(bytes) };
 }

@@ -8,7 +8,7 @@ import { assetSchema } from "@/lib/contract/schemas/asset";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { failed, ok } from "@/lib/shared/result";
 import { sampleGraph, sampleText } from "./files";
-import { apiTo, byteSourceOf, field, openText, show } from "./page";
+import { apiTo, createByteSource, field, openText, show } from "./page";
 import { renderPage } from "./render";
 
 const job: JobDetail = {
@@ -85,7 +85,7 @@ describe("a stored file", () => {
     const requests: string[] = [];
     const readStored = async (path: string) => {
       requests.push(path);
-      return ok(byteSourceOf(sampleText("01-invert")));
+      return ok(createByteSource(sampleText("01-invert")));
     };
     const files = ["workflows/a/hero.json", "workflows/notes.txt"].map((path) => ({ path, size: 1, modified: undefined }));
     show(apiTo(undefined, { readStored, listStored: async () => ok(files) }));

@@ -48,7 +48,7 @@ describe.each([
 });
 
 describe("the base path", () => {
-  const addressOf = (settings: Record<string, string>) => consoleUrl(readEnv({ PORT: "4000", ...settings }, "/root"));
+  const getUrl = (settings: Record<string, string>) => consoleUrl(readEnv({ PORT: "4000", ...settings }, "/root"));
 
   test.each([
     ["/desk", "/desk"],
@@ -56,20 +56,20 @@ describe("the base path", () => {
     ["/", ""],
   ])("%s is read as %j", (setting, read) => {
     expect(readEnv({ LIGHTDESK_BASE_PATH: setting }, "/root").basePath).toBe(read);
-    expect(addressOf({ LIGHTDESK_BASE_PATH: setting })).toBe(`http://127.0.0.1:4000${read}`);
+    expect(getUrl({ LIGHTDESK_BASE_PATH: setting })).toBe(`http://127.0.0.1:4000${read}`);
   });
 
   test.each(["https://example.com", "https://example.com/", "https://example.com/desk", "https://example.com/desk/"])(
     "follows the public address %s once",
-    (publicUrl) => expect(addressOf({ LIGHTDESK_PUBLIC_URL: publicUrl, LIGHTDESK_BASE_PATH: "/desk" })).toBe("https://example.com/desk"),
+    (publicUrl) => expect(getUrl({ LIGHTDESK_PUBLIC_URL: publicUrl, LIGHTDESK_BASE_PATH: "/desk" })).toBe("https://example.com/desk"),
   );
 
   test("is refused with both names when it differs from the public URL's", () => {
     const address = { LIGHTDESK_PUBLIC_URL: "https://example.com/desk" };
-    expect(() => addressOf(address)).toThrow(
+    expect(() => getUrl(address)).toThrow(
       "LIGHTDESK_PUBLIC_URL has the path /desk, but LIGHTDESK_BASE_PATH is not set: give both the same path.",
     );
-    expect(() => addressOf({ ...address, LIGHTDESK_BASE_PATH: "/other" })).toThrow(/but LIGHTDESK_BASE_PATH is \/other/);
+    expect(() => getUrl({ ...address, LIGHTDESK_BASE_PATH: "/other" })).toThrow(/but LIGHTDESK_BASE_PATH is \/other/);
   });
 
   test("rejects a base path that starts with a page, route or file of the console", () => {

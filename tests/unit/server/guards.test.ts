@@ -50,8 +50,8 @@ test("never exceeds burst and refill at any rate", async () => {
 
 const readerOf = (setting: string | undefined, warn = (_fields: object, _message: string) => {}) => {
   const { proxies } = readEnv(setting === undefined ? {} : { LIGHTDESK_TRUST_PROXY: setting }, "/root");
-  const addressOf = addressReader(proxies, () => ({ warn }));
-  return (from: string, forwarded?: string) => addressOf({ headers: { "x-forwarded-for": forwarded }, socket: { remoteAddress: from } });
+  const getUrl = addressReader(proxies, () => ({ warn }));
+  return (from: string, forwarded?: string) => getUrl({ headers: { "x-forwarded-for": forwarded }, socket: { remoteAddress: from } });
 };
 const of = (setting: string | undefined, from: string, forwarded?: string) => readerOf(setting)(from, forwarded);
 const client = "203.0.113.7";
@@ -96,9 +96,9 @@ test.each<[string, string]>([
   ["10.0.0.5", "10.0.0.6"],
 ])("not trusting %s, ignores what %s forwards and logs the setting to use", (setting, from) => {
   const logged: string[] = [];
-  const addressOf = readerOf(setting, (_fields, message) => void logged.push(message));
-  expect([addressOf(from), addressOf("10.0.0.5", client), logged]).toEqual([from, client, []]);
-  expect([addressOf(from, client), addressOf(from, client)]).toEqual([from, from]);
+  const getUrl = readerOf(setting, (_fields, message) => void logged.push(message));
+  expect([getUrl(from), getUrl("10.0.0.5", client), logged]).toEqual([from, client, []]);
+  expect([getUrl(from, client), getUrl(from, client)]).toEqual([from, from]);
   expect(logged).toEqual([expect.stringContaining(`LIGHTDESK_TRUST_PROXY=${from}`)]);
 });
 
@@ -112,7 +112,7 @@ describe("send guarded", () => {
   const send = createGuardedSend({ trustedHosts: [], connectTimeoutMs: 500 });
   afterAll(() => send.close());
 
-  const codeOf = (address: string) =>
+  const getCode = (address: string) =>
     send(new Request(address)).then(
       () => "opened",
       (error: unknown) => (error instanceof Error && "code" in error ? error.code : String(error)),
@@ -135,7 +135,7 @@ describe("send guarded", () => {
     "https://127.1:25/",
     "http://8.8.8.8/",
   ])("%s is refused before a connection is tried", async (address) => {
-    expect(await codeOf(address)).toBe("FORBIDDEN_ADDRESS");
+    expect(await getCode(address)).toBe("FORBIDDEN_ADDRESS");
   });
 
   test("opens a configured host, but not another port of it", async () => {

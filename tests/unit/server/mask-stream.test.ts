@@ -88,16 +88,16 @@ test("masks at least what parsing would mask, in any JSON", async () => {
     list: fc.array(tie("value"), { maxLength: 4 }),
     object: fc.dictionary(fc.oneof(words, fc.string()), tie("value"), { maxKeys: 4 }),
   })).value;
-  const textsOf = (value: unknown): string[] =>
+  const getTexts = (value: unknown): string[] =>
     typeof value === "string"
       ? [value]
       : typeof value === "object" && value !== null
-        ? Object.entries(value).flatMap(([, item]) => textsOf(item))
+        ? Object.entries(value).flatMap(([, item]) => getTexts(item))
         : [];
   await fc.assert(
     fc.asyncProperty(json, fc.integer({ min: 1, max: 9 }), async (value, size) => {
-      const passed = textsOf(JSON.parse(await masked(JSON.stringify(value), { size })));
-      const clean = textsOf(maskSecrets(value, [KEY]));
+      const passed = getTexts(JSON.parse(await masked(JSON.stringify(value), { size })));
+      const clean = getTexts(maskSecrets(value, [KEY]));
       expect(passed).toHaveLength(clean.length);
       for (const [at, text] of passed.entries()) if (text !== "[REDACTED]") expect(text).toBe(clean[at]);
     }),

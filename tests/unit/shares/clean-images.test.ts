@@ -7,16 +7,16 @@ import { cleaned } from "@/tests/support/clean-file";
 
 const MARK = "a-mark-of-16-bytes-and-longer-than-any-field";
 
-const pixelsOf = (file: Buffer) => sharp(file, { pages: -1 }).autoOrient().toColourspace("srgb").raw().toBuffer();
+const getPixels = (file: Buffer) => sharp(file, { pages: -1 }).autoOrient().toColourspace("srgb").raw().toBuffer();
 const pixelsOfPlain = new Map<Buffer, Promise<Buffer>>();
 
 async function expectClean(name: string, file: Buffer, plain: Buffer): Promise<void> {
   const clean = await cleaned(file);
   if (!clean) throw new Error(`${name} was not cleaned`);
   expect([name, clean.includes(MARK.slice(0, 4))]).toEqual([name, false]);
-  const pixels = pixelsOfPlain.get(plain) ?? pixelsOf(plain);
+  const pixels = pixelsOfPlain.get(plain) ?? getPixels(plain);
   pixelsOfPlain.set(plain, pixels);
-  expect([name, clean.equals(plain) || (await pixelsOf(clean)).equals(await pixels)]).toEqual([name, true]);
+  expect([name, clean.equals(plain) || (await getPixels(clean)).equals(await pixels)]).toEqual([name, true]);
   // Cleaning again changes nothing.
   expect([name, (await cleaned(clean))?.equals(clean)]).toEqual([name, true]);
 }

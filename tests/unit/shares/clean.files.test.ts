@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isCleanable } from "@/lib/server/shares/clean/clean";
-import { cleaned as cleanFile, piecesOf } from "@/tests/support/clean-file";
+import { cleaned as cleanFile, splitIntoPieces } from "@/tests/support/clean-file";
 
 const SECRET = "a-secret-prompt";
 const read = (name: string) => readFile(join("tests/fixtures/media", name));
@@ -16,18 +16,18 @@ async function cleaned(name: string): Promise<Buffer> {
 type Part = { path: string; content: Buffer };
 
 /** The boxes of an MP4, including those inside other boxes. */
-function boxesOf(file: Buffer, path = ""): Part[] {
+function listBoxes(file: Buffer, path = ""): Part[] {
   const parts: Part[] = [];
   for (let at = 0; at < file.length; at += file.readUInt32BE(at)) {
     const name = `${path}/${file.toString("latin1", at + 4, at + 8)}`;
     const content = file.subarray(at + 8, at + file.readUInt32BE(at));
-    parts.push(...(/(moov|trak|mdia|minf|stbl|moof|traf)$/.test(name) ? boxesOf(content, name) : [{ path: name, content }]));
+    parts.push(...(/(moov|trak|mdia|minf|stbl|moof|traf)$/.test(name) ? listBoxes(content, name) : [{ path: name, content }]));
   }
   return parts;
 }
 
 /** The elements of a Matroska, including those inside other elements. */
-function elementsOf(file: Buffer, path = ""): Part[] {
+function listElements(file: Buffer, path = ""): Part[] {
   const parts: Part[] = [];
   for (let at = 0; at < file.length;) {
     const idEnd = at + Math.clz32(file[at] ?? 0) - 23;
@@ -39,13 +39,13 @@ function elementsOf(file: Buffer, path = ""): Part[] {
     );
     at = idEnd + sizeLength + size;
     const content = file.subarray(at - size, at);
-    parts.push(...(/\/(18538067|1654ae6b|ae|1c53bb6b|bb|b7)$/.test(name) ? elementsOf(content, name) : [{ path: name, content }]));
+    parts.push(...(/\/(18538067|1654ae6b|ae|1c53bb6b|bb|b7)$/.test(name) ? listElements(content, name) : [{ path: name, content }]));
   }
   return parts;
 }
 
 const namesIn = (parts: readonly Part[]) => new Set(parts.map(({ path }) => path));
-const partsOf = (parts: readonly Part[], pattern: RegExp) => parts.filter(({ path }) => pattern.test(path));
+const listParts = (parts: readonly Part[], pattern: RegExp) => parts.filter(({ path }) => pattern.test(path));
 
 describe.each(["film.mp4", "film.mov", "fragments.mp4"])("%s", (name) => {
   test("keeps the same samples and removes all metadata", async () => {
@@ -54,13 +54,13 @@ describe.each(["film.mp4", "film.mov", "fragments.mp4"])("%s", (name) => {
     expect(file.includes(SECRET)).toBe(true);
     for (const word of [SECRET, "Lavf", "udta", "meta"]) expect([word, clean.includes(word)]).toEqual([word, false]);
     expect(clean.length).toBe(file.length);
-    const [before, after] = [boxesOf(file), boxesOf(clean)];
+    const [before, after] = [listBoxes(file), listBoxes(clean)];
     const played = /mdat$|stbl\/(?!stsd)|traf\/|trex$|elst$|dinf$|tref$/;
-    expect(partsOf(after, played)).toEqual(partsOf(before, played));
+    expect(listParts(after, played)).toEqual(listParts(before, played));
     // Decoder configuration without vendor and compressor names.
     for (const word of ["esds", "avcC", "chan", "pasp"]) expect([word, clean.includes(word)]).toEqual([word, file.includes(word)]);
-    for (const { path, content } of partsOf(after, /(mvhd|tkhd|mdhd)$/)) expect([path, content.readBigUInt64BE(4)]).toEqual([path, 0n]);
-    expect(partsOf(before, /mvhd$/)[0]?.content.readBigUInt64BE(4)).not.toBe(0n);
+    for (const { path, content } of listParts(after, /(mvhd|tkhd|mdhd)$/)) expect([path, content.readBigUInt64BE(4)]).toEqual([path, 0n]);
+    expect(listParts(before, /mvhd$/)[0]?.content.readBigUInt64BE(4)).not.toBe(0n);
   });
 });
 
@@ -71,10 +71,10 @@ describe.each(["film.webm", "film.mkv"])("%s", (name) => {
     expect(file.includes(SECRET)).toBe(true);
     for (const word of [SECRET, "Lavf", "encoder="]) expect([word, clean.includes(word)]).toEqual([word, false]);
     expect(clean.length).toBe(file.length);
-    const [before, after] = [elementsOf(file), elementsOf(clean)];
+    const [before, after] = [listElements(file), listElements(clean)];
     // Clusters, cues, and the decoding parameters of tracks.
     const played = /\/(1f43b675|1c53bb6b\/bb\/.*|1654ae6b\/ae\/(83|86|e0|e1|23e383))$/;
-    expect(partsOf(after, played)).toEqual(partsOf(before, played));
+    expect(listParts(after, played)).toEqual(listParts(before, played));
     // Tags, attachments, chapters, and track names.
     expect([...namesIn(before)].filter((path) => /1254c367|1941a469|1043a770|536e$/.test(path)).length).toBeGreaterThan(1);
     expect([...namesIn(after)].filter((path) => /1254c367|1941a469|1043a770|536e$/.test(path))).toEqual([]);
@@ -83,7 +83,7 @@ describe.each(["film.webm", "film.mkv"])("%s", (name) => {
 
 test("keeps a WebM sound's codec data without tags", async () => {
   const [before, after] = [await read("film.webm"), await cleaned("film.webm")].map((file) =>
-    elementsOf(file)
+    listElements(file)
       .find(({ path, content }) => path.endsWith("/63a2") && content.includes("vorbis"))
       ?.content.toString("latin1"),
   );
@@ -121,8 +121,8 @@ test("keeps sound.flac's stream info and frames without comments and cover", asy
 });
 
 test("rejects a time code and audio in Ogg", async () => {
-  expect(await piecesOf(await read("timecode.mov"))).toBeUndefined();
-  expect(await piecesOf(await read("sound.ogg"))).toBeUndefined();
+  expect(await splitIntoPieces(await read("timecode.mov"))).toBeUndefined();
+  expect(await splitIntoPieces(await read("sound.ogg"))).toBeUndefined();
   expect(isCleanable("sound.ogg", "audio/ogg")).toBe(false);
 });
 

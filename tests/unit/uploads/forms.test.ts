@@ -86,19 +86,19 @@ describe("checkStored", () => {
 });
 
 describe("readAddresses", () => {
-  const faultOf = (text: string) => readAddresses(text).addresses[0]?.fault;
+  const getFault = (text: string) => readAddresses(text).addresses[0]?.fault;
 
   it("reads one URL per line and reports problems", () => {
     expect(readAddresses(" https://huggingface.co/a \n\n https://civitai.com/b").addresses.map(({ url }) => url)).toEqual([
       "https://huggingface.co/a",
       "https://civitai.com/b",
     ]);
-    expect(faultOf("cat")).toBe("none");
-    expect(faultOf("http://huggingface.co/a")).toBe("scheme");
-    expect(faultOf("file:///etc/passwd")).toBe("scheme");
-    expect(faultOf("https://me:secret@huggingface.co/a")).toBe("credentials");
-    expect(faultOf(`https://huggingface.co/${"a".repeat(4000)}`)).toBe("long");
-    expect(faultOf("http://127.0.0.1:8000/a")).toBeUndefined();
+    expect(getFault("cat")).toBe("none");
+    expect(getFault("http://huggingface.co/a")).toBe("scheme");
+    expect(getFault("file:///etc/passwd")).toBe("scheme");
+    expect(getFault("https://me:secret@huggingface.co/a")).toBe("credentials");
+    expect(getFault(`https://huggingface.co/${"a".repeat(4000)}`)).toBe("long");
+    expect(getFault("http://127.0.0.1:8000/a")).toBeUndefined();
     expect(readAddresses("https://a.example/1\nhttps://a.example/1").addresses[1]?.fault).toBe("twice");
   });
 

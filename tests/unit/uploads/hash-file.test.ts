@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { hashFile, SLICE_BYTES } from "@/lib/browser/uploads/hash-file";
 import { createHashPool, type HashWorker } from "@/lib/browser/uploads/hash-pool";
 import { hashFirstUpTo, isWorthHashing, type Speeds, withSample } from "@/lib/browser/uploads/upload";
-import { patternOf } from "@/tests/support/file-source";
+import { createPattern } from "@/tests/support/file-source";
 
 const natively = (bytes: Uint8Array) => new Blake3Hasher().update(bytes).digest("hex");
 const signal = () => ({ aborted: false });
@@ -25,7 +25,7 @@ describe("the hash of a file", () => {
   it.each([0, 1, SLICE_BYTES - 1, SLICE_BYTES, SLICE_BYTES + 1, 3 * SLICE_BYTES + 17])(
     "matches the hash of its %i bytes, read slice by slice",
     async (size) => {
-      const bytes = new Uint8Array(patternOf(size));
+      const bytes = new Uint8Array(createPattern(size));
       const { blob, slices } = watched(bytes);
       const shares: number[] = [];
       expect(await hashFile(blob, { signal: signal(), onProgress: (at) => shares.push(at) })).toEqual({
@@ -38,7 +38,7 @@ describe("the hash of a file", () => {
   );
 
   it("is the same when interrupted and resumed", async () => {
-    const bytes = new Uint8Array(patternOf(3 * SLICE_BYTES + 5));
+    const bytes = new Uint8Array(createPattern(3 * SLICE_BYTES + 5));
     const stop = { aborted: false };
     const first = await hashFile(new Blob([bytes]), { signal: stop, onProgress: () => (stop.aborted = true) });
     if (first.kind !== "stopped") throw new Error(`it was ${first.kind}`);

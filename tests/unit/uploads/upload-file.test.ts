@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { until } from "@/tests/support/until";
-import { defaultFields, hashed, hashOf, line, refused, storedResult, unknownHash } from "./upload-line";
+import { defaultFields, hashed, getHash, line, refused, storedResult, unknownHash } from "./upload-line";
 
 describe("an upload", () => {
   it("is hashed first and not sent when the service has the content", async () => {
     const { add, answer, item, waiting, announced } = line();
     add("cat.png");
     await answer("hash", hashed("cat.png"));
-    const offered = await answer("fromHash", storedResult({ asset_hash: `blake3:${hashOf("cat.png")}`, created_new: false }));
-    expect(offered.what).toBe(`cat.png ${hashOf("cat.png")}`);
+    const offered = await answer("fromHash", storedResult({ asset_hash: `blake3:${getHash("cat.png")}`, created_new: false }));
+    expect(offered.what).toBe(`cat.png ${getHash("cat.png")}`);
     await until("it is done", () => item().status.kind === "done");
     expect(item().status).toMatchObject({ sentBytes: 0, check: { kind: "verified" } });
     expect(waiting("send")).toEqual([]);
@@ -20,7 +20,7 @@ describe("an upload", () => {
     add("cat.png");
     await answer("hash", hashed("cat.png"));
     await answer("fromHash", unknownHash);
-    const call = await answer("send", storedResult({ asset_hash: hashOf("cat.png") }));
+    const call = await answer("send", storedResult({ asset_hash: getHash("cat.png") }));
     expect(call.what).toMatch(/^cat\.png [0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     await until("it is done", () => item().status.kind === "done");
     expect(item().status).toMatchObject({ sentBytes: 7, check: { kind: "verified" } });
@@ -31,9 +31,9 @@ describe("an upload", () => {
     add("cat.png");
     await answer("hash", hashed("cat.png"));
     await answer("fromHash", unknownHash);
-    await answer("send", storedResult({ asset_hash: `blake3:${hashOf("another")}` }));
+    await answer("send", storedResult({ asset_hash: `blake3:${getHash("another")}` }));
     await until("it is done", () => item().status.kind === "done");
-    expect(item().status).toMatchObject({ check: { kind: "differs", serverHash: `blake3:${hashOf("another")}` } });
+    expect(item().status).toMatchObject({ check: { kind: "differs", serverHash: `blake3:${getHash("another")}` } });
     store.clear();
     expect(store.get().items).toHaveLength(1);
   });
@@ -45,7 +45,7 @@ describe("an upload", () => {
       await answer("hash", hashed(name));
       await answer("fromHash", refused(400, "INVALID_HASH"));
     }
-    await answer("send", storedResult({ asset_hash: `sha256:${hashOf("a")}` }));
+    await answer("send", storedResult({ asset_hash: `sha256:${getHash("a")}` }));
     await answer("send", storedResult());
     await until("both are done", () => kinds().join() === "a done,b done");
     expect(store.get().items.map(({ status }) => status.kind === "done" && status.check)).toEqual([
@@ -74,10 +74,10 @@ describe("an upload", () => {
     add("a");
     await answer("hash", hashed("a"));
     await answer("fromHash", refused(501, "NOT_IMPLEMENTED"));
-    await answer("send", storedResult({ asset_hash: hashOf("a") }));
+    await answer("send", storedResult({ asset_hash: getHash("a") }));
     await until("a is done", () => item().status.kind === "done");
     add("b");
-    await answer("send", storedResult({ asset_hash: hashOf("b") }));
+    await answer("send", storedResult({ asset_hash: getHash("b") }));
     await until("b is compared", () => item(1).status.kind === "checking");
     await answer("hash", hashed("b"));
     await until("b is done", () => item(1).status.kind === "done");
@@ -114,7 +114,7 @@ describe("an upload", () => {
     await answer("hash", hashed("film.mov"));
     await answer("fromHash", unknownHash);
     const first = await answer("send", refused(0, "CONSOLE_UNREACHABLE"));
-    const response = await answer("byId", storedResult({ asset_hash: hashOf("film.mov") }));
+    const response = await answer("byId", storedResult({ asset_hash: getHash("film.mov") }));
     expect(first.what).toBe(`film.mov ${response.what}`);
     await until("it is done", () => item().status.kind === "done");
     expect(waiting("send")).toEqual([]);
@@ -172,7 +172,7 @@ describe("an upload", () => {
   it("is sent whole without a tag", async () => {
     const { store, answer, item, waiting } = line();
     store.add([{ file: new File(["x"], "x"), assetFields: { ...defaultFields, tags: [] } }]);
-    await answer("send", storedResult({ asset_hash: hashOf("x") }));
+    await answer("send", storedResult({ asset_hash: getHash("x") }));
     await answer("hash", hashed("x"));
     await until("it is done", () => item().status.kind === "done");
     expect(item().sentWhole).toBe("no-tags");
@@ -183,7 +183,7 @@ describe("an upload", () => {
     const { add, answer, item } = line();
     add("a");
     await answer("hash", { kind: "unavailable" });
-    await answer("send", storedResult({ asset_hash: hashOf("a") }));
+    await answer("send", storedResult({ asset_hash: getHash("a") }));
     await answer("hash", { kind: "unavailable" });
     await until("it is done", () => item().status.kind === "done");
     expect(item()).toMatchObject({ sentWhole: "not-hashed", status: { check: { kind: "unchecked", why: "not-hashed" } } });

@@ -19,7 +19,7 @@ type Call = {
 };
 
 export const defaultFields: AssetFields = { name: "", tags: ["input"], metadata: {} };
-export const hashOf = (name: string) => name.padEnd(64, "0").replace(/[^0-9a-f]/g, "a");
+export const getHash = (name: string) => name.padEnd(64, "0").replace(/[^0-9a-f]/g, "a");
 export const storedResult = (overrides: Partial<StoredAsset> = {}): Result<StoredAsset, ApiFailure> =>
   ok({ id: "asset-1", created_new: true, ...overrides });
 export const refused = (status: number, code: string, overrides: Partial<ApiFailure> = {}): Result<StoredAsset, ApiFailure> =>
@@ -74,4 +74,4 @@ export function line() {
   };
 }
 
-export const hashed = (name: string): PoolOutcome => ({ kind: "hashed", hash: hashOf(name) });
+export const hashed = (name: string): PoolOutcome => ({ kind: "hashed", hash: getHash(name) });

@@ -8,7 +8,7 @@ import { findStoredContent } from "@/lib/browser/uploads/offer-hash";
 import * as messages from "@/lib/messages/en";
 import { failed, ok } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";
-import { hashed, hashOf, line, refused, storedResult, unknownHash } from "./upload-line";
+import { hashed, getHash, line, refused, storedResult, unknownHash } from "./upload-line";
 
 describe("a paused queue", () => {
   it("resumes one file on request", async () => {
@@ -76,10 +76,10 @@ describe("two files of the same content", () => {
     await until("b has made room", () => kinds().join() === "a asking,b waiting,c hashing,d hashing");
     expect(item(1).status).toEqual({ kind: "waiting", isBehind: true });
     await answer("fromHash", unknownHash);
-    const call = await answer("send", storedResult({ asset_hash: hashOf("a") }));
+    const call = await answer("send", storedResult({ asset_hash: getHash("a") }));
     expect(call.what).toMatch(/^a /);
-    const offered = await answer("fromHash", storedResult({ asset_hash: hashOf("a"), created_new: false }));
-    expect(offered.what).toBe(`b ${hashOf("a")}`);
+    const offered = await answer("fromHash", storedResult({ asset_hash: getHash("a"), created_new: false }));
+    expect(offered.what).toBe(`b ${getHash("a")}`);
     await until("b is done", () => item(1).status.kind === "done");
     expect(item(1).status).toMatchObject({ sentBytes: 0, check: { kind: "verified" } });
     expect(waiting("send")).toEqual([]);
@@ -164,32 +164,32 @@ describe("deduplication", () => {
   });
 });
 
-const factsOf = (metadata: unknown) => {
+const createFacts = (metadata: unknown) => {
   const check = toCheck(ok(metadata));
   return check.kind === "known" ? check.facts : undefined;
 };
 
 test("accepts only an inline bitmap as the preview", () => {
   const inlineImage = "data:image/png;base64,AAAA";
-  expect(factsOf({ preview_image: inlineImage })?.picture).toBe(inlineImage);
+  expect(createFacts({ preview_image: inlineImage })?.picture).toBe(inlineImage);
   for (const invalid of ["https://tracker.example/a.png", "data:text/html;base64,AAAA", "data:image/svg+xml;base64,AAAA", 7, null])
-    expect(factsOf({ preview_image: invalid })?.picture).toBeUndefined();
+    expect(createFacts({ preview_image: invalid })?.picture).toBeUndefined();
 });
 
 test("ignores invalid names and sizes and limits the error list", () => {
-  expect(factsOf({ filename: "film.bin", content_length: 12 })).toMatchObject({
+  expect(createFacts({ filename: "film.bin", content_length: 12 })).toMatchObject({
     name: "film.bin",
     sizeBytes: 12,
     errors: [],
     warnings: [],
   });
-  expect(factsOf({ name: " ", content_length: -1 })).toEqual({ errors: [], warnings: [] });
+  expect(createFacts({ name: " ", content_length: -1 })).toEqual({ errors: [], warnings: [] });
   const errors = Array.from({ length: 9 }, (_, at) => ({ message: `wrong ${at}` }));
-  expect(factsOf({ validation: { is_valid: false, errors, warnings: ["odd", { code: "OLD" }, 7] } })).toMatchObject({
+  expect(createFacts({ validation: { is_valid: false, errors, warnings: ["odd", { code: "OLD" }, 7] } })).toMatchObject({
     errors: ["wrong 0", "wrong 1", "wrong 2", "wrong 3", "wrong 4"],
     warnings: ["odd", "OLD"],
   });
-  expect(factsOf({ validation: { is_valid: true, errors } })?.errors).toEqual([]);
+  expect(createFacts({ validation: { is_valid: true, errors } })?.errors).toEqual([]);
 });
 
 test("distinguishes an unsupported check from a refusal", () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { cannotChange, filterItems, otherName, countUploads, getTone } from "@/components/transfers/uploads/upload-state";
 import { failed, ok } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";
-import { defaultFields, hashed, hashOf, line, refused, storedResult, unknownHash } from "./upload-line";
+import { defaultFields, hashed, getHash, line, refused, storedResult, unknownHash } from "./upload-line";
 
 describe("the queue", () => {
   it("sends three at a time in the selected order", async () => {
@@ -254,10 +254,10 @@ describe("measured speeds", () => {
     await answer("fromHash", unknownHash);
     await until("it is sent", () => waiting("send").length === 1);
     tick(500);
-    await answer("send", storedResult({ asset_hash: hashOf("big") }));
+    await answer("send", storedResult({ asset_hash: getHash("big") }));
     await until("the first is done", () => item().status.kind === "done");
     store.add([{ file: big(), assetFields: defaultFields }]);
-    await answer("send", storedResult({ asset_hash: hashOf("big") }));
+    await answer("send", storedResult({ asset_hash: getHash("big") }));
     expect(item(1).sentWhole).toBe("hashing-slower");
     await answer("hash", hashed("big"));
     await until("the second is done", () => item(1).status.kind === "done");

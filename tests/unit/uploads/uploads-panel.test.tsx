@@ -102,13 +102,13 @@ const folderAt = (fullPath: string, children: Node[]): Node => ({
     },
   },
 });
-const dropOf = (...entries: Node[]) =>
+const createDrop = (...entries: Node[]) =>
   filesOfDrop({ items: entries.map((entry) => ({ kind: "file", webkitGetAsEntry: () => entry })), files: [] } as unknown as DataTransfer); // jsdom has no drops
 
 describe("dropped files", () => {
   it("is read to the last nested file with paths", async () => {
     const manyFiles = Array.from({ length: 250 }, (_, at) => fileAt(`/shots/night/${at}.png`));
-    const dropped = await dropOf(fileAt("/loose.txt"), folderAt("/shots", [folderAt("/shots/night", manyFiles), fileAt("/shots/day.png")]));
+    const dropped = await createDrop(fileAt("/loose.txt"), folderAt("/shots", [folderAt("/shots/night", manyFiles), fileAt("/shots/day.png")]));
     expect(dropped.files.map(({ path }) => path).sort()).toEqual(
       ["loose.txt", "shots/day.png", ...manyFiles.map(({ fullPath }) => fullPath.slice(1))].sort(),
     );
@@ -118,7 +118,7 @@ describe("dropped files", () => {
   it("skips and counts system files unless chosen directly", async () => {
     const fileNames = ["a.png", "Thumbs.db.png", "x.ini"];
     const systemFiles = [".DS_Store", "Thumbs.db", "ehthumbs.db", "desktop.ini", "Desktop.ini", "._a.png"];
-    const dropped = await dropOf(
+    const dropped = await createDrop(
       fileAt("/.DS_Store"),
       folderAt(
         "/shots",
@@ -133,14 +133,14 @@ describe("dropped files", () => {
   });
 
   it("is counted when unreadable and shown as truncated when too large", async () => {
-    expect(await dropOf(fileAt("/a"), fileAt("/b", true))).toMatchObject({ files: [{ path: "a" }], unreadable: 1, isCut: false });
+    expect(await createDrop(fileAt("/a"), fileAt("/b", true))).toMatchObject({ files: [{ path: "a" }], unreadable: 1, isCut: false });
     const folders = Array.from({ length: 120 }, (_, at) =>
       folderAt(
         `/${at}`,
         Array.from({ length: 90 }, (__, of) => fileAt(`/${at}/${of}`)),
       ),
     );
-    const dropped = await dropOf(...folders);
+    const dropped = await createDrop(...folders);
     expect([dropped.files.length, dropped.isCut]).toEqual([10_000, true]);
     const picked = filesOfInput(Array.from({ length: 10_001 }, () => new File([], "x")));
     expect([picked.files.length, picked.isCut]).toEqual([10_000, true]);

@@ -112,10 +112,10 @@ test("maps the service's refusal to form errors and requests a lost file again",
   const beyond = await refuse("2", "value_bigger_than_max", { input_name: "steps", input_config: ["INT", { max: 50 }] });
   expect(beyond).toMatchObject({ status: 422, body: { message: "Rounds: must be at most 50" } });
   expect(beyond.body.details.problems).toEqual([{ input: "steps", label: "Rounds", control: "number", code: "too_large", limit: 50 }]);
-  const codeOf = async (...of: Parameters<typeof refuse>) => (await refuse(...of)).body.details.problems[0].code;
-  expect(await codeOf("2", "value_not_in_list", { input_name: "steps" })).toBe("not_a_choice");
-  expect(await codeOf("2", "custom_validation_failed", { input_name: "steps" })).toBe("not_taken");
-  expect(await codeOf("1", "custom_validation_failed", { input_name: "image" })).toBe("not_yours");
+  const getCode = async (...of: Parameters<typeof refuse>) => (await refuse(...of)).body.details.problems[0].code;
+  expect(await getCode("2", "value_not_in_list", { input_name: "steps" })).toBe("not_a_choice");
+  expect(await getCode("2", "custom_validation_failed", { input_name: "steps" })).toBe("not_taken");
+  expect(await getCode("1", "custom_validation_failed", { input_name: "image" })).toBe("not_yours");
 });
 
 test("reveals the failing node of a refused workflow only to those who may see it", async () => {
@@ -131,7 +131,7 @@ const failWith = (execution_error: object) => {
   respond = (request, response) =>
     answerJson(response, { id: request.url.split("/").at(-1), status: "failed", create_time: 1, outputs: {}, execution_error });
 };
-const errorOf = async (app: { id: string }, id: string, as: "runner" | "operator") =>
+const getError = async (app: { id: string }, id: string, as: "runner" | "operator") =>
   (await world.ask(`/api/apps/${app.id}/runs/${id}`, { as })).body.run.error;
 
 test("stores a late refusal as data and formats it with input labels", async () => {
@@ -155,11 +155,11 @@ test("stores a late refusal as data and formats it with input labels", async () 
     code: "inputs",
     problems: [{ input: "prefix", label: "Name", control: "text", code: "too_small", limit: 2 }],
   };
-  expect(await errorOf(app, ownRun.id, "runner")).toEqual(shownError);
-  expect(await errorOf(app, otherRun.id, "operator")).toEqual({ ...shownError, node: "3" });
+  expect(await getError(app, ownRun.id, "runner")).toEqual(shownError);
+  expect(await getError(app, otherRun.id, "operator")).toEqual({ ...shownError, node: "3" });
   // Returned from the stored result: the service gets no second request.
   const before = service.requests.length;
-  expect(await errorOf(app, otherRun.id, "operator")).toEqual({ ...shownError, node: "3" });
+  expect(await getError(app, otherRun.id, "operator")).toEqual({ ...shownError, node: "3" });
   expect(service.requests).toHaveLength(before);
 });
 
@@ -168,7 +168,7 @@ test("reveals a run's failing node only to those who may see it", async () => {
   const ownRun = (await run(app, "a")).body.run;
   const otherRun = (await run(app, "a", "operator")).body.run;
   failWith({ node_id: "12:3", node_type: "Sampler", exception_type: "RuntimeError", exception_message: "out of memory" });
-  expect(await errorOf(app, otherRun.id, "operator")).toEqual({ message: "out of memory", node: "12:3" });
-  expect(await errorOf(app, ownRun.id, "runner")).toEqual({ message: "out of memory" });
+  expect(await getError(app, otherRun.id, "operator")).toEqual({ message: "out of memory", node: "12:3" });
+  expect(await getError(app, ownRun.id, "runner")).toEqual({ message: "out of memory" });
   expect(JSON.stringify(await world.ask(`/api/apps/${app.id}/runs`, { as: "runner" }))).not.toContain("12:3");
 });

@@ -263,17 +263,17 @@ test("sends the editor file with a run's values, or none if they cannot be writt
   respond = (request, response) =>
     request.url.startsWith("/api/object_info") ? answerJson(response, catalogue) : defaultAnswer(request, response);
   expect((await run(app, "as it is now")).status).toBe(202);
-  const workflowOf = (at: number) => JSON.parse(submissions()[at]?.body.toString() ?? "{}").extra_data?.extra_pnginfo?.workflow;
-  expect(workflowOf(0)).toEqual({ ...editor, nodes: [{ ...node, widgets_values: ["as it is now"] }] });
+  const getWorkflow = (at: number) => JSON.parse(submissions()[at]?.body.toString() ?? "{}").extra_data?.extra_pnginfo?.workflow;
+  expect(getWorkflow(0)).toEqual({ ...editor, nodes: [{ ...node, widgets_values: ["as it is now"] }] });
   expect((await run(app, "soon after")).status).toBe(202);
-  expect(workflowOf(1)).toMatchObject({ nodes: [{ widgets_values: ["soon after"] }] });
+  expect(getWorkflow(1)).toMatchObject({ nodes: [{ widgets_values: ["soon after"] }] });
   // The catalogue is megabytes large, so it is fetched only now and then.
   expect(service.requests.filter(({ url }) => url.startsWith("/api/object_info"))).toHaveLength(1);
   now += 60_000;
   respond = (request, response) =>
     request.url.startsWith("/api/object_info") ? answerJson(response, {}, 500) : defaultAnswer(request, response);
   expect((await run(app, "another")).status).toBe(202);
-  expect(workflowOf(2)).toBeUndefined();
+  expect(getWorkflow(2)).toBeUndefined();
 });
 
 test("omits the editor file of another workflow", async () => {

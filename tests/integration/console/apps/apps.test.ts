@@ -16,14 +16,14 @@ describe("a run", () => {
     expect(startResponse.body.run).not.toHaveProperty("jobId");
     const run = await world.ended(app, startResponse.body.run.id);
     expect(run).toMatchObject({ state: "completed", results: [{ number: 1, label: "Result", kind: "image" }] });
-    const { data } = await bytesOf(run.results[0]?.path ?? "");
+    const { data } = await getBytes(run.results[0]?.path ?? "");
     const { dominant } = await sharp(data).stats();
     expect(dominant).toEqual({ r: 8, g: 8, b: 8 });
-    const small = await bytesOf(`${run.results[0]?.path}?edge=256`);
+    const small = await getBytes(`${run.results[0]?.path}?edge=256`);
     expect(small.type).toBe("image/webp");
     // A file is uploaded once; from then on it is named, and can be viewed.
     const picture = String(run.inputs.picture);
-    expect((await bytesOf(`/api/apps/${app.id}/files?name=${encodeURIComponent(picture)}`)).status).toBe(200);
+    expect((await getBytes(`/api/apps/${app.id}/files?name=${encodeURIComponent(picture)}`)).status).toBe(200);
     const secondResponse = await world.ask(`/api/apps/${app.id}/runs`, {
       as: "runner",
       method: "POST",
@@ -123,7 +123,7 @@ describe("a run", () => {
   });
 });
 
-async function bytesOf(path: string) {
+async function getBytes(path: string) {
   const response = await world.harness.request(path, { as: "runner" });
   return { status: response.status, type: response.headers.get("content-type"), data: Buffer.from(await response.arrayBuffer()) };
 }

@@ -45,7 +45,7 @@ const changeTask = (id: string | undefined, verb: "retry" | "cancel" | "forget",
   verb === "forget"
     ? harness.request(`/api/console/tasks/${id}`, { as, method: "DELETE" })
     : harness.request(`/api/console/tasks/${id}/${verb}`, { as, method: "POST" });
-const asksOf = (method: string, path: string) =>
+const filterRequests = (method: string, path: string) =>
   service.requests.filter((request) => request.method === method && request.url.startsWith(path));
 
 async function list(as: "operator" | "admin" | "viewer" = "operator", query = ""): Promise<DownloadTasks> {
@@ -62,7 +62,7 @@ test("lists a shared connection's download with its member and without its token
   expect(tasks).toMatchObject([
     { state: "working", word: "created", startedBy: "admin", source: "https://huggingface.co/org/repo/resolve/main/model.safetensors?…" },
   ]);
-  expect(asksOf("POST", "/api/assets/download")[0]?.body.toString()).toContain(SECRET);
+  expect(filterRequests("POST", "/api/assets/download")[0]?.body.toString()).toContain(SECRET);
   expect(JSON.stringify(tasks) + harness.log()).not.toContain(SECRET);
 });
 
@@ -88,13 +88,13 @@ test("shows progress only when the service reports it", async () => {
 test("polls a task once a second for all viewers and stops when it ends", async () => {
   await start();
   await Promise.all([list(), list("admin"), list("viewer")]);
-  expect(asksOf("GET", "/api/tasks/task-1")).toHaveLength(1);
+  expect(filterRequests("GET", "/api/tasks/task-1")).toHaveLength(1);
   nowMs += 1_000;
   task = { ...task, status: "completed", result: { success: true, asset_id: "asset-9", filename: "model.safetensors" } };
   expect((await list()).tasks[0]).toMatchObject({ state: "completed", assetId: "asset-9", fileName: "model.safetensors" });
   nowMs += 60_000;
   await list();
-  expect(asksOf("GET", "/api/tasks/task-1")).toHaveLength(2);
+  expect(filterRequests("GET", "/api/tasks/task-1")).toHaveLength(2);
 });
 
 test("shows a failure without the query string and lets it recover", async () => {
@@ -142,7 +142,7 @@ test("retries a failed download with the full address stored on the server", asy
   task = { id: "task-2", status: "running" };
   const secondResponse = await changeTask(failed?.id, "retry");
   expect([secondResponse.status, await secondResponse.json()]).toMatchObject([200, { state: "working", id: failed?.id }]);
-  const [, second] = asksOf("POST", "/api/assets/download").map(({ body }) => body.toString());
+  const [, second] = filterRequests("POST", "/api/assets/download").map(({ body }) => body.toString());
   expect(JSON.parse(second ?? "")).toMatchObject(download);
   expect(second).toContain(exact);
   expect((await list()).tasks).toHaveLength(1);
@@ -199,7 +199,7 @@ test("isolates downloads by connection and keeps them read-only for viewers", as
 test("counts downloads without a request, bounded and for one week", async () => {
   await start();
   expect(await list("operator", "&count=true")).toEqual({ tasks: [], underWay: 1 });
-  expect(asksOf("GET", "/api/tasks/")).toEqual([]);
+  expect(filterRequests("GET", "/api/tasks/")).toEqual([]);
   task = { id: "task-1", status: "completed", result: { success: true } };
   await list();
   nowMs += 8 * 24 * 60 * 60_000;
@@ -216,5 +216,5 @@ test("answers malformed requests and connections without a key like others", asy
   const keyless = await harness.connect(service.url, undefined);
   const refused = await harness.request(`/api/assets/download?connection=${keyless}`, { as: "operator", method: "POST", json: download });
   expect(refused.status).toBe(409);
-  expect(asksOf("POST", "/api/assets/download")).toEqual([]);
+  expect(filterRequests("POST", "/api/assets/download")).toEqual([]);
 });

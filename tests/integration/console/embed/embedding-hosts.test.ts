@@ -170,7 +170,7 @@ describe("a guest of a host page", () => {
       };
     };
     const { store } = world.harness.console;
-    const idOf = async (name: string) => {
+    const getId = async (name: string) => {
       const { entries } = await (await world.ask("/api/console/audit?action=embedSession&limit=50", { as: "owner" })).json();
       return entries.find(({ member }: { member?: { name: string } }) => member?.name === name)?.member.id;
     };
@@ -186,7 +186,7 @@ describe("a guest of a host page", () => {
     });
     expect(submitted.status).toBe(200);
     const { prompt_id: job } = await submitted.json();
-    const id = await idOf("Grace");
+    const id = await getId("Grace");
     expect((await store.members.get(id))?.guestOf).toBe(host.id);
 
     world.pass(31 * DAY_MS);
@@ -201,7 +201,7 @@ describe("a guest of a host page", () => {
     await enter("visitor 7", "Grace");
     expect((await store.members.get(id))?.name).toBe("Grace");
     expect((await world.ask(`/api/console/embedding/${host.id}`, { as: "owner", method: "DELETE" })).status).toBe(204);
-    expect([await store.members.get(id), await store.members.get(await idOf("Alan"))]).toEqual([undefined, undefined]);
+    expect([await store.members.get(id), await store.members.get(await getId("Alan"))]).toEqual([undefined, undefined]);
   });
 });
 

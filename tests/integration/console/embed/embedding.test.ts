@@ -219,13 +219,13 @@ describe("a session of an embedded page", () => {
     world.pass(EMBED_SESSION_MS + 1);
     await world.harness.renewCookies();
     expect(await isOpen(old)).toBe(false);
-    const stateOf = async (session: HarnessRequest) => (await world.ask("/api/console/session", session)).json();
-    expect(await stateOf(old)).toEqual({ state: "ended", cause: "expired" });
+    const getState = async (session: HarnessRequest) => (await world.ask("/api/console/session", session)).json();
+    expect(await getState(old)).toEqual({ state: "ended", cause: "expired" });
 
     const lowered = await world.enter({ sub: "admin@desk.test" });
     expect((await world.giveRole("admin", "viewer")).status).toBe(200);
     expect(await isOpen(lowered)).toBe(false);
-    expect(await stateOf(lowered)).toEqual({ state: "ended", cause: "role", from: "admin", to: "viewer" });
+    expect(await getState(lowered)).toEqual({ state: "ended", cause: "role", from: "admin", to: "viewer" });
     expect(
       (
         await (
@@ -239,7 +239,7 @@ describe("a session of an embedded page", () => {
     const path = `/api/console/members/${memberId}`;
     expect((await world.ask(path, { as: "owner", method: "PUT", json: { disabled: true } })).status).toBe(200);
     expect(await isOpen(suspended)).toBe(false);
-    expect(await stateOf(suspended)).toEqual({ state: "ended", cause: "suspended" });
+    expect(await getState(suspended)).toEqual({ state: "ended", cause: "suspended" });
     expect((await world.bring(await world.ticket({ sub: "viewer@desk.test" }))).status).toBe(401);
     expect(await world.whyRefused()).toBe("suspended");
 

@@ -108,7 +108,7 @@ describe("listeners are disconnected at the next check", () => {
   it("when they switched connections, but not with an explicit connection", async () => {
     const little = await startLittleServer((_, response) => response.writeHead(404).end());
     const otherConnection = await world.harness.connect(little.url, KEY);
-    const { id } = record(await (await world.harness.request("/api/console/connections", { cookie: person.cookie })).json().then(firstOf));
+    const { id } = record(await (await world.harness.request("/api/console/connections", { cookie: person.cookie })).json().then(getFirst));
     const [defaultEvents, namedEvents] = [
       await world.listen("", { cookie: person.cookie }),
       await world.listen(`?connection=${String(id)}`, { cookie: person.cookie }),
@@ -126,7 +126,7 @@ describe("listeners are disconnected at the next check", () => {
     await world.harness.console.store.connections.remove(otherConnection);
   });
 });
-const firstOf = (response: unknown) => (record(response).connections as unknown[])[0];
+const getFirst = (response: unknown) => (record(response).connections as unknown[])[0];
 
 describe("a token", () => {
   it("is accepted in a header or in the address, from any origin", async () => {

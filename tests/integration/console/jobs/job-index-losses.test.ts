@@ -46,7 +46,7 @@ async function world(before?: Kept, now = fastClock()) {
     for (let count = 0; state.isBusy && count < 50; count += 1) jobIndex.see(id, () => []);
     jobIndex.see(id, () => notesOf(toJobResponse("jobs", response) ?? { subject: "jobs", value: { ...response, jobs: [] } }));
   };
-  const pageOf = (offset: number, limit: number): JobsAnswer => {
+  const getPage = (offset: number, limit: number): JobsAnswer => {
     const page = jobs.slice(offset, offset + limit);
     return { jobs: page, pagination: { offset, limit, total: jobs.length, has_more: offset + page.length < jobs.length } };
   };
@@ -56,7 +56,7 @@ async function world(before?: Kept, now = fastClock()) {
       state.requests.push({ atMs: now(), limit: query?.limit });
       if (state.refusal) return Promise.resolve(failed(state.refusal));
       if (state.hangs) return new Promise(() => undefined);
-      const page = pageOf(Number(query?.offset), Number(query?.limit));
+      const page = getPage(Number(query?.offset), Number(query?.limit));
       pass(page);
       return Promise.resolve(ok(page));
     },
@@ -75,8 +75,8 @@ async function world(before?: Kept, now = fastClock()) {
     add,
     indexedCount,
     state,
-    newestPage: () => pageOf(0, 200),
-    wholeList: () => pageOf(0, jobs.length),
+    newestPage: () => getPage(0, 200),
+    wholeList: () => getPage(0, jobs.length),
     pass,
   };
 }

@@ -195,11 +195,11 @@ test("pages the history newest first without the editor's graph", async () => {
     local.end();
   }
   const page = async (offset: number, count: number) => (await get(`/api/history_v2?max_items=${count}&offset=${offset}`)).body.history;
-  const idsOf = (entries: { prompt_id: string }[]) => entries.map(({ prompt_id }) => prompt_id);
+  const getIds = (entries: { prompt_id: string }[]) => entries.map(({ prompt_id }) => prompt_id);
   const newest = [...ids].reverse();
-  expect(idsOf(await page(0, 2))).toEqual(newest.slice(0, 2));
-  expect(idsOf(await page(2, 2))).toEqual(newest.slice(2, 4));
-  expect(idsOf(await page(4, 2))).toEqual(newest.slice(4));
+  expect(getIds(await page(0, 2))).toEqual(newest.slice(0, 2));
+  expect(getIds(await page(2, 2))).toEqual(newest.slice(2, 4));
+  expect(getIds(await page(4, 2))).toEqual(newest.slice(4));
   expect(await page(5, 2)).toEqual([]);
   const [entry] = await page(0, 1);
   expect(entry).toMatchObject({ workflow_id: "w", prompt: { prompt_id: newest[0] } });

@@ -35,7 +35,7 @@ const give = (as: "admin" | "viewer" | "operator" | "owner", to: string) => harn
 const take = (as: "admin" | "viewer" | "operator" | "owner", from: string) => harness.request(viewers(from), { as, method: "DELETE" });
 const read = (path: string, as: "admin" | "viewer" | "operator" | "owner" = "admin") =>
   harness.request(`${path}${path.includes("?") ? "&" : "?"}connection=${connectionId}`, { as });
-const codeOf = async (response: Response): Promise<unknown> => {
+const getCode = async (response: Response): Promise<unknown> => {
   const text = await response.text();
   return response.headers.get("content-type")?.includes("json") && text ? JSON.parse(text).code : undefined;
 };
@@ -113,25 +113,25 @@ describe("every operation, for a seeing admin", () => {
       expect([method, role, response.status]).toEqual(["GET", "viewer", 200]);
       expect(service.requests.length).toBeGreaterThan(0);
     } else {
-      expect([response.status, method === "HEAD" ? "JOBS_ONLY" : await codeOf(response)]).toEqual([403, "JOBS_ONLY"]);
+      expect([response.status, method === "HEAD" ? "JOBS_ONLY" : await getCode(response)]).toEqual([403, "JOBS_ONLY"]);
       // The job index may still read a page of the list that was shown before.
       expect(service.requests.filter(({ url }) => !url.startsWith("/api/jobs?"))).toEqual([]);
     }
   });
 });
 
-const labelOf = (route: Route) => `${route.method} ${route.path}`;
+const getLabel = (route: Route) => `${route.method} ${route.path}`;
 const consoleRoutes = routes.filter(({ guard }) => guard?.connection && !allOperations.some(({ name }) => name === guard.action));
 
 describe("every console route, for a seeing admin", () => {
-  test.each(consoleRoutes.map((route) => [labelOf(route), route] as const))("%s", async (_, { method, path, guard }) => {
+  test.each(consoleRoutes.map((route) => [getLabel(route), route] as const))("%s", async (_, { method, path, guard }) => {
     await harness.console.jobIndex.settled();
     const response = await harness.request(`${path}?connection=${connectionId}&asset=a-1`, {
       as: "admin",
       method,
       ...(method !== "GET" && { json: {} }),
     });
-    const code = await codeOf(response);
+    const code = await getCode(response);
     const requests = service.requests.filter(({ url }) => !/^\/api\/(jobs|history_v2|prompt|queue)\b/.test(url));
     expect(requests).toEqual([]);
     if (guard && openHere.includes(guard.action) && guard.action !== "thumbnail") expect(code).not.toBe("JOBS_ONLY");
@@ -144,11 +144,11 @@ describe("every console route, for a seeing admin", () => {
     expect((await harness.request(`${at}/use`, { as: "admin", method: "POST" })).status).toBe(200);
     const tries = [harness.request(`${at}/check`, { as: "admin", method: "POST" }), harness.request(at, { as: "admin", method: "DELETE" })];
     tries.push(harness.request(at, { as: "admin", method: "PUT", json: { name: "Mine now" } }));
-    for (const response of await Promise.all(tries)) expect(await codeOf(response)).toBe("JOBS_ONLY");
+    for (const response of await Promise.all(tries)) expect(await getCode(response)).toBe("JOBS_ONLY");
     // Without a connection in the URL, the current one is used, without any fallback.
-    expect(await codeOf(await harness.request("/api/assets", { as: "admin" }))).toBe("JOBS_ONLY");
+    expect(await getCode(await harness.request("/api/assets", { as: "admin" }))).toBe("JOBS_ONLY");
     const submitted = await harness.request("/api/prompt", { as: "admin", method: "POST", json: { prompt: {} } });
-    expect(await codeOf(submitted)).toBe("JOBS_ONLY");
+    expect(await getCode(submitted)).toBe("JOBS_ONLY");
     expect((await harness.request("/api/jobs", { as: "admin" })).status).toBe(200);
     await harness.console.store.members.setLastConnection(member("admin"), "none");
   });

@@ -18,7 +18,7 @@ const change = async (as: Role, json: unknown) => {
   const response = await harness.request("/api/console/account", { as, method: "PUT", json });
   return { status: response.status, body: await response.json() };
 };
-const statusOf = async (cookie: string) => (await harness.request("/api/console/account", { cookie })).status;
+const getStatus = async (cookie: string) => (await harness.request("/api/console/account", { cookie })).status;
 const signsIn = async (email: string, password: string) => (await signIn(harness.console, { email, password, address: "198.51.100.9" })).ok;
 
 test("lets members read and rename only themselves", async () => {
@@ -29,7 +29,7 @@ test("lets members read and rename only themselves", async () => {
   const response = await harness.request("/api/console/account", { as: "viewer" });
   expect(await response.json()).toMatchObject({ member: { name: "Ana Ruiz", email: "viewer@desk.test" } });
   expect(await harness.console.store.members.get(harness.viewerOf("owner").memberId)).toMatchObject({ name: "Olga Owner" });
-  expect(await statusOf(harness.cookieOf("viewer"))).toBe(200);
+  expect(await getStatus(harness.cookieOf("viewer"))).toBe(200);
 });
 
 test("changes an address only with the password and to a free one", async () => {
@@ -51,9 +51,9 @@ test("changes an address only with the password and to a free one", async () => 
 test("ends every session when the password changes", async () => {
   const otherCookie = await harness.mintCookie({ sub: harness.viewerOf("operator").memberId, version: 1 });
   expect(await change("operator", { password: "short", currentPassword: PASSWORD })).toMatchObject({ status: 400 });
-  expect(await statusOf(otherCookie)).toBe(200);
+  expect(await getStatus(otherCookie)).toBe(200);
   expect(await change("operator", { password: "a new long password", currentPassword: PASSWORD })).toMatchObject({ status: 200 });
-  expect([await statusOf(otherCookie), await statusOf(harness.cookieOf("operator")), await statusOf(harness.cookieOf("viewer"))]).toEqual([
+  expect([await getStatus(otherCookie), await getStatus(harness.cookieOf("operator")), await getStatus(harness.cookieOf("viewer"))]).toEqual([
     401, 401, 200,
   ]);
   expect([await signsIn("operator@desk.test", PASSWORD), await signsIn("operator@desk.test", "a new long password")]).toEqual([
@@ -96,8 +96,8 @@ test("lists own sessions and ends one or all others", async () => {
     ]),
   );
   expect([all.length, all[0]]).toMatchObject([3, { browser: "Firefox · Linux", address: "198.51.100.1" }]);
-  expect([await end(ownCookie, "/phone"), await statusOf(phone), await statusOf(tablet)]).toEqual([204, 401, 200]);
-  expect([await end(ownCookie), await statusOf(tablet), await statusOf(ownCookie)]).toEqual([204, 401, 200]);
+  expect([await end(ownCookie, "/phone"), await getStatus(phone), await getStatus(tablet)]).toEqual([204, 401, 200]);
+  expect([await end(ownCookie), await getStatus(tablet), await getStatus(ownCookie)]).toEqual([204, 401, 200]);
   expect((await listSessions(ownCookie)).map(({ current }) => current)).toEqual([true]);
 });
 
@@ -105,7 +105,7 @@ test("hides other members' sessions", async () => {
   const [otherSession] = await listSessions(harness.cookieOf("operator"));
   expect(await end(harness.cookieOf("owner"), `/${otherSession?.id}`)).toBe(404);
   expect((await listSessions(harness.cookieOf("owner"))).some(({ id }) => id === otherSession?.id)).toBe(false);
-  expect(await statusOf(harness.cookieOf("operator"))).toBe(200);
+  expect(await getStatus(harness.cookieOf("operator"))).toBe(200);
 });
 
 test("expires a session after idle time and at its absolute end", async () => {

@@ -4,7 +4,7 @@ import { type AuditPage } from "@/lib/contract/audit/audit";
 import { type MemberView } from "@/lib/contract/console";
 import { createHarness, HOST, PASSWORD } from "@/tests/support/harness";
 import { oidcBrowser } from "@/tests/support/oidc-browser";
-import { settingsOf, startTokenIssuer } from "@/tests/support/token-issuer";
+import { createSettings, startTokenIssuer } from "@/tests/support/token-issuer";
 
 describe("oidc members", async () => {
   let now = Date.now();
@@ -12,10 +12,10 @@ describe("oidc members", async () => {
   const settings = {
     LIGHTDESK_PUBLIC_URL: `http://${HOST}`,
     LIGHTDESK_OIDC: "acme,other,open,corp",
-    ...settingsOf("acme", acme, { DOMAINS: "example.com", SIGN_UP: "operator" }),
-    ...settingsOf("other", otherIssuer, { DOMAINS: "example.com", SIGN_UP: "viewer" }),
-    ...settingsOf("open", otherIssuer, { LINK: "1" }),
-    ...settingsOf("corp", corp, { ROLE_CLAIM: "groups", ROLES: "leads:admin,artists:operator,drawers:operator,guests:viewer", LINK: "1" }),
+    ...createSettings("acme", acme, { DOMAINS: "example.com", SIGN_UP: "operator" }),
+    ...createSettings("other", otherIssuer, { DOMAINS: "example.com", SIGN_UP: "viewer" }),
+    ...createSettings("open", otherIssuer, { LINK: "1" }),
+    ...createSettings("corp", corp, { ROLE_CLAIM: "groups", ROLES: "leads:admin,artists:operator,drawers:operator,guests:viewer", LINK: "1" }),
   };
   const harness = await createHarness({ now: () => now, settings });
 
@@ -101,7 +101,7 @@ describe("oidc members", async () => {
     if (!member) throw new Error(`no member ${sub}`);
     return member;
   };
-  const auditOf = async (action: string): Promise<AuditPage["entries"]> => {
+  const getAudit = async (action: string): Promise<AuditPage["entries"]> => {
     await harness.renewCookies();
     const page: AuditPage = await (await harness.request(`/api/console/audit?action=${action}`, { as: "owner" })).json();
     return page.entries;
@@ -111,7 +111,7 @@ describe("oidc members", async () => {
     const gil = await joinAsLead("gil", ["guests"]);
     asInGroups("gil", ["drawers", "unmapped", "artists"]);
     expect(await browser().signIn("corp", corp)).toBe("/jobs");
-    const [entry] = await auditOf("changeMember");
+    const [entry] = await getAudit("changeMember");
     expect(entry).toMatchObject({
       member: { id: gil.id, name: "gil", email: "gil@example.com" },
       via: "provider Corp",
@@ -125,7 +125,7 @@ describe("oidc members", async () => {
   test("gives an invited person the role of their groups and records both", async () => {
     const member = await joinAsLead("gus", ["guests"]);
     expect(member.role).toBe("viewer");
-    expect((await auditOf("acceptInvitation"))[0]).toMatchObject({
+    expect((await getAudit("acceptInvitation"))[0]).toMatchObject({
       target: "gus <gus@example.com>",
       change: { role: { from: "operator", to: "viewer" }, groups: ["guests"], invitedBy: "Olga Owner <owner@desk.test>" },
     });
@@ -135,7 +135,7 @@ describe("oidc members", async () => {
     asInGroups("nil", ["unmapped"]);
     expect(await browser().signIn("corp", corp)).toBe("groups");
     expect(await browser().signIn("corp", corp, { purpose: "join", token: await invite("nil@example.com", "viewer") })).toBe("groups");
-    expect((await auditOf("signIn"))[0]).toMatchObject({
+    expect((await getAudit("signIn"))[0]).toMatchObject({
       target: "nil <nil@example.com>",
       outcome: "Corp: in none of the groups that may sign in, from 198.51.100.9",
     });
@@ -159,7 +159,7 @@ describe("oidc members", async () => {
 const acme = await startTokenIssuer();
 
 test("allows one password sign-in per command-line link when passwords are off", async () => {
-  const settings = { LIGHTDESK_OIDC: "acme", ...settingsOf("acme", acme), LIGHTDESK_PASSWORD_SIGN_IN: "0" };
+  const settings = { LIGHTDESK_OIDC: "acme", ...createSettings("acme", acme), LIGHTDESK_PASSWORD_SIGN_IN: "0" };
   let time = Date.now();
   const closed = await createHarness({ now: () => time, settings });
   const { signIn } = await import("@/lib/server/auth/sign-in");

@@ -72,7 +72,7 @@ describe("an attacker with many addresses", () => {
     for (let count = 0; count < 70; count += 1) await attempt(email, "wrong", `203.0.113.${count}`);
     expect(await attempt(email, PASSWORD, "198.51.100.60")).toMatchObject({ code: "RATE_LIMITED" });
   };
-  const browserOf = async (email: string) => {
+  const getDeviceCookie = async (email: string) => {
     const member = await harness.console.store.members.getByEmail(email);
     if (!member) throw new Error(`no member ${email}`);
     return (await deviceCookie(harness.console, member)).split(";")[0] ?? "";
@@ -85,15 +85,15 @@ describe("an attacker with many addresses", () => {
 
   test("keeps no member out of a browser in which they signed in before", async () => {
     await exhaust("viewer@desk.test");
-    expect(await from(await browserOf("viewer@desk.test"), "viewer@desk.test", PASSWORD)).toBe("in");
+    expect(await from(await getDeviceCookie("viewer@desk.test"), "viewer@desk.test", PASSWORD)).toBe("in");
     // All those browsers together get no more guesses than any single one.
     const tries = [];
-    for (let count = 0; count < 7; count += 1) tries.push(await from(await browserOf("viewer@desk.test"), "viewer@desk.test", "wrong"));
+    for (let count = 0; count < 7; count += 1) tries.push(await from(await getDeviceCookie("viewer@desk.test"), "viewer@desk.test", "wrong"));
     expect(tries.slice(4)).toEqual(["UNAUTHORIZED", "RATE_LIMITED", "RATE_LIMITED"]);
   });
 
   test("gains nothing from another account's cookie or a forged one", async () => {
-    const cookie = await browserOf("viewer@desk.test");
+    const cookie = await getDeviceCookie("viewer@desk.test");
     expect(await isKnown(cookie, "operator@desk.test")).toBe(false);
     expect(await isKnown(`${cookie.slice(0, -4)}AAAA`, "viewer@desk.test")).toBe(false);
     expect(await isKnown("", "viewer@desk.test")).toBe(false);
@@ -102,11 +102,11 @@ describe("an attacker with many addresses", () => {
   test("revokes trusted browsers when the password changes", async () => {
     const { members } = harness.console.store;
     await members.create({ name: "Lee", email: "leaver@desk.test", role: "viewer", createdAt: now });
-    const cookie = await browserOf("leaver@desk.test");
+    const cookie = await getDeviceCookie("leaver@desk.test");
     expect(await isKnown(cookie, "leaver@desk.test")).toBe(true);
     const { id = "" } = (await members.getByEmail("leaver@desk.test")) ?? {};
     await members.changeAccount(id, { passwordHash: "another" });
-    expect([await isKnown(cookie, "leaver@desk.test"), await isKnown(await browserOf("leaver@desk.test"), "leaver@desk.test")]).toEqual([
+    expect([await isKnown(cookie, "leaver@desk.test"), await isKnown(await getDeviceCookie("leaver@desk.test"), "leaver@desk.test")]).toEqual([
       false,
       true,
     ]);

@@ -73,4 +73,4 @@ export async function createShareWorld() {
   };
 }
 
-export const bytesOf = async (response: Response) => Buffer.from(await response.arrayBuffer());
+export const getBytes = async (response: Response) => Buffer.from(await response.arrayBuffer());

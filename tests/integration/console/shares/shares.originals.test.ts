@@ -8,7 +8,7 @@ import { type CreatedShare } from "@/lib/contract/share";
 import { answerJson } from "@/tests/support/little-server";
 import { startLittleServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
-import { bytesOf, createShareWorld, DAY, SECRET } from "./share-world";
+import { getBytes, createShareWorld, DAY, SECRET } from "./share-world";
 
 const { harness, shared, ask, visit, statusOf, now } = await createShareWorld();
 beforeEach(() => harness.renewCookies());
@@ -159,7 +159,7 @@ test.each(["ranges", "no ranges", "neither ranges nor lengths"])("cleans a long 
     });
     response.end(part);
   });
-  const clean = await bytesOf(await ask(await service.share(), "/1"));
+  const clean = await getBytes(await ask(await service.share(), "/1"));
   expect(clean.length).toBe(long.length - 8 - EXIF.length);
   expect(clean.includes(SECRET)).toBe(false);
   expect(createHash("sha256").update(clean.subarray(30)).digest("hex")).toBe(
@@ -266,10 +266,10 @@ test("rejects a range other than requested", async () => {
     response.writeHead(isPart ? 206 : 200, { ...headers, ...rangeHeaders }).end(part);
   });
   const token = await service.share();
-  const clean = await bytesOf(await ask(token, "/1"));
+  const clean = await getBytes(await ask(token, "/1"));
   begin = 5;
   expect(await statusOf(token, "/1")).toBe(404);
   begin = undefined;
-  expect((await bytesOf(await ask(token, "/1"))).equals(clean)).toBe(true);
+  expect((await getBytes(await ask(token, "/1"))).equals(clean)).toBe(true);
   await service.close();
 });

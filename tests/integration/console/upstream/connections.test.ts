@@ -157,12 +157,12 @@ test("shows personal connections to their member and shared ones to all", async 
   const ownConnection = (await save("http://127.0.0.1:9", "operator", { keep: true })).body.connection.id;
   expect((await save("http://127.0.0.1:9", "operator", { shared: true })).status).toBe(403);
   const sharedConnection = (await save("http://127.0.0.1:9", "owner", { shared: true, keep: true })).body.connection.id;
-  const idsOf = async (as: "viewer" | "operator") => {
+  const getIds = async (as: "viewer" | "operator") => {
     const { connections } = await (await harness.request("/api/console/connections", { as })).json();
     return connections.map(({ id }: { id: string }) => id);
   };
-  expect(await idsOf("operator")).toEqual(expect.arrayContaining([ownConnection, sharedConnection, "embedded"]));
-  expect(await idsOf("viewer")).not.toContain(ownConnection);
+  expect(await getIds("operator")).toEqual(expect.arrayContaining([ownConnection, sharedConnection, "embedded"]));
+  expect(await getIds("viewer")).not.toContain(ownConnection);
   expect((await harness.request(`/api/console/connections/${sharedConnection}`, { as: "operator", method: "DELETE" })).status).toBe(403);
   expect((await harness.request(`/api/console/connections/${ownConnection}`, { as: "owner", method: "DELETE" })).status).toBe(404);
   expect((await harness.request(`/api/console/connections/${ownConnection}`, { as: "operator", method: "DELETE" })).status).toBe(204);

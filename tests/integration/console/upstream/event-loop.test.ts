@@ -72,7 +72,7 @@ const node = (id: number) => ({
 const nodes = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, id) => [String(id), node(id)]));
 const graph = JSON.stringify({ id: "job-1", status: "completed", workflow: { prompt: nodes(60_000), extra_data: {} } });
 /** The maximum number of these in a list. */
-const listOf = (item: string) =>
+const createList = (item: string) =>
   `{"id":"job-1","status":"completed","outputs":{"1":{"list":[${Array(Math.floor((7.9 * MIB) / (item.length + 1)))
     .fill(item)
     .join(",")}]}}}`;
@@ -81,8 +81,8 @@ const largest: [string, string][] = [
   ["a graph", graph],
   ["one long text", jobWith({ note: "comfyui-".repeat(0.98 * MIB) })],
   ["many fields", jobWith(Object.fromEntries(Array.from({ length: 60_000 }, (_, at) => [`name-${at}`, "x".repeat(110)])))],
-  ["texts like tokens", listOf('"bearer of news, sk-aaaa"')],
-  ["small objects", listOf('{"a":{}}')],
+  ["texts like tokens", createList('"bearer of news, sk-aaaa"')],
+  ["small objects", createList('{"a":{}}')],
 ];
 
 test.each(largest)("never blocks longer than allowed while reading a response of %s", async (_, text) => {

@@ -135,15 +135,15 @@ test("aborts the work on a large answer and reads the next", async () => {
   expect((await open()).status).toBe(200);
 });
 
-const graphOf = (texts: number) => ({
+const createGraph = (texts: number) => ({
   "1": { class_type: "SaveImage", inputs: { text: "a lighthouse" } },
   "2": { class_type: "Note", inputs: { list: Array.from({ length: texts }, (_, index) => `text ${index}`) } },
 });
-const idOf = (index: number) => `job-${index}`;
+const getId = (index: number) => `job-${index}`;
 const item = (index: number, texts: number) => [
   index,
-  idOf(index),
-  graphOf(texts),
+  getId(index),
+  createGraph(texts),
   { create_time: 1_767_225_600_000 + index, api_key: "hidden" },
   ["1"],
 ];
@@ -152,7 +152,7 @@ const entry = (index: number, texts: number) => ({
   outputs: { "1": { images: [{ filename: `${index}.png`, subfolder: "", type: "output" }] } },
   status: { status_str: "success", completed: true, messages: [["execution_start", { timestamp: 1_767_225_600_000 + index }]] },
 });
-const history = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [idOf(index), entry(index, 10_000)]));
+const history = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [getId(index), entry(index, 10_000)]));
 
 /** A local server older than /api/jobs, whose queue and history are megabytes. */
 async function connectLocal(answers: Record<string, unknown>) {
@@ -178,9 +178,9 @@ async function connectLocal(answers: Record<string, unknown>) {
 
 test.each([
   ["the pages of its history", "/api/history_v2", { history: [{ prompt_id: "job-49" }] }],
-  ["one entry of its history", "/api/history_v2/job-3", { "job-3": { prompt: { prompt_id: "job-3", prompt: graphOf(10_000) } } }],
-  ["its queue", "/api/queue", { queue_pending: [[1, "job-0", graphOf(10_000)]] }],
-  ["one of its jobs", "/api/jobs/job-3", { id: "job-3", status: "completed", outputs_count: 1, workflow: { prompt: graphOf(10_000) } }],
+  ["one entry of its history", "/api/history_v2/job-3", { "job-3": { prompt: { prompt_id: "job-3", prompt: createGraph(10_000) } } }],
+  ["its queue", "/api/queue", { queue_pending: [[1, "job-0", createGraph(10_000)]] }],
+  ["one of its jobs", "/api/jobs/job-3", { id: "job-3", status: "completed", outputs_count: 1, workflow: { prompt: createGraph(10_000) } }],
   ["the list of its jobs", "/api/jobs", { jobs: [{ id: "job-49", status: "completed" }] }],
 ])("applies to a local server: %s", async (_, path, message) => {
   const get = await connectLocal({
@@ -195,14 +195,14 @@ test.each([
   const text = await response.text();
   expect(response.status, text.slice(0, 300)).toBe(200);
   expect(text).not.toContain("hidden");
-  expect(partOf(JSON.parse(text), message)).toEqual(message);
+  expect(getPart(JSON.parse(text), message)).toEqual(message);
 });
 
 /** The part of it that `like` has; of lists the beginning. */
-function partOf(value: unknown, like: unknown): unknown {
+function getPart(value: unknown, like: unknown): unknown {
   if (typeof like !== "object" || like === null || typeof value !== "object" || value === null) return value;
   const fields = new Map<string, unknown>(Object.entries(value));
-  const part = Object.entries(like).map(([name, body]): [string, unknown] => [name, partOf(fields.get(name), body)]);
+  const part = Object.entries(like).map(([name, body]): [string, unknown] => [name, getPart(fields.get(name), body)]);
   return Array.isArray(like) ? part.map(([, body]) => body) : Object.fromEntries(part);
 }
 
@@ -234,7 +234,7 @@ const failedEntry = (index: number, { fill = 0, workflowId = "w" }: { fill?: num
   };
 };
 const failedHistory = (count: number, how: { fill?: number; workflowId?: string }) =>
-  Object.fromEntries(Array.from({ length: count }, (_, index) => [idOf(index), failedEntry(index, how)]));
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [getId(index), failedEntry(index, how)]));
 const noQueue = { queue_running: [], queue_pending: [] };
 
 test("shortens long errors in lists and shows them whole on the job's page", async () => {
@@ -275,7 +275,7 @@ test("takes a large job's missing graph from the local server's queue", async ()
   });
   const response = await get("/api/jobs/job-3");
   expect(response.status).toBe(200);
-  expect(await response.json()).toMatchObject({ id: "job-3", status: "pending", workflow: { prompt: graphOf(1) } });
+  expect(await response.json()).toMatchObject({ id: "job-3", status: "pending", workflow: { prompt: createGraph(1) } });
 });
 
 test.each([200_000, 400_000])("reports an answer of a local server with %i exact numbers as too large", async (count) => {

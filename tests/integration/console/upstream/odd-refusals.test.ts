@@ -139,9 +139,9 @@ test("clips a history that ignores the limit", async () => {
 
 test.each([undefined, `blake3:${"b".repeat(64)}`])("trusts content only by the offered hash, not by %s", async (named) => {
   const offered = `blake3:${"a".repeat(64)}`;
-  const assetOf = (hash?: string) => ({ id: "5f0c7a5e-0000-4000-8000-000000000001", name: "a.png", tags: ["input"], asset_hash: hash });
+  const createAsset = (hash?: string) => ({ id: "5f0c7a5e-0000-4000-8000-000000000001", name: "a.png", tags: ["input"], asset_hash: hash });
   let hash: string | undefined = offered;
-  const request = await connect((_, response) => answerJson(response, assetOf(hash), 201));
+  const request = await connect((_, response) => answerJson(response, createAsset(hash), 201));
   const offer = () => request("/api/console/known-content", "POST", { hash: offered, tags: ["input"] });
   expect(await (await offer()).json()).toMatchObject({ asset: { name: "a.png" } });
   hash = named;

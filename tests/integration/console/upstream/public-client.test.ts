@@ -54,7 +54,7 @@ it.each(Object.keys(publicClients))("runs a sample, gets messages, downloads, up
   if (driven?.uploaded) expect((await fetch(`${url}/api/view?filename=${driven.uploaded}&type=input`, { headers })).status).toBe(200);
 });
 
-const memberOf = (headers: Record<string, string>) =>
+const getMember = (headers: Record<string, string>) =>
   createClient(
     (request) => fetch(new Request(request, { headers: { ...Object.fromEntries(request.headers), ...headers } })),
     undefined,
@@ -63,11 +63,11 @@ const memberOf = (headers: Record<string, string>) =>
 
 it.each(Object.keys(publicClients))("%s cancels its jobs and deletes its files", async (name) => {
   const target = { base: `${url}/api`, headers };
-  await controlsOf[name]?.(target, (controls) => takeEverythingBack(memberOf(headers), controls));
+  await controlsOf[name]?.(target, (controls) => takeEverythingBack(getMember(headers), controls));
 });
 
 it("cancels a job by path once and frees memory with and without a body", async () => {
-  const [member, reader] = [memberOf(headers), memberOf(viewer)];
+  const [member, reader] = [getMember(headers), getMember(viewer)];
   const ids = [await submit(member, waiting(600, 1)), await submit(member, waiting(600, 2))];
   for (const id of ids.toReversed()) {
     const cancel = `/api/job/${id}/cancel`;

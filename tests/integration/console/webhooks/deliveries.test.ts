@@ -221,11 +221,11 @@ it("doesn't repeat an attempt on demand when its process ends", async () => {
 });
 
 describe("a disabled webhook", () => {
-  const deliveryOf = (webhookId: string, eventId: string, createdAt: number) => ({
+  const createDelivery = (webhookId: string, eventId: string, createdAt: number) => ({
     ...{ webhookId, eventId, type: "queue.idle", body: "{}", createdAt, giveUpAt: createdAt + 24 * HOUR_MS },
   });
   /** Like a check that began while all were enabled. */
-  async function record(connection: string, deliveries: ReturnType<typeof deliveryOf>[], at: number): Promise<void> {
+  async function record(connection: string, deliveries: ReturnType<typeof createDelivery>[], at: number): Promise<void> {
     const { webhooks } = world.harness.console.store;
     await webhooks.takeWatch(connection, { holder: "test", ms: 0, now: at });
     await webhooks.recordWatch(connection, { holder: "test", state: "{}", deliveries, now: at });
@@ -237,7 +237,7 @@ describe("a disabled webhook", () => {
 
   it("receives no event that was detected while it was disabled", async () => {
     const { connection, webhook } = await begin({ isEnabled: false });
-    await record(connection, [deliveryOf(webhook.id, "evt_disabled", world.harness.console.now())], world.harness.console.now());
+    await record(connection, [createDelivery(webhook.id, "evt_disabled", world.harness.console.now())], world.harness.console.now());
     expect(await world.deliveries(webhook.id)).toEqual([]);
   });
 

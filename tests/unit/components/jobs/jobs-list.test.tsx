@@ -182,10 +182,10 @@ describe("the chosen columns", () => {
   });
 
   it("offer the page's inputs with counts and examples, searchable by name or value", async () => {
-    const graphOf = (seed: number) => ({ prompt: { [String(seed)]: { class_type: "KSampler", inputs: { seed, model: ["1", 0] } } } });
+    const createGraph = (seed: number) => ({ prompt: { [String(seed)]: { class_type: "KSampler", inputs: { seed, model: ["1", 0] } } } });
     const extra = { "9": { class_type: "SaveImage", inputs: { filename_prefix: "hero" } } };
     vi.stubGlobal("fetch", async (path: string) =>
-      Response.json({ workflow: path.includes("/two?") ? { prompt: { ...graphOf(7).prompt, ...extra } } : graphOf(5) }),
+      Response.json({ workflow: path.includes("/two?") ? { prompt: { ...createGraph(7).prompt, ...extra } } : createGraph(5) }),
     );
     const selectedIds: string[] = [];
     renderInApp(

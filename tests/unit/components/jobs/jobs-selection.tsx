@@ -54,4 +54,4 @@ export async function press(name: string) {
   if (/^Run/.test(name)) await act(() => vi.dynamicImportSettled());
 }
 export const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
-export const queryOf = (path: string) => Object.fromEntries(new URL(path, "http://desk.test").searchParams);
+export const parseQuery = (path: string) => Object.fromEntries(new URL(path, "http://desk.test").searchParams);

@@ -86,7 +86,7 @@ const info = {
 };
 export const subgraphs = (...list: object[]) => ({ definitions: { subgraphs: list } });
 export type Nodes = Record<string, [type: string, inputs: Record<string, unknown>]>;
-const graphOf = (nodes: Nodes): Graph =>
+const createGraph = (nodes: Nodes): Graph =>
   Object.fromEntries(Object.entries(nodes).map(([id, [class_type, inputs]]) => [id, { class_type, inputs }]));
 
 /** From the inside: a blur in a, a in b, b in c; each passes the radius and the picture on. */
@@ -118,6 +118,6 @@ export const outside = (node: Partial<NodeSpec>, nodes: NodeSpec[] = []) =>
 /** `file`: a text if its exact digits matter. */
 export function expectReadAs(file: object | string, expected: Nodes): void {
   const { graph } = toApiWorkflow(file, info, { fill: false });
-  expect(toComparable(graph, info)).toEqual(toComparable(graphOf(expected), info));
+  expect(toComparable(graph, info)).toEqual(toComparable(createGraph(expected), info));
   expect(readDrawingOf(typeof file === "string" ? parseJson(file) : file, graph)).toBeDefined();
 }

@@ -60,7 +60,7 @@ const nextId = ({ nodes, definitions }: File) =>
     ...(definitions?.subgraphs ?? []).flatMap(({ nodes }) => (nodes as Node[]).map(({ id }) => id)),
   );
 const nextLink = ({ links }: File) => 1 + Math.max(1000, ...links.map(({ id }) => id));
-const nodeOf = ({ nodes }: File, id: number) => nodes.find((node) => node.id === id);
+const getNode = ({ nodes }: File, id: number) => nodes.find((node) => node.id === id);
 const withNode = (file: File, id: number, change: (node: Node) => Node): File => ({
   ...file,
   nodes: file.nodes.map((node) => (node.id === id ? change(node) : node)),
@@ -78,7 +78,7 @@ function onLink(file: File, link: Link, node: Pick<Node, "type" | "mode">, [inpu
   const links = file.links.map((item) => (item.id === link.id ? { ...item, origin_id: id, origin_slot: 0 } : item));
   return { ...file, nodes: [newNode, ...file.nodes], links: [...links, { ...link, id: first, target_id: id, target_slot: 0 }] };
 }
-const isReal = (file: File, { origin_id: id }: Link) => !["PrimitiveNode", undefined].includes(nodeOf(file, id)?.type);
+const isReal = (file: File, { origin_id: id }: Link) => !["PrimitiveNode", undefined].includes(getNode(file, id)?.type);
 
 const changes: Record<string, Change> = {
   otherOrder: ({ file, renamed }) => ({
@@ -195,7 +195,7 @@ const changes: Record<string, Change> = {
     const within = file.links.filter((link) => inner.has(link.origin_id) && inner.has(link.target_id));
     const into = file.links.filter((link) => !inner.has(link.origin_id) && inner.has(link.target_id));
     const outOf = file.links.filter((link) => inner.has(link.origin_id) && !inner.has(link.target_id));
-    const typeIn = ({ id: link, target_id }: Link) => nodeOf(file, target_id)?.inputs?.find((slot) => slot.link === link)?.type ?? "*";
+    const typeIn = ({ id: link, target_id }: Link) => getNode(file, target_id)?.inputs?.find((slot) => slot.link === link)?.type ?? "*";
     const first = nextLink(file);
     const definition = {
       id: type,

@@ -12,7 +12,7 @@ const anyValue = fc.oneof(
 const ids = fc.oneof(fc.nat(12).map(String), fc.constantFrom("5:3", "a", "01", "constructor", "1e3", "9007199254740993", "节点 7", "-1"));
 const link = fc.tuple(ids, fc.nat(4));
 
-export function graphsOf(info: ObjectInfo) {
+export function createGraphs(info: ObjectInfo) {
   const classes = [...Object.keys(info), "Nobody.Knows", "Sharpen"];
   const inputNames = [
     ...new Set(Object.values(info).flatMap(({ input }) => Object.keys({ ...input?.required, ...input?.optional }))),

@@ -197,14 +197,14 @@ test("follows a reroute at a group node's edge by type", () => {
 });
 
 test("ignores unused definitions in filenames and reads inner nodes first", () => {
-  const subgraphOf = (id: string, steps: number) =>
+  const getSubgraph = (id: string, steps: number) =>
     definition(id, [{ id: 5, type: "Seeded", title: "Named", values: [1, "fixed", steps] }]);
   const writer = { id: 9, type: "SaveImage", values: ["%Named.steps%"], properties: {} };
-  const file = { ...net([writer]), definitions: { subgraphs: [subgraphOf(INNER, 7)] } };
+  const file = { ...net([writer]), definitions: { subgraphs: [getSubgraph(INNER, 7)] } };
   expect(convert(file).graph["9"]?.inputs.filename_prefix).toBe("%Named.steps%");
   const usedFile = {
     ...net([writer, { id: 2, type: INNER, mode: 2, title: "Named" }]),
-    definitions: { subgraphs: [subgraphOf(OUTER, 8), subgraphOf(INNER, 7)] },
+    definitions: { subgraphs: [getSubgraph(OUTER, 8), getSubgraph(INNER, 7)] },
   };
   expect(convert(usedFile).graph["9"]?.inputs.filename_prefix).toBe("7");
 });

@@ -15,7 +15,7 @@ import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { isLink } from "@/lib/contract/workflow/graph";
 import { toComparable } from "./comparable";
 import { definition, info as ours, net } from "./editor-files";
-import { graphsOf } from "./random-graph";
+import { createGraphs } from "./random-graph";
 
 const folder = "tests/fixtures/editor-pairs";
 const read = (name: string) => parseExactJson<JsonObject>(readFileSync(`${folder}/${name}`, "utf8"));
@@ -39,7 +39,7 @@ function unwrapped(value: unknown): unknown {
   return Array.isArray(list) && !isLink(list) ? list : value;
 }
 
-const anyGraph = graphsOf(info);
+const anyGraph = createGraphs(info);
 
 test("reads back any graph written as an editor file", () => {
   fc.assert(

@@ -66,8 +66,8 @@ const graph: Graph = {
   "4": { class_type: "LoadVideo", inputs: { file: "mine.mp4" } },
 };
 const order = Object.keys(graph);
-const fieldsOf = (now: Graph, id: string) => formBuilder(graph, order, catalogue)(now).find((node) => node.id === id)?.fields ?? [];
-const fieldNames = (now: Graph, id: string) => fieldsOf(now, id).map(({ name, control }) => [name, control.kind]);
+const getFields = (now: Graph, id: string) => formBuilder(graph, order, catalogue)(now).find((node) => node.id === id)?.fields ?? [];
+const fieldNames = (now: Graph, id: string) => getFields(now, id).map(({ name, control }) => [name, control.kind]);
 
 function openedStore() {
   const store = createRunStore();
@@ -144,8 +144,8 @@ describe("a value missing from its list", () => {
 
   it("is marked but not a fault, since the file may have been added", () => {
     expect(valueChecker(graph, ["4"], catalogue)(graph)).toEqual({});
-    expect(fieldsOf(graph, "4")[0]?.control).toEqual({ kind: "media", media: "video", options: ["a.mp4"] });
-    expect(fieldsOf(graph, "3")[0]?.control).toEqual({ kind: "image", options: ["one.png", "two.png"] });
+    expect(getFields(graph, "4")[0]?.control).toEqual({ kind: "media", media: "video", options: ["a.mp4"] });
+    expect(getFields(graph, "3")[0]?.control).toEqual({ kind: "image", options: ["one.png", "two.png"] });
   });
 
   it("suggests the nearest name whatever its folder, case or ending", () => {

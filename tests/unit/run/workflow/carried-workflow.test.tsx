@@ -10,7 +10,7 @@ import { type RunSource } from "@/components/run/workflow/run-sources";
 import { assetSchema } from "@/lib/contract/schemas/asset";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { failed, ok } from "@/lib/shared/result";
-import { apiTo, byteSourceOf, drop, field, openText, pressRun, runButton } from "../page";
+import { apiTo, createByteSource, drop, field, openText, pressRun, runButton } from "../page";
 import { inPage, renderPage } from "../render";
 
 const pair = (name: string) => readFileSync(`tests/fixtures/editor-pairs/${name}`, "utf8");
@@ -116,13 +116,13 @@ it("keeps the open workflow when closed without a choice", async () => {
 });
 
 it.each<[string, RunSource, Partial<RunApi>]>([
-  ["a stored file", { file: "out/both.opus" }, { readStored: async () => ok(byteSourceOf(carrier("both.opus"))) }],
+  ["a stored file", { file: "out/both.opus" }, { readStored: async () => ok(createByteSource(carrier("both.opus"))) }],
   [
     "an asset",
     { carrier: "a" },
     {
       readAsset: async () => ok(assetSchema.parse({ id: "a", name: "both.mp3", mime_type: "audio/mpeg", tags: ["output"] })),
-      readFile: async () => ok(byteSourceOf(carrier("both.mp3"))),
+      readFile: async () => ok(createByteSource(carrier("both.mp3"))),
     },
   ],
   [

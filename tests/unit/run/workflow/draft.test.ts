@@ -34,7 +34,7 @@ const typed =
   (store) =>
     store.edit(1, { nodeId: "1", name: "width", value });
 
-function openedOf(...steps: Step[]): OpenWorkflow {
+function openWithSteps(...steps: Step[]): OpenWorkflow {
   const { openWorkflow } = through(...steps);
   if (!openWorkflow) throw new Error("nothing is open");
   return openWorkflow;
@@ -43,7 +43,7 @@ function openedOf(...steps: Step[]): OpenWorkflow {
 describe("the open workflow after a reload", () => {
   it("restores name, id, typed values and the original", () => {
     const { storage } = storageWith();
-    const openWorkflow = openedOf(open(sampleText("01-invert"), "mine.json"), typed(640));
+    const openWorkflow = openWithSteps(open(sampleText("01-invert"), "mine.json"), typed(640));
     expect(storeDraft(storage, "ada", openWorkflow)).toBe(true);
     const draft = readDraft(storage, "ada");
     expect(draft && through((store) => store.restore(draft)).openWorkflow).toEqual(openWorkflow);
@@ -53,7 +53,7 @@ describe("the open workflow after a reload", () => {
     const { storage } = storageWith();
     const nameStep: Step = (store) => store.nameFile(1, "4be1.png", "mine.png");
     const picture: Step = (store) => store.edit(1, { nodeId: "1", name: "image", value: "4be1.png" });
-    storeDraft(storage, "ada", openedOf(open(sampleText("02-poster-from-photo")), nameStep, picture));
+    storeDraft(storage, "ada", openWithSteps(open(sampleText("02-poster-from-photo")), nameStep, picture));
     const draft = readDraft(storage, "ada");
     const openWorkflow = draft && through((store) => store.restore(draft)).openWorkflow;
     expect(openWorkflow?.graph["1"]?.inputs.image).toBe("4be1.png");
@@ -68,7 +68,7 @@ describe("the open workflow after a reload", () => {
     storeDraft(
       storage,
       "ada",
-      openedOf((store) => store.open(file.value)),
+      openWithSteps((store) => store.open(file.value)),
     );
     expect(readDraft(storage, "ada")?.file.workflowId).toBe(workflowId);
   });
@@ -83,7 +83,7 @@ describe("the open workflow after a reload", () => {
     const catalogue = { Resize: { input: { required: { resize_type: ["COMFY_DYNAMICCOMBO_V3", { options }] } } } };
     const graph = { "1": { class_type: "Resize", inputs: { resize_type: "width", "resize_type.width": 640 } } };
     const chooseStep: Step = (store) => store.edit(1, { nodeId: "1", name: "resize_type", value: "longer" }, catalogue);
-    storeDraft(storage, "ada", openedOf(open(JSON.stringify(graph)), chooseStep));
+    storeDraft(storage, "ada", openWithSteps(open(JSON.stringify(graph)), chooseStep));
     const draft = readDraft(storage, "ada");
     const openWorkflow = draft && through((store) => store.restore(draft)).openWorkflow;
     expect(openWorkflow?.graph["1"]?.inputs).toEqual({ resize_type: "longer", "resize_type.longer_size": 512 });
@@ -93,7 +93,7 @@ describe("the open workflow after a reload", () => {
   it("keeps the file's drawing and id", () => {
     const { storage } = storageWith();
     const workflow = { id: "7d9f3c1e-5b7a-4c8d-9e0f-1a2b3c4d5e6f", name: "hero", nodes: [] };
-    const openWorkflow = openedOf(
+    const openWorkflow = openWithSteps(
       open(JSON.stringify({ prompt: JSON.parse(sampleText("01-invert")), extra_data: { extra_pnginfo: { workflow } } })),
     );
     storeDraft(storage, "ada", openWorkflow);
@@ -102,7 +102,7 @@ describe("the open workflow after a reload", () => {
 
   it("never replaces an open workflow", () => {
     const { storage } = storageWith();
-    storeDraft(storage, "ada", openedOf(open(sampleText("05-slow"), "slow.json")));
+    storeDraft(storage, "ada", openWithSteps(open(sampleText("05-slow"), "slow.json")));
     const draft = readDraft(storage, "ada");
     const store = createRunStore();
     open(sampleText("01-invert"), "mine.json")(store);
@@ -128,14 +128,14 @@ describe("the open workflow after a reload", () => {
       throw new DOMException("no", "SecurityError");
     };
     expect(readDraft(forbidden, "ada")).toBeUndefined();
-    expect(storeDraft(forbidden, "ada", openedOf(open(sampleText("01-invert"))))).toBe(false);
+    expect(storeDraft(forbidden, "ada", openWithSteps(open(sampleText("01-invert"))))).toBe(false);
     expect(() => deleteDraft(forbidden)).not.toThrow();
   });
 
   it("is dropped when too large, without falling back to an older one", () => {
     const { storage, entriesByKey } = storageWith();
-    storeDraft(storage, "ada", openedOf(open(sampleText("01-invert"))));
-    expect(storeDraft(storage, "ada", openedOf(open(sampleText("01-invert")), typed("x".repeat(MAX_DRAFT_CHARACTERS))))).toBe(false);
+    storeDraft(storage, "ada", openWithSteps(open(sampleText("01-invert"))));
+    expect(storeDraft(storage, "ada", openWithSteps(open(sampleText("01-invert")), typed("x".repeat(MAX_DRAFT_CHARACTERS))))).toBe(false);
     expect(entriesByKey.size).toBe(0);
   });
 });
