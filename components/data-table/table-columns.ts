@@ -30,7 +30,7 @@ const columnMeta: ColumnStyle = {};
 export const features = tableFeatures({ columnMeta });
 export type Features = typeof features;
 
-export function columnsFor<Row extends RowData>() {
+export function createColumns<Row extends RowData>() {
   return createColumnHelper<Features, Row>();
 }
 

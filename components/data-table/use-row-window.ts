@@ -52,13 +52,13 @@ function measureView<Row>(table: HTMLTableElement | null, { rows, base, groups }
   const bottom = table?.tBodies[groups.length - 1]?.getBoundingClientRect().bottom;
   if (top === undefined || bottom === undefined || bottom <= top) return undefined;
   const rowPx = (bottom - top) / rows.length;
-  return viewAt({ top, rowPx, screenPx: window.innerHeight, count: rows.length, base });
+  return toView({ top, rowPx, screenPx: window.innerHeight, count: rows.length, base });
 }
 
 type ScrollGeometry = { top: number; rowPx: number; screenPx: number; count: number; base: number };
 
 /** `top`: the first row's distance from the top of the screen. */
-export function viewAt({ top, rowPx, screenPx, count, base }: ScrollGeometry): View {
+export function toView({ top, rowPx, screenPx, count, base }: ScrollGeometry): View {
   const toIndex = (px: number) => base + Math.min(count - 1, Math.max(0, Math.floor(px / rowPx)));
   return { from: toIndex(-top), to: toIndex(screenPx - top), first: base, last: base + count - 1 };
 }
@@ -166,7 +166,7 @@ const noGroups: Grouped<never> = { rows: [], base: 0, groups: [] };
 
 /** Unchanged rows reuse their groups, so changing one row of a thousand renders one group. */
 export function groupRows<Row>(rows: readonly Row[], idOf: (row: Row) => string, before: Grouped<Row> = noGroups): Grouped<Row> {
-  const base = baseOf(rows, idOf, before);
+  const base = getBase(rows, idOf, before);
   const groupsByKey = new Map(before.groups.map((group) => [group.key, group]));
   const groups: RowGroup<Row>[] = [];
   for (let from = 0; from < rows.length;) {
@@ -181,7 +181,7 @@ export function groupRows<Row>(rows: readonly Row[], idOf: (row: Row) => string,
   return { rows, base, groups };
 }
 
-function baseOf<Row>(rows: readonly Row[], idOf: (row: Row) => string, before: Grouped<Row>): number {
+function getBase<Row>(rows: readonly Row[], idOf: (row: Row) => string, before: Grouped<Row>): number {
   const indexById = new Map(before.rows.map((row, at) => [idOf(row), at]));
   for (const [at, row] of rows.entries()) {
     const was = indexById.get(idOf(row));

@@ -3,14 +3,14 @@
 import { FileJson, FileText, Folder } from "lucide-react";
 import { type useTranslations } from "next-intl";
 import { SelectAllRows, type SelectionStore, SelectRow } from "@/components/data-table/selection/selection";
-import { columnsFor, type ColumnStyle } from "@/components/data-table/table-columns";
+import { createColumns, type ColumnStyle } from "@/components/data-table/table-columns";
 import { Link } from "@/components/ui/link";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { FileName } from "@/components/ui/truncated";
 import { formatBytes } from "@/lib/shared/format";
 import { type FileRow } from "./files-view";
 
-const column = columnsFor<FileRow>();
+const column = createColumns<FileRow>();
 
 type FileColumnsOptions = {
   t: ReturnType<typeof useTranslations<"files">>;

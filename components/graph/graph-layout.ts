@@ -259,17 +259,17 @@ function edgePath({ from, to, via, at: slots }: PathEnds, isUpright: boolean): s
   const breadth = isUpright ? width : height;
   let at = { along: along(from) + extent, across: across(from) + (slots?.from ?? breadth / 2) };
   let path = `M${p(at.along, at.across)}`;
-  const curveTo = (next: typeof at) => {
+  const addCurve = (next: typeof at) => {
     const bend = Math.max(28, Math.min(160, Math.abs(next.along - at.along) / 2));
     path += `C${p(at.along + bend, at.across)} ${p(next.along - bend, next.across)} ${p(next.along, next.across)}`;
     at = next;
   };
   for (const lane of via) {
-    curveTo({ along: along(lane), across: across(lane) });
+    addCurve({ along: along(lane), across: across(lane) });
     at = { along: at.along + extent, across: at.across };
     path += `L${p(at.along, at.across)}`;
   }
-  curveTo({ along: along(to), across: across(to) + (slots?.to ?? breadth / 2) });
+  addCurve({ along: along(to), across: across(to) + (slots?.to ?? breadth / 2) });
   return path;
 }
 

@@ -8,7 +8,7 @@ import { own } from "@/lib/contract/json/own";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { nodeName } from "@/lib/contract/workflow/graph";
 import { MarkWord } from "./graph-canvas";
-import { getPreviewText, inputsOf, type NodeInput, type NodeMark, type NodeMarks, findConsumers } from "./node-search";
+import { getPreviewText, getNodeInputs, type NodeInput, type NodeMark, type NodeMarks, findConsumers } from "./node-search";
 
 type NodePanelProps = { graph: Graph; id: string; mark?: NodeMark; onSelect: (id: string) => void; onClose: () => void };
 
@@ -17,7 +17,7 @@ export function NodePanel({ graph, id, mark, onSelect, onClose }: NodePanelProps
   const t = useTranslations("graph");
   const node = own(graph, id);
   if (!node) return null;
-  const inputs = inputsOf(graph, node);
+  const inputs = getNodeInputs(graph, node);
   const consumers = findConsumers(graph, id);
   return (
     <section

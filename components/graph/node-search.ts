@@ -49,7 +49,7 @@ export type NodeInput = { name: string } & (
   { kind: "link"; source: string; output: number; isDangling: boolean } | { kind: "literal"; text: string; isMasked: boolean }
 );
 
-export function inputsOf(graph: Graph, node: GraphNode): NodeInput[] {
+export function getNodeInputs(graph: Graph, node: GraphNode): NodeInput[] {
   return Object.entries(node.inputs).map(([name, value]) => {
     if (isLink(value)) return { name, kind: "link", source: value[0], output: value[1], isDangling: !Object.hasOwn(graph, value[0]) };
     const text = typeof value === "string" ? value : writeExactJson(value, 2);

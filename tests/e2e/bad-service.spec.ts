@@ -1,10 +1,10 @@
 import { type Page } from "@playwright/test";
-import { startStandIn } from "./support/service";
+import { startFakeService } from "./support/service";
 import { addConnection } from "./support/steps";
 import { expect, test } from "./support/test";
 
 test("shows a down service when saving and on every page", async ({ signedIn: page, desk }) => {
-  const emptyService = await startStandIn((_request, response) => response.end());
+  const emptyService = await startFakeService((_request, response) => response.end());
   await emptyService.stop();
   await page.goto(`${desk.url}/settings`);
   await addConnection(page, { name: "Gone", url: emptyService.url, key: "k" });

@@ -43,7 +43,7 @@ test("keeps the list with its age, names the fault and recovers after any bad re
   const age = page.getByRole("main").locator("[data-freshness]");
   await expect(row).toBeVisible();
   await expect(age).toHaveText("live");
-  const goesOn = async (code: CodeWithSentence) => {
+  const expectRecovery = async (code: CodeWithSentence) => {
     // A refusal that would only be repeated waits for a press; after other faults the page retries by itself.
     if (code === "UPSTREAM_REFUSED_KEY") await page.getByRole("button", { name: "Try again" }).click();
     await expect(page.getByRole("alert").filter({ hasText: "Cause:" })).toHaveCount(0);
@@ -57,7 +57,7 @@ test("keeps the list with its age, names the fault and recovers after any bad re
       await expect(age).toHaveText(/^not updated since \d\d:\d\d$/);
       await expect(row).toBeVisible();
       line.spoil();
-      await goesOn(code);
+      await expectRecovery(code);
     });
   }
 

@@ -6,13 +6,13 @@ import { expectAccessible } from "./support/accessible";
 import { keepConnection } from "./support/connections";
 import { photograph } from "./support/files";
 import { submit } from "./support/jobs";
-import { passOn, startStandIn } from "./support/service";
+import { forwardRequest, startFakeService } from "./support/service";
 import { expect, test } from "./support/test";
 
 /** The same service with some text of its JSON responses replaced. */
 const startChanged = (serviceUrl: string, change: (text: string) => string) =>
-  startStandIn((request, response) =>
-    passOn(serviceUrl, request, response, {
+  startFakeService((request, response) =>
+    forwardRequest(serviceUrl, request, response, {
       answered(upstreamResponse) {
         if (!upstreamResponse.headers["content-type"]?.includes("json"))
           return void upstreamResponse.pipe(response.writeHead(upstreamResponse.statusCode ?? 502, upstreamResponse.headers));

@@ -8,7 +8,7 @@ import { type Desk } from "./support/desk";
 import { sample } from "./support/files";
 import { cancel, failingGraph, slowGraph, submit, untilState } from "./support/jobs";
 import { answerLive, isLiveRequest } from "./support/live";
-import { startStandIn } from "./support/service";
+import { startFakeService } from "./support/service";
 import { goTo, setUpByLink } from "./support/steps";
 import { expect, test } from "./support/test";
 
@@ -89,19 +89,19 @@ test("shows running and failed jobs, pictures, actions and runs per day", async 
     await expect(runs.getByRole("link", { name: "long one" })).toBeVisible();
     await expect(runs.getByRole("progressbar", { name: "Progress of long one" })).toBeVisible();
     await expect(runs.getByText("1 waiting")).toBeVisible();
-    expect(await idsIn(runs)).toEqual(await listJobs(page.request, desk, { status: "in_progress" }));
+    expect(await getIds(runs)).toEqual(await listJobs(page.request, desk, { status: "in_progress" }));
   });
   await test.step("shows failed jobs with reason and link", async () => {
     const failed = part(page, "Failed recently");
     const ids = await listJobs(page.request, desk, { status: "failed" });
-    expect(await idsIn(failed)).toEqual(ids);
+    expect(await getIds(failed)).toEqual(ids);
     await expect(failed.getByText("Fail: no such file")).toBeVisible();
     await expect(failed.getByRole("link", { name: "poster" })).toHaveAttribute("href", `/jobs/${ids[0]}`);
   });
   await test.step("hides Run, invitations and the audit log from a viewer", async () => {
     const pictures = part(page, "Newest pictures");
     const completed = await listJobs(page.request, desk, { status: "completed" });
-    expect(await idsIn(pictures)).toEqual(completed);
+    expect(await getIds(pictures)).toEqual(completed);
     await expectAllDrawn(pictures.locator("img"), completed.length);
   });
   await test.step("shows the team's last actions", async () => {
@@ -174,7 +174,7 @@ test("explains missing nodes of a sample instead of offering Run", async ({ sign
     "/api/object_info": nodeInfo,
     "/api/jobs": { jobs: [], pagination: { offset: 0, limit: 1, total: 0, has_more: false } },
   };
-  const bare = await startStandIn((request, response) => {
+  const bare = await startFakeService((request, response) => {
     const body = answers[new URL(request.url ?? "/", "http://bare").pathname];
     response.writeHead(body ? 200 : 404, { "content-type": "application/json" }).end(JSON.stringify(body ?? {}));
   });
@@ -189,7 +189,7 @@ test("explains missing nodes of a sample instead of offering Run", async ({ sign
 
 const part = (page: Page, title: string) => page.getByRole("region", { name: title, exact: true });
 
-async function idsIn(locator: Locator): Promise<(string | null)[]> {
+async function getIds(locator: Locator): Promise<(string | null)[]> {
   return locator.locator("[data-job]").evaluateAll((rows) => rows.map((row) => row.getAttribute("data-job")));
 }
 

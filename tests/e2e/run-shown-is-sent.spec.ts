@@ -8,7 +8,7 @@ import { keepConnection } from "./support/connections";
 import { drop, workflow } from "./support/files";
 import { submit } from "./support/jobs";
 import { manyTexts, POEM } from "./support/many-texts";
-import { expectShownIsSent, type Graph, shownIn } from "./support/shown-is-sent";
+import { expectShownIsSent, type Graph, readShown } from "./support/shown-is-sent";
 import { expect, test } from "./support/test";
 
 // This is one of the last files, so its tests are spread over the workers.
@@ -34,7 +34,7 @@ test("shows sixty texts before the node list loads and sends them as shown", asy
   await page.goto(`${desk.url}/run`);
   await drop(dropZone(page), workflow("texts.json", graph));
   await expect(formReady(page)).toBeVisible();
-  const before = await shownIn(page);
+  const before = await readShown(page);
   // The person is already typing.
   const typing = page.locator("#field-2-text_g");
   await typing.click();

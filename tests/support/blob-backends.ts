@@ -9,7 +9,7 @@ import { startStrictS3, type StrictS3, testKeys } from "./strict-s3";
 
 export type BlobTestBackend = {
   options: Partial<ServiceOptions>;
-  /** The hashes stored there. `folder`: the service's folder. */
+  /** The stored hashes. `folder`: the service's folder. */
   hashes(folder: string): Promise<string[]>;
   put(folder: string, hash: string, bytes: Uint8Array): Promise<void>;
   cutShort(folder: string, hash: string): Promise<void>;
@@ -64,7 +64,7 @@ async function inBucket(): Promise<BlobTestBackend> {
   };
 }
 
-/** On another disk than the service's own folder, where the machine has one. */
+/** On another disk than the service's own folder, if the machine has one. */
 async function inSharedFolder(): Promise<BlobTestBackend> {
   const shared = await mkdtemp(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "lightdesk-shared-"));
   return inFolder(

@@ -1,4 +1,4 @@
-// A console with every kind of stored data, and a description that must be the same after a move.
+// A console with every kind of stored data, and a description of it, to compare before and after a move.
 import { createHash } from "node:crypto";
 import { type Role } from "@/lib/contract/people/roles";
 import { signIn } from "@/lib/server/auth/sign-in";
@@ -42,7 +42,7 @@ export async function upload(world: AppWorld, path: string, fields: Record<strin
   return post(world, path, { body: form });
 }
 
-/** The members of every role are the harness's own. */
+/** Uses the harness's members of every role. */
 export async function fillInstallation(world: AppWorld): Promise<Installation> {
   const { harness } = world;
   const connection = await harness.connect("http://127.0.0.1:9", ANOTHER_KEY);
@@ -65,7 +65,7 @@ export async function fillInstallation(world: AppWorld): Promise<Installation> {
   return { job, image: original, masked, app: app.id, run: run.body.run.id, share: path.slice("/share/".length), connection };
 }
 
-/** By request: the answer, bytes by their hash. Omits times of use and values that a start counts again. */
+/** The responses by request, with bytes replaced by their hash. Omits last-used times and values that are recounted on start. */
 export async function describeInstallation(world: AppWorld, installation: Installation): Promise<Record<string, unknown>> {
   const { harness } = world;
   const facts: Record<string, unknown> = {};

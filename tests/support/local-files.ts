@@ -1,5 +1,5 @@
-// The files of a plain local server: pictures by name, assets (as with --enable-assets), user data. Follows the wire facts (3.11 to 3.21,
-// 5): its names are file names, a second file of the same name gets a number, an id chosen by a client is refused.
+// The files of a fake local server: pictures, assets (as with --enable-assets) and user data. Follows the wire facts (3.11 to 3.21, 5): assets
+// are named by files, duplicate names get a number, and ids chosen by clients are refused.
 import { randomUUID } from "node:crypto";
 import { type ServerResponse } from "node:http";
 import { blake3 } from "@napi-rs/blake-hash";
@@ -25,11 +25,11 @@ export type LocalFiles = {
   userdata: Map<string, Buffer>;
   /** Stores a job's output, such as "output/video/a.mp4", as a file and as an asset. */
   write(path: string, bytes: Buffer, type: string): void;
-  /** False: the request is about something else. */
+  /** Returns false if the request is not about files. */
   answer(request: ReceivedRequest, response: ServerResponse): Promise<boolean>;
 };
 
-/** UTC, without saying so. */
+/** UTC without a time zone. */
 const stamp = { created_at: "2026-01-01T00:00:00.123456", updated_at: "2026-01-01T00:00:00.123456" };
 
 export function createLocalFiles(): LocalFiles {
@@ -149,7 +149,7 @@ export function createLocalFiles(): LocalFiles {
     const ref: { filename?: string; subfolder?: string; type?: string } = JSON.parse(getText(form.get("original_ref")) || "{}");
     if (!ref.filename) return void response.writeHead(400).end();
     const original = pictures.get(`${ref.type ?? "output"}/${ref.subfolder ? `${ref.subfolder}/` : ""}${ref.filename}`);
-    // Responds with a name even if it found no original and stored nothing.
+    // Returns a name even if it found no original and stored nothing.
     if (!original) return answerJson(response, { name: image.name, subfolder, type });
     const alpha = await sharp(bytes).ensureAlpha().extractChannel(3).raw().toBuffer();
     const { data, info } = await sharp(original).ensureAlpha().raw().toBuffer({ resolveWithObject: true });
@@ -213,7 +213,7 @@ export function createLocalFiles(): LocalFiles {
       const bytes = name.startsWith("blake3:")
         ? assets.find(({ asset_hash }) => asset_hash === name)?.bytes
         : pictures.get(`${url.searchParams.get("type") ?? "output"}/${folder && `${folder}/`}${name}`);
-      if (bytes) answerBytes(response, bytes, typeOf(name), { range: request.headers.range, name });
+      if (bytes) answerBytes(response, bytes, getType(name), { range: request.headers.range, name });
       else response.writeHead(404).end();
     } else return false;
     return true;
@@ -221,7 +221,7 @@ export function createLocalFiles(): LocalFiles {
   return { pictures, assets, userdata, write, answer: handleRequest };
 }
 
-/** The path within its folder, and its preview address; a temporary picture has no address. */
+/** The path within its folder, and the preview URL, which temporary pictures lack. */
 function getPlacement(path: string): Pick<Asset, "loader_path" | "preview_url"> {
   const [folder = "", ...rest] = path.split("/");
   const [filename = "", subfolder] = [rest.at(-1), rest.slice(0, -1).join("/")];
@@ -251,8 +251,8 @@ const types: Readonly<Record<string, string>> = {
   txt: "text/plain",
 };
 
-/** By the name alone; an unknown extension is plain bytes. */
-function typeOf(name: string): string {
+/** The media type by file name; application/octet-stream if unknown. */
+function getType(name: string): string {
   return types[name.slice(name.lastIndexOf(".") + 1).toLowerCase()] ?? "application/octet-stream";
 }
 

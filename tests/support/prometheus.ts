@@ -1,4 +1,4 @@
-// Parses Prometheus' text strictly: anything that a scraper would refuse or find expensive is an error.
+// A strict parser of the Prometheus text format: throws on anything that a scraper would refuse or find expensive.
 
 export type Series = { name: string; labels: Record<string, string>; value: number };
 export type Scrape = { series: Series[]; types: Map<string, string> };

@@ -1,5 +1,4 @@
-// A reverse proxy as people put one in front of a server: it adds headers to every request and WebSocket, or serves the server below a
-// path of a host that another product uses too.
+// A reverse proxy: adds headers to every request and WebSocket, or serves the server below a path of a shared host.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, request as ask } from "node:http";
 import { type AddressInfo, connect } from "node:net";
@@ -7,13 +6,13 @@ import { type Duplex } from "node:stream";
 
 type Proxying = {
   headers?: Record<string, string>;
-  /** Paths outside belong to the other product and answer 404. `isTakenOff`: the proxy strips the path. */
+  /** Other paths return 404. `isTakenOff`: the proxy strips the path. */
   path?: { name: string; isTakenOff: boolean };
 };
 
 /**
- * `targetOf` is called for each request, since a server may need the proxy's address before it has its own. In the result, `host` is where
- * the proxy listens, and `others` lists the requests for the other product.
+ * `targetOf` is called per request, since a server may need the proxy's address before it has its own. Returns `host`, where the proxy listens, and
+ * `others`, the requests outside the path.
  */
 export async function startProxy(targetOf: () => string, { headers = {}, path }: Proxying) {
   const toTarget = (request: IncomingMessage) => {
@@ -64,7 +63,7 @@ export async function startProxy(targetOf: () => string, { headers = {}, path }:
 
 type Onward = { hostname: string; port: string; url: string; sent: Record<string, unknown> };
 
-/** Connections that begin as an HTTP request and continue as something else: bytes both ways until one side ends. */
+/** Pipes upgraded connections in both directions until one side ends. */
 export function passUpgrade({ method }: IncomingMessage, socket: Duplex, head: Buffer, { hostname, port, url, sent }: Onward): void {
   const onward = connect(Number(port), hostname);
   const lines = Object.entries(sent).map(([name, value]) => `${name}: ${String(value)}`);

@@ -1,11 +1,11 @@
-// The tables of a database as created, described in the same words for SQLite and PostgreSQL, so that the two can be compared.
+// Describes the tables of a database in the same terms for SQLite and PostgreSQL, to compare them.
 import pg from "pg";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 
 type Column = { name: string; kind: string; isNeeded: boolean; value: string | null };
 type Shape = { columns: Column[]; primary: string[]; unique: string[]; references: string[]; indexes: string[] };
 
-/** `own`: tables that only one of the two has. */
+/** `own`: tables that only one of the databases has. */
 export function shapesOfSqlite(file: string, ownPattern: RegExp): Map<string, Shape> {
   const database = new SqliteConnection(file, { readOnly: true });
   const all = (text: string) => database.prepare<[], Record<string, string | number | null>>(text).all();

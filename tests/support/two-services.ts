@@ -1,4 +1,4 @@
-// Two services on one PostgreSQL with one place for bytes, each with a connection to the database that can be cut.
+// Two services with a shared PostgreSQL and blob store, each with a database connection that can be cut.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

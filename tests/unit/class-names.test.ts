@@ -43,7 +43,7 @@ function texts(node: ts.Expression): string[] {
 }
 
 /** By component or function name: the class names that its callers pass, as an attribute or as an argument. */
-function givenTo(sources: readonly Source[]): Map<string, string[]> {
+function collectClasses(sources: readonly Source[]): Map<string, string[]> {
   const classesByComponent = new Map<string, string[]>();
   const add = (name: string, extra: string[]) => classesByComponent.set(name, [...(classesByComponent.get(name) ?? []), ...extra]);
   for (const { tree } of sources) {
@@ -68,7 +68,7 @@ function nameAround(node: ts.Node): string {
 }
 
 function contradictions(sources: readonly Source[]): string[] {
-  const passedClasses = givenTo(sources);
+  const passedClasses = collectClasses(sources);
   const classNames = new Set<string>();
   for (const { name, tree } of sources) {
     visit(tree, (node) => {

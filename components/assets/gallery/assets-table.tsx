@@ -1,7 +1,7 @@
 import { useLocale, useTranslations } from "next-intl";
 import { type ReactNode, useMemo } from "react";
 import { DataTable } from "@/components/data-table/data-table";
-import { columnsFor, type ColumnStyle, type Sorting } from "@/components/data-table/table-columns";
+import { createColumns, type ColumnStyle, type Sorting } from "@/components/data-table/table-columns";
 import { type ListState, useListQuery, useIsNavigating } from "@/components/frame/list/list-state";
 import { CopyButton } from "@/components/ui/controls/copy-button";
 import { DisabledLink } from "@/components/ui/link";
@@ -142,7 +142,7 @@ type ColumnOptions = {
 };
 type Translate = ReturnType<typeof useTranslations<"assets">>;
 
-const column = columnsFor<AssetRow>();
+const column = createColumns<AssetRow>();
 const nameStyle = "row-link min-w-0 truncate !font-sans !text-base";
 // Not animated: a jump draws a screenful of these, and animating each costs work in every frame.
 const loadingCell = <span className="block h-3.5 w-16 rounded-sm bg-sunken" />;

@@ -103,7 +103,7 @@ export function Gallery({
         // Without this the browser would drag the link or picture.
         onDragStart={(event) => event.preventDefault()}
         onFocus={({ target }) => {
-          const index = indexOf(target);
+          const index = getTileIndex(target);
           if (index !== undefined) setCurrent(index);
         }}
       >
@@ -141,7 +141,7 @@ export function Gallery({
   );
 }
 
-function indexOf(target: EventTarget): number | undefined {
+function getTileIndex(target: EventTarget): number | undefined {
   const text = target instanceof HTMLElement ? target.dataset.index : undefined;
   return text === undefined ? undefined : Number(text);
 }

@@ -51,7 +51,7 @@ export function useTileKeys({
   const handleKey = (event: KeyboardEvent) => {
     if (!isFreeKey(event)) return false;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-    const focusedIndex = isInside(gallery, document.activeElement) ? indexOf(document.activeElement) : undefined;
+    const focusedIndex = isInside(gallery, document.activeElement) ? getTileIndex(document.activeElement) : undefined;
     if (focusedIndex === undefined) {
       if (!repeatableKeys.has(key) || source.count === 0) return false;
       // Starts at the last focused tile if it is still drawn, otherwise at the scroll position.
@@ -82,10 +82,10 @@ export function useTileKeys({
 }
 
 function isInside(gallery: TileKeys["gallery"], element: Element | null): boolean {
-  return element !== null && gallery.container.current?.contains(element) === true && indexOf(element) !== undefined;
+  return element !== null && gallery.container.current?.contains(element) === true && getTileIndex(element) !== undefined;
 }
 
-function indexOf(element: Element | null): number | undefined {
+function getTileIndex(element: Element | null): number | undefined {
   const text = element instanceof HTMLElement ? element.dataset.index : undefined;
   return text === undefined ? undefined : Number(text);
 }

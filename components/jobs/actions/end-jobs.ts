@@ -138,7 +138,7 @@ export type ResultEntry = JobNames & {
 const doneOutcomes: ReadonlySet<Outcome> = new Set(["cancelled", "stopped", "removed", "ranAgain"]);
 const badOutcomes: ReadonlySet<Outcome> = new Set(["refused", "unknown", "unsent", "failed"]);
 
-export function toneOf(outcome: Outcome): Tone {
+export function getOutcomeTone(outcome: Outcome): Tone {
   return doneOutcomes.has(outcome) ? "ok" : badOutcomes.has(outcome) ? "bad" : "off";
 }
 

@@ -11,7 +11,7 @@ import { useTimeFormat } from "@/components/ui/time/use-time-format";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { withQuery } from "@/lib/browser/urls";
-import { findFailure, isRetryable, toneOf } from "./end-jobs";
+import { findFailure, isRetryable, getOutcomeTone } from "./end-jobs";
 import { type JobWork, useSummarizeEntries } from "./use-job-work";
 
 type JobLinesProps = {
@@ -50,7 +50,7 @@ export function JobLines({ actions, connection, onStopped }: JobLinesProps) {
         return count > 0 ? <StopTogether count={count} connection={connection} onDone={stopped} /> : null;
       }}
       entryLook={{
-        toneOf: ({ outcome }) => toneOf(outcome),
+        toneOf: ({ outcome }) => getOutcomeTone(outcome),
         textOf: ({ outcome, newId, failure }) =>
           [t(`outcome.${outcome}`), newId && t("outcome.as", { id: newId }), failure && failureText(errors, failure)]
             .filter(Boolean)

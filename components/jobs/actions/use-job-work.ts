@@ -6,7 +6,7 @@ import { type AllPages, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Result } from "@/lib/shared/result";
 import { useMarkBusy } from "./busy-jobs";
-import { cancelJobs, findFailure, outcomes, removeJobs, type ResultEntry, type TargetJob, toneOf, withJobNames } from "./end-jobs";
+import { cancelJobs, findFailure, outcomes, removeJobs, type ResultEntry, type TargetJob, getOutcomeTone, withJobNames } from "./end-jobs";
 
 export type JobAction = "cancel" | "remove" | "runAgain";
 
@@ -70,5 +70,5 @@ export type JobWork = ReturnType<typeof useJobWork>;
 
 export function useSummarizeEntries() {
   const t = useTranslations("acts");
-  return (entries: readonly ResultEntry[]) => summarize(outcomes, entries, { toneOf, textOf: (each) => t(`count.${each.outcome}`, each) });
+  return (entries: readonly ResultEntry[]) => summarize(outcomes, entries, { toneOf: getOutcomeTone, textOf: (each) => t(`count.${each.outcome}`, each) });
 }

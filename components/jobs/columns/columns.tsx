@@ -3,7 +3,7 @@ import { useTranslations } from "next-intl";
 import { type ComponentProps, type ReactNode, useCallback } from "react";
 import { DataTable } from "@/components/data-table/data-table";
 import { SelectAllRows, type SelectionStore, SelectRow } from "@/components/data-table/selection/selection";
-import { columnsFor, type ColumnStyle } from "@/components/data-table/table-columns";
+import { createColumns, type ColumnStyle } from "@/components/data-table/table-columns";
 import { plainPicture } from "@/components/ui/pictures/plain-picture";
 import { Truncated, truncateIfLong } from "@/components/ui/truncated";
 import { livePreviewUrl, shortId, thumbnailUrl } from "@/lib/browser/urls";
@@ -15,7 +15,7 @@ import { type ColumnChoice, type NamedId } from "./column-choice";
 // Loaded only if the list shows a column of workflow values.
 const ValueCell = dynamic(() => import("./value-cell").then((module) => module.ValueCell), { ssr: false, loading: () => " " });
 
-export const column = columnsFor<JobRow>();
+export const column = createColumns<JobRow>();
 
 export const jobColumnStyles = {
   select: { width: "w-10 md:w-[46px]", visibility: "whole-cell", isFixedWidth: true },

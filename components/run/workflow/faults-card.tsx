@@ -93,7 +93,7 @@ function MissingClasses({ missing, graph }: { missing: readonly MissingClass[]; 
         ))}
         {missing.length > MAX_CLASSES_SHOWN ? <li>{t("more", { count: missing.length - MAX_CLASSES_SHOWN })}</li> : null}
       </ul>
-      <WorksOn graph={graph} />
+      <OtherConnections graph={graph} />
     </div>
   );
 }
@@ -105,7 +105,7 @@ const MAX_WAIT_MS = 10_000;
 type ConnectionResult = { id: string; name: string; has: "all" | "some" | "unread" };
 
 /** The member's connections whose service has every class, including unresponsive ones. */
-function WorksOn({ graph }: { graph: Graph }) {
+function OtherConnections({ graph }: { graph: Graph }) {
   const t = useTranslations("run.missing");
   const currentConnection = useConnection();
   const otherConnections = useConnections()

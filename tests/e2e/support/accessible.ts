@@ -33,10 +33,10 @@ async function turn(page: Page, colorScheme: "light" | "dark"): Promise<void> {
 
 async function expectNoViolation(page: Page, options: RunOptions): Promise<void> {
   await expect(page).toHaveTitle(/./);
-  for (const frame of page.frames()) expect(await violationsIn(frame, options)).toEqual([]);
+  for (const frame of page.frames()) expect(await findViolations(frame, options)).toEqual([]);
 }
 
-async function violationsIn(frame: Frame, options: RunOptions): Promise<string[]> {
+async function findViolations(frame: Frame, options: RunOptions): Promise<string[]> {
   // Moving elements are checked at their end.
   await frame.waitForFunction(() =>
     document

@@ -2,7 +2,7 @@
 import { type IncomingMessage, type RequestListener } from "node:http";
 import { expect, type Page } from "@playwright/test";
 import { type Desk } from "./desk";
-import { passOn, type PortService, startStandIn } from "./service";
+import { forwardRequest, type PortService, startFakeService } from "./service";
 
 export type FlakyService = {
   url: string;
@@ -19,8 +19,8 @@ export async function startFlakyService(serviceUrl: string): Promise<FlakyServic
   let isSpoilt = (_request: IncomingMessage) => true;
   let isPaused = false;
   let waiting: (() => void)[] = [];
-  const standIn = await startStandIn((request, response) => {
-    const pass = () => passOn(serviceUrl, request, response, { headers: asItself(serviceUrl, request) });
+  const standIn = await startFakeService((request, response) => {
+    const pass = () => forwardRequest(serviceUrl, request, response, { headers: asItself(serviceUrl, request) });
     if (isPaused) waiting.push(pass);
     else if (fault && isSpoilt(request)) fault(request, response);
     else pass();
@@ -53,7 +53,7 @@ const asItself = (serviceUrl: string, request: IncomingMessage) => ({ ...request
 export const forwarding =
   (serviceUrl: string): RequestListener =>
   (request, response) =>
-    passOn(serviceUrl, request, response, { headers: asItself(serviceUrl, request) });
+    forwardRequest(serviceUrl, request, response, { headers: asItself(serviceUrl, request) });
 
 /** Sends the beginning of a response, then nothing. */
 export const cut: RequestListener = (_request, response) => {
@@ -65,7 +65,7 @@ export const cut: RequestListener = (_request, response) => {
 export const unanswered =
   (serviceUrl: string): RequestListener =>
   (request, response) =>
-    passOn(serviceUrl, request, response, {
+    forwardRequest(serviceUrl, request, response, {
       headers: asItself(serviceUrl, request),
       answered: (upstreamResponse) => void upstreamResponse.resume().once("end", () => response.destroy()),
     });

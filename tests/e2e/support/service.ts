@@ -33,7 +33,7 @@ export async function startService(settings: Record<string, string> = {}): Promi
 export type StandIn = { url: string; stop(): Promise<void>; again(): Promise<void> };
 
 /** `again`: starts it at the same address after a stop. */
-export async function startStandIn(listener: RequestListener): Promise<StandIn> {
+export async function startFakeService(listener: RequestListener): Promise<StandIn> {
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
@@ -47,7 +47,7 @@ export async function startStandIn(listener: RequestListener): Promise<StandIn> 
 }
 
 /** Passes a request on to a service. Each gets a new connection: a kept one may be closed at the moment it is reused. */
-export function passOn(
+export function forwardRequest(
   serviceUrl: string,
   request: IncomingMessage,
   response: ServerResponse,

@@ -10,7 +10,7 @@ const messages: Record<"answer" | "faults", { anyway: string }> & { advanced: { 
   readFileSync("lib/messages/en/run.json", "utf8"),
 );
 /** Each control of the form, by its id. */
-export function shownIn(page: Page): Promise<Record<string, ShownControl>> {
+export function readShown(page: Page): Promise<Record<string, ShownControl>> {
   return page.evaluate(() => {
     const read = (element: Element): ShownControl | undefined => {
       if (element instanceof HTMLSelectElement) return { kind: "choice", value: element.selectedOptions[0]?.text ?? "" };
@@ -45,8 +45,8 @@ async function compare(page: Page): Promise<{ shownValue: Record<string, string>
   if (isRefused) await anyway.click();
   const request = await pending;
   await expectAdvancedIsSent(page, request);
-  const controls = await shownIn(page);
-  const values = sentIn(request, controls);
+  const controls = await readShown(page);
+  const values = readSent(request, controls);
   // Drops the empty place at the end of a list that grows.
   for (const [id, { value }] of Object.entries(controls)) if (value === "" && !values.has(id)) delete controls[id];
   const sentValues = Object.fromEntries(Object.keys(controls).map((id) => [id, values.get(id) ?? "nothing"]));
@@ -63,7 +63,7 @@ async function compare(page: Page): Promise<{ shownValue: Record<string, string>
 const isLink = (value: unknown) => Array.isArray(value) && typeof value[0] === "string" && typeof value[1] === "number";
 
 /** A text area shows any line break as one character, whatever the file had. A value with a field for each part is sent as one. */
-function sentIn(request: Request, controls: Record<string, ShownControl>): Map<string, string> {
+function readSent(request: Request, controls: Record<string, ShownControl>): Map<string, string> {
   const { prompt }: { prompt: Graph } = request.postDataJSON();
   return new Map(
     Object.entries(prompt).flatMap(([node, { inputs }]) =>

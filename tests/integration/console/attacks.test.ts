@@ -26,7 +26,7 @@ async function log(): Promise<AuditPage["entries"]> {
   const page: AuditPage = await (await harness.request("/api/console/audit?limit=50", { as: "owner" })).json();
   return page.entries;
 }
-async function tokenFor(email: string): Promise<string> {
+async function inviteAndGetToken(email: string): Promise<string> {
   const result = await invite(harness.contextOf("owner"), { email, role: "viewer" }, `http://${HOST}`);
   return result.ok ? (new URL(result.value.url).searchParams.get("token") ?? "") : "";
 }
@@ -52,7 +52,7 @@ describe("guessing", () => {
     ["newcomer1234", /email address/],
     ["elevenchars", /at least 12/],
   ])("is not made easy: %s is no password", async (password, reason) => {
-    const token = await tokenFor("newcomer@desk.test");
+    const token = await inviteAndGetToken("newcomer@desk.test");
     const json = { token, name: "New", password };
     const response = await harness.request("/api/console/members/invitations/accept", { method: "POST", json });
     expect(response.status).toBe(400);
@@ -127,11 +127,11 @@ describe("the audit log", () => {
 
 describe("parallel requests", () => {
   it("creates one member for parallel uses of an invitation", async () => {
-    const token = await tokenFor("once@desk.test");
+    const token = await inviteAndGetToken("once@desk.test");
     const acceptance = { token, name: "Once", password: "a long and odd sentence" };
     const results = await Promise.all(Array.from({ length: 10 }, () => accept(harness.console, acceptance)));
     expect(results.filter(({ ok }) => ok)).toHaveLength(1);
-    const lateToken = await tokenFor("late@desk.test");
+    const lateToken = await inviteAndGetToken("late@desk.test");
     const { store } = harness.console;
     const member = await store.members.create({ name: "x", email: "late@desk.test", role: "viewer", passwordHash: "x", createdAt: 1 });
     expect(await accept(harness.console, { ...acceptance, token: lateToken })).toMatchObject({ ok: false, failure: { code: "CONFLICT" } });

@@ -6,7 +6,7 @@ import { createEventSockets, handleUpgrades, type UpgradeHandler } from "@/lib/h
 import { withBasePath } from "@/lib/http/request-line";
 import { createHttpServer } from "@/lib/http/server";
 import { type Feed, type FeedAdmission } from "@/lib/shared/http-types";
-import { openEvents, refusedWith } from "@/tests/support/event-socket";
+import { openEvents, getRefusalStatus } from "@/tests/support/event-socket";
 import { createHarness, type HarnessRequest } from "@/tests/support/harness";
 import { startProxy } from "@/tests/support/proxy";
 import { openRaw, readRaw, sendRaw } from "@/tests/support/raw-http";
@@ -102,7 +102,7 @@ describe("event sockets", () => {
     await (await openEvents(url)).close();
     let stopped = 0;
     open = () => Promise.resolve({ stop: () => undefined, objection: () => undefined });
-    await until("its place is free", async () => (await refusedWith(url)) === undefined);
+    await until("its place is free", async () => (await getRefusalStatus(url)) === undefined);
     resolve({ stop: () => void (stopped += 1), objection: () => undefined });
     await until("it is stopped", () => stopped === 1);
   });

@@ -38,7 +38,7 @@ const ofConsoles = ["attempts", "kysely_migration", "kysely_migration_lock"];
 const ofServices = ["migrations", "commits", "tag_counts", "processes", "rounds", "turns", "long_notices", "run_progress", "run_files"];
 
 /** Not copied: limits of sign-in, messages between processes that share a database, and the numbers of counted tags. */
-async function rowsIn(database: string, schema = "public"): Promise<Record<string, unknown[]>> {
+async function readRows(database: string, schema = "public"): Promise<Record<string, unknown[]>> {
   const isOfConsole = schema === "public";
   const tables = await queryDatabase<{ name: string }>(
     database,
@@ -59,7 +59,7 @@ test("is consistent at one moment during writes", async () => {
   const { jobIndex } = world.harness.console;
   await jobIndex.reader.stop();
   await jobIndex.settled();
-  const before = await rowsIn(url);
+  const before = await readRows(url);
   // Held in the middle, however fast it is.
   const holder = new pg.Client({ connectionString: url });
   await holder.connect();
@@ -89,7 +89,7 @@ test("is consistent at one moment during writes", async () => {
   expect(readdirSync(at("backup"))).toHaveLength(6);
   await restoreTo(at("restored"), otherDatabase.url);
   expect(readdirSync(at("restored")).sort()).toEqual(["auth-secret", "encryption-keys", "service"]);
-  expect(await rowsIn(otherDatabase.url)).toEqual(before);
+  expect(await readRows(otherDatabase.url)).toEqual(before);
 });
 
 test("restores the console's responses, sessions and keys", async () => {
@@ -141,8 +141,8 @@ test("backs up and restores PostgreSQL rows with their files", async () => {
   const restored = readEnv({ LIGHTDESK_DATA_DIR: at("restored-service"), DATABASE_URL: target.url });
   await restore({ env: restored, folder: at("with-service"), ...silent });
   expect(readdirSync(join(at("restored-service"), "service")).sort()).toEqual(["blobs", "lock.sqlite", "postgresql-store"]);
-  expect(await rowsIn(target.url, SERVICE_SCHEMA)).toEqual(await rowsIn(url, SERVICE_SCHEMA));
-  expect((await rowsIn(target.url, SERVICE_SCHEMA)).jobs?.length).toBeGreaterThan(0);
+  expect(await readRows(target.url, SERVICE_SCHEMA)).toEqual(await readRows(url, SERVICE_SCHEMA));
+  expect((await readRows(target.url, SERVICE_SCHEMA)).jobs?.length).toBeGreaterThan(0);
   await expect(restore({ env: { ...restored, dataDir: at("never") }, folder: at("with-service"), ...silent })).rejects.toThrow(
     /already contains a console/,
   );

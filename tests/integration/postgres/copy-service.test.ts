@@ -88,7 +88,7 @@ test("restores rows and counters in a folder, also after an interruption", async
   await expect(broken).rejects.toThrow("broken off");
   await expect(openDatabase(after, now)).rejects.toThrow(/copy-store/);
   await copyServiceStore({ url: database.url }, { file: after }, () => undefined);
-  expect(rowsIn(after)).toEqual(rowsIn(before));
+  expect(readRows(after)).toEqual(readRows(before));
   const store = await openDatabase(after, now);
   await store.close();
   const sqlite = new SqliteConnection(after, { readOnly: true });
@@ -176,7 +176,7 @@ function fill(file: string): void {
 }
 
 /** Every row of every table. */
-function rowsIn(file: string): Map<string, unknown[]> {
+function readRows(file: string): Map<string, unknown[]> {
   const sqlite = new SqliteConnection(file, { readOnly: true });
   const rows = listTables(sqlite).map((table): [string, unknown[]] => [table, sqlite.prepare(`SELECT * FROM "${table}" ORDER BY 1`).all()]);
   const counts = Object.entries(counters).map(([table, text]): [string, unknown[]] => [table, sqlite.prepare(text).all()]);

@@ -79,7 +79,7 @@ test("searches copied rows and continues the numbering", async () => {
 test("restores the folder to the last row", async () => {
   const { rows } = await copyBetween({ url: database.url }, { dataDir: await fillStore(places.after) }, () => undefined);
   expect(rows).toBeGreaterThan(ENTRIES + 100);
-  expect(rowsIn(places.after)).toEqual(rowsIn(places.before));
+  expect(readRows(places.after)).toEqual(readRows(places.before));
   const store = openStore(places.after);
   const searchResult = await store.jobIndexStore.search("connections-id-2", {
     words: ["fjord"],
@@ -143,7 +143,7 @@ function fill(file: string): void {
 }
 
 /** Every row of every table. Values are text, because integers may exceed 2^53. */
-function rowsIn(folder: string): Map<string, unknown[]> {
+function readRows(folder: string): Map<string, unknown[]> {
   const sqlite = new SqliteConnection(join(folder, "console.sqlite"), { readOnly: true });
   const rows = new Map(
     listTables(sqlite)

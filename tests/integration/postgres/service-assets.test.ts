@@ -198,7 +198,7 @@ async function runSearch({ database, search }: World, { filter: filter, include_
 async function listOthers({ database }: World, called: string) {
   const getId = async (seq: number | undefined) =>
     seq === undefined ? undefined : (await database.row(query.selectFrom("assets").select("id").where("seq", "=", seq)))?.id;
-  const tagsBy = (order: "name_asc" | "count_desc", prefix: string) =>
+  const listTagsBy = (order: "name_asc" | "count_desc", prefix: string) =>
     listTags(database, 1, { order, prefix, limit: 3, offset: 1, include_public: true, include_zero: false });
   return {
     named: await Promise.all(
@@ -206,7 +206,7 @@ async function listOthers({ database }: World, called: string) {
     ),
     inputs: await listInputNames(database, 1),
     byHash: await Promise.all(["100", "200", "300"].map(async (size) => getId(await byHash(database, 1, size.padStart(64, "0"))))),
-    tags: [await tagsBy("name_asc", ""), await tagsBy("count_desc", ""), await tagsBy("name_asc", "5"), await tagsBy("name_asc", "鳥")],
+    tags: [await listTagsBy("name_asc", ""), await listTagsBy("count_desc", ""), await listTagsBy("name_asc", "5"), await listTagsBy("name_asc", "鳥")],
     used: [await usedBytes(database, 1), await remainingQuota({ ...database, limits: { userQuotaBytes: 1000 } }, 1)],
   };
 }

@@ -41,7 +41,7 @@ describe("service fence", () => {
   }
 
   /** Waits until the stale attempt's slot is free again. */
-  async function untilOver(): Promise<void> {
+  async function waitForFreeSlot(): Promise<void> {
     expect((await ended(firstClient, await submit(firstClient, canvas(1)))).status).toBe("completed");
   }
 
@@ -60,7 +60,7 @@ describe("service fence", () => {
   it("completes nothing and stores no outputs", async () => {
     const id = await runThere(waiting(4));
     await takeOver(id);
-    await untilOver();
+    await waitForFreeSlot();
     await expectUntouched(id);
   });
 
@@ -72,7 +72,7 @@ describe("service fence", () => {
       "4": { class_type: "SaveImage", inputs: { images: ["3", 0], filename_prefix: "x" } },
     });
     await takeOver(id);
-    await untilOver();
+    await waitForFreeSlot();
     await expectUntouched(id);
   });
 

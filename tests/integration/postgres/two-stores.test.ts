@@ -95,18 +95,18 @@ async function passTime(ms: number): Promise<void> {
 
 test("shares attempt limits regardless of clocks and returns the wait", async () => {
   const bucket = { name: "somebody@desk.test", burst: 5, refillMs: HOUR_MS };
-  const clockAt = (index: number) => NOW + (index % 2) * 300_000;
-  const waits = await runAtOnce(12, (store, index) => store.attempts.take(bucket, clockAt(index)));
+  const getClock = (index: number) => NOW + (index % 2) * 300_000;
+  const waits = await runAtOnce(12, (store, index) => store.attempts.take(bucket, getClock(index)));
   expect(waits.filter((wait) => wait === 0)).toHaveLength(5);
   expect(Math.max(...waits)).toBeLessThanOrEqual(HOUR_MS);
   await passTime(HOUR_MS);
-  expect(await stores[0].attempts.take(bucket, clockAt(0))).toBe(0);
-  expect(await stores[1].attempts.take(bucket, clockAt(1))).toBeGreaterThan(0);
+  expect(await stores[0].attempts.take(bucket, getClock(0))).toBe(0);
+  expect(await stores[1].attempts.take(bucket, getClock(1))).toBeGreaterThan(0);
   await stores[1].attempts.refund(bucket);
-  expect(await stores[0].attempts.take(bucket, clockAt(0))).toBe(0);
+  expect(await stores[0].attempts.take(bucket, getClock(0))).toBe(0);
   await stores[0].attempts.reset(bucket);
-  expect(await stores[1].attempts.take(bucket, clockAt(1), 5)).toBe(0);
-  expect(await stores[0].attempts.take(bucket, clockAt(0))).toBeGreaterThan(0);
+  expect(await stores[1].attempts.take(bucket, getClock(1), 5)).toBe(0);
+  expect(await stores[0].attempts.take(bucket, getClock(0))).toBeGreaterThan(0);
   expect(await queryDatabase(database.url, "SELECT 1 FROM attempts WHERE name LIKE '%desk%'")).toEqual([]);
 });
 

@@ -13,7 +13,7 @@ describe("changing and deleting assets", async () => {
     record((await as.upload(content, name, fields)).body);
   const read = async (asset: Json) => record((await client.get(`/api/assets/${string(asset.id)}`)).body);
   const putAsset = (asset: Json, body: unknown) => client.call("PUT", `/api/assets/${string(asset.id)}`, body);
-  const blobOf = (asset: Json, folder = bench.folder) => {
+  const getBlobPath = (asset: Json, folder = bench.folder) => {
     const hash = string(asset.asset_hash).slice(7);
     return join(folder, "blobs", "blake3-v1", hash.slice(0, 2), hash.slice(2));
   };
@@ -151,9 +151,9 @@ describe("changing and deleting assets", async () => {
     expect(first).toMatchObject({ asset_hash: second?.asset_hash, user_metadata: { width: 8, height: 8, node_id: "2" } });
     expect([first?.id === second?.id, first?.prompt_id === second?.prompt_id]).toEqual([false, false]);
     for (const [at, asset] of outputs.entries()) {
-      expect(await isThere(blobOf(asset))).toBe(true);
+      expect(await isThere(getBlobPath(asset))).toBe(true);
       await client.call("DELETE", `/api/assets/${string(asset.id)}`);
-      expect(await isThere(blobOf(asset))).toBe(at === 0);
+      expect(await isThere(getBlobPath(asset))).toBe(at === 0);
     }
   });
 
@@ -176,14 +176,14 @@ describe("changing and deleting assets", async () => {
         holders += 1;
         expect([round, response.status, (await who.get(`/api/assets/${id}/content`)).text]).toEqual([round, 201, content]);
       }
-      expect([round, await isThere(blobOf(asset))]).toEqual([round, holders > 0]);
+      expect([round, await isThere(getBlobPath(asset))]).toEqual([round, holders > 0]);
     }
   });
 
   it("reports missing bytes, keeps working and restores them on upload", async () => {
     const picture = png(30, 31);
     const asset = await add(picture, {}, "lost.png");
-    await rm(blobOf(asset));
+    await rm(getBlobPath(asset));
     const hash = string(asset.asset_hash);
     for (const path of [`/api/assets/${string(asset.id)}/content`, `/api/view?filename=${hash}`, `/api/view?filename=${hash}&res=64`])
       expect([path, await client.get(path)]).toMatchObject([

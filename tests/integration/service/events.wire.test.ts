@@ -2,7 +2,7 @@ import { once } from "node:events";
 import sharp from "sharp";
 import { afterEach, describe, expect, it } from "vitest";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { type EventSocket, openEvents, refusedWith } from "@/tests/support/event-socket";
+import { type EventSocket, openEvents, getRefusalStatus } from "@/tests/support/event-socket";
 import { createKey, httpClient, openServiceProcess, serviceCommand } from "@/tests/support/service-process";
 import { until } from "@/tests/support/until";
 import { canvas, record, submit, waiting } from "./support";
@@ -37,8 +37,8 @@ describe("listeners", () => {
     const revoked = await createKey(dataDir, "gone");
     await serviceCommand(dataDir, "keys", "revoke", revoked.slice(0, 11));
     for (const headers of [{}, { "x-api-key": "ld-nothing" }, { "x-api-key": revoked }] as Record<string, string>[])
-      expect(await refusedWith(`${service.url}/ws`, headers)).toBe(401);
-    expect(await refusedWith(`${service.url}/api/jobs`, { "x-api-key": key })).toBe(404);
+      expect(await getRefusalStatus(`${service.url}/ws`, headers)).toBe(401);
+    expect(await getRefusalStatus(`${service.url}/api/jobs`, { "x-api-key": key })).toBe(404);
   });
 });
 

@@ -18,8 +18,8 @@ const heavy = (color: number): Json => ({
 describe("cancelling a running job", () => {
   let bench: ServiceBench;
 
-  const filesIn = (folder: string) => readdirSync(join(bench.folder, folder), { recursive: true, withFileTypes: true });
-  const blobs = () => filesIn("blobs").filter((entry) => entry.isFile()).length;
+  const listFiles = (folder: string) => readdirSync(join(bench.folder, folder), { recursive: true, withFileTypes: true });
+  const blobs = () => listFiles("blobs").filter((entry) => entry.isFile()).length;
   const outputs = async (client: Client) => list(record((await client.get("/api/assets?include_public=false")).body).assets);
   const at = (client: Client, id: string, node: string) =>
     until(`node ${node} is at work`, async () => record((await running(client, id)).progress).current_node === node);
@@ -57,7 +57,7 @@ describe("cancelling a running job", () => {
       // The slot takes the next job, and no bytes of the cancelled one remain.
       expect((await ended(ada, await submit(ada, canvas(77)))).status).toBe("completed");
       expect((await ended(bob, neighbour)).status).toBe("completed");
-      await until("the files of the jobs are gone", () => ["tmp", "work"].flatMap(filesIn).every((entry) => entry.isDirectory()));
+      await until("the files of the jobs are gone", () => ["tmp", "work"].flatMap(listFiles).every((entry) => entry.isDirectory()));
       expect(blobs()).toBe(before + 2);
       expect(await outputs(ada)).toHaveLength(1);
       expect(bench.complaints).toEqual([]);
@@ -98,7 +98,7 @@ describe("cancelling a running job", () => {
     expect(cancelled).toBeGreaterThan(0);
     // All pictures of a batch are equal: one blob per completed job, none for a cancelled one.
     await until("what a cancelled job had stored is dropped", () => blobs() === before + 30 - cancelled);
-    await until("the files of the jobs are gone", () => ["tmp", "work"].flatMap(filesIn).every((entry) => entry.isDirectory()));
+    await until("the files of the jobs are gone", () => ["tmp", "work"].flatMap(listFiles).every((entry) => entry.isDirectory()));
     expect(bench.complaints).toEqual([]);
   });
 

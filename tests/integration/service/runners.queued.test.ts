@@ -174,13 +174,13 @@ describe("runners draining", () => {
 
   it("pauses the built-in runner once it has drained, also where there is no other", async () => {
     const client = bench.client();
-    const builtIn = () => readRunner("Built-in");
+    const readBuiltInRunner = () => readRunner("Built-in");
     const id = await submit(client, waiting(1));
     await running(client, id);
     await bench.service.runners.change("built-in", { state: "draining" });
-    expect(await builtIn()).toMatchObject({ state: "draining", running: 1 });
+    expect(await readBuiltInRunner()).toMatchObject({ state: "draining", running: 1 });
     expect(await ended(client, id)).toMatchObject({ status: "completed" });
-    await until("it is paused", async () => (await builtIn())?.state === "paused");
+    await until("it is paused", async () => (await readBuiltInRunner())?.state === "paused");
   });
 });
 

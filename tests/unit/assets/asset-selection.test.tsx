@@ -56,7 +56,7 @@ const arrive = (list: Outside, reading?: Promise<unknown>) =>
     list.open.splice(0).forEach((go) => go());
     await reading;
   });
-const upTo = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => from + at);
+const createRange = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => from + at);
 
 describe("a range", () => {
   it("follows the pointer from the anchor and releases what it left", async () => {
@@ -64,7 +64,7 @@ describe("a range", () => {
     act(() => picking.toggle(2));
     act(() => picking.toggle(10));
     await act(() => picking.extend(500));
-    expect(ids(picking)).toEqual([2, ...upTo(10, 501)]);
+    expect(ids(picking)).toEqual([2, ...createRange(10, 501)]);
     await act(() => picking.extend(12));
     expect(ids(picking)).toEqual([2, 10, 11, 12]);
     await act(() => picking.extend(7));
@@ -135,10 +135,10 @@ describe("a range", () => {
     act(() => picking.toggle(50));
     act(() => picking.toggle(10));
     await arrive(list, backwards);
-    expect(ids(picking)).toEqual([2, ...upTo(5, 10), 40]);
+    expect(ids(picking)).toEqual([2, ...createRange(5, 10), 40]);
     list.isSlow = false;
     await act(() => picking.extend(11));
-    expect(ids(picking)).toEqual([2, ...upTo(5, 10), 10, 11, 40]);
+    expect(ids(picking)).toEqual([2, ...createRange(5, 10), 10, 11, 40]);
   });
 
   it("stops reading when replaced", async () => {
@@ -149,7 +149,7 @@ describe("a range", () => {
     const all = [picking.extend(700), picking.extend(800), picking.extend(900)];
     expect(list.signals.map(({ aborted }) => aborted)).toEqual([true, true, false]);
     await arrive(list, Promise.all(all));
-    expect(ids(picking)).toEqual(upTo(0, 901));
+    expect(ids(picking)).toEqual(createRange(0, 901));
   });
 
   it("reports how many are selected when a range is limited", async () => {
@@ -177,9 +177,9 @@ describe("a range", () => {
 describe("a band", () => {
   it("includes tiles skipped while scrolling once released", async () => {
     const picking = createPicking(createList(1000, { from: 0, to: 60 }));
-    const across = upTo(30, 400);
+    const across = createRange(30, 400);
     act(() => picking.band(across, new Set(["a5"])));
-    expect(ids(picking)).toEqual([5, ...upTo(30, 60)]);
+    expect(ids(picking)).toEqual([5, ...createRange(30, 60)]);
     await act(() => picking.settle(across, new Set(["a5"])));
     expect(ids(picking)).toEqual([5, ...across]);
     await act(() => picking.extend(32));
@@ -188,7 +188,7 @@ describe("a band", () => {
 
   it("selects no adjacent tile while tiles between are read", async () => {
     const picking = createPicking(createList(1000, { from: 0, to: 6 }));
-    const twoOfFive = upTo(0, 500).filter((index) => index % 5 === 1 || index % 5 === 2);
+    const twoOfFive = createRange(0, 500).filter((index) => index % 5 === 1 || index % 5 === 2);
     await act(() => picking.settle(twoOfFive, new Set()));
     expect(ids(picking)).toEqual(twoOfFive);
   });
@@ -199,7 +199,7 @@ it("selects the view with Ctrl A, then all matching; native in fields", () => {
   const picking = createPicking(list);
   function Keys() {
     const tiles = useRef<HTMLDivElement>(null);
-    useAllTilesKey({ source: list, picking, inView: () => upTo(6, 18), list: tiles });
+    useAllTilesKey({ source: list, picking, inView: () => createRange(6, 18), list: tiles });
     return (
       <div ref={tiles}>
         <input type="checkbox" />
@@ -213,7 +213,7 @@ it("selects the view with Ctrl A, then all matching; native in fields", () => {
   expect(ids(picking)).toEqual([]);
   screen.getByRole("checkbox").focus();
   expect(press()).toBe(false);
-  expect(ids(picking)).toEqual(upTo(6, 18));
+  expect(ids(picking)).toEqual(createRange(6, 18));
   expect(picking.store.isMatching()).toBe(false);
   press();
   expect(picking.store.isMatching()).toBe(true);
@@ -226,7 +226,7 @@ it("keeps all others selected when one of all matching is removed", async () => 
   act(() => picking.toggle(0));
   act(() => picking.all());
   act(() => picking.toggle(7));
-  await waitFor(() => expect(ids(picking)).toEqual(upTo(0, 300).filter((index) => index !== 7)));
+  await waitFor(() => expect(ids(picking)).toEqual(createRange(0, 300).filter((index) => index !== 7)));
   expect(picking.store.isMatching()).toBe(false);
   expect(picking.chosen()).toHaveLength(299);
 });
@@ -244,7 +244,7 @@ it("deselects and reselects two of all matching in quick succession", async () =
   expect([7, 8, 9, 10, 11].filter((index) => picking.store.has(`a${index}`))).toEqual([8, 10, 11]);
   expect(list.signals).toHaveLength(1);
   await arrive(list);
-  expect(ids(picking)).toEqual(upTo(0, 300).filter((index) => index !== 7 && index !== 9));
+  expect(ids(picking)).toEqual(createRange(0, 300).filter((index) => index !== 7 && index !== 9));
   expect(picking.store.isMatching()).toBe(false);
   act(() => picking.all());
   expect(picking.store.has("a7")).toBe(true);

@@ -11,7 +11,7 @@ import { StartDialog } from "@/components/transfers/uploads/start-dialog";
 import { SearchField } from "@/components/ui/controls/fields";
 import { Dialog } from "@/components/ui/dialog";
 import { ok } from "@/lib/shared/result";
-import { apiTo } from "../run/page";
+import { createApi } from "../run/page";
 import { renderInApp } from "./render";
 
 describe("search field", () => {
@@ -165,7 +165,7 @@ describe("tag fields", () => {
       requests.push(include_tags);
       return ok({ assets: [], total: 0, has_more: false });
     };
-    const picture = { ...apiTo(undefined), listAssets, connection: "c1", canSend: true, onNamed: () => undefined };
+    const picture = { ...createApi(undefined), listAssets, connection: "c1", canSend: true, onNamed: () => undefined };
     renderInApp(<AssetPicker isOpen picture={picture} onClose={() => undefined} onPicked={() => undefined} />);
     const field = await screen.findByRole<HTMLInputElement>("combobox", { name: /tags/i });
     fireEvent.change(field, { target: { value: "see" } });

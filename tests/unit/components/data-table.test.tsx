@@ -4,8 +4,8 @@ import { DataTable } from "@/components/data-table/data-table";
 import { pageRange, Paging } from "@/components/data-table/paging";
 import { reuseRows } from "@/components/data-table/paused-rows";
 import { createSelection } from "@/components/data-table/selection/selection";
-import { columnsFor } from "@/components/data-table/table-columns";
-import { createRowWindow, GROUP, groupRows, type View, viewAt } from "@/components/data-table/use-row-window";
+import { createColumns } from "@/components/data-table/table-columns";
+import { createRowWindow, GROUP, groupRows, type View, toView } from "@/components/data-table/use-row-window";
 import { createListState } from "@/components/frame/list/list-state";
 import { DEFAULT_CHOICE } from "@/components/jobs/columns/column-choice";
 import { type JobRow } from "@/components/jobs/job-row";
@@ -15,7 +15,7 @@ import { jobsAddress } from "@/components/jobs/list/use-job-list";
 import { inApp, renderInApp } from "./render";
 
 type Fruit = { id: string; name: string; count: number };
-const column = columnsFor<Fruit>();
+const column = createColumns<Fruit>();
 const columns = column.columns([
   column.accessor("name", { header: "Name" }),
   column.accessor("count", { header: "Count", meta: { align: "end" } }),
@@ -108,7 +108,7 @@ describe("paging", () => {
 
 describe("a thousand rows", () => {
   type Item = { id: string };
-  const column = columnsFor<Item>();
+  const column = createColumns<Item>();
   const columns = column.columns([column.accessor("id", { header: "Id" })]);
   const items = Array.from({ length: 1000 }, (_, index) => ({ id: `job-${index}` }));
 
@@ -130,10 +130,10 @@ describe("a thousand rows", () => {
     });
 
   it("cover the screen from its upper to its lower edge", () => {
-    expect(viewAt({ top: 100, ...geometry })).toEqual({ from: 0, to: 18, first: 0, last: 999 });
-    expect(viewAt({ top: -25_000, ...geometry })).toMatchObject({ from: 500, to: 520 });
-    expect(viewAt({ top: -99_000, ...geometry })).toMatchObject({ from: 999, to: 999 });
-    expect(viewAt({ top: -25_000, ...geometry, base: -3 })).toEqual({ from: 497, to: 517, first: -3, last: 996 });
+    expect(toView({ top: 100, ...geometry })).toEqual({ from: 0, to: 18, first: 0, last: 999 });
+    expect(toView({ top: -25_000, ...geometry })).toMatchObject({ from: 500, to: 520 });
+    expect(toView({ top: -99_000, ...geometry })).toMatchObject({ from: 999, to: 999 });
+    expect(toView({ top: -25_000, ...geometry, base: -3 })).toEqual({ from: 497, to: 517, first: -3, last: 996 });
   });
 
   it("are drawn one by one, view first, then a screen below and above", () => {
@@ -247,7 +247,7 @@ describe("row making", () => {
     );
   }
   const renderedRows = () => [...document.querySelectorAll<HTMLElement>("tr[data-row]")].map((row) => row.dataset.row);
-  const wordsAt = (index: number) => [...document.querySelectorAll("tbody")][Math.floor(index / 10)]?.textContent;
+  const getWordsAt = (index: number) => [...document.querySelectorAll("tbody")][Math.floor(index / 10)]?.textContent;
 
   describe("a slow machine", () => {
     it("creates one row per frame, rows in view first", () => {
@@ -268,7 +268,7 @@ describe("row making", () => {
       scrollTo(150 * ROW_PX);
       frame(30);
       expect(renderedRows()).not.toContain("job-0160");
-      expect(wordsAt(160)).toContain("job-0160");
+      expect(getWordsAt(160)).toContain("job-0160");
     });
   });
 

@@ -66,7 +66,7 @@ describe("element", () => {
     const host = element.getAttribute("host") ?? "";
     const aud = `https://desk.test/embed/${host}`;
     vi.stubGlobal("fetch", async () => Response.json({ known: true, framing: true, now: Date.now() }));
-    async function panelAfter(ticket: () => Promise<string>, message?: object): Promise<string> {
+    async function getPanelAfter(ticket: () => Promise<string>, message?: object): Promise<string> {
       Object.assign(element, { getTicket: ticket });
       element.replaceWith(element);
       if (message) dispatchMessage(element, { lightdesk: 1, ...message });
@@ -74,18 +74,18 @@ describe("element", () => {
       return element.shadowRoot?.querySelector("section")?.textContent ?? "";
     }
     const good = createTicket({ aud, iss: location.origin });
-    const silent = await panelAfter(good);
+    const silent = await getPanelAfter(good);
     expect(silent).toContain("This page doesn’t appear");
     expect(silent).toContain("✗ Session: None has begun.");
-    expect(await panelAfter(good, { type: "want-ticket" })).toContain("✗ Session: None has begun.");
-    expect(await panelAfter(good, { type: "error", reason: "ticket" })).toContain("✗ Session: The console did not accept the ticket.");
-    expect(await panelAfter(good, { type: "error", reason: "console" })).toContain("✗ Session: The console could not open a session");
-    expect(await panelAfter(createTicket({ aud, iss: "https://other.test" }))).toContain(
+    expect(await getPanelAfter(good, { type: "want-ticket" })).toContain("✗ Session: None has begun.");
+    expect(await getPanelAfter(good, { type: "error", reason: "ticket" })).toContain("✗ Session: The console did not accept the ticket.");
+    expect(await getPanelAfter(good, { type: "error", reason: "console" })).toContain("✗ Session: The console could not open a session");
+    expect(await getPanelAfter(createTicket({ aud, iss: "https://other.test" }))).toContain(
       `Its issuer must be this page's origin, ${location.origin}.`,
     );
     element.setAttribute("product", "Acme Studio");
     element.setAttribute("language", "zh-CN");
-    const named = await panelAfter(good);
+    const named = await getPanelAfter(good);
     expect(named).toContain("Acme Studio没有出现");
     expect(silent + named).not.toContain("Lightdesk");
     expect(element.shadowRoot?.querySelector("iframe")?.title).toBe("Acme Studio");

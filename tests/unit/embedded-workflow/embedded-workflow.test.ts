@@ -131,7 +131,7 @@ const server = await startLittleServer((request, response) => {
   response.writeHead(206, { "content-range": `bytes ${from}-${from + part.length - 1}/${long.length}` }).end(part);
 });
 
-async function sourceAt(path: string): Promise<ByteSource> {
+async function createSource(path: string): Promise<ByteSource> {
   isGone = false;
   const source = await bytesAt(`${server.url}/${path}`);
   if (!source.ok) throw new Error(source.failure.code);
@@ -139,16 +139,16 @@ async function sourceAt(path: string): Promise<ByteSource> {
 }
 
 it("reads a long file only up to its texts", async () => {
-  expect((await readEmbeddedWorkflow(await sourceAt("film"))).kind).toBe("workflow");
+  expect((await readEmbeddedWorkflow(await createSource("film"))).kind).toBe("workflow");
   expect(sentBytes).toBeLessThan(400_000);
 });
 
 it("reads a file whole from a service without ranges", async () => {
-  expect((await readEmbeddedWorkflow(await sourceAt("plain"))).kind).toBe("workflow");
+  expect((await readEmbeddedWorkflow(await createSource("plain"))).kind).toBe("workflow");
 });
 
 it("reports an unreadable part and a missing file as service failures", async () => {
-  const source = await sourceAt("film");
+  const source = await createSource("film");
   isGone = true;
   await expect(readEmbeddedWorkflow(source)).rejects.toBeInstanceOf(PartReadError);
   expect(await bytesAt(`${server.url}/film`)).toMatchObject({ ok: false, failure: { status: 404 } });

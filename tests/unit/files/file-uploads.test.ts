@@ -8,7 +8,7 @@ const filesNamed = (...paths: string[]) => paths.map((path) => ({ path, file }))
 const conflict = failed({ code: "CONFLICT", message: "exists", status: 409 });
 
 /** A service that records requests; each one waits to be released. */
-function serviceWith(existing: readonly string[]) {
+function createService(existing: readonly string[]) {
   const existingPaths = new Set(existing);
   const waiting: { path: string; finish: () => void }[] = [];
   const send: SendFile = ({ path }, { overwrite }) =>
@@ -29,7 +29,7 @@ function serviceWith(existing: readonly string[]) {
 const states = (uploads: ReturnType<typeof createFileUploads>) => uploads.get().map(({ path, state }) => `${path} ${state}`);
 
 test("uploads three files at a time", async () => {
-  const service = serviceWith([]);
+  const service = createService([]);
   const uploads = createFileUploads(service.send);
   uploads.add(filesNamed("a", "b", "c", "d"), undefined);
   expect(service.waiting.map(({ path }) => path)).toEqual(["a", "b", "c"]);
@@ -54,7 +54,7 @@ test("reports upload progress and restarts it on a retry", async () => {
 });
 
 test("confirms existing files and replaces or keeps each", async () => {
-  const service = serviceWith(["a", "b"]);
+  const service = createService(["a", "b"]);
   const uploads = createFileUploads(service.send);
   uploads.add(filesNamed("a", "b", "c"), undefined);
   for (const { finish } of [...service.waiting]) finish();
@@ -68,7 +68,7 @@ test("confirms existing files and replaces or keeps each", async () => {
 });
 
 test("applies one choice to later conflicts of the same batch only", async () => {
-  const service = serviceWith(["a", "b", "c", "d", "e"]);
+  const service = createService(["a", "b", "c", "d", "e"]);
   const uploads = createFileUploads(service.send);
   uploads.add(filesNamed("a", "b", "c", "d"), undefined);
   uploads.add(filesNamed("e"), undefined);
@@ -83,7 +83,7 @@ test("applies one choice to later conflicts of the same batch only", async () =>
 });
 
 test("cancels a file taken off the list and starts the next", () => {
-  const service = serviceWith([]);
+  const service = createService([]);
   const signals: AbortSignal[] = [];
   const uploads = createFileUploads((upload, options) => {
     signals.push(options.signal);
@@ -109,7 +109,7 @@ test("shows a failure with its file and retries it", async () => {
 });
 
 test("keeps stored files on stop, marks the rest and resumes on demand", async () => {
-  const service = serviceWith(["b"]);
+  const service = createService(["b"]);
   const signals: AbortSignal[] = [];
   const uploads = createFileUploads((upload, options) => {
     signals.push(options.signal);

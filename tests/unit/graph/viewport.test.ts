@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { nodeSize } from "@/components/graph/graph-layout";
-import { findImportantNode, inputsOf, searchNodes } from "@/components/graph/node-search";
+import { findImportantNode, getNodeInputs, searchNodes } from "@/components/graph/node-search";
 import { centerOn, isInView, isReadable, findNodeAt, getInitialView } from "@/components/graph/viewport";
 import { fitted, zoomed } from "@/components/ui/hooks/use-pan-zoom";
 import { type Graph } from "@/lib/contract/schemas/graph";
@@ -51,7 +51,7 @@ describe("a node's text", () => {
   });
 
   it("distinguishes literals, masked values, links and dangling links", () => {
-    const inputs = inputsOf(graph, graph["17"] ?? { class_type: "", inputs: {} });
+    const inputs = getNodeInputs(graph, graph["17"] ?? { class_type: "", inputs: {} });
     expect(inputs.map((input) => [input.name, input.kind, input.kind === "link" ? input.isDangling : input.isMasked])).toEqual([
       ["image", "literal", false],
       ["key", "literal", true],

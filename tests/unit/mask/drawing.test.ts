@@ -97,8 +97,8 @@ describe("a stroke", () => {
   it("is thinner where the pen presses less", () => {
     const coverage = emptyCoverage({ width: 400, height: 100 });
     draw(coverage, [pen(50, 50, 0.2), pen(350, 50, 1)], { diameter: 60, hardness: 1 });
-    const widthAt = (x: number) => Array.from({ length: 100 }, (_, y) => at(coverage, x, y) ?? 0).filter((value) => value > 127).length;
-    expect([widthAt(60), widthAt(340)].map((width) => Math.round(width / 10))).toEqual([1, 6]);
+    const getWidthAt = (x: number) => Array.from({ length: 100 }, (_, y) => at(coverage, x, y) ?? 0).filter((value) => value > 127).length;
+    expect([getWidthAt(60), getWidthAt(340)].map((width) => Math.round(width / 10))).toEqual([1, 6]);
   });
 
   it("paints a pixel once per stroke; a second stroke adds to it", () => {

@@ -15,7 +15,7 @@ export type PromptServer = Awaited<ReturnType<typeof startPromptServer>>;
 const nobody = { code: "CONSOLE_UNREACHABLE", message: "", status: 0 };
 
 /** Only the responses that a test passes in. */
-export function apiTo(service: Pick<PromptServer, "send"> | undefined, ports: Partial<RunApi> = {}): RunApi {
+export function createApi(service: Pick<PromptServer, "send"> | undefined, ports: Partial<RunApi> = {}): RunApi {
   return {
     sendPrompt: service?.send ?? (async () => failed(nobody)),
     reportSubmission: async () => failed(nobody),

@@ -48,12 +48,12 @@ test("never exceeds burst and refill at any rate", async () => {
   );
 });
 
-const readerOf = (setting: string | undefined, warn = (_fields: object, _message: string) => {}) => {
+const createReader = (setting: string | undefined, warn = (_fields: object, _message: string) => {}) => {
   const { proxies } = readEnv(setting === undefined ? {} : { LIGHTDESK_TRUST_PROXY: setting }, "/root");
   const getUrl = addressReader(proxies, () => ({ warn }));
   return (from: string, forwarded?: string) => getUrl({ headers: { "x-forwarded-for": forwarded }, socket: { remoteAddress: from } });
 };
-const of = (setting: string | undefined, from: string, forwarded?: string) => readerOf(setting)(from, forwarded);
+const of = (setting: string | undefined, from: string, forwarded?: string) => createReader(setting)(from, forwarded);
 const client = "203.0.113.7";
 
 test.each<[string | undefined, string, string | undefined, string]>([
@@ -96,7 +96,7 @@ test.each<[string, string]>([
   ["10.0.0.5", "10.0.0.6"],
 ])("not trusting %s, ignores what %s forwards and logs the setting to use", (setting, from) => {
   const logged: string[] = [];
-  const getUrl = readerOf(setting, (_fields, message) => void logged.push(message));
+  const getUrl = createReader(setting, (_fields, message) => void logged.push(message));
   expect([getUrl(from), getUrl("10.0.0.5", client), logged]).toEqual([from, client, []]);
   expect([getUrl(from, client), getUrl(from, client)]).toEqual([from, from]);
   expect(logged).toEqual([expect.stringContaining(`LIGHTDESK_TRUST_PROXY=${from}`)]);
@@ -104,7 +104,7 @@ test.each<[string, string]>([
 
 test("logs nothing about forwarding without a proxy", () => {
   const logged: string[] = [];
-  readerOf("0", (_fields, message) => void logged.push(message))("198.51.100.99", client);
+  createReader("0", (_fields, message) => void logged.push(message))("198.51.100.99", client);
   expect(logged).toEqual([]);
 });
 

@@ -44,7 +44,7 @@ function listElements(file: Buffer, path = ""): Part[] {
   return parts;
 }
 
-const namesIn = (parts: readonly Part[]) => new Set(parts.map(({ path }) => path));
+const collectNames = (parts: readonly Part[]) => new Set(parts.map(({ path }) => path));
 const listParts = (parts: readonly Part[], pattern: RegExp) => parts.filter(({ path }) => pattern.test(path));
 
 describe.each(["film.mp4", "film.mov", "fragments.mp4"])("%s", (name) => {
@@ -76,8 +76,8 @@ describe.each(["film.webm", "film.mkv"])("%s", (name) => {
     const played = /\/(1f43b675|1c53bb6b\/bb\/.*|1654ae6b\/ae\/(83|86|e0|e1|23e383))$/;
     expect(listParts(after, played)).toEqual(listParts(before, played));
     // Tags, attachments, chapters, and track names.
-    expect([...namesIn(before)].filter((path) => /1254c367|1941a469|1043a770|536e$/.test(path)).length).toBeGreaterThan(1);
-    expect([...namesIn(after)].filter((path) => /1254c367|1941a469|1043a770|536e$/.test(path))).toEqual([]);
+    expect([...collectNames(before)].filter((path) => /1254c367|1941a469|1043a770|536e$/.test(path)).length).toBeGreaterThan(1);
+    expect([...collectNames(after)].filter((path) => /1254c367|1941a469|1043a770|536e$/.test(path))).toEqual([]);
   });
 });
 

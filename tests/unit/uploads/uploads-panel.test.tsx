@@ -81,7 +81,7 @@ describe("uploads panel", () => {
 
 /** The parts that are used of a browser's drop data. */
 type Node = { fullPath: string; isFile: boolean; isDirectory: boolean };
-const fileAt = (fullPath: string, isLocked = false): Node => ({
+const createFile = (fullPath: string, isLocked = false): Node => ({
   fullPath,
   isFile: true,
   isDirectory: false,
@@ -90,7 +90,7 @@ const fileAt = (fullPath: string, isLocked = false): Node => ({
       isLocked ? reject(new Error("locked")) : resolve(new File(["x"], fullPath.split("/").at(-1) ?? "")),
   },
 });
-const folderAt = (fullPath: string, children: Node[]): Node => ({
+const createFolder = (fullPath: string, children: Node[]): Node => ({
   fullPath,
   isFile: false,
   isDirectory: true,
@@ -107,8 +107,8 @@ const createDrop = (...entries: Node[]) =>
 
 describe("dropped files", () => {
   it("is read to the last nested file with paths", async () => {
-    const manyFiles = Array.from({ length: 250 }, (_, at) => fileAt(`/shots/night/${at}.png`));
-    const dropped = await createDrop(fileAt("/loose.txt"), folderAt("/shots", [folderAt("/shots/night", manyFiles), fileAt("/shots/day.png")]));
+    const manyFiles = Array.from({ length: 250 }, (_, at) => createFile(`/shots/night/${at}.png`));
+    const dropped = await createDrop(createFile("/loose.txt"), createFolder("/shots", [createFolder("/shots/night", manyFiles), createFile("/shots/day.png")]));
     expect(dropped.files.map(({ path }) => path).sort()).toEqual(
       ["loose.txt", "shots/day.png", ...manyFiles.map(({ fullPath }) => fullPath.slice(1))].sort(),
     );
@@ -119,10 +119,10 @@ describe("dropped files", () => {
     const fileNames = ["a.png", "Thumbs.db.png", "x.ini"];
     const systemFiles = [".DS_Store", "Thumbs.db", "ehthumbs.db", "desktop.ini", "Desktop.ini", "._a.png"];
     const dropped = await createDrop(
-      fileAt("/.DS_Store"),
-      folderAt(
+      createFile("/.DS_Store"),
+      createFolder(
         "/shots",
-        [...fileNames, ...systemFiles].map((name) => fileAt(`/shots/${name}`)),
+        [...fileNames, ...systemFiles].map((name) => createFile(`/shots/${name}`)),
       ),
     );
     expect(dropped).toMatchObject({ leftOut: systemFiles.length, unreadable: 0, isCut: false });
@@ -133,11 +133,11 @@ describe("dropped files", () => {
   });
 
   it("is counted when unreadable and shown as truncated when too large", async () => {
-    expect(await createDrop(fileAt("/a"), fileAt("/b", true))).toMatchObject({ files: [{ path: "a" }], unreadable: 1, isCut: false });
+    expect(await createDrop(createFile("/a"), createFile("/b", true))).toMatchObject({ files: [{ path: "a" }], unreadable: 1, isCut: false });
     const folders = Array.from({ length: 120 }, (_, at) =>
-      folderAt(
+      createFolder(
         `/${at}`,
-        Array.from({ length: 90 }, (__, of) => fileAt(`/${at}/${of}`)),
+        Array.from({ length: 90 }, (__, of) => createFile(`/${at}/${of}`)),
       ),
     );
     const dropped = await createDrop(...folders);

@@ -196,12 +196,12 @@ test("reveals where inputs are in the workflow only to those who may see it", as
 test("grants an app to roles and members, now and after a role change", async () => {
   const { memberId } = world.harness.viewerOf("viewer");
   const app = await world.make({ access: { kind: "members", roles: ["runner"], members: [] } });
-  const seenBy = async (as: As) => (await world.ask(`/api/apps/${app.id}`, { as })).status;
-  expect([await seenBy("runner"), await seenBy("viewer")]).toEqual([200, 404]);
+  const getStatusAs = async (as: As) => (await world.ask(`/api/apps/${app.id}`, { as })).status;
+  expect([await getStatusAs("runner"), await getStatusAs("viewer")]).toEqual([200, 404]);
   const access = { kind: "members", roles: ["operator"], members: [memberId] };
   const changeResponse = await world.ask(`/api/apps/${app.id}`, { as: "operator", method: "PUT", json: { version: 1, access } });
   expect(changeResponse.body.app.chosen).toEqual({ members: [memberId], roles: ["operator"] });
-  expect([await seenBy("runner"), await seenBy("viewer")]).toEqual([404, 200]);
+  expect([await getStatusAs("runner"), await getStatusAs("viewer")]).toEqual([404, 200]);
   expect((await world.ask(`/api/apps/${app.id}`, { as: "viewer" })).body.app).not.toHaveProperty("chosen");
   const response = await world.ask("/api/apps/people?connection=embedded", { as: "operator" });
   expect(response.body.people).toContainEqual({ id: memberId, name: "viewer", role: "viewer" });

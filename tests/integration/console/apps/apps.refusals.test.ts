@@ -127,7 +127,7 @@ test("reveals the failing node of a refused workflow only to those who may see i
 });
 
 /** The job of an accepted run has failed with this error. */
-const failWith = (execution_error: object) => {
+const failJobsWith = (execution_error: object) => {
   respond = (request, response) =>
     answerJson(response, { id: request.url.split("/").at(-1), status: "failed", create_time: 1, outputs: {}, execution_error });
 };
@@ -149,7 +149,7 @@ test("stores a late refusal as data and formats it with input labels", async () 
     node_errors: { "3": { errors: [error], class_type: "SaveImage" } },
   };
   const exception = { exception_type: "ValidationError", exception_message: `400: ${JSON.stringify(lateError)}` };
-  failWith({ node_id: "3", node_type: "SaveImage", ...exception });
+  failJobsWith({ node_id: "3", node_type: "SaveImage", ...exception });
   const shownError = {
     message: "Name: must be at least 2",
     code: "inputs",
@@ -167,7 +167,7 @@ test("reveals a run's failing node only to those who may see it", async () => {
   const app = await make();
   const ownRun = (await run(app, "a")).body.run;
   const otherRun = (await run(app, "a", "operator")).body.run;
-  failWith({ node_id: "12:3", node_type: "Sampler", exception_type: "RuntimeError", exception_message: "out of memory" });
+  failJobsWith({ node_id: "12:3", node_type: "Sampler", exception_type: "RuntimeError", exception_message: "out of memory" });
   expect(await getError(app, otherRun.id, "operator")).toEqual({ message: "out of memory", node: "12:3" });
   expect(await getError(app, ownRun.id, "runner")).toEqual({ message: "out of memory" });
   expect(JSON.stringify(await world.ask(`/api/apps/${app.id}/runs`, { as: "runner" }))).not.toContain("12:3");

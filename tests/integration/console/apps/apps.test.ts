@@ -189,10 +189,10 @@ describe("an app's audience", () => {
   test("changes it only as its maker or an admin", async () => {
     const app = await world.make({}, { as: "admin" });
     const json = { version: 1, limits: { atOnce: 2 } };
-    const statusFor = async (as: "runner" | "viewer" | "operator" | "owner") =>
+    const getStatusAs = async (as: "runner" | "viewer" | "operator" | "owner") =>
       (await world.ask(`/api/apps/${app.id}`, { as, method: "PUT", json })).status;
-    expect(await Promise.all([statusFor("runner"), statusFor("viewer"), statusFor("operator")])).toEqual([403, 403, 403]);
-    expect(await statusFor("owner")).toBe(200);
+    expect(await Promise.all([getStatusAs("runner"), getStatusAs("viewer"), getStatusAs("operator")])).toEqual([403, 403, 403]);
+    expect(await getStatusAs("owner")).toBe(200);
     expect((await world.ask(`/api/apps/${app.id}`, { as: "operator", method: "DELETE" })).status).toBe(403);
     expect((await world.ask(`/api/apps/${app.id}/workflow`, { as: "runner" })).status).toBe(403);
   });

@@ -81,20 +81,20 @@ describe("a session of an embedded page", () => {
     expect(response.headers.getSetCookie()).toEqual([]);
     const { bearer } = await response.json();
     const embedHeaders = { [EMBED_PATH_HEADER]: `/embed/${world.host.id}/${SLOT}` };
-    const statusWith = (headers: Record<string, string>) =>
+    const getStatusWith = (headers: Record<string, string>) =>
       world.ask("/api/console/views?screen=jobs", { headers }).then(({ status }) => status);
-    expect(await statusWith({ ...embedHeaders, authorization: `Bearer ${bearer}` })).toBe(200);
-    expect(await statusWith({ ...embedHeaders, authorization: `Bearer lde_${"x".repeat(43)}` })).toBe(401);
-    expect(await statusWith({ authorization: `Bearer ${bearer}` })).toBe(401);
-    expect(await statusWith({ [EMBED_PATH_HEADER]: `/embed/${world.host.id}/anotherslot1`, authorization: `Bearer ${bearer}` })).toBe(401);
+    expect(await getStatusWith({ ...embedHeaders, authorization: `Bearer ${bearer}` })).toBe(200);
+    expect(await getStatusWith({ ...embedHeaders, authorization: `Bearer lde_${"x".repeat(43)}` })).toBe(401);
+    expect(await getStatusWith({ authorization: `Bearer ${bearer}` })).toBe(401);
+    expect(await getStatusWith({ [EMBED_PATH_HEADER]: `/embed/${world.host.id}/anotherslot1`, authorization: `Bearer ${bearer}` })).toBe(401);
   });
 
   it("works only below its own address, unlike the console's cookie", async () => {
     const { cookie, headers } = await world.enter();
-    const statusWith = (options: object) => world.ask("/api/console/views?screen=jobs", options).then(({ status }) => status);
-    expect(await statusWith({ cookie, headers })).toBe(200);
-    expect(await statusWith({ cookie })).toBe(401);
-    expect(await statusWith({ as: "owner", headers })).toBe(401);
+    const getStatusWith = (options: object) => world.ask("/api/console/views?screen=jobs", options).then(({ status }) => status);
+    expect(await getStatusWith({ cookie, headers })).toBe(200);
+    expect(await getStatusWith({ cookie })).toBe(401);
+    expect(await getStatusWith({ as: "owner", headers })).toBe(401);
   });
 
   it("explains what to do when a picture opens in a new tab", async () => {

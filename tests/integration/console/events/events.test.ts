@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { canvas, record } from "@/tests/integration/service/support";
-import { refusedWith } from "@/tests/support/event-socket";
+import { getRefusalStatus } from "@/tests/support/event-socket";
 import { startLittleServer } from "@/tests/support/servers";
 import { makeToken } from "@/tests/support/tokens";
 import { until } from "@/tests/support/until";
@@ -28,13 +28,13 @@ describe("a member who is signed in", () => {
   });
 
   it("is refused from another origin and accepted without an Origin header", async () => {
-    expect(await refusedWith(`${world.url}/ws`, { ...world.as("owner"), origin: "https://elsewhere.example" })).toBe(403);
-    expect(await refusedWith(`${world.url}/ws`, { ...world.as("owner"), "sec-fetch-site": "cross-site" })).toBe(403);
+    expect(await getRefusalStatus(`${world.url}/ws`, { ...world.as("owner"), origin: "https://elsewhere.example" })).toBe(403);
+    expect(await getRefusalStatus(`${world.url}/ws`, { ...world.as("owner"), "sec-fetch-site": "cross-site" })).toBe(403);
     await greeted(await world.listen("", world.as("owner")));
   });
 
   it("gets 404 for an unknown or foreign connection", async () => {
-    expect(await refusedWith(`${world.url}/ws?connection=00000000-0000-4000-8000-000000000000`, world.as("owner"))).toBe(404);
+    expect(await getRefusalStatus(`${world.url}/ws?connection=00000000-0000-4000-8000-000000000000`, world.as("owner"))).toBe(404);
   });
 });
 
@@ -45,14 +45,14 @@ it("refuses missing, foreign and expired cookies and service keys", async () => 
   await world.harness.console.store.sessions.end("ended");
   const { key } = await world.harness.console.serviceKeys().createKey("somebody");
   for (const headers of [{}, { cookie: forged }, { cookie: old }, { "x-api-key": key }] as Record<string, string>[])
-    expect(await refusedWith(`${world.url}/ws?token=${key}`, headers)).toBe(401);
+    expect(await getRefusalStatus(`${world.url}/ws?token=${key}`, headers)).toBe(401);
 });
 
 it("sends no jobs to members or tokens limited to apps", async () => {
-  expect(await refusedWith(`${world.url}/ws`, world.as("runner"))).toBe(403);
+  expect(await getRefusalStatus(`${world.url}/ws`, world.as("runner"))).toBe(403);
   for (const operations of ["reads" as const, "all" as const, ["events"]]) {
     const { headers } = await makeToken(world.harness, "runner", { operations });
-    expect(await refusedWith(`${world.url}/ws`, headers)).toBe(403);
+    expect(await getRefusalStatus(`${world.url}/ws`, headers)).toBe(403);
   }
 });
 
@@ -160,7 +160,7 @@ describe("a token", () => {
       [404, "?connection=embedded", { ...otherToken.headers, cookie }],
     ];
     for (const [status, query, headers] of refused)
-      expect([query, await refusedWith(`${world.url}/ws${query}`, headers)]).toEqual([query, status]);
+      expect([query, await getRefusalStatus(`${world.url}/ws${query}`, headers)]).toEqual([query, status]);
   });
 
   it("ends its sockets when revoked or when its member is suspended", async () => {
@@ -197,15 +197,15 @@ describe("a rejected listener", () => {
 
   it("gets 429 beyond the socket limits until one closes", async () => {
     const ownSocket = [await world.listen(), await world.listen(), await world.listen()];
-    expect(await refusedWith(`${world.url}/ws`, world.as("operator"))).toBe(429);
+    expect(await getRefusalStatus(`${world.url}/ws`, world.as("operator"))).toBe(429);
     await world.listen("", world.as("viewer"));
     await world.listen("", world.as("viewer"));
-    expect(await refusedWith(`${world.url}/ws`, world.as("viewer"))).toBe(429);
+    expect(await getRefusalStatus(`${world.url}/ws`, world.as("viewer"))).toBe(429);
     world.from.address = "192.0.2.2";
     await world.listen("", world.as("viewer"));
-    expect(await refusedWith(`${world.url}/ws`, world.as("viewer"))).toBe(429);
+    expect(await getRefusalStatus(`${world.url}/ws`, world.as("viewer"))).toBe(429);
     await ownSocket[0]?.close();
-    await until("there is room again", async () => (await refusedWith(`${world.url}/ws`, world.as("operator"))) === undefined);
+    await until("there is room again", async () => (await getRefusalStatus(`${world.url}/ws`, world.as("operator"))) === undefined);
   });
 });
 
@@ -214,5 +214,5 @@ it("closes every socket and accepts none when stopping", async () => {
   const closing = closed(events);
   world.sockets.close();
   expect(await closing).toEqual([1001, "The service is stopping."]);
-  expect(await refusedWith(`${world.url}/ws`, world.as("operator"))).toBe(503);
+  expect(await getRefusalStatus(`${world.url}/ws`, world.as("operator"))).toBe(503);
 });

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { type AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type WebSocket, WebSocketServer } from "ws";
-import { refusedWith } from "@/tests/support/event-socket";
+import { getRefusalStatus } from "@/tests/support/event-socket";
 import { startLittleServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
 import { closed, createEventWorld, greeted, KEY } from "./event-world";
@@ -127,7 +127,7 @@ describe("an external service", () => {
     world.look();
     await pinged;
     // By the time of this response, the listener's pong has arrived.
-    expect(await refusedWith(`${world.url}/ws`)).toBe(401);
+    expect(await getRefusalStatus(`${world.url}/ws`)).toBe(401);
     world.look();
     expect(await third).toEqual([1013, "The service closed the connection."]);
   });

@@ -113,8 +113,8 @@ it("treats graphs as one workflow unless nodes, links or costly values differ", 
     "5": node("CLIPTextEncode", { text: "a fjord", clip: ["1", 1] }),
     "6": node("PrimitiveInt", { value: 7 }),
   };
-  const keyWith = (change: object) => runKeyOf({ ...graph, ...change });
-  const key = keyWith({});
+  const getKeyWith = (change: object) => runKeyOf({ ...graph, ...change });
+  const key = getKeyWith({});
   expect(key).toMatch(/^[\w-]{22}$/);
   const same = [
     { "3": node("KSampler", { ...sampler, seed: 2 ** 53, cfg: 8, guidance_scale: 3 }) },
@@ -123,7 +123,7 @@ it("treats graphs as one workflow unless nodes, links or costly values differ", 
     { "6": node("PrimitiveInt", { value: 8 }) },
     { "3": { inputs: Object.fromEntries(Object.entries(sampler).reverse()), class_type: "KSampler", _meta: { title: "Mine" } } },
   ];
-  expect(same.map(keyWith)).toEqual(same.map(() => key));
+  expect(same.map(getKeyWith)).toEqual(same.map(() => key));
   const otherGraph = [
     { "1": node("CheckpointLoaderSimple", { ckpt_name: "large.safetensors" }) },
     { "2": node("EmptyLatentImage", { width: ["4", 0], height: 1024, batch_size: 1 }) },
@@ -136,7 +136,7 @@ it("treats graphs as one workflow unless nodes, links or costly values differ", 
     { "7": node("ImageScaleBy", { scale_by: 2 }) },
     { "7": node("ImageScaleBy", { scale_by: 4 }) },
   ];
-  expect(new Set([key, ...otherGraph.map(keyWith)]).size).toBe(otherGraph.length + 1);
+  expect(new Set([key, ...otherGraph.map(getKeyWith)]).size).toBe(otherGraph.length + 1);
   for (const broken of [undefined, null, "graph", []]) expect(runKeyOf(broken)).toBeUndefined();
   expect(runKeyOf({ "1": null, "2": { inputs: [1] }, "3": { inputs: { width: ["1"] } } })).toBeDefined();
 });

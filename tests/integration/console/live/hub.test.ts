@@ -145,14 +145,14 @@ describe("shared reads", () => {
 
   const aJob = (id: string) => ({ id, status: "completed", create_time: 1_767_225_600_000 });
   const list = (as: "viewer" | "operator" | "owner" = "viewer") => harness.request(`/api/jobs?connection=${connection}&limit=9`, { as });
-  const idsIn = async (response: Response): Promise<string[]> => (await response.json()).jobs.map(({ id }: { id: string }) => id);
+  const getIds = async (response: Response): Promise<string[]> => (await response.json()).jobs.map(({ id }: { id: string }) => id);
   const calls = () => server.requests.filter(({ url }) => url.includes("limit=9")).length;
   const post = (path: string, json: object) =>
     harness.request(`${path}?connection=${connection}`, { as: "operator", method: "POST", json });
 
   it("makes one call for requests with the same rights", async () => {
     const answers = await Promise.all([list("viewer"), list("operator"), list("owner"), list("viewer")]);
-    for (const response of [...answers, await list()]) expect(await idsIn(response)).toEqual(["first"]);
+    for (const response of [...answers, await list()]) expect(await getIds(response)).toEqual(["first"]);
     expect(calls()).toBe(1);
   });
 
@@ -160,15 +160,15 @@ describe("shared reads", () => {
     ["a submission", () => post("/api/prompt", { prompt: { "1": { class_type: "SaveImage", inputs: {} } } }), ["first", "submitted"]],
     ["a removal", () => post("/api/history", { delete: ["first"] }), []],
   ])("is not shared across %s", async (_what, change, after) => {
-    expect(await idsIn(await list())).toEqual(["first"]);
+    expect(await getIds(await list())).toEqual(["first"]);
     expect((await change()).status).toBeLessThan(300);
-    expect(await idsIn(await list())).toEqual(after);
+    expect(await getIds(await list())).toEqual(after);
   });
 
   it("shares no call that began before a change", async () => {
     const reading = list();
     await post("/api/history", { delete: ["first"] });
-    expect(await idsIn(await list())).toEqual([]);
+    expect(await getIds(await list())).toEqual([]);
     await reading;
   });
 
@@ -199,7 +199,7 @@ describe("shared reads", () => {
     const secondResponse = list();
     controller.abort();
     expect((await pendingList).status).toBe(499);
-    expect(await idsIn(await secondResponse)).toEqual(["first"]);
+    expect(await getIds(await secondResponse)).toEqual(["first"]);
   });
 
   it("doesn't cache a failure", async () => {

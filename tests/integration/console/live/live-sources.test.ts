@@ -106,12 +106,12 @@ it("sends a new viewer the progress of all running jobs", async () => {
       throw error;
     },
   });
-  const eventsIn = () => reader.since(undefined).map(({ event, body }) => `${event} ${/"id":"(.)","progress"/.exec(body)?.[1] ?? ""}`);
-  await until("the progress of both", () => eventsIn().length === 3);
+  const listEvents = () => reader.since(undefined).map(({ event, body }) => `${event} ${/"id":"(.)","progress"/.exec(body)?.[1] ?? ""}`);
+  await until("the progress of both", () => listEvents().length === 3);
   Object.assign(rows[1] ?? {}, { outputs_count: 1 });
   reader.trigger();
   await until("the change", () => reader.since(0).some(({ body }) => body.includes('"outputs_count":1')));
-  expect(eventsIn().slice(0, 2)).toEqual(["snapshot ", "job.progress a"]);
+  expect(listEvents().slice(0, 2)).toEqual(["snapshot ", "job.progress a"]);
   const seqs = reader.since(undefined).map(({ seq: at }) => at);
   expect(seqs).toEqual(seqs.toSorted((seq, other) => seq - other));
   reader.stop();

@@ -38,7 +38,7 @@ const JOBS = "jobs?connection=embedded&limit=10";
 const rowsIn = (item: Received | undefined): { id: string; status: string }[] =>
   item?.event === "snapshot" ? ((item.data.value as { jobs: { id: string; status: string }[] }).jobs ?? []) : [];
 /** The state of the job as this event has it. */
-const stateIn = (id: string) => (item: Received) => {
+const matchState = (id: string) => (item: Received) => {
   if (item.event === "job.updated") return item.data.job.id === id ? item.data.job.status : undefined;
   return rowsIn(item).find((row) => row.id === id)?.status;
 };
@@ -69,7 +69,7 @@ describe("GET /api/console/events", () => {
     await stream.next("a snapshot", ({ event }) => event === "snapshot");
     expect(stream.received.map(({ event }) => event)).toEqual(["hello", "snapshot"]);
     const id = await submit(0x102030);
-    await stream.next("its end", (item) => stateIn(id)(item) === "completed");
+    await stream.next("its end", (item) => matchState(id)(item) === "completed");
     expect(stream.of("failure")).toEqual([]);
   });
 
@@ -157,7 +157,7 @@ describe("GET /api/console/events", () => {
     await until("the end in the answers", async () => {
       const liveAnswer = await requestLive(last);
       last = liveAnswer.id;
-      states.push(...liveAnswer.events.map((liveEvent) => stateIn(id)({ ...liveEvent, id: undefined })));
+      states.push(...liveAnswer.events.map((liveEvent) => matchState(id)({ ...liveEvent, id: undefined })));
       return states.includes("completed");
     });
   });
@@ -229,8 +229,8 @@ describe("rights", () => {
     await stream.ended;
     expect(stream.received.at(-1)).toMatchObject({ event: "end", id: "", data: { failure: { code: "UNAUTHORIZED" } } });
     const id = await submit(0x708090);
-    await otherStream.next("the job", (item) => stateIn(id)(item) !== undefined);
-    expect(stream.received.some((item) => stateIn(id)(item) !== undefined)).toBe(false);
+    await otherStream.next("the job", (item) => matchState(id)(item) !== undefined);
+    expect(stream.received.some((item) => matchState(id)(item) !== undefined)).toBe(false);
   });
 
   it("end the stream when the connection's key changes", async () => {
@@ -275,7 +275,7 @@ describe("rights", () => {
     await jobViewers.take(connection, members[0] ?? "");
     jobs.push(aJob("a"));
     harness.console.live.changed({ baseUrl: server.url });
-    await otherStream.next("the job", (item) => stateIn("a")(item) !== undefined);
+    await otherStream.next("the job", (item) => matchState("a")(item) !== undefined);
     expect(otherStream.of("failure")).toEqual([]);
     await losing.ended;
   });
@@ -305,7 +305,7 @@ describe("one reader", () => {
     for (let count = 0; count < 50; count += 1) streams.push(await watch([topic], { as: roles[count % roles.length] }));
     await Promise.all(streams.map(({ next }) => next("a snapshot", ({ event }) => event === "snapshot")));
     jobs.push(aJob("a", "completed"));
-    await Promise.all(streams.map(({ next }) => next("the job", (item) => stateIn("a")(item) === "completed")));
+    await Promise.all(streams.map(({ next }) => next("the job", (item) => matchState("a")(item) === "completed")));
     // A reader serves all viewers with its key.
     expect(new Set(subscribe.mock.calls.map(([{ key }]) => key)).size).toBe(1);
     // The job index reads the list too.

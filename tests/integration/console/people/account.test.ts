@@ -19,7 +19,7 @@ const change = async (as: Role, json: unknown) => {
   return { status: response.status, body: await response.json() };
 };
 const getStatus = async (cookie: string) => (await harness.request("/api/console/account", { cookie })).status;
-const signsIn = async (email: string, password: string) => (await signIn(harness.console, { email, password, address: "198.51.100.9" })).ok;
+const canSignIn = async (email: string, password: string) => (await signIn(harness.console, { email, password, address: "198.51.100.9" })).ok;
 
 test("lets members read and rename only themselves", async () => {
   expect(await change("viewer", { name: " Ana Ruiz ", id: harness.viewerOf("owner").memberId, role: "owner" })).toMatchObject({
@@ -43,7 +43,7 @@ test("changes an address only with the password and to a free one", async () => 
     body: { code: "CONFLICT" },
   });
   expect(await change("operator", { email: "New@desk.test", currentPassword: PASSWORD })).toMatchObject({ status: 200 });
-  expect([await signsIn("new@desk.test", PASSWORD), await signsIn("operator@desk.test", PASSWORD)]).toEqual([true, false]);
+  expect([await canSignIn("new@desk.test", PASSWORD), await canSignIn("operator@desk.test", PASSWORD)]).toEqual([true, false]);
   // The member's own address in another spelling does not count as taken.
   expect(await change("operator", { email: "NEW@desk.test", currentPassword: PASSWORD })).toMatchObject({ status: 200 });
 });
@@ -56,7 +56,7 @@ test("ends every session when the password changes", async () => {
   expect([await getStatus(otherCookie), await getStatus(harness.cookieOf("operator")), await getStatus(harness.cookieOf("viewer"))]).toEqual([
     401, 401, 200,
   ]);
-  expect([await signsIn("operator@desk.test", PASSWORD), await signsIn("operator@desk.test", "a new long password")]).toEqual([
+  expect([await canSignIn("operator@desk.test", PASSWORD), await canSignIn("operator@desk.test", "a new long password")]).toEqual([
     false,
     true,
   ]);
@@ -137,18 +137,18 @@ test("records the last use at most once a minute with its address", async () => 
 });
 
 test("shows when each member was last seen", async () => {
-  const seenAt = async () => {
+  const getSeenAt = async () => {
     const members = await listMembers(harness.contextOf("admin"));
     return members.ok ? members.value.find(({ id }) => id === harness.viewerOf("viewer").memberId)?.seenAt : members.failure;
   };
   const begunAt = now;
-  expect(await seenAt()).toBe(begunAt);
+  expect(await getSeenAt()).toBe(begunAt);
   now += 60_000;
   await harness.request("/api/console/account", { as: "viewer" });
-  expect(await seenAt()).toBe(begunAt + 60_000);
+  expect(await getSeenAt()).toBe(begunAt + 60_000);
   now += 1000;
   await harness.mintCookie({ sub: harness.viewerOf("viewer").memberId, version: 1 });
-  expect(await seenAt()).toBe(begunAt + 61_000);
+  expect(await getSeenAt()).toBe(begunAt + 61_000);
 });
 
 test("logs which fields changed without their values", async () => {

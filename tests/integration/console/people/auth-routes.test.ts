@@ -18,7 +18,7 @@ const returns = [
   "",
 ];
 
-async function refusedWith(path: string, { method = "GET", fields, cookie }: RequestOptions = {}) {
+async function getRefusal(path: string, { method = "GET", fields, cookie }: RequestOptions = {}) {
   const body = fields && new URLSearchParams(fields);
   const response = await harness.request(path, { method, cookie, body });
   return [response.status, response.headers.get("location"), (await response.json()).code];
@@ -67,7 +67,7 @@ describe("without an account", () => {
     ["POST", "email"],
   ])("answers 404 for %s %s", async (method, step) => {
     expect(
-      await refusedWith(`/api/auth/${step}`, { method, fields: method === "POST" ? { level: "error", code: long } : undefined }),
+      await getRefusal(`/api/auth/${step}`, { method, fields: method === "POST" ? { level: "error", code: long } : undefined }),
     ).toEqual([404, null, "NOT_FOUND"]);
   });
 
@@ -78,7 +78,7 @@ describe("without an account", () => {
     ["POST", "session"],
     ["POST", "providers"],
   ])("%s %s is refused as a wrong method", async (method, step) => {
-    expect(await refusedWith(`/api/auth/${step}`, { method })).toEqual([405, null, "METHOD_NOT_ALLOWED"]);
+    expect(await getRefusal(`/api/auth/${step}`, { method })).toEqual([405, null, "METHOD_NOT_ALLOWED"]);
   });
 
   it.each(["csrf", "session", "providers"])("ignores the return address in GET %s", async (step) => {
@@ -107,7 +107,7 @@ describe("without an account", () => {
           ["json", "x"],
         ],
       };
-      expect(await refusedWith(`/api/auth/${step}?callbackUrl=${encodeURIComponent(callbackUrl)}`, routeRequest)).toEqual([
+      expect(await getRefusal(`/api/auth/${step}?callbackUrl=${encodeURIComponent(callbackUrl)}`, routeRequest)).toEqual([
         400,
         null,
         "BAD_REQUEST",

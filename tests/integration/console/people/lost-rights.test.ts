@@ -155,14 +155,14 @@ describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s 
 });
 
 describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s during an act of many steps", (change) => {
-  const changeAfter = (count: number, listCalls = serviceCalls) => {
+  const changeAfterCalls = (count: number, listCalls = serviceCalls) => {
     beforeRespond = async () => {
       if (listCalls().length === count) await applyChange(change);
     };
   };
 
   test("stops no further job", async () => {
-    changeAfter(1);
+    changeAfterCalls(1);
     const response = await harness.request(`/api/console/jobs/stop?connection=${connection}`, {
       cookie: person.cookie,
       method: "POST",
@@ -173,7 +173,7 @@ describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s 
   });
 
   test("gets no further page of an export", async () => {
-    changeAfter(2);
+    changeAfterCalls(2);
     const response = await harness.request(`/api/console/jobs/export?connection=${connection}&format=json`, { cookie: person.cookie });
     const text = await response.text();
     expect(text).toMatch(/"complete":false,"failure":\{"code":"(UNAUTHORIZED|ROLE_TOO_LOW)"/);
@@ -188,7 +188,7 @@ describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s 
     });
     const { id } = (await response.json()) as { id: string };
     service.requests.length = 0;
-    changeAfter(2, assetCalls);
+    changeAfterCalls(2, assetCalls);
     const file = await harness.request(`/api/console/archive/${id}`, { cookie: person.cookie });
     const names = [...readZip(Buffer.from(await file.arrayBuffer())).keys()];
     expect(names).toEqual(["a.png", "NOT INCLUDED.txt"]);
@@ -196,7 +196,7 @@ describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s 
   });
 
   test("makes no connection, however long the service takes to say whose key it is", async () => {
-    changeAfter(1);
+    changeAfterCalls(1);
     const response = await harness.request("/api/console/connections", {
       cookie: person.cookie,
       method: "POST",

@@ -33,11 +33,11 @@ test("reports an active session with member, role and read-only mode", async () 
 });
 
 test("doesn't extend a session by asking for its state", async () => {
-  const usedAt = async () => (await harness.console.store.sessions.list(person.id))[0]?.usedAt;
-  const before = await usedAt();
+  const getUsedAt = async () => (await harness.console.store.sessions.list(person.id))[0]?.usedAt;
+  const before = await getUsedAt();
   now += 5 * 60_000;
   await state();
-  expect(await usedAt()).toBe(before);
+  expect(await getUsedAt()).toBe(before);
 });
 
 test("reports the old and new role", async () => {

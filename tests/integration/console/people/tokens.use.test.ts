@@ -62,16 +62,16 @@ describe("sending a token", () => {
 
   test("shows when it was used last, to the minute", async () => {
     const { id, headers } = await makeToken(harness, "operator");
-    const usedAt = async () => (await harness.console.store.tokens.get(id))?.lastUsedAt;
-    expect(await usedAt()).toBeUndefined();
+    const getUsedAt = async () => (await harness.console.store.tokens.get(id))?.lastUsedAt;
+    expect(await getUsedAt()).toBeUndefined();
     await ask(headers);
     const first = now();
     pass(59_000);
     await ask(headers);
-    expect(await usedAt()).toBe(first);
+    expect(await getUsedAt()).toBe(first);
     pass(1000);
     await ask(headers);
-    expect(await usedAt()).toBe(now());
+    expect(await getUsedAt()).toBe(now());
   });
 });
 

@@ -51,7 +51,7 @@ test("answers no preview for a missing picture, but an error if unknown", async 
 });
 
 test("caches a missing preview only for immutable content", async () => {
-  const cachedFor = async (query: string) => {
+  const getCacheHeader = async (query: string) => {
     const { status, headers } = await world.ask(`${query}&edge=128`);
     return [status, headers.get("cache-control")];
   };
@@ -60,11 +60,11 @@ test("caches a missing preview only for immutable content", async () => {
   world.files.set("sorry", { type: "text/html", bytes: Buffer.from("<h1>Back soon</h1>") });
   world.previews.set("bad", "/shown/bad.png");
   const aDay = "private, max-age=86400, immutable";
-  expect(await cachedFor(`filename=${name}`)).toEqual([204, aDay]);
-  expect(await cachedFor("asset=bad&version=blake3:1")).toEqual([204, aDay]);
-  expect(await cachedFor("asset=bad")).toEqual([204, "private, no-cache"]);
+  expect(await getCacheHeader(`filename=${name}`)).toEqual([204, aDay]);
+  expect(await getCacheHeader("asset=bad&version=blake3:1")).toEqual([204, aDay]);
+  expect(await getCacheHeader("asset=bad")).toEqual([204, "private, no-cache"]);
   // A web page instead of a file is an outage and doesn't describe the file.
-  expect(await cachedFor("filename=sorry")).toEqual([502, "no-store"]);
+  expect(await getCacheHeader("filename=sorry")).toEqual([502, "no-store"]);
 });
 
 test("refuses a 30,000 px edge by its header but shrinks a long picture", async () => {

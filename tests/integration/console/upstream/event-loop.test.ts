@@ -63,7 +63,7 @@ async function longestTurnOnce(work: () => Promise<unknown>): Promise<number> {
 /** A machine that parses the graph in 50 ms then makes others wait for 250 ms at most. A ratio, because a busy machine takes longer for both. */
 const MAX_TURN = 5;
 
-const jobWith = (extraData: object) =>
+const createJob = (extraData: object) =>
   JSON.stringify({ id: "job-1", status: "completed", workflow: { prompt: {}, extra_data: extraData } });
 const node = (id: number) => ({
   class_type: "KSampler",
@@ -79,8 +79,8 @@ const createList = (item: string) =>
 
 const largest: [string, string][] = [
   ["a graph", graph],
-  ["one long text", jobWith({ note: "comfyui-".repeat(0.98 * MIB) })],
-  ["many fields", jobWith(Object.fromEntries(Array.from({ length: 60_000 }, (_, at) => [`name-${at}`, "x".repeat(110)])))],
+  ["one long text", createJob({ note: "comfyui-".repeat(0.98 * MIB) })],
+  ["many fields", createJob(Object.fromEntries(Array.from({ length: 60_000 }, (_, at) => [`name-${at}`, "x".repeat(110)])))],
   ["texts like tokens", createList('"bearer of news, sk-aaaa"')],
   ["small objects", createList('{"a":{}}')],
 ];

@@ -23,14 +23,14 @@ async function connect(text: string) {
   return { sent: bodySent, connection, open: () => harness.request(`/api/jobs/job-1?connection=${connection}`, { as: "viewer" }) };
 }
 
-const jobWith = (extraData: object) =>
+const createJob = (extraData: object) =>
   JSON.stringify({ id: "job-1", status: "completed", create_time: 1, workflow: { prompt: {}, extra_data: extraData } });
 const entries = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`name-${index}`, "a value"]));
 
 test("shows almost 8 MiB and offers a download for a larger answer", async () => {
-  const small = await connect(jobWith({ fill: "x".repeat(8 * MIB - 1000) }));
+  const small = await connect(createJob({ fill: "x".repeat(8 * MIB - 1000) }));
   expect((await small.open()).status).toBe(200);
-  const { open, connection } = await connect(jobWith({ fill: "x".repeat(8 * MIB), api_key: "hidden", note: KEY }));
+  const { open, connection } = await connect(createJob({ fill: "x".repeat(8 * MIB), api_key: "hidden", note: KEY }));
   const response = await open();
   expect(response.status).toBe(502);
   const failure = z.object({ code: z.string(), details: z.object({ download: z.string() }) }).parse(await response.json());
@@ -97,7 +97,7 @@ test("finds a job by text in its graph when a worker parsed it", async () => {
 
 test("masks answers read in a worker and keeps exact digits", async () => {
   const { open } = await connect(
-    jobWith({ seed: 0, api_key: "hidden-by-its-name", note: `the key ${KEY} said back`, fill: "x".repeat(2 * MIB) }).replace(
+    createJob({ seed: 0, api_key: "hidden-by-its-name", note: `the key ${KEY} said back`, fill: "x".repeat(2 * MIB) }).replace(
       '"seed":0',
       '"seed":18446744073709551615',
     ),
@@ -114,18 +114,18 @@ test.each([
   ["has another shape", JSON.stringify({ id: 7, fill: "x".repeat(2 * MIB) }), "has another shape at id"],
   ["has more values than anybody can look through", `{"id":"job-1","status":"completed","list":[${"[],".repeat(600_000)}[]]}`, "too large"],
   ["has more exact numbers than are allowed", `{"id":"job-1","status":"completed","list":[${"5.0,".repeat(300_000)}1]}`, "too large"],
-  ["has more names than anybody can look through", jobWith(entries(130_000)), "too large"],
+  ["has more names than anybody can look through", createJob(entries(130_000)), "too large"],
 ])("reports a large answer that %s and reads the next", async (_, text, reason) => {
   const { open } = await connect(text);
   const response = await open();
   expect(response.status).toBe(502);
   expect(await response.text()).toContain(reason);
-  const next = await connect(jobWith({ fill: "x".repeat(2 * MIB) }));
+  const next = await connect(createJob({ fill: "x".repeat(2 * MIB) }));
   expect((await next.open()).status).toBe(200);
 });
 
 test("aborts the work on a large answer and reads the next", async () => {
-  const { sent, open } = await connect(jobWith(entries(60_000)));
+  const { sent, open } = await connect(createJob(entries(60_000)));
   const controller = new AbortController();
   const connection = await harness.connect(servers[0]?.url ?? "", KEY);
   const left = harness.request(`/api/jobs/job-1?connection=${connection}`, { as: "viewer", signal: controller.signal });

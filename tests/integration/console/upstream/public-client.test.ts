@@ -115,7 +115,7 @@ it("opens no page by a token or its session", async () => {
 
 describe("docs/api.md", async () => {
   const page = readFileSync("docs/api.md", "utf8");
-  const codeIn = (language: string) =>
+  const findCodeBlocks = (language: string) =>
     [...page.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, "gm"))].map(([, code = ""]) => code);
   const run = (command: string, ...args: string[]) => promisify(execFile)(command, args, { cwd: folder, env });
   const saved = (name: string) => [...readFileSync(join(folder, name)).subarray(0, 4)];
@@ -131,28 +131,28 @@ describe("docs/api.md", async () => {
   it("shows commands that run a workflow, run an app and export jobs", async (context) => {
     await requireProgram("jq", context);
     copyFileSync("public/samples/photo.png", join(folder, "photo.png"));
-    const blocks = codeIn("sh").filter((code) => !code.startsWith("npm "));
+    const blocks = findCodeBlocks("sh").filter((code) => !code.startsWith("npm "));
     await run("bash", "-euo", "pipefail", "-c", blocks.join("\n").replaceAll(/^export .*$/gm, ""));
     expect([saved("hello_00001_.png"), saved("result.png")]).toEqual([pngMark, pngMark]);
     expect(readFileSync(join(folder, "jobs.csv"), "utf8").split("\n")[0]).toContain("EmptyImage.width");
   });
 
   it("shows TypeScript that runs a workflow", async () => {
-    const { code } = await transform(codeIn("ts")[0] ?? "", { loader: "ts", format: "esm" });
+    const { code } = await transform(findCodeBlocks("ts")[0] ?? "", { loader: "ts", format: "esm" });
     writeFileSync(join(folder, "run.mjs"), code);
     const { stdout } = await run(process.execPath, "run.mjs");
     expect(saved(/Saved (\S+)/.exec(stdout)?.[1] ?? "")).toEqual(pngMark);
   });
 
   it("shows Python that runs a workflow", async (context) => {
-    writeFileSync(join(folder, "run.py"), codeIn("python")[0] ?? "");
+    writeFileSync(join(folder, "run.py"), findCodeBlocks("python")[0] ?? "");
     const { stdout } = await run(await requireProgram("python3", context), "run.py");
     expect(saved(/Saved (\S+)/.exec(stdout)?.[1] ?? "")).toEqual(pngMark);
   });
 
   it("shows JavaScript that receives events", async () => {
     symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
-    writeFileSync(join(folder, "events.mjs"), codeIn("js")[0] ?? "");
+    writeFileSync(join(folder, "events.mjs"), findCodeBlocks("js")[0] ?? "");
     const child = spawn(process.execPath, ["events.mjs"], { cwd: folder, env, stdio: ["ignore", "pipe", "inherit"] });
     const [first] = (await once(child.stdout, "data")) as [Buffer];
     child.kill();

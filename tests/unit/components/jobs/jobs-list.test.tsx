@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 import { DataTable } from "@/components/data-table/data-table";
 import { lastOffset, PageControls, pageRange } from "@/components/data-table/paging";
 import { createSelection, SelectAllRows, SelectRow } from "@/components/data-table/selection/selection";
-import { columnsFor } from "@/components/data-table/table-columns";
+import { createColumns } from "@/components/data-table/table-columns";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { createListState } from "@/components/frame/list/list-state";
 import {
@@ -56,11 +56,11 @@ describe("the filter", () => {
 });
 
 describe("the states to filter by", () => {
-  const filteredBy = (...status: KnownJobState[]) => createListState({ ...defaults, status }, jobsAddress("jobs", {}));
+  const createFilteredState = (...status: KnownJobState[]) => createListState({ ...defaults, status }, jobsAddress("jobs", {}));
   const hrefs = () => screen.getAllByRole("link").map((link) => link.getAttribute("href"));
 
   it("are added and taken away one by one", () => {
-    renderInApp(<StatusFilter list="jobs" state={filteredBy("failed", "pending")} total={7} />);
+    renderInApp(<StatusFilter list="jobs" state={createFilteredState("failed", "pending")} total={7} />);
     expect(hrefs()).toEqual([
       "/jobs",
       "/jobs?status=pending%2Cin_progress%2Cfailed",
@@ -80,7 +80,7 @@ describe("the states to filter by", () => {
   });
 
   it("show the total where one of them is chosen", () => {
-    renderInApp(<StatusFilter list="jobs" state={filteredBy("failed")} total={1284} />);
+    renderInApp(<StatusFilter list="jobs" state={createFilteredState("failed")} total={1284} />);
     expect(screen.getByRole("link", { name: "Failed 1,284" }).getAttribute("aria-current")).toBe("true");
   });
 });
@@ -238,7 +238,7 @@ describe("the chosen columns", () => {
 
 describe("a header", () => {
   it("is named by its column, sorts by a button and resizes by keys", async () => {
-    const column = columnsFor<{ id: string }>();
+    const column = createColumns<{ id: string }>();
     const onSort = vi.fn();
     const onResize = vi.fn();
     renderInApp(

@@ -71,15 +71,15 @@ describe("the connection's form", () => {
       </AtPage>,
     );
     const field = screen.getByLabelText("Base URL");
-    const valueOf = (value: string) => {
+    const enterValue = (value: string) => {
       fireEvent.change(field, { target: { value } });
       return document.getElementById(field.getAttribute("aria-describedby") ?? "")?.textContent;
     };
     for (const typed of ["https://a.example/api", " https://a.example/api// "])
-      expect(valueOf(typed)).toMatch(/Saved as https:\/\/a\.example$/);
-    expect(valueOf("https://a.example/api/api")).toMatch(/Saved as https:\/\/a\.example\/api$/);
+      expect(enterValue(typed)).toMatch(/Saved as https:\/\/a\.example$/);
+    expect(enterValue("https://a.example/api/api")).toMatch(/Saved as https:\/\/a\.example\/api$/);
     for (const typed of ["https://a.example/", "https://a.example/apis", "https://api.example"])
-      expect(valueOf(typed)).toMatch(/without \/api$/);
+      expect(enterValue(typed)).toMatch(/without \/api$/);
   });
 
   it("completes an address without a scheme and explains how", () => {

@@ -9,7 +9,7 @@ import { type Submission } from "@/components/run/submit/submission";
 import { type Failure } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { sampleText } from "../files";
-import { apiTo, openText } from "../page";
+import { createApi, openText } from "../page";
 import { renderPage } from "../render";
 
 type SentCopy = { width: unknown; key: string; label?: string; answer: (result: Result<unknown, Failure>) => void };
@@ -22,7 +22,7 @@ export function desk(ports: Partial<RunApi> = {}) {
       requests.push({ width: submission.prompt["1"]?.inputs.width, key, ...(copy && { label: copy.label }), answer: resolve }),
     );
   const store = createRunStore();
-  const all = apiTo(undefined, { sendPrompt, ...ports });
+  const all = createApi(undefined, { sendPrompt, ...ports });
   const show = (at = store, around: (page: ReactNode) => ReactNode = (page) => page) =>
     renderPage(around(<RunScreen canRun memberId="ada" store={at} api={all} />));
   return { sent: requests, show };

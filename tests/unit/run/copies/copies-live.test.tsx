@@ -8,7 +8,7 @@ import { VariationFields } from "@/components/run/copies/variation-fields";
 import { type FormField } from "@/components/run/form/form-model";
 import { UNDO_WINDOW_MS } from "@/components/ui/hooks/use-pending-undo";
 import { LIVE_MS } from "@/tests/support/mock-live";
-import { apiTo } from "../page";
+import { createApi } from "../page";
 import { renderPage } from "../render";
 
 describe("copies live", () => {
@@ -186,7 +186,7 @@ describe("copies live", () => {
 const options = ["area", "bicubic", "bilinear", "lanczos", "nearest-exact"];
 const field: FormField = { name: "method", value: "area", control: { kind: "choice", options } };
 const nothing: VariationInput = { list: "", from: "", to: "", step: "", count: "", chosen: [], pictures: [] };
-const picture = { ...apiTo(undefined), canSend: true, onNamed: () => undefined };
+const picture = { ...createApi(undefined), canSend: true, onNamed: () => undefined };
 
 it("counts a Shift press on the label once", () => {
   const patches: unknown[] = [];

@@ -6,7 +6,7 @@ import { RunScreen } from "@/components/run/run-screen";
 import { createRunStore } from "@/components/run/run-store";
 import { ok } from "@/lib/shared/result";
 import { sampleText } from "../files";
-import { apiTo, openText } from "../page";
+import { createApi, openText } from "../page";
 import { renderPage } from "../render";
 import { accepted, desk, nth, refused, runCopies } from "./copies-desk";
 
@@ -217,7 +217,7 @@ describe("copies of a run", () => {
     (await nth(sent, 1)).answer(accepted("one"));
     await screen.findByText("1 in the queue");
     page.unmount();
-    renderPage(<RunScreen canRun memberId="bob" store={createRunStore()} api={apiTo(undefined)} />);
+    renderPage(<RunScreen canRun memberId="bob" store={createRunStore()} api={createApi(undefined)} />);
     expect(screen.queryByText("1 in the queue")).toBeNull();
   });
 });

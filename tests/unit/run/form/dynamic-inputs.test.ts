@@ -169,7 +169,7 @@ function open(id: string, classType: string, input: string) {
   return workflowResult.value;
 }
 
-const errorsOn = (id: string, classType: string, input: string): NodeErrors =>
+const createErrors = (id: string, classType: string, input: string): NodeErrors =>
   Object.fromEntries([
     [
       id,
@@ -194,7 +194,7 @@ describe("names inherited by every object", () => {
         expect(form[1]?.fields[0]?.control).toMatchObject({ kind: "link", fromId: id, fromTitle: classType });
 
         expect(placeProblems(form, {})).toEqual({ byNode: {}, strays: [], nodeCount: 0 });
-        const problems = placeProblems(form, errorsOn(id, classType, input));
+        const problems = placeProblems(form, createErrors(id, classType, input));
         expect(problems).toMatchObject({ strays: [], first: { nodeId: id, field: input }, nodeCount: 1 });
         expect(own(own(problems.byNode, id)?.fields, input)).toHaveLength(1);
 

@@ -6,7 +6,7 @@ import { type PictureContext } from "@/components/run/form/controls/picture-api"
 import { assetsAnswerSchema } from "@/lib/contract/schemas/asset";
 import { failed, ok } from "@/lib/shared/result";
 import { eventually } from "@/tests/support/eventually";
-import { apiTo, openText, show } from "../page";
+import { createApi, openText, show } from "../page";
 import { renderPage } from "../render";
 
 const names = ["one", "two", "three", "four", "five"].map((name) => `${name}.png`);
@@ -20,7 +20,7 @@ const assets = names.map((name, index) => ({
 
 test("selects a range of pictures with Shift in both directions", async () => {
   const picks: PickedAsset[][] = [];
-  const { listAssets, storedName, sendPicture } = apiTo(undefined, {
+  const { listAssets, storedName, sendPicture } = createApi(undefined, {
     listAssets: async () => ok(assetsAnswerSchema.parse({ assets, total: assets.length, has_more: false })),
   });
   const picture = { listAssets, storedName, sendPicture, canSend: true, onNamed: () => undefined };
@@ -143,7 +143,7 @@ describe("unlisted note", () => {
   const expectReads = (count: number) => eventually(() => expect(reads).toHaveLength(count));
 
   it("rereads an outdated list once before showing anything", async () => {
-    show(apiTo(undefined));
+    show(createApi(undefined));
     await openText(workflow("old.png"));
     await expectReads(1);
     await resolveRead(0);
@@ -161,7 +161,7 @@ describe("unlisted note", () => {
   });
 
   it("trusts a list read for this opening and ignores an unreadable one", async () => {
-    show(apiTo(undefined));
+    show(createApi(undefined));
     await openText(workflow("gone.png"));
     await expectReads(1);
     await resolveRead(0);
@@ -177,7 +177,7 @@ describe("unlisted note", () => {
 
   it("marks a file when the service lists none", async () => {
     files = [];
-    show(apiTo(undefined));
+    show(createApi(undefined));
     await openText(workflow("photo.png"));
     await expectReads(1);
     await resolveRead(0);

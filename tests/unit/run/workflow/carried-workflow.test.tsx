@@ -10,7 +10,7 @@ import { type RunSource } from "@/components/run/workflow/run-sources";
 import { assetSchema } from "@/lib/contract/schemas/asset";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { failed, ok } from "@/lib/shared/result";
-import { apiTo, createByteSource, drop, field, openText, pressRun, runButton } from "../page";
+import { createApi, createByteSource, drop, field, openText, pressRun, runButton } from "../page";
 import { inPage, renderPage } from "../render";
 
 const pair = (name: string) => readFileSync(`tests/fixtures/editor-pairs/${name}`, "utf8");
@@ -39,7 +39,7 @@ function open(ports: Partial<RunApi> = {}, source?: RunSource) {
     return ok({ prompt_id: "job-1", node_errors: {} });
   };
   if (source) window.history.replaceState(null, "", "/run?job=x");
-  const all = apiTo(undefined, { readCatalogue, sendPrompt, ...ports });
+  const all = createApi(undefined, { readCatalogue, sendPrompt, ...ports });
   const page = (currentId: string) => (
     <ConnectionProvider currentId={currentId} connections={connections}>
       <RunScreen canRun memberId="ada" store={store} source={source} api={all} />

@@ -7,7 +7,7 @@ import { isUnsent, type OpenWorkflow } from "@/components/run/workflow/opened-wo
 import { type BrowserStorage } from "@/lib/browser/persisted";
 import { sampleText } from "../files";
 
-function storageWith(entries: [string, string][] = []) {
+function createStorage(entries: [string, string][] = []) {
   const entriesByKey = new Map(entries);
   const storage: BrowserStorage = () => ({
     getItem: (key) => entriesByKey.get(key) ?? null,
@@ -42,7 +42,7 @@ function openWithSteps(...steps: Step[]): OpenWorkflow {
 
 describe("the open workflow after a reload", () => {
   it("restores name, id, typed values and the original", () => {
-    const { storage } = storageWith();
+    const { storage } = createStorage();
     const openWorkflow = openWithSteps(open(sampleText("01-invert"), "mine.json"), typed(640));
     expect(storeDraft(storage, "ada", openWorkflow)).toBe(true);
     const draft = readDraft(storage, "ada");
@@ -50,7 +50,7 @@ describe("the open workflow after a reload", () => {
   });
 
   it("names a picture like its owner", () => {
-    const { storage } = storageWith();
+    const { storage } = createStorage();
     const nameStep: Step = (store) => store.nameFile(1, "4be1.png", "mine.png");
     const picture: Step = (store) => store.edit(1, { nodeId: "1", name: "image", value: "4be1.png" });
     storeDraft(storage, "ada", openWithSteps(open(sampleText("02-poster-from-photo")), nameStep, picture));
@@ -61,7 +61,7 @@ describe("the open workflow after a reload", () => {
   });
 
   it("keeps a job's generated workflow id so runs stay together", () => {
-    const { storage } = storageWith();
+    const { storage } = createStorage();
     const workflowId = "0189f7e2-7b1c-7000-8000-00000000abcd";
     const file = openWorkflow(sampleText("01-invert"), undefined, { name: "hero", workflowId });
     if (!file.ok) throw new Error("the workflow does not open");
@@ -74,7 +74,7 @@ describe("the open workflow after a reload", () => {
   });
 
   it("drops inputs of a deselected choice", () => {
-    const { storage } = storageWith();
+    const { storage } = createStorage();
     const size = (name: string) => ({ required: { [name]: ["INT", { default: 512 }] } });
     const options = [
       { key: "width", inputs: size("width") },
@@ -91,7 +91,7 @@ describe("the open workflow after a reload", () => {
   });
 
   it("keeps the file's drawing and id", () => {
-    const { storage } = storageWith();
+    const { storage } = createStorage();
     const workflow = { id: "7d9f3c1e-5b7a-4c8d-9e0f-1a2b3c4d5e6f", name: "hero", nodes: [] };
     const openWorkflow = openWithSteps(
       open(JSON.stringify({ prompt: JSON.parse(sampleText("01-invert")), extra_data: { extra_pnginfo: { workflow } } })),
@@ -101,7 +101,7 @@ describe("the open workflow after a reload", () => {
   });
 
   it("never replaces an open workflow", () => {
-    const { storage } = storageWith();
+    const { storage } = createStorage();
     storeDraft(storage, "ada", openWithSteps(open(sampleText("05-slow"), "slow.json")));
     const draft = readDraft(storage, "ada");
     const store = createRunStore();
@@ -120,7 +120,7 @@ describe("the open workflow after a reload", () => {
           fc.json().map((json) => `{"memberId":"ada","workflow":${json},"inputs":${json}}`),
         ),
         (text) => {
-          expect(readDraft(storageWith([["lightdesk.run", text]]).storage, "ada")?.inputs ?? {}).toEqual(expect.any(Object));
+          expect(readDraft(createStorage([["lightdesk.run", text]]).storage, "ada")?.inputs ?? {}).toEqual(expect.any(Object));
         },
       ),
     );
@@ -133,7 +133,7 @@ describe("the open workflow after a reload", () => {
   });
 
   it("is dropped when too large, without falling back to an older one", () => {
-    const { storage, entriesByKey } = storageWith();
+    const { storage, entriesByKey } = createStorage();
     storeDraft(storage, "ada", openWithSteps(open(sampleText("01-invert"))));
     expect(storeDraft(storage, "ada", openWithSteps(open(sampleText("01-invert")), typed("x".repeat(MAX_DRAFT_CHARACTERS))))).toBe(false);
     expect(entriesByKey.size).toBe(0);

@@ -47,7 +47,7 @@ describe("reasons for files that cannot be opened", () => {
   });
 });
 
-const typesOf = (graph: Graph | undefined, info = catalogue()) =>
+const listErrorTypes = (graph: Graph | undefined, info = catalogue()) =>
   Object.entries(findFaults(graph ?? {}, info)?.errors ?? {}).map(([id, { errors }]) => [id, ...errors.map(({ type }) => type)]);
 
 describe("problems of a workflow's shape", () => {
@@ -55,7 +55,7 @@ describe("problems of a workflow's shape", () => {
     const step = (from: string) => ({ class_type: "ImageInvert", inputs: { image: [from, 0] } });
     const graph = { a: step("b"), b: step("a"), c: step("d"), d: step("c") };
     expect(
-      typesOf(graph)
+      listErrorTypes(graph)
         .map(([id]) => id)
         .toSorted(),
     ).toEqual(["a", "b", "c", "d"]);
