@@ -94,7 +94,7 @@ function Body({ app, onPicked }: Pick<OwnPicturesProps, "app" | "onPicked">) {
             <AssetChoices
               label={t(kind)}
               assets={pictures.map(({ value, name }) => ({ id: value, name }))}
-              srcOf={(value) => fileAddress(app, value, 256)}
+              getSrc={(value) => fileAddress(app, value, 256)}
               onClick={(value) => {
                 const picture = pictures.find((picture) => picture.value === value);
                 if (picture) onPicked(picture);

@@ -37,7 +37,7 @@ export function AppForm({ inputs, ...row }: AppFormProps) {
       .filter((input) => input.group === group)
       .map((input) => (
         <div key={input.name} onFocus={() => pictures.includes(input.name) && setPasted(input.name)}>
-          <AppField {...row} input={input} takesPaste={input.name === pasteInto} />
+          <AppField {...row} input={input} acceptsPaste={input.name === pasteInto} />
         </div>
       ));
     return group === "" ? (
@@ -53,9 +53,9 @@ export function AppForm({ inputs, ...row }: AppFormProps) {
   });
 }
 
-type AppFieldProps = Omit<AppFormProps, "inputs"> & { input: AppField; takesPaste: boolean };
+type AppFieldProps = Omit<AppFormProps, "inputs"> & { input: AppField; acceptsPaste: boolean };
 
-function AppField({ app, input, values, problems, picture, takesPaste, onChange, onRunning }: AppFieldProps) {
+function AppField({ app, input, values, problems, picture, acceptsPaste, onChange, onRunning }: AppFieldProps) {
   const t = useTranslations("apps.form");
   const problemText = useProblemText();
   const { name, label, help, control, isRequired, default: defaultValue } = input;
@@ -105,10 +105,10 @@ function AppField({ app, input, values, problems, picture, takesPaste, onChange,
         picture={{
           ...picture,
           ...(app !== undefined && { sendPicture: sendAppFile(app, name) }),
-          saysWhy: (failure) => parseProblems(failure, [input])?.map(problemText).join(" "),
+          explainFailure: (failure) => parseProblems(failure, [input])?.map(problemText).join(" "),
           ...(!isRequired && value !== defaultValue && { onRemove: () => onChange(name, undefined) }),
         }}
-        takesPaste={takesPaste}
+        acceptsPaste={acceptsPaste}
         onRunning={(isRunning) => onRunning(name, isRunning)}
       />
       {help || example !== undefined ? (

@@ -33,7 +33,7 @@ export function AppRuns({ app, runs: { runs, live, more }, onReuse }: AppRunsPro
   const chosenPictures = marked.flatMap((id) => pictures.find(({ item }) => item.id === id) ?? []);
   const viewing = useViewing({
     indexOf: (id) => pictures.findIndex(({ item }) => item.id === id),
-    idAt: (index) => pictures[index]?.item.id,
+    getId: (index) => pictures[index]?.item.id,
   });
   const compare = (ids: readonly string[]) => {
     setMarked(ids);
@@ -85,7 +85,7 @@ export function AppRuns({ app, runs: { runs, live, more }, onReuse }: AppRunsPro
         <Viewer
           count={pictures.length}
           at={viewing.at}
-          itemAt={(index) => pictures[index]?.item}
+          getItem={(index) => pictures[index]?.item}
           onMove={viewing.move}
           onClose={viewing.close}
           onCompare={compare}

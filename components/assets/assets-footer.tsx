@@ -56,7 +56,7 @@ export function AssetsFooter({ source, hasMore, by, listState, firstIndex, onBy,
         count={count}
         total={total}
         hasMore={hasMore}
-        hrefOf={(offset) => listState.hrefOf({ offset })}
+        getHref={(offset) => listState.getHref({ offset })}
         className="mt-auto md:sticky md:bottom-0 md:z-20"
       >
         {buttons}
@@ -97,16 +97,16 @@ export function AssetsFooter({ source, hasMore, by, listState, firstIndex, onBy,
 
 export function AssetsEmpty({ listState, canChange }: { listState: ListState<AssetsQuery>; canChange: boolean }) {
   const query = useListQuery(listState);
-  const { hrefOf } = listState;
+  const { getHref } = listState;
   const t = useTranslations("assets");
   const action = (href: string, label: string) => <ButtonLink href={href}>{label}</ButtonLink>;
   if (query.offset > 0)
     return (
-      <EmptyState title={t("empty.pastEnd")} text={t("empty.pastEndText")} action={action(hrefOf({ offset: 0 }), t("empty.firstPage"))} />
+      <EmptyState title={t("empty.pastEnd")} text={t("empty.pastEndText")} action={action(getHref({ offset: 0 }), t("empty.firstPage"))} />
     );
   if (isFiltered(query)) {
     return (
-      <EmptyState title={t("empty.filteredTitle")} text={t("empty.filteredText")} action={action(hrefOf(unfiltered), t("filter.reset"))} />
+      <EmptyState title={t("empty.filteredTitle")} text={t("empty.filteredText")} action={action(getHref(unfiltered), t("filter.reset"))} />
     );
   }
   return <EmptyState title={t("empty.title")} text={t("empty.text")} action={canChange ? action("/run", t("empty.run")) : undefined} />;

@@ -61,7 +61,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: asset
   const address = useMemo(
     (): ListAddress<AssetsQuery> => ({
       keyOf: assetsHref,
-      hrefOf: (next) => assetsHref(next, { look, connection, view }),
+      getHref: (next) => assetsHref(next, { look, connection, view }),
       push: (href, isReplacing) => router[isReplacing ? "replace" : "push"](href),
     }),
     [router, look, connection, view],
@@ -113,7 +113,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: asset
   const pageStart = isPaged ? query.offset : 0;
   const viewing = useViewing({
     indexOf: assetsSource.indexOf,
-    idAt: (index) => assetsSource.at(index)?.id,
+    getId: (index) => assetsSource.at(index)?.id,
     onRest: isPaged ? undefined : storeOffsetInUrl,
     onClosed: (index) => {
       const isOnPage = index >= pageStart && index < pageStart + source.count;

@@ -98,7 +98,7 @@ export function AssetsTools({ listState, look, onLook, onView, canShare }: Asset
         <ViewsDialog
           screen="assets"
           query={assetsHref({ ...query, offset: 0 }, { look }).split("?")[1] ?? ""}
-          hrefOf={(saved) => viewHref(saved, connectionParam)}
+          getHref={(saved) => viewHref(saved, connectionParam)}
           canShare={canShare}
           onClose={() => setOpen(false)}
         />
@@ -175,7 +175,7 @@ export function AssetsFilters({ listState, connectionId, seenTags }: AssetsFilte
   const canFilter = useFeature("metadataFilter");
   const [open, setOpen] = useState<"tags" | "metadata">();
   const query = useListQuery(listState);
-  const { hrefOf, go } = listState;
+  const { getHref, go } = listState;
   const conditions = readFilter(query.metadata_filter).length;
   const close = () => setOpen(undefined);
   const moreButton = useRef<HTMLButtonElement>(null);
@@ -195,7 +195,7 @@ export function AssetsFilters({ listState, connectionId, seenTags }: AssetsFilte
           return (
             <Link
               key={tag}
-              href={hrefOf(withNextTagState(query, tag))}
+              href={getHref(withNextTagState(query, tag))}
               scroll={false}
               prefetch={false}
               onClick={(event) => {

@@ -54,7 +54,7 @@ export function AssetsViewer({ source, viewing, onCompare, isCovered, ...context
     <Viewer
       count={isSingle ? 1 : count}
       at={at ?? 0}
-      itemAt={(index) => {
+      getItem={(index) => {
         const asset = getAsset(index);
         return asset && toViewerItem(asset, context);
       }}

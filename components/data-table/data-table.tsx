@@ -27,7 +27,7 @@ function GroupRowsView<Row extends RowData>({ group, rowWindow, look, placeholde
   const subscribe = useCallback((listener: () => void) => rowWindow.subscribe(key, listener), [rowWindow, key]);
   const span = useSyncExternalStore(
     subscribe,
-    () => rowWindow.spanOf(key),
+    () => rowWindow.getSpan(key),
     () => rowWindow.firstSpanOf(key),
   );
   const from = Math.max(0, span.from - offset);

@@ -14,14 +14,14 @@ type PagingProps = {
   hasMore?: boolean;
   /** The next offset, if this page is shorter than the others. */
   nextOffset?: number;
-  hrefOf: (offset: number) => string;
+  getHref: (offset: number) => string;
   /** Replaces the plain text "100 per page" by controls. */
   children?: ReactNode;
   className?: string;
 };
 
 /** Real links, so that a page can be reloaded, shared and opened in a new tab. */
-export function Paging({ offset, limit, count, total, hasMore, nextOffset, hrefOf, children, className }: PagingProps) {
+export function Paging({ offset, limit, count, total, hasMore, nextOffset, getHref, children, className }: PagingProps) {
   const t = useTranslations("common.paging");
   const number = useNumberFormat();
   const { from, to, previous, next } = pageRange({ offset, limit, count, total, hasMore, nextOffset });
@@ -43,10 +43,10 @@ export function Paging({ offset, limit, count, total, hasMore, nextOffset, hrefO
       <span className="flex-1 whitespace-nowrap">{range()}</span>
       {children ?? <span>{t("perPage", { count: limit })}</span>}
       <span className="ml-auto flex gap-3">
-        <Step label={t("previous")} href={previous === undefined ? undefined : hrefOf(previous)}>
+        <Step label={t("previous")} href={previous === undefined ? undefined : getHref(previous)}>
           ‹
         </Step>
-        <Step label={t("next")} href={next === undefined ? undefined : hrefOf(next)}>
+        <Step label={t("next")} href={next === undefined ? undefined : getHref(next)}>
           ›
         </Step>
       </span>

@@ -92,26 +92,26 @@ export function createRowWindow(firstWhole: number) {
     else spans.set(key, span);
     listeners.get(key)?.();
   };
-  const spanOf = (key: number): Span => spans.get(key) ?? (key < firstKey && spans.get(firstKey)?.from === 0 ? all : none);
+  const getSpan = (key: number): Span => spans.get(key) ?? (key < firstKey && spans.get(firstKey)?.from === 0 ? all : none);
   return {
     subscribe(key: number, listener: () => void): () => void {
       listeners.set(key, listener);
       return () => void (listeners.get(key) === listener && listeners.delete(key));
     },
     /** New rows above complete rows are complete immediately, so that they don't flicker. */
-    spanOf,
+    getSpan,
     firstSpanOf: (key: number) => (key >= 0 && key < firstWhole ? all : none),
     /** Whether a visible row is incomplete. */
     isCut: ({ from, to, first, last }: View) =>
-      firstMissingGroup({ from, to, first: Math.max(first, from), last: Math.min(last, to) }, spanOf) !== undefined,
+      firstMissingGroup({ from, to, first: Math.max(first, from), last: Math.min(last, to) }, getSpan) !== undefined,
     /** Completes the most urgent row. Returns false if there is none. */
     makeOne(view: View): boolean {
-      for (let key = toGroupKey(view.first); key < firstKey; key += 1) if (spanOf(key) === all) spans.set(key, all);
+      for (let key = toGroupKey(view.first); key < firstKey; key += 1) if (getSpan(key) === all) spans.set(key, all);
       firstKey = toGroupKey(view.first);
-      const missedIndex = firstMissingGroup(view, spanOf);
+      const missedIndex = firstMissingGroup(view, getSpan);
       if (missedIndex === undefined) return false;
       const key = toGroupKey(missedIndex);
-      setSpan(key, growSpan(spanOf(key), key * GROUP, missedIndex, view));
+      setSpan(key, growSpan(getSpan(key), key * GROUP, missedIndex, view));
       return true;
     },
     /** Drops a group far from view and returns false if there is none. A `mustStay` group contains the focus. */
@@ -132,19 +132,19 @@ function growSpan({ from, to }: Span, start: number, index: number, { first, las
 }
 
 /** Finds the first incomplete row: visible rows first, then up to a screen below and above, in whole groups. */
-function firstMissingGroup({ from, to, first, last }: View, spanOf: (key: number) => Span): number | undefined {
+function firstMissingGroup({ from, to, first, last }: View, getSpan: (key: number) => Span): number | undefined {
   const ahead = to - from + 1;
   const end = Math.min(last, (toGroupKey(to + ahead) + 1) * GROUP - 1);
   for (let index = from; index <= end;) {
     const start = toGroupKey(index) * GROUP;
-    const span = spanOf(toGroupKey(index));
+    const span = getSpan(toGroupKey(index));
     if (!includesOffset(span, index - start)) return index;
     index = start + span.to;
   }
   const start = Math.max(first, toGroupKey(from - ahead) * GROUP);
   for (let index = from - 1; index >= start;) {
     const firstKey = toGroupKey(index) * GROUP;
-    const span = spanOf(toGroupKey(index));
+    const span = getSpan(toGroupKey(index));
     if (!includesOffset(span, index - firstKey)) return index;
     index = firstKey + span.from - 1;
   }

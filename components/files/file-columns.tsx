@@ -18,12 +18,12 @@ type FileColumnsOptions = {
   canChange: boolean;
   /** Deleting is the only bulk action. Without it, the checkbox column is kept empty, so that names don't move. */
   canRemove: boolean;
-  hrefOf: (row: FileRow) => string;
+  getHref: (row: FileRow) => string;
   count: number;
   selection: SelectionStore;
 };
 
-export function fileColumns({ t, locale, canChange, canRemove, hrefOf: getHref, count, selection }: FileColumnsOptions) {
+export function fileColumns({ t, locale, canChange, canRemove, getHref, count, selection }: FileColumnsOptions) {
   const columns = column.columns([
     column.display({
       id: "select",

@@ -57,7 +57,7 @@ const isRetryable = ({ outcome }: DeletedFile) => outcome === "unknown" || outco
 function useSummarizeEntries() {
   const t = useTranslations("files.removal.count");
   return (entries: readonly DeletedFile[]) =>
-    summarize(outcomes, entries, { toneOf: getTone, textOf: ({ outcome, count }) => t(outcome, { count }) });
+    summarize(outcomes, entries, { getTone, getText: ({ outcome, count }) => t(outcome, { count }) });
 }
 
 /** Deletions can be undone for a moment. They continue after leaving the page. */
@@ -101,14 +101,14 @@ export function RemovalLines({ removal }: { removal: ReturnType<typeof useFileRe
       actions={removal}
       undoableText={({ items }) => t("undoable", { count: items.length })}
       workingText={({ doneCount, items }) => t("working", { done: doneCount, total: items.length })}
-      summaryOf={summarizeEntries}
+      summarize={summarizeEntries}
       failureText={(failure) => failureText(errors, failure)}
       isRetryable={isRetryable}
       entryLook={{
-        toneOf: ({ outcome }) => getTone(outcome),
-        textOf: ({ outcome, failure }) =>
+        getTone: ({ outcome }) => getTone(outcome),
+        getText: ({ outcome, failure }) =>
           [t(`outcome.${outcome}`), failure && outcome !== "unable" && failureText(errors, failure)].filter(Boolean).join(" "),
-        nameOf: () => undefined,
+        getName: () => undefined,
       }}
     />
   );

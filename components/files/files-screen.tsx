@@ -96,7 +96,7 @@ export function FilesScreen({ query, openedPath, canChange, files }: FilesScreen
     canRemove: abilities.has("userdata.delete") !== false,
     count: rows.length,
     selection: selection.store,
-    hrefOf: ({ kind, path }) =>
+    getHref: ({ kind, path }) =>
       kind === "folder"
         ? filesHref({ ...query, dir: path, name: "", offset: 0 }, { connection: connectionParam })
         : filesHref(query, { connection: connectionParam, file: path }),
@@ -120,7 +120,7 @@ export function FilesScreen({ query, openedPath, canChange, files }: FilesScreen
           <Trail
             title={t("title")}
             crumbs={toCrumbs(query.dir)}
-            hrefOf={(dir) => filesHref({ ...query, dir, name: "", offset: 0 }, { connection: connectionParam })}
+            getHref={(dir) => filesHref({ ...query, dir, name: "", offset: 0 }, { connection: connectionParam })}
           />
         }
         count={currentView?.files}
@@ -193,7 +193,7 @@ export function FilesScreen({ query, openedPath, canChange, files }: FilesScreen
               limit={ROWS}
               count={rows.length}
               total={view.total}
-              hrefOf={(offset) => filesHref({ ...query, offset }, { connection: connectionParam })}
+              getHref={(offset) => filesHref({ ...query, offset }, { connection: connectionParam })}
               className="mt-auto md:sticky md:bottom-0 md:z-20"
             />
           ) : null}

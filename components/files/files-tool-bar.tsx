@@ -63,7 +63,7 @@ const MAX_SHOWN = 2;
 const crumbStyle = "rounded-sm font-normal text-ink-2 hover:text-ink";
 
 /** The path of the list as links. A button shows the rest of a long path. */
-export function Trail({ title, crumbs, hrefOf }: { title: string; crumbs: readonly Crumb[]; hrefOf: (dir: string) => string }) {
+export function Trail({ title, crumbs, getHref }: { title: string; crumbs: readonly Crumb[]; getHref: (dir: string) => string }) {
   const t = useTranslations("files");
   const [isExpanded, setExpanded] = useState(false);
   const first = useRef<HTMLAnchorElement>(null);
@@ -77,7 +77,7 @@ export function Trail({ title, crumbs, hrefOf }: { title: string; crumbs: readon
   }
   return (
     <span className="flex min-w-0 flex-wrap items-center">
-      <Link href={hrefOf("/")} className={crumbStyle}>
+      <Link href={getHref("/")} className={crumbStyle}>
         {title}
       </Link>
       {hidden > 0 ? (
@@ -93,7 +93,7 @@ export function Trail({ title, crumbs, hrefOf }: { title: string; crumbs: readon
           <Slash />
           <Link
             ref={at === 0 ? first : undefined}
-            href={hrefOf(dir)}
+            href={getHref(dir)}
             title={dir}
             className={`${crumbStyle} max-w-48 truncate max-sm:max-w-28`}
           >

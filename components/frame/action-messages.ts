@@ -1,7 +1,7 @@
 import { useMessages } from "next-intl";
 import { own } from "@/lib/contract/json/own";
 
-type ActionWords = { wordOf: (action: string) => string; attemptOf: (action: string) => string };
+type ActionWords = { getActionText: (action: string) => string; getAttemptText: (action: string) => string };
 
 /** Labels for an action in the log, completed or attempted. Unknown actions keep their code. */
 export function useActionMessages(): ActionWords {
@@ -9,5 +9,5 @@ export function useActionMessages(): ActionWords {
   const createLookup = (actionKeys: Readonly<Record<string, string>> = {}) => {
     return (action: string) => own(actionKeys, action) ?? action;
   };
-  return { wordOf: createLookup(audit?.does), attemptOf: createLookup(audit?.tried) };
+  return { getActionText: createLookup(audit?.does), getAttemptText: createLookup(audit?.tried) };
 }

@@ -11,14 +11,14 @@ type AssetChoicesProps = {
   /** Whether they have their own page, which scrolls. */
   isWhole?: boolean;
   assets: readonly Pick<AssetView, "id" | "name">[];
-  srcOf: (id: string) => string;
+  getSrc: (id: string) => string;
   /** The selected assets; absent if one click makes the choice. */
   chosen?: ReadonlyMap<string, unknown>;
   /** `isRange`: Shift was held, which selects the range since the last clicked tile. */
   onClick: (id: string, isRange: boolean) => void;
 };
 
-export function AssetChoices({ label, isWhole = false, assets, srcOf, chosen, onClick }: AssetChoicesProps) {
+export function AssetChoices({ label, isWhole = false, assets, getSrc, chosen, onClick }: AssetChoicesProps) {
   return (
     <ul
       aria-label={label}
@@ -40,7 +40,7 @@ export function AssetChoices({ label, isWhole = false, assets, srcOf, chosen, on
               className={cn("block w-full rounded-sm text-left", isChosen && "outline-2 outline-offset-1 outline-accent")}
             >
               <span className="relative block aspect-[4/3] w-full">
-                <Picture src={srcOf(id)} alt="" width={160} height={120} className="absolute inset-0 size-full" />
+                <Picture src={getSrc(id)} alt="" width={160} height={120} className="absolute inset-0 size-full" />
                 {isChosen ? (
                   <span className="absolute top-1 right-1 grid size-5 place-items-center rounded-full bg-accent text-accent-ink">
                     <Check aria-hidden="true" className="size-3.5" />

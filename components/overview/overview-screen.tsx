@@ -32,7 +32,7 @@ const toEntries = ({ entries }: AuditPage) => entries;
 /** The newest entries of the audit log, for members who may read it. */
 function AuditPart() {
   const t = useTranslations("overview.acts");
-  const { wordOf, attemptOf: getAttemptText } = useActionMessages();
+  const { getActionText, getAttemptText } = useActionMessages();
   const live = useLive(withQuery("/api/console/audit", { limit: MAX_ENTRIES }), { read: toEntries });
   return (
     <Part
@@ -55,7 +55,7 @@ function AuditPart() {
               >
                 <span className="min-w-0 flex-1">
                   <span className="block truncate">{member?.name || t("nobody")}</span>
-                  <span className="block truncate text-sm text-ink-2">{status < 400 ? wordOf(action) : getAttemptText(action)}</span>
+                  <span className="block truncate text-sm text-ink-2">{status < 400 ? getActionText(action) : getAttemptText(action)}</span>
                 </span>
                 <RelativeTime ms={at} className="whitespace-nowrap text-ink-3" />
               </li>

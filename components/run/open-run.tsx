@@ -98,7 +98,7 @@ export function OpenRun({ run, openWorkflow, api, context, openActions, note }: 
         request={copiesAsk?.request}
         picture={picture}
         hasRandomised={settings.memory.randomised.length > 0}
-        filledFor={(edit, copy) => getCopyChanges(graph, edit, copy, next).texts}
+        getFilledTexts={(edit, copy) => getCopyChanges(graph, edit, copy, next).texts}
         isBusy={isSendingCopies(state.copies)}
         onClose={sender.closeCopies}
         onStart={({ nodeId, input, values }) => {
@@ -108,7 +108,7 @@ export function OpenRun({ run, openWorkflow, api, context, openActions, note }: 
             nodeId,
             input,
             values,
-            seedsOf: next.seedsOf,
+            getSeeds: next.getSeeds,
             fill: next.fill,
             ...(inFile && { inFile }),
           });

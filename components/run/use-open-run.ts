@@ -44,7 +44,7 @@ export function useOpenRun({ run, openWorkflow, fields, name, canRun, showForm }
   }
   function send(isAnyway = false) {
     if (!isReady(isAnyway)) return;
-    for (const seed of next.seedsOf()) onEdit(seed.nodeId, seed.name, seed.value);
+    for (const seed of next.getSeeds()) onEdit(seed.nodeId, seed.name, seed.value);
     void run.run(name, (now) => withTexts(now, next.fill(now)), inFile);
     next.drawn(1);
   }

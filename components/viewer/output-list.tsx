@@ -22,7 +22,7 @@ export function OutputList({ outputs, connection, isSmall = false }: OutputListP
   const pictures = outputs.flatMap(({ view, node }) => (view.kind === "image" && view.file ? [{ view, node, file: view.file }] : []));
   const viewing = useViewing({
     indexOf: (id) => pictures.findIndex(({ view }) => toKey(view) === id),
-    idAt: (index) => pictures[index] && toKey(pictures[index].view),
+    getId: (index) => pictures[index] && toKey(pictures[index].view),
   });
   const otherOutputs = outputs.filter(({ view }) => view.kind !== "image" || !view.file);
   const isSingle = pictures.length === 1;
@@ -76,7 +76,7 @@ export function OutputList({ outputs, connection, isSmall = false }: OutputListP
         </ul>
       ) : null}
       {viewing.at === undefined ? null : (
-        <Viewer count={pictures.length} at={viewing.at} itemAt={getItem} onMove={viewing.move} onClose={viewing.close} />
+        <Viewer count={pictures.length} at={viewing.at} getItem={getItem} onMove={viewing.move} onClose={viewing.close} />
       )}
     </>
   );

@@ -7,7 +7,7 @@ import { useShown } from "./use-shown";
 type ViewingOptions = {
   /** The item's index; -1 if unknown. */
   indexOf: (id: string) => number;
-  idAt: (index: number) => string | undefined;
+  getId: (index: number) => string | undefined;
   /** Called once the viewer has stayed at an item, after the URL is updated. */
   onRest?: (index: number) => void;
   onClosed?: (index: number) => void;
@@ -17,13 +17,13 @@ type ViewingOptions = {
 const REST_MS = 300;
 
 /** The item that the viewer shows, in the URL, so that Back closes it, and a reload or a link shows it again. */
-export function useViewing({ indexOf, idAt, onRest, onClosed }: ViewingOptions) {
+export function useViewing({ indexOf, getId, onRest, onClosed }: ViewingOptions) {
   const shownParam = useShown("show");
   const { value, note } = shownParam;
   const [movedIndex, setMovedIndex] = useState<number>();
   const foundIndex = value === undefined ? -1 : indexOf(value);
   const at = value === undefined ? undefined : (movedIndex ?? (foundIndex < 0 ? undefined : foundIndex));
-  const id = at === undefined ? value : idAt(at);
+  const id = at === undefined ? value : getId(at);
   const last = useRef<number>(undefined);
 
   const onRested = useEffectEvent((index: number, now: string) => {
@@ -60,7 +60,7 @@ export function useViewing({ indexOf, idAt, onRest, onClosed }: ViewingOptions) 
     at,
     open: (index: number) => {
       setMovedIndex(index);
-      shownParam.open(idAt(index) ?? `at-${index}`);
+      shownParam.open(getId(index) ?? `at-${index}`);
     },
     move: setMovedIndex,
     close: shownParam.close,

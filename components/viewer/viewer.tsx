@@ -12,7 +12,7 @@ import { ZoomedPicture } from "./zoomed-picture";
 type ViewerProps = {
   count: number;
   at: number;
-  itemAt: ItemAt;
+  getItem: ItemAt;
   onMove: (at: number) => void;
   onClose: () => void;
   onCompare?: (ids: readonly string[]) => void;
@@ -32,7 +32,7 @@ const MAX_PRELOAD_BYTES = 32 * 1024 * 1024;
 export function Viewer({
   count,
   at,
-  itemAt,
+  getItem,
   onMove,
   onClose,
   onCompare,
@@ -48,7 +48,7 @@ export function Viewer({
   const [isHelpOpen, setHelpOpen] = useState(false);
   const [sharedId, setSharedId] = useState<string>();
   const mayShare = useMayShare();
-  const item = itemAt(at);
+  const item = getItem(at);
   const isReady = item !== undefined && readyId === item.id;
   const slideshow = useSlideshow({ isReady: isReady && !isCovered && !isHelpOpen && sharedId === undefined, at, count, onMove });
   const turn = (by: 1 | -1, isRepeat = false) => {
@@ -79,7 +79,7 @@ export function Viewer({
     if (!event.repeat || event.key.startsWith("Arrow")) handler(event.repeat);
     return true;
   };
-  const next = itemAt(slideshow.isPlaying ? (at + 1) % count : at + 1);
+  const next = getItem(slideshow.isPlaying ? (at + 1) % count : at + 1);
   const preloadsNext = isReady && next?.kind === "image" && (next.sizeBytes ?? 0) <= MAX_PRELOAD_BYTES;
   return (
     <ViewerDialog

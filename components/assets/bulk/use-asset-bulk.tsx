@@ -179,7 +179,7 @@ function isRetryable({ outcome }: Entry): boolean {
 /** Summarizes the outcomes of many assets in one line. */
 export function useAssetSummary() {
   const t = useTranslations("assets.bulk");
-  return (entries: readonly Entry[]) => summarize(outcomes, entries, { toneOf: getTone, textOf: (each) => t(`count.${each.outcome}`, each) });
+  return (entries: readonly Entry[]) => summarize(outcomes, entries, { getTone, getText: (each) => t(`count.${each.outcome}`, each) });
 }
 
 type AssetLinesProps = {
@@ -208,7 +208,7 @@ export function AssetLines({ bulk, connection, rights }: AssetLinesProps) {
       readingText={(count) => t("walking", { found: count })}
       collectedText={(count) => t("collected", { count })}
       workingText={({ action, doneCount, items }) => t(`working.${action.kind}`, { done: doneCount, total: items.length })}
-      summaryOf={summarizeEntries}
+      summarize={summarizeEntries}
       failureText={(failure) => failureText(errors, failure)}
       isRetryable={isRetryable}
       resultActions={({ action, entries }, dismiss) => {
@@ -227,9 +227,9 @@ export function AssetLines({ bulk, connection, rights }: AssetLinesProps) {
         );
       }}
       entryLook={{
-        toneOf: ({ outcome }) => getTone(outcome),
+        getTone: ({ outcome }) => getTone(outcome),
         // Includes the tags that were added or removed.
-        textOf: ({ outcome, changed, before, failure }) =>
+        getText: ({ outcome, changed, before, failure }) =>
           [
             t(`outcome.${outcome}`, { tags: changed?.join(", ") ?? "" }),
             (outcome === "tagged" || outcome === "untagged") &&
@@ -239,7 +239,7 @@ export function AssetLines({ bulk, connection, rights }: AssetLinesProps) {
           ]
             .filter(Boolean)
             .join(" "),
-        nameOf: ({ name }) => name,
+        getName: ({ name }) => name,
       }}
       copies={(items) => [
         { label: t("copyIds"), text: () => items.map(({ id }) => id).join("\n") },

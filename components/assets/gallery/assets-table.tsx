@@ -39,7 +39,7 @@ const assetColumnStyles = {
 const ROW_PX = 46;
 const HEAD_PX = 34;
 const FIRST_ROWS = 40;
-const layoutOf = () => ({ columns: 1, rowPx: ROW_PX });
+const getLayout = () => ({ columns: 1, rowPx: ROW_PX });
 const rowId = (row: AssetRow) => row.id;
 
 /** The same list as table rows. Only rows near the viewport are rendered. */
@@ -58,7 +58,7 @@ export function AssetsTable({
   const t = useTranslations("assets");
   const cannotOpen = useTranslations("common")("cannotOpen");
   const locale = useLocale();
-  const gallery = useGallery({ count: source.count, layoutOf, startIndex, onRest, headPx: HEAD_PX });
+  const gallery = useGallery({ count: source.count, getLayout, startIndex, onRest, headPx: HEAD_PX });
   const { rendered, container, motion } = gallery;
   const [from, to] = rendered ? [rendered.from, rendered.to] : [startIndex, Math.min(source.count, startIndex + FIRST_ROWS)];
   const inView = useHandle(onReady, gallery, from, to);

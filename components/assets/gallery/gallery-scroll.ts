@@ -15,7 +15,7 @@ type ScrollTarget<S extends Shape> = {
   element: HTMLElement;
   count: number;
   headPx: number;
-  layoutOf: (widthPx: number, screenPx: number) => S;
+  getLayout: (widthPx: number, screenPx: number) => S;
 };
 
 /** The heights of the page's bars above and below the visible part. */
@@ -81,8 +81,8 @@ export function createGalleryScroll<S extends Shape>(setRendered: (range: Render
 
   function layOut(): void {
     if (!lastTarget || lastTarget.element.clientWidth === 0) return;
-    const { element, layoutOf } = lastTarget;
-    const next = layoutOf(element.clientWidth, window.innerHeight);
+    const { element, getLayout } = lastTarget;
+    const next = getLayout(element.clientWidth, window.innerHeight);
     const before = shape;
     const first = firstIndex();
     const isAtTop = position.atPx + getBars().top < (before?.rowPx ?? 0) / 2;
@@ -130,7 +130,7 @@ export function createGalleryScroll<S extends Shape>(setRendered: (range: Render
     },
 
     /** Converts a point of the screen to a position in the whole list, in pixels. */
-    pointAt(clientX: number, clientY: number): { x: number; y: number; widthPx: number } {
+    toListPoint(clientX: number, clientY: number): { x: number; y: number; widthPx: number } {
       const box = lastTarget?.element.getBoundingClientRect();
       return { x: clientX - (box?.left ?? 0), y: clientY + position.atPx, widthPx: box?.width ?? 0 };
     },

@@ -54,8 +54,8 @@ export function Gallery({
 }: GalleryProps) {
   const t = useTranslations("assets.grid");
   const locale = useLocale();
-  const layoutOf = useCallback((widthPx: number, screenPx: number) => galleryLayout({ widthPx, screenPx, size }), [size]);
-  const gallery = useGallery<GalleryLayout>({ count: source.count, layoutOf, startIndex, onRest });
+  const getLayout = useCallback((widthPx: number, screenPx: number) => galleryLayout({ widthPx, screenPx, size }), [size]);
+  const gallery = useGallery<GalleryLayout>({ count: source.count, getLayout, startIndex, onRest });
   const { rendered, container, motion } = gallery;
   const [current, setCurrent] = useState<number>();
   useRequestedRows(source, gallery);

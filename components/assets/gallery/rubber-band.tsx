@@ -27,8 +27,8 @@ export function RubberBand({ gallery, source, picking }: { gallery: GalleryView<
     const now = drag.current;
     const layout = gallery.rendered;
     if (!now?.isBand || !layout) return;
-    now.to = gallery.pointAt(now.clientX, now.clientY);
-    const { widthPx } = gallery.pointAt(0, 0);
+    now.to = gallery.toListPoint(now.clientX, now.clientY);
+    const { widthPx } = gallery.toListPoint(0, 0);
     now.touched = findTilesUnder(now.from, now.to, { ...layout, widthPx, count: source.count });
     picking.band(now.touched, now.before);
     // Positions in the list are converted to those in the page, which is shorter than a very long list.
@@ -40,12 +40,12 @@ export function RubberBand({ gallery, source, picking }: { gallery: GalleryView<
   const begin = useEffectEvent((event: PointerEvent) => {
     const isOnControl = event.target instanceof Element && event.target.closest("label, input, button");
     if (event.button !== 0 || event.pointerType !== "mouse" || isOnControl) return;
-    const from = gallery.pointAt(event.clientX, event.clientY);
+    const from = gallery.toListPoint(event.clientX, event.clientY);
     const before: ReadonlySet<string> = event.shiftKey || event.ctrlKey || event.metaKey ? new Set(picking.store.ids()) : new Set();
     drag.current = { from, to: from, clientX: event.clientX, clientY: event.clientY, before, touched: [], isBand: false };
   });
 
-  const { container, pointAt } = gallery;
+  const { container, toListPoint } = gallery;
   useEffect(() => {
     const element = container.current;
     if (!element) return;
@@ -66,7 +66,7 @@ export function RubberBand({ gallery, source, picking }: { gallery: GalleryView<
       const now = drag.current;
       if (!now) return;
       [now.clientX, now.clientY] = [event.clientX, event.clientY];
-      const to = pointAt(event.clientX, event.clientY);
+      const to = toListPoint(event.clientX, event.clientY);
       if (!now.isBand && Math.hypot(to.x - now.from.x, to.y - now.from.y) < DRAG_THRESHOLD_PX) return;
       if (!now.isBand) frame ||= requestAnimationFrame(autoScroll);
       now.isBand = true;
@@ -97,7 +97,7 @@ export function RubberBand({ gallery, source, picking }: { gallery: GalleryView<
       window.removeEventListener("pointerup", onUp);
       window.removeEventListener("pointercancel", onUp);
     };
-  }, [container, pointAt]);
+  }, [container, toListPoint]);
 
   return box ? (
     <div aria-hidden="true" style={box} className="pointer-events-none absolute z-10 rounded-sm border border-accent bg-accent/15" />

@@ -18,7 +18,7 @@ export type GalleryView<S extends Shape> = Pick<
 type GalleryOptions<S extends Shape> = {
   count: number;
   /** Must be a stable function. */
-  layoutOf: (widthPx: number, screenPx: number) => S;
+  getLayout: (widthPx: number, screenPx: number) => S;
   /** The index at which the list opens. */
   startIndex: number;
   /** Called when scrolling ends, with the top tile. */
@@ -28,7 +28,7 @@ type GalleryOptions<S extends Shape> = {
 };
 
 /** A list of any length in the page's scroll: renders only nearby rows, within every browser's height limit. */
-export function useGallery<S extends Shape>({ count, layoutOf, startIndex, onRest, headPx = 0 }: GalleryOptions<S>): GalleryView<S> {
+export function useGallery<S extends Shape>({ count, getLayout, startIndex, onRest, headPx = 0 }: GalleryOptions<S>): GalleryView<S> {
   const container = useRef<HTMLDivElement>(null);
   const [motion] = useState(() => createMotion());
   const [rendered, setRendered] = useState<RenderedRows<S>>();
@@ -38,15 +38,15 @@ export function useGallery<S extends Shape>({ count, layoutOf, startIndex, onRes
   useLayoutEffect(() => scroll.isCurrent(rendered), [scroll, rendered]);
 
   useLayoutEffect(() => {
-    if (container.current) scroll.update({ element: container.current, count, headPx, layoutOf }, startIndex);
+    if (container.current) scroll.update({ element: container.current, count, headPx, getLayout }, startIndex);
     // eslint-disable-next-line react-hooks/exhaustive-deps -- only the initial start index counts
-  }, [scroll, count, headPx, layoutOf]);
+  }, [scroll, count, headPx, getLayout]);
 
   // A new layout ends the previous scroll.
-  useEffect(() => scroll.listen(motion, (first) => onRested(first)), [scroll, motion, headPx, layoutOf]);
+  useEffect(() => scroll.listen(motion, (first) => onRested(first)), [scroll, motion, headPx, getLayout]);
 
-  const { jumpTo, reveal, firstIndex, pointAt } = scroll;
-  return { container, rendered, motion, jumpTo, reveal, firstIndex, pointAt };
+  const { jumpTo, reveal, firstIndex, toListPoint } = scroll;
+  return { container, rendered, motion, jumpTo, reveal, firstIndex, toListPoint };
 }
 
 const alwaysFalse = () => false;

@@ -27,9 +27,9 @@ type Words<Act, Item, Entry extends { id: string }> = {
   collectedText?: (count: number) => string;
   workingText: (phase: PhaseOf<WorkPhase<Act, Item, Entry>, "working">) => string;
   /** The count of each outcome, and the tone of the most important one. */
-  summaryOf: (entries: readonly Entry[]) => { text: string; tone: Tone };
+  summarize: (entries: readonly Entry[]) => { text: string; tone: Tone };
   /** The reason of the first failure. */
-  causeOf?: (entries: readonly Entry[]) => string | undefined;
+  getCause?: (entries: readonly Entry[]) => string | undefined;
   failureText: (failure: ApiFailure) => string;
   /** Whether a failed entry can be retried. */
   isRetryable: (entry: Entry, action: Act) => boolean;
@@ -86,10 +86,10 @@ function BulkLine<Act, Item, Entry extends { id: string }>({ id, phase, actions,
         />
       );
     case "done": {
-      const { text, tone } = texts.summaryOf(phase.entries);
+      const { text, tone } = texts.summarize(phase.entries);
       const isRetryableEntry = (entry: Entry) => texts.isRetryable(entry, phase.action);
       const retryableCount = phase.entries.filter(isRetryableEntry).length;
-      const cause = texts.causeOf?.(phase.entries);
+      const cause = texts.getCause?.(phase.entries);
       return (
         <>
           <WorkLine tone={tone} text={text + cutText(phase.isCut)} onDismiss={dismiss}>
@@ -145,10 +145,10 @@ function ProgressLine({ text, share, waitMs, isStopping, onStop }: MovingLinePro
 }
 
 type EntryLook<Entry> = {
-  toneOf: (entry: Entry) => Tone;
-  textOf: (entry: Entry) => string;
+  getTone: (entry: Entry) => Tone;
+  getText: (entry: Entry) => string;
   /** The display name, if more than the id is known. */
-  nameOf: (entry: Entry) => string | undefined;
+  getName: (entry: Entry) => string | undefined;
 };
 type ResultDialogProps<Entry extends { id: string }> = EntryLook<Entry> & {
   words: BulkWords;
@@ -160,10 +160,10 @@ type ResultDialogProps<Entry extends { id: string }> = EntryLook<Entry> & {
 /** Maximum shown lines; the copied text has all of them. */
 const MAX_SHOWN = 500;
 
-function ResultDialog<Entry extends { id: string }>({ isOpen, entries, words, toneOf, textOf, nameOf, onClose }: ResultDialogProps<Entry>) {
+function ResultDialog<Entry extends { id: string }>({ isOpen, entries, words, getTone, getText, getName, onClose }: ResultDialogProps<Entry>) {
   const t = useTranslations(`${words}.result`);
   const common = useTranslations("common.bulk.result");
-  const asText = () => entries.map((entry) => [entry.id, nameOf(entry) ?? "", textOf(entry)].join("\t")).join("\n");
+  const asText = () => entries.map((entry) => [entry.id, getName(entry) ?? "", getText(entry)].join("\t")).join("\n");
   return (
     <Dialog
       isOpen={isOpen}
@@ -193,13 +193,13 @@ function ResultDialog<Entry extends { id: string }>({ isOpen, entries, words, to
             {entries.slice(0, MAX_SHOWN).map((entry) => (
               <tr key={entry.id} className="border-b border-line align-top last:border-0">
                 <td className="py-1.5 pr-3">
-                  {nameOf(entry) ? <span className="block break-words text-ink">{nameOf(entry)}</span> : null}
+                  {getName(entry) ? <span className="block break-words text-ink">{getName(entry)}</span> : null}
                   <span className="font-mono text-sm break-all">{entry.id}</span>
                 </td>
                 <td className="py-1.5 text-ink">
                   <span className="flex items-start gap-1.5 break-words">
-                    <ToneIcon tone={toneOf(entry)} />
-                    <span className="min-w-0">{textOf(entry)}</span>
+                    <ToneIcon tone={getTone(entry)} />
+                    <span className="min-w-0">{getText(entry)}</span>
                   </span>
                 </td>
               </tr>

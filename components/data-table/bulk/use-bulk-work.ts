@@ -183,20 +183,20 @@ function withProgress<Act, Item, Entry>(phase: WorkPhase<Act, Item, Entry>, coun
   return phase.kind === "working" ? { ...phase, doneCount: phase.doneCount + count } : phase;
 }
 
-type Words<Outcome> = { textOf: (result: { outcome: Outcome; count: number }) => string; toneOf: (outcome: Outcome) => Tone };
+type Words<Outcome> = { getText: (result: { outcome: Outcome; count: number }) => string; getTone: (outcome: Outcome) => Tone };
 
 /** Counts outcomes in the order of `outcomes`; the first sets the tone. */
 export function summarize<Outcome extends string>(
   outcomes: readonly Outcome[],
   entries: readonly { outcome: Outcome }[],
-  { textOf, toneOf }: Words<Outcome>,
+  { getText, getTone }: Words<Outcome>,
 ): { text: string; tone: Tone } {
   const counts = new Map<Outcome, number>();
   for (const { outcome } of entries) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
   const presentOutcomes = outcomes.filter((outcome) => counts.has(outcome));
   const [first] = presentOutcomes;
   return {
-    text: presentOutcomes.map((outcome) => textOf({ outcome, count: counts.get(outcome) ?? 0 })).join(", "),
-    tone: first === undefined ? "off" : toneOf(first),
+    text: presentOutcomes.map((outcome) => getText({ outcome, count: counts.get(outcome) ?? 0 })).join(", "),
+    tone: first === undefined ? "off" : getTone(first),
   };
 }

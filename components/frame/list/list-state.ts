@@ -6,7 +6,7 @@ import { afterPaint } from "@/lib/browser/after-paint";
 export type ListAddress<Query> = {
   /** The same list always has the same key. */
   keyOf: (query: Query) => string;
-  hrefOf: (query: Query) => `/${string}`;
+  getHref: (query: Query) => `/${string}`;
   /** `isReplacing`: replaces the last entry of the browser's history. */
   push: (href: `/${string}`, isReplacing: boolean) => void;
   /** Called when the rows of the requested list are shown. */
@@ -21,7 +21,7 @@ export type ListState<Query> = {
   subscribe: (listener: () => void) => () => void;
   query: () => Query;
   isMoving: () => boolean;
-  hrefOf: (change: Partial<Query>) => string;
+  getHref: (change: Partial<Query>) => string;
   /** Requests another query from its first page. Continued typing is one entry of the browser's history. */
   go: (change: Partial<Query>, isTyped?: boolean) => void;
   /** Adopts the current URL, however it changed. */
@@ -53,7 +53,7 @@ export function createListState<Query extends { offset: number }>(
     const key = keyOf(lastQuery);
     if (key !== pushedKey) {
       pushedKey = key;
-      return current.address.push(current.address.hrefOf(lastQuery), isReplacing);
+      return current.address.push(current.address.getHref(lastQuery), isReplacing);
     }
     // The user switched back to the shown list within one frame.
     if (key !== keyOf(current.query)) return;
@@ -65,7 +65,7 @@ export function createListState<Query extends { offset: number }>(
     subscribe: changes.subscribe,
     query,
     isMoving: () => keyOf(query()) !== shownKey,
-    hrefOf: (change) => current.address.hrefOf({ ...query(), offset: 0, ...change }),
+    getHref: (change) => current.address.getHref({ ...query(), offset: 0, ...change }),
     go(change, isTyped = false) {
       const next = { ...query(), offset: 0, ...change };
       if (keyOf(next) === keyOf(query())) return;

@@ -15,7 +15,7 @@ import { FailureMessage } from "../failure/failure-message";
 type ViewsDialogProps = {
   screen: ViewScreen;
   query: string;
-  hrefOf: (query: string) => string;
+  getHref: (query: string) => string;
   /** Whether the member may save views for the team. */
   canShare: boolean;
   onClose: () => void;
@@ -31,7 +31,7 @@ function sortParams(query: string): string {
 }
 
 /** Opens saved views by their links, and saves the current list as a view. */
-export function ViewsDialog({ screen, query, hrefOf, canShare, onClose }: ViewsDialogProps) {
+export function ViewsDialog({ screen, query, getHref, canShare, onClose }: ViewsDialogProps) {
   const t = useTranslations("savedViews");
   const list = useTranslations(screen)("title");
   const path = withQuery(PATH, { screen });
@@ -60,7 +60,7 @@ export function ViewsDialog({ screen, query, hrefOf, canShare, onClose }: ViewsD
             key={view.id}
             list={list}
             view={view}
-            href={hrefOf(view.query)}
+            href={getHref(view.query)}
             isCurrent={sortParams(view.query) === sortParams(query)}
             onOpen={onClose}
             onDefault={() => void sendRequest(`${PATH}/${view.id}`, { method: "PUT", json: { isDefault: !view.isDefault } })}

@@ -34,8 +34,8 @@ export function JobLines({ actions, connection, onStopped }: JobLinesProps) {
       readingText={(count) => t("walking", { found: count })}
       collectedText={(count) => t("collected", { count })}
       workingText={({ action, doneCount, items }) => t(`working.${action}`, { done: doneCount, total: items.length })}
-      summaryOf={summarizeEntries}
-      causeOf={(entries) => {
+      summarize={summarizeEntries}
+      getCause={(entries) => {
         const cause = findFailure(entries);
         return cause && failureText(errors, cause);
       }}
@@ -50,12 +50,12 @@ export function JobLines({ actions, connection, onStopped }: JobLinesProps) {
         return count > 0 ? <StopTogether count={count} connection={connection} onDone={stopped} /> : null;
       }}
       entryLook={{
-        toneOf: ({ outcome }) => getOutcomeTone(outcome),
-        textOf: ({ outcome, newId, failure }) =>
+        getTone: ({ outcome }) => getOutcomeTone(outcome),
+        getText: ({ outcome, newId, failure }) =>
           [t(`outcome.${outcome}`), newId && t("outcome.as", { id: newId }), failure && failureText(errors, failure)]
             .filter(Boolean)
             .join(" "),
-        nameOf: ({ workflow, label, createdMs }) =>
+        getName: ({ workflow, label, createdMs }) =>
           [workflow, label, createdMs !== undefined && clock(createdMs, "until")].filter(Boolean).join(" · "),
       }}
       copies={(jobs) => [{ label: t("copyIds"), text: () => jobs.map(({ id }) => id).join("\n") }]}

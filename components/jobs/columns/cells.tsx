@@ -20,7 +20,7 @@ export type CellWords = {
   ago: AgoWords;
   cannotOpen: string;
 };
-type Cell = { row: JobRow; words: CellWords; hrefOf: (id: string) => string | undefined };
+type Cell = { row: JobRow; words: CellWords; getHref: (id: string) => string | undefined };
 type StateCell = Cell & { lineEnd?: (row: JobRow) => ReactNode };
 
 export function useCellWords(): CellWords {
@@ -90,11 +90,11 @@ function Match({ match: { text, marks } }: { match: NonNullable<JobRow["match"]>
   );
 }
 
-export function detailsCell({ row, words: { t, nodes }, hrefOf }: Cell): ReactNode {
+export function detailsCell({ row, words: { t, nodes }, getHref }: Cell): ReactNode {
   const { id, error, progress, expected, startedMs, runningNode, label, match, waiting } = row;
   const node = runningNode && formatRunningNode(nodes, runningNode);
   const now = error ? (
-    rowPart(hrefOf(id), error, "block min-w-0 truncate text-bad", error)
+    rowPart(getHref(id), error, "block min-w-0 truncate text-bad", error)
   ) : waiting?.state === "queued" ? (
     <span className="min-w-0 truncate text-wait">{t("queuedOn", { runners: waiting.runners.join(", "), ahead: waiting.ahead ?? 0 })}</span>
   ) : progress === undefined && node === undefined && !(expected && startedMs) ? null : (

@@ -95,7 +95,7 @@ export function jobColumns(
         className: "h-9 w-[52px]",
       }),
     ),
-    status: namedColumn("status", (row) => stateCell({ row, words, hrefOf: getHref, lineEnd })),
+    status: namedColumn("status", (row) => stateCell({ row, words, getHref, lineEnd })),
     job: namedColumn("job", ({ id }) => (
       <>
         {rowLink(id, getHref(id), words.cannotOpen)}
@@ -103,7 +103,7 @@ export function jobColumns(
       </>
     )),
     workflow: namedColumn("workflow", (row) => (isWorkflowTruncated ? <Truncated text={getRowTitle(row)} /> : truncateIfLong(getRowTitle(row)))),
-    what: namedColumn("what", (row) => detailsCell({ row, words, hrefOf: getHref })),
+    what: namedColumn("what", (row) => detailsCell({ row, words, getHref })),
     outputs: namedColumn("outputs", ({ outputs }) => outputs || t("nothing")),
     by: namedColumn("by", ({ by, token }) => {
       if (by === undefined) return t("nothing");

@@ -126,7 +126,7 @@ type ChipProps = { state: JobListState; change: Partial<JobSearchQuery>; isOn: b
 function Chip({ state, change, isOn, children }: ChipProps) {
   return (
     <Link
-      href={state.hrefOf(change)}
+      href={state.getHref(change)}
       prefetch={false}
       onNavigate={(event) => {
         event.preventDefault();

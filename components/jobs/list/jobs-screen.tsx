@@ -55,7 +55,7 @@ function JobsTools({ list, choice, defaultChoice, onChoose, state, rows, connect
         <ViewsDialog
           screen={list}
           query={viewQuery(list, state.query(), shownInputs(choice))}
-          hrefOf={(query) => viewHref(list, query, connectionParam)}
+          getHref={(query) => viewHref(list, query, connectionParam)}
           canShare={canShare}
           onClose={close}
         />

@@ -15,7 +15,7 @@ type ListEmptyProps = { list: ListName; state: JobListState; total?: number; can
 /** Explains why there are no rows, with a link to a list that may have some. */
 export function ListEmpty({ list, state, total, canRun }: ListEmptyProps) {
   const query = useListQuery(state);
-  const { hrefOf } = state;
+  const { getHref } = state;
   const t = useTranslations(`${list}.empty`);
   const pages = useTranslations("jobList.empty");
   const renderReset = (href: string, label: string) => <ButtonLink href={href}>{label}</ButtonLink>;
@@ -24,13 +24,13 @@ export function ListEmpty({ list, state, total, canRun }: ListEmptyProps) {
     // If all rows of the last page are gone, offers the first page.
     const firstPageLink =
       last === undefined || last >= query.offset
-        ? renderReset(hrefOf({ offset: 0 }), pages("firstPage"))
-        : renderReset(hrefOf({ offset: last }), pages("lastPage"));
+        ? renderReset(getHref({ offset: 0 }), pages("firstPage"))
+        : renderReset(getHref({ offset: last }), pages("lastPage"));
     return (
       <EmptyState title={pages("beyond")} text={total === undefined ? undefined : pages("beyondText", { total })} action={firstPageLink} />
     );
   }
-  if (isFilteredList(query)) return <EmptyState title={t("filtered")} action={renderReset(hrefOf(noFilters), t("showAll"))} />;
+  if (isFilteredList(query)) return <EmptyState title={t("filtered")} action={renderReset(getHref(noFilters), t("showAll"))} />;
   return <EmptyState title={t("title")} text={t("text")} action={canRun ? <RunLink /> : undefined} />;
 }
 

@@ -121,7 +121,7 @@ export function ListPages({ query: { offset, limit }, rows, newCount, view, tota
         total={total}
         hasMore={hasMore}
         nextOffset={view.nextOffset}
-        hrefOf={(to) => state.hrefOf({ offset: to })}
+        getHref={(to) => state.getHref({ offset: to })}
         className="mt-auto md:sticky md:bottom-0 md:z-20"
       >
         <PageControls offset={offset} limit={limit} total={total} onGo={state.go} />

@@ -101,7 +101,7 @@ function useUrlQuery(list: ListName, initialQuery: JobSearchQuery): JobSearchQue
 export function jobsAddress(list: ListName, links: ListLinks): ListAddress<JobSearchQuery> {
   return {
     keyOf: (query) => listHref(list, query),
-    hrefOf: (query) => listHref(list, query, links),
+    getHref: (query) => listHref(list, query, links),
     push: (href, isReplacing) => window.history[isReplacing ? "replaceState" : "pushState"](null, "", apiPath(href)),
     // After a click the page scrolls to the first row.
     onShown: () => window.scrollTo({ top: 0 }),

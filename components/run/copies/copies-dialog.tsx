@@ -33,7 +33,7 @@ type CopiesDialogProps = {
   picture: PictureContext;
   hasRandomised: boolean;
   /** Texts of this copy that are sent differently from the form. */
-  filledFor: (edit: Edit, copy: number) => readonly FilledText[];
+  getFilledTexts: (edit: Edit, copy: number) => readonly FilledText[];
   isBusy: boolean;
   onClose: () => void;
   onStart: (choice: CopiesChoice) => void;
@@ -44,7 +44,7 @@ const MAX_UNCONFIRMED = 20;
 type Choosable = { node: FormNode; field: FormField };
 
 /** Chooses which input varies between copies, and how; previews the submission. */
-export function CopiesDialog({ isOpen, form, request, picture, hasRandomised, filledFor, isBusy, onClose, onStart }: CopiesDialogProps) {
+export function CopiesDialog({ isOpen, form, request, picture, hasRandomised, getFilledTexts, isBusy, onClose, onStart }: CopiesDialogProps) {
   const t = useTranslations("run.copies");
   const choosable = useMemo(() => getChoosable(form), [form]);
   return (
@@ -58,7 +58,7 @@ export function CopiesDialog({ isOpen, form, request, picture, hasRandomised, fi
           pendingImages={request?.values}
           picture={picture}
           hasRandomised={hasRandomised}
-          filledFor={filledFor}
+          getFilledTexts={getFilledTexts}
           onClose={onClose}
           onStart={onStart}
         />
@@ -73,7 +73,7 @@ type CopiesFormProps = Pick<CopiesDialogProps, "picture" | "hasRandomised" | "fi
   pendingImages?: readonly string[];
 };
 
-function CopiesForm({ choosable, first, pendingImages, picture, hasRandomised, filledFor, onClose, onStart }: CopiesFormProps) {
+function CopiesForm({ choosable, first, pendingImages, picture, hasRandomised, getFilledTexts, onClose, onStart }: CopiesFormProps) {
   const t = useTranslations("run.copies");
   const id = useId();
   const [choiceIndex, setChoiceIndex] = useState(first);
@@ -139,7 +139,7 @@ function CopiesForm({ choosable, first, pendingImages, picture, hasRandomised, f
         <CopiesPreview
           name={choice.field.name}
           values={variation.values}
-          filledFor={(value, index) => filledFor({ nodeId: choice.node.id, name: choice.field.name, value }, index)}
+          getFilledTexts={(value, index) => getFilledTexts({ nodeId: choice.node.id, name: choice.field.name, value }, index)}
           ownNames={picture.ownNames}
           hasRandomised={hasRandomised}
         />
@@ -226,13 +226,13 @@ type CopiesPreviewProps = {
   name: string;
   values: readonly Literal[];
   /** Texts of this copy that are sent differently from the form. */
-  filledFor: (value: Literal, index: number) => readonly FilledText[];
+  getFilledTexts: (value: Literal, index: number) => readonly FilledText[];
   ownNames?: Readonly<Record<string, string>>;
   hasRandomised: boolean;
 };
 
 /** A preview in one line of labels: "12 jobs: seed 1 … 12". */
-function CopiesPreview({ name, values, filledFor, ownNames, hasRandomised }: CopiesPreviewProps) {
+function CopiesPreview({ name, values, getFilledTexts, ownNames, hasRandomised }: CopiesPreviewProps) {
   const t = useTranslations("run.copies");
   const getName = (value: Literal) => own(ownNames, String(value)) ?? shownValue(value);
   const [first, last] = [values[0], values.at(-1)];
@@ -248,14 +248,14 @@ function CopiesPreview({ name, values, filledFor, ownNames, hasRandomised }: Cop
         {visibleValues.map(([index, value]) => (
           <li key={index}>
             <p className="truncate">{getCopyLabel(name, getName(value), { index, total: values.length })}</p>
-            <Filled texts={filledFor(value, index)} />
+            <Filled texts={getFilledTexts(value, index)} />
           </li>
         ))}
         {values.length > MAX_SHOWN ? <li aria-hidden="true">…</li> : null}
         {values.length > MAX_SHOWN && last !== undefined ? (
           <li>
             <p className="truncate">{getCopyLabel(name, getName(last), { index: values.length - 1, total: values.length })}</p>
-            <Filled texts={filledFor(last, values.length - 1)} />
+            <Filled texts={getFilledTexts(last, values.length - 1)} />
           </li>
         ) : null}
       </ul>

@@ -18,7 +18,7 @@ import { getCopyLabel, type Literal } from "./variation";
 
 /** Values drawn for each copy: seeds, and texts that are filled on sending. */
 export type PlannedCopies = {
-  seedsOf: (copy: number) => readonly SeedEdit[];
+  getSeeds: (copy: number) => readonly SeedEdit[];
   fill: (graph: Graph, copy: number) => readonly FilledText[];
 };
 export type CopiesOrder = PlannedCopies & { nodeId: string; input: string; values: readonly Literal[]; inFile?: InEditorFile };
@@ -35,8 +35,8 @@ export function planCopies(openWorkflow: OpenWorkflow, name: string, { nodeId, i
 }
 
 /** How a copy differs from the form, and which of its texts are filled in; used both for the preview and for sending. */
-export function getCopyChanges(graph: Graph, varied: Edit, copy: number, { seedsOf, fill }: PlannedCopies) {
-  const seeds = seedsOf(copy).filter(({ nodeId, name }) => nodeId !== varied.nodeId || name !== varied.name);
+export function getCopyChanges(graph: Graph, varied: Edit, copy: number, { getSeeds, fill }: PlannedCopies) {
+  const seeds = getSeeds(copy).filter(({ nodeId, name }) => nodeId !== varied.nodeId || name !== varied.name);
   const shownGraph = withInputs(graph, [...seeds, varied]);
   const texts = fill(shownGraph, copy);
   // A file name is listed twice: as written and as sent.

@@ -31,7 +31,7 @@ export function useNextSubmission({ graph, form, info, isRandomised, rawTexts = 
   const [draw, setDraw] = useState(randomDraw);
   const [shownTime, setShownTime] = useState(() => new Date());
   // Each copy gets its own seeds.
-  const seedsOf = useCallback((copy = 0) => newSeeds(form, isRandomised, draw + copy), [form, isRandomised, draw]);
+  const getSeeds = useCallback((copy = 0) => newSeeds(form, isRandomised, draw + copy), [form, isRandomised, draw]);
   const filledAt = useCallback(
     (now: Graph, filling: FillOptions) => {
       const widgetsOf = inFile && ((writtenGraph: Graph) => inFile(writtenGraph).widgetOf);
@@ -40,7 +40,7 @@ export function useNextSubmission({ graph, form, info, isRandomised, rawTexts = 
     [info, rawTexts, inFile],
   );
   const fill = useCallback((now: Graph, copy = 0) => filledAt(now, { at: shownTime, draw: draw + copy }), [filledAt, shownTime, draw]);
-  const seeds = useMemo(() => seedsOf(), [seedsOf]);
+  const seeds = useMemo(() => getSeeds(), [getSeeds]);
   const seeded = useMemo(() => withInputs(graph, seeds), [graph, seeds]);
   const filled = useMemo(() => fill(seeded), [fill, seeded]);
   const texts = useMemo<FilledText[]>(
@@ -60,7 +60,7 @@ export function useNextSubmission({ graph, form, info, isRandomised, rawTexts = 
   }, [isTimed]);
   return {
     texts,
-    seedsOf,
+    getSeeds,
     fill,
     look: () => setShownTime(new Date()),
     /** Called after `count` jobs were sent: the next ones get new seeds and texts. */

@@ -75,7 +75,7 @@ const timeSpans = [
 
 function AuditFilters({ view, choices }: { view: AuditView; choices: Promise<Result<AuditChoices, Failure>> }) {
   const t = useTranslations("settings.audit");
-  const { wordOf } = useActionMessages();
+  const { getActionText } = useActionMessages();
   const router = useRouter();
   const loadedChoices = use(choices);
   const { members, actions } = loadedChoices.ok ? loadedChoices.value : { members: [], actions: [] };
@@ -90,7 +90,7 @@ function AuditFilters({ view, choices }: { view: AuditView; choices: Promise<Res
       </Select>
       <Select aria-label={t("act")} value={view.action ?? ""} onChange={({ target }) => applyFilter({ action: target.value || undefined })}>
         <option value="">{t("anything")}</option>
-        <Options of={actions.map((action) => [action, wordOf(action)])} />
+        <Options of={actions.map((action) => [action, getActionText(action)])} />
       </Select>
       <Select
         aria-label={t("time")}

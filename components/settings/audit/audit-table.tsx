@@ -48,7 +48,7 @@ export function AuditTable({ entries }: { entries: readonly AuditItem[] }) {
 function AuditEntry({ entry }: { entry: AuditItem }) {
   const t = useTranslations("settings.audit");
   const common = useTranslations("common");
-  const { wordOf, attemptOf: getAttemptText } = useActionMessages();
+  const { getActionText, getAttemptText } = useActionMessages();
   const { id, at, member, via, action, connection, status, parts = [], moreParts = 0 } = entry;
   const viaPrefix = viaPrefixes.find(([start]) => via?.startsWith(start));
   const viaName = viaPrefix && via?.slice(viaPrefix[0].length);
@@ -70,7 +70,7 @@ function AuditEntry({ entry }: { entry: AuditItem }) {
         ) : null}
       </td>
       <td className="max-w-[280px] px-3.5 py-1.5">
-        <span title={action}>{status < 400 ? wordOf(action) : getAttemptText(action)}</span>
+        <span title={action}>{status < 400 ? getActionText(action) : getAttemptText(action)}</span>
         {isMany ? <Parts entry={entry} parts={parts} /> : null}
         {!isMany && item && !isRepeated ? (
           <span className="block truncate text-sm text-ink-3" title={item.id}>

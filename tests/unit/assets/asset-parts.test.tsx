@@ -197,14 +197,14 @@ describe("an empty view", () => {
     [{ offset: "600" }, "No assets on this page", "/assets"],
   ])("explains %o and links on", (params, title, href) => {
     const { query } = parseAssetsQuery(params);
-    show(<AssetsEmpty listState={createListState(query, { keyOf: assetsHref, hrefOf: assetsHref, push: () => undefined })} canChange />);
+    show(<AssetsEmpty listState={createListState(query, { keyOf: assetsHref, getHref: assetsHref, push: () => undefined })} canChange />);
     expect(screen.getByText(title)).toBeTruthy();
     expect(screen.getByRole("link").getAttribute("href")).toBe(href);
   });
 });
 
 function Filters({ excluded }: { excluded: string }) {
-  const address: ListAddress<AssetsQuery> = { keyOf: JSON.stringify, hrefOf: () => "/assets", push: () => undefined };
+  const address: ListAddress<AssetsQuery> = { keyOf: JSON.stringify, getHref: () => "/assets", push: () => undefined };
   const [listState] = useState(() => createListState(assetsQuerySchema.parse({ exclude_tags: excluded }), address));
   return <AssetsFilters listState={listState} connectionId="a" seenTags={() => []} />;
 }

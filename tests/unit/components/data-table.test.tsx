@@ -99,7 +99,7 @@ describe("paging", () => {
   });
 
   it("shows the range and links adjacent pages", () => {
-    renderInApp(<Paging offset={100} limit={100} count={100} total={1284} hrefOf={(offset) => `/jobs?offset=${offset}`} />);
+    renderInApp(<Paging offset={100} limit={100} count={100} total={1284} getHref={(offset) => `/jobs?offset=${offset}`} />);
     expect(screen.getByText("101–200 of 1,284")).toBeDefined();
     expect(screen.getByRole("link", { name: "Next page" }).getAttribute("href")).toBe("/jobs?offset=200");
     expect(screen.getByRole("link", { name: "Previous page" }).getAttribute("href")).toBe("/jobs?offset=0");
@@ -125,7 +125,7 @@ describe("a thousand rows", () => {
   const getCompleteRows = (rowWindow: ReturnType<typeof createRowWindow>, { first, last }: View) =>
     Array.from({ length: last - first + 1 }, (_, at) => first + at).filter((index) => {
       const key = Math.floor(index / GROUP);
-      const { from, to } = rowWindow.spanOf(key);
+      const { from, to } = rowWindow.getSpan(key);
       return index - key * GROUP >= from && index - key * GROUP < to;
     });
 
@@ -162,8 +162,8 @@ describe("a thousand rows", () => {
     ]);
     expect(after.groups[1]?.rows).toEqual(before.groups[0]?.rows);
     const rowWindow = createRowWindow(4);
-    expect(rowWindow.spanOf(-1)).toEqual({ from: 0, to: GROUP });
-    expect(rowWindow.spanOf(50)).toEqual({ from: 0, to: 0 });
+    expect(rowWindow.getSpan(-1)).toEqual({ from: 0, to: GROUP });
+    expect(rowWindow.getSpan(50)).toEqual({ from: 0, to: 0 });
   });
 
   it("keep their identity except the changed row's group", () => {

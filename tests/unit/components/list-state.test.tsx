@@ -224,7 +224,7 @@ describe("views dialog", () => {
       <ViewsDialog
         screen="jobs"
         query={href.split("?")[1] ?? ""}
-        hrefOf={(query) => `/jobs?${query}`}
+        getHref={(query) => `/jobs?${query}`}
         canShare
         onClose={() => undefined}
       />,

@@ -151,7 +151,7 @@ describe("file panel", () => {
 
   test("shows the last two folders of a path and expands the rest", () => {
     const deep = `${Array.from({ length: 40 }, (_, at) => `d${at}`).join("/")}/`;
-    const { container } = renderInApp(<Trail title="Files" crumbs={toCrumbs(deep)} hrefOf={(dir) => `/files?dir=${dir}`} />);
+    const { container } = renderInApp(<Trail title="Files" crumbs={toCrumbs(deep)} getHref={(dir) => `/files?dir=${dir}`} />);
     expect(container.textContent).toBe("Files/…/d38/d39");
     act(() => void fireEvent.click(screen.getByRole("button", { name: "Show 38 more folders" })));
     expect(within(container).getAllByRole("link")).toHaveLength(40);

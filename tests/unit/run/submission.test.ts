@@ -33,7 +33,7 @@ describe("the submission", () => {
       isEdited: false,
     };
     const fill = (now: Graph) => filledTexts(now, info, { at: new Date(2026, 1, 1), draw: 0 });
-    const order = { nodeId: "1", input: "seed", values: [8, 9], seedsOf: () => [], fill };
+    const order = { nodeId: "1", input: "seed", values: [8, 9], getSeeds: () => [], fill };
     const submissions = toPlannedCopies(planCopies(openedWorkflow, "n", order), writable(drawing, info).withValues).map(
       ({ make }) => make().submission,
     );
@@ -104,7 +104,7 @@ describe("a filename filled on sending", () => {
     const openedWorkflow = { ...file.value, original: file.value.graph, serial: 1, isEdited: false };
     const fill = (now: Graph) => filledTexts(now, undefined, { at: new Date(2026, 4, 1), draw: 1 });
     const sentBy = (order: { nodeId: string; input: string; values: (string | number)[] }) =>
-      toPlannedCopies(planCopies(openedWorkflow, "Dated", { ...order, seedsOf: () => [], fill })).map(({ make }) => {
+      toPlannedCopies(planCopies(openedWorkflow, "Dated", { ...order, getSeeds: () => [], fill })).map(({ make }) => {
         const { submission } = make();
         const reopened = openWorkflow(JSON.stringify(submission));
         return [submission.prompt["1"]?.inputs.filename_prefix, reopened.ok && reopened.value.graph["1"]?.inputs.filename_prefix];

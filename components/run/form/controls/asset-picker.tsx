@@ -104,7 +104,7 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
       <AssetChoices
         label={t("list")}
         assets={pictures}
-        srcOf={(asset) => thumbnailUrl({ asset, edge: 256, connection: picture.connection })}
+        getSrc={(asset) => thumbnailUrl({ asset, edge: 256, connection: picture.connection })}
         chosen={isMany ? selection : undefined}
         onClick={toggleAsset}
       />

@@ -87,7 +87,7 @@ export type PictureContext = PictureApi & {
   /** Resets to the default or to no picture; absent if there is nothing to remove. */
   onRemove?: () => void;
   /** A better message than the failure's own, if the form has one. Then no retry is offered. */
-  saysWhy?: (failure: ApiFailure) => string | undefined;
+  explainFailure?: (failure: ApiFailure) => string | undefined;
   /** The URL of a picture, if it is not one of the service's own files. */
   sourceOf?: (value: string) => string;
 };

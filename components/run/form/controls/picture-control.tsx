@@ -18,14 +18,14 @@ type PictureControlProps = ControlProps & {
   picture: PictureContext;
   nodeTitle: string;
   /** Whether this input accepts pictures pasted anywhere on the page. */
-  takesPaste?: boolean;
+  acceptsPaste?: boolean;
   hasMask?: boolean;
   onRunning: (isRunning: boolean) => void;
 };
 
 /** Shows a node's picture. A drop or choice replaces it; if that fails, the old one is kept. */
 export function PictureControl(props: PictureControlProps) {
-  const { nodeTitle, options, picture, takesPaste = false, hasMask = true, onRunning, value, onChange, ...control } = props;
+  const { nodeTitle, options, picture, acceptsPaste = false, hasMask = true, onRunning, value, onChange, ...control } = props;
   const t = useTranslations("run.picture");
   const { connection, canSend } = picture;
   const [isPicking, setPicking] = useState(false);
@@ -33,7 +33,7 @@ export function PictureControl(props: PictureControlProps) {
   const hasCameraApp = useMedia("(pointer: coarse)");
   const [isTaking, setTaking] = useState<boolean>();
   const noteId = useId();
-  const input = usePictureInput({ picture, value, takesPaste, onChange, onRunning });
+  const input = usePictureInput({ picture, value, acceptsPaste, onChange, onRunning });
   const { name, ownName, several, state, start, stop, take, isOver, canPick } = input;
   function pick(pickedPicture: PickedPicture) {
     setPicking(false);
@@ -134,7 +134,7 @@ export function PictureControl(props: PictureControlProps) {
           {several > 0 ? (
             <p className="text-bad">{t("several", { count: several })}</p>
           ) : (
-            <PictureNote state={state} value={name} saysWhy={picture.saysWhy} onStop={stop} onAgain={start} />
+            <PictureNote state={state} value={name} explainFailure={picture.explainFailure} onStop={stop} onAgain={start} />
           )}
           {state.kind === "sending" || state.kind === "failed" ? null : <UnlistedNote value={name} options={options} picture={picture} />}
         </div>

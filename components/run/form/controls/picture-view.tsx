@@ -83,7 +83,7 @@ type PictureNoteProps = Pick<PictureContext, "saysWhy"> & {
   onAgain: (file: File) => Promise<void>;
 };
 
-export function PictureNote({ state, value, saysWhy, onStop, onAgain }: PictureNoteProps) {
+export function PictureNote({ state, value, explainFailure, onStop, onAgain }: PictureNoteProps) {
   const t = useTranslations("run.picture");
   if (state.kind === "idle") return null;
   if (state.kind === "sending") return <SendingNote name={state.file.name} share={state.share} onStop={onStop} />;
@@ -96,7 +96,7 @@ export function PictureNote({ state, value, saysWhy, onStop, onAgain }: PictureN
       <p className="text-bad">{t(state.reason === "broken" ? "broken" : "notImage", { name: state.file.name, previous: nameState })}</p>
     );
   if (state.kind !== "failed") return null;
-  const reason = saysWhy?.(state.failure);
+  const reason = explainFailure?.(state.failure);
   if (reason !== undefined) return <p className="text-bad">{reason}</p>;
   return (
     <>

@@ -19,13 +19,13 @@ import {
 type PictureInput = {
   picture: PictureContext;
   value: unknown;
-  takesPaste: boolean;
+  acceptsPaste: boolean;
   onChange: (value: unknown) => void;
   onRunning: (isRunning: boolean) => void;
 };
 
 /** The newest picture wins, whether it is uploaded, pasted, dropped or picked. */
-export function usePictureInput({ picture, value, takesPaste, onChange, onRunning }: PictureInput) {
+export function usePictureInput({ picture, value, acceptsPaste, onChange, onRunning }: PictureInput) {
   const { canSend, sendPicture, decode, ownNames, onNamed } = picture;
   const name = typeof value === "string" ? value : "";
   const ownName = own(ownNames, name);
@@ -50,7 +50,7 @@ export function usePictureInput({ picture, value, takesPaste, onChange, onRunnin
     onChange(pickedValue);
   }
   const { isOver, props: target } = useDropTarget(take);
-  useOwnPaste(takesPaste && canSend, take);
+  useOwnPaste(acceptsPaste && canSend, take);
   // Clicking the picture focuses the control, so that it receives pasted pictures.
   const onPaste = ({ nativeEvent }: { nativeEvent: ClipboardEvent }) => takePasted(nativeEvent, take);
   const frame = canSend ? { ...target, tabIndex: -1, onPaste } : {};

@@ -143,7 +143,7 @@ it("choosing all changes boxes and draws no cell", () => {
 });
 
 function What({ row }: { row: JobRow }) {
-  return detailsCell({ row, words: useCellWords(), hrefOf: () => "/jobs/x" });
+  return detailsCell({ row, words: useCellWords(), getHref: () => "/jobs/x" });
 }
 
 it("highlights search words and keeps a job's text as text", () => {
