@@ -22,7 +22,7 @@ async function ended(request: APIRequestContext, desk: Desk, prompt: unknown, na
 
 const grace = { name: "Grace Operator", email: "grace@example.com", password: "another good password" };
 
-test("finds a job by words, time and person and keeps the filters on Back", async ({ page, ownDesk, browser }) => {
+test("finds a job by words, time and member and keeps the filters on Back", async ({ page, ownDesk, browser }) => {
   const jobId = await ended(page.request, ownDesk, withText("a lighthouse in the fog"));
   const otherId = await ended(page.request, ownDesk, withText("a meadow at noon"));
   await page.goto(`${ownDesk.url}/jobs`);

@@ -81,7 +81,7 @@ test("shows who ran a job, usage by member and jobs on shared own connections", 
     await expect(hers.getByText("Ada Owner")).toHaveCount(0);
   });
 
-  await test.step("grants the owner access to a member's jobs and tells the member", async () => {
+  await test.step("grants the owner access to a member's jobs and informs the member", async () => {
     await page.goto(`${desk.url}/settings`);
     const card = page.getByRole("region", { name: "Connections of members" });
     await expect(card.getByText(`Personal connection of ${grace.name}`)).toBeVisible();

@@ -139,7 +139,7 @@ describe("parallel requests", () => {
     expect(await accept(harness.console, { ...acceptance, token: lateToken })).toMatchObject({ ok: true });
   });
 
-  it("answers exactly one of several parallel deletions with 204", async () => {
+  it("returns 204 to exactly one of several parallel deletions", async () => {
     const view = { name: "Mine", query: "status=failed", screen: "jobs" };
     const response = await harness.request("/api/console/views", { as: "admin", method: "POST", json: view });
     const { id }: { id: string } = await response

@@ -92,7 +92,7 @@ test.each([{ name: "", query: "" }, { name: "x".repeat(81), query: "" }, { name:
   },
 );
 
-test.each(["SQLITE_CONSTRAINT_UNIQUE", "23505"])("answers a conflict for a key stored just before (%s)", async (code) => {
+test.each(["SQLITE_CONSTRAINT_UNIQUE", "23505"])("returns a conflict for a key stored just before (%s)", async (code) => {
   const write = vi.spyOn(harness.console.store.savedViews, "create");
   write.mockRejectedValue(Object.assign(new Error("as the driver says it"), { code }));
   const response = await harness.request("/api/console/views", { method: "POST", as: "owner", json: { name: "Twice", query: "" } });

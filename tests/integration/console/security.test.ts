@@ -174,7 +174,7 @@ test("limits app runners to apps and their own account and tokens", () => {
 });
 
 describe.each(getLabels(closed))("%s", (_label, route) => {
-  test("answers 401 without a session and with a forged one", async () => {
+  test("returns 401 without a session and with a forged one", async () => {
     const forged = await harness.mintCookie({ sub: harness.viewerOf("owner").memberId, version: 1 }, "another secret");
     const wrongHeaders = { "x-api-key": `ld_${"0".repeat(64)}`, "x-lightdesk-address": crypto.randomUUID() };
     const none: Record<string, string>[] = [
@@ -207,7 +207,7 @@ describe.each(getLabels(closed))("%s", (_label, route) => {
     else expect((await callRoute(route, tokens.other.headers)).status).toBe(403);
   });
 
-  test("answers 403 to every role below the one it needs, and not to that one", async () => {
+  test("returns 403 to every role below the one it needs, and not to that one", async () => {
     const needed = route.guard?.role;
     if (needed === undefined || needed === "public") throw new Error("has no role");
     for (const role of roles) {
@@ -250,7 +250,7 @@ describe.each(getLabels(changing))("%s", (_label, route) => {
 });
 
 describe.each(getLabels(calling))("%s", (_label, route) => {
-  test("answers 409 when the connection has no key", async () => {
+  test("returns 409 when the connection has no key", async () => {
     const response = await callRoute(route, { cookie: harness.cookieOf("owner") }, `?connection=${keyless}`);
     expect(response.status).toBe(409);
     expect(["API_KEY_MISSING", undefined]).toContain(await getCode(response));
@@ -265,7 +265,7 @@ describe.each(getLabels(calling))("%s", (_label, route) => {
     expect(response.status).toBe(404);
   });
 
-  test("answers 404 to a token made for another connection", async () => {
+  test("returns 404 to a token made for another connection", async () => {
     const response = await callRoute(route, tokens.elsewhere.headers, "?connection=embedded");
     expect(response.status).toBe(404);
     expect(["NOT_FOUND", undefined]).toContain(await getCode(response));

@@ -63,7 +63,7 @@ describe("a browser without a session", () => {
     expect(await judge(url, browser)).toMatchObject({ kind: "shared", key });
   });
 
-  it("redirects a framed page to its start and answers 404 otherwise", async () => {
+  it("redirects a framed page to its start and returns 404 otherwise", async () => {
     const path = `/embed/${world.host.id}/${SLOT}`;
     expect(await judge(`${path}/jobs?x=1`)).toEqual({ kind: "redirect", location: `${path}/start?from=%2Fjobs%3Fx%3D1` });
     for (const own of ["/start", "/doctor"]) expect(await judge(path + own)).toEqual({ kind: "own" });

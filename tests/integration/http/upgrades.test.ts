@@ -67,7 +67,7 @@ describe("upgrades", () => {
       expect(readRaw(await sendRaw(url, webSocket("/ws"))).status).toBe(500);
     });
 
-    it("answers an unknown protocol like a plain request", async () => {
+    it("treats an unknown protocol like a plain request", async () => {
       const url = await listening();
       const offer = "Host: here\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA\r\n";
       const { socket, received } = openRaw(url);
@@ -95,7 +95,7 @@ describe("event sockets", () => {
     await server.close(1000);
   });
 
-  it("stops a feed at once when its peer has left", async () => {
+  it("stops a feed immediately when its peer has disconnected", async () => {
     let resolve: (feed: Feed) => void = () => undefined;
     const feedPromise = new Promise<Feed>((settle) => (resolve = settle));
     open = () => feedPromise;

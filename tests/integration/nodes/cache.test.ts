@@ -41,7 +41,7 @@ describe("the cache", () => {
     expect(await readFile(after?.path ?? "")).toEqual(await readFile(before?.path ?? ""));
   });
 
-  it("recreates a file whose bytes are gone", async () => {
+  it("recreates a file whose bytes are missing", async () => {
     const { blobsDir } = await runFor("gina", graph(1));
     await rm(blobsDir, { recursive: true });
     expect(cachedNodes(await runFor("gina", graph(1)))).toEqual(["b", "i", "l"]);

@@ -109,7 +109,7 @@ test("blocks starts on a half copied service, then compares every row", async ()
   });
 });
 
-test("blocks an accidental start on the folder left behind", async () => {
+test("blocks an accidental start on the old folder", async () => {
   expect(await refusal(folder)).toMatch(/were moved to PostgreSQL. Set DATABASE_URL .* npm run copy-store -- --to sqlite:/);
   const commands: Command[] = [
     ["service", []],

@@ -155,7 +155,7 @@ it("sends the state instead of late messages", async () => {
   expect(decode(received)).toEqual(["status", "status", "executing 3"]);
 });
 
-it("learns the listeners at the start and drops long notices", async () => {
+it("reads the listeners at the start and drops long notices", async () => {
   const { received } = await listenAtPeer();
   const lateProcess = await open(ownDatabase.url);
   await until("it knows", () => lateProcess.events.hasListeners(job));

@@ -120,7 +120,7 @@ it("doesn't mistake its own commits for another process's", async () => {
   expect([...ids]).toEqual([before]);
 });
 
-it("uses its own tables whatever search path the address sets", async () => {
+it("uses its own tables regardless of the search path in the URL", async () => {
   await queryDatabase(ownDatabase.url, "CREATE TABLE users (name text); INSERT INTO users VALUES ('of the console')");
   const address = new URL(ownDatabase.url);
   address.searchParams.set("options", "-c search_path=public -c work_mem=5MB");

@@ -131,7 +131,7 @@ describe("changing and deleting assets", async () => {
     expect((await bench.client("eve").post(path, { tags: ["mine"] })).status).toBe(404);
   });
 
-  it("answers HEAD of a hash by visibility and 400 for another format", async () => {
+  it("handles HEAD of a hash by visibility and returns 400 for another format", async () => {
     const asset = await add("hashed");
     const head = async (hash: string, as = client) => (await as.raw("HEAD", `/api/assets/hash/${hash}`)).status;
     expect(await head(string(asset.asset_hash))).toBe(200);

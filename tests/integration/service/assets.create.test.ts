@@ -10,7 +10,7 @@ describe("creating assets", async () => {
   const bench = await startService();
   const client = bench.client();
 
-  it("answers 201 with all fields, then 200 with the same asset", async () => {
+  it("returns 201 with all fields, then 200 with the same asset", async () => {
     const bytes = png(10, 10);
     const created = await client.upload(bytes, "cat.png", { tags: '["input","cats"]', user_metadata: '{"mood":"calm"}' });
     expect(created.status).toBe(201);

@@ -43,7 +43,7 @@ describe("GET /api/assets", async () => {
     ["metadata_filter={", "metadata_filter"],
     [`metadata_filter=${encodeURIComponent('{"\\u0000":1}')}`, "metadata_filter"],
     [`metadata_filter=${encodeURIComponent('{"a":{"b\\u0000":[1]}}')}`, "metadata_filter"],
-  ])("answers 400 to %s and names the parameter", async (query, field) => {
+  ])("returns 400 to %s and names the parameter", async (query, field) => {
     const refused = { status: 400, body: { code: "INVALID_QUERY", message: expect.stringContaining(field) } };
     expect(await client.get(`/api/assets?${query}`)).toMatchObject(refused);
     if (field === "metadata_filter") expect(await client.get(`/api/assets/tags/refine?${query}`)).toMatchObject(refused);
@@ -155,7 +155,7 @@ describe("the list of assets against a full scan", async () => {
       .map((asset) => asset.id);
   }
 
-  it("answers any filter, order and offset with the exact total and has_more", async () => {
+  it("returns the exact total and has_more for any filter, order and offset", async () => {
     const page = fc.record({
       query: queries,
       sort: fc.constantFrom(...sorts),

@@ -77,7 +77,7 @@ describe("searching assets", async () => {
     for (const piece of absentNames) expect(await names({ name_contains: piece })).not.toContain(assetName);
   });
 
-  it("follows a new name and a deletion at once", async () => {
+  it("reflects a new name and a deletion immediately", async () => {
     const id = string(record((await make("before-the-change.txt")).body).id);
     await client.call("PUT", `/api/assets/${id}`, { name: "after-the-change.txt" });
     expect(await names({ name_contains: "before-the" })).toEqual([]);

@@ -23,7 +23,7 @@ describe("the service", async () => {
     await source.close();
   });
 
-  it("answers one of ten parallel deletes with 204 and the rest with 404", async () => {
+  it("returns 204 to one of ten parallel deletes and 404 to the rest", async () => {
     const asset = string(record((await client.upload("to be deleted", "a.txt")).body).id);
     await client.call("POST", "/api/userdata/gone.txt?overwrite=true", "x");
     for (const path of [`/api/assets/${asset}`, "/api/userdata/gone.txt"]) {
@@ -70,7 +70,7 @@ describe("the service", async () => {
   });
 });
 
-it("refuses a new database beside existing user files", async () => {
+it("refuses a new database next to existing user files", async () => {
   const first = await startService();
   await first.client().upload("must stay", "a.txt");
   await first.service.stop();

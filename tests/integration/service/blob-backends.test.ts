@@ -58,7 +58,7 @@ describe.each(blobBackends)("bytes in %s", async (_, open) => {
     }
   });
 
-  it("are stored once when several clients send them at once", async () => {
+  it("are stored once when several clients send them simultaneously", async () => {
     const bytes = new Uint8Array(randomBytes(9 * MIB));
     const answers = await Promise.all(Array.from({ length: 6 }, () => client.upload(bytes, "same.bin")));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 201]);

@@ -40,7 +40,7 @@ describe("a service with a bucket", async () => {
   };
   const read = async (path: string) => Buffer.from(await (await client.raw("GET", path)).arrayBuffer());
 
-  it("answers 503 instead of 404 without the bucket, then recovers", async () => {
+  it("returns 503 instead of 404 without the bucket, then recovers", async () => {
     const picture = png(20, 20, { seed: 9 });
     const { hash, id } = await upload(picture);
     s3.state.isGone = true;

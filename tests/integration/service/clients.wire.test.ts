@@ -72,7 +72,7 @@ it("includes hash and job_id beside asset_hash and prompt_id in assets", async (
   expect(json).toMatchObject({ hash: json.asset_hash, job_id: null });
 });
 
-it("answers system_stats, one class of object_info and free", async () => {
+it("serves system_stats, one class of object_info and free", async () => {
   expect((await client.get("/api/system_stats")).body).toMatchObject({
     system: { os: process.platform, ram_total: expect.any(Number), argv: [] },
     devices: [{ type: "cpu", vram_total: expect.any(Number) }],
@@ -143,7 +143,7 @@ describe("command line client wire", async () => {
     expect(JSON.stringify([await getHistory(id), (await request("GET", `jobs/${id}`)).body])).not.toContain(key);
   });
 
-  it("lists jobs, reads status, cancels repeatedly and answers 404 for unknown ids", async () => {
+  it("lists jobs, reads status, cancels repeatedly and returns 404 for unknown ids", async () => {
     const id = await run(waiting(600));
     const rows = list(record((await request("GET", "jobs?limit=10")).body).jobs);
     expect(rows.find((row) => row.id === id)).toMatchObject({ status: expect.stringMatching(/^(pending|in_progress)$/) });

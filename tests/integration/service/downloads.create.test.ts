@@ -29,7 +29,7 @@ describe("POST /api/assets/download", async () => {
     return `${source.url}/files/${(seed += 1)}/${name}`;
   }
 
-  it("answers 202 with a task and creates the requested asset", async () => {
+  it("returns 202 with a task and creates the requested asset", async () => {
     const preview = string(record((await ada.upload(png(8, 8), "preview.png")).body).id);
     const url = serveModel("x%20y.safetensors");
     const download = { tags: ["models", "checkpoints"], user_metadata: { base: { name: "b" } }, preview_id: preview };
@@ -58,7 +58,7 @@ describe("POST /api/assets/download", async () => {
     expect((await ada.get("/api/tasks/nonsense")).status).toBe(404);
   });
 
-  it("answers 200 for an earlier download, adds tags and makes no request", async () => {
+  it("returns 200 for an earlier download, adds tags and makes no request", async () => {
     const url = serveModel();
     const first = record((await download(ada, url, { tags: ["a"] })).result);
     source.responses.length = 0;

@@ -193,7 +193,7 @@ describe("downloads from hostile sources", () => {
     expect(await outcome(client, path)).toMatchObject({ status: "cancelled" });
   });
 
-  it("answers 422 with the reason for a source that cannot be described", async () => {
+  it("returns 422 with the reason for a source that cannot be described", async () => {
     for (const path of ["/gone", "/asks", "/broken", "/round"]) {
       const response = await client.get(`/api/assets/remote-metadata?url=${encodeURIComponent(source.url + path)}`);
       expect([path, response.status, record(response.body).code]).toEqual([path, 422, "UNPROCESSABLE"]);

@@ -75,7 +75,7 @@ describe.each([0, 0.8])("a list with %d waiting jobs against a full scan", async
     (workflow === undefined ? "" : `&workflow_id=${workflow}`) +
     (output === undefined ? "" : `&output_type=${output}`);
 
-  it("answers any filter, order and offset with the exact total and has_more", async () => {
+  it("returns the exact total and has_more for any filter, order and offset", async () => {
     const page = fc.record({ query: queries, limit: fc.integer({ min: 1, max: 120 }), offset: fc.integer({ min: 0, max: JOBS + 10 }) });
     await fc.assert(
       fc.asyncProperty(page, async ({ query, limit, offset }) => {

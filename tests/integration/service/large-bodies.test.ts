@@ -28,7 +28,7 @@ function countTurns() {
   return { now: () => turns, stop: () => void (isOver = true) };
 }
 
-describe("large requests and answers", async () => {
+describe("large requests and responses", async () => {
   const bench = await startService();
   const client = bench.client();
   afterAll(async () => {

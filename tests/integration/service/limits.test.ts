@@ -16,7 +16,7 @@ describe("limits of one request", async () => {
     expect(bench.complaints).toEqual([]);
   });
 
-  it("answers 413 for an oversized JSON body before reading it", async () => {
+  it("returns 413 for an oversized JSON body before reading it", async () => {
     const body = JSON.stringify({ delete: ["x".repeat(4000)] });
     const declared = await client.call("POST", "/api/history", body, { "content-length": String(body.length) });
     expect(declared).toMatchObject({ status: 413, body: { code: "FILE_TOO_LARGE", message: expect.stringContaining("4000") } });
@@ -33,7 +33,7 @@ describe("limits of one request", async () => {
     expect((await client.upload("x", "x.txt", { user_metadata: nested(20) })).status).toBe(201);
   });
 
-  it("answers 400 for a metadata_filter nested too deep", async () => {
+  it("returns 400 for a metadata_filter nested too deep", async () => {
     for (const path of ["/api/assets", "/api/assets/tags/refine"]) {
       const filter = (levels: number) => client.get(`${path}?metadata_filter=${encodeURIComponent(nested(levels))}`);
       expect([path, (await filter(20)).status]).toEqual([path, 200]);

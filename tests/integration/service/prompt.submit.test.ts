@@ -6,7 +6,7 @@ describe("POST /api/prompt", async () => {
   const bench = await startService();
   const client = bench.client();
 
-  it("answers with the job's id, a number that counts up, and no node errors", async () => {
+  it("returns the job's id, an increasing number, and no node errors", async () => {
     const first = await client.post("/api/prompt", { prompt: canvas(1), number: -5, front: true });
     const second = await client.post("/api/prompt", { prompt: canvas(2) });
     expect(first.status).toBe(200);
@@ -82,7 +82,7 @@ describe("POST /api/prompt", async () => {
       }
   });
 
-  it("groups runs of one graph by workflow_id, whatever their literals", async () => {
+  it("groups runs of one graph by workflow_id, regardless of their literals", async () => {
     const [first, two] = [await submit(client, canvas(3)), await submit(client, canvas(4))];
     const namedJob = await submit(client, canvas(5), {
       extra_data: { extra_pnginfo: { workflow: { id: "1f3b7f7c-55a0-4f0a-8e53-7a2c0d9c4e22" } } },
@@ -108,7 +108,7 @@ describe("POST /api/prompt, refused", async () => {
       { prompt: { "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 0 } } } },
       "prompt_no_outputs",
     ],
-  ])("answers %s in the prompt's own format", async (_, body, type) => {
+  ])("reports %s in the prompt's own format", async (_, body, type) => {
     const response = await client.post("/api/prompt", body);
     expect(response.status).toBe(400);
     expect(response.body).toMatchObject({

@@ -38,7 +38,7 @@ describe("Expect: 100-continue", () => {
     ],
     ["user data", "/api/userdata/waited.txt?overwrite=true", "", "waited", 200],
     ["JSON", "/api/queue", "Content-Type: application/json\r\n", `{"delete":[]}`, 200],
-  ])("answers 100-continue for %s and accepts the body", async (_name, path, headers, body, status) => {
+  ])("returns 100-continue for %s and accepts the body", async (_name, path, headers, body, status) => {
     const { socket, received } = openRaw(service.url);
     socket.write(head(path, `X-API-Key: ${key}\r\n${headers}Content-Length: ${body.length}\r\nConnection: close\r\n`));
     await until("it is asked", () => received() === "HTTP/1.1 100 Continue\r\n\r\n");
@@ -100,7 +100,7 @@ describe("the host of a request", () => {
     expect(await sendRaw(service.url, `GET /api/health HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)).toMatch(/^HTTP\/1\.1 200/);
   });
 
-  it("refuses a backslash in the address whatever the host", async () => {
+  it("refuses a backslash in the URL for any host", async () => {
     const text = await sendRaw(service.url, "GET /api\\user HTTP/1.1\r\nHost: localhost\r\n\r\n");
     expect(refused(text)).toMatchObject({ status: 400, body: { code: "BAD_REQUEST" } });
   });
@@ -218,7 +218,7 @@ describe("a refusal names what is wrong", async () => {
       });
   });
 
-  it("answers 405 with the allowed methods and 404 for unknown paths", async () => {
+  it("returns 405 with the allowed methods and 404 for unknown paths", async () => {
     const allowed = async (method: string, path: string) => {
       const response = await client.call(method, path);
       return [response.status, response.headers.get("allow")?.split(", ").sort().join()];
@@ -250,7 +250,7 @@ describe("a refusal names what is wrong", async () => {
     expect([response.status, response.headers.get("connection")]).toEqual([400, null]);
   });
 
-  it("answers 404, never 403, for another user's job in every view", async () => {
+  it("returns 404, never 403, for another user's job in every view", async () => {
     const id = await submit(client, canvas());
     const otherClient = bench.client("eve");
     for (const path of [`/api/jobs/${id}`, `/api/job/${id}/status`, `/api/jobs/${id}/assets`, `/api/history_v2/${id}`]) {

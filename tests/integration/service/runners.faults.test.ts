@@ -114,7 +114,7 @@ describe("faults of runners", () => {
     expect(await ended(client, id)).toMatchObject({ status: "completed" });
   });
 
-  it("reruns once when the runner's cached files are gone", async () => {
+  it("reruns once when the runner's cached files are missing", async () => {
     const client = await start();
     const a = await add("A");
     await ended(client, await submit(client, modelGraph(1)));

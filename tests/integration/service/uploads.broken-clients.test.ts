@@ -34,7 +34,7 @@ async function send(body: string | Buffer, { type = "multipart/form-data; bounda
 const getContent = async (asset: Record<string, unknown>) => (await client.get(`/api/assets/${string(asset.id)}/content`)).text;
 
 describe("the parts of a form", () => {
-  it("come in any order, tags before, after and on both sides of the file", async () => {
+  it("accepts fields in any order, with tags before and after the file", async () => {
     const tags = [field("tags", '["one","two"]'), field("name", "Named"), field("user_metadata", '{"a":{"b":1}}')].join("");
     const expected = { tags: ["one", "two"], name: "Named", user_metadata: { a: { b: 1 } } };
     expect(await send(`${plain()}${tags}--b--\r\n`)).toMatchObject({ status: 201, body: expected });
@@ -67,7 +67,7 @@ describe("the parts of a form", () => {
     expect(await getContent(response.body)).toBe(content);
   });
 
-  it("may come without a length, byte by byte", async () => {
+  it("accepts bodies without a length, byte by byte", async () => {
     const content = `${fresh()}\r\n-\r\n--\r\n\r\r\n`;
     const response = await send(`${field("tags", "slow")}${plain(content)}--b--\r\n`, { isChunked: true });
     expect(response).toMatchObject({ status: 201, body: { tags: ["slow"], size: content.length } });

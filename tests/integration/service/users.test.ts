@@ -11,7 +11,7 @@ import { canvas, ended, list, record, string, submit } from "./support";
 describe("users and keys", async () => {
   const bench = await startService();
 
-  it("answers missing, unknown and revoked keys alike on every operation", async () => {
+  it("treats missing, unknown and revoked keys alike on every operation", async () => {
     const { key, prefix } = await bench.service.keys.createKey("mallory");
     expect(await bench.anonymous(key).get("/api/user")).toMatchObject({ status: 200, body: { status: "active" } });
     expect(await bench.service.keys.revokeKey(prefix)).toBe(true);
@@ -70,7 +70,7 @@ describe("users and keys", async () => {
     await secondStore.close();
   });
 
-  it("answers health without a key and unknown paths with the envelope", async () => {
+  it("serves health without a key and unknown paths with the envelope", async () => {
     expect(await bench.anonymous().get("/api/health")).toMatchObject({ status: 200, body: { status: "ok" } });
     const client = bench.client();
     expect(await client.get("/api/nowhere")).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });

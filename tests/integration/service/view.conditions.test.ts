@@ -29,7 +29,7 @@ describe("stored bytes over HTTP", async () => {
     ["bytes=a-b", 200, text, null],
     ["bytes=0-1,5-6", 200, text, null],
     ["pages=1-2", 200, text, null],
-  ])("answers Range: %s with %i", async (range, status, body, contentRange) => {
+  ])("responds to Range: %s with %i", async (range, status, body, contentRange) => {
     for (const path of paths) {
       const response = await client.get(path, { range });
       expect([response.status, response.headers.get("content-range")]).toEqual([status, contentRange]);
@@ -64,7 +64,7 @@ describe("stored bytes over HTTP", async () => {
     [() => ({ "if-match": "*" }), 200],
     [() => ({ "if-unmodified-since": "Thu, 01 Jan 1970 00:00:00 GMT" }), 412],
     [() => ({ "if-unmodified-since": modified }), 200],
-  ])("answers condition %# as RFC 9110 requires", async (condition, status) => {
+  ])("handles condition %# as RFC 9110 requires", async (condition, status) => {
     for (const path of paths.slice(0, 2)) {
       for (const method of ["GET", "HEAD"]) {
         const response = await client.raw(method, path, undefined, condition());
@@ -75,7 +75,7 @@ describe("stored bytes over HTTP", async () => {
     }
   });
 
-  it("answers HEAD like GET without a body and ignores ranges", async () => {
+  it("handles HEAD like GET without a body and ignores ranges", async () => {
     for (const path of [
       ...paths,
       `${paths[0]}&res=64`,

@@ -59,7 +59,7 @@ const arrive = (list: Outside, reading?: Promise<unknown>) =>
 const createRange = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => from + at);
 
 describe("a range", () => {
-  it("follows the pointer from the anchor and releases what it left", async () => {
+  it("follows the pointer from the anchor and deselects tiles outside", async () => {
     const picking = createPicking(createList(1000, { from: 0, to: 60 }));
     act(() => picking.toggle(2));
     act(() => picking.toggle(10));
@@ -97,7 +97,7 @@ describe("a range", () => {
     expect(ids(picking)).toEqual([20]);
   });
 
-  it("stays released when another range arrives", async () => {
+  it("stays deselected when another range arrives", async () => {
     const list = createList(1000, { from: 0, to: 60 });
     const picking = createPicking(list);
     act(() => picking.toggle(0));

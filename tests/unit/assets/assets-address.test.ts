@@ -59,7 +59,7 @@ describe("the address of the Assets page", () => {
     expect(parseAssetsQuery({ layers: "some" }).ignored).toEqual(["layers=some"]);
   });
 
-  it("contains the connection and the open asset beside the filters", () => {
+  it("contains the connection and the open asset in addition to the filters", () => {
     expect(assetsHref(defaultQuery, { connection: "c1", asset: "a/1" })).toBe("/assets?connection=c1&asset=a%2F1");
   });
 

@@ -40,7 +40,7 @@ describe("the layout of a gallery", () => {
     expect(rowsAround(at)).toEqual({ from: 997, to: 1009 });
   });
 
-  it("draws the view and one row beside it within the bound", () => {
+  it("draws the view and one extra row within the limit", () => {
     for (const size of tileSizes) {
       for (let widthPx = 280; widthPx < 8_000; widthPx += 97) {
         for (let screenPx = 400; screenPx < 4_400; screenPx += 211) {

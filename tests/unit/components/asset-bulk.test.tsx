@@ -105,7 +105,7 @@ it("delays deletion with Undo, keeps immutable assets and lists results", async 
   ]);
 });
 
-it("sends held work at once when the page closes", async () => {
+it("sends pending work immediately when the page closes", async () => {
   const open: (() => void)[] = [];
   const requests = outside(() => new Promise((resolve) => open.push(() => resolve(none()))));
   show(repeat(5));

@@ -29,7 +29,7 @@ describe("a failure message", () => {
     expect(alert.textContent).toContain("r-1");
   });
 
-  it("offers a download for an answer too large to show", () => {
+  it("offers a download for a response too large to show", () => {
     const details = { download: "/api/jobs/job-1?raw=true&connection=c" };
     renderInApp(<FailureMessage failure={{ code: "UPSTREAM_TOO_LARGE", message: "too large", details }} />);
     const link = screen.getByRole("link", { name: "Download response" });

@@ -105,7 +105,7 @@ describe("the result of clearing the queue", () => {
   it.each([
     [3, 0, "None of the 3 jobs is waiting. The service's response was lost"],
     [3, 3, "3 jobs are still waiting. The service's response was lost"],
-  ])("of %i requested, without an answer and %i waiting afterwards, says: %s", (requestedCount, waiting, words) => {
+  ])("of %i requested, without a response and %i waiting afterwards, says: %s", (requestedCount, waiting, words) => {
     expect(show(requestedCount, { kind: "lost", left: waiting }, waiting)).toBe(words);
   });
 

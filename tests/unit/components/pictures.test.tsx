@@ -211,7 +211,7 @@ describe("stored assets", () => {
     expect(refresh).toHaveBeenCalledTimes(2);
   });
 
-  it("stops reading a list that left the screen", () => {
+  it("stops reading a list that is no longer shown", () => {
     const refresh = vi.fn();
     const { unmount } = renderHook(() => useStoredAssets(refresh));
     notifyStoredAssets();

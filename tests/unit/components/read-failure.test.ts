@@ -6,7 +6,7 @@ import { failureOfThrown } from "@/lib/browser/read-failure";
 import { thumbnailUrl, withQuery } from "@/lib/browser/urls";
 import { safeReturn } from "@/lib/shared/console-paths";
 
-describe("the console's error answer in a browser", () => {
+describe("the console's error response in a browser", () => {
   it("keeps code, message, request id and the requested wait", () => {
     const body = JSON.stringify({ code: "RATE_LIMITED", message: "Slow down", request_id: "r-9" });
     expect(readFailure(429, "3", body)).toMatchObject({ code: "RATE_LIMITED", message: "Slow down", requestId: "r-9", retryAfterMs: 3000 });

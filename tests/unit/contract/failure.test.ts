@@ -125,7 +125,7 @@ describe("refusals in each service's shape", () => {
 });
 
 describe("every failure", () => {
-  it("never throws and has a short plain message, whatever the body", () => {
+  it("never throws and has a short plain message for any body", () => {
     const body = fc.oneof(
       fc.string({ maxLength: 2000 }),
       fc.json(),

@@ -35,7 +35,7 @@ describe("the table of operations", () => {
     expect(changing.filter((operation) => !hasRole("operator", operation.role)).map(signature)).toEqual([]);
   });
 
-  it("answers every operation with a success or a redirect only", () => {
+  it("documents only a success or a redirect for every operation", () => {
     const statuses = allOperations.flatMap((operation) => Object.keys(operation.answers).map(Number));
     expect(statuses.every((status) => status >= 200 && status < 400)).toBe(true);
     expect(allOperations.every((operation) => Object.keys(operation.answers).length > 0)).toBe(true);

@@ -101,7 +101,7 @@ it("renders a shared page again after a render that failed", async () => {
   expect(rendered).toHaveLength(2);
 });
 
-it("answers 503 with Retry-After beyond the render limit but serves members", async () => {
+it("returns 503 with Retry-After beyond the render limit but serves members", async () => {
   isHeld = true;
   const all = Array.from({ length: MAX_RUNNING_AND_WAITING + 10 }, (_, index) => read(`/own/${index}`));
   const refused = await Promise.race(all);
@@ -115,7 +115,7 @@ it("answers 503 with Retry-After beyond the render limit but serves members", as
   expect(statuses.filter((status) => status === 200)).toHaveLength(MAX_RUNNING_AND_WAITING);
 });
 
-it("answers 429 with Retry-After beyond an address's limit but serves members", async () => {
+it("returns 429 with Retry-After beyond an address's limit but serves members", async () => {
   waitMs = 2500;
   const refused = await read("/sign-in", { accept: "text/html" });
   expect([refused.status, refused.headers.get("retry-after"), rendered.length]).toEqual([429, "3", 0]);

@@ -35,7 +35,7 @@ async function perform(drawing: Drawing, { kind, at }: { kind: string; at: { x: 
   if (kind === "clear") await drawing.clear();
 }
 
-it("shows a small brush at once when zoomed out, also after zooming", () => {
+it("shows a small brush immediately when zoomed out, also after zooming", () => {
   const drawing = createMaskDocument(emptyCoverage(size));
   const mean = (x: number, y: number) => drawing.coarse.data[Math.floor(y / 4) * 175 + Math.floor(x / 4)];
   const brush = { diameter: 30, hardness: 1, isErasing: false };

@@ -144,7 +144,7 @@ describe("the shape of a prompt", () => {
     expect(validate(prompt)).toMatchObject({ ok: false, error: { type: "invalid_prompt" } });
   });
 
-  it("answers missing_node_type with the title for a node without a class", () => {
+  it("returns missing_node_type with the title for a node without a class", () => {
     const nameless = (title?: string) => ({ a: { inputs: {}, ...(title !== undefined && { _meta: { title } }) } });
     expect(validate(nameless())).toMatchObject({
       ok: false,

@@ -144,7 +144,7 @@ function reload(ports: Partial<RunApi> = {}) {
   show(createApi(service, ports));
 }
 
-describe("a run without an answer", () => {
+describe("a run without a response", () => {
   it("lists candidate jobs made since and sends nothing automatically", async () => {
     await pressAndLoseTheLine();
     const link = await screen.findByRole("link", { name: "may-be-i" });

@@ -111,7 +111,7 @@ describe("an invalid value", () => {
     expect(await screen.findByRole("link", { name: "Open job job-1" })).toBeTruthy();
   });
 
-  it("is a warning where the class is not built in, and Run sends it at once", async () => {
+  it("is a warning if the class is not built in, and Run sends it immediately", async () => {
     vi.stubGlobal("fetch", async (path: unknown) =>
       String(path).includes("object_info") ? Response.json(catalogue()) : Response.json({ code: "NOT_FOUND" }, { status: 404 }),
     );

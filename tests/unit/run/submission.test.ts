@@ -117,7 +117,7 @@ describe("a filename filled on sending", () => {
   });
 });
 
-describe("the answer", () => {
+describe("the response", () => {
   it("reads a job, also under its other name", () => {
     expect(classifyResult(ok({ prompt_id: "a", node_errors: {} }), graph)).toEqual({ kind: "accepted", jobId: "a", errors: {} });
     expect(classifyResult(ok({ job_id: "b" }), graph)).toMatchObject({ kind: "accepted", jobId: "b" });

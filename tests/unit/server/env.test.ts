@@ -93,7 +93,7 @@ const acme = {
   LIGHTDESK_OIDC_ACME_CLIENT_SECRET: "a secret",
 };
 
-test("uses a provider's default name and scopes and admits nobody by default", () => {
+test("uses a provider's default name and scopes and admits no one by default", () => {
   const { oidc, passwordSignIn } = readEnv(acme, "/root");
   expect(oidc).toEqual([
     {

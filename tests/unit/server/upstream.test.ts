@@ -8,7 +8,7 @@ import { createLocalDialect } from "@/lib/server/upstream/local-dialect/local-di
 import { type Send } from "@/lib/server/upstream/send";
 import { createUpstream } from "@/lib/server/upstream/upstream";
 
-test("adds one listener per caller, whatever the number of calls", () => {
+test("adds one listener per caller, regardless of the number of calls", () => {
   const caller = new AbortController();
   const deadlines = Array.from({ length: 50 }, () => createDeadline(60_000, caller.signal));
   for (const deadline of deadlines) deadline.clear();
@@ -47,7 +47,7 @@ test("uses the Host header as the page's origin, not the request URL", () => {
   expect(isSameOrigin(from({ host: "desk:3000", origin: "http://desk" }), undefined)).toBe(false);
 });
 
-test("uses the public address, whatever Host the proxy sends", () => {
+test("uses the public URL, regardless of the Host that the proxy sends", () => {
   const publicUrl = "https://desk.example.com";
   expect(isSameOrigin(from({ host: "10.0.0.5:3000", origin: publicUrl }), publicUrl)).toBe(true);
   expect(isSameOrigin(from({ host: "desk.example.com", origin: "http://desk.example.com" }), publicUrl)).toBe(false);
@@ -144,7 +144,7 @@ describe("response tracker", () => {
   const unlessGivenUp = <T>(request: Request, work: Promise<T>) =>
     Promise.race([work, new Promise<never>((_, reject) => request.signal.addEventListener("abort", () => reject(new Error("given up"))))]);
 
-  test("answers a slow operation while polls continue", async () => {
+  test("completes a slow operation while polls continue", async () => {
     const { read, poll } = asking((request) =>
       unlessGivenUp(
         request,

@@ -15,7 +15,7 @@ it.each(["SQLITE_IOERR_FSYNC", "EIO", "STORE_AWAY"])("never claims after %s that
 });
 
 it.each(["SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_PRIMARYKEY", "23505"])(
-  "answers 409 to %s, a key that was stored twice",
+  "returns 409 to %s, a key that was stored twice",
   async (code) => {
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
     const response = toErrorAnswer(

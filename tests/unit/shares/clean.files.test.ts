@@ -81,7 +81,7 @@ describe.each(["film.webm", "film.mkv"])("%s", (name) => {
   });
 });
 
-test("keeps a WebM sound's codec data without tags", async () => {
+test("keeps a WebM audio file's codec data without tags", async () => {
   const [before, after] = [await read("film.webm"), await cleaned("film.webm")].map((file) =>
     listElements(file)
       .find(({ path, content }) => path.endsWith("/63a2") && content.includes("vorbis"))

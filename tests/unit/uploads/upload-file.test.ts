@@ -55,7 +55,7 @@ describe("an upload", () => {
     expect(store.get().items[0]?.sentWhole).toBe("other-hash");
   });
 
-  it("fails where its tags or its name are refused, since sending would meet the same", async () => {
+  it("fails when its tags or name are refused, since sending would fail too", async () => {
     const { add, answer, item, waiting } = line();
     add("a");
     await answer("hash", hashed("a"));

@@ -130,7 +130,7 @@ test("sends a run once when the console ended before sending it", async () => {
   expect((await read(app, id)).body.run.state).toBe("pending");
 });
 
-test("keeps a run's job when the console ended after the answer", async () => {
+test("keeps a run's job when the console ended after the response", async () => {
   const app = await make();
   const id = await leftBehind(app, { began: true, answered: '{"prompt_id":"job-of-before"}' });
   const before = submissions().length;

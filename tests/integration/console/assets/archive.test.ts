@@ -87,7 +87,7 @@ test("keeps a selection private and names a wrong field", async () => {
   expect((await choose({ query: "limit=many" })).status).toBe(400);
 });
 
-test("answers HEAD and stops reading when the client leaves", async () => {
+test("handles HEAD and stops reading when the client disconnects", async () => {
   let [open, sentCount] = [0, 0];
   const service = await startLittleServer(({ url }, response) => {
     if (!url.endsWith("/content")) return answerJson(response, { id: "a1", name: "film.bin", tags: [] });

@@ -66,7 +66,7 @@ test("lists a shared connection's download with its member and without its token
   expect(JSON.stringify(tasks) + harness.log()).not.toContain(SECRET);
 });
 
-test("creates an asset at once and no task for known content", async () => {
+test("creates an asset immediately and no task for known content", async () => {
   respond = (request, response) => {
     if (request.method !== "POST") return false;
     answerJson(response, { id: "asset-1", name: "model.safetensors", created_new: false });
@@ -210,7 +210,7 @@ test("counts downloads without a request, bounded and for one week", async () =>
   expect(await list("operator", "&count=true")).toMatchObject({ underWay: 200 });
 });
 
-test("answers malformed requests and connections without a key like others", async () => {
+test("treats malformed requests and connections without a key like others", async () => {
   const nonsense = await harness.request(`/api/assets/download?connection=${connection}`, { as: "operator", method: "POST", json: {} });
   expect(nonsense.status).toBe(400);
   const keyless = await harness.connect(service.url, undefined);

@@ -75,7 +75,7 @@ test("finds a failed job by words of its error once seen", async () => {
   expect(await getIds("text=kiln&status=completed")).toEqual([]);
 });
 
-test("finds jobs by person, by name and by choice", async () => {
+test("finds jobs by member, by name and by choice", async () => {
   const id = await submit(withTexts("mine alone"), { as: "admin" });
   const { people }: JobPeople = await (await harness.request("/api/console/jobs/people", { as: "viewer" })).json();
   expect(people.map(({ name }) => name)).toEqual(["admin", "operator"]);

@@ -111,7 +111,7 @@ test("states what is missing when the service fails on the second page", async (
   expect(json).toMatchObject({ total: 2500, count: 1000, complete: false, failure: { message: "no pages today" } });
 });
 
-test("answers a refusal instead of a file when the service fails immediately", async () => {
+test("returns a refusal instead of a file when the service fails immediately", async () => {
   const { get } = await connect((_, response) => answerJson(response, { code: "DATABASE_DOWN", message: "no" }, 500));
   const reply = await get("format=csv");
   expect(reply.status).toBe(502);

@@ -252,7 +252,7 @@ test("reports a queue of another shape as unreadable", async () => {
   expect([queue.status, queue.body.code]).toEqual([502, "UPSTREAM_UNREADABLE"]);
 });
 
-test("returns a refused filter as a refusal, whatever its message length", async () => {
+test("returns a refused filter as a refusal, regardless of its message length", async () => {
   let words = "UNSUPPORTED_PARAM";
   const server = await startLittleServer(({ url }, response) => {
     if (url === "/api/system_stats") return answerJson(response, { system: {}, devices: [] });

@@ -64,7 +64,7 @@ test("filters by state and workflow, sorts both ways and pages", async () => {
   expect((await get("/api/jobs?sort_by=execution_time&status=completed")).body.jobs).toHaveLength(3);
 });
 
-test("lists ended jobs at once and removals by others within a minute", async () => {
+test("lists ended jobs immediately and removals by others within a minute", async () => {
   const ids = [];
   for (let count = 0; count < 3; count++) {
     ids.push(await submit({ [count]: { class_type: "SaveImage", inputs: {} } }));

@@ -182,7 +182,7 @@ test("refuses the event feed to a seeing admin", async () => {
   expect(admitted).toMatchObject({ ok: false, refused: { code: "JOBS_ONLY" } });
 });
 
-test("never includes the key in an answer", async () => {
+test("never includes the key in a response", async () => {
   const answers = await Promise.all(
     ["/api/jobs", "/api/jobs/job-1", "/api/console/jobs/export?format=csv"].map((path) => read(path, "viewer")),
   );
@@ -231,7 +231,7 @@ test("lets only the owner grant access to their own connection", async () => {
   expect(await store.jobViewers.viewersOf([id])).toEqual(new Map());
 });
 
-test("treats a team connection as nobody's own", async () => {
+test("doesn't treat a team connection as a member's own", async () => {
   const shared = await harness.connect(service.url, "sk-shared");
   const at = `/api/console/connections/${shared}/viewers/${member("viewer")}`;
   expect((await harness.request(at, { as: "owner", method: "PUT" })).status).toBe(404);

@@ -136,7 +136,7 @@ test("returns a refusal until it is stored, then accepts the key again", async (
   expect(await (await submission()).json()).toMatchObject({ prompt_id: "now" });
 });
 
-test("returns an unsaved answer until the store accepts it", async () => {
+test("returns an unsaved response until the store accepts it", async () => {
   const { submissions } = harness.console.store;
   const { memberId } = harness.viewerOf("operator");
   const accepted = vi.spyOn(submissions, "accepted").mockRejectedValueOnce(new StoreUnavailable("the database is away"));

@@ -154,7 +154,7 @@ test("ends an export with a list of what is missing", async () => {
 test.each([
   ["another fault beside", { jobs: [good, oddRows[0]], pagination: "none" }],
   ["no list", { jobs: { "job-1": good }, pagination }],
-])("rejects an answer with %s as a list of jobs", async (_, body) => {
+])("rejects a response with %s as a list of jobs", async (_, body) => {
   const get = await connect(body);
   const response = await get("/api/jobs");
   expect(response.status).toBe(502);

@@ -172,7 +172,7 @@ describe("shared reads", () => {
     await reading;
   });
 
-  it("caches a token's answers, which have absolute URLs, separately", async () => {
+  it("caches a token's responses, which have absolute URLs, separately", async () => {
     await list();
     const { headers } = await makeToken(harness, "viewer");
     await harness.request(`/api/jobs?connection=${connection}&limit=9`, { headers });

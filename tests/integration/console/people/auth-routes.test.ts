@@ -65,7 +65,7 @@ describe("without an account", () => {
     ["GET", "session/credentials"],
     ["POST", "callback/credentials/more"],
     ["POST", "email"],
-  ])("answers 404 for %s %s", async (method, step) => {
+  ])("returns 404 for %s %s", async (method, step) => {
     expect(
       await getRefusal(`/api/auth/${step}`, { method, fields: method === "POST" ? { level: "error", code: long } : undefined }),
     ).toEqual([404, null, "NOT_FOUND"]);
@@ -127,7 +127,7 @@ it("redirects only to the console after sign-in", async () => {
   }
 });
 
-it("answers 401 for a wrong password and 429 with Retry-After beyond the limit", async () => {
+it("returns 401 for a wrong password and 429 with Retry-After beyond the limit", async () => {
   const { csrfToken, cookie } = await begin();
   const fields = { csrfToken, email: "nobody@desk.test", password: "wrong" };
   const attempt = () => harness.request("/api/auth/callback/credentials", { method: "POST", cookie, body: new URLSearchParams(fields) });

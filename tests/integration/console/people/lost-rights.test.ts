@@ -154,7 +154,7 @@ describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s 
   );
 });
 
-describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s during an act of many steps", (change) => {
+describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s during an action with many steps", (change) => {
   const changeAfterCalls = (count: number, listCalls = serviceCalls) => {
     beforeRespond = async () => {
       if (listCalls().length === count) await applyChange(change);

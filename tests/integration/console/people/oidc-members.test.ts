@@ -107,7 +107,7 @@ describe("oidc members", async () => {
     return page.entries;
   };
 
-  test("records a role change by groups with person, both roles and the groups", async () => {
+  test("records a role change by groups with member, both roles and the groups", async () => {
     const gil = await joinAsLead("gil", ["guests"]);
     asInGroups("gil", ["drawers", "unmapped", "artists"]);
     expect(await browser().signIn("corp", corp)).toBe("/jobs");
@@ -122,7 +122,7 @@ describe("oidc members", async () => {
     expect(file).toContain("role: viewer -> operator; by groups at Corp: drawers, artists");
   });
 
-  test("gives an invited person the role of their groups and records both", async () => {
+  test("gives an invited user the role of their groups and records both", async () => {
     const member = await joinAsLead("gus", ["guests"]);
     expect(member.role).toBe("viewer");
     expect((await getAudit("acceptInvitation"))[0]).toMatchObject({
@@ -131,7 +131,7 @@ describe("oidc members", async () => {
     });
   });
 
-  test("explains the refusal to unmapped people and logs who it was", async () => {
+  test("explains the refusal to unmapped users and logs their identity", async () => {
     asInGroups("nil", ["unmapped"]);
     expect(await browser().signIn("corp", corp)).toBe("groups");
     expect(await browser().signIn("corp", corp, { purpose: "join", token: await invite("nil@example.com", "viewer") })).toBe("groups");

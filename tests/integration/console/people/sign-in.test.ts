@@ -16,7 +16,7 @@ test("signs in with the right password in any case of the address", async () => 
   expect(await attempt(" Owner@Desk.test ", PASSWORD)).toBe("in");
 });
 
-test("answers unknown accounts and wrong passwords alike", async () => {
+test("returns the same response for unknown accounts and wrong passwords", async () => {
   const member = await harness.console.store.members.create({
     name: "Gone",
     email: "gone@desk.test",

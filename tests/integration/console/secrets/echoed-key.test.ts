@@ -165,7 +165,7 @@ test("keeps keys out of names inside an archive", async () => {
   expect(names.join()).not.toContain(KEY);
 });
 
-test("keeps keys out of cached service answers", async () => {
+test("keeps keys out of cached service responses", async () => {
   const files = readdirSync(harness.folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   expect(files.length).toBeGreaterThan(0);
   for (const { parentPath, name } of files) {

@@ -40,7 +40,7 @@ async function startPictures() {
   };
 }
 
-test("answers immediately with Retry-After after four timed-out pictures", async () => {
+test("responds immediately with Retry-After after four timed-out pictures", async () => {
   const { world, ask, countRequests: countRequests } = await startPictures();
   for (const name of ["a.png", "b.png", "c.png", "d.png"]) {
     const response = await silently(() => ask(name));
@@ -62,7 +62,7 @@ test("answers immediately with Retry-After after four timed-out pictures", async
   expect((await ask("f.png")).status).toBe(200);
 });
 
-test("resets the time-out count after any other answer", async () => {
+test("resets the time-out count after any other response", async () => {
   const { world, at, ask } = await startPictures();
   for (const name of ["a.png", "b.png", "c.png"]) expect((await silently(() => ask(name))).status).toBe(504);
   world.isUnresponsive = false;

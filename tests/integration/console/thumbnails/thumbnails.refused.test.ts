@@ -23,7 +23,7 @@ test("judges by content and answers no preview for SVG, HTML and damaged files",
   }
 });
 
-test("answers no preview for a fake picture in the embedded service", async () => {
+test("returns no preview for a fake picture in the embedded service", async () => {
   const form = new FormData();
   form.set("tags", '["input"]');
   form.set("file", new File(["no picture at all"], "nonsense.png", { type: "image/png" }));
@@ -42,7 +42,7 @@ test("answers no preview for a fake picture in the embedded service", async () =
   ).toBe(204);
 });
 
-test("answers no preview for a missing picture, but an error if unknown", async () => {
+test("returns no preview for a missing picture, but an error if unknown", async () => {
   world.previews.set("lost", "/shown/lost.png");
   const response = await world.ask("asset=lost&version=blake3:2&edge=128");
   expect([response.status, response.headers.get("cache-control")]).toEqual([204, "private, no-cache"]);

@@ -107,7 +107,7 @@ test("limits a gallery's thumbnails to sixteen files in memory", async () => {
   expect(maxOpen).toBe(16);
 });
 
-test("answers 304 for unchanged and immutable for content-addressed thumbnails", async () => {
+test("returns 304 for unchanged and immutable for content-addressed thumbnails", async () => {
   const name = `${"a".repeat(64)}.png`;
   world.files.set(name, { type: "image/png", bytes: world.png });
   const first = await world.ask(`filename=${name}&edge=128`);

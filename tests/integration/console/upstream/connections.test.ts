@@ -100,7 +100,7 @@ test.each<[string, Answer, string]>([
   expect(await listConnections()).toEqual(before);
 });
 
-test("saves an accepted connection at once, also from the waiting list", async () => {
+test("saves an accepted connection immediately, also from the waiting list", async () => {
   for (const word of ["active", "waitlisted"]) {
     const server = await startLittleServer(user(word));
     const { status, body } = await save(server.url);
@@ -194,7 +194,7 @@ test("uses the member's last connection and does not forward the parameter", asy
   expect(server.requests.length).toBe(before + 1);
 });
 
-test("masks secrets and the key in every service answer", async () => {
+test("masks secrets and the key in every service response", async () => {
   const workflow = { prompt: {}, extra_data: { api_key_comfy_org: "partner-secret" }, note: "your key is sk-0123456789abcdef, keep it" };
   const server = await startLittleServer((_, response) => answerJson(response, { id: "j", status: "completed", create_time: 1, workflow }));
   const id = await harness.connect(server.url, "sk-0123456789abcdef");
@@ -204,7 +204,7 @@ test("masks secrets and the key in every service answer", async () => {
   expect(text).not.toContain("sk-0123456789abcdef");
 });
 
-test("logs a change with the service's actual answer, and no reads", async () => {
+test("logs a change with the service's actual response, and no reads", async () => {
   const server = await startLittleServer(({ method }, response) =>
     method === "POST" ? answerJson(response, { deleted: ["a"], cleared: false }) : answerJson(response, { status: "active" }),
   );

@@ -27,7 +27,7 @@ const createJob = (extraData: object) =>
   JSON.stringify({ id: "job-1", status: "completed", create_time: 1, workflow: { prompt: {}, extra_data: extraData } });
 const entries = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`name-${index}`, "a value"]));
 
-test("shows almost 8 MiB and offers a download for a larger answer", async () => {
+test("shows almost 8 MiB and offers a download for a larger response", async () => {
   const small = await connect(createJob({ fill: "x".repeat(8 * MIB - 1000) }));
   expect((await small.open()).status).toBe(200);
   const { open, connection } = await connect(createJob({ fill: "x".repeat(8 * MIB), api_key: "hidden", note: KEY }));
@@ -95,7 +95,7 @@ test("finds a job by text in its graph when a worker parsed it", async () => {
   expect(await response.json()).toMatchObject({ jobs: [{ id: "job-1" }] });
 });
 
-test("masks answers read in a worker and keeps exact digits", async () => {
+test("masks responses read in a worker and keeps exact digits", async () => {
   const { open } = await connect(
     createJob({ seed: 0, api_key: "hidden-by-its-name", note: `the key ${KEY} said back`, fill: "x".repeat(2 * MIB) }).replace(
       '"seed":0',
@@ -115,7 +115,7 @@ test.each([
   ["has more values than anybody can look through", `{"id":"job-1","status":"completed","list":[${"[],".repeat(600_000)}[]]}`, "too large"],
   ["has more exact numbers than are allowed", `{"id":"job-1","status":"completed","list":[${"5.0,".repeat(300_000)}1]}`, "too large"],
   ["has more names than anybody can look through", createJob(entries(130_000)), "too large"],
-])("reports a large answer that %s and reads the next", async (_, text, reason) => {
+])("reports a large response that %s and reads the next", async (_, text, reason) => {
   const { open } = await connect(text);
   const response = await open();
   expect(response.status).toBe(502);
@@ -124,7 +124,7 @@ test.each([
   expect((await next.open()).status).toBe(200);
 });
 
-test("aborts the work on a large answer and reads the next", async () => {
+test("aborts the work on a large response and reads the next", async () => {
   const { sent, open } = await connect(createJob(entries(60_000)));
   const controller = new AbortController();
   const connection = await harness.connect(servers[0]?.url ?? "", KEY);
@@ -206,7 +206,7 @@ function getPart(value: unknown, like: unknown): unknown {
   return Array.isArray(like) ? part.map(([, body]) => body) : Object.fromEntries(part);
 }
 
-test("reports a long unknown answer of a local server and continues", async () => {
+test("reports a long unknown response of a local server and continues", async () => {
   const requestOdd = await connectLocal({ "/api/queue": { queue_running: "x".repeat(2 * MIB), queue_pending: [] } });
   const response = await requestOdd("/api/queue");
   expect(response.status).toBe(502);
@@ -278,13 +278,13 @@ test("takes a large job's missing graph from the local server's queue", async ()
   expect(await response.json()).toMatchObject({ id: "job-3", status: "pending", workflow: { prompt: createGraph(1) } });
 });
 
-test.each([200_000, 400_000])("reports an answer of a local server with %i exact numbers as too large", async (count) => {
+test.each([200_000, 400_000])("reports a response of a local server with %i exact numbers as too large", async (count) => {
   const get = await connectLocal({ "/api/queue": { queue_running: [Array.from({ length: count }, () => "5.0")], queue_pending: [] } });
   const response = await get("/api/queue");
   expect([response.status, await response.text()]).toEqual([502, expect.stringContaining("UPSTREAM_TOO_LARGE")]);
 });
 
-test("reports a too large local answer and downloads it unchanged", async () => {
+test("reports a too large local response and downloads it unchanged", async () => {
   const get = await connectLocal({ "/api/queue": { queue_running: ["x".repeat(8 * MIB)], queue_pending: [] } });
   const response = await get("/api/queue");
   expect(response.status).toBe(502);

@@ -24,7 +24,7 @@ test.each([
   [404, { code: "NOT_FOUND", message: "no route" }, 502, "UPSTREAM_NOT_FOUND"],
   [503, { code: "INTERNAL", message: "a word of ours" }, 503, "SERVICE_UNAVAILABLE"],
   [403, { code: "ROLE_TOO_LOW", message: "a word of ours" }, 403, "FORBIDDEN"],
-])("answers a list that gets %i %j with %i %s", async (status, body, shownStatus, code) => {
+])("maps %i %j of a list to %i %s", async (status, body, shownStatus, code) => {
   const request = await connect((_, response) => answerJson(response, body, status));
   const reply = await request("/api/jobs");
   expect(reply.status).toBe(shownStatus);
@@ -62,7 +62,7 @@ test("doesn't blame the address for a bad body", async () => {
   expect(await reply.json()).toMatchObject({ code: "BAD_REQUEST", message: "prompt: no" });
 });
 
-test("accepts an empty answer to a queue change", async () => {
+test("accepts an empty response to a queue change", async () => {
   const request = await connect((_, response) => void response.writeHead(204).end());
   const reply = await request("/api/queue", "POST", { clear: true });
   expect(reply.status).toBe(200);

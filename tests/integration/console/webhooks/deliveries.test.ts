@@ -87,7 +87,7 @@ it("stops retrying after 24 hours", async () => {
   await ownWorld.dispose();
 });
 
-it("stops retrying when the receiver answers 410", async () => {
+it("stops retrying when the receiver returns 410", async () => {
   const { webhook } = await world.add();
   await addEvent(webhook.id);
   world.responses.push({ status: 410 });
@@ -134,7 +134,7 @@ it.each([
   await expect(world.add({ url, ...change })).rejects.toThrow("INVALID_BODY");
 });
 
-it("reports a receiver that doesn't answer in time", async () => {
+it("reports a receiver that doesn't respond in time", async () => {
   const { store, ring, log, now } = world.harness.console;
   const never = (request: Request) =>
     new Promise<Response>((_, reject) => request.signal.addEventListener("abort", () => reject(new Error("late"))));

@@ -150,7 +150,7 @@ describe("the chosen columns", () => {
     );
   });
 
-  it("have no people column in a personal workspace", () => {
+  it("has no members column in a personal workspace", () => {
     expect(shownColumns(singleMemberChoice)).toEqual(shownColumns(DEFAULT_CHOICE).filter((id) => id !== "by"));
     const older = { ...DEFAULT_CHOICE, order: DEFAULT_CHOICE.order.filter((id) => id !== "by"), hidden: ["ran"] };
     expect(readChoice(older).hidden).toEqual(["ran", "by"]);

@@ -37,7 +37,7 @@ describe("the address of the jobs page", () => {
     expect(ignored.sort()).toEqual(leftOut);
   });
 
-  it("is the same for the same list: defaults are left out", () => {
+  it("is the same for the same list, since defaults are omitted", () => {
     expect(listHref("jobs", defaults)).toBe("/jobs");
     expect(listHref("jobs", { ...defaults, status: ["failed"], offset: 100 })).toBe("/jobs?status=failed&offset=100");
   });

@@ -19,7 +19,7 @@ const stillRouter = {
   bfcacheId: "",
 };
 
-describe("the answer to a connection's check", () => {
+describe("the response to a connection's check", () => {
   it("has its own message and remedy for each outcome", () => {
     renderInApp(checkOutcomes.map((outcome) => <Outcome key={outcome} check={{ outcome, message: "", dialect: "interface" }} />));
     const statuses = screen.getAllByRole("status").map((element) => element.textContent);

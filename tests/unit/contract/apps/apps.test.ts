@@ -46,7 +46,7 @@ describe("filling an app", () => {
     expect(filled.ok && filled.graph["2"]?.inputs.seed).toBe(18446744073709551614n);
   });
 
-  it("lists all problems at once by label, never by node", () => {
+  it("lists all problems together by label, never by node", () => {
     const filled = fillApp(app, { steps: 51, seed: 1.5, extra: 1 });
     expect(filled.ok ? [] : filled.problems.map(problemSentence)).toEqual([
       "extra: is not an input of this app",

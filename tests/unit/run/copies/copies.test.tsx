@@ -104,7 +104,7 @@ describe("copies of a run", () => {
     expect(sent).toHaveLength(3);
   });
 
-  it("are cancelled with Undo, or at once when the page closes", async () => {
+  it("are cancelled with Undo, or immediately when the page closes", async () => {
     const requests: unknown[] = [];
     // Replaces the service that this page calls.
     vi.stubGlobal("fetch", async (_path: string, { body }: { body: string }) => {

@@ -148,7 +148,7 @@ describe("a value missing from its list", () => {
     expect(getFields(graph, "3")[0]?.control).toEqual({ kind: "image", options: ["one.png", "two.png"] });
   });
 
-  it("suggests the nearest name whatever its folder, case or ending", () => {
+  it("suggests the nearest name regardless of folder, case or extension", () => {
     const models = ["sdxl/Base_1.0.safetensors", "flux-dev.safetensors"];
     expect(nearestOption("base_1.0.ckpt", models)).toBe(models[0]);
     expect(nearestOption("flux_dev", models)).toBe(models[1]);

@@ -69,7 +69,7 @@ describe("problems of a workflow's shape", () => {
   });
 });
 
-it("shows the service's message once beside a node's problems", () => {
+it("shows the service's message once next to a node's problems", () => {
   const error = (type: string) => ({ type, message: "", details: "", extra_info: { input_name: "image" } });
   const entry = (...types: string[]) => ({ class_type: "X", dependent_outputs: [], errors: types.map(error) });
   const merged = mergedErrors({ "1": entry("dangling_link") }, { "1": entry("dangling_link", "other"), "2": entry("other") });
