@@ -1,4 +1,4 @@
-// Assets of other services: core only, a plain local server, and one that is down.
+// Assets of other services: core only, a local server, and one that is down.
 import { readFileSync } from "node:fs";
 import { type Page } from "@playwright/test";
 import sharp from "sharp";
@@ -108,7 +108,7 @@ test("shows, tags, downloads and masks assets of a local server", async ({ signe
   }
   const errors = getErrors(page);
   await page.goto(`${desk.url}/assets?connection=${connection}`);
-  // Features that the service lacks are not offered: it cannot filter by metadata or fetch from an address.
+  // Features that the service lacks are not offered: filtering by metadata and downloading from URLs.
   await expect(page.getByRole("button", { name: "Filter by tags" })).toBeVisible();
   await page.getByRole("button", { name: "Filters", exact: true }).click();
   await expect(page.getByRole("checkbox", { name: "Include shared" })).toBeVisible();

@@ -11,7 +11,7 @@ test("shows a down service when saving and on every page", async ({ signedIn: pa
   await expect(page.getByText("The service could not be reached").first()).toBeVisible();
   await saveAnyway(page);
   const id = await connectionId(page, desk.url, "Gone");
-  // The sidebar and Settings agree about it.
+  // The sidebar and Settings show the same state.
   const card = page.getByRole("button", { name: "Switch connection, now Gone" }).filter({ visible: true });
   const row = page.locator(`[data-connection="${id}"]`);
   await page.goto(`${desk.url}/settings?connection=${id}`);

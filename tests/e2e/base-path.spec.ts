@@ -22,7 +22,7 @@ test.beforeAll(async ({}, testInfo) => {
   expect(code).toBe(0);
 });
 
-/** `own`: the console's address without the proxy. `others`: requests outside the path. */
+/** `own`: the console's URL without the proxy. `others`: requests outside the path. */
 type Below = { desk: Desk; origin: string; own: string; others: string[] };
 
 async function startBelow(
@@ -60,7 +60,7 @@ test("keeps a visit below its path", async ({ page, browser }) =>
 
     await test.step("opens a job's page by link and by reload", async () => {
       await locator.click();
-      // Wait for the address first, since the previous page shows a picture too.
+      // Waits for the URL first, since the previous page shows a picture too.
       await expect(page).toHaveURL(origin + jobPath);
       await expectDrawn(page);
       await page.reload();
@@ -187,7 +187,7 @@ function firstMessage(page: Page, address: string): Promise<string> {
   );
 }
 
-/** The browser's own reports: a missing file, a violated policy, a script that failed. */
+/** Errors reported by the browser: missing files, policy violations, failed scripts. */
 function findFaults(page: Page): string[] {
   const faults: string[] = [];
   page.on("console", (message) => message.type() === "error" && faults.push(message.text()));

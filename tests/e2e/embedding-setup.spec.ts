@@ -105,7 +105,7 @@ test("shows how to fix a host page that is set up wrongly", async ({ signedIn: p
   await host.stop();
 });
 
-/** Correct except for its age: a ticket from a host with a two-minute delay. */
+/** A valid ticket that is two minutes old. */
 function expiredTicket(desk: Desk, { url, id, secret }: HostPage): Promise<string> {
   const startedAt = Math.floor(Date.now() / 1000) - 180;
   return new SignJWT({ role: "operator" })

@@ -21,7 +21,7 @@ const faults = [
   { name: "a web page", fault: answering(200, "text/html", "<!doctype html><h1>Welcome"), code: "UPSTREAM_UNREADABLE", owner: "service" },
 ] as const satisfies readonly { name: string; fault: unknown; code: CodeWithSentence; owner: FaultOwner }[];
 
-/** The message states the failure, its owner and the remedy. */
+/** The message names the failure, its cause and the remedy. */
 async function expectShown(page: Page, code: CodeWithSentence, owner: FaultOwner): Promise<void> {
   const locator = page.getByRole("alert").filter({ hasText: messages[code].title });
   await expect(locator).toContainText(`Cause: ${messages.owner[owner]}`);
@@ -44,7 +44,7 @@ test("keeps the list with its age, names the fault and recovers after any bad re
   await expect(row).toBeVisible();
   await expect(age).toHaveText("live");
   const expectRecovery = async (code: CodeWithSentence) => {
-    // A refusal that would only be repeated waits for a press; after other faults the page retries by itself.
+    // Permanent refusals are retried only on click; other faults are retried automatically.
     if (code === "UPSTREAM_REFUSED_KEY") await page.getByRole("button", { name: "Try again" }).click();
     await expect(page.getByRole("alert").filter({ hasText: "Cause:" })).toHaveCount(0);
     await expect(age).toHaveText("live");

@@ -11,7 +11,7 @@ test("outlines the focused row in Jobs and in the queue", async ({ signedIn: pag
     await page.goto(`${desk.url}/${path}`);
     const row = page.locator("tr[data-row]").first();
     await expect(row).toBeVisible();
-    // The rows may be there before the page handles keys.
+    // The rows may be visible before the page handles keys.
     await expect(async () => {
       await page.keyboard.press("j");
       await expect(row.getByRole("link", { name: id.slice(0, 8) })).toBeFocused({ timeout: 500 });
@@ -46,7 +46,7 @@ test("fits a job's drawing to a phone", async ({ signedIn: page, desk }) => {
     await page.getByRole("heading", { name: "Graph" }).scrollIntoViewIfNeeded({ timeout: 1_000 });
     await expect(nodes).toHaveCount(4, { timeout: 1_000 });
   }).toPass();
-  // It is fitted once its room is measured.
+  // It is fitted once its container is measured.
   await expect(async () => {
     for (const node of await nodes.all()) {
       const box = await node.boundingBox();

@@ -1,4 +1,4 @@
-// Jobs are found by words and a range of time in Jobs and in History, and by the commands however old they are.
+// Finds jobs of any age by words and time range in Jobs, History and the command palette.
 import { type APIRequestContext, type Page } from "@playwright/test";
 import { expectAccessible } from "./support/accessible";
 import { type Desk } from "./support/desk";

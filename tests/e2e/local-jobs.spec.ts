@@ -1,4 +1,4 @@
-// Jobs at a plain local server: stopped, failed, with pictures, and their times.
+// Jobs on a local server: stopped, failed, with pictures, and their times.
 import { type Locator, type Page } from "@playwright/test";
 import { createLocalFiles } from "@/tests/support/local-files";
 import { startLocalServer } from "@/tests/support/local-server";

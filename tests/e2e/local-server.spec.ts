@@ -1,4 +1,4 @@
-// Plain local servers, by click: one older than /api/jobs and without assets, what its queue shows, and jobs that it has lost.
+// Local servers: one older than /api/jobs and without assets, its queue, and lost jobs.
 import { type Page } from "@playwright/test";
 import { startLocalServer } from "@/tests/support/local-server";
 import { expectAccessible } from "./support/accessible";

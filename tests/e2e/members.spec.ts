@@ -129,7 +129,7 @@ async function invite(page: Page, desk: Desk, email: string, role: Role): Promis
   return link.inputValue();
 }
 
-/** In a browser context of their own; the page shows the overview. It closes with the browser. */
+/** Opens the overview in a separate browser context, which closes with the browser. */
 async function join(browser: Browser, link: string, name: string): Promise<Page> {
   const page = await (await browser.newContext()).newPage();
   await page.goto(link);

@@ -57,7 +57,7 @@ test("keeps pages usable when pictures time out and loads them on recovery", asy
 test("recovers open pages from refusals and from a service that restarts", async ({ signedIn, desk }) => {
   const lists = (request: IncomingMessage) => /^\/api\/(jobs|assets|history_v2)$/.test(pathOf(request));
   const counts = new Map<string, number>();
-  // Each list is refused in one way and then in the other.
+  // Each list fails in one way and then in the other.
   line.spoil((request, response) => {
     const times = counts.get(request.url ?? "") ?? 0;
     counts.set(request.url ?? "", times + 1);
@@ -71,7 +71,7 @@ test("recovers open pages from refusals and from a service that restarts", async
       return { path, page };
     }),
   );
-  // At least the second refusal: the first came with the page.
+  // At least the second failure, since the first one was rendered with the page.
   for (const list of ["/api/jobs?", "/api/assets?", "/api/history_v2?"])
     await expect.poll(() => [...counts].some(([url, times]) => url.startsWith(list) && times >= 2)).toBe(true);
   line.spoil();

@@ -35,7 +35,7 @@ test("shows sixty texts before the node list loads and sends them as shown", asy
   await drop(dropZone(page), workflow("texts.json", graph));
   await expect(formReady(page)).toBeVisible();
   const before = await readShown(page);
-  // The person is already typing.
+  // The user is already typing.
   const typing = page.locator("#field-2-text_g");
   await typing.click();
   await typing.press("End");
@@ -52,7 +52,7 @@ test("shows sixty texts before the node list loads and sends them as shown", asy
   expect(sentValues["field-4-part_1"]).toBe("two\nlines in an input of one");
   expect(Object.keys(sentValues)).toEqual(expect.arrayContaining(Object.keys(before)));
 
-  // Typed, and reloaded at once.
+  // Typed, and reloaded immediately.
   await page.locator("#field-1-part_60").fill("last\nchange");
   await page.locator("#field-1-part_1").fill("a filled one");
   await page.reload();

@@ -81,7 +81,7 @@ test("adds a runner, runs a job only it can run and waits while it is paused", a
     await row.getByRole("button", { name: `Remove: ${LABEL}` }).click();
     await page.getByRole("button", { name: `Remove ${LABEL}` }).click();
     await expect(row).toHaveCount(0);
-    // Its name stays with its jobs.
+    // Its jobs still show its name.
     await page.goto(`${desk.url}/jobs/${job}`);
     await expect(page.getByRole("definition").filter({ hasText: LABEL })).toBeVisible();
     expect(server.seen.submissions).toHaveLength(1);

@@ -6,7 +6,7 @@ test("never exposes service keys, session tokens or workflow secrets", async ({ 
   const reading: Promise<void>[] = [];
   page.on("response", (response) => {
     const headers = withoutOwnCookie(response.url(), response.headers());
-    const body = response.text().catch(() => ""); // redirects and aborted answers have no body
+    const body = response.text().catch(() => ""); // redirects and aborted responses have no body
     reading.push(body.then((text) => void responses.push({ url: response.url(), text: `${headers}\n${text}` })));
   });
 

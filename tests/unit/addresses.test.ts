@@ -1,4 +1,4 @@
-// The lint rule that finds addresses which leave the base path or contain it twice.
+// The lint rule that finds URLs outside the base path or with a duplicate base path.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { IncomingMessage } from "node:http";

@@ -1,5 +1,5 @@
-// No two class names of one element may contradict each other, since the order of the stylesheet would decide. Read from the sources:
-// every call of `cn`, with the class names that callers of the component pass, in every combination of its conditions.
+// Class names of one element must not conflict, since the stylesheet's order would decide. Checks every call of `cn` in the sources, with the class
+// names that callers pass, in every combination of its conditions.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -9,7 +9,7 @@ export function startCoreOnly(serviceUrl: string): Promise<{ url: string; stop()
     const { method } = request;
     const { pathname } = new URL(request.url ?? "/", serviceUrl);
     if (!core.some((each) => each.method === method && each.pattern.test(pathname))) return void response.writeHead(404).end("Not Found");
-    // Keeps the requested host, so that the service's preview addresses lead to this gate and not past it.
+    // Keeps the Host header, so that the service's preview URLs point to this gate.
     forwardRequest(serviceUrl, request, response);
   });
 }

@@ -6,7 +6,7 @@ import { forwardRequest, type PortService, startFakeService } from "./service";
 
 export type FlakyService = {
   url: string;
-  /** Responds to later requests, or those that `only` selects, with `fault`; without one, requests pass again, including held ones. */
+  /** Responds to later requests, or those that `only` selects, with `fault`. Without a fault, requests pass again, including held ones. */
   spoil(fault?: RequestListener, only?: (request: IncomingMessage) => boolean): void;
   hold(): void;
   /** Stops listening. */
@@ -38,7 +38,7 @@ export async function startFlakyService(serviceUrl: string): Promise<FlakyServic
   };
 }
 
-/** Returns the connection's id; the service is reached through a connection that can be spoilt. */
+/** Returns the id of a connection that reaches the service through this proxy. */
 export async function connectOver(page: Page, desk: Desk, service: PortService, line: FlakyService): Promise<string> {
   const data = { name: `Line ${line.url}`, baseUrl: line.url, key: service.key, shared: false };
   const response = await page.request.post(`${desk.url}/api/console/connections`, { data, headers: { origin: desk.url } });

@@ -7,13 +7,13 @@ import Provider from "oidc-provider";
 import { CLIENT, createSettings } from "@/tests/support/token-issuer";
 import { expect } from "./test";
 
-/** By the name that they type there: the server's claims about them. */
+/** The server's claims about each user, by user name. */
 type People = Record<string, { email: string; email_verified?: boolean; name: string; groups?: string[] }>;
 export type OidcServer = { url: string; people: People; stop(): Promise<void>; again(): Promise<void> };
 
 const SCOPES = "openid email profile groups";
 
-/** `id`: browsers keep cookies by host and ignore the port, so each server's cookies need names of their own. */
+/** `id`: prefixes the cookies, since browsers don't separate cookies by port. */
 export async function startOidcServer(id: string, people: People): Promise<OidcServer> {
   const server = createServer();
   const listen = (port: number) => new Promise<void>((resolve) => void server.listen(port, "127.0.0.1", resolve));

@@ -1,4 +1,4 @@
-// The service alone on a port, like `npm run service`, and stand-ins for misbehaving services.
+// The stand-alone service on a port, like `npm run service`, and fake misbehaving services.
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, request as httpRequest, type RequestListener, type ServerResponse } from "node:http";
 import { type AddressInfo } from "node:net";
@@ -46,7 +46,7 @@ export async function startFakeService(listener: RequestListener): Promise<Stand
   return { url: `http://127.0.0.1:${port}`, stop, again: restart };
 }
 
-/** Passes a request on to a service. Each gets a new connection: a kept one may be closed at the moment it is reused. */
+/** Forwards a request to a service over a new connection, since a reused one may be closed at that moment. */
 export function forwardRequest(
   serviceUrl: string,
   request: IncomingMessage,
@@ -55,7 +55,7 @@ export function forwardRequest(
 ): void {
   const onward = httpRequest(new URL(request.url ?? "/", serviceUrl), { method: request.method, headers, agent: false });
   onward.once("response", answered ?? ((upstream) => upstream.pipe(response.writeHead(upstream.statusCode ?? 502, upstream.headers))));
-  // The client may have left meanwhile.
+  // The client may have disconnected meanwhile.
   onward.once("error", () => response.destroy());
   request.pipe(onward);
 }

@@ -51,7 +51,7 @@ async function compare(page: Page): Promise<{ shownValue: Record<string, string>
   for (const [id, { value }] of Object.entries(controls)) if (value === "" && !values.has(id)) delete controls[id];
   const sentValues = Object.fromEntries(Object.keys(controls).map((id) => [id, values.get(id) ?? "nothing"]));
   expect(Object.keys(controls).sort()).toEqual([...values.keys()].sort());
-  // A choice that the service does not offer has a remark after its value.
+  // A choice that the service does not offer has a note after its value.
   const valueOf = (id: string, { kind, value }: ShownControl) =>
     kind === "choice" && value.startsWith(`${sentValues[id]} (`) ? sentValues[id] : value;
   return {
@@ -62,7 +62,7 @@ async function compare(page: Page): Promise<{ shownValue: Record<string, string>
 
 const isLink = (value: unknown) => Array.isArray(value) && typeof value[0] === "string" && typeof value[1] === "number";
 
-/** A text area shows any line break as one character, whatever the file had. A value with a field for each part is sent as one. */
+/** Normalizes values: text areas normalize line breaks, and values with several fields are sent as one. */
 function readSent(request: Request, controls: Record<string, ShownControl>): Map<string, string> {
   const { prompt }: { prompt: Graph } = request.postDataJSON();
   return new Map(

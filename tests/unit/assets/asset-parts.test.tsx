@@ -209,7 +209,7 @@ function Filters({ excluded }: { excluded: string }) {
   return <AssetsFilters listState={listState} connectionId="a" seenTags={() => []} />;
 }
 
-/** Presses the tag as a key does, so the focus stays on it. */
+/** Clicks the tag like a key press, which keeps the focus on it. */
 async function forget(tag: string): Promise<HTMLElement> {
   renderInApp(<Filters excluded={tag} />);
   const link = screen.getByText(tag).closest("a");

@@ -1,4 +1,4 @@
-// Selecting by position in a list that is mostly not in memory.
+// Selecting by index in a mostly unloaded list.
 import { act, fireEvent, render, screen, waitFor } from "@testing-library/react";
 import { useRef } from "react";
 import { afterEach, describe, expect, it } from "vitest";

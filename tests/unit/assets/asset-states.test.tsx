@@ -81,7 +81,7 @@ describe("asset preview", () => {
   });
 });
 
-// A comparison opened by its address, whose pictures have to be read first.
+// A comparison opened by URL, whose pictures must be loaded first.
 describe("assets compare", () => {
   beforeEach(standInForSizes);
 

@@ -171,7 +171,7 @@ it("continues beyond the page with absolute numbers", async () => {
   expect(assetsSource.count).toBe(100);
   expect(assetsSource.at(50)?.id).toBe("a50");
   expect(assetsSource.indexOf("a74")).toBe(74);
-  // The page itself is there already; its neighbours are read on demand.
+  // The page is already loaded; its neighbours are read on demand.
   expect(assetsSource.at(75)).toBeUndefined();
   assetsSource.request(70, 90);
   await until("the next are there", () => assetsSource.at(75)?.id === "a75");

@@ -7,7 +7,7 @@ import { until } from "@/tests/support/until";
 
 const asset = (id: string): AssetView => ({ id, name: `${id}.png`, kind: "image", tags: [], immutable: false, metadata: {} });
 
-/** A service with a list that can grow at its top, and with delayed responses. */
+/** A fake service with delayed responses, whose list can grow at the top. */
 function service(length: number) {
   const ids = Array.from({ length }, (_, index) => `a${index}`);
   const offsets: number[] = [];

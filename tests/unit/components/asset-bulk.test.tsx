@@ -18,7 +18,7 @@ const rights: AssetRights = { can: () => true, canTag: true, why: undefined };
 const absent = () => Response.json({ code: "UNSUPPORTED", message: "This service does not support this." }, { status: 404 });
 
 type SentRequest = { path: string; method: string; json: unknown };
-/** Replaces `fetch`: records requests and responds like the console. Only a service with the whole API lists its tags. */
+/** Replaces `fetch`: records requests and responds like the console. Only services with the full API list tags. */
 function outside(respond: (request: SentRequest) => Response | Promise<Response>, hasTags = true): SentRequest[] {
   const all: SentRequest[] = [];
   vi.stubGlobal("fetch", async (path: string, { method = "GET", body }: RequestInit = {}) => {
@@ -56,7 +56,7 @@ async function result(): Promise<(string | null)[]> {
 }
 const none = () => new Response(null, { status: 204 });
 
-/** Passes the five seconds for Undo, without waiting. */
+/** Advances the clock by the five seconds for Undo. */
 const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
 
 it("confirms before deleting more than five assets and shows them", async () => {

@@ -1,4 +1,4 @@
-// The field of every search and every filter by name.
+// The search field and the tags input.
 import { act, fireEvent, render, screen, waitFor } from "@testing-library/react";
 import { NextIntlClientProvider } from "next-intl";
 import { useState } from "react";
@@ -131,7 +131,7 @@ describe("tag fields", () => {
   const offered = (count: number) => waitFor(() => expect(document.querySelectorAll("datalist option")).toHaveLength(count));
   /** The Enter that ends the input method's composition. */
   const compose = (field: HTMLElement) => fireEvent.keyDown(field, { key: "Enter", isComposing: true });
-  /** False if the field used the key, so that no form is submitted. */
+  /** Returns false if the field handled the key, so that no form is submitted. */
   const enter = (field: HTMLElement) => fireEvent.keyDown(field, { key: "Enter" });
 
   it("suggests tags after existing ones and keeps complete tags", async () => {

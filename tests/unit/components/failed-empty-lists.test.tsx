@@ -1,4 +1,4 @@
-// Lists that cannot be read any more, most of them empty when last read.
+// Lists that can no longer be read, most of them empty.
 import { act, cleanup, screen } from "@testing-library/react";
 import { type ReactNode, Suspense } from "react";
 import { beforeEach, expect, it, vi } from "vitest";
@@ -80,7 +80,7 @@ it.each(lists)("of %s report a failure instead of being empty", async (_, nothin
   await act(() => vi.advanceTimersByTimeAsync(LIVE_MS * 2));
   expect(screen.getByText("Lightdesk cannot be reached")).toBeDefined();
   expect(screen.queryByText(nothing)).toBeNull();
-  // It does not appear as a number either.
+  // No number is shown either.
   expect(screen.queryByText(/^0( bytes in total| running, 0 pending)?$/)).toBeNull();
 });
 

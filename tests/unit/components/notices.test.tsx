@@ -48,7 +48,7 @@ describe("toasts", () => {
     act(() => button.focus());
     wait();
     expect(screen.getByRole("status").textContent).toContain("third");
-    // Dismissed while it stays for the focus: the next one still disappears by itself.
+    // Dismissed while paused by the focus; the next one still disappears automatically.
     fireEvent.click(button);
     await showText("fourth");
     wait();

@@ -1,4 +1,4 @@
-// Pictures of a tab: loaded a few at a time, dropped when they are no longer shown, and retried by themselves after an outage.
+// Pictures load a few at a time, stop loading when hidden, and are retried after an outage.
 import "@/components/ui/pictures/picture-retries";
 import { act, fireEvent, render as renderBare, renderHook, screen } from "@testing-library/react";
 import { type ReactNode } from "react";
@@ -180,7 +180,7 @@ describe("picture turns", () => {
     images[0]?.dispatchEvent(new Event("error"));
     expect(loadingImages(images).filter((image) => image !== images[0])).toHaveLength(4);
     come(images[1]);
-    // In their order: those requested before come first again.
+    // In their previous order.
     expect(loadingImages(images).filter((image) => image !== images[0])).toEqual(images.slice(2, 26));
   });
 

@@ -188,7 +188,7 @@ it.each([
 ])("twenty megabytes of %s are looked through once", (word) => {
   // More than the stack of a search that remembers each position, at four bytes each.
   const text = word.repeat(Math.ceil(20_000_000 / word.length));
-  // The test's timeout is the limit: a search that starts again at each position takes minutes.
+  // Limited by the test's timeout, since a search that restarts at each position takes minutes.
   expect(typeof maskSecrets({ text }).text).toBe("string");
 });
 

@@ -7,7 +7,7 @@ import { listOutputs, toPreviewView } from "@/lib/contract/views/outputs-view";
 import { workflowName } from "@/lib/contract/workflow/workflow-name";
 
 const file = (filename: string, overrides: object = {}) => ({ filename, subfolder: "", type: "output", ...overrides });
-/** As the console gets them: parsed from a job's details. */
+/** Parsed from a job's details. */
 const listViews = (outputs: unknown) => listOutputs(jobDetailSchema.parse({ id: "a", status: "completed", outputs }).outputs);
 const kinds = (outputs: unknown) => listViews(outputs).map((output) => `${output.nodeId}/${output.key}/${output.index} ${output.kind}`);
 

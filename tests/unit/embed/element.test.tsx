@@ -1,4 +1,4 @@
-// <lightdesk-embed> as a host page's framework uses it: set up before its script is loaded, and slow to show.
+// <lightdesk-embed> as used by a host page's framework: set up before its script is loaded, and slow to render.
 import { readFileSync } from "node:fs";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 

@@ -1,4 +1,4 @@
-// Files with a workflow as their programs write it: fixtures by ffmpeg, pictures made here.
+// Files with an embedded workflow: fixtures by ffmpeg, and generated pictures.
 import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { readEmbeddedWorkflow } from "@/lib/browser/embedded-workflow";
@@ -114,7 +114,7 @@ it("doesn't blame the file for an unreadable part", async () => {
 const film = carrier("both.mp4");
 const begins = film.readUInt32BE(0);
 const moov = film.indexOf("moov") - 4;
-/** A film with its index behind a megabyte of pictures. */
+/** A video with its index after a megabyte of frames. */
 const long = Buffer.concat([film.subarray(0, begins), box("mdat", Buffer.alloc(1_000_000)), film.subarray(moov)]);
 let sentBytes = 0;
 let isGone = false;

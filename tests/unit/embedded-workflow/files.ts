@@ -1,4 +1,4 @@
-// Builds files that carry a workflow, and files that only pretend to, from small parts.
+// Builds files with an embedded workflow, and fake ones, from small parts.
 import { readFileSync } from "node:fs";
 import { deflateSync } from "node:zlib";
 import sharp from "sharp";

@@ -122,7 +122,7 @@ test("keeps stored files on stop, marks the rest and resumes on demand", async (
   uploads.stopAll();
   expect(signals.map(({ aborted }) => aborted)).toEqual([false, false, true, true, true]);
   expect(states(uploads)).toEqual(["a stored", "b stopped", "c stopped", "d stopped", "e stopped"]);
-  // A file that was sent completely before it was stopped is stored, whatever the list showed.
+  // A file that was sent completely before it was stopped is stored.
   service.waiting[0]?.finish();
   await eventually(() => expect(states(uploads)[2]).toBe("c stored"));
   uploads.allAgain();

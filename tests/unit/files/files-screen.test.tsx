@@ -182,7 +182,7 @@ describe("move file", () => {
     act(() => void fireEvent.change(screen.getByRole("textbox", { hidden: true }), { target: { value: path } }));
     return calls;
   }
-  /** Whether other parts of the page know that files can't be moved here. */
+  /** Whether other components know that files can't be moved here. */
   function learnt(): boolean {
     const { result } = renderHook(() => useCapabilities("c", []));
     return result.current.isRefused("userdata.move") && result.current.has("userdata.move") === false;

@@ -17,7 +17,7 @@ function createGraph(links: Record<string, string[]>): Graph {
   );
 }
 
-/** A graph from pseudo-random numbers that are the same in every run. */
+/** A deterministic pseudo-random graph. */
 function tossed(count: number, seed: number): Graph {
   let state = seed;
   const toss = (limit: number) => (state = (state * 1103515245 + 12345) % 2147483648) % limit;

@@ -1,4 +1,4 @@
-// Limits of clients without a session, over a real socket, with a page that the test renders.
+// Limits for clients without a session, over a real socket, with a page rendered by the test.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { removeBasePath } from "@/lib/http/request-line";

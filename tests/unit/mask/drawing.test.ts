@@ -44,7 +44,7 @@ describe("a stroke", () => {
   });
 
   it("is the maximum of its path at every pixel", () => {
-    // Points are further apart than the distance that counts as standing still.
+    // Points are further apart than the minimum move.
     const arbitrary = fc.record({
       x: fc.integer({ min: -1, max: 11 }),
       y: fc.integer({ min: -1, max: 6 }),
@@ -69,7 +69,7 @@ describe("a stroke", () => {
         run(stroke.to([], tips[0]));
         for (let at = 0; at < rest.length; at += together) run(stroke.to(rest.slice(at, at + together), tips[at + 1]));
         run(stroke.end());
-        // Draws each part as its own stroke, so that nothing is skipped as already painted.
+        // Draws each part as a separate stroke, so that no pixels are skipped as already painted.
         const maxima = new Uint8Array(coverage.data.length);
         for (const [index, from] of points.entries()) {
           const part = emptyCoverage(size);

@@ -1,4 +1,4 @@
-// The editor as a page for tests: shown, pressed, saved. jsdom draws nothing, so tests check the saved PNG.
+// The mask editor on a test page. jsdom draws nothing, so tests check the saved PNG.
 import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import sharp from "sharp";
 import { afterEach, beforeEach, expect, vi } from "vitest";
@@ -24,7 +24,7 @@ export function prepareEditorPage(): void {
   });
   afterEach(() => {
     cleanup();
-    // Unsaved work stays in the tab; the next test begins without it.
+    // Unsaved work is stored in the tab, so it is removed before the next test.
     for (let key = 1; key <= lastKey; key += 1) takeSession(`test ${key}`);
   });
 }
@@ -83,7 +83,7 @@ const getBytes = (file: Blob) =>
     reader.readAsArrayBuffer(file);
   });
 
-/** Alpha at these places of the last file that was sent. */
+/** Alpha at these positions of the last sent file. */
 export async function alpha(files: readonly { file: Blob }[], ...points: [number, number][]): Promise<number[]> {
   await waitFor(() => expect(files).not.toHaveLength(0));
   const bytes = Buffer.from(await getBytes(files.at(-1)?.file ?? new Blob()));

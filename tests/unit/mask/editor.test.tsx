@@ -1,4 +1,4 @@
-// The editor as people use it: keys, pointer, numbers, saving, leaving.
+// Using the editor: keys, pointer, numbers, saving, leaving.
 import { act, fireEvent, screen, waitFor } from "@testing-library/react";
 import { describe, expect, it, vi } from "vitest";
 import { failed, ok } from "@/lib/shared/result";

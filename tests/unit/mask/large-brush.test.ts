@@ -1,4 +1,4 @@
-// A brush so large that it is drawn coarsely while it moves: its pixels follow, and its end is computed in slices.
+// A large brush is drawn coarsely while it moves. Its pixels follow, and its end is computed in slices.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { compactTile, copyTile, emptyCoverage, putTile, tileRect, findTiles } from "@/components/mask/drawing/coverage";

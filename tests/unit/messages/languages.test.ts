@@ -1,4 +1,4 @@
-// Every language has all of English's sentences, with the same arguments and in its own words.
+// Every language has all English messages, with the same arguments, translated.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";

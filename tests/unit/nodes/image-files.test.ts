@@ -1,4 +1,4 @@
-// Pictures that are read ahead, with real files.
+// Reads real picture files ahead.
 import { readFileSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Single numbers on their way through a picture: bytes, samples, rounding.
+// Conversion of single numbers: bytes, samples, rounding.
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-// The Run page in a browser without a network; the test's small service is all it can reach.
+// The Run page without a network, with the test's fake service.
 import { File } from "node:buffer";
 import { act, fireEvent, screen } from "@testing-library/react";
 import { type RunApi } from "@/components/run/run-actions";
@@ -14,7 +14,7 @@ export type PromptServer = Awaited<ReturnType<typeof startPromptServer>>;
 
 const nobody = { code: "CONSOLE_UNREACHABLE", message: "", status: 0 };
 
-/** Only the responses that a test passes in. */
+/** An API with only the responses that a test passes in. */
 export function createApi(service: Pick<PromptServer, "send"> | undefined, ports: Partial<RunApi> = {}): RunApi {
   return {
     sendPrompt: service?.send ?? (async () => failed(nobody)),

@@ -12,7 +12,7 @@ import { renderPage } from "./render";
 
 beforeEach(() => window.history.replaceState(null, "", "/run"));
 
-/** A port that responds when the test releases it. */
+/** A function whose response the test releases. */
 function deferred<T>() {
   let release: (value: T) => void = () => undefined;
   const promise = new Promise<T>((resolve) => (release = resolve));

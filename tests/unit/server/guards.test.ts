@@ -70,7 +70,7 @@ test.each<[string | undefined, string, string | undefined, string]>([
   ["1", "198.51.100.99", client, "198.51.100.99"],
   ["2", "10.0.0.5", `198.51.100.1, ${client}, 192.0.2.44`, client],
   ["2", "10.0.0.5", client, client],
-  // Named proxies: going back from the connection for as long as the addresses are theirs.
+  // Named proxies: walks back from the connection while the addresses are theirs.
   ["10.0.0.5", "10.0.0.5", `198.51.100.1, ${client}`, client],
   ["10.0.0.5", "10.0.0.6", client, "10.0.0.6"],
   ["10.0.0.0/8,192.0.2.44", "10.0.0.5", `198.51.100.1, ${client}, 192.0.2.44, 10.9.9.9`, client],
@@ -163,7 +163,7 @@ describe("send guarded", () => {
           callback(
             null,
             addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 })),
-          ); // in the form of the system's own answer
+          ); // in the format of the system's own response
         },
       });
       for (let time = 1; time <= 2; time += 1) {

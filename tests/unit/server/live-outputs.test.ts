@@ -1,4 +1,4 @@
-// The sockets and the memory for outputs of running jobs: with the test's own services and clock.
+// Sockets and memory for outputs of running jobs, with fake services and a fake clock.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { createLiveOutputs } from "@/lib/server/answers/live-outputs";
 import { type Feed, feedEnds, type FeedTarget } from "@/lib/shared/http-types";

@@ -1,4 +1,4 @@
-// Responses when the disk fails never claim more than is known.
+// Responses to disk failures never claim more than is certain.
 import { expect, it } from "vitest";
 import { toErrorAnswer } from "@/lib/service/http/answers";
 import { asStorageFailure } from "@/lib/service/service-error";

@@ -1,4 +1,4 @@
-// Films and sounds from a real program (tests/fixtures/media): the played parts stay byte for byte, and no word of the metadata remains.
+// Video and audio files from a real program (tests/fixtures/media): streams are unchanged, and all metadata is removed.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

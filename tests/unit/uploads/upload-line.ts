@@ -34,7 +34,7 @@ export function line() {
   const announced: string[] = [];
   const runStep = <T>(step: Step, label: string, signal: AbortSignal, overrides: Partial<Call> = {}) =>
     new Promise<T>((resolve) => {
-      const call: Call = { step, what: label, signal, ...overrides, answer: (value) => resolve(value as T) }; // the test names the step's own answer
+      const call: Call = { step, what: label, signal, ...overrides, answer: (value) => resolve(value as T) }; // the test chooses the step's response
       calls.push(call);
     });
   const ports: UploadPorts = {

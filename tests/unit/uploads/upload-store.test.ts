@@ -195,7 +195,7 @@ describe("fields of an asset", () => {
     expect(what).toBe(`asset-1 ${JSON.stringify(changes)}`);
     expect(item().assetFields).toEqual({ name: "", tags: ["old", "input"], metadata: { shot: 1, roll: 2 }, previewId: undefined });
     expect(otherName(item())).toBe("first.bin");
-    // Until a person sets the file's own name.
+    // Until the user sets the file's own name.
     store.describe(new Set([item().key]), (upload) => ({ ...upload.assetFields, name: "again.bin" }));
     expect((await answer("change", ok(undefined))).what).toContain('"fields":{"name":"again.bin"}');
     await until("it is called so", () => otherName(item()) === undefined);

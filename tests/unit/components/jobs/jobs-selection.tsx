@@ -1,4 +1,4 @@
-// The bar over the selected rows of a list of jobs, as a person uses it.
+// The bar for the selected rows of a job list, in user actions.
 import { act, fireEvent, screen } from "@testing-library/react";
 import { vi } from "vitest";
 import { type JobRow } from "@/components/jobs/job-row";

@@ -1,4 +1,4 @@
-// Invitations, the audit log and the account, as the pages of Settings show them.
+// Invitations, the audit log and the account in Settings.
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { type ReactNode, Suspense } from "react";
 import { beforeEach, describe, expect, it, vi } from "vitest";

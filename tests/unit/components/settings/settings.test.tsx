@@ -101,7 +101,7 @@ describe("the connection's form", () => {
     expect(document.getElementById(field.getAttribute("aria-describedby") ?? "")?.textContent).toMatch(/Saved as http:\/\/localhost:3438$/);
     fireEvent.change(field, { target: { value: "gpu.example" } });
     expect(document.getElementById(field.getAttribute("aria-describedby") ?? "")?.textContent).toMatch(/saved as https:\/\/gpu\.example$/);
-    // A browser's own check would accept only complete addresses.
+    // The browser's own validation would accept only complete URLs.
     expect(field.validity.valid).toBe(true);
   });
 

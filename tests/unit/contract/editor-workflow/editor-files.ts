@@ -1,4 +1,4 @@
-// Small files of the editor, and a catalogue with the classes that its rules need.
+// Small editor files, and a catalogue with the classes that the rules need.
 import { type EditorProblem, toApiWorkflow } from "@/lib/contract/editor-workflow";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 

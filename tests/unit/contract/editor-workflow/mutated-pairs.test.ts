@@ -19,7 +19,7 @@ const read = (name: string) => JSON.parse(readFileSync(`${folder}/${name}`, "utf
 const info = objectInfoSchema.parse(read("object-info.json"));
 const names = readdirSync(folder).flatMap((file) => (file.endsWith(".editor.json") ? file.replace(".editor.json", "") : []));
 
-/** Their value decides which other inputs there are. */
+/** Their value decides which other inputs exist. */
 const choices = /^(resize_type|format)$/;
 
 type Slot = { name: string; type: unknown; link?: number | null; widget?: { name: string } };
@@ -102,7 +102,7 @@ const changes: Record<string, Change> = {
       origin_id: link.origin_id + by,
       target_id: link.target_id + by,
     }));
-    // Inner ids must stay, so no outer id may become one of them.
+    // Inner ids don't change, so no outer id may become one of them.
     const inner = new Set((file.definitions?.subgraphs ?? []).flatMap(({ nodes }) => (nodes as Node[]).map(({ id }) => id)));
     if (nodes.some(({ id }) => inner.has(id))) return { file, renamed };
     return { file: { ...file, nodes, links }, renamed: (id) => renamed(id).replace(/^\d+/, (number) => String(Number(number) + by)) };
@@ -181,7 +181,7 @@ const changes: Record<string, Change> = {
     return { renamed, file: { ...target, nodes: [...target.nodes, newNode], links } };
   },
   subgraph: ({ file, renamed }, pick) => {
-    // A primitive and its targets stay outside together.
+    // A primitive and its targets are not moved into the subgraph.
     const externalIds = new Set(
       file.links.filter((link) => !isReal(file, link)).flatMap(({ origin_id, target_id }) => [origin_id, target_id]),
     );

@@ -1,4 +1,4 @@
-// Files that no editor saves: truncated, mixed up, hostile. Each yields a graph or a message without a crash.
+// Files that no editor saves: truncated, shuffled, hostile. Each yields a graph or a message, and never throws.
 import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { expect, test } from "vitest";

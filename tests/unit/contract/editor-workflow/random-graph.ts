@@ -1,8 +1,8 @@
-// Graphs of any shape, by property tests: of classes that a catalogue has and of some that it lacks.
+// Arbitrary graphs for property tests, with classes that a catalogue has and some that it lacks.
 import fc from "fast-check";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 
-/** All inputs of a class as any person or script might fill them, and some that no class has. */
+/** Arbitrary values for all inputs of a class, and some unknown inputs. */
 const anyValue = fc.oneof(
   fc.jsonValue({ maxDepth: 2, stringUnit: "binary" }),
   fc.bigInt({ min: 2n ** 53n, max: 2n ** 64n }),

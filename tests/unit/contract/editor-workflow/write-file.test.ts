@@ -99,7 +99,7 @@ test.for(names)("writes each value of %s in place and changes nothing else", (na
       const writeResult = writable(file, pairInfo).withValues(graph);
       const now = back(writeResult.file, pairInfo);
       expect(now[id]?.inputs[input], `${id} ${input}`).toEqual(changeValue(value));
-      // One place may store the value of several inputs; the others are reported.
+      // One widget may store the value of several inputs; the others are reported.
       const otherInputs = Object.keys(before).flatMap((at) =>
         Object.keys(now[at]?.inputs ?? {}).flatMap((value) =>
           isSame(now[at]?.inputs[value], graph[at]?.inputs[value]) ? [] : [{ nodeId: at, input: value }],

@@ -1,4 +1,4 @@
-// The Run page in front of a scripted service, with copies in progress.
+// The Run page with a scripted service and copies in progress.
 import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { type ReactNode } from "react";
 import { expect } from "vitest";

@@ -154,7 +154,7 @@ describe("unlisted note", () => {
     expect(screen.queryByText(unlisted)).toBeNull();
     await resolveRead(1);
     expect(await screen.findAllByText(unlisted)).toHaveLength(1);
-    // A file that is in the list by now needs no further request.
+    // A file that is now in the list needs no further request.
     await openText(workflow("cat.png"));
     expect(screen.queryByText(unlisted)).toBeNull();
     expect(reads).toHaveLength(2);
