@@ -62,11 +62,11 @@ export function FilesScreen({ query, openedPath, canChange, files }: FilesScreen
   const first = use(files);
   const connection = useConnection()?.id;
   const { dir, all, name, sort, order, offset } = query;
-  const read = useMemo(
+  const parseFiles = useMemo(
     () => (files: UserdataFile[]) => toFilesView(files, { dir, all, name, sort, order, offset }),
     [dir, all, name, sort, order, offset],
   );
-  const live = useLive(connection ? viewApiPath(query, connection) : undefined, { ...initialOf(first), read });
+  const live = useLive(connection ? viewApiPath(query, connection) : undefined, { ...initialOf(first), read: parseFiles });
   const view = live.value;
   const newFolders = useNewFolders(connection);
   const rows = view ? withNewFolders(view.rows, query, newFolders.paths) : noRows;

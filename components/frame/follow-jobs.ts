@@ -144,7 +144,7 @@ async function fetchEndState(job: FollowedJob): Promise<JobState | undefined> {
     const { run } = result.value;
     return hasRunEnded(run) ? toJobState(run.state) : undefined;
   }
-  const answer = await callApi<JobDetail>(withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection }));
-  if (!answer.ok) return answer.failure.status === 404 ? "unknown" : undefined;
-  return isTerminalWord(answer.value.status) ? toJobState(answer.value.status) : undefined;
+  const jobResult = await callApi<JobDetail>(withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection }));
+  if (!jobResult.ok) return jobResult.failure.status === 404 ? "unknown" : undefined;
+  return isTerminalWord(jobResult.value.status) ? toJobState(jobResult.value.status) : undefined;
 }

@@ -212,9 +212,9 @@ function afterEdit(submitError: SubmitError | undefined, errors: NodeErrors): Su
 function withoutField(errors: NodeErrors, nodeId: string, name: string): NodeErrors {
   const entry = own(errors, nodeId);
   if (!entry) return errors;
-  const left = entry.errors.filter(({ extra_info }) => extra_info.input_name !== name);
+  const remainingErrors = entry.errors.filter(({ extra_info }) => extra_info.input_name !== name);
   const { [nodeId]: _, ...others } = errors;
-  return left.length === 0 ? others : { ...others, [nodeId]: { ...entry, errors: left } };
+  return remainingErrors.length === 0 ? others : { ...others, [nodeId]: { ...entry, errors: remainingErrors } };
 }
 
 function applyOutcome(state: RunState, response: SentOutcome): RunState {

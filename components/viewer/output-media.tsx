@@ -67,7 +67,7 @@ type ReadState = Beginning | "reading" | "failed";
 function TextFile({ src, name }: { src: string; name: string }) {
   const t = useTranslations("viewer.output");
   const [readState, setReadState] = useState<ReadState>();
-  async function read() {
+  async function load() {
     setReadState("reading");
     const beginning = await readBeginning(src);
     setReadState(beginning.ok ? beginning.value : "failed");
@@ -75,7 +75,7 @@ function TextFile({ src, name }: { src: string; name: string }) {
   if (readState === undefined || readState === "reading" || readState === "failed") {
     return (
       <span className="flex items-center gap-2">
-        <Button size="small" busy={readState === "reading"} onClick={() => void read()}>
+        <Button size="small" busy={readState === "reading"} onClick={() => void load()}>
           {t("read", { name })}
         </Button>
         {readState === "failed" ? <span className="text-bad">{t("unreadable")}</span> : null}

@@ -170,12 +170,12 @@ test("offers a viewer neither Run nor invitations and does not read the audit lo
 test("explains missing nodes of a sample instead of offering Run", async ({ signedIn: page, desk }) => {
   const catalogue: Record<string, unknown> = JSON.parse(readFileSync("tests/fixtures/golden/object-info.json", "utf8"));
   const nodeInfo = Object.fromEntries(["EmptyImage", "ImageInvert", "SaveImage"].map((name) => [name, catalogue[name]]));
-  const answers: Record<string, unknown> = {
+  const responses: Record<string, unknown> = {
     "/api/object_info": nodeInfo,
     "/api/jobs": { jobs: [], pagination: { offset: 0, limit: 1, total: 0, has_more: false } },
   };
   const bare = await startFakeService((request, response) => {
-    const body = answers[new URL(request.url ?? "/", "http://bare").pathname];
+    const body = responses[new URL(request.url ?? "/", "http://bare").pathname];
     response.writeHead(body ? 200 : 404, { "content-type": "application/json" }).end(JSON.stringify(body ?? {}));
   });
   const connection = await keepConnection(page, desk, { name: "Bare", baseUrl: bare.url, key: "key" });

@@ -126,7 +126,7 @@ describe("embed path", () => {
   });
 
   describe("a request", () => {
-    const answered = (url: string) => {
+    const responded = (url: string) => {
       const request = new IncomingMessage(new Socket());
       request.url = url;
       request.headers[EMBED_PATH_HEADER] = here;
@@ -135,13 +135,13 @@ describe("embed path", () => {
     };
 
     it("routes a session path to the underlying route's address", () => {
-      expect([answered(`${here}/api/jobs?limit=1`), isApi(`${here}/api/jobs`)]).toEqual([[here, "/api/jobs?limit=1", here], true]);
+      expect([responded(`${here}/api/jobs?limit=1`), isApi(`${here}/api/jobs`)]).toEqual([[here, "/api/jobs?limit=1", here], true]);
     });
 
     it.each(["/api/userdata/embed/styles/portrait1/x.json", `/api/userdata${here}/jobs`, `/embed/short${here}/jobs`])(
       "is undefined when only a later part matches: %s",
       (url) => {
-        expect(answered(url)).toEqual(["", url, undefined]);
+        expect(responded(url)).toEqual(["", url, undefined]);
         expect(isApi(url)).toBe(url.startsWith("/api/"));
       },
     );
@@ -150,8 +150,8 @@ describe("embed path", () => {
   it("prefixes an address once with the current request's path", async () => {
     const paths = new AsyncLocalStorage<string>();
     setEmbedPaths(paths);
-    const answer = async (path: string) => paths.run(path, async () => [await Promise.resolve(embedPath()), inEmbedPath("/jobs")]);
-    expect(await Promise.all([answer(here), answer("/embed/ffffff/zzzzzzzz")])).toEqual([
+    const response = async (path: string) => paths.run(path, async () => [await Promise.resolve(embedPath()), inEmbedPath("/jobs")]);
+    expect(await Promise.all([response(here), response("/embed/ffffff/zzzzzzzz")])).toEqual([
       [here, `${here}/jobs`],
       ["/embed/ffffff/zzzzzzzz", "/embed/ffffff/zzzzzzzz/jobs"],
     ]);

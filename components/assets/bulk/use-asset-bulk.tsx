@@ -255,10 +255,10 @@ export const MAX_PER_ACTION = 100_000;
 /** All assets of a query. Keeps only the fields that an action needs, since there may be very many. */
 function walkAssets(query: AssetsQuery, work: Work) {
   const getPath = (offset: number) => assetsApiPath({ ...query, limit: MAX_PAGE_SIZE, offset }, work.connection);
-  function read(response: AssetsAnswer) {
+  function parsePage(response: AssetsAnswer) {
     const { assets, total, hasMore } = toAssetPage(response);
     const items = assets.map(({ id, name, immutable }): AssetTarget => ({ id, name, immutable }));
     return { items, rows: assets.length, total, hasMore };
   }
-  return walkPages<AssetsAnswer, AssetTarget>({ pathAt: getPath, read, maxItems: MAX_PER_ACTION }, work);
+  return walkPages<AssetsAnswer, AssetTarget>({ pathAt: getPath, read: parsePage, maxItems: MAX_PER_ACTION }, work);
 }

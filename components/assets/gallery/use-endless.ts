@@ -99,8 +99,8 @@ function useVersion(store: ChunkStore): number {
 function useStore(listKey: string, { query, connectionId, first, isOn }: EndlessOptions): ChunkStore {
   const key = `${connectionId ?? ""} ${listKey}`;
   const store = useMemo(() => {
-    const read = (range: { offset: number; limit: number }, signal: AbortSignal) => readAssets({ query, connectionId }, range, signal);
-    const store = readCachedStore(key)?.store ?? createChunkStore(read, { leads: isNewestFirst(query) });
+    const readRange = (range: { offset: number; limit: number }, signal: AbortSignal) => readAssets({ query, connectionId }, range, signal);
+    const store = readCachedStore(key)?.store ?? createChunkStore(readRange, { leads: isNewestFirst(query) });
     if (isOn && first.ok && store.loadedChunks() === 0) store.seed(first.value.value, query.offset);
     return store;
     // eslint-disable-next-line react-hooks/exhaustive-deps -- the key identifies the list; a later response is added below

@@ -72,7 +72,7 @@ function createPicker(store: SelectionStore, { onReading, onShort }: Reports) {
     onReading(false);
   }
   /** `take` is not called if another read has replaced this one. */
-  async function read({ from, to, requestedCount }: Range, take: (assets: readonly AssetView[]) => void): Promise<void> {
+  async function readAssets({ from, to, requestedCount }: Range, take: (assets: readonly AssetView[]) => void): Promise<void> {
     abortReading();
     const abort = new AbortController();
     reading = { abort, manual: new Map() };
@@ -103,7 +103,7 @@ function createPicker(store: SelectionStore, { onReading, onShort }: Reports) {
       const isOn = !store.has(asset.id);
       if (store.isMatching() && !reading) {
         const all = { from: 0, to: Math.min(source.count, MAX_IN_RANGE), requestedCount: Math.max(source.count, source.total ?? 0) };
-        void read(all, (assets) => select(assets, new Set()));
+        void readAssets(all, (assets) => select(assets, new Set()));
       }
       reading?.manual.set(asset.id, isOn);
       if (store.isMatching()) store.leaveOut([...(reading?.manual ?? [])].flatMap(([id, isChosen]) => (isChosen ? [] : id)));
@@ -120,7 +120,7 @@ function createPicker(store: SelectionStore, { onReading, onShort }: Reports) {
       }
       const selected = store.ids();
       const baseSelection = last?.selected === selected ? last.baseSelection : selected;
-      await read(rangeBetween(anchor, index), (assets) => select(assets, baseSelection));
+      await readAssets(rangeBetween(anchor, index), (assets) => select(assets, baseSelection));
     },
     /** While a rubber band is drawn: adds the loaded rows under it to the initial selection. */
     band(indices: readonly number[], before: ReadonlySet<string>): void {
@@ -135,7 +135,7 @@ function createPicker(store: SelectionStore, { onReading, onShort }: Reports) {
       if (first === undefined || end === undefined || indices.every((index) => source?.at(index))) return;
       anchor = first;
       // Assets next to the band in the same rows are loaded but not selected.
-      await read(rangeBetween(first, end), (assets) => {
+      await readAssets(rangeBetween(first, end), (assets) => {
         const underBand = indices.flatMap((index) => assets[index - first] ?? []);
         select(underBand, before);
       });

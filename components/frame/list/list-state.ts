@@ -112,8 +112,8 @@ export function useListState<Query extends { offset: number }>(
 
 /** One value of the newest requested list; renders only when that value changes. */
 export function useListField<Query, T extends Query | Query[keyof Query]>(state: ListState<Query>, pick: (query: Query) => T): T {
-  const read = () => pick(state.query());
-  return useSyncExternalStore(state.subscribe, read, read);
+  const getValue = () => pick(state.query());
+  return useSyncExternalStore(state.subscribe, getValue, getValue);
 }
 
 export function useIsNavigating<Query>(state: ListState<Query>): boolean {

@@ -94,8 +94,8 @@ function insertAfterWorkflow(order: readonly ColumnId[], id: InputId): ColumnId[
 const choices = new Map<string, Persisted<ColumnChoice | undefined>>();
 
 function getStoredChoice(connection: string): Persisted<ColumnChoice | undefined> {
-  const read = (value: unknown) => (value === undefined ? undefined : readChoice(value));
-  const storedChoice = choices.get(connection) ?? persisted(`lightdesk:jobs-columns:${connection}`, read);
+  const parseStored = (value: unknown) => (value === undefined ? undefined : readChoice(value));
+  const storedChoice = choices.get(connection) ?? persisted(`lightdesk:jobs-columns:${connection}`, parseStored);
   if (typeof window !== "undefined") choices.set(connection, storedChoice);
   return storedChoice;
 }

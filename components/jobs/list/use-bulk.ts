@@ -100,10 +100,10 @@ export const MAX_PER_ACTION = 10_000;
 
 function walkJobs(query: JobSearchQuery, work: Work) {
   const getPath = (offset: number) => listApiPath("jobs", { ...query, limit: PAGE_SIZE, offset }, work.connection);
-  const read = ({ jobs, pagination: { total, has_more: hasMore }, unreadable = 0 }: JobsAnswer) => {
+  const parsePage = ({ jobs, pagination: { total, has_more: hasMore }, unreadable = 0 }: JobsAnswer) => {
     return { items: jobs.map(toJobRow), rows: jobs.length + unreadable, total, hasMore };
   };
-  return walkPages<JobsAnswer, TargetJob>({ pathAt: getPath, read, maxItems: MAX_PER_ACTION }, work);
+  return walkPages<JobsAnswer, TargetJob>({ pathAt: getPath, read: parsePage, maxItems: MAX_PER_ACTION }, work);
 }
 
 /** How many jobs a query matches now; undefined if the service reports no total. */

@@ -109,9 +109,9 @@ async function openFile(
   const reason = findSizeProblem(size);
   if (reason) return failed({ kind: "too-large", why: reason });
   const earlier = await readExistingMask(source, blob, size, options);
-  const hold = await getMaskEncoding(file, source.keepsPixels === true, upright !== undefined);
+  const encoding = await getMaskEncoding(file, source.keepsPixels === true, upright !== undefined);
   // The picture without its mask would be upright, but this original is not.
-  const unmasked = earlier.coverage && !hold && !upright ? await withoutMask(source, refs, size, options) : undefined;
+  const unmasked = earlier.coverage && !encoding && !upright ? await withoutMask(source, refs, size, options) : undefined;
   const picture = await showPicture(unmasked?.file ?? blob, size);
   if (!picture) return failed({ kind: "broken" });
   return ok({
@@ -120,7 +120,7 @@ async function openFile(
     earlier: earlier.from,
     refs: unmasked?.ref ? [unmasked.ref, ...refs] : refs,
     isPreview: false,
-    hold,
+    hold: encoding,
   });
 }
 

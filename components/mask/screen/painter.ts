@@ -94,8 +94,8 @@ export function createPainter({ drawing, views, settings }: { drawing: MaskDocum
   }
   /** Moves a point to the center of the nearest pixel inside the picture. */
   function toPixelCenter({ x, y }: Point): Point {
-    const hold = (value: number, max: number) => Math.min(max - 1, Math.max(0, Math.floor(value))) + 0.5;
-    return { x: hold(x, width), y: hold(y, height) };
+    const clampToPixel = (value: number, max: number) => Math.min(max - 1, Math.max(0, Math.floor(value))) + 0.5;
+    return { x: clampToPixel(x, width), y: clampToPixel(y, height) };
   }
   function moveCursor({ dx, dy, pace }: Extract<Command, { do: "cursor" }>): void {
     const from = showCursor();

@@ -28,7 +28,7 @@ type FaultsCardProps = {
 /** Why an open workflow can't run. Only faults found with the node list can be overridden, since the list may be outdated. */
 export function FaultsCard({ id, faults, missing, graph, form, onAnyway }: FaultsCardProps) {
   const t = useTranslations("run.faults");
-  const answers = useTranslations("run.answer");
+  const runMessages = useTranslations("run.answer");
   const placedProblems = placeProblems(form, faults.errors);
   const nodes = form.flatMap((node) => {
     const problems = own(placedProblems.byNode, node.id);
@@ -38,7 +38,7 @@ export function FaultsCard({ id, faults, missing, graph, form, onAnyway }: Fault
     <div id={id}>
       <FailureNotice
         title={t("title", { count: nodes.length })}
-        cause={answers(faults.isSure ? "invalidCause" : "missingClassCause")}
+        cause={runMessages(faults.isSure ? "invalidCause" : "missingClassCause")}
         next={faults.isSure ? t("next") : t("nextClasses", { count: nodes.length })}
         actions={
           <>

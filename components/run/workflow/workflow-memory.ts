@@ -17,8 +17,8 @@ const inputs = or(list(anyText, MAX_INPUTS), []);
 const memory = object({ pinned: inputs, randomised: inputs });
 const entry: Reader<Entry> = (storedValue) => {
   const [id, stored]: unknown[] = Array.isArray(storedValue) ? storedValue : [];
-  const read = memory(stored);
-  return typeof id === "string" && read ? [id, read] : undefined;
+  const storedMemory = memory(stored);
+  return typeof id === "string" && storedMemory ? [id, storedMemory] : undefined;
 };
 const workflows = persisted("lightdesk.run.workflows", or(list(entry), []));
 

@@ -19,7 +19,7 @@ const words = {
   stopped: "stopped",
   stopping: "stopping",
 } as const;
-const answers = { true: "yes", false: "no" } as const;
+const booleanAnswers = { true: "yes", false: "no" } as const;
 
 type LogKey = keyof typeof words;
 export type AuditFact = { word: (typeof words)[LogKey] | "asset"; value: string; answer?: "yes" | "no"; href?: string };
@@ -42,7 +42,7 @@ export function parseFacts({ action, outcome = "", connection }: AuditItem): Aud
     // A hash is not a useful name.
     if (name === "name" && /^[0-9a-f]{64}(\.\w+)?$/.test(value)) return [];
     const word = name === "id" && assetActions.has(action) ? "asset" : words[name];
-    return [{ word, value, ...(isAnswer(value) && { answer: answers[value] }), href: getPageHref(word, value, connection) }];
+    return [{ word, value, ...(isAnswer(value) && { answer: booleanAnswers[value] }), href: getPageHref(word, value, connection) }];
   });
 }
 
@@ -69,7 +69,7 @@ function getPageHref(word: AuditFact["word"], id: string, connection: AuditItem[
 }
 
 const isLogKey = (name: string | undefined): name is LogKey => name !== undefined && Object.hasOwn(words, name);
-const isAnswer = (value: string): value is keyof typeof answers => Object.hasOwn(answers, value);
+const isAnswer = (value: string): value is keyof typeof booleanAnswers => Object.hasOwn(booleanAnswers, value);
 
 export type AuditView = Pick<AuditQuery, "member" | "action" | "on" | "within" | "before" | "upTo">;
 

@@ -153,9 +153,9 @@ test("records how many jobs a cleared queue had and names the newest", async () 
 
 test("counts a large clear as reported and names the known jobs", async () => {
   const waiting = getJobs(130);
-  const answers = [{ deleted: waiting.map(({ id }) => id).reverse() }, {}];
+  const responses = [{ deleted: waiting.map(({ id }) => id).reverse() }, {}];
   const server = await startLittleServer(({ url, method }, response) => {
-    if (method === "POST") return answerJson(response, answers.shift() ?? {});
+    if (method === "POST") return answerJson(response, responses.shift() ?? {});
     const { searchParams } = new URL(url, "http://local");
     // The service reports that there are more, but not how many.
     return answerJson(response, { jobs: waiting.slice(0, Number(searchParams.get("limit"))), pagination: { has_more: true } });

@@ -174,7 +174,7 @@ test("limits app runners to apps and their own account and tokens", () => {
 });
 
 describe.each(getLabels(closed))("%s", (_label, route) => {
-  test("returns 401 without a session and with a forged one", async () => {
+  test("answers 401 without a session and with a forged one", async () => {
     const forged = await harness.mintCookie({ sub: harness.viewerOf("owner").memberId, version: 1 }, "another secret");
     const wrongHeaders = { "x-api-key": `ld_${"0".repeat(64)}`, "x-lightdesk-address": crypto.randomUUID() };
     const none: Record<string, string>[] = [
@@ -207,7 +207,7 @@ describe.each(getLabels(closed))("%s", (_label, route) => {
     else expect((await callRoute(route, tokens.other.headers)).status).toBe(403);
   });
 
-  test("returns 403 to every role below the one it needs, and not to that one", async () => {
+  test("answers 403 to every role below the one it needs, and not to that one", async () => {
     const needed = route.guard?.role;
     if (needed === undefined || needed === "public") throw new Error("has no role");
     for (const role of roles) {

@@ -22,7 +22,7 @@ let service: LittleServer;
 let connection: string;
 /** The service's responses to the next submissions, in order. */
 let jobs: { id: string; status: string; create_time: number }[] = [];
-let answers: { status: number; comes: Promise<unknown> }[] = [];
+let responses: { status: number; comes: Promise<unknown> }[] = [];
 
 beforeAll(async () => {
   database = await createDatabase(inject("postgres"));
@@ -46,7 +46,7 @@ beforeAll(async () => {
       return answerJson(response, { jobs, pagination: { offset: 0, limit: 100, total: jobs.length, has_more: false } });
     if (url === "/api/history") return answerJson(response, {});
     if (method !== "POST") return jobs[0] ? answerJson(response, jobs[0]) : answerJson(response, { code: "NOT_FOUND", message: "no" }, 404);
-    const { status, comes } = answers.shift() ?? { status: 200, comes: undefined };
+    const { status, comes } = responses.shift() ?? { status: 200, comes: undefined };
     await comes;
     answerJson(
       response,
@@ -98,7 +98,7 @@ async function waits(harness: Harness, work: Promise<unknown>): Promise<void> {
 
 test("sends a parallel submission once and returns the same job to both", async () => {
   const gateOpen = gate();
-  answers = [{ status: 200, comes: gateOpen.comes }];
+  responses = [{ status: 200, comes: gateOpen.comes }];
   const firstResponse = submit(first, "a-key-that-is-sent-twice");
   await until("the service has it", () => submitRequests().length === 1);
   const secondResponse = submit(second, "a-key-that-is-sent-twice");
@@ -117,7 +117,7 @@ test("sends a parallel submission once and returns the same job to both", async 
 test("resends a submission from one console after the other was refused", async () => {
   const gateOpen = gate();
   const before = submitRequests().length;
-  answers = [{ status: 400, comes: gateOpen.comes }];
+  responses = [{ status: 400, comes: gateOpen.comes }];
   const firstResponse = submit(first, "a-key-that-is-refused-first");
   await until("the service has it", () => submitRequests().length === before + 1);
   const secondResponse = submit(second, "a-key-that-is-refused-first");

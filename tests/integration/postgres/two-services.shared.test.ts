@@ -173,10 +173,10 @@ it("serves user files, assets and their changes from both services", async () =>
   expect((await first.get("/api/userdata/workflows%2Fa.json")).text).toBe("two");
   expect((await first.call("POST", "/api/userdata/workflows%2Fa.json/move/b.json")).status).toBe(200);
   expect((await second.get("/api/userdata?dir=/")).body).toMatchObject([{ path: "b.json", size: 3 }]);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     [first, second].map((client) => client.call("POST", "/api/userdata/race.txt?overwrite=false", client === first ? "h" : "t")),
   );
-  expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+  expect(responses.map(({ status }) => status).sort()).toEqual([200, 409]);
 
   const asset = string(record((await first.upload(png(64, 64), "p.png")).body).id);
   expect((await second.get(`/api/assets/${asset}/content`)).status).toBe(200);

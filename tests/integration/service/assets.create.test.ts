@@ -68,10 +68,10 @@ describe("creating assets", async () => {
 
   it("stores one blob for fifty parallel uploads and reports created_new once", async () => {
     const bytes = png(64, 64, { seed: 5 });
-    const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => client.upload(bytes, `${n}.png`)));
-    expect(answers.filter((response) => record(response.body).created_new === true)).toHaveLength(1);
-    expect(new Set(answers.map((response) => record(response.body).id)).size).toBe(1);
-    const hash = string(record(answers[0]?.body).asset_hash).slice(7);
+    const responses = await Promise.all(Array.from({ length: 50 }, (_, n) => client.upload(bytes, `${n}.png`)));
+    expect(responses.filter((response) => record(response.body).created_new === true)).toHaveLength(1);
+    expect(new Set(responses.map((response) => record(response.body).id)).size).toBe(1);
+    const hash = string(record(responses[0]?.body).asset_hash).slice(7);
     expect(await readdir(join(bench.folder, "blobs", "blake3-v1", hash.slice(0, 2)))).toContain(hash.slice(2));
     expect(await readdir(join(bench.folder, "tmp"))).toEqual([]);
   });

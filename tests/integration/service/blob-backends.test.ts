@@ -60,9 +60,9 @@ describe.each(blobBackends)("bytes in %s", async (_, open) => {
 
   it("are stored once when several clients send them simultaneously", async () => {
     const bytes = new Uint8Array(randomBytes(9 * MIB));
-    const answers = await Promise.all(Array.from({ length: 6 }, () => client.upload(bytes, "same.bin")));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 201]);
-    expect(new Set(answers.map(({ body }) => record(body).id)).size).toBe(1);
+    const responses = await Promise.all(Array.from({ length: 6 }, () => client.upload(bytes, "same.bin")));
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 201]);
+    expect(new Set(responses.map(({ body }) => record(body).id)).size).toBe(1);
     expect(await readdir(join(bench.folder, "tmp"))).toEqual([]);
   });
 

@@ -21,13 +21,13 @@ describe("downloads from hostile sources", () => {
   beforeAll(async () => {
     source = await startLittleServer(({ url, headers }, response) => {
       const path = url.split("?")[0] ?? "";
-      const target = answers[path];
+      const target = responses[path];
       if (typeof target === "string") response.writeHead(302, { location: target }).end();
       else if (target) target(response, headers);
       else response.writeHead(404).end();
     });
     otherServer = await startLittleServer((_, response) => void response.end("must not be fetched"));
-    answers["/not-named"] = `${otherServer.url}/x`;
+    responses["/not-named"] = `${otherServer.url}/x`;
     bench = await startService({
       downloadHosts: ["huggingface.co", "localhost", "127.0.0.1", source.url],
       maxDownloadBytes: MAX_COUNT,
@@ -44,7 +44,7 @@ describe("downloads from hostile sources", () => {
   });
 
   type Answer = string | ((response: ServerResponse, headers: Record<string, unknown>) => void);
-  const answers: Record<string, Answer> = {
+  const responses: Record<string, Answer> = {
     "/metadata-service": "http://169.254.169.254/latest",
     "/loopback": "https://127.0.0.1/x",
     "/loopback-in-six": "https://[::ffff:127.0.0.1]/x",

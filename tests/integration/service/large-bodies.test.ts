@@ -70,9 +70,9 @@ describe("large requests and responses", async () => {
       if (text.length === body.length) parsedIn.push(turns.now());
       return parseJson(text) as unknown;
     });
-    const answers = await Promise.all(Array.from({ length: 20 }, () => client.call("POST", "/api/prompt", body)));
+    const responses = await Promise.all(Array.from({ length: 20 }, () => client.call("POST", "/api/prompt", body)));
     turns.stop();
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
     expect(parsedIn).toHaveLength(20);
     expect(new Set(parsedIn).size).toBe(20);
   });

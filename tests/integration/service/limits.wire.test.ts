@@ -36,13 +36,13 @@ describe("on a real connection", async () => {
       ["GET", "/"],
       ["POST", "/api/prompt"],
     ] as const) {
-      const answers = [];
+      const responses = [];
       for (const value of [undefined, "", "unknown", revoked]) {
         const response = await fetch(service.url + path, { method, headers: value === undefined ? {} : { "x-api-key": value } });
-        answers.push({ status: response.status, text: await response.text() });
+        responses.push({ status: response.status, text: await response.text() });
       }
-      expect(answers, path).toEqual(Array.from({ length: 4 }, () => ({ status: 401, text: expect.stringContaining('"UNAUTHORIZED"') })));
-      expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+      expect(responses, path).toEqual(Array.from({ length: 4 }, () => ({ status: 401, text: expect.stringContaining('"UNAUTHORIZED"') })));
+      expect(new Set(responses.map(({ text }) => text)).size).toBe(1);
     }
   });
 });

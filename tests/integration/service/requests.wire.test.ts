@@ -250,7 +250,7 @@ describe("a refusal names what is wrong", async () => {
     expect([response.status, response.headers.get("connection")]).toEqual([400, null]);
   });
 
-  it("returns 404, never 403, for another user's job in every view", async () => {
+  it("answers 404, never 403, for another user's job in every view", async () => {
     const id = await submit(client, canvas());
     const otherClient = bench.client("eve");
     for (const path of [`/api/jobs/${id}`, `/api/job/${id}/status`, `/api/jobs/${id}/assets`, `/api/history_v2/${id}`]) {

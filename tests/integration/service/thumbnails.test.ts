@@ -178,12 +178,12 @@ describe("thumbnails drawn by ffmpeg", async () => {
     const bench = await startService({ ffmpeg: ffmpeg.path });
     const client = bench.client();
     const film = await add(client, mp4, "film.txt");
-    const answers = await Promise.all([64, 64, 64, 256, 512, 1024].map((edge) => thumbnail(client, film, edge)));
+    const responses = await Promise.all([64, 64, 64, 256, 512, 1024].map((edge) => thumbnail(client, film, edge)));
     for (const [at, edge] of [64, 64, 64, 256, 512, 1024].entries()) {
-      const bytes = answers[at]?.bytes ?? Buffer.alloc(0);
+      const bytes = responses[at]?.bytes ?? Buffer.alloc(0);
       expect(await sharp(bytes).metadata()).toMatchObject({ format: "webp", width: edge, height: edge / 2 });
       expect((await colour(bytes))[0]).toBeGreaterThan(240);
-      expect(answers[at]?.headers.get("cache-control")).toContain("immutable");
+      expect(responses[at]?.headers.get("cache-control")).toContain("immutable");
     }
     const [call, ...otherCalls] = await ffmpeg.calls();
     expect(otherCalls).toEqual([]);

@@ -96,13 +96,13 @@ describe("user data files", async () => {
   });
 
   it("lets one of many writers create a file without overwrite", async () => {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, (_, at) =>
         client.call("POST", "/api/userdata/race%2Fnew.txt?overwrite=false&full_info=false", `writer ${at}`),
       ),
     );
-    const winner = answers.findIndex(({ status }) => status === 200);
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(19).fill(409)]);
+    const winner = responses.findIndex(({ status }) => status === 200);
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, ...Array(19).fill(409)]);
     expect((await client.get("/api/userdata/race%2Fnew.txt")).text).toBe(`writer ${winner}`);
   });
 

@@ -17,13 +17,13 @@ describe("users and keys", async () => {
     expect(await bench.service.keys.revokeKey(prefix)).toBe(true);
     const params = { job_id: "x", id: "x", task_id: "x", file: "x", dest: "y", class: "x", folder: "x", hash: `blake3:${"0".repeat(64)}` };
     for (const { method, path } of allOperations) {
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         [undefined, "ld-unknown", key].map((value) => bench.anonymous(value).call(method, fillPath(path, params))),
       );
-      expect([path, ...answers.map((response) => response.status)]).toEqual([path, 401, 401, 401]);
-      expect(new Set(answers.map((response) => response.text)).size).toBe(1);
+      expect([path, ...responses.map((response) => response.status)]).toEqual([path, 401, 401, 401]);
+      expect(new Set(responses.map((response) => response.text)).size).toBe(1);
       if (method !== "HEAD" && !path.startsWith("/api/userdata"))
-        expect(answers[0]?.body).toMatchObject({ code: "UNAUTHORIZED", message: expect.any(String) });
+        expect(responses[0]?.body).toMatchObject({ code: "UNAUTHORIZED", message: expect.any(String) });
     }
   });
 

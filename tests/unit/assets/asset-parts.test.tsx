@@ -63,10 +63,10 @@ describe("the picture of an asset", () => {
   });
 
   it("explains an unreadable picture, but not one that only failed to load", async () => {
-    const answers = vi.fn<typeof fetch>(async () => new Response(null, { status: 204 }));
-    vi.stubGlobal("fetch", answers);
+    const responses = vi.fn<typeof fetch>(async () => new Response(null, { status: 204 }));
+    vi.stubGlobal("fetch", responses);
     // Counts only the check in the cache: a lost picture is also requested again after a while.
-    const looked = () => answers.mock.calls.filter(([, init]) => init?.cache === "only-if-cached").length;
+    const looked = () => responses.mock.calls.filter(([, init]) => init?.cache === "only-if-cached").length;
     fireEvent.error(picture({}));
     expect(await screen.findByText("This picture cannot be read")).toBeTruthy();
     cleanup();
@@ -74,7 +74,7 @@ describe("the picture of an asset", () => {
     fireEvent.error(picture({ name: "plan.svg" }));
     await eventually(() => expect(screen.getByRole("img", { name: "it" }).textContent).toBe("SVG"));
     cleanup();
-    answers.mockRejectedValue(new TypeError("not in the cache"));
+    responses.mockRejectedValue(new TypeError("not in the cache"));
     fireEvent.error(picture({}));
     await eventually(() => expect(looked()).toBe(3));
     expect(screen.getByRole("img", { name: "it" }).textContent).toBe("PNG");
@@ -233,16 +233,16 @@ it("keeps the focus on a system tag after the third press", async () => {
 });
 
 it("offers tags once all responses are there, so no line moves", async () => {
-  const answers: ((body: unknown) => void)[] = [];
-  vi.stubGlobal("fetch", () => new Promise((resolve) => answers.push((body) => resolve(Response.json(body)))));
+  const responses: ((body: unknown) => void)[] = [];
+  vi.stubGlobal("fetch", () => new Promise((resolve) => responses.push((body) => resolve(Response.json(body)))));
   renderInApp(
     <TagDialog query={assetsQuerySchema.parse({})} connectionId="a" loadedTags={["seen"]} onChange={() => {}} onClose={() => {}} />,
   );
   const lines = () => screen.queryAllByRole("listitem", { hidden: true }).length;
   expect(screen.getByText("Loading")).toBeTruthy();
-  await act(async () => answers[0]?.(null));
+  await act(async () => responses[0]?.(null));
   expect(lines()).toBe(0);
-  await act(async () => answers[1]?.({ tag_counts: { listed: 2 } }));
+  await act(async () => responses[1]?.({ tag_counts: { listed: 2 } }));
   await eventually(() => expect(lines()).toBe(2));
 });
 

@@ -90,7 +90,7 @@ const show = (requestedCount: number, outcome: Parameters<typeof ClearResult>[0]
   cleanup();
   return text;
 };
-const answered = (deleted: string[] | undefined) => ({ kind: "answered" as const, answer: { deleted, cleared: false } });
+const responded = (deleted: string[] | undefined) => ({ kind: "answered" as const, answer: { deleted, cleared: false } });
 
 describe("the result of clearing the queue", () => {
   it.each([
@@ -99,7 +99,7 @@ describe("the result of clearing the queue", () => {
     [2, 3, "3 cancelled"],
     [9, 7, "7 cancelled, 2 had already started"],
   ])("of %i requested and %i cancelled says: %s", (requestedCount, cancelled, words) => {
-    expect(show(requestedCount, answered(ids(cancelled)))).toBe(words);
+    expect(show(requestedCount, responded(ids(cancelled)))).toBe(words);
   });
 
   it.each([
@@ -114,13 +114,13 @@ describe("the result of clearing the queue", () => {
     [3, 0, "None of the 3 jobs is waiting. The service does not report which it cancelled"],
     [3, 2, "2 jobs are still waiting. The service does not report which it cancelled"],
   ])("of %i requested, without names and %i still waiting, says: %s", (requestedCount, waiting, words) => {
-    for (const deleted of [undefined, []]) expect(show(requestedCount, answered(deleted), waiting)).toBe(words);
+    for (const deleted of [undefined, []]) expect(show(requestedCount, responded(deleted), waiting)).toBe(words);
   });
 });
 
 describe("confirm", () => {
   const requests: { path: string; body?: unknown }[] = [];
-  let answers: Response[] = [];
+  let responses: Response[] = [];
   const refused = (code: string, status: number, message = "") => Response.json({ code, message }, { status });
   const createdResponse = () => Response.json({ id: "made" }, { status: 201 });
 
@@ -130,7 +130,7 @@ describe("confirm", () => {
     requests.length = 0;
     vi.stubGlobal("fetch", async (path: string, init: RequestInit = {}) => {
       requests.push({ path, ...(typeof init.body === "string" && { body: JSON.parse(init.body) }) });
-      return answers.shift() ?? new Response(null, { status: 204 });
+      return responses.shift() ?? new Response(null, { status: 204 });
     });
   });
 
@@ -150,13 +150,13 @@ describe("confirm", () => {
   }
 
   test("asks for the password once and repeats every waiting call", async () => {
-    answers = [refused("SIGN_IN_AGAIN", 403), refused("SIGN_IN_AGAIN", 403)];
+    responses = [refused("SIGN_IN_AGAIN", 403), refused("SIGN_IN_AGAIN", 403)];
     show();
     const results = Promise.all([invite("one@example.com"), invite("two@example.com")]);
-    answers.push(refused("INVALID_BODY", 400, "password: is not your current password"));
+    responses.push(refused("INVALID_BODY", 400, "password: is not your current password"));
     await give("guess");
     expect((await dialog()).getByText("This is not your password.")).toBeDefined();
-    answers = [new Response(null, { status: 204 }), createdResponse(), createdResponse()];
+    responses = [new Response(null, { status: 204 }), createdResponse(), createdResponse()];
     await give("the right one");
     expect((await results).map(({ ok }) => ok)).toEqual([true, true]);
     expect(screen.queryByRole("dialog")).toBeNull();
@@ -171,7 +171,7 @@ describe("confirm", () => {
   });
 
   test("returns the refusal when the dialog is closed", async () => {
-    answers = [refused("SIGN_IN_AGAIN", 403)];
+    responses = [refused("SIGN_IN_AGAIN", 403)];
     show();
     const result = invite("one@example.com");
     const confirmation = await dialog();
@@ -181,7 +181,7 @@ describe("confirm", () => {
   });
 
   test("returns the refusal where no dialog is shown", async () => {
-    answers = [refused("SIGN_IN_AGAIN", 403)];
+    responses = [refused("SIGN_IN_AGAIN", 403)];
     expect(await invite("one@example.com")).toMatchObject({ ok: false, failure: { code: "SIGN_IN_AGAIN" } });
   });
 });

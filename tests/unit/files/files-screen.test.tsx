@@ -162,13 +162,13 @@ describe("file panel", () => {
 });
 
 describe("move file", () => {
-  let answers: Response[];
+  let responses: Response[];
   let requests: URL[];
   beforeEach(() => {
     requests = [];
     vi.stubGlobal("fetch", async (path: string) => {
       requests.push(new URL(path, "http://desk.test"));
-      return answers.shift() ?? new Response("{}", { status: 500 });
+      return responses.shift() ?? new Response("{}", { status: 500 });
     });
   });
 
@@ -191,7 +191,7 @@ describe("move file", () => {
     requests.filter(({ pathname }) => pathname.includes("/move/")).map(({ searchParams }) => searchParams.get("overwrite"));
 
   test("replaces an existing file only on a second press for the same path", async () => {
-    answers = [refusal(409, "CONFLICT"), refusal(409, "CONFLICT"), Response.json({ path: "c.json" })];
+    responses = [refusal(409, "CONFLICT"), refusal(409, "CONFLICT"), Response.json({ path: "c.json" })];
     const calls = await openWith("b.json");
     await press("Move");
     expect(screen.getByText("A file with this path already exists. Replacing it cannot be undone.")).toBeTruthy();
@@ -203,20 +203,20 @@ describe("move file", () => {
   });
 
   test("opens the file at the path the service reports", async () => {
-    answers = [Response.json({ path: "\u00fc.json" })];
+    responses = [Response.json({ path: "\u00fc.json" })];
     const calls = await openWith("u\u0308.json");
     await press("Move");
     expect(calls).toEqual(["moved to \u00fc.json"]);
   });
 
   test("distinguishes missing move support from a missing file", async () => {
-    answers = [refusal(501, "NOT_IMPLEMENTED", { capability: "userdata.move" })];
+    responses = [refusal(501, "NOT_IMPLEMENTED", { capability: "userdata.move" })];
     await openWith("b.json");
     await press("Move");
     expect(screen.queryByText("Not found")).toBeNull();
     expect(learnt()).toBe(true);
     cleanup();
-    answers = [refusal(404, "NOT_FOUND")];
+    responses = [refusal(404, "NOT_FOUND")];
     const removedFiles = await openWith("b.json");
     await press("Move");
     expect(removedFiles).toEqual([]);

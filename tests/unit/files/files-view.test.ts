@@ -102,14 +102,14 @@ test("reads UTF-8 without NUL as text and tolerates a cut letter", () => {
 describe("file removals", () => {
   const paths = Array.from({ length: 10 }, (_, at) => `old/${at}.json`);
   let deleted: string[];
-  let answers: Record<string, () => Response>;
+  let responses: Record<string, () => Response>;
   let maxInFlight: number;
   let underWay: number;
 
   const refusal = (status: number, code: string) => () => Response.json({ error: { code, message: "" } }, { status });
 
   beforeEach(() => {
-    [deleted, answers, maxInFlight, underWay] = [[], {}, 0, 0];
+    [deleted, responses, maxInFlight, underWay] = [[], {}, 0, 0];
     vi.stubGlobal("fetch", async (address: string, init: RequestInit = {}) => {
       const { pathname, searchParams } = new URL(address, "http://console");
       if (init.method !== "DELETE") {
@@ -122,7 +122,7 @@ describe("file removals", () => {
       await Promise.resolve();
       underWay -= 1;
       deleted.push(path);
-      return answers[path]?.() ?? new Response(null, { status: 204 });
+      return responses[path]?.() ?? new Response(null, { status: 204 });
     });
   });
 
@@ -143,8 +143,8 @@ describe("file removals", () => {
 
   test("reports why a file was refused and stops at a general failure", async () => {
     const files = paths.map((id) => ({ id }));
-    answers["old/0.json"] = refusal(404, "NOT_FOUND");
-    answers["old/5.json"] = refusal(501, "NOT_IMPLEMENTED");
+    responses["old/0.json"] = refusal(404, "NOT_FOUND");
+    responses["old/5.json"] = refusal(501, "NOT_IMPLEMENTED");
     const entries = await deleteFiles(files, work());
     expect(entries[0]).toMatchObject({ outcome: "failed", failure: { status: 404 } });
     expect(getOutcomes(entries.slice(1))).toEqual([

@@ -81,9 +81,9 @@ const read = async (path: string, headers: Record<string, string> = {}) => {
 
 it("renders a shared page once with a nonce per visitor", async () => {
   answer = shared;
-  const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => read(`/sign-in?x=${index}`)));
+  const responses = await Promise.all(Array.from({ length: 20 }, (_, index) => read(`/sign-in?x=${index}`)));
   expect(rendered).toEqual(["/sign-in"]);
-  const nonces = answers.map(({ headers, text }) => {
+  const nonces = responses.map(({ headers, text }) => {
     const nonce = /'nonce-([^']+)'/.exec(headers.get("content-security-policy") ?? "")?.[1] ?? "";
     expect(text).toContain(`<script nonce="${nonce}">`);
     return nonce;
@@ -149,8 +149,8 @@ it("doesn't count a member's calls", async () => {
 
 it("shares one health check a second among all clients, beyond every limit", async () => {
   waitMs = 500;
-  const answers = await Promise.all(Array.from({ length: 100 }, (_, index) => read(`/api/health?x=${index}`)));
-  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  const responses = await Promise.all(Array.from({ length: 100 }, (_, index) => read(`/api/health?x=${index}`)));
+  expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
   expect(rendered).toEqual(["/api/health"]);
   nowMs += 1000;
   await read("/api/health");

@@ -16,16 +16,16 @@ let bodies: unknown[] = [];
 /** The jobs whose cancellation was reported to the page. */
 let cancelledIds: string[] = [];
 /** By path, for requests that are not about jobs. */
-let answers: Record<string, unknown> = {};
+let responses: Record<string, unknown> = {};
 const BACKGROUND_MS = 10_000;
 
 beforeEach(() => {
   vi.useFakeTimers();
-  [requests, bodies, cancelledIds, answers] = [[], [], [], {}];
+  [requests, bodies, cancelledIds, responses] = [[], [], [], {}];
   // Replaces the service that this page calls.
   vi.stubGlobal("fetch", async (path: string, init?: { method?: string; body?: string }) => {
     if (init?.method === "POST") bodies.push(JSON.parse(init.body ?? ""));
-    const response = answers[path.split("?")[0] ?? ""];
+    const response = responses[path.split("?")[0] ?? ""];
     if (response) return Response.json(response);
     if (path.startsWith("/api/console/")) return Response.json({ canStop: true });
     requests.push(path);
@@ -96,12 +96,12 @@ it("shows live outputs of a running job until all results are loaded", async () 
   jobs = [{ id: "mine", status: "in_progress" }];
   const file = (filename: string) => ({ images: [{ filename, subfolder: "", type: "output" }] });
   const liveOutputsPath = "/api/console/jobs/mine/landed";
-  answers = { [liveOutputsPath]: { outputs: {} } };
+  responses = { [liveOutputsPath]: { outputs: {} } };
   show();
   await pass(0);
   await pass(0);
   expect(screen.queryByRole("region", { name: "Result of the job" })).toBeNull();
-  answers = { [liveOutputsPath]: { outputs: { "3": file("early.png") } } };
+  responses = { [liveOutputsPath]: { outputs: { "3": file("early.png") } } };
   jobs = [{ id: "mine", status: "in_progress", progress: { current_node: "5" } }];
   await pass(LIVE_MS);
   await act(() => vi.dynamicImportSettled());
@@ -139,7 +139,7 @@ it.each([
   ["pending", "Cancel", "1 had already started"],
 ])("cancels a job that is %s after a moment for Undo", async (status, button, message) => {
   jobs = [{ id: "mine", status, progress: { value: 0.25, nodes_done: 1, nodes_total: 4, current_node: "4" } }];
-  answers = {
+  responses = {
     "/api/console/jobs/stop": { stopped: [], stopping: ["mine"], over: [], unable: [], together: 0 },
     "/api/queue": { deleted: [], cleared: false },
   };
@@ -169,7 +169,7 @@ it("shows percent, node and step, and the runner a job waits for", async () => {
 
 it("hides Stop with a reason when jobs can't be stopped", async () => {
   jobs = [{ id: "mine", status: "in_progress" }];
-  answers = { "/api/console/capabilities": { "jobs.stop": false } };
+  responses = { "/api/console/capabilities": { "jobs.stop": false } };
   show();
   await pass(0);
   await pass(0);
@@ -194,7 +194,7 @@ it("shows a lost job as removed and restores it when found", async () => {
 
 it("treats a waiting job lost during its cancel as cancelled", async () => {
   jobs = [{ id: "mine", status: "pending" }];
-  answers = { "/api/queue": { deleted: ["mine"], cleared: false } };
+  responses = { "/api/queue": { deleted: ["mine"], cleared: false } };
   show();
   await pass(0);
   fireEvent.click(screen.getByRole("button", { name: "Cancel" }));
@@ -208,7 +208,7 @@ it("treats a waiting job lost during its cancel as cancelled", async () => {
 
 it("reports a delayed cancel once when the next job starts", async () => {
   jobs = [{ id: "mine", status: "pending" }];
-  answers = { "/api/queue": { deleted: ["mine"], cleared: false } };
+  responses = { "/api/queue": { deleted: ["mine"], cleared: false } };
   const page = show();
   await pass(0);
   fireEvent.click(screen.getByRole("button", { name: "Cancel" }));

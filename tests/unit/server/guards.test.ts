@@ -153,8 +153,8 @@ describe("send guarded", () => {
   test("checks every resolved address and refuses if one is private", async () => {
     const [inside, outside] = [await startLittleServer((_, response) => void response.end("inside")), "203.0.114.1"];
     const port = new URL(inside.url).port;
-    const answers = [["127.0.0.1"], [outside, "127.0.0.1"], ["::1"], ["::ffff:10.0.0.1"], ["64:ff9b::7f00:1"], ["169.254.169.254"], []];
-    for (const addresses of answers) {
+    const responses = [["127.0.0.1"], [outside, "127.0.0.1"], ["::1"], ["::ffff:10.0.0.1"], ["64:ff9b::7f00:1"], ["169.254.169.254"], []];
+    for (const addresses of responses) {
       const requests: string[] = [];
       const guarded = createGuardedSend({
         trustedHosts: [],

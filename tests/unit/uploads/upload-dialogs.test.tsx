@@ -174,12 +174,12 @@ const noop = () => undefined;
 const errorResponse = (status: number, code: string, message: string) => Response.json({ code, message, request_id: "r" }, { status });
 
 test("offers a retry for an unresponsive source but not for a forbidden one", async () => {
-  const answers = [
+  const responses = [
     () => errorResponse(422, "UNPROCESSABLE", "The source gave no answer."),
     () => errorResponse(400, "UNSUPPORTED_SOURCE", "This service downloads only from huggingface.co."),
     () => Response.json({ content_length: 3_000_000, filename: "film.bin" }),
   ];
-  vi.stubGlobal("fetch", async () => answers.shift()?.());
+  vi.stubGlobal("fetch", async () => responses.shift()?.());
   const text = "https://slow.example/film.bin\nhttps://example.com/x";
   renderInApp(<UrlDialog text={text} onText={noop} onStarted={noop} onClose={noop} />);
   await screen.findByText(/huggingface\.co\.$/);

@@ -86,8 +86,8 @@ test("limits runs at once by job state, also for twenty parallel requests", asyn
       ? run(app, `a${index}`)
       : world.ask(`/api/apps/${app.id}/runs`, { method: "POST", json: { inputs: { prefix: `a${index}` } }, headers });
   const together = async () => {
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => begin(index)));
-    return { begun: answers.filter((item) => item.status === 202), refused: answers.filter((item) => item.status === 429) };
+    const responses = await Promise.all(Array.from({ length: 20 }, (_, index) => begin(index)));
+    return { begun: responses.filter((item) => item.status === 202), refused: responses.filter((item) => item.status === 429) };
   };
   const first = await together();
   expect([first.begun.length, first.refused.length, submissions().length]).toEqual([3, 17, 3]);

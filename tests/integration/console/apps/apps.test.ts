@@ -176,8 +176,8 @@ describe("an app's audience", () => {
     const chosenApp = await world.make({ ...title("Chosen"), access: { kind: "members", members: [memberId] } });
     const visibleTo = async (app: { id: string }) => {
       const roles = ["runner", "viewer", "operator", "admin"] as const;
-      const answers = await Promise.all(roles.map(async (as) => [as, (await world.ask(`/api/apps/${app.id}`, { as })).status] as const));
-      return answers.flatMap(([as, status]) => (status === 200 ? [as] : []));
+      const responses = await Promise.all(roles.map(async (as) => [as, (await world.ask(`/api/apps/${app.id}`, { as })).status] as const));
+      return responses.flatMap(([as, status]) => (status === 200 ? [as] : []));
     };
     expect(await visibleTo(ownApp)).toEqual(["operator"]);
     expect(await visibleTo(chosenApp)).toEqual(["runner", "operator", "admin"]);

@@ -133,14 +133,14 @@ describe("an external service", () => {
   });
 
   it("closes with distinct codes for no /ws, a refused key and no server", async () => {
-    const answers: Record<number, [number, string]> = {
+    const responses: Record<number, [number, string]> = {
       404: [4404, "The service of this connection has no /ws."],
       200: [4404, "The service of this connection has no /ws."],
       302: [4404, "The service of this connection has no /ws."],
       401: [1008, "The service refuses the key of this connection."],
       503: [1013, "The service of this connection is unreachable."],
     };
-    for (const [status, message] of Object.entries(answers)) {
+    for (const [status, message] of Object.entries(responses)) {
       const little = await startLittleServer((_, response) => response.writeHead(Number(status), { location: `${service.url}/ws` }).end());
       const id = await world.harness.connect(little.url, KEY);
       expect(await closed(await world.listen(`?connection=${id}`)), status).toEqual(message);

@@ -183,10 +183,10 @@ test("refuses the event feed to a seeing admin", async () => {
 });
 
 test("never includes the key in a response", async () => {
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     ["/api/jobs", "/api/jobs/job-1", "/api/console/jobs/export?format=csv"].map((path) => read(path, "viewer")),
   );
-  for (const response of answers) expect(`${await response.text()}${JSON.stringify([...response.headers])}`).not.toContain(KEY);
+  for (const response of responses) expect(`${await response.text()}${JSON.stringify([...response.headers])}`).not.toContain(KEY);
 });
 
 test("ends a running export and later reads when the right is revoked", async () => {

@@ -39,8 +39,8 @@ async function report(as: "operator" | "admin" = "operator"): Promise<{ status: 
 }
 
 test("submits once for two parallel requests with one key", async () => {
-  const answers = await Promise.all([submission(), submission()]);
-  expect(await Promise.all(answers.map((response) => response.json()))).toMatchObject([{ prompt_id: "job-1" }, { prompt_id: "job-1" }]);
+  const responses = await Promise.all([submission(), submission()]);
+  expect(await Promise.all(responses.map((response) => response.json()))).toMatchObject([{ prompt_id: "job-1" }, { prompt_id: "job-1" }]);
   expect(submitRequests()).toHaveLength(1);
 });
 

@@ -151,8 +151,8 @@ describe("shared reads", () => {
     harness.request(`${path}?connection=${connection}`, { as: "operator", method: "POST", json });
 
   it("makes one call for requests with the same rights", async () => {
-    const answers = await Promise.all([list("viewer"), list("operator"), list("owner"), list("viewer")]);
-    for (const response of [...answers, await list()]) expect(await getIds(response)).toEqual(["first"]);
+    const responses = await Promise.all([list("viewer"), list("operator"), list("owner"), list("viewer")]);
+    for (const response of [...responses, await list()]) expect(await getIds(response)).toEqual(["first"]);
     expect(calls()).toBe(1);
   });
 
@@ -211,11 +211,11 @@ describe("shared reads", () => {
   });
 
   it("parses unchanged bytes once", () => {
-    const answers = harness.console.jobAnswers.parsedFor("c", "key");
+    const responses = harness.console.jobAnswers.parsedFor("c", "key");
     const readResult = { ok: true, value: {} } as const;
-    answers.keep("a", Buffer.from("bytes"), readResult);
-    expect(answers.find("a", Buffer.from("bytes"))).toBe(readResult);
-    expect(answers.find("a", Buffer.from("others"))).toBeUndefined();
+    responses.keep("a", Buffer.from("bytes"), readResult);
+    expect(responses.find("a", Buffer.from("bytes"))).toBe(readResult);
+    expect(responses.find("a", Buffer.from("others"))).toBeUndefined();
     expect(harness.console.jobAnswers.parsedFor("c", "another key").find("a", Buffer.from("bytes"))).toBeUndefined();
   });
 });

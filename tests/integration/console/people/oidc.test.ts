@@ -122,8 +122,8 @@ test("accepts one of two parallel responses with one state", async () => {
   acme.bend({ reusesCodes: true });
   const ada = browser();
   const query = acme.visit(await ada.begin("acme"));
-  const answers = await Promise.all([1, 2, 3].map(() => browser({ ...ada.jar }).finish("acme", query)));
-  expect(answers.sort()).toEqual(["/jobs", "lost", "lost"]);
+  const responses = await Promise.all([1, 2, 3].map(() => browser({ ...ada.jar }).finish("acme", query)));
+  expect(responses.sort()).toEqual(["/jobs", "lost", "lost"]);
 });
 
 test("forwards no extra parameters to the provider", async () => {

@@ -241,7 +241,7 @@ test("limits parallel checks of one file and asks the rest to retry", async () =
   const token = await service.share();
   [isPaused, requestCount] = [true, 0];
   const refused: (string | null)[] = [];
-  const answers = Array.from({ length: 50 }, async () => {
+  const responses = Array.from({ length: 50 }, async () => {
     const response = await ask(token, "/1");
     await response.body?.cancel();
     if (response.status === 503) refused.push(response.headers.get("retry-after"));
@@ -250,7 +250,7 @@ test("limits parallel checks of one file and asks the rest to retry", async () =
   await until("the queue is full", () => pending.length === 4 && refused.length === 6);
   isPaused = false;
   for (const send of pending) send();
-  expect((await Promise.all(answers)).filter((status) => status === 200).length).toBe(44);
+  expect((await Promise.all(responses)).filter((status) => status === 200).length).toBe(44);
   expect(refused).toEqual(Array(6).fill("5"));
   expect(requestCount).toBe(4 + 44);
   await service.close();

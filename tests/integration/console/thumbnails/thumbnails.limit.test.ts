@@ -26,13 +26,13 @@ test("processes twelve large files at once without delaying a small one", async 
     (await harness.request(`/api/console/thumbnail?connection=${connection}&filename=${file}&edge=256`, { as: "viewer", signal })).status;
   const large = [first, two].flatMap((each) => Array.from({ length: 6 }, (_, at) => get(each, `${at}.png`)));
   await until("twelve are asked for", () => pending.length === 12);
-  let answered: number | undefined;
+  let responded: number | undefined;
   const controller = new AbortController();
-  const waiting = get(three, "whole.png").then((status) => (answered = status));
+  const waiting = get(three, "whole.png").then((status) => (responded = status));
   const left = get(three, "whole-too.png", controller.signal);
   await until("the others are asked for", () => service.requests.length === 14);
   for (let at = 0; at < 10; at += 1) expect(await get(three, `small${at}.png`)).toBe(200);
-  expect(answered).toBeUndefined();
+  expect(responded).toBeUndefined();
   controller.abort();
   pending.shift()?.();
   expect(await waiting).toBe(200);

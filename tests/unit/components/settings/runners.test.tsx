@@ -20,16 +20,16 @@ import { renderInApp } from "../render";
 import { builtInRunner, studio } from "./runners";
 
 const requests: { path: string; method: string; body?: unknown }[] = [];
-let answers: Response[] = [];
+let responses: Response[] = [];
 let listedRunners: Runner[] = [];
 
 beforeEach(() => {
   requests.length = 0;
-  answers = [];
+  responses = [];
   vi.stubGlobal("fetch", async (path: string, { method = "GET", body }: RequestInit = {}) => {
     if (method === "GET") return Response.json({ runners: listedRunners });
     requests.push({ path, method, ...(typeof body === "string" && { body: JSON.parse(body) }) });
-    return answers.shift() ?? new Response(null, { status: 204 });
+    return responses.shift() ?? new Response(null, { status: 204 });
   });
 });
 
@@ -77,7 +77,7 @@ it("explains an idle runner with a remedy, here and on the overview", async () =
   expect(getRow(lostRunner).getByText("It answers 302.")).toBeDefined();
   expect(screen.getByText("Runner Studio GPU cannot be reached.")).toBeDefined();
   expect(screen.getByText("Runner Old GPU was set aside: jobs of different users kept failing on it.")).toBeDefined();
-  answers = [Response.json({ runner: studio })];
+  responses = [Response.json({ runner: studio })];
   await press("Resume: Old GPU");
   expect(requests).toEqual([{ path: "/api/console/runners/bad/state", method: "PUT", body: { state: "ready" } }]);
 });
@@ -115,10 +115,10 @@ it("adds an unresponsive address only on confirmation", async () => {
   type("Address", "10.0.0.12:8188");
   type("Name", "Studio GPU");
   type("Tags", "fast, big ,");
-  answers = [Response.json({ check: { ok: false, code: "cloud_service", message: "401" } })];
+  responses = [Response.json({ check: { ok: false, code: "cloud_service", message: "401" } })];
   await press("Check");
   expect(screen.getByText("This is a cloud service, not a plain server")).toBeDefined();
-  answers = [Response.json({ problem: { code: "not_reachable", message: "refused" } }), Response.json({ runner: studio }, { status: 201 })];
+  responses = [Response.json({ problem: { code: "not_reachable", message: "refused" } }), Response.json({ runner: studio }, { status: 201 })];
   await press("Add runner");
   expect(screen.getByText("The server could not be reached")).toBeDefined();
   listedRunners = [builtInRunner, studio];

@@ -14,14 +14,14 @@ import { renderInApp } from "../render";
 
 const router = { back: vi.fn(), forward: vi.fn(), refresh: vi.fn(), push: vi.fn(), replace: vi.fn(), prefetch: vi.fn(), bfcacheId: "" };
 const requests: { path: string; method?: string; body?: unknown }[] = [];
-let answers: Response[] = [];
+let responses: Response[] = [];
 
 beforeEach(() => {
   requests.length = 0;
-  answers = [];
+  responses = [];
   vi.stubGlobal("fetch", async (path: string, init: RequestInit = {}) => {
     requests.push({ path, method: init.method, ...(typeof init.body === "string" && { body: JSON.parse(init.body) }) });
-    return answers.shift() ?? new Response(null, { status: 204 });
+    return responses.shift() ?? new Response(null, { status: 204 });
   });
 });
 
@@ -212,7 +212,7 @@ describe("the account", () => {
     Response.json({ code: "INVALID_BODY", message: `${path}: is wrong`, details: [{ path, message: "is wrong" }] }, { status: 400 });
 
   it("shows a wrong password at its field and keeps typed values", async () => {
-    answers = [refusal("currentPassword")];
+    responses = [refusal("currentPassword")];
     await show(<AccountScreen methods={{ password: true, providers: [] }} member={member} sessions={sessions} />);
     const part = form("Email address");
     fireEvent.change(part.getByRole("textbox", { name: "Email" }), { target: { value: "new@example.com" } });
@@ -234,7 +234,7 @@ describe("the account", () => {
   });
 
   it("confirms before ending all other sessions, if there are any", async () => {
-    answers = [Response.json({ code: "INTERNAL", message: "" }, { status: 500 })];
+    responses = [Response.json({ code: "INTERNAL", message: "" }, { status: 500 })];
     await show(<AccountScreen methods={{ password: true, providers: [] }} member={member} sessions={sessions} />);
     await press("End other sessions");
     expect(requests).toEqual([]);
