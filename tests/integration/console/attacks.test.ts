@@ -1,4 +1,4 @@
-// Attacks on the console by a person with an account, a link, or a moment at the machine.
+// Attacks on the console by someone with an account, a link, or brief access to the machine.
 import { cp, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";

@@ -157,7 +157,7 @@ test("counts a large clear as reported and names the known jobs", async () => {
   const server = await startLittleServer(({ url, method }, response) => {
     if (method === "POST") return answerJson(response, responses.shift() ?? {});
     const { searchParams } = new URL(url, "http://local");
-    // The service reports that there are more, but not how many.
+    // The service reports more rows, but not how many.
     return answerJson(response, { jobs: waiting.slice(0, Number(searchParams.get("limit"))), pagination: { has_more: true } });
   });
   const connection = await harness.connect(server.url, "key-of-the-service");
@@ -256,7 +256,7 @@ test("shows an action that continues during a read on its later page and in the 
   expect(second.entries[0]?.parts?.map(({ name }) => name)).toEqual(["read-2.txt"]);
   expect(second.upTo).toBe(first.upTo);
 
-  // More than are read for the file at a time.
+  // More than one read for the export.
   const database = new SqliteConnection(join(harness.console.env.dataDir, "console.sqlite"));
   database.exec(`
     WITH RECURSIVE entry (number) AS (SELECT 0 UNION ALL SELECT number + 1 FROM entry WHERE number < 149)

@@ -1,4 +1,4 @@
-// Node catalogues are checked and masked once for each content, kept on disk, and passed on as bytes.
+// Node catalogues are checked and masked once per content, cached on disk, and sent as bytes.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
@@ -42,7 +42,7 @@ test("shows a catalogue over 8 MiB whole, masked and exact, stored once per cont
   const before = statSync(cachedFile).ino;
   expect(await (await read(connection)).text()).toBe(text);
   expect(files().map((file) => statSync(file).ino)).toEqual([before]);
-  // A catalogue also lists files, so new ones appear at once.
+  // A catalogue also lists files, so it is not cached for long.
   catalogue = { ...catalogue, New: {} };
   expect(Object.keys(await (await read(connection)).json())).toContain("New");
   expect(files()).toHaveLength(2);

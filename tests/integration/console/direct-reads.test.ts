@@ -1,4 +1,4 @@
-// Lists that the launcher answers without Next have the answers of their routes.
+// Lists served without Next must have the same responses as their routes.
 import { createServer, get, type IncomingMessage } from "node:http";
 import { type AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";

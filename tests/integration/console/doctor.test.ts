@@ -28,7 +28,7 @@ describe("doctor", async () => {
   await harness.connect(`http://127.0.0.1:${front.port}`, "sk-of-another-service");
   afterAll(() => front.close());
 
-  /** Serves `respond` on a socket. */
+  /** Starts a server with the listener `respond`. */
   async function listen(answer: (path: string) => Promise<Response>) {
     const server = createServer((_, response) => {
       void answer("/api/health").then(async (health) => {

@@ -1,4 +1,4 @@
-// Clients that may see readiness reasons, also during startup.
+// Which clients may see readiness reasons, also during startup.
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { expect, it } from "vitest";

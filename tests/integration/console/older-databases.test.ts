@@ -1,4 +1,4 @@
-// A console starts on the databases and the data folder of the last release, and keeps people's data; older ones are refused.
+// A console starts with the databases and the data folder of the last release, and keeps the data. Older ones are refused.
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";

@@ -80,7 +80,7 @@ it("marks days as incomplete until missed jobs are read", async () => {
   const runs = () => getJson<RunsByDay>("runs-by-day?zone=UTC&");
   const reach = async () => (await getJson<JobSearchAnswer>("jobs/search?")).reach;
   await until("what there is is read", async () => (await reach()).extent === "all");
-  // A hundred on each of the four days before yesterday, and so many today that the newest page shows none of them.
+  // A hundred on each of the four days before yesterday, and enough today that the newest page shows none of them.
   const came = [2, 3, 4, 5].flatMap((ago) =>
     Array.from({ length: 100 }, (_, index) => at(`day-${ago}-${index}`, nowMs - ago * day - index)),
   );

@@ -31,7 +31,7 @@ test("switches read-only mode with a note, names the admin and resumes changes",
     403,
     { code: "READ_ONLY", message: "Lightdesk is read-only: admin switched that on. An admin can switch it off under Settings, Members." },
   ]);
-  // The member who switched it on first stays named.
+  // Still shows the member who switched it on first.
   await harness.request("/api/console/read-only", { as: "owner", method: "PUT", json: { note: "Mine" } });
   expect((await end("viewer")).status).toBe(403);
   expect((await save()).status).toBe(403);

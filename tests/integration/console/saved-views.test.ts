@@ -1,4 +1,4 @@
-// Saved views through the console's own API: their owners, who may change them, and which one a list opens with.
+// Saved views through the console's API: owners, permissions, and default views.
 import { expect, test, vi } from "vitest";
 import { readList, viewQuery } from "@/components/jobs/list/list-address";
 import { type SavedView } from "@/lib/contract/console";

@@ -1,4 +1,4 @@
-// Generated over every route file in app/api, so that a new route is tested by these lines at once.
+// Generated for every route file in app/api, so that new routes are tested automatically.
 import { describe, expect, test } from "vitest";
 import { coreOperations } from "@/lib/contract/operations";
 import { hasRole, roles } from "@/lib/contract/people/roles";
@@ -11,7 +11,7 @@ const routes = await loadRoutes();
 const label = ({ method, path }: Route) => `${method} ${path}`;
 const context = ({ file, path }: Route) => ({ params: Promise.resolve(getParams(file, path)) });
 
-/** These need no session on purpose; each has its own guard, tested elsewhere. */
+/** Routes that need no session; each has its own guard, tested elsewhere. */
 const none = "00000000-0000-4000-8000-000000000000";
 const ofShares = [`${none}`, `${none}/${none}`, "unlock", "workflow"].map((rest) => `/api/share/${none}/${rest}`);
 const open = new Set([
@@ -26,7 +26,7 @@ const open = new Set([
 const isAuth = (route: Route) => route.path.startsWith("/api/auth/");
 const closed = routes.filter((route) => !open.has(route.path) && !isAuth(route));
 
-/** Routes closed to tokens, beside those that need a session: one person's data, and routes that may send a stored key anywhere. */
+/** Other routes closed to tokens: personal data, and routes that may send a stored key anywhere. */
 const forPeople = new Set([
   "listAppPeople",
   "listEmbedHosts",
@@ -146,7 +146,7 @@ const isGet = ({ method }: Route) => method === "GET" || method === "HEAD";
 const changing = closed.filter((route) => !isGet(route));
 const calling = closed.filter(({ guard }) => guard?.connection);
 
-/** Their parameters are too long for an address; at the service they only read. */
+/** These only read at the service, but their parameters are too long for a URL. */
 const readsByPost = ["POST /api/console/archive", "POST /api/console/jobs/export"];
 
 test("refuses every change by a viewer", () => {
@@ -243,7 +243,7 @@ describe.each(getLabels(changing))("%s", (_label, route) => {
     for (const headers of foreign) {
       const response = await callRoute(route, { cookie, ...headers });
       expect([headers, response.status, await getCode(response)]).toEqual([headers, 403, "FOREIGN_ORIGIN"]);
-      // No web page can send a token that it was not given.
+      // Web pages can't send tokens that they don't have.
       expect(await getCode(await callRoute(route, { ...tokens.all.headers, cookie, ...headers }))).not.toBe("FOREIGN_ORIGIN");
     }
   });

@@ -1,4 +1,4 @@
-// The same work for the same user is done once; its results come again as files of the new job.
+// The same work for the same user is done once; its results are reused as files of the new job.
 import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import sharp from "sharp";

@@ -1,4 +1,4 @@
-// The product's shipped workflows run on it, and the two that must be refused are refused.
+// Runs the shipped sample workflows, and refuses the two that must be refused.
 import { readFile } from "node:fs/promises";
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-// A runner over the real worker bundle, and one job on it, for the tests of the nodes.
+// A runner with the real worker bundle, and one job on it.
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// The limits on texts: of a single one, of those that a job holds, and of those that it shows. A node fails; the worker continues.
+// Limits on texts: per text, per job, and per shown output. The node fails, and the worker continues.
 import { describe, expect, it } from "vitest";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type Graph } from "@/lib/contract/schemas/graph";

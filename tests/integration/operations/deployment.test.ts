@@ -1,4 +1,4 @@
-// Checks compose.yaml without an engine, as it is and with every commented option.
+// Checks compose.yaml without a container engine, unchanged and with every commented option.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { resolveConfig } from "prettier";

@@ -1,4 +1,4 @@
-// The Dockerfile's steps without an engine: run in folders, unchanged.
+// Runs the Dockerfile's steps unchanged in folders, without a container engine.
 import { execFile } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync } from "node:fs";
 import { join } from "node:path";

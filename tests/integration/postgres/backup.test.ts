@@ -55,12 +55,12 @@ async function readRows(database: string, schema = "public"): Promise<Record<str
 }
 
 test("is consistent at one moment during writes", async () => {
-  // The background reader of jobs would go on writing.
+  // The background reader of jobs would continue writing.
   const { jobIndex } = world.harness.console;
   await jobIndex.reader.stop();
   await jobIndex.settled();
   const before = await readRows(url);
-  // Held in the middle, however fast it is.
+  // Paused in the middle.
   const holder = new pg.Client({ connectionString: url });
   await holder.connect();
   await holder.query("BEGIN; LOCK TABLE audit");

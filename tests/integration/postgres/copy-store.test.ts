@@ -34,7 +34,7 @@ test("blocks a half copied console and completes it on the next run", async () =
   const target = openStore("", database.url);
   await target.migrate();
   await target.close();
-  // Held in the middle, however fast it is.
+  // Paused in the middle.
   const holder = new pg.Client({ connectionString: database.url });
   await holder.connect();
   await holder.query("BEGIN; LOCK TABLE audit IN SHARE MODE");

@@ -1,4 +1,4 @@
-// During a database outage, every response says so, nobody is signed out, and nothing needs a restart.
+// During a database outage, every response reports it, no one is signed out, and no restart is needed.
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";

@@ -1,4 +1,4 @@
-// An installation moves to PostgreSQL and back by the commands: it never starts without its rows, or on rows that were left behind.
+// The commands move an installation to PostgreSQL and back. It never starts without its rows, or with stale rows.
 import { cpSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";

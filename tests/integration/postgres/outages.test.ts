@@ -1,5 +1,4 @@
-// The disk of the database is full: writes are refused with a sentence that names who has to free room, reads work, and it recovers by
-// itself.
+// When the database's disk is full, writes are refused with a remedy, reads work, and it recovers automatically.
 import { randomBytes } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";

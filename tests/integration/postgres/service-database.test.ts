@@ -1,4 +1,4 @@
-// The service's database on PostgreSQL keeps the promises of its interface, also while connections break and other processes write.
+// The service's database on PostgreSQL fulfils its interface, also while connections break and other processes write.
 import { sql } from "kysely";
 import { afterEach, beforeEach, expect, inject, it } from "vitest";
 import { type Database, query, statement } from "@/lib/service/store/database";

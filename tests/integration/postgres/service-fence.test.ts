@@ -1,5 +1,4 @@
-// Of two services on one PostgreSQL, one has taken over the other's attempt: the stale attempt completes, fails, cancels, gives back and
-// puts out nothing.
+// With two services on one PostgreSQL, after one takes over the other's attempt, the stale attempt has no effect.
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from "vitest";
 import { openServiceStore } from "@/lib/service/index";

@@ -206,7 +206,7 @@ describe("a change through one console", () => {
     const change = { baseUrl: "http://127.0.0.1:9" };
     const notices = () => jobAnswersSpy.mock.calls.filter(([baseUrl]) => baseUrl === change.baseUrl).length;
     for (let count = 0; count < 1000; count += 1) first.console.noteChange(change);
-    // The first at once, the others together.
+    // The first immediately, the others together.
     await until("both notices", () => notices() >= 2);
     first.console.noteChange(change);
     await until("a later notice", () => notices() >= 3);

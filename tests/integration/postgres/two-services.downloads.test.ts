@@ -84,7 +84,7 @@ describe("two services downloads", () => {
     const path = await begin(second, `${source.url}/taken`);
     await reached(first, path, 130_000);
     const [part] = await listParts(two.second);
-    // Cut off from the database it keeps fetching, but is abandoned anyway.
+    // Without the database it continues downloading, but is abandoned anyway.
     two.wire.cut();
     await until("the other one has it", async () => (await listParts(two.first)).length === 1, { timeoutMs: 20_000 });
     expect(await listParts(two.first)).not.toContain(part);

@@ -35,7 +35,7 @@ const isOver = (received: readonly Received[], id: string) =>
 /** Progress may be omitted; every other message reaches both. */
 const steps = (received: readonly Received[], id: string) => of(received, id).filter(({ type }) => !type.startsWith("progress"));
 
-/** Outputs a picture at once, then waits in a node. */
+/** Outputs a picture immediately, then waits in a node. */
 /** Its first two outputs are equal. */
 const slowAfterFirstOutput = (seconds: number): Json => ({
   ...canvas(0x1f2f3f, 48),

@@ -1,4 +1,4 @@
-// Two consoles on one database at the same moment: unique operations happen once.
+// Two consoles on one database at the same time: unique operations happen once.
 import { randomUUID } from "node:crypto";
 import { afterAll, expect, inject, test } from "vitest";
 import { createSharedLimit } from "@/lib/server/limits/attempt-limit";
@@ -13,7 +13,7 @@ const HOUR_MS = 3_600_000;
 const database = await createDatabase(inject("postgres"));
 const store = openStore("", database.url);
 const stores = [store, openStore("", database.url)] as const;
-// Both start on an empty database at once.
+// Both start on an empty database simultaneously.
 await Promise.all(stores.map((store) => store.migrate()));
 const memberId = (await store.members.create({ name: "Mo", email: "mo@desk.test", role: "admin", createdAt: NOW }))?.id ?? "";
 const connectionId = (await store.connections.create({ name: "One", baseUrl: "http://127.0.0.1:9", createdAt: NOW })).id;
@@ -23,7 +23,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Both stores make each call, all at once. */
+/** Both stores make each call, all simultaneously. */
 async function runAtOnce<T>(count: number, work: (store: Store, index: number) => Promise<T>): Promise<T[]> {
   return Promise.all(Array.from({ length: count }, (_, index) => work(stores[index % 2 === 0 ? 0 : 1], index)));
 }

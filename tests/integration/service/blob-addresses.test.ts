@@ -1,4 +1,4 @@
-// Signed addresses of files in a bucket: who gets one, how long it is valid, and which requests the service still answers itself.
+// Signed URLs of files in a bucket: who gets one, how long it is valid, and which requests the service handles itself.
 import { Readable } from "node:stream";
 import { afterEach, describe, expect, it } from "vitest";
 import { operations } from "@/lib/contract/operations";

@@ -1,4 +1,4 @@
-// A failing bucket: missing, wrong or partial responses. An outage is reported, and nothing is lost or left behind.
+// A failing bucket: missing, wrong or partial responses. An outage is reported, and nothing is lost or leaked.
 import { randomBytes } from "node:crypto";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";

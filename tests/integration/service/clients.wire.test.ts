@@ -1,4 +1,4 @@
-// Requests by clients of the family beyond the interface's own operations.
+// Requests of existing clients beyond the API's own operations.
 import { describe, expect, it } from "vitest";
 import { takeEverythingBack } from "@/tests/support/client-changes";
 import { controlsOf, type Graph, publicClients } from "@/tests/support/public-clients";

@@ -1,5 +1,5 @@
-// Sources that answer like the large sites of models, each on an origin of its own that the configuration names: a page of models that
-// redirects to a storage with a signed address, and the headers that these sites send.
+// Sources that respond like large model sites, each on its own configured origin: a model page that redirects to a signed storage URL, with the
+// headers of these sites.
 import { createHash } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { type ServerResponse } from "node:http";

@@ -1,4 +1,4 @@
-// The engine at moments that no request can hit: a refused commit, a cancel while a lost job is requeued.
+// The engine in states that no request can time: a refused commit, a cancel while a lost job is requeued.
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { openBlobs } from "@/lib/service/assets/blobs/open-blobs";
 import { makeFolders } from "@/lib/service/assets/folders";

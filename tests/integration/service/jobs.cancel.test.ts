@@ -1,4 +1,4 @@
-// Cancelling a running job: soon, inside any node, without leftovers or effects on its neighbour.
+// Cancelling a running job: promptly, inside any node, without leftovers or effects on other jobs.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -107,7 +107,7 @@ describe("cancelling a running job", () => {
     const client = bench.client();
     for (let turns = 0; turns < 40; turns += 1) {
       const id = await submit(client, waiting(60, turns + 1));
-      // Each time, the slot has got a little further in taking the job.
+      // Each time, the slot has progressed a little further in taking the job.
       for (let turn = 0; turn < turns % 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
       expect(record((await client.post(`/api/jobs/${id}/cancel`)).body)).toEqual({ cancelled: true });
       expect((await detail(client, id)).status).toBe("cancelled");

@@ -1,4 +1,4 @@
-// A job in all of its views: every field with its unit and its words, and what must never appear in any of them.
+// A job in all views: every field with its unit and format, and what must never appear.
 import { describe, expect, it } from "vitest";
 import { startService } from "@/tests/support/service";
 import { canvas, detail, ended, type Json, list, record, running, sample, string, submit, waiting } from "./support";

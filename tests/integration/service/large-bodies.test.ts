@@ -1,4 +1,4 @@
-// Large requests and responses of one client: others get their turns, and useless ones are refused.
+// Large requests and responses of one client don't block others, and useless ones are refused.
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 import { type Client, startService } from "@/tests/support/service";

@@ -1,4 +1,4 @@
-// The size and duration of one request: each limit at its edge, with its code.
+// Size and duration limits of a request, at each boundary.
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-// The edge of HTTP: whose body is read, and which host a request is for. Byte by byte, on a real connection.
+// HTTP details on a real connection: which bodies are read, and which hosts are accepted.
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { afterAll, describe, expect, it } from "vitest";

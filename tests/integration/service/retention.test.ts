@@ -1,4 +1,4 @@
-// The length of the history: by age and by number, enforced in the background, for ended jobs alone.
+// The retention of the history by age and number, enforced in the background, only for ended jobs.
 import { mkdir, readdir, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";

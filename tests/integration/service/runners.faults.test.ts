@@ -188,7 +188,7 @@ describe("faults of runners", () => {
     await add("B");
     expect(await ended(client, first)).toMatchObject({ status: "completed", runner: { label: "B" } });
     a.faults.clear();
-    // Held until B takes jobs again: alone, A would be tried three times in a moment.
+    // Waits until B takes jobs again, since A alone would be tried three times at once.
     let open: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => (open = resolve));
     a.faults.set("GET /history/*", async (request, response) => {

@@ -1,4 +1,4 @@
-// A runner that sends too much is set aside, its jobs move elsewhere, and nothing stays on disk.
+// A runner that sends too much is set aside, its jobs move elsewhere, and nothing remains on disk.
 import { readdir, rm } from "node:fs/promises";
 import { type ServerResponse } from "node:http";
 import { join } from "node:path";

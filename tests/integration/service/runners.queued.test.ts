@@ -1,4 +1,4 @@
-// Jobs that wait in a runner's own queue, behind the work of others.
+// Jobs that wait in a runner's own queue, behind jobs of other clients.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createRunnerChores } from "@/lib/service/runners/runner-chores";
 import { createRunners } from "@/lib/service/runners/store";

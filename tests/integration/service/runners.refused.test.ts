@@ -1,4 +1,4 @@
-// Addresses without a runner: the refusal names what responds, and it is not added.
+// Addresses without a runner are refused, with a description of what responds.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { BUILT_IN_RUNNER } from "@/lib/contract/runners/runners";
 import { submitPrompt } from "@/lib/service/jobs/submit";

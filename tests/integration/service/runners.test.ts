@@ -1,4 +1,4 @@
-// Jobs that run on plain local servers of the family, from the submission to their results.
+// Jobs that run on local servers, from the submission to their results.
 import { afterEach, describe, expect, it } from "vitest";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { type RunnerOptions, type RunnerServer } from "@/tests/support/runner-server";

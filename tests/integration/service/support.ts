@@ -1,4 +1,4 @@
-// Helpers shared by the suites of the service: graphs, waiting for a job, reading fields of an answer without trusting its shape.
+// Helpers of the service's suites: graphs, waiting for a job, and reading fields of untyped responses.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { crc32, deflateSync } from "node:zlib";

@@ -1,5 +1,5 @@
-// Uploads as other people's clients send them: fields in any order, names in any notation, no length, data before and after the form,
-// connections closed in the middle. Byte by byte, to the stand-alone service on a real connection.
+// Uploads by unusual clients: fields in any order, names in any encoding, no length, data before and after the form, closed connections. Sent byte by
+// byte to the stand-alone service.
 import { once } from "node:events";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";

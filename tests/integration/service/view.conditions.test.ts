@@ -57,7 +57,7 @@ describe("stored bytes over HTTP", async () => {
     [() => ({ "if-modified-since": "Fri, 31 Dec 2100 00:00:00 GMT" }), 304],
     [() => ({ "if-modified-since": "Thu, 01 Jan 1970 00:00:00 GMT" }), 200],
     [() => ({ "if-modified-since": "nonsense" }), 200],
-    // The tag is the stronger condition, so the date is ignored.
+    // The ETag takes precedence, so the date is ignored.
     [() => ({ "if-none-match": '"a"', "if-modified-since": modified }), 200],
     [() => ({ "if-match": etag }), 200],
     [() => ({ "if-match": '"a"' }), 412],

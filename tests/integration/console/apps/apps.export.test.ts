@@ -1,4 +1,4 @@
-// An app's file: it makes the same app on another console, cover included; other files are refused.
+// An exported app creates the same app on another console, including its cover. Other files are refused.
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import sharp from "sharp";
@@ -138,7 +138,7 @@ describe("apps files", () => {
     const response = await world.ask(`/api/apps/${app.id}/runs`, { as: "runner", method: "POST", body, headers });
     expect(response).toMatchObject({ status: 408, body: { code: "REQUEST_TIMEOUT" } });
     expect(await readdir(join(world.harness.folder, "forms"))).toEqual([]);
-    // A removed file that is still open keeps taking disk space.
+    // A removed file that is still open takes up disk space.
     await until(
       "none of its files is open",
       async () => !(await openFiles()).some(({ path }) => path.startsWith(`${world.harness.folder}/forms`)),

@@ -1,4 +1,4 @@
-// Results of an app's run while it still runs: on the built-in service, and on another one that reports them on a WebSocket.
+// Results of a running app run, on the built-in service and on one that reports them over a WebSocket.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo } from "node:net";
@@ -11,7 +11,7 @@ import { createAppWorld, definition } from "./app-world";
 const world = await createAppWorld();
 
 const save = (from: string) => ({ class_type: "SaveImage", inputs: { images: [from, 0], filename_prefix: "x" } });
-/** The output listed first is finished last. */
+/** The first listed output is finished last. */
 const outputs = [
   { node: "5", label: "Late" },
   { node: "3", label: "Early" },

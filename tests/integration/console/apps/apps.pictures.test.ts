@@ -65,7 +65,7 @@ test("offers members their own pictures and results in every app of the connecti
     expect(secondResponse.status).toBe(202);
     expect(await world.ended(otherApp, secondResponse.body.run.id)).toMatchObject({ state: "completed" });
   }
-  // The operator's results and files: their names can be guessed, but they stay closed.
+  // The operator's results and files can't be read, even if their names are guessed.
   const madeNames = (await pictures(app, "operator")).filter(({ from }) => from === "made").map(({ value }) => value);
   expect(madeNames).toHaveLength(1);
   for (const value of [...madeNames, String(foreign.inputs.picture)]) {
@@ -164,7 +164,7 @@ test("hides other members' files of the same name and masks the picture shown", 
     const name = /filename="([^"]*)"/.exec(body.toString("latin1"))?.[1];
     answerJson(response, { name, subfolder: "", type: "input" });
   });
-  // The console also reads jobs meanwhile, so look at uploads only.
+  // Looks at uploads only, since the console also reads jobs meanwhile.
   const uploadBody = () => service.requests.findLast(({ url }) => url.startsWith("/api/upload/"))?.body.toString("latin1");
   const app = await world.make(masked(), { connection: await world.harness.connect(service.url, "key-of-the-service") });
   await post(`/api/apps/${app.id}/files`, { file: await png(8, "theirs.png [output]") });

@@ -64,7 +64,7 @@ test.each(refusals)("explains a failure to a second client with the same key whi
   const read = () => world.ask(`/api/apps/${app.id}/runs/${id}`, { as: "runner" });
   expect((await read()).body.run).toMatchObject({ id, state: "refused", error, endedAt: expect.any(Number) });
   expect((await world.ask(`/api/apps/${app.id}/runs`, { as: "runner" })).body.runs).toEqual([]);
-  // Others run meanwhile, since it is not counted; the key starts it again, with the corrected inputs.
+  // The refused run is not counted, so others may run; its key starts it again with the corrected inputs.
   respond = defaultAnswer;
   const anew = (await run(app, "b", "runner", KEY)).body.run;
   expect(anew).toMatchObject({ id, state: "pending", inputs: { prefix: "b" } });
@@ -126,7 +126,7 @@ test("reveals the failing node of a refused workflow only to those who may see i
   expect((await run(app, "a")).body.details).toEqual({ reason: "workflow" });
 });
 
-/** The job of an accepted run has failed with this error. */
+/** The job of an accepted run fails with this error. */
 const failJobsWith = (execution_error: object) => {
   respond = (request, response) =>
     answerJson(response, { id: request.url.split("/").at(-1), status: "failed", create_time: 1, outputs: {}, execution_error });

@@ -267,7 +267,7 @@ test("sends the editor file with a run's values, or none if they cannot be writt
   expect(getWorkflow(0)).toEqual({ ...editor, nodes: [{ ...node, widgets_values: ["as it is now"] }] });
   expect((await run(app, "soon after")).status).toBe(202);
   expect(getWorkflow(1)).toMatchObject({ nodes: [{ widgets_values: ["soon after"] }] });
-  // The catalogue is megabytes large, so it is fetched only now and then.
+  // The catalogue is large, so it is fetched only rarely.
   expect(service.requests.filter(({ url }) => url.startsWith("/api/object_info"))).toHaveLength(1);
   now += 60_000;
   respond = (request, response) =>

@@ -1,4 +1,4 @@
-// Downloads that a service runs in the background, tracked by the console: over a real store, against a service of a few lines.
+// Background downloads of a service, tracked by the console with a real store and a fake service.
 import { type ServerResponse } from "node:http";
 import { beforeEach, expect, test } from "vitest";
 import { type DownloadTasks } from "@/lib/contract/assets/file-refs";
@@ -51,7 +51,7 @@ const filterRequests = (method: string, path: string) =>
 async function list(as: "operator" | "admin" | "viewer" = "operator", query = ""): Promise<DownloadTasks> {
   const response = await harness.request(`/api/console/tasks?connection=${connection}${query}`, { as });
   expect(response.status).toBe(200);
-  return (await response.json()) as DownloadTasks; // the route answers what the contract says
+  return (await response.json()) as DownloadTasks; // the response must match the contract
 }
 
 test("lists a shared connection's download with its member and without its token", async () => {
@@ -188,7 +188,7 @@ test("isolates downloads by connection and keeps them read-only for viewers", as
   const [row] = await store.downloadTasks.list(ownConnection.id);
   expect((await harness.request(`/api/console/tasks?connection=${ownConnection.id}`, { as: "operator" })).status).toBe(404);
   for (const verb of ["retry", "cancel", "forget"] as const) {
-    // The same message as for an unknown id, so that neither reveals whether the task exists.
+    // The same message as for an unknown id, so that it does not reveal whether the task exists.
     const [foreign, unknown] = await Promise.all([row?.id, "unknown"].map(async (id) => changeTask(id, verb)));
     const messages = await Promise.all([foreign, unknown].map(async (response) => (await response?.json())?.message));
     expect([verb, foreign?.status, messages[0]]).toEqual([verb, 404, messages[1]]);

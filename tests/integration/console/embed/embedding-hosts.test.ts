@@ -1,5 +1,5 @@
-// Host pages at the console's own routes: how they are set up, which keys check their tickets while keys change or are unreachable, and
-// which members they leave behind.
+// Host pages through the console's routes: their setup, the keys that verify tickets while keys change or are unreachable, and the guests that they
+// create.
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from "jose";
 import { describe, expect, it } from "vitest";
 import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";
@@ -84,7 +84,7 @@ describe("a host page", () => {
       new SignJWT(world.claims({ aud: host.audience })).setProtectedHeader({ alg: "ES256", kid: "one" }).sign(privateKey);
     expect([await bring(await signed()), await bring(await signed())]).toEqual([201, 201]);
     expect(server.requests.length).toBe(1);
-    // The well-known confusion: a public key used as a secret.
+    // Algorithm confusion: a public key used as a secret.
     expect(await bring(await world.ticket({ aud: host.audience, secret: JSON.stringify(jwk) }))).toBe(401);
   });
 
@@ -124,7 +124,7 @@ describe("a host page", () => {
       keys.break(false);
       expect(await Promise.all([bring(), bring()])).toEqual([201, 201]);
       expect(keys.countRequests()).toBe(2);
-      // An unknown key id refetches the keys; if that fails, the known keys stay valid.
+      // An unknown key id refetches the keys; if that fails, the cached keys are still valid.
       await keys.add("two");
       keys.break(true);
       world.pass(30_000);
@@ -216,7 +216,7 @@ it("reveals only whether an origin may frame a host page", async () => {
   expect(await requestTicket("nothing", ORIGIN)).toEqual(["*", false, false]);
 });
 it("reports a full disk for a good ticket and a bad ticket as bad", async () => {
-  // A world of its own: statements prepared earlier do not see the full disk.
+  // A separate world, since statements prepared earlier do not see the full disk.
   const full = await createEmbedWorld();
   const [good, bad] = [await full.ticket(), await full.ticket({ sub: "nobody@desk.test" })];
   const disk = fillForSqlite();

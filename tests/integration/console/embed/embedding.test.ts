@@ -1,4 +1,4 @@
-// Tickets of host pages at the console's own routes: which ones open a session, which do not, and what ends a session.
+// Tickets of host pages through the console's routes: which ones open a session, and what ends it.
 import { SignJWT } from "jose";
 import { describe, expect, it } from "vitest";
 import { EMBED_SESSION_MS } from "@/lib/contract/embed/embedding";

@@ -1,4 +1,4 @@
-// The servers that the settings page offers for pasting, each run as it is.
+// Runs each example server of the settings page unchanged.
 import { type ChildProcess, spawn } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";

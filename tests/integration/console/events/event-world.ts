@@ -1,4 +1,4 @@
-// The console's /ws over real sockets, with the test's own clock and small limits.
+// The console's /ws over real sockets, with a fake clock and small limits.
 import { once } from "node:events";
 import { type WebSocket } from "ws";
 import { createEventSockets } from "@/lib/http/event-sockets";

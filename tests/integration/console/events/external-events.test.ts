@@ -1,4 +1,4 @@
-// GET /ws of the console for a connection to another service: a good, careless or hostile one, or one without /ws.
+// GET /ws of the console for a connection to another service: a correct, careless or hostile one, or one without /ws.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo } from "node:net";
@@ -93,7 +93,7 @@ describe("an external service", () => {
     const { peer, events } = await through();
     events.socket.pause();
     const text = JSON.stringify({ type: "progress", data: { text: "x".repeat(64 * 1024) } });
-    // The buffers in between have an unknown size, so send until the socket to the service is closed.
+    // Sends until the socket to the service is closed, since buffers in between have an unknown size.
     const goes = once(peer, "close");
     const timer = setInterval(() => peer.bufferedAmount < 1024 * 1024 && peer.send(text), 1);
     await goes;

@@ -1,4 +1,4 @@
-// Jobs that the index could not record are read again; until then, nothing older counts as known.
+// Jobs that the index could not record are read again. Until then, nothing older counts as indexed.
 import { rm } from "node:fs/promises";
 import { afterEach, expect, test, vi } from "vitest";
 import { type Failure } from "@/lib/contract/failure";
@@ -159,7 +159,7 @@ test("reads a page at most every 5 s and none during a requested wait", async ()
   expect(Math.min(...waits)).toBeGreaterThanOrEqual(5000);
   expect(state.requests.length).toBeGreaterThan(5);
   expect(Math.max(...state.requests.map(({ limit }) => Number(limit)))).toBe(1000);
-  // Searches do not keep the list from being read.
+  // Searches do not block reading the list.
   expect(await indexedCount()).toBe(3500);
   state.refusal = { code: "RATE_LIMITED", message: "slow down", status: 429, retryAfterMs: 40_000 };
   await search(6);
@@ -170,7 +170,7 @@ test("reads a page at most every 5 s and none during a requested wait", async ()
   expect(await jobIndex.reader.refresh(id)).toBeDefined();
   await search(20);
   expect(state.requests.length).toBeGreaterThan(before);
-  // A minute, where the service names no time.
+  // A minute, if the service sends no time.
   state.refusal = { code: "RATE_LIMITED", message: "slow down", status: 429 };
   await search(6);
   const refused = state.requests.length;

@@ -20,7 +20,7 @@ const NEWEST_MS = Date.UTC(2026, 4, 3);
 type Job = { id: string; status: string; create_time: number };
 type OtherService = LittleServer & { jobs: Job[]; isDown: boolean; details: string[] };
 
-/** Another service with jobs unknown to the console: newest first, one an hour. */
+/** Another service with jobs unknown to the console: newest first, one per hour. */
 async function startOtherService(count: number): Promise<OtherService> {
   const jobs = Array.from({ length: count }, (_, at) => ({
     id: `job-${String(at).padStart(4, "0")}`,
@@ -48,7 +48,7 @@ async function startOtherService(count: number): Promise<OtherService> {
   return Object.assign(state, server);
 }
 
-/** Its clock runs fast: the reader reads a page every 5 s. */
+/** Uses a fast clock, since the reader reads a page every 5 s. */
 async function desk(settings: Record<string, string> = {}): Promise<Harness> {
   const startMs = Date.now();
   const harness = await createHarness({ settings, now: () => startMs + 20 * (Date.now() - startMs) });

@@ -1,4 +1,4 @@
-// Jobs are found by words, time and member in the job index that the console keeps while it works.
+// Finds jobs by words, time and member in the console's job index.
 import { expect, test } from "vitest";
 import { type JobPeople, type JobSearchAnswer } from "@/lib/contract/console";
 import { type Role } from "@/lib/contract/people/roles";

@@ -27,7 +27,7 @@ async function connect(respond: (page: Page, response: Parameters<typeof answerJ
   const connection = await harness.connect(server.url, "comfyui-0123456789abcdef0123456789abcdef");
   const get = (query: string, signal?: AbortSignal) =>
     harness.request(exportPath(connection, query), { as: "viewer", ...(signal && { signal }) });
-  /** The requests of exports: the console also reads the list by itself, without a filter, once a connection has been used for a while. */
+  /** The requests of exports only; the console also reads the list in the background, without a filter. */
   const listRequests = () => server.requests.filter(({ url }) => url.includes(`workflow_id=${WORKFLOW}`));
   return { connection, get, listRequests };
 }

@@ -1,4 +1,4 @@
-// A plain local server behind the console: recognised when it is saved, and then like any other connection.
+// A local server behind the console: detected when saved, and then used like any other connection.
 import sharp from "sharp";
 import { expect, test } from "vitest";
 import { writeExactJson } from "@/lib/contract/json/exact-json";

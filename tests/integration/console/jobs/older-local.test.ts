@@ -104,7 +104,7 @@ test("returns a job's graph in every state, and 404 for a removed job", async ()
   expect((await get(`/api/jobs/${id}`)).status).toBe(404);
 });
 
-/** The reader rests four times as long as each page took, so a busy machine makes it slow. */
+/** The reader pauses four times as long as each page took, so it is slow on a busy machine. */
 const patience = { timeoutMs: 60_000 };
 
 test("marks a truncated history without a total or full search", async () => {
@@ -130,7 +130,7 @@ test("marks a truncated history without a total or full search", async () => {
   add(0, 1000);
   now += 61_000;
   expect(await list()).toMatchObject({ pagination: { total: 1000, has_more: false } });
-  // These jobs are older than those already read; the reading of the next day finds them.
+  // These jobs are older than those already read, and are found the next day.
   now += 25 * 60 * 60_000;
   const oldestMs = local.place.history.get("job-0")?.prompt[3].create_time;
   const isRead = ({ extent, sinceMs }: JobReach) => extent === "all" && sinceMs === oldestMs;

@@ -93,7 +93,7 @@ it("compares runs of a workflow whose graphs are unknown by its id", async () =>
   expect(await find({ workflow_id: "w" })).toEqual(toExpectedRun([10_000, 20_000]));
   expect(await find({ workflow_id: "v" })).toBeUndefined();
   expect(await find({})).toBeUndefined();
-  // Runs of the same graph come first.
+  // Runs of the same graph take precedence.
   runKeys.learnGraph(connection, "9", createGraph(9, 1));
   expect(await find({ workflow_id: "w" })).toEqual(toExpectedRun([10_000, 20_000]));
   const submitted = [run("5", "w", 70_000), run("6", "w", 80_000)];

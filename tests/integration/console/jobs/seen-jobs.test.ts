@@ -1,5 +1,5 @@
-// A member who may see the jobs of another member's own connection: they can reach those and nothing else. Every route of the console is
-// tried; a new route must be named here before it opens.
+// A member with access to the jobs of another member's personal connection can reach those and nothing else. Tries every route; new routes must be
+// added here.
 import sharp from "sharp";
 import { beforeEach, describe, expect, test } from "vitest";
 import { allOperations } from "@/lib/contract/operations";
@@ -20,7 +20,7 @@ const image = await sharp({ create: { width: 2, height: 2, channels: 3, backgrou
   .png()
   .toBuffer();
 
-/** Reads of jobs, by their names in the table of operations. */
+/** The operations that read jobs. */
 const open = [
   ...["listJobs", "getJob", "getJobStatus", "listJobAssets", "listHistory", "getHistoryEntry", "listOlderHistory"],
   ...["getOlderHistoryEntry", "getQueueDepth", "listQueue", "view"],

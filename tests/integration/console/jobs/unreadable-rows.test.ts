@@ -1,4 +1,4 @@
-// A service that sends single entries in an unknown shape: the others are shown, with a note of how many are missing.
+// A service that sends some entries in an unknown shape: the others are shown, with the number of missing ones.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
@@ -11,7 +11,7 @@ const KEY = "comfyui-0123456789abcdef0123456789abcdef";
 const reader = (connection: string) => (path: string) =>
   harness.request(`${path}${path.includes("?") ? "&" : "?"}connection=${connection}`, { as: "viewer" });
 
-/** Responds to every read with `body()`; a text is sent unchanged. */
+/** Responds to every read with `body()`; strings are sent unchanged. */
 async function connectTo(body: () => unknown) {
   const server = await startLittleServer((_, response) => {
     const answer = body();

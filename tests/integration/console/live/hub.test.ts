@@ -1,4 +1,4 @@
-// Limits of live updates: how much the readers of one member may keep, and what happens to topics beyond them.
+// Limits of live updates: the memory of one member's readers, and topics beyond the limits.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { createLiveHub, type LiveHub, type Watch } from "@/lib/server/live/hub";
 import { createEventStream, readLiveEvents } from "@/lib/server/live/stream";

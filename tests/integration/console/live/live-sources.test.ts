@@ -1,4 +1,4 @@
-// Live updates of a plain local server: its /ws reports changes and progress, and a flood of messages becomes a few events.
+// Live updates of a local server: its /ws reports changes and progress, and a flood of messages becomes a few events.
 import sharp from "sharp";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { type WebSocket, WebSocketServer } from "ws";
@@ -68,7 +68,7 @@ it("coalesces a flood of messages and sends the newest last", async () => {
   say("executing", { prompt_id: id, node: "1" });
   for (let value = 1; value <= 20_000; value += 1) say("progress", { prompt_id: id, node: "1", value, max: 40_000 });
   await until("some progress", () => stream.of("job.progress").length > 0);
-  // A service that sends too much is not followed for the rest of the second.
+  // A service that sends too much is ignored for the rest of the second.
   await until("the last step", () => {
     say("progress", { prompt_id: id, node: "1", value: 30_000, max: 40_000 });
     return stream.of("job.progress").at(-1)?.progress.step === 30_000;
@@ -245,7 +245,7 @@ it("shows the newest preview of a running job and ignores other bytes", async ()
     .toBuffer();
   frame(Buffer.from("<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>"));
   await until("its version", () => {
-    // Of frames in quick succession only some are read.
+    // Only some of the frames in quick succession are read.
     frame(picture);
     return stream.of("job.progress").some(({ progress }) => progress.preview !== undefined);
   });

@@ -37,7 +37,7 @@ async function submit(color: number, size = 32): Promise<string> {
 const JOBS = "jobs?connection=embedded&limit=10";
 const rowsIn = (item: Received | undefined): { id: string; status: string }[] =>
   item?.event === "snapshot" ? ((item.data.value as { jobs: { id: string; status: string }[] }).jobs ?? []) : [];
-/** The state of the job as this event has it. */
+/** The state of the job in an event. */
 const matchState = (id: string) => (item: Received) => {
   if (item.event === "job.updated") return item.data.job.id === id ? item.data.job.status : undefined;
   return rowsIn(item).find((row) => row.id === id)?.status;

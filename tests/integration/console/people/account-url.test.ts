@@ -1,4 +1,4 @@
-// A connection's account URL: a change that does not name it keeps it, an empty one removes it.
+// A connection's account URL: a change without it keeps it, an empty one removes it.
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 

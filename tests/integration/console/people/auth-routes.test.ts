@@ -25,7 +25,7 @@ async function getRefusal(path: string, { method = "GET", fields, cookie }: Requ
 }
 type RequestOptions = { method?: string; fields?: Record<string, string> | [string, string][]; cookie?: string };
 
-/** A token against foreign forms, with its cookie. */
+/** A CSRF token with its cookie. */
 async function begin() {
   const response = await harness.request("/api/auth/csrf");
   const { csrfToken }: { csrfToken: string } = await response.json();

@@ -1,5 +1,5 @@
-// Removes or restricts a member during their request: the rest of it must not use the former rights.
-// Generated over every route that takes a body, with a case for each multi-step action.
+// Removes or restricts a member during their request, the rest of which must not use the former rights. Generated for every route with a body, with a
+// case for each multi-step action.
 import { beforeEach, describe, expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 import { answerJson } from "@/tests/support/little-server";
@@ -144,7 +144,7 @@ describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s 
         params: Promise.resolve(params),
       });
       const text = await response.text();
-      // A route without a body has already acted; all others respond as to an unauthenticated client.
+      // Routes without a body have already acted; all others respond as to an unauthenticated client.
       if (hasRequest) expect([response.status, text.includes("UNAUTHORIZED")], text).toEqual([401, true]);
       if (hasRequest) expect(await remainingRows()).toBe(before);
       expect([undefined, "Late"]).toContain((await store.members.get(person.id))?.name);

@@ -179,7 +179,7 @@ test("allows one password sign-in per command-line link when passwords are off",
   const json = { token: "a way back", password: "a new long password" };
   expect((await closed.request("/api/console/members/invitations/accept", { method: "POST", json })).status).toBe(200);
   expect([await attempt("owner@desk.test", "a new long password"), await attempt("admin@desk.test", PASSWORD)]).toEqual([true, false]);
-  // That day does not count as another sign-in method.
+  // The temporary password does not count as another sign-in method.
   expect(await disconnectProvider(closed.contextOf("owner"), "acme")).toMatchObject({ ok: false, failure: { code: "CONFLICT" } });
   const invitation = { token: "an invitation", email: "new@desk.test", role: "viewer" as const, invitedBy: memberId };
   await store.invitations.create({ ...invitation, createdAt: time, expiresAt: time + 60_000 });

@@ -1,4 +1,4 @@
-// Signing in at a provider, without a browser: the effect of a good answer, and that no bad one has any.
+// Signing in at a provider, without a browser: valid responses sign in, invalid ones have no effect.
 import { beforeEach, expect, test } from "vitest";
 import { type AuditPage } from "@/lib/contract/audit/audit";
 import { createHarness, HOST } from "@/tests/support/harness";
@@ -211,7 +211,7 @@ test("keeps a member's last sign-in method and ignores an old provider sign-in",
   acme.bend({ claims: { sub: "ida", email: "ida@example.com" } });
   expect(await ida.signIn("acme", acme)).toBe("/jobs");
   expect(await (await removed()).json()).toMatchObject({ code: "SIGN_IN_AGAIN" });
-  // A provider that does not report the time of the sign-in proves nothing.
+  // Without the time of the sign-in, the provider's response confirms nothing.
   const url = new URL(await ida.begin("acme", { purpose: "confirm" }));
   expect(JSON.parse(url.searchParams.get("claims") ?? "{}")).toEqual({ id_token: { auth_time: { essential: true } } });
   expect(await ida.finish("acme", acme.visit(url.href))).toBe("undated");

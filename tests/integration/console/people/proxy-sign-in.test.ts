@@ -1,4 +1,4 @@
-// Signing in by a reverse proxy's header: who may set it, which member it names, and what it does not open.
+// Signing in by a reverse proxy's header: who may set it, the member it identifies, and what it does not permit.
 import { once } from "node:events";
 import { createServer, get } from "node:http";
 import { type AddressInfo } from "node:net";

@@ -35,7 +35,7 @@ test("asks for the password after 15 minutes and repeats the request with it", a
   expect((await invite(cookie, "late@desk.test")).status).toBe(403);
   expect((await confirm(cookie, PASSWORD)).status).toBe(204);
   expect((await invite(cookie, "late@desk.test")).status).toBe(201);
-  // Only in that session: another browser may be in other hands.
+  // Only in that session, since other browsers may be used by someone else.
   expect((await invite(another, "third@desk.test")).status).toBe(403);
   now += 15 * MINUTES + 1;
   expect((await invite(cookie, "fourth@desk.test")).status).toBe(403);

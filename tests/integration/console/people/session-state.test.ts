@@ -1,4 +1,4 @@
-// How an open page learns that its session is active, or why it ended.
+// How an open page checks that its session is active, or why it ended.
 import { beforeEach, expect, test } from "vitest";
 import { type SessionState } from "@/lib/contract/console";
 import { type Role } from "@/lib/contract/people/roles";

@@ -1,4 +1,4 @@
-// Signing in, the first run and the team, with a clock that the test moves.
+// Signing in, the first run and the team, with a fake clock.
 import { describe, expect, test } from "vitest";
 import { deviceCookie, isDeviceOf } from "@/lib/server/auth/sealed-cookies";
 import { setUp, signIn } from "@/lib/server/auth/sign-in";
@@ -86,7 +86,7 @@ describe("an attacker with many addresses", () => {
   test("keeps no member out of a browser in which they signed in before", async () => {
     await exhaust("viewer@desk.test");
     expect(await from(await getDeviceCookie("viewer@desk.test"), "viewer@desk.test", PASSWORD)).toBe("in");
-    // All those browsers together get no more guesses than any single one.
+    // All these browsers together get no more attempts than a single one.
     const tries = [];
     for (let count = 0; count < 7; count += 1) tries.push(await from(await getDeviceCookie("viewer@desk.test"), "viewer@desk.test", "wrong"));
     expect(tries.slice(4)).toEqual(["UNAUTHORIZED", "RATE_LIMITED", "RATE_LIMITED"]);

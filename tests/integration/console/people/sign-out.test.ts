@@ -1,4 +1,4 @@
-// A session over its whole life: begun, renewed, ended for good; the audit log records sign-in and sign-out.
+// A session's lifecycle: started, renewed, ended. The audit log records sign-in and sign-out.
 import { join } from "node:path";
 import { type AuthAction, type NextAuthOptions } from "next-auth";
 import { encode } from "next-auth/jwt";
@@ -13,7 +13,7 @@ const harness = await createHarness({ now: () => now, settings: { LIGHTDESK_PUBL
 type Jar = Record<string, string>;
 type AuthResponse = { body?: { csrfToken?: string }; cookies?: { name: string; value: string }[] };
 type AuthCore = { AuthHandler(request: { req: object; options: NextAuthOptions }): Promise<AuthResponse> };
-/** next-auth without Next around it: its handler for route files only accepts a request that Next opened. */
+/** next-auth without Next, since its route handler only accepts Next's requests. */
 const core: AuthCore = await import(join(process.cwd(), "node_modules/next-auth/core/index.js"));
 const changes: string[] = [];
 let requestHeaders: Record<string, string> = {};

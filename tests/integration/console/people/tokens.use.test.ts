@@ -38,7 +38,7 @@ describe("sending a token", () => {
     expect((await ask({ ...reader.headers, cookie }, "/api/interrupt", "POST")).body).toMatchObject({ code: "ROLE_TOO_LOW" });
     expect((await ask({ ...reader.headers, cookie }, "/api/console/account")).status).toBe(403);
     expect((await ask({ "x-api-key": "ld_wrong", cookie })).status).toBe(401);
-    // Credentials that a proxy requests from browsers are no token.
+    // Credentials for a proxy (basic authentication) are not tokens.
     expect((await ask({ authorization: "Basic dXNlcjpwYXNz", cookie })).status).toBe(200);
   });
 

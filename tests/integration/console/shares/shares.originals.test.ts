@@ -1,4 +1,4 @@
-// A shared file stays at its service, which may lose it, replace it, break off or lack ranges.
+// Shared files are stored at their service, which may lose or replace them, disconnect, or lack ranges.
 import { createHash } from "node:crypto";
 import { type ServerResponse } from "node:http";
 import { Readable } from "node:stream";
@@ -136,7 +136,7 @@ function chunk(type: string, content: Buffer): Buffer {
   return Buffer.concat([head, content]);
 }
 const EXIF = `${SECRET}.`;
-/** Longer than the part that is kept in memory, and at its end its beginning is needed again. */
+/** Longer than the part in memory, and its beginning is needed again at the end. */
 const long = chunk(
   "RIFF",
   Buffer.concat([

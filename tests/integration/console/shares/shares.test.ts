@@ -131,12 +131,12 @@ test("exposes nothing else behind a link", async () => {
     "?offset=1",
   ])
     expect([query, (await getBytes(await ask(token, `/1${query}`))).equals(await getBytes(await ask(token, "/1")))]).toEqual([query, true]);
-  // A path that climbs leaves the share, where a session is needed.
+  // A path with .. leaves the share, so a session is required.
   for (const rest of ["/..", "/%2e%2e", "/1/../../../assets", "/1/%2e%2e/%2e%2e"])
     expect([401, 404]).toContain(await statusOf(token, rest));
-  // Number one of the second share is its own file.
+  // Item 1 of the second share is its own file.
   expect((await getBytes(await ask(otherShare.token, "/1"))).equals(await getBytes(await ask(token, "/1")))).toBe(false);
-  // A link is no session.
+  // A link is not a session.
   for (const path of ["/api/assets", `/api/assets/${shared.id}`, "/api/jobs", "/api/console/shares"])
     for (const headers of [
       { authorization: `Bearer ${token}` },

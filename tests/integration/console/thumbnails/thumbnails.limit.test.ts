@@ -1,4 +1,4 @@
-// The limit on files that all connections hold while making thumbnails.
+// The limit on files in memory while creating thumbnails, for all connections.
 import sharp from "sharp";
 import { expect, test } from "vitest";
 import { toThumbnail } from "@/lib/server/thumbnails/resize";

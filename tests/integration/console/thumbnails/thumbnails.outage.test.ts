@@ -1,4 +1,4 @@
-// Thumbnails while a service is unresponsive, returns nonsense or disconnects: given up soon, reported as an outage, never cached.
+// Thumbnails while a service is unresponsive, returns nonsense or disconnects: aborted early, reported as an outage, never cached.
 import sharp from "sharp";
 import { afterEach, expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
@@ -16,7 +16,7 @@ const png = await sharp({ create: { width: 80, height: 40, channels: 3, backgrou
   .toBuffer();
 afterEach(() => void Object.assign(limits, defaults));
 
-/** A short read time-out instead of three seconds, only while the service is silent; a slow machine would look silent too. */
+/** A short read time-out, only while the service is silent, since a slow machine would look silent too. */
 async function silently<T>(produce: () => Promise<T>): Promise<T> {
   limits.readMs = 200;
   return produce().finally(() => (limits.readMs = defaults.readMs));

@@ -1,4 +1,4 @@
-// The thumbnail route: files of which it makes no picture, and addresses that it refuses to open.
+// The thumbnail route: files without a picture, and refused URLs.
 import { crc32 } from "node:zlib";
 import sharp from "sharp";
 import { expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// The thumbnail route: the pictures that it makes, and those that it keeps.
+// The thumbnail route: generated and cached pictures.
 import sharp from "sharp";
 import { expect, test } from "vitest";
 import { answerJson } from "@/tests/support/little-server";

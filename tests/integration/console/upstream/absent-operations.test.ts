@@ -1,13 +1,13 @@
-// One module distinguishes a missing operation from a missing item: every route answers 501 NOT_IMPLEMENTED.
+// Distinguishes a missing operation from a missing item: every route returns 501 NOT_IMPLEMENTED.
 import { beforeEach, expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 import { answerJson } from "@/tests/support/little-server";
 import { startLittleServer } from "@/tests/support/servers";
 
 let connection: string;
-/** The existing paths. All others answer 404 without naming what is missing. */
+/** The existing paths. All others return 404 without naming what is missing. */
 let bodies: Record<string, unknown>;
-/** The one change that works. */
+/** The only supported change. */
 let takes: string | undefined;
 const harness = await createHarness({ upstreamLimits: { firstRetryMs: 1 } });
 const server = await startLittleServer(({ method, url }, response) => {

@@ -1,4 +1,4 @@
-// Connections as the settings page uses them, checked against real HTTP services, good and bad.
+// Connections as used by the settings page, with real HTTP services, correct and faulty ones.
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 import { answerJson } from "@/tests/support/little-server";

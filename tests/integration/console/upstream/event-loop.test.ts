@@ -29,7 +29,7 @@ async function connect(texts: Readonly<Record<string, string>>, { key, path }: {
   return () => harness.request(`${path}?connection=${connection.id}`, { as: "viewer" });
 }
 
-/** The processor time of this thread, in ms, which other threads and programs do not count into. */
+/** The CPU time of this thread in ms, without other threads and programs. */
 const busyMs = () => Number(readFileSync("/proc/thread-self/schedstat", "utf8").split(" ")[0]) / 1e6;
 
 /**
@@ -87,7 +87,7 @@ const largest: [string, string][] = [
 
 test.each(largest)("never blocks longer than allowed while reading a response of %s", async (_, text) => {
   const open = await connect({ "/api/jobs/job-1": text }, { key: KEY, path: "/api/jobs/job-1" });
-  // Once before, so that the code is compiled and the worker runs.
+  // A warm-up, so that the code is compiled and the worker runs.
   await (await open()).arrayBuffer();
   const turn = await longestTurn(async () => {
     const response = await open();

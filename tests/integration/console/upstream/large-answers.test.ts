@@ -159,7 +159,7 @@ async function connectLocal(answers: Record<string, unknown>) {
   const server = await startLittleServer(({ url }, response) => {
     const path = url.split("?")[0] ?? "";
     if (path === "/api/system_stats") return answerJson(response, { system: { os: "linux" }, devices: [] });
-    // Serialized beforehand, so that the stand-in writes nothing large on this thread.
+    // Serialized beforehand, so that the fake server serializes nothing large on this thread.
     const text = texts.get(url) ?? texts.get(path);
     response
       .writeHead(text === undefined ? 404 : 200, { "content-type": text === undefined ? "text/plain" : "application/json" })
@@ -198,7 +198,7 @@ test.each([
   expect(getPart(JSON.parse(text), message)).toEqual(message);
 });
 
-/** The part of it that `like` has; of lists the beginning. */
+/** The part of the value that `like` has; of lists, the beginning. */
 function getPart(value: unknown, like: unknown): unknown {
   if (typeof like !== "object" || like === null || typeof value !== "object" || value === null) return value;
   const fields = new Map<string, unknown>(Object.entries(value));

@@ -1,5 +1,5 @@
-// Public clients of the family, and the conformance suite, against a running console as if it were a service: the key that they use is
-// a member's token. The service's own key stays inside.
+// Public clients and the conformance suite use a running console like a service, with a member's token as the key. The service's own key is never
+// exposed.
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
@@ -48,7 +48,7 @@ it.each(Object.keys(publicClients))("runs a sample, gets messages, downloads, up
   expect(driven).toMatchObject({ queue: { running: 0, pending: 0 }, system: { os: expect.any(String) } });
   expect(driven?.history).toContain(newIds[0]?.split(" ")[0]);
   expect(driven?.classes).toContain("SaveImage");
-  // The third client passes on none of its messages, but still waits for them.
+  // The third client forwards none of its messages, but still waits for them.
   if (name !== "comfy-ui-client") expect(driven?.received).toContain("execution_success");
   // The uploaded file can be loaded by the returned name.
   if (driven?.uploaded) expect((await fetch(`${url}/api/view?filename=${driven.uploaded}&type=input`, { headers })).status).toBe(200);

@@ -1,4 +1,4 @@
-// The client of the interface against real HTTP servers that behave and that do not.
+// The API client with real HTTP servers, correct and faulty ones.
 import { afterEach, describe, expect, test } from "vitest";
 import { operations } from "@/lib/contract/operations";
 import { jobsQuerySchema } from "@/lib/contract/schemas/job";

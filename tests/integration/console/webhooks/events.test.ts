@@ -83,7 +83,7 @@ it("ignores cancelled, removed and earlier jobs", async () => {
   expect(ids).toEqual(["after"]);
 });
 
-/** Jobs of a service of its own, `everyMs` apart, and checks of them. */
+/** Jobs of a separate service, `everyMs` apart, and checks of them. */
 async function startChecks(length: number, everyMs: number) {
   const ownWorld = await createWebhookWorld();
   const access = await openUnattended(ownWorld.harness.console, ownWorld.connection);
