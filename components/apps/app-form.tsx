@@ -77,7 +77,7 @@ function AppField({ app, input, values, problems, picture, acceptsPaste, onChang
   const placeholder = isRequired || defaultValue === undefined ? undefined : String(defaultValue);
   const seed: Control = { kind: "seed", random: RANDOM, label: t("everyRun") };
   const isFile = isFileKind(control.kind);
-  const words = (
+  const labelContent = (
     <>
       {label}
       {isRequired ? null : " "}
@@ -89,11 +89,11 @@ function AppField({ app, input, values, problems, picture, acceptsPaste, onChang
     <div {...(isFile && { role: "group", "aria-labelledby": `${id}-label` })} data-input={name} className="flex min-w-0 flex-col gap-1">
       {isFile ? (
         <span id={`${id}-label`} className="font-medium">
-          {words}
+          {labelContent}
         </span>
       ) : (
         <label htmlFor={id} className="font-medium">
-          {words}
+          {labelContent}
         </label>
       )}
       <FieldControl

@@ -5,7 +5,7 @@ import { useTranslations } from "next-intl";
 import { use, useMemo, useState, useSyncExternalStore } from "react";
 import { useConnection, useConnectionParam, useConnections } from "@/components/frame/connection/connection-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { useRole, useWhyNot } from "@/components/frame/member-context";
+import { useRole, useDenialText } from "@/components/frame/member-context";
 import { PageHeader } from "@/components/frame/page-header";
 import { ContentSkeleton } from "@/components/frame/page-skeleton";
 import { createPictureApi, type PickerProps, type PictureContext } from "@/components/run/form/controls/picture-api";
@@ -116,7 +116,7 @@ const getNoValues = () => noValues;
 function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
   const t = useTranslations("apps");
   const { id, inputs, text, canRun, lastInputs } = app;
-  const whyNot = useWhyNot();
+  const getDenialText = useDenialText();
   // Stored per tab, so it survives a reload.
   const [storedValues] = useState(() =>
     persisted(`lightdesk.app.${id}`, parseValues, tabStorage, { maxCharacters: MAX_STORED_CHARACTERS, parse: parseJson }),
@@ -160,8 +160,8 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
     setProblems([]);
     const missingFiles = await findMissingFiles(id, inputs, next);
     const unchangedMissing = missingFiles.filter(({ input }) => own(storedValues.get(), input) === own(next, input));
-    setProblems((now) => [
-      ...now.filter(({ input }) => !unchangedMissing.some((appProblem) => appProblem.input === input)),
+    setProblems((current) => [
+      ...current.filter(({ input }) => !unchangedMissing.some((appProblem) => appProblem.input === input)),
       ...unchangedMissing,
     ]);
   }
@@ -194,9 +194,9 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
             picture={picture}
             onChange={(name, value) => {
               storedValues.set({ ...storedValues.get(), [name]: value });
-              setProblems((now) => now.filter(({ input }) => input !== name));
+              setProblems((current) => current.filter(({ input }) => input !== name));
             }}
-            onRunning={(name, isRunning) => setUploading((now) => [...now.filter((value) => value !== name), ...(isRunning ? [name] : [])])}
+            onRunning={(name, isRunning) => setUploading((current) => [...current.filter((value) => value !== name), ...(isRunning ? [name] : [])])}
           />
           {inputs.length === 0 ? <p className="text-ink-2">{t("form.noInputs")}</p> : null}
           {runs.failure ? <RunRefusal app={app} failure={runs.failure} onRetry={() => void run(true)} /> : null}
@@ -217,7 +217,7 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
                 ) : null}
               </>
             ) : (
-              <p className="text-ink-2">{whyNot(t("form.cannotRun"))}</p>
+              <p className="text-ink-2">{getDenialText(t("form.cannotRun"))}</p>
             )}
           </div>
         </form>

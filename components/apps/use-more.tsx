@@ -22,10 +22,10 @@ export function useMore<Answer extends { next?: string }, T>(
     setPages({ ...currentPages, isBusy: true, failure: undefined });
     const pagePath: `/${string}` = `${path}${path.includes("?") ? "&" : "?"}after=${encodeURIComponent(cursor)}`;
     const result = await callApi<Answer>(pagePath);
-    setPages((now) => {
-      if (now.path !== path) return now;
-      if (!result.ok) return { ...now, isBusy: false, failure: result.failure };
-      return { path, items: [...now.items, ...getItems(result.value)], next: result.value.next };
+    setPages((current) => {
+      if (current.path !== path) return current;
+      if (!result.ok) return { ...current, isBusy: false, failure: result.failure };
+      return { path, items: [...current.items, ...getItems(result.value)], next: result.value.next };
     });
   }
   const button =

@@ -41,7 +41,7 @@ export function AssetPicture({
 }: AssetPictureProps) {
   const mayHavePreview = asset.kind === "image" || asset.kind === "video" || asset.previewUrl !== undefined;
   const kind = getExtension(asset) ?? <KindName kind={asset.kind} />;
-  const placeholder = { kind: asset.kind, words: kind, alt, isPlain };
+  const placeholder = { kind: asset.kind, content: kind, alt, isPlain };
   const getUrl = (size: ThumbnailEdge) => pictureUrl(asset, size, { connection, fit: fit === "contain" ? undefined : "fill" });
   return (
     <span className={cn("relative block aspect-[4/3] w-full", className)}>
@@ -70,9 +70,9 @@ export function AssetPicture({
   );
 }
 
-type PlaceholderProps = { kind: AssetView["kind"]; words: ReactNode; alt: string; isPlain: boolean };
+type PlaceholderProps = { kind: AssetView["kind"]; content: ReactNode; alt: string; isPlain: boolean };
 
-function Placeholder({ kind, words, alt, isPlain }: PlaceholderProps) {
+function Placeholder({ kind, content, alt, isPlain }: PlaceholderProps) {
   return (
     <span
       role={alt ? "img" : undefined}
@@ -81,7 +81,7 @@ function Placeholder({ kind, words, alt, isPlain }: PlaceholderProps) {
     >
       <span className="flex max-w-full flex-col items-center gap-1.5">
         <KindIcon kind={kind} className={isPlain ? "size-4" : "size-6"} />
-        <span className={isPlain ? "sr-only" : "max-w-full truncate px-1 text-sm"}>{words}</span>
+        <span className={isPlain ? "sr-only" : "max-w-full truncate px-1 text-sm"}>{content}</span>
       </span>
     </span>
   );
@@ -92,8 +92,9 @@ function FailedPlaceholder({ address, mustBeReadable, ...placeholder }: Placehol
   const t = useTranslations("assets");
   const common = useTranslations("common");
   const reason = useLostReason(address);
-  const words = typeof reason === "object" ? common("tooLarge", reason) : reason === "none" && mustBeReadable ? t("noPicture") : undefined;
-  return <Placeholder {...placeholder} words={words ? <span className="block text-center whitespace-normal">{words}</span> : placeholder.words} />;
+  const reasonText = typeof reason === "object" ? common("tooLarge", reason) : reason === "none" && mustBeReadable ? t("noPicture") : undefined;
+  const content = reasonText ? <span className="block text-center whitespace-normal">{reasonText}</span> : placeholder.content;
+  return <Placeholder {...placeholder} content={content} />;
 }
 
 function KindName({ kind }: { kind: AssetView["kind"] }) {

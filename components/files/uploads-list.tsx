@@ -133,7 +133,7 @@ function ReplaceDialog({ all, uploads }: { all: readonly FileUpload[]; uploads: 
         isOpen={file !== undefined}
         onClose={() => {
           // Without a file, the dialog closed because no conflict was left.
-          if (file) setPostponedBatches((before) => new Set([...before, ...openConflicts.map(({ batch }) => batch)]));
+          if (file) setPostponedBatches((current) => new Set([...current, ...openConflicts.map(({ batch }) => batch)]));
         }}
         title={t("title", { path: file?.path ?? "" })}
         keep={t("keep")}

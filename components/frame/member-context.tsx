@@ -38,10 +38,10 @@ export function useSignOutAt(): string | null | undefined {
 }
 
 /** Returns why an action is unavailable: read-only mode, otherwise the given text about the role. */
-export function useWhyNot(): (ofRole: string) => string {
+export function useDenialText(): (roleText: string) => string {
   const t = useTranslations("frame.readOnly");
   const canChange = useCanChange();
-  return (ofRole) => (canChange ? ofRole : t("short"));
+  return (roleText) => (canChange ? roleText : t("short"));
 }
 
 const MayShareContext = createContext(false);

@@ -87,7 +87,7 @@ function useHiddenTally() {
     return () => document.removeEventListener("visibilitychange", change);
   }, []);
   const count = (state: JobState) =>
-    setTally((now) => now && { finished: now.finished + Number(state === "completed"), failed: now.failed + Number(state === "failed") });
+    setTally((current) => current && { finished: current.finished + Number(state === "completed"), failed: current.failed + Number(state === "failed") });
   return { tally, count };
 }
 

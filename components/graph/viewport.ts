@@ -36,14 +36,14 @@ export function getInitialView(layout: Omit<GraphLayout, "edges">, size: Size, c
   if (callingNode) return centerOn(callingNode, { ...all, scale: START_SCALE }, size);
   const { isUpright } = layout;
   const first = findFirst(layout.nodes.values(), isUpright);
-  const along = (room: number, whole: number, position: number, extent: number, isAlong: boolean) => {
+  const getOffset = (room: number, whole: number, position: number, extent: number, isAlong: boolean) => {
     if (whole * START_SCALE <= room - 2 * MARGIN) return (room - whole * START_SCALE) / 2;
     return (isAlong ? MARGIN : (room - extent * START_SCALE) / 2) - position * START_SCALE;
   };
   return {
     scale: START_SCALE,
-    x: along(size.width, layout.width, first?.x ?? 0, first?.width ?? 0, !isUpright),
-    y: along(size.height, layout.height, first?.y ?? 0, first?.height ?? 0, isUpright),
+    x: getOffset(size.width, layout.width, first?.x ?? 0, first?.width ?? 0, !isUpright),
+    y: getOffset(size.height, layout.height, first?.y ?? 0, first?.height ?? 0, isUpright),
   };
 }
 

@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { useTheme } from "next-themes";
 import { type ReactNode, type RefObject, useEffect, useId, useRef, useState, useSyncExternalStore } from "react";
-import { useWhyNot } from "@/components/frame/member-context";
+import { useDenialText } from "@/components/frame/member-context";
 import { PageHeader } from "@/components/frame/page-header";
 import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/controls/button";
@@ -15,7 +15,7 @@ import { SaveOutcome, Saving } from "./screen/save-outcome";
 import { createSettingsStore, overlayRgb, type Settings } from "./screen/settings";
 import { SettingsPanel } from "./screen/settings-panel";
 import { createSurface, type Surface } from "./screen/surface";
-import { useEditorKeys, useHands } from "./screen/use-input";
+import { useEditorKeys, usePointers } from "./screen/use-input";
 import { createViewStore, type ViewStore, watchRatio } from "./screen/view-store";
 
 export type MaskEditorProps = {
@@ -36,7 +36,7 @@ export type MaskEditorProps = {
 export function MaskEditor({ session, title, trail, connection, canSave, ports, note, onSaved, onClose }: MaskEditorProps) {
   const t = useTranslations("masks");
   const common = useTranslations("common");
-  const whyNot = useWhyNot();
+  const getDenialText = useDenialText();
   const { drawing } = session;
   const { width, height } = drawing.coverage;
   const state = useSyncExternalStore(drawing.subscribe, drawing.state, drawing.state);
@@ -106,7 +106,7 @@ export function MaskEditor({ session, title, trail, connection, canSave, ports, 
             {isSaving ? t("act.saving") : t("act.save")}
           </Button>
         ) : (
-          <span className="text-ink-2">{whyNot(t("save.viewer"))}</span>
+          <span className="text-ink-2">{getDenialText(t("save.viewer"))}</span>
         )}
       </PageHeader>
       <div className="flex min-h-0 flex-1 max-lg:flex-col">
@@ -174,7 +174,7 @@ function MaskCanvas({ frame, title, session, views, painter, settings, wantsPan 
   const mask = useRef<HTMLCanvasElement>(null);
   const marks = useRef<HTMLCanvasElement>(null);
   const surface = useRef<Surface>(undefined);
-  const hands = useHands({ frame, painter, views, wantsPan });
+  const pointerHandlers = usePointers({ frame, painter, views, wantsPan });
   const { look, colour, opacity, isShown, tool } = settings;
   const isDark = useTheme().resolvedTheme === "dark";
 
@@ -217,7 +217,7 @@ function MaskCanvas({ frame, title, session, views, painter, settings, wantsPan 
       tabIndex={0}
       aria-label={t("canvas", { name: title })}
       aria-describedby={help}
-      {...hands}
+      {...pointerHandlers}
       onFocus={({ currentTarget }) => {
         // Keyboard users need to see where they would draw.
         if (currentTarget.matches(":focus-visible")) painter.showCursor();

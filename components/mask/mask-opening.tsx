@@ -41,7 +41,7 @@ export function MaskOpening({ source, open, wayBack, onStored, ...editor }: Mask
       session.current = openSession;
       return { kind: "open", session: openSession, isFound: true };
     }
-    const onProgress = (share: number) => setState((now) => (now.kind === "opening" ? { kind: "opening", share } : now));
+    const onProgress = (share: number) => setState((current) => (current.kind === "opening" ? { kind: "opening", share } : current));
     const result = await open(source, { signal, onProgress, file: attempt.file });
     if (signal.aborted) {
       if (result.ok) result.value.picture?.close();

@@ -2,7 +2,7 @@ import { FileJson2, type LucideIcon, Plug, UserPlus } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { useConnection, useConnectionParam } from "@/components/frame/connection/connection-context";
-import { useWhyNot } from "@/components/frame/member-context";
+import { useDenialText } from "@/components/frame/member-context";
 import { SampleCards } from "@/components/frame/samples/sample-cards";
 import { requestRun, type SampleName, samples } from "@/components/frame/samples/samples";
 import { cn } from "@/components/ui/cn";
@@ -15,7 +15,7 @@ import { withQuery } from "@/lib/browser/urls";
 /** Shown before the first run: an introduction and the options to start. */
 export function Welcome({ canRun, canManage }: { canRun: boolean; canManage: boolean }) {
   const t = useTranslations("overview.welcome");
-  const whyNot = useWhyNot();
+  const getDenialText = useDenialText();
   const router = useRouter();
   const connection = useConnection();
   const connectionParam = useConnectionParam();
@@ -25,7 +25,7 @@ export function Welcome({ canRun, canManage }: { canRun: boolean; canManage: boo
       <div>
         <h2 className="text-lg font-semibold">{t("title")}</h2>
         <p className="max-w-[80ch] text-ink-2">
-          {canRun ? t("lead", { connection: connection?.name ?? "" }) : whyNot(t("viewer"))}
+          {canRun ? t("lead", { connection: connection?.name ?? "" }) : getDenialText(t("viewer"))}
           {canRun && connection?.embedded ? ` ${t("embedded")}` : null}
         </p>
       </div>

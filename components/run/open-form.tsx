@@ -30,7 +30,7 @@ export function OpenForm({ run, openWorkflow, newestJobs, context, sender, follo
   const { pendingImages } = run.state;
   const { serial } = openWorkflow;
   const { form, outputs, faults, placedProblems, picture, settings, isMissing, onNamed, onEdit, onRunning } = sender.fields;
-  const { missing, editorFile, whyNot, send } = sender;
+  const { missing, editorFile, reasonId, send } = sender;
   const isReadOnly = missing.length > 0;
   // Pictures can be dropped on a disabled control, so sending is disabled too.
   const row = isReadOnly
@@ -49,7 +49,7 @@ export function OpenForm({ run, openWorkflow, newestJobs, context, sender, follo
       ) : null}
       {faults ? (
         <FaultsCard
-          id={context.canRun ? whyNot : undefined}
+          id={context.canRun ? reasonId : undefined}
           faults={faults}
           missing={missing}
           graph={openWorkflow.original}

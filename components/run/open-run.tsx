@@ -58,7 +58,7 @@ export function OpenRun({ run, openWorkflow, api, context, openActions, note }: 
         onClose={run.close}
         onCopies={askCopies}
       />
-      {canRun ? null : <ViewerNote id={sender.whyNot} />}
+      {canRun ? null : <ViewerNote id={sender.reasonId} />}
       <RunSplit
         isWide={isWide}
         className={openActions.isOver ? "bg-accent-soft" : undefined}

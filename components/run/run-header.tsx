@@ -126,7 +126,7 @@ export function RunBar({ canRun, button, onCopies }: Pick<RunHeaderProps, "canRu
 type CopiesButtonProps = { button: RunButtonProps; onClick: () => void; className?: string };
 
 /** A problem that blocks a run also blocks copies, and the same text explains it. */
-function CopiesButton({ button: { refusedBy, isSending, uploading }, onClick, className }: CopiesButtonProps) {
+function CopiesButton({ button: { refusalId, isSending, uploading }, onClick, className }: CopiesButtonProps) {
   const t = useTranslations("run.copies");
   const content = (
     <>
@@ -134,9 +134,9 @@ function CopiesButton({ button: { refusedBy, isSending, uploading }, onClick, cl
       {t("button")}
     </>
   );
-  if (refusedBy !== undefined) {
+  if (refusalId !== undefined) {
     return (
-      <button type="button" aria-disabled="true" aria-describedby={refusedBy} className={cn(buttonStyle(), className)}>
+      <button type="button" aria-disabled="true" aria-describedby={refusalId} className={cn(buttonStyle(), className)}>
         {content}
       </button>
     );
@@ -152,12 +152,12 @@ type RunButtonProps = {
   isSending: boolean;
   uploading: number;
   /** The id of the text that explains why this member can't run; absent if they can. */
-  refusedBy?: string;
+  refusalId?: string;
   onRun: () => void;
   className?: string;
 };
 
-function RunButton({ isSending, uploading, refusedBy, onRun, className }: RunButtonProps) {
+function RunButton({ isSending, uploading, refusalId, onRun, className }: RunButtonProps) {
   const t = useTranslations("run.run");
   const content = (
     <>
@@ -165,14 +165,14 @@ function RunButton({ isSending, uploading, refusedBy, onRun, className }: RunBut
       {uploading > 0 ? t("waiting", { count: uploading }) : isSending ? t("sending") : t("button")}
     </>
   );
-  if (refusedBy !== undefined) {
+  if (refusalId !== undefined) {
     // The button stays focusable, so that screen readers announce the reason. Pressing it scrolls to the reason.
     return (
       <button
         type="button"
         aria-disabled="true"
-        aria-describedby={refusedBy}
-        onClick={() => document.getElementById(refusedBy)?.scrollIntoView?.({ block: "center" })}
+        aria-describedby={refusalId}
+        onClick={() => document.getElementById(refusalId)?.scrollIntoView?.({ block: "center" })}
         className={cn(buttonStyle({ tone: "primary" }), className)}
       >
         {content}

@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { useConnection } from "@/components/frame/connection/connection-context";
-import { useWhyNot } from "@/components/frame/member-context";
+import { useDenialText } from "@/components/frame/member-context";
 import { withCatalogueTitles } from "@/components/graph/node-search";
 import { Button } from "@/components/ui/controls/button";
 import { RelativeTime } from "@/components/ui/time/relative-time";
@@ -107,10 +107,10 @@ function CopiesSection({ set, openId, canRun, work }: CopiesSectionProps) {
 /** Explains why this member can't run, and what they can do. */
 export function ViewerNote({ id }: { id?: string }) {
   const t = useTranslations("run.run");
-  const whyNot = useWhyNot();
+  const getDenialText = useDenialText();
   return (
     <p id={id} className="border-b border-line bg-sunken px-4 py-2 text-ink-2 md:px-5">
-      {whyNot(t("notYours"))}
+      {getDenialText(t("notYours"))}
     </p>
   );
 }

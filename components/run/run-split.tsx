@@ -40,7 +40,7 @@ export function useDrawing(attention: number) {
   const isWide = useMedia(SIDE_BY_SIDE_QUERY);
   const [isGraphShown, setGraphShown] = useState({ wide: true, narrow: false });
   const isDrawn = isWide ? isGraphShown.wide : isGraphShown.narrow;
-  const showForm = useCallback(() => setGraphShown((now) => ({ ...now, narrow: false })), []);
+  const showForm = useCallback(() => setGraphShown((current) => ({ ...current, narrow: false })), []);
   const toggle = () => setGraphShown({ ...isGraphShown, [isWide ? "wide" : "narrow"]: !isDrawn });
   const [seenAttention, setSeenAttention] = useState(attention);
   if (seenAttention !== attention) {

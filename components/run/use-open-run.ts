@@ -26,7 +26,7 @@ export function useOpenRun({ run, openWorkflow, fields, name, canRun, showForm }
   const missing = useMemo(() => missingClasses(original, info, extraData), [original, extraData, info]);
   const editorFile = useEditorFile(extraData, info);
   const inFile = editorFile?.withValues;
-  const whyNot = useId();
+  const reasonId = useId();
   const [copiesRequest, setCopiesRequest] = useState<{ request?: CopiesRequest }>();
   const next = useNextSubmission({ graph, form, info, isRandomised: settings.isRandomised, rawTexts, inFile });
 
@@ -53,11 +53,11 @@ export function useOpenRun({ run, openWorkflow, fields, name, canRun, showForm }
     next.look();
     setCopiesRequest({ ...(request && { request }) });
   }
-  const refusedBy = !canRun || faults ? whyNot : undefined;
+  const refusalId = !canRun || faults ? reasonId : undefined;
   const button = {
     isSending: state.isSending,
     uploading: state.uploading.length,
-    ...(refusedBy !== undefined && { refusedBy }),
+    ...(refusalId !== undefined && { refusalId }),
     onRun: () => send(),
   };
   useRunKey(button.onRun);
@@ -72,7 +72,7 @@ export function useOpenRun({ run, openWorkflow, fields, name, canRun, showForm }
     missing,
     editorFile,
     inFile,
-    whyNot,
+    reasonId,
     next,
     send,
     button,

@@ -147,25 +147,25 @@ function useDroppedFiles({ onFiles, onText }: { onFiles: (files: File[]) => void
   useEffect(() => {
     const controller = new AbortController();
     const { signal } = controller;
-    const on = <K extends keyof WindowEventMap>(type: K, listener: (event: WindowEventMap[K]) => void) =>
+    const addListener = <K extends keyof WindowEventMap>(type: K, listener: (event: WindowEventMap[K]) => void) =>
       window.addEventListener(type, listener, { signal });
     const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files") ?? false;
-    on("dragover", (event) => {
+    addListener("dragover", (event) => {
       if (!hasFiles(event)) return;
       // Without this the browser would leave the page and show the file.
       event.preventDefault();
       setOver(true);
     });
-    on("dragleave", (event) => {
+    addListener("dragleave", (event) => {
       if (event.relatedTarget === null) setOver(false);
     });
-    on("drop", (event) => {
+    addListener("drop", (event) => {
       setOver(false);
       if (!hasFiles(event) || event.defaultPrevented) return;
       event.preventDefault();
       takeFiles([...(event.dataTransfer?.files ?? [])]);
     });
-    on("paste", (event) => {
+    addListener("paste", (event) => {
       if (event.defaultPrevented || isField(event.target) || !event.clipboardData) return;
       const files = [...event.clipboardData.files];
       const text = event.clipboardData.getData("text/plain");

@@ -10,14 +10,14 @@ import { formatBytes } from "@/lib/shared/format";
 export function Outcome({ check }: { check: ConnectionCheck }) {
   const t = useTranslations("settings.outcome");
   const tone = connectionTone[check.outcome];
-  const words = check.outcome === "active" && check.dialect === "local" ? "local" : check.outcome;
+  const messageKey = check.outcome === "active" && check.dialect === "local" ? "local" : check.outcome;
   const waitMs = check.outcome === "failing" ? (check.retryAfterMs ?? 0) : 0;
-  const next = waitMs > 0 ? t("failing.wait", { seconds: Math.ceil(waitMs / 1000) }) : t(`${words}.next`);
+  const next = waitMs > 0 ? t("failing.wait", { seconds: Math.ceil(waitMs / 1000) }) : t(`${messageKey}.next`);
   return (
     <OutcomeNote
       outcome={check.outcome}
       tone={tone}
-      title={t(`${words}.title`)}
+      title={t(`${messageKey}.title`)}
       next={next}
       detail={tone === "bad" ? check.message : undefined}
     />

@@ -4,7 +4,7 @@ import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useState } from "react";
 import { useConnection, useFeature } from "@/components/frame/connection/connection-context";
-import { useRunsAppsOnly, useWhyNot } from "@/components/frame/member-context";
+import { useRunsAppsOnly, useDenialText } from "@/components/frame/member-context";
 import { onUploadSource, type UploadSource, getUploadSources } from "@/components/frame/upload-sources";
 import { useFilePicker } from "@/components/ui/hooks/use-file-picker";
 import { usePathname } from "@/components/ui/link";
@@ -32,12 +32,12 @@ export function UploadSources({ canAdd: mayAdd }: { canAdd: boolean }) {
   const isElsewhere = usePathname() !== "/run";
 
   const uploadProblem = canAdd ? (hasFeature(connection, "assets") ? undefined : "noAssets") : "refused";
-  const whyNot = useWhyNot();
+  const getDenialText = useDenialText();
   const runsAppsOnly = useRunsAppsOnly();
   const urlProblem = uploadProblem ?? (getUploadSources(connection).includes("url") ? undefined : "noAddresses");
   const nameValues = { connection: connection?.name ?? "" };
-  const explain = (reason: NonNullable<typeof urlProblem>) => (reason === "refused" ? whyNot(t(reason)) : t(reason, nameValues));
-  const startRequest = (newRequest: NewUploadRequest) => setRequest((last) => ({ ...newRequest, id: (last?.id ?? 0) + 1 }));
+  const explain = (reason: NonNullable<typeof urlProblem>) => (reason === "refused" ? getDenialText(t(reason)) : t(reason, nameValues));
+  const startRequest = (newRequest: NewUploadRequest) => setRequest((current) => ({ ...newRequest, id: (current?.id ?? 0) + 1 }));
   function takeFiles(dropped: Promise<DroppedFiles>) {
     if (uploadProblem) return showToast({ tone: "bad", text: explain(uploadProblem) });
     startRequest({ source: "files", dropped });
@@ -64,8 +64,8 @@ export function UploadSources({ canAdd: mayAdd }: { canAdd: boolean }) {
     });
     return () => controller.abort();
   }, [connectionId, hasAccess, runsAppsOnly]);
-  const over = useWindowFiles({
-    isOn: isElsewhere,
+  const dragKind = useWindowFiles({
+    isEnabled: isElsewhere,
     onFiles: takeFiles,
     onAddress: (address) =>
       urlProblem ? showToast({ tone: "bad", text: explain(urlProblem) }) : startRequest({ source: "url", address }),
@@ -75,10 +75,10 @@ export function UploadSources({ canAdd: mayAdd }: { canAdd: boolean }) {
     <>
       {files.input}
       {folder.input}
-      {over ? (
+      {dragKind ? (
         <div className="pointer-events-none fixed inset-2 z-50 grid place-items-center rounded-xl border-2 border-dashed border-accent bg-bg/85">
           <p className="rounded-lg bg-surface px-5 py-3 text-lg font-semibold shadow-lg">
-            {over === "files"
+            {dragKind === "files"
               ? uploadProblem
                 ? explain(uploadProblem)
                 : t("drop", nameValues)
@@ -99,24 +99,24 @@ const MAX_TEXT = 100_000;
 
 type Kind = "files" | "addresses";
 type WindowFiles = {
-  isOn: boolean;
+  isEnabled: boolean;
   onFiles: (files: Promise<DroppedFiles>) => void;
   /** One per line. */
   onAddress: (addresses: string) => void;
 };
 
 /** Accepts files and URLs dropped or pasted in the window, unless another component handles them. Returns the kind of the current drag. */
-export function useWindowFiles({ isOn, onFiles, onAddress }: WindowFiles): Kind | undefined {
-  const [over, setOver] = useState<Kind>();
+export function useWindowFiles({ isEnabled, onFiles, onAddress }: WindowFiles): Kind | undefined {
+  const [dragKind, setDragKind] = useState<Kind>();
   const take = useEffectEvent(onFiles);
   const takeAddress = useEffectEvent(onAddress);
   useEffect(() => {
-    if (!isOn) return;
+    if (!isEnabled) return;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let isOwn = false;
     const end = () => {
       clearTimeout(timer);
-      setOver(undefined);
+      setDragKind(undefined);
     };
     const getDragKind = ({ defaultPrevented, dataTransfer, target }: DragEvent): Kind | undefined => {
       const types = dataTransfer?.types ?? [];
@@ -125,25 +125,25 @@ export function useWindowFiles({ isOn, onFiles, onAddress }: WindowFiles): Kind 
       return types.includes("text/uri-list") && !isOwn && !isField(target) ? "addresses" : undefined;
     };
     const controller = new AbortController();
-    const on = <K extends keyof WindowEventMap>(type: K, listener: (event: WindowEventMap[K]) => void) =>
+    const addListener = <K extends keyof WindowEventMap>(type: K, listener: (event: WindowEventMap[K]) => void) =>
       window.addEventListener(type, listener, { signal: controller.signal });
     // A link or picture of this page is being dragged.
-    on("dragstart", ({ defaultPrevented }) => void (isOwn = !defaultPrevented));
-    on("dragend", () => void (isOwn = false));
-    const over = (event: DragEvent) => {
+    addListener("dragstart", ({ defaultPrevented }) => void (isOwn = !defaultPrevented));
+    addListener("dragend", () => void (isOwn = false));
+    const handleDragOver = (event: DragEvent) => {
       const kind = getDragKind(event);
       if (!kind) return end();
       // Without this the browser would leave the page and show the dropped file.
       event.preventDefault();
       clearTimeout(timer);
       timer = setTimeout(end, DRAG_TIMEOUT_MS);
-      setOver(kind);
+      setDragKind(kind);
     };
-    on("dragenter", over);
-    on("dragover", over);
+    addListener("dragenter", handleDragOver);
+    addListener("dragover", handleDragOver);
     // Without a related target, the pointer has left the window.
-    on("dragleave", ({ relatedTarget }) => (relatedTarget === null ? end() : undefined));
-    on("drop", (event) => {
+    addListener("dragleave", ({ relatedTarget }) => (relatedTarget === null ? end() : undefined));
+    addListener("drop", (event) => {
       end();
       const kind = getDragKind(event);
       if (!kind || !event.dataTransfer) return;
@@ -152,7 +152,7 @@ export function useWindowFiles({ isOn, onFiles, onAddress }: WindowFiles): Kind 
       const addresses = parseUrls(event.dataTransfer.getData("text/uri-list").replace(/^#.*$/gm, ""));
       if (addresses !== undefined) takeAddress(addresses);
     });
-    on("paste", (event) => {
+    addListener("paste", (event) => {
       if (event.defaultPrevented || isField(event.target)) return;
       const files = [...(event.clipboardData?.files ?? [])];
       const addresses = files.length === 0 ? parseUrls(event.clipboardData?.getData("text/plain") ?? "") : undefined;
@@ -166,8 +166,8 @@ export function useWindowFiles({ isOn, onFiles, onAddress }: WindowFiles): Kind 
       end();
       controller.abort();
     };
-  }, [isOn]);
-  return over;
+  }, [isEnabled]);
+  return dragKind;
 }
 
 /** The URLs in the text, one per line; undefined if it contains anything else. */

@@ -101,7 +101,7 @@ function Panel({ request, connection, canAdd }: UploadsPanelProps) {
         <UrlDialog
           connection={connection?.id}
           text={open.text}
-          onText={(text) => setOpen((now) => (now?.kind === "url" ? { kind: "url", text } : now))}
+          onText={(text) => setOpen((current) => (current?.kind === "url" ? { kind: "url", text } : current))}
           onStarted={() => {
             setShown(true);
             setView("downloads");

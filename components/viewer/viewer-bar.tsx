@@ -144,5 +144,5 @@ export function useSlideshow({ isReady, at, count, onMove }: SlideshowOptions) {
     const timer = setTimeout(() => move((at + 1) % count), seconds * 1000);
     return () => clearTimeout(timer);
   }, [isPlaying, isReady, at, count, seconds]);
-  return { isPlaying, seconds, setSeconds, toggle: () => setPlaying((before) => !before), stop: () => setPlaying(false) };
+  return { isPlaying, seconds, setSeconds, toggle: () => setPlaying((current) => !current), stop: () => setPlaying(false) };
 }

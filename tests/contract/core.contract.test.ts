@@ -140,9 +140,9 @@ describe("core operations of the embedded service", async () => {
 
   it("answers POST /api/assets/download with 202, or 200 when the asset exists", async () => {
     const body = { source_url: `${sourceUrl}/models/afar.txt`, tags: ["models"], user_metadata: { from: "afar" } };
-    const started = await client.post("/api/assets/download", body);
-    expect(started.status).toBe(202);
-    const { task_id } = record(conforms(operations.downloadAsset, started));
+    const startResponse = await client.post("/api/assets/download", body);
+    expect(startResponse.status).toBe(202);
+    const { task_id } = record(conforms(operations.downloadAsset, startResponse));
     const task = await until("the task has ended", async () => {
       const now = record(conforms(operations.getTask, await client.get(`/api/tasks/${string(task_id)}`)));
       expectFields(now, taskFields);

@@ -106,9 +106,9 @@ async function drawMask(phone: Page): Promise<void> {
 
 async function runByScript(phone: Page, desk: Desk, path: string): Promise<void> {
   const data = { name: "Script", role: "runner", connection: "embedded", operations: ["apps"], days: 7 };
-  const created = await phone.request.post(`${desk.url}/api/console/tokens`, { data, headers: { origin: desk.url } });
-  expect(created.status(), await created.text()).toBe(201);
-  const { token }: { token: string } = await created.json();
+  const createResponse = await phone.request.post(`${desk.url}/api/console/tokens`, { data, headers: { origin: desk.url } });
+  expect(createResponse.status(), await createResponse.text()).toBe(201);
+  const { token }: { token: string } = await createResponse.json();
   const bytes = new Uint8Array((await photograph({ r: 1, g: 2, b: 3 })).bytes);
   const headers = { "x-api-key": token, "idempotency-key": "the-key-of-a-script" };
   const read = async (response: Response): Promise<{ id: string; state: string; inputs: object }> => (await response.json()).run;

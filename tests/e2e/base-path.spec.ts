@@ -122,11 +122,11 @@ test("keeps a visit below its path", async ({ page, browser }) =>
       await expect(page.locator("tr[data-row] img")).toHaveCount(1);
     });
     await test.step("accepts an invitation below the path and scopes the session to it", async () => {
-      const invited = await page.request.post(`${desk.url}/api/console/members/invitations`, {
+      const inviteResponse = await page.request.post(`${desk.url}/api/console/members/invitations`, {
         data: { email: "bo@example.com", role: "viewer" },
         headers: { origin },
       });
-      expect(await invited.json()).toMatchObject({ url: expect.stringContaining(`${desk.url}/invitation?token=`) });
+      expect(await inviteResponse.json()).toMatchObject({ url: expect.stringContaining(`${desk.url}/invitation?token=`) });
       const [session] = (await page.context().cookies()).filter(({ name }) => name.endsWith("lightdesk.session"));
       expect(session).toMatchObject({ path: PATH, httpOnly: true });
     });

@@ -141,11 +141,11 @@ test("shows running and failed jobs, pictures, actions and runs per day", async 
 test("offers a viewer neither Run nor invitations and does not read the audit log", async ({ page, freshDesk: desk, browser }) => {
   await desk.setUp(page.request);
   await desk.signIn(page.context());
-  const invited = await page.request.post(`${desk.url}/api/console/members/invitations`, {
+  const inviteResponse = await page.request.post(`${desk.url}/api/console/members/invitations`, {
     data: { email: "vera@example.com", role: "viewer" },
     headers: { origin: desk.url },
   });
-  const { url }: { url: string } = await invited.json();
+  const { url }: { url: string } = await inviteResponse.json();
   const vera = await (await browser.newContext()).newPage();
   const requests: string[] = [];
   vera.on("request", (request) => void requests.push(new URL(request.url()).pathname));

@@ -76,8 +76,8 @@ test("lists and ends sessions, requires the password and announces read-only mod
     const notice = (on: typeof page) => on.getByRole("status").filter({ hasText: "Lightdesk is read-only." });
     await expect(notice(page)).toContainText(`${owner.name} turned this on`);
     await expect(page.getByRole("button", { name: "Remove: Grace Operator" })).toHaveCount(0);
-    const refused = await operator.request.post(`${desk.url}/api/queue`, { data: { clear: true }, headers: { origin: desk.url } });
-    expect([refused.status(), (await refused.json()).code]).toEqual([403, "READ_ONLY"]);
+    const refusal = await operator.request.post(`${desk.url}/api/queue`, { data: { clear: true }, headers: { origin: desk.url } });
+    expect([refusal.status(), (await refusal.json()).code]).toEqual([403, "READ_ONLY"]);
     await operator.setViewportSize({ width: 390, height: 844 });
     // The open page detects it with its next request.
     await expect(notice(operator)).toContainText("Note: Backup until noon", { timeout: 60_000 });

@@ -23,8 +23,8 @@ export function InputEditor({ input, defaultValue, base, groups, onChange }: Inp
   const { control } = input;
   const set = (change: Partial<AppInput>) => onChange({ ...input, ...change });
   const changeControl = (next: AppControl) => {
-    const fitting = (value: AppValue | undefined) => (checkValue({ ...input, control: next }, value).ok ? value : undefined);
-    set({ control: next, default: fitting(input.default), example: fitting(input.example) });
+    const keepIfValid = (value: AppValue | undefined) => (checkValue({ ...input, control: next }, value).ok ? value : undefined);
+    set({ control: next, default: keepIfValid(input.default), example: keepIfValid(input.example) });
   };
   const isFile = control.kind === "picture" || control.kind === "video" || control.kind === "audio";
   return (
@@ -140,9 +140,9 @@ function Range({ control, onChange }: { control: RangeControl; onChange: (contro
   );
 }
 
-type Chosen = Extract<AppControl, { kind: "choice" }>;
+type ChoiceInput = Extract<AppControl, { kind: "choice" }>;
 
-function Choices({ control, base, onChange }: { control: Chosen; base: AppControl; onChange: (control: Chosen) => void }) {
+function Choices({ control, base, onChange }: { control: ChoiceInput; base: AppControl; onChange: (control: ChoiceInput) => void }) {
   const t = useTranslations("apps.make.input");
   const [text, setText] = useState(() => formatChoices(control));
   return (

@@ -129,10 +129,10 @@ function Others({ graph, catalogue, inputs, onAdd }: OthersProps) {
     const form = formBuilder(graph, topologicalOrder(graph), catalogue)(graph);
     return form.flatMap((node) => node.fields.filter(isEditable).map(({ name }) => ({ node: node.id, input: name, title: node.title })));
   }, [graph, catalogue]);
-  const words = searchText.trim().toLowerCase();
+  const normalizedText = searchText.trim().toLowerCase();
   const matches = all.filter(
     ({ node, input, title }) =>
-      !inputs.some((item) => item.node === node && item.input === input) && `${title} ${input}`.toLowerCase().includes(words),
+      !inputs.some((item) => item.node === node && item.input === input) && `${title} ${input}`.toLowerCase().includes(normalizedText),
   );
   return (
     <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>

@@ -124,6 +124,6 @@ export function useAppSource(app: string): Source {
     const { version, ...definition } = workflow;
     return { definition, access: appAccess, limits, version };
   }, [data]);
-  if (source?.ok === false) return { kind: "failed", failure: source.failure, retry: () => setAttempts((now) => now + 1) };
+  if (source?.ok === false) return { kind: "failed", failure: source.failure, retry: () => setAttempts((current) => current + 1) };
   return data && draft && isLoaded ? { kind: "ready", draft, app: data.view, ...(catalogue && { catalogue }) } : { kind: "loading" };
 }

@@ -92,7 +92,7 @@ function TagField({ connectionId, has, onTags }: { connectionId?: string; has: r
         value={typed ?? ""}
         maxLength={200}
         autoComplete="off"
-        onFocus={() => setTyped((now) => now ?? "")}
+        onFocus={() => setTyped((current) => current ?? "")}
         onChange={({ currentTarget }) => setTyped(currentTarget.value)}
         className={chipStyle(false, "w-[72px] border-dashed placeholder:text-ink-2 focus:w-36", true)}
       />

@@ -53,23 +53,23 @@ export function RubberBand({ gallery, source, picking }: { gallery: GalleryView<
     const onDown = (event: PointerEvent) => begin(event);
     function autoScroll() {
       frame = 0;
-      const now = drag.current;
-      if (!now?.isBand) return;
-      const over = Math.max(0, now.clientY - (window.innerHeight - EDGE_PX)) - Math.max(0, 120 + EDGE_PX - now.clientY);
-      if (over !== 0) {
-        window.scrollBy({ top: Math.sign(over) * Math.min(MAX_SCROLL_PX, Math.abs(over) / 2), behavior: "instant" });
+      const currentDrag = drag.current;
+      if (!currentDrag?.isBand) return;
+      const overshootPx = Math.max(0, currentDrag.clientY - (window.innerHeight - EDGE_PX)) - Math.max(0, 120 + EDGE_PX - currentDrag.clientY);
+      if (overshootPx !== 0) {
+        window.scrollBy({ top: Math.sign(overshootPx) * Math.min(MAX_SCROLL_PX, Math.abs(overshootPx) / 2), behavior: "instant" });
         updateSelection();
       }
       frame = requestAnimationFrame(autoScroll);
     }
     function onMove(event: PointerEvent) {
-      const now = drag.current;
-      if (!now) return;
-      [now.clientX, now.clientY] = [event.clientX, event.clientY];
+      const currentDrag = drag.current;
+      if (!currentDrag) return;
+      [currentDrag.clientX, currentDrag.clientY] = [event.clientX, event.clientY];
       const to = toListPoint(event.clientX, event.clientY);
-      if (!now.isBand && Math.hypot(to.x - now.from.x, to.y - now.from.y) < DRAG_THRESHOLD_PX) return;
-      if (!now.isBand) frame ||= requestAnimationFrame(autoScroll);
-      now.isBand = true;
+      if (!currentDrag.isBand && Math.hypot(to.x - currentDrag.from.x, to.y - currentDrag.from.y) < DRAG_THRESHOLD_PX) return;
+      if (!currentDrag.isBand) frame ||= requestAnimationFrame(autoScroll);
+      currentDrag.isBand = true;
       updateSelection();
     }
     function onUp() {
@@ -115,11 +115,11 @@ export function findTilesUnder(a: Point, b: Point, { columns, rowPx, widthPx, co
     const first = Math.floor(low / sizePx) + (low - Math.floor(low / sizePx) * sizePx > sizePx - gapPx ? 1 : 0);
     return { first: Math.max(0, first), last: Math.min(maxIndex, Math.floor(high / sizePx)) };
   };
-  const across = span(a.x, b.x, columnPx, GAP_X, columns - 1);
-  const down = span(a.y, b.y, rowPx, 8, Math.ceil(count / columns) - 1);
+  const columnSpan = span(a.x, b.x, columnPx, GAP_X, columns - 1);
+  const rowSpan = span(a.y, b.y, rowPx, 8, Math.ceil(count / columns) - 1);
   const indexes: number[] = [];
-  for (let row = down.first; row <= down.last; row += 1) {
-    for (let column = across.first; column <= across.last; column += 1) {
+  for (let row = rowSpan.first; row <= rowSpan.last; row += 1) {
+    for (let column = columnSpan.first; column <= columnSpan.last; column += 1) {
       const index = row * columns + column;
       if (index < count) indexes.push(index);
     }

@@ -7,7 +7,7 @@ import { createMotion, type Motion } from "./motion";
 
 export type GalleryView<S extends Shape> = Pick<
   ReturnType<typeof createGalleryScroll<S>>,
-  "jumpTo" | "reveal" | "firstIndex" | "pointAt"
+  "jumpTo" | "reveal" | "firstIndex" | "toListPoint"
 > & {
   container: RefObject<HTMLDivElement | null>;
   /** Undefined until the browser has measured the width. */

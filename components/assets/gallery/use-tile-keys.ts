@@ -94,12 +94,12 @@ function getTileIndex(element: Element | null): number | undefined {
 export function nextTile(key: string, at: number, { count, columns, rowsInView }: { count: number; columns: number; rowsInView: number }) {
   const last = count - 1;
   if (at < 0 || last < 0) return undefined;
-  const down = (rows: number) => {
+  const moveDown = (rows: number) => {
     const to = at + rows * columns;
     // The last row may be shorter.
     return to <= last ? to : Math.floor(at / columns) < Math.floor(last / columns) ? last : at;
   };
-  const up = (rows: number) => (at - rows * columns >= 0 ? at - rows * columns : at % columns);
+  const moveUp = (rows: number) => (at - rows * columns >= 0 ? at - rows * columns : at % columns);
   switch (key) {
     case "ArrowRight":
     case "j":
@@ -108,13 +108,13 @@ export function nextTile(key: string, at: number, { count, columns, rowsInView }
     case "k":
       return Math.max(0, at - 1);
     case "ArrowDown":
-      return down(1);
+      return moveDown(1);
     case "ArrowUp":
       return at - columns >= 0 ? at - columns : at;
     case "PageDown":
-      return down(rowsInView);
+      return moveDown(rowsInView);
     case "PageUp":
-      return up(rowsInView);
+      return moveUp(rowsInView);
     case "Home":
       return 0;
     case "End":

@@ -59,12 +59,12 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
   }, [outlivesPage]);
 
   const setPhase = (key: number, phase: Phase) =>
-    setStartedWorks((now) =>
-      now.some((item) => item.key === key) ? now.map((item) => (item.key === key ? { key, phase } : item)) : [...now, { key, phase }],
+    setStartedWorks((current) =>
+      current.some((item) => item.key === key) ? current.map((item) => (item.key === key ? { key, phase } : item)) : [...current, { key, phase }],
     );
   const change = (key: number, next: (phase: Phase) => Phase) =>
-    setStartedWorks((now) => now.map((item) => (item.key === key ? { key, phase: next(item.phase) } : item)));
-  const drop = (key: number) => setStartedWorks((now) => now.filter((item) => item.key !== key));
+    setStartedWorks((current) => current.map((item) => (item.key === key ? { key, phase: next(item.phase) } : item)));
+  const drop = (key: number) => setStartedWorks((current) => current.filter((item) => item.key !== key));
 
   function begin(key = newActionKey()): Work {
     const stop = new AbortController();
@@ -174,7 +174,7 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
     fail: (failure: ApiFailure) => setPhase(newActionKey(), { kind: "broken", failure }),
     dismiss: drop,
     /** Dismisses results of finished actions when a new one begins. */
-    dismissEnded: () => setStartedWorks((now) => now.filter(({ phase: { kind } }) => kind === "walking" || kind === "working")),
+    dismissEnded: () => setStartedWorks((current) => current.filter(({ phase: { kind } }) => kind === "walking" || kind === "working")),
   };
 }
 

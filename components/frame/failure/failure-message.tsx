@@ -83,8 +83,8 @@ function toText(value: unknown, depth: number): string {
   return Object.entries(value)
     .slice(0, 20)
     .flatMap(([name, item]) => {
-      const words = toText(item, depth + 1);
-      return words ? [`${name}: ${words}`] : [];
+      const itemText = toText(item, depth + 1);
+      return itemText ? [`${name}: ${itemText}`] : [];
     })
     .join(", ");
 }

@@ -11,8 +11,8 @@ export function useMarkBusy(ids: readonly string[]): void {
   const joinedIds = ids.join("\n");
   useEffect(() => {
     if (joinedIds === "") return;
-    store.setState((now) => new Map(now).set(source, joinedIds.split("\n")), true);
-    return () => store.setState((now) => new Map([...now].filter(([other]) => other !== source)), true);
+    store.setState((current) => new Map(current).set(source, joinedIds.split("\n")), true);
+    return () => store.setState((current) => new Map([...current].filter(([other]) => other !== source)), true);
   }, [joinedIds, source]);
 }
 

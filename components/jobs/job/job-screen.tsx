@@ -57,7 +57,7 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
   const { facts, isGone, wasActive, isForbidden } = getFactsAfterFailure(live.value && withStatusFacts(live.value, newestJob), failure);
   const actions = useJobActions({ jobId, connection: connectionId, onDone: () => void live.refresh() });
   const [nodeRequest, setNodeRequest] = useState<{ id: string; serial: number }>();
-  const showNode = useCallback((nodeId: string) => setNodeRequest((last) => ({ id: nodeId, serial: (last?.serial ?? 0) + 1 })), []);
+  const showNode = useCallback((nodeId: string) => setNodeRequest((current) => ({ id: nodeId, serial: (current?.serial ?? 0) + 1 })), []);
   return (
     <>
       <PageHeader

@@ -2,7 +2,7 @@
 
 import { useTranslations } from "next-intl";
 import { useRefreshCounts } from "@/components/frame/counts-context";
-import { useWhyNot } from "@/components/frame/member-context";
+import { useDenialText } from "@/components/frame/member-context";
 import { ResultLine } from "@/components/ui/result-line";
 import { useLive } from "@/lib/browser/live/use-live";
 import { withQuery } from "@/lib/browser/urls";
@@ -16,7 +16,7 @@ const getTotal = (response: JobsAnswer) => response.pagination.total;
 
 export function HistoryScreen({ query: initialQuery, ignored, connection: connectionParam, view, canRun, isTeam, first }: JobListProps) {
   const t = useTranslations("history");
-  const whyNot = useWhyNot();
+  const getDenialText = useDenialText();
   const links = { connection: connectionParam, view };
   const jobList = useJobList({ list: "history", initialQuery, first, links });
   const { connection, live } = jobList;
@@ -29,7 +29,7 @@ export function HistoryScreen({ query: initialQuery, ignored, connection: connec
   const isFiltered = isFilteredList(jobList.query);
   // Hidden while filtered, since it would also clear the hidden entries.
   const canClear = canRun && jobList.view && !isFiltered;
-  const note = canRun ? t("stays") : whyNot(t("viewerHint"));
+  const note = canRun ? t("stays") : getDenialText(t("viewerHint"));
   const isBusy = clearAll.isBusy || jobList.isActing;
   return (
     <JobListScreen

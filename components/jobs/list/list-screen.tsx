@@ -93,9 +93,9 @@ const DIM_AFTER_MS = 300;
 export function ListRows({ state, className, children }: { state: JobListState; className?: string; children: ReactNode }) {
   const isNavigating = useIsNavigating(state);
   // Dimming a thousand rows is slow and flickers if the next rows arrive at once.
-  const isLate = useLate(isNavigating, DIM_AFTER_MS);
+  const isSlow = useLate(isNavigating, DIM_AFTER_MS);
   return (
-    <div aria-busy={isNavigating || undefined} className={cn("min-w-0", className, isLate && "opacity-60")}>
+    <div aria-busy={isNavigating || undefined} className={cn("min-w-0", className, isSlow && "opacity-60")}>
       {children}
     </div>
   );

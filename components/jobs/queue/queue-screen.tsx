@@ -6,7 +6,7 @@ import { use, useState } from "react";
 import { useSelection } from "@/components/data-table/selection/selection";
 import { useConnection, useConnectionParam } from "@/components/frame/connection/connection-context";
 import { useRefreshCounts } from "@/components/frame/counts-context";
-import { useWhyNot } from "@/components/frame/member-context";
+import { useDenialText } from "@/components/frame/member-context";
 import { RunLink } from "@/components/frame/samples/run-link";
 import { EmptyState } from "@/components/ui/empty-state";
 import { useOnFirstInteraction } from "@/components/ui/hooks/use-on-first-interaction";
@@ -45,7 +45,7 @@ const emptyQueue: QueueList = { running: [], pending: [], pendingTotal: 0, isSor
 export function QueueScreen({ canCancel, queue }: QueueScreenProps) {
   const connectionParam = useConnectionParam();
   const t = useTranslations("queue");
-  const whyNot = useWhyNot();
+  const getDenialText = useDenialText();
   useOnFirstInteraction(loadActions);
   const words = useCellWords();
   const first = use(queue);
@@ -113,7 +113,7 @@ export function QueueScreen({ canCancel, queue }: QueueScreenProps) {
             {hasCount ? t("summary", { running: running.length - unknownCount, pending: pendingTotal }) : t("unknown")}
             {unknownCount > 0 ? `, ${t("otherState", { count: unknownCount })}` : null}
           </span>
-          {canCancel ? null : <span className="text-ink-3">{whyNot(t("viewerHint"))}</span>}
+          {canCancel ? null : <span className="text-ink-3">{getDenialText(t("viewerHint"))}</span>}
           {pendingTotal > pending.length ? (
             <span className="text-wait md:whitespace-nowrap">{t("cut", { listed: pending.length, total: pendingTotal })}</span>
           ) : null}

@@ -139,12 +139,12 @@ const falloff = Uint8Array.from({ length: 256 }, (_, at) => {
 function strip(from: Point, to: Point, a: number, b: number): Part {
   const length = Math.hypot(to.x - from.x, to.y - from.y);
   const [nx, ny] = [(to.x - from.x) / length, (to.y - from.y) / length];
-  const aside = Math.max(a, b) + SLACK;
+  const halfWidth = Math.max(a, b) + SLACK;
   const bounds = [
     { nx: -nx, ny: -ny, max: SLACK },
     { nx, ny, max: length + SLACK },
-    { nx: -ny, ny: nx, max: aside },
-    { nx: ny, ny: -nx, max: aside },
+    { nx: -ny, ny: nx, max: halfWidth },
+    { nx: ny, ny: -nx, max: halfWidth },
   ];
   return { from, to, a, b, bounds };
 }
@@ -158,12 +158,12 @@ function disc(at: Point, radius: number, ahead: Point | undefined, behind: Point
 }
 
 function getBounds({ from, to, a, b }: Part): Rect {
-  const reach = Math.max(a, b) + SLACK;
+  const margin = Math.max(a, b) + SLACK;
   return roundOut({
-    left: Math.min(from.x, to.x) - reach,
-    top: Math.min(from.y, to.y) - reach,
-    right: Math.max(from.x, to.x) + reach,
-    bottom: Math.max(from.y, to.y) + reach,
+    left: Math.min(from.x, to.x) - margin,
+    top: Math.min(from.y, to.y) - margin,
+    right: Math.max(from.x, to.x) + margin,
+    bottom: Math.max(from.y, to.y) + margin,
   });
 }
 

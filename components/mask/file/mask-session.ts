@@ -83,7 +83,7 @@ export function useSave({ mask: opened, drawing }: OpenSession, ports: SavePorts
     const result = await saveMask(copy, opened.refs, ports, {
       onStep: (step) => saveController.current === controller && setState(step),
       signal: controller.signal,
-      handsOut: !opened.lacksFile,
+      servesFiles: !opened.lacksFile,
       hold: opened.hold,
     });
     saveController.current = undefined;
@@ -128,7 +128,7 @@ type SendOptions = {
   onProgress: (share: number) => void;
   signal: AbortSignal;
   /** Whether the service serves files, so that the stored file can be checked. */
-  handsOut: boolean;
+  servesFiles: boolean;
 };
 
 export async function saveMask(
@@ -174,7 +174,7 @@ export function sendMask(connection: string | undefined, maskTarget?: MaskTarget
     if (!result.ok) return result;
     if (typeof result.value?.name !== "string") return failed({ code: "UPSTREAM_UNREADABLE", message: "", status: 502 });
     // A local server returns a name even if it did not find the original and stored nothing.
-    if (result.value.metadata || !options.handsOut || (await fileExists(result.value, { connection, target: maskTarget }))) return result;
+    if (result.value.metadata || !options.servesFiles || (await fileExists(result.value, { connection, target: maskTarget }))) return result;
     return failed({ code: "NOT_FOUND", message: "", status: 404 });
   };
 }

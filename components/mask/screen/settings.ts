@@ -61,8 +61,8 @@ function applyChange(settings: Settings, change: Change, size: Size): Settings {
     return { ...settings, look: next, isShown: true };
   }
   if ("sizeBy" in change) {
-    const by = Math.max(1, settings.diameter * 0.15) * change.sizeBy;
-    return applyChange(settings, { diameter: settings.diameter + by }, size);
+    const difference = Math.max(1, settings.diameter * 0.15) * change.sizeBy;
+    return applyChange(settings, { diameter: settings.diameter + difference }, size);
   }
   if ("hardnessBy" in change) return applyChange(settings, { hardness: settings.hardness + change.hardnessBy }, size);
   const next = { ...settings, ...change };

@@ -34,18 +34,18 @@ export function useEditorKeys({ root, frame, painter, onCommand }: Parts): () =>
     painter.lift();
   });
   useEffect(() => {
-    const down = (event: KeyboardEvent) => onDown(event);
-    const up = (event: KeyboardEvent) => onUp(event);
+    const handleDown = (event: KeyboardEvent) => onDown(event);
+    const handleUp = (event: KeyboardEvent) => onUp(event);
     const onLeave = () => {
       isSpaceDown.current = false;
     };
     // Runs before the page's own shortcuts, since `?` and the arrows have other meanings here.
-    window.addEventListener("keydown", down, { capture: true });
-    window.addEventListener("keyup", up);
+    window.addEventListener("keydown", handleDown, { capture: true });
+    window.addEventListener("keyup", handleUp);
     window.addEventListener("blur", onLeave);
     return () => {
-      window.removeEventListener("keydown", down, { capture: true });
-      window.removeEventListener("keyup", up);
+      window.removeEventListener("keydown", handleDown, { capture: true });
+      window.removeEventListener("keyup", handleUp);
       window.removeEventListener("blur", onLeave);
     };
   }, []);
@@ -59,14 +59,14 @@ function isOnTop(target: EventTarget | null, root: HTMLElement | null): boolean 
   return target === document.body || (target instanceof Node && root !== null && root.contains(target));
 }
 
-type HandParts = { frame: RefObject<HTMLElement | null>; painter: Painter; views: ViewStore; wantsPan: () => boolean };
+type PointerOptions = { frame: RefObject<HTMLElement | null>; painter: Painter; views: ViewStore; wantsPan: () => boolean };
 
 const WHEEL_ZOOM_SPEED = 0.0015;
 const PINCH_ZOOM_SPEED = 0.01;
 
 /** Pointer and wheel handlers of the drawing, as props for its frame. */
-export function useHands({ frame, painter, views, wantsPan }: HandParts) {
-  const hands = useRef(noHands);
+export function usePointers({ frame, painter, views, wantsPan }: PointerOptions) {
+  const pointers = useRef(noPointers);
 
   const toFramePoint = ({ clientX, clientY }: { clientX: number; clientY: number }) => {
     const box = frame.current?.getBoundingClientRect();
@@ -98,10 +98,10 @@ export function useHands({ frame, painter, views, wantsPan }: HandParts) {
     const { pointerType, pointerId, button } = event;
     const device = pointerType === "pen" || pointerType === "touch" ? pointerType : "mouse";
     const contact: Contact = { kind, id: pointerId, device, at: toFramePoint(event), button, wantsPan: wantsPan() };
-    const next = nextHands(hands.current, contact);
-    hands.current = next.hands;
+    const next = handleContact(pointers.current, contact);
+    pointers.current = next.pointers;
     for (const move of next.moves) perform(move, event);
-    if (kind === "move" && !next.hands.drawing && device !== "touch") painter.hover(contact.at);
+    if (kind === "move" && !next.pointers.drawing && device !== "touch") painter.hover(contact.at);
   }
 
   useWheel(frame, (event) => {
@@ -147,82 +147,82 @@ export type Move =
   | { do: "pan"; by: Point }
   | { do: "pinch"; at: Point; by: Point; factor: number };
 
-export type Hands = {
+export type Pointers = {
   drawing?: { id: number; device: Contact["device"]; from: Point; travelled: number };
   panning?: { id: number; last: Point };
   fingers: ReadonlyMap<number, Point>;
   hasSeenPen: boolean;
 };
 
-export const noHands: Hands = { fingers: new Map(), hasSeenPen: false };
+export const noPointers: Pointers = { fingers: new Map(), hasSeenPen: false };
 /** Shorter touch strokes, in screen pixels, are treated as the first of two fingers. */
 const MIN_STROKE_PX = 24;
 const ERASER_END = 5;
 
-export function nextHands(hands: Hands, contact: Contact): { hands: Hands; moves: Move[] } {
-  if (contact.device === "touch") return handleFinger(hands, contact);
-  if (contact.kind === "down") return handlePress(hands, contact);
-  return handleMove({ ...hands, hasSeenPen: hands.hasSeenPen || contact.device === "pen" }, contact);
+export function handleContact(pointers: Pointers, contact: Contact): { pointers: Pointers; moves: Move[] } {
+  if (contact.device === "touch") return handleFinger(pointers, contact);
+  if (contact.kind === "down") return handlePress(pointers, contact);
+  return handleMove({ ...pointers, hasSeenPen: pointers.hasSeenPen || contact.device === "pen" }, contact);
 }
 
-function handlePress(hands: Hands, { id, device, at, button, wantsPan }: Contact): { hands: Hands; moves: Move[] } {
+function handlePress(pointers: Pointers, { id, device, at, button, wantsPan }: Contact): { pointers: Pointers; moves: Move[] } {
   const isPen = device === "pen";
-  const moves: Move[] = hands.drawing && isPen && hands.drawing.device === "touch" ? [{ do: "drop" }] : [];
-  if (hands.drawing && moves.length === 0) return { hands, moves };
-  const next: Hands = { fingers: isPen ? new Map() : hands.fingers, hasSeenPen: hands.hasSeenPen || isPen };
-  if (button === 1 || (button === 0 && wantsPan)) return { hands: { ...next, panning: { id, last: at } }, moves };
-  if (button !== 0 && button !== ERASER_END) return { hands: { ...next, drawing: undefined }, moves };
+  const moves: Move[] = pointers.drawing && isPen && pointers.drawing.device === "touch" ? [{ do: "drop" }] : [];
+  if (pointers.drawing && moves.length === 0) return { pointers, moves };
+  const next: Pointers = { fingers: isPen ? new Map() : pointers.fingers, hasSeenPen: pointers.hasSeenPen || isPen };
+  if (button === 1 || (button === 0 && wantsPan)) return { pointers: { ...next, panning: { id, last: at } }, moves };
+  if (button !== 0 && button !== ERASER_END) return { pointers: { ...next, drawing: undefined }, moves };
   const drawing = { id, device, from: at, travelled: 0 };
-  return { hands: { ...next, drawing }, moves: [...moves, { do: "begin", at, id, isEraser: button === ERASER_END }] };
+  return { pointers: { ...next, drawing }, moves: [...moves, { do: "begin", at, id, isEraser: button === ERASER_END }] };
 }
 
 /** The moves and the end of the pointer that draws or pans. */
-function handleMove(hands: Hands, { kind, id, at }: Contact): { hands: Hands; moves: Move[] } {
-  const { drawing, panning } = hands;
+function handleMove(pointers: Pointers, { kind, id, at }: Contact): { pointers: Pointers; moves: Move[] } {
+  const { drawing, panning } = pointers;
   if (panning && panning.id === id) {
-    if (kind !== "move") return { hands: { ...hands, panning: undefined }, moves: [] };
+    if (kind !== "move") return { pointers: { ...pointers, panning: undefined }, moves: [] };
     const by = { x: at.x - panning.last.x, y: at.y - panning.last.y };
-    return { hands: { ...hands, panning: { id, last: at } }, moves: [{ do: "pan", by }] };
+    return { pointers: { ...pointers, panning: { id, last: at } }, moves: [{ do: "pan", by }] };
   }
-  if (!drawing || drawing.id !== id) return { hands, moves: [] };
+  if (!drawing || drawing.id !== id) return { pointers, moves: [] };
   if (kind === "move") {
     const travelled = Math.max(drawing.travelled, distance(drawing.from, at));
-    return { hands: { ...hands, drawing: { ...drawing, travelled } }, moves: [{ do: "extend", id }] };
+    return { pointers: { ...pointers, drawing: { ...drawing, travelled } }, moves: [{ do: "extend", id }] };
   }
-  return { hands: { ...hands, drawing: undefined }, moves: [kind === "up" ? { do: "end" } : { do: "drop" }] };
+  return { pointers: { ...pointers, drawing: undefined }, moves: [kind === "up" ? { do: "end" } : { do: "drop" }] };
 }
 
-function handleFinger(hands: Hands, contact: Contact): { hands: Hands; moves: Move[] } {
+function handleFinger(pointers: Pointers, contact: Contact): { pointers: Pointers; moves: Move[] } {
   const { kind, id, at } = contact;
-  const { drawing, fingers } = hands;
+  const { drawing, fingers } = pointers;
   // Ignores touches while a pen draws, since they come from the hand that holds it.
-  if (drawing?.device === "pen") return { hands, moves: [] };
-  if (kind === "down") return handleFingerDown(hands, contact);
+  if (drawing?.device === "pen") return { pointers, moves: [] };
+  if (kind === "down") return handleFingerDown(pointers, contact);
   if (kind === "move") {
     const previousPoint = fingers.get(id);
-    if (!previousPoint) return handleMove(hands, contact);
+    if (!previousPoint) return handleMove(pointers, contact);
     const otherFinger = [...fingers].find(([finger]) => finger !== id)?.[1];
-    const movedHands: Hands = { ...hands, fingers: new Map(fingers).set(id, at) };
-    if (!otherFinger || fingers.size < 2) return handleMove(movedHands, contact);
+    const movedPointers: Pointers = { ...pointers, fingers: new Map(fingers).set(id, at) };
+    if (!otherFinger || fingers.size < 2) return handleMove(movedPointers, contact);
     const middle = { x: (at.x + otherFinger.x) / 2, y: (at.y + otherFinger.y) / 2 };
     const by = { x: (at.x - previousPoint.x) / 2, y: (at.y - previousPoint.y) / 2 };
     const factor = Math.max(1, distance(at, otherFinger)) / Math.max(1, distance(previousPoint, otherFinger));
-    return { hands: movedHands, moves: [{ do: "pinch", at: middle, by, factor }] };
+    return { pointers: movedPointers, moves: [{ do: "pinch", at: middle, by, factor }] };
   }
   const remaining = new Map(fingers);
   remaining.delete(id);
-  return handleMove({ ...hands, fingers: remaining }, contact);
+  return handleMove({ ...pointers, fingers: remaining }, contact);
 }
 
-function handleFingerDown(hands: Hands, { id, at, wantsPan }: Contact): { hands: Hands; moves: Move[] } {
-  const fingers = new Map(hands.fingers).set(id, at);
+function handleFingerDown(pointers: Pointers, { id, at, wantsPan }: Contact): { pointers: Pointers; moves: Move[] } {
+  const fingers = new Map(pointers.fingers).set(id, at);
   if (fingers.size === 2) {
-    const { drawing } = hands;
+    const { drawing } = pointers;
     const moves: Move[] = drawing ? [drawing.travelled < MIN_STROKE_PX ? { do: "drop" } : { do: "end" }] : [];
-    return { hands: { fingers, hasSeenPen: hands.hasSeenPen }, moves: moves };
+    return { pointers: { fingers, hasSeenPen: pointers.hasSeenPen }, moves: moves };
   }
-  if (fingers.size > 2 || hands.drawing) return { hands: { ...hands, fingers }, moves: [] };
-  if (wantsPan || hands.hasSeenPen) return { hands: { ...hands, fingers, panning: { id, last: at } }, moves: [] };
+  if (fingers.size > 2 || pointers.drawing) return { pointers: { ...pointers, fingers }, moves: [] };
+  if (wantsPan || pointers.hasSeenPen) return { pointers: { ...pointers, fingers, panning: { id, last: at } }, moves: [] };
   const drawing = { id, device: "touch" as const, from: at, travelled: 0 };
-  return { hands: { ...hands, fingers, drawing }, moves: [{ do: "begin", at, id, isEraser: false }] };
+  return { pointers: { ...pointers, fingers, drawing }, moves: [{ do: "begin", at, id, isEraser: false }] };
 }

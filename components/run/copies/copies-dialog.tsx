@@ -67,7 +67,7 @@ export function CopiesDialog({ isOpen, form, request, picture, hasRandomised, ge
   );
 }
 
-type CopiesFormProps = Pick<CopiesDialogProps, "picture" | "hasRandomised" | "filledFor" | "onClose" | "onStart"> & {
+type CopiesFormProps = Pick<CopiesDialogProps, "picture" | "hasRandomised" | "getFilledTexts" | "onClose" | "onStart"> & {
   choosable: readonly Choosable[];
   first: number;
   pendingImages?: readonly string[];

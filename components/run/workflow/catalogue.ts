@@ -56,7 +56,7 @@ export function useOpenCatalogue(connection: string | undefined, serial: number)
         if (requestedPath.current === key) return;
         requestedPath.current = key;
         mutate(fetchCatalogue(path), { revalidate: false }).then(
-          () => setInfoState((now) => (now.opening === key ? { opening: key, isOld: false } : now)),
+          () => setInfoState((current) => (current.opening === key ? { opening: key, isOld: false } : current)),
           // If the list could not be reread, the file's state is unknown.
           () => undefined,
         );

@@ -55,7 +55,7 @@ export type Format = "run" | "drawing";
 export type Advanced = { targets?: readonly string[]; extra?: string };
 
 /** `errors`: why the original job failed. */
-export type OpenedFile = Omit<OpenWorkflow, "advanced" | "serial" | "isEdited" | "original" | "sent"> & { errors?: NodeErrors };
+export type OpenedFile = Omit<OpenWorkflow, "advanced" | "serial" | "isEdited" | "original" | "sentGraph"> & { errors?: NodeErrors };
 
 /** The state restored by a reload. `inputs`: all inputs of each changed node, since a choice may also remove inputs. */
 export type Draft = {

@@ -33,11 +33,11 @@ export function RefusalNote({ refusal, keepsOpen, onRead }: { refusal: Refusal; 
       />
     );
   }
-  const isSeveral = reason.code === "several_files";
+  const hasSeveralFiles = reason.code === "several_files";
   return (
     <FailureNotice
-      title={isSeveral ? t("several", { count: reason.count }) : fileName === undefined ? t("pasted") : t("named", { name: fileName })}
-      cause={t(isSeveral ? "severalCause" : reason.code.startsWith("job_") ? "jobCause" : "fileCause")}
+      title={hasSeveralFiles ? t("several", { count: reason.count }) : fileName === undefined ? t("pasted") : t("named", { name: fileName })}
+      cause={t(hasSeveralFiles ? "severalCause" : reason.code.startsWith("job_") ? "jobCause" : "fileCause")}
       next={keepsOpen ? `${sentence} ${t("kept")}` : sentence}
       actions={<Button onClick={onRead}>{common("dismiss")}</Button>}
     />

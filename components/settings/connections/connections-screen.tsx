@@ -5,7 +5,7 @@ import { use, useState } from "react";
 import { connectionTone, keyWord } from "@/components/frame/connection/connection-status";
 import { useConnectionStatus, useRefreshCounts } from "@/components/frame/counts-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { useWhyNot } from "@/components/frame/member-context";
+import { useDenialText } from "@/components/frame/member-context";
 import { Card, Fact } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
@@ -45,7 +45,7 @@ type ConnectionsScreenProps = {
 
 export function ConnectionsScreen({ connections, canChangeShared, canAdd, viewer, team }: ConnectionsScreenProps) {
   const t = useTranslations("settings");
-  const whyNot = useWhyNot();
+  const getDenialText = useDenialText();
   const list = use(connections);
   const router = useRouter();
   const [open, setOpen] = useState<{ form: "add" } | { form: "change"; id: string }>();
@@ -82,7 +82,7 @@ export function ConnectionsScreen({ connections, canChangeShared, canAdd, viewer
         ) : null
       }
     >
-      {canChangeShared ? null : <p className="text-ink-3">{canAdd ? t("onlyAdmins") : whyNot(t("viewerHint"))}</p>}
+      {canChangeShared ? null : <p className="text-ink-3">{canAdd ? t("onlyAdmins") : getDenialText(t("viewerHint"))}</p>}
       {open?.form === "add" ? <ConnectionForm canShare={canChangeShared} onSaved={handleSaved} onClose={close} /> : null}
       {actions.failure ? <FailureMessage failure={actions.failure} /> : null}
       <Card title={t("connections")} setCheck={list.length} bodyClassName="p-0">
@@ -191,7 +191,7 @@ function ConnectionItem({
   onRevoke: onTake,
 }: ConnectionItemProps) {
   const t = useTranslations("settings");
-  const words = useTranslations("frame.connection");
+  const tConnection = useTranslations("frame.connection");
   const { name, baseUrl, accountUrl, embedded, shared, fingerprint, current, seenOf, seenBy } = connection;
   const status = useConnectionStatus()(connection);
   const actionButton = (kind: ConnectionAction, label: string) => (
@@ -211,8 +211,8 @@ function ConnectionItem({
     <li data-connection={connection.id} className="flex flex-col gap-2 border-b border-line px-3.5 py-3 last:border-b-0">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
         <h3 className="font-semibold">{name}</h3>
-        <StatusBadge tone={connectionTone[status]} word={words(status)} />
-        {current ? <span className="text-sm text-ink-3">{words("current")}</span> : null}
+        <StatusBadge tone={connectionTone[status]} word={tConnection(status)} />
+        {current ? <span className="text-sm text-ink-3">{tConnection("current")}</span> : null}
         <span className="ml-auto flex flex-wrap gap-1.5">
           {current ? null : actionButton("use", t("use"))}
           {seenOf === undefined ? actionButton("check", isBusyWith("check") ? t("checking") : t("check")) : null}
@@ -229,7 +229,7 @@ function ConnectionItem({
         </Fact>
         {seenBy && seenBy.length > 0 ? <JobViewers viewers={seenBy} onTake={onTake} /> : null}
         <Fact name={t("key")}>
-          {seenOf === undefined ? words(keyWord(connection)) : t("jobViewers.keyOf", { owner: seenOf })}
+          {seenOf === undefined ? tConnection(keyWord(connection)) : t("jobViewers.keyOf", { owner: seenOf })}
           {fingerprint ? (
             <>
               {" · "}

@@ -125,8 +125,8 @@ export function MemberList({ viewer, members }: { viewer: SettingsViewer; member
 }
 
 function matchesFilter({ name, email, role }: MemberView, filter: { words: string; role: string }): boolean {
-  const words = filter.words.trim().toLowerCase();
-  return (filter.role === "" || role === filter.role) && `${name} ${email}`.toLowerCase().includes(words);
+  const searchText = filter.words.trim().toLowerCase();
+  return (filter.role === "" || role === filter.role) && `${name} ${email}`.toLowerCase().includes(searchText);
 }
 
 type MemberItemProps = {

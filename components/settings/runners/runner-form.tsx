@@ -25,7 +25,7 @@ type FormAction = "check" | "save" | "keep";
 /** Checks the server at the address before saving, and closes once saved. */
 export function RunnerForm({ runner, onSaved, onClose }: RunnerFormProps) {
   const t = useTranslations("runners.form");
-  const words = useTranslations("runners");
+  const tRunners = useTranslations("runners");
   const { busyWith, failure, field: invalidField, send } = useResourceForm<(typeof fields)[number], FormAction>(fields);
   const [check, setCheck] = useState<RunnerCheck>();
   const [isRefused, setRefused] = useState(false);
@@ -88,7 +88,7 @@ export function RunnerForm({ runner, onSaved, onClose }: RunnerFormProps) {
     >
       {isBuiltIn ? null : (
         <InputField
-          label={words("address")}
+          label={tRunners("address")}
           hint={t("addressHint")}
           error={fieldError("address")}
           name="address"
@@ -114,7 +114,7 @@ export function RunnerForm({ runner, onSaved, onClose }: RunnerFormProps) {
         placeholder={t("labelPlaceholder")}
       />
       <InputField
-        label={words("tags")}
+        label={tRunners("tags")}
         hint={t("tagsHint")}
         error={fieldError("tags")}
         name="tags"

@@ -68,17 +68,17 @@ export function DeliveryLog({ webhook: { id, name }, onClose }: { webhook: Webho
 
 function DeliveryItem({ delivery, isSending, onSendAgain }: { delivery: DeliveryView; isSending: boolean; onSendAgain: () => void }) {
   const t = useTranslations("webhooks.log");
-  const words = useTranslations("webhooks");
+  const tWebhooks = useTranslations("webhooks");
   const getOutcome = useDeliveryOutcome();
   const clock = useTimeFormat();
   const { state, type, createdAt, eventId, attempts, nextAt, last, request } = delivery;
   const event = webhookEvents.find((webhookEvent) => webhookEvent === type);
-  const title = event ? words(`event.${eventKey(event)}`) : t("test");
+  const title = event ? tWebhooks(`event.${eventKey(event)}`) : t("test");
   return (
     <li className="py-1.5">
       <details>
         <summary className="flex cursor-pointer flex-wrap items-center gap-x-3 gap-y-1 text-ink">
-          <StatusBadge tone={deliveryTones[state]} word={words(`state.${state}`)} />
+          <StatusBadge tone={deliveryTones[state]} word={tWebhooks(`state.${state}`)} />
           <span className="min-w-0 flex-1">{title}</span>
           <span className="text-ink-3">
             <RelativeTime ms={createdAt} />

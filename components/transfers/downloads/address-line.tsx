@@ -102,7 +102,7 @@ export function useAddressChecks(addresses: readonly Address[], connection: stri
   const requestedUrls = useRef(new Set<string>());
   const isUnsupported = useRef(false);
   const validUrls = useMemo(() => addresses.filter(({ fault }) => fault === undefined).map(({ url }) => url), [addresses]);
-  const storeCheck = (url: string, check: SourceCheck) => setChecks((now) => new Map(now).set(url, check));
+  const storeCheck = (url: string, check: SourceCheck) => setChecks((current) => new Map(current).set(url, check));
 
   const requestChecks = useEffectEvent((signal: AbortSignal) => {
     const waiting = validUrls.filter((url) => !requestedUrls.current.has(url));
@@ -139,8 +139,8 @@ export function useAddressChecks(addresses: readonly Address[], connection: stri
   }, [validUrls, round]);
   const askAgain = useCallback((url: string) => {
     requestedUrls.current.delete(url);
-    setChecks((now) => new Map(now).set(url, { kind: "asking" }));
-    setRound((now) => now + 1);
+    setChecks((current) => new Map(current).set(url, { kind: "asking" }));
+    setRound((current) => current + 1);
   }, []);
   return { checks, askAgain };
 }

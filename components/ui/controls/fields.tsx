@@ -66,10 +66,10 @@ export function SearchField({ text, onSearch, ...rest }: SearchFieldProps) {
   if (field.lastText !== text) setField({ ...field, lastText: text, ...(text !== sent && { typed: text, sent: text }) });
   /** `isRequested`: on Enter, which also repeats a search that failed. */
   function send(isRequested: boolean) {
-    const words = typed.trim();
-    if (words === sent && (!isRequested || words === text)) return;
-    setField((now) => ({ ...now, sent: words }));
-    onSearch(words);
+    const searchText = typed.trim();
+    if (searchText === sent && (!isRequested || searchText === text)) return;
+    setField((current) => ({ ...current, sent: searchText }));
+    onSearch(searchText);
   }
   const sendNow = useEffectEvent(send);
   useEffect(() => {
@@ -79,7 +79,7 @@ export function SearchField({ text, onSearch, ...rest }: SearchFieldProps) {
     return () => clearTimeout(timer);
   }, [typed, sent, isComposing]);
   function change({ currentTarget: { value }, nativeEvent }: ChangeEvent<HTMLInputElement>) {
-    setField((now) => ({ ...now, typed: value, isComposing: nativeEvent instanceof InputEvent && nativeEvent.isComposing }));
+    setField((current) => ({ ...current, typed: value, isComposing: nativeEvent instanceof InputEvent && nativeEvent.isComposing }));
   }
   return (
     <Input
@@ -89,7 +89,7 @@ export function SearchField({ text, onSearch, ...rest }: SearchFieldProps) {
       type="search"
       value={typed}
       onChange={change}
-      onCompositionEnd={({ currentTarget: { value } }) => setField((now) => ({ ...now, typed: value, isComposing: false }))}
+      onCompositionEnd={({ currentTarget: { value } }) => setField((current) => ({ ...current, typed: value, isComposing: false }))}
       onKeyDown={(event) => {
         if (event.key !== "Enter" || isComposingKey(event.nativeEvent)) return;
         event.preventDefault();

@@ -13,9 +13,9 @@ export function useDropTarget(onFiles: (files: File[], transfer: DataTransfer) =
   return {
     isOver: depth > 0,
     props: {
-      onDragEnter: (event: DragEvent) => void (accept(event) && setDepth((now) => now + 1)),
+      onDragEnter: (event: DragEvent) => void (accept(event) && setDepth((current) => current + 1)),
       onDragOver: (event: DragEvent) => void accept(event),
-      onDragLeave: (event: DragEvent) => void (accept(event) && setDepth((now) => Math.max(0, now - 1))),
+      onDragLeave: (event: DragEvent) => void (accept(event) && setDepth((current) => Math.max(0, current - 1))),
       onDrop: (event: DragEvent) => {
         if (!accept(event)) return;
         setDepth(0);

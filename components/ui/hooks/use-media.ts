@@ -26,7 +26,7 @@ export function useIsNear(element: RefObject<HTMLElement | null>): boolean {
   const [isNear, setNear] = useState(false);
   useEffect(() => {
     if (!element.current || isNear) return;
-    const observer = new IntersectionObserver((entries) => setNear((was) => was || entries.some((entry) => entry.isIntersecting)), {
+    const observer = new IntersectionObserver((entries) => setNear((current) => current || entries.some((entry) => entry.isIntersecting)), {
       rootMargin: "200px",
     });
     observer.observe(element.current);

@@ -89,10 +89,10 @@ function getKindIcon(kind: string | undefined): ReactNode {
 function LostPicture({ address, kind, ...box }: PlaceholderProps & { kind: string | undefined; address: string }) {
   const t = useTranslations("common");
   const reason = useLostReason(address);
-  const words = typeof reason === "object" ? t("tooLarge", reason) : undefined;
+  const reasonText = typeof reason === "object" ? t("tooLarge", reason) : undefined;
   return (
-    <Placeholder {...box} title={words}>
-      {words && box.width >= MIN_TEXT_WIDTH ? <span className="px-2 text-center text-sm">{words}</span> : getKindIcon(kind)}
+    <Placeholder {...box} title={reasonText}>
+      {reasonText && box.width >= MIN_TEXT_WIDTH ? <span className="px-2 text-center text-sm">{reasonText}</span> : getKindIcon(kind)}
     </Placeholder>
   );
 }

@@ -77,8 +77,8 @@ describe("doctor", async () => {
     expect(failed(await storage())).toMatchObject([{ check: "data folder", remedy: expect.stringContaining("chmod go-rwx") }]);
     chmodSync(ring, 0o600);
     const invitation = { email: "new@desk.test", role: "viewer" };
-    const invited = await harness.request("/api/console/members/invitations", { as: "owner", method: "POST", json: invitation });
-    expect(invited.status).toBe(201);
+    const inviteResponse = await harness.request("/api/console/members/invitations", { as: "owner", method: "POST", json: invitation });
+    expect(inviteResponse.status).toBe(201);
     expect(failed(await storage({}, Date.now() - 24 * 3_600_000))).toMatchObject([
       { check: "clock", remedy: expect.stringContaining("NTP") },
     ]);

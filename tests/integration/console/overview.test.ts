@@ -41,8 +41,8 @@ it("counts runs in a zone that there is, and refuses another one", async () => {
   const response = await desk.request("/api/console/runs-by-day?zone=Asia/Shanghai", { as: "viewer" });
   const { days, jobs } = await response.json();
   expect([response.status, days.length, jobs]).toEqual([200, 14, 0]);
-  const refused = await desk.request("/api/console/runs-by-day?zone=Nowhere/Land", { as: "viewer" });
-  expect([refused.status, (await refused.json()).code]).toEqual([400, "INVALID_QUERY"]);
+  const refusal = await desk.request("/api/console/runs-by-day?zone=Nowhere/Land", { as: "viewer" });
+  expect([refusal.status, (await refusal.json()).code]).toEqual([400, "INVALID_QUERY"]);
 });
 
 it("counts more than one page of runs and reports how far back it reaches", async () => {

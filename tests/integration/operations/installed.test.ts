@@ -169,8 +169,8 @@ test.for(["nginx", "caddy"] as const)(
     });
 
     const before = getMemory(desk.pid);
-    const uploaded = await upload(front, own, cookie, { count: 200, piece: (n) => Buffer.alloc(MIB, front + n) });
-    expect([uploaded.status, JSON.parse(uploaded.text).size]).toEqual([201, 200 * MIB]);
+    const uploadResponse = await upload(front, own, cookie, { count: 200, piece: (n) => Buffer.alloc(MIB, front + n) });
+    expect([uploadResponse.status, JSON.parse(uploadResponse.text).size]).toEqual([201, 200 * MIB]);
     expect(getMemory(desk.pid) - before).toBeLessThan(100 * MIB);
 
     const socket = new WebSocket(`ws://127.0.0.1:${front}/ws`, { headers: { host: HOST_NAME, origin: ORIGIN, cookie } });
@@ -198,9 +198,9 @@ test.for(["nginx", "caddy"] as const)(
       hash.update(bytes);
       return bytes;
     };
-    const uploaded = await upload(front, below, headers.cookie, { count: 20, piece });
-    expect(uploaded.status, uploaded.text).toBe(201);
-    const back = await sendRequest(front, `/desk/api/assets/${JSON.parse(uploaded.text).id}/content`, { headers });
+    const uploadResponse = await upload(front, below, headers.cookie, { count: 20, piece });
+    expect(uploadResponse.status, uploadResponse.text).toBe(201);
+    const back = await sendRequest(front, `/desk/api/assets/${JSON.parse(uploadResponse.text).id}/content`, { headers });
     expect([back.status, back.bytes.length]).toEqual([200, 20 * MIB]);
     expect(createHash("sha256").update(back.bytes).digest("hex")).toBe(hash.digest("hex"));
 

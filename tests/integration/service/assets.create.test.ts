@@ -12,10 +12,10 @@ describe("creating assets", async () => {
 
   it("returns 201 with all fields, then 200 with the same asset", async () => {
     const bytes = png(10, 10);
-    const created = await client.upload(bytes, "cat.png", { tags: '["input","cats"]', user_metadata: '{"mood":"calm"}' });
-    expect(created.status).toBe(201);
+    const createResponse = await client.upload(bytes, "cat.png", { tags: '["input","cats"]', user_metadata: '{"mood":"calm"}' });
+    expect(createResponse.status).toBe(201);
     const hash = Buffer.from(blake3(bytes)).toString("hex");
-    expect(created.body).toMatchObject({
+    expect(createResponse.body).toMatchObject({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       name: "cat.png",
       size: bytes.length,
@@ -24,7 +24,7 @@ describe("creating assets", async () => {
       tags: ["input", "cats"],
       user_metadata: { mood: "calm" },
       preview_url: expect.stringMatching(/^http:\/\/service\.test\/api\/view\?.*res=/),
-      preview_id: record(created.body).id,
+      preview_id: record(createResponse.body).id,
       prompt_id: null,
       created_at: expect.stringMatching(/^\d{4}-.*Z$/),
       updated_at: expect.any(String),
@@ -35,9 +35,9 @@ describe("creating assets", async () => {
     const secondResponse = await client.upload(bytes, "other.png", { tags: "cats,more" });
     expect(secondResponse).toMatchObject({
       status: 200,
-      body: { id: record(created.body).id, name: "cat.png", tags: ["input", "cats", "more"], created_new: false },
+      body: { id: record(createResponse.body).id, name: "cat.png", tags: ["input", "cats", "more"], created_new: false },
     });
-    expect(record((await client.get(`/api/assets/${string(record(created.body).id)}`)).body)).not.toHaveProperty("created_new");
+    expect(record((await client.get(`/api/assets/${string(record(createResponse.body).id)}`)).body)).not.toHaveProperty("created_new");
   });
 
   it("reads tags from repeated parts, and the file from anywhere among the parts", async () => {

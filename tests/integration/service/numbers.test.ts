@@ -121,10 +121,10 @@ describe("a seed of twenty digits", async () => {
       expect(assets.map((asset) => asset.name)).toEqual(["a.txt"]);
     }
     const id = string(list(record((await client.get("/api/assets?name_contains=a.txt")).body).assets)[0]?.id);
-    const edited = await client.call("PUT", `/api/assets/${id}`, `{"user_metadata":{"seed":${NEIGHBOUR}}}`, {
+    const editResponse = await client.call("PUT", `/api/assets/${id}`, `{"user_metadata":{"seed":${NEIGHBOUR}}}`, {
       "content-type": "application/json",
     });
-    expect(edited.text).toContain(`{"seed":${NEIGHBOUR}}`);
+    expect(editResponse.text).toContain(`{"seed":${NEIGHBOUR}}`);
     expect((await client.get(`/api/assets/${id}`)).text).toContain(`{"seed":${NEIGHBOUR}}`);
   });
 });
@@ -148,9 +148,9 @@ describe("the spelling of a number", () => {
     const bytes = await (await client.raw("GET", `/api/assets/${string(asset?.id)}/content`)).arrayBuffer();
     const texts = readPngText(Buffer.from(bytes));
     expect(texts).toEqual({ prompt: `{${canvas},${save}}`, workflow: `{${spelled}}`, size: "2.0" });
-    const created = await client.upload("some bytes", "a.txt", { user_metadata: `{${spelled}}` });
-    expect(created.text).toContain(`{${spelled}}`);
-    const edit = await client.call("PUT", `/api/assets/${string(record(created.body).id)}`, `{"user_metadata":{"a":7.0,${spelled}}}`, {
+    const createResponse = await client.upload("some bytes", "a.txt", { user_metadata: `{${spelled}}` });
+    expect(createResponse.text).toContain(`{${spelled}}`);
+    const edit = await client.call("PUT", `/api/assets/${string(record(createResponse.body).id)}`, `{"user_metadata":{"a":7.0,${spelled}}}`, {
       "content-type": "application/json",
     });
     expect(edit.text).toContain(`{"a":7.0,${spelled}}`);

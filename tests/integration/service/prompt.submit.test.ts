@@ -43,8 +43,8 @@ describe("POST /api/prompt", async () => {
     });
     expect((await ended(client, await submit(client, graph(graphOfBytes(2000))))).status).toBe("completed");
     for (const bytes of [2001, 8000]) {
-      const refused = await client.post("/api/prompt", { prompt: graph(graphOfBytes(bytes)) });
-      expect([refused.status, record(refused.body).node_errors]).toMatchObject([400, { "1": { class_type: "LoadImage" } }]);
+      const refusal = await client.post("/api/prompt", { prompt: graph(graphOfBytes(bytes)) });
+      expect([refusal.status, record(refusal.body).node_errors]).toMatchObject([400, { "1": { class_type: "LoadImage" } }]);
     }
   });
 

@@ -116,9 +116,9 @@ describe("refusals wire", async () => {
         headers: { "x-api-key": key, "content-encoding": encoding },
         body: "x",
       });
-    const refused = await send("gzip");
-    expect(refused.status).toBe(415);
-    expect(await refused.text()).toContain("Content-Encoding");
+    const refusal = await send("gzip");
+    expect(refusal.status).toBe(415);
+    expect(await refusal.text()).toContain("Content-Encoding");
     expect((await send("identity")).status).toBe(200);
   });
 
@@ -236,9 +236,9 @@ describe("a refusal names what is wrong", async () => {
   it("accepts a foreign asset's id and reveals nothing", async () => {
     const id = "6f0d4f7e-13b2-4a1f-9d5c-0c4f1f8a7a02";
     expect((await bench.client("grace").upload("hers", "hers.txt", { id })).status).toBe(201);
-    const refused = await client.upload("mine", "mine.txt", { id });
-    expect(refused).toMatchObject({ status: 409, body: { code: "ASSET_ID_UNAVAILABLE", details: { field: "id" } } });
-    expect(refused.text).not.toMatch(/hers|grace|blake3/);
+    const refusal = await client.upload("mine", "mine.txt", { id });
+    expect(refusal).toMatchObject({ status: 409, body: { code: "ASSET_ID_UNAVAILABLE", details: { field: "id" } } });
+    expect(refusal.text).not.toMatch(/hers|grace|blake3/);
     expect((await client.get(`/api/assets/${id}`)).status).toBe(404);
   });
 

@@ -35,8 +35,8 @@ describe("user data files", async () => {
 
   it("keeps an existing file when overwrite is false and reports it", async () => {
     await client.call("POST", "/api/userdata/keep.txt", "first");
-    const refused = await client.call("POST", "/api/userdata/keep.txt?overwrite=false", "second");
-    expect([refused.status, refused.headers.get("content-type")]).toEqual([409, "text/plain; charset=utf-8"]);
+    const refusal = await client.call("POST", "/api/userdata/keep.txt?overwrite=false", "second");
+    expect([refusal.status, refusal.headers.get("content-type")]).toEqual([409, "text/plain; charset=utf-8"]);
     expect((await client.get("/api/userdata/keep.txt")).text).toBe("first");
     await client.call("POST", "/api/userdata/keep.txt", "second");
     expect((await client.get("/api/userdata/keep.txt")).text).toBe("second");

@@ -194,8 +194,8 @@ describe("a user's storage", () => {
     const write = (name: string, size: number) =>
       client.call("POST", `/api/userdata/${name}`, bytes(size), { "content-length": String(size) });
     expect((await write("workflows%2Fa.json", 60_000)).status).toBe(200);
-    const refused = await write("b.json", 60_000);
-    expect([refused.status, refused.text]).toEqual([413, expect.stringContaining("100000")]);
+    const refusal = await write("b.json", 60_000);
+    expect([refusal.status, refusal.text]).toEqual([413, expect.stringContaining("100000")]);
     expect((await write("b.json", 40_000)).status).toBe(200);
   });
 

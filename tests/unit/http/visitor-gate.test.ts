@@ -104,8 +104,8 @@ it("renders a shared page again after a render that failed", async () => {
 it("returns 503 with Retry-After beyond the render limit but serves members", async () => {
   isHeld = true;
   const all = Array.from({ length: MAX_RUNNING_AND_WAITING + 10 }, (_, index) => read(`/own/${index}`));
-  const refused = await Promise.race(all);
-  expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
+  const refusal = await Promise.race(all);
+  expect([refusal.status, refusal.headers.get("retry-after")]).toEqual([503, "1"]);
   expect((await read("/jobs", { cookie: "member" })).text).toBe("a member's page");
   expect(rendered).toHaveLength(2);
   isHeld = false;
@@ -117,8 +117,8 @@ it("returns 503 with Retry-After beyond the render limit but serves members", as
 
 it("returns 429 with Retry-After beyond an address's limit but serves members", async () => {
   waitMs = 2500;
-  const refused = await read("/sign-in", { accept: "text/html" });
-  expect([refused.status, refused.headers.get("retry-after"), rendered.length]).toEqual([429, "3", 0]);
+  const refusal = await read("/sign-in", { accept: "text/html" });
+  expect([refusal.status, refusal.headers.get("retry-after"), rendered.length]).toEqual([429, "3", 0]);
   expect((await read("/jobs", { cookie: "member" })).text).toBe("a member's page");
 });
 

@@ -121,7 +121,7 @@ class PackingWorker extends EventTarget {
 describe("saving", () => {
   const coverage: Coverage = emptyCoverage({ width: 2, height: 2 });
   const refs = [{ filename: "blake3:ab" }, { filename: "x.png" }];
-  const options = { onStep: () => undefined, signal: new AbortController().signal, handsOut: true };
+  const options = { onStep: () => undefined, signal: new AbortController().signal, servesFiles: true };
   function ports(...answers: Awaited<ReturnType<SavePorts["send"]>>[]) {
     const requests: string[] = [];
     const send: SavePorts["send"] = async (_, { filename }) => {
@@ -205,7 +205,7 @@ function browser({ answer, stored = 200 }: { answer: object; stored?: number }) 
 }
 
 const file = new Blob(["png"], { type: "image/png" });
-const options = { onProgress: () => undefined, signal: new AbortController().signal, handsOut: true };
+const options = { onProgress: () => undefined, signal: new AbortController().signal, servesFiles: true };
 const ref = { filename: "cat.png", subfolder: "", type: "input" };
 const maskName = { name: "m.png", subfolder: "", type: "input" };
 const head = "HEAD /api/view?filename=m.png&type=input&connection=c";
@@ -233,7 +233,7 @@ it("verifies what a local server reports as stored", async () => {
 
 it("trusts a service without file access, but no unnamed result", async () => {
   const { requests } = browser({ answer: maskName, stored: 404 });
-  expect(await sendMask("c")(file, ref, { ...options, handsOut: false })).toEqual(ok(maskName));
+  expect(await sendMask("c")(file, ref, { ...options, servesFiles: false })).toEqual(ok(maskName));
   expect(requests).not.toContain(head);
   browser({ answer: {} });
   expect(await sendMask("c")(file, ref, options)).toMatchObject({ ok: false, failure: { code: "UPSTREAM_UNREADABLE" } });

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { createCoarse, emptyCoverage } from "@/components/mask/drawing/coverage";
 import { createSampler } from "@/components/mask/screen/surface";
-import { type Contact, type Move, nextHands, noHands } from "@/components/mask/screen/use-input";
+import { type Contact, type Move, handleContact, noPointers } from "@/components/mask/screen/use-input";
 import {
   createViewStore,
   fitted,
@@ -153,11 +153,11 @@ type Short = Partial<Contact> & { kind: Contact["kind"]; at?: { x: number; y: nu
 
 /** The resulting actions in short: what happens, and to which pointer. */
 function play(...contacts: Short[]): string[] {
-  let hands = noHands;
+  let pointers = noPointers;
   const all: Move[] = [];
   for (const contact of contacts) {
-    const next = nextHands(hands, { id: 1, device: "mouse", button: 0, wantsPan: false, at: { x: 0, y: 0 }, ...contact });
-    hands = next.hands;
+    const next = handleContact(pointers, { id: 1, device: "mouse", button: 0, wantsPan: false, at: { x: 0, y: 0 }, ...contact });
+    pointers = next.pointers;
     all.push(...next.moves);
   }
   return all.map((move) => ("id" in move ? `${move.do} ${move.id}` : move.do));
@@ -204,9 +204,9 @@ describe("fingers", () => {
   });
 
   it("zoom around their centre", () => {
-    let { hands } = nextHands(noHands, { ...base, id: 1, kind: "down", at: { x: 0, y: 0 } });
-    hands = nextHands(hands, { ...base, id: 2, kind: "down", at: { x: 100, y: 0 } }).hands;
-    expect(nextHands(hands, { ...base, id: 2, kind: "move", at: { x: 200, y: 0 } }).moves).toEqual([
+    let { pointers } = handleContact(noPointers, { ...base, id: 1, kind: "down", at: { x: 0, y: 0 } });
+    pointers = handleContact(pointers, { ...base, id: 2, kind: "down", at: { x: 100, y: 0 } }).pointers;
+    expect(handleContact(pointers, { ...base, id: 2, kind: "move", at: { x: 200, y: 0 } }).moves).toEqual([
       { do: "pinch", at: { x: 100, y: 0 }, by: { x: 50, y: 0 }, factor: 2 },
     ]);
   });
@@ -233,7 +233,7 @@ describe("a pen", () => {
   });
 
   it("erases with the pen's other end", () => {
-    const { moves } = nextHands(noHands, { kind: "down", id: 9, device: "pen", button: 5, at: { x: 1, y: 2 }, wantsPan: false });
+    const { moves } = handleContact(noPointers, { kind: "down", id: 9, device: "pen", button: 5, at: { x: 1, y: 2 }, wantsPan: false });
     expect(moves).toEqual([{ do: "begin", at: { x: 1, y: 2 }, id: 9, isEraser: true }]);
   });
 });

@@ -150,7 +150,7 @@ describe("dropped files", () => {
 type WindowProps = { onFiles?: (files: Promise<DroppedFiles>) => void; onAddress?: (address: string) => void };
 const nothing = () => undefined;
 function Window({ onFiles = nothing, onAddress = nothing }: WindowProps) {
-  return <input aria-label={String(useWindowFiles({ isOn: true, onFiles, onAddress }))} />;
+  return <input aria-label={String(useWindowFiles({ isEnabled: true, onFiles, onAddress }))} />;
 }
 
 describe("pasted files", () => {

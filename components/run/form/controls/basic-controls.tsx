@@ -220,7 +220,7 @@ export function SwitchControl({ value, onChange, ...rest }: ControlProps) {
 export function NumberRange({ min, max }: { min?: Limit; max?: Limit }) {
   const t = useTranslations("run.field");
   const isBounded = (limit: Limit | undefined): limit is number => typeof limit === "number" && Math.abs(limit) < 2 ** 31 - 1;
-  const words =
+  const rangeText =
     isBounded(min) && isBounded(max)
       ? t("range", { min, max })
       : isBounded(min)
@@ -228,7 +228,7 @@ export function NumberRange({ min, max }: { min?: Limit; max?: Limit }) {
         : isBounded(max)
           ? t("atMost", { max })
           : undefined;
-  return words ? <span className="text-sm whitespace-nowrap text-ink-3">{words}</span> : null;
+  return rangeText ? <span className="text-sm whitespace-nowrap text-ink-3">{rangeText}</span> : null;
 }
 
 /** Options are identified by their index, so that the number 2 does not become the text "2". */

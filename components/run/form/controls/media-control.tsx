@@ -66,7 +66,7 @@ type MediaControlProps = ControlProps & {
 /** A node's video or audio file: one of the server's files, or an upload. */
 export function MediaControl({ id, media, options, picture, onRunning, value, onChange, ...rest }: MediaControlProps) {
   const t = useTranslations("run.media");
-  const words = useTranslations("run.picture");
+  const tPicture = useTranslations("run.picture");
   const onSent = (sentAs: string, file: File) => {
     picture.onNamed(sentAs, file.name);
     onChange(sentAs);
@@ -78,7 +78,7 @@ export function MediaControl({ id, media, options, picture, onRunning, value, on
   return (
     <span className="flex flex-wrap items-center gap-2">
       <output {...rest} id={id} title={isRenamed ? name : undefined} className="min-w-0 font-mono text-sm break-all">
-        {own(picture.ownNames, name) ?? (picture.isPlain && getContentHash(name) ? words("stored") : name || t("none"))}
+        {own(picture.ownNames, name) ?? (picture.isPlain && getContentHash(name) ? tPicture("stored") : name || t("none"))}
       </output>
       <ServerFiles
         options={options}
@@ -100,7 +100,7 @@ export function MediaControl({ id, media, options, picture, onRunning, value, on
         {state.kind === "sending" ? null : <UnlistedNote value={name} options={options} picture={picture} />}
       </span>
       {state.kind === "failed" ? (
-        <FailureMessage failure={state.failure} actions={<Button onClick={() => void start(state.file)}>{words("again")}</Button>} />
+        <FailureMessage failure={state.failure} actions={<Button onClick={() => void start(state.file)}>{tPicture("again")}</Button>} />
       ) : null}
     </span>
   );

@@ -76,7 +76,7 @@ export function PictureName({ sentAs, ownName, onChange, ...control }: PictureNa
   );
 }
 
-type PictureNoteProps = Pick<PictureContext, "saysWhy"> & {
+type PictureNoteProps = Pick<PictureContext, "explainFailure"> & {
   state: PictureState;
   value: string;
   onStop: () => void;

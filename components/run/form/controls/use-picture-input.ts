@@ -109,7 +109,7 @@ export function usePictureUpload({ isMedia = false, unsent, send, decode, onSent
     const preview = URL.createObjectURL(file);
     url.current = preview;
     setState({ kind: "sending", file, url: preview, share: 0 });
-    const onProgress = (share: number) => setState((now) => (now.kind === "sending" && now.url === preview ? { ...now, share } : now));
+    const onProgress = (share: number) => setState((current) => (current.kind === "sending" && current.url === preview ? { ...current, share } : current));
     const result = await send(file, { onProgress, signal: controller.signal });
     if (uploadController.current !== controller) return;
     onRunning(false);

@@ -47,10 +47,10 @@ const run = (app: { id: string }, prefix: string, as: "runner" | "operator" = "r
 test("counts daily runs per member over restarts and names the UTC reset", async () => {
   const app = await make({ runsPerDay: 1 });
   expect((await run(app, "a")).status).toBe(202);
-  const refused = await run(app, "b");
-  expect(refused).toMatchObject({ status: 429, body: { details: { limit: "runsPerDay" } } });
-  expect(refused.body.message).toContain("2026-05-06 00:00 UTC");
-  expect(refused.headers.get("retry-after")).toBe("5400");
+  const refusal = await run(app, "b");
+  expect(refusal).toMatchObject({ status: 429, body: { details: { limit: "runsPerDay" } } });
+  expect(refusal.body.message).toContain("2026-05-06 00:00 UTC");
+  expect(refusal.headers.get("retry-after")).toBe("5400");
   expect((await run(app, "a", "operator")).status).toBe(202);
   now += 5400_000;
   expect((await run(app, "b")).status).toBe(202);

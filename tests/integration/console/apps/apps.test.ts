@@ -89,9 +89,9 @@ describe("a run", () => {
     expect((await world.ask(`/api/apps/${app.id}/presets`, { as: "runner", ...preset })).status).toBe(422);
     // Values that a member shares with the team can be used by the team.
     expect((await world.ask(`/api/apps/${app.id}/presets`, { as: "operator", ...preset })).status).toBe(201);
-    const allowed = await world.ask(`/api/apps/${app.id}/runs`, { as: "runner", ...options });
-    expect(allowed.status).toBe(202);
-    await world.ended(app, allowed.body.run.id);
+    const allowedResponse = await world.ask(`/api/apps/${app.id}/runs`, { as: "runner", ...options });
+    expect(allowedResponse.status).toBe(202);
+    await world.ended(app, allowedResponse.body.run.id);
   });
 
   test("is readable, cancellable and visible only for its member", async () => {

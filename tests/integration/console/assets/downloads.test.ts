@@ -55,8 +55,8 @@ async function list(as: "operator" | "admin" | "viewer" = "operator", query = ""
 }
 
 test("lists a shared connection's download with its member and without its token", async () => {
-  const started = await start("admin");
-  expect([started.status, await started.json()]).toMatchObject([202, { task_id: "task-1" }]);
+  const startResponse = await start("admin");
+  expect([startResponse.status, await startResponse.json()]).toMatchObject([202, { task_id: "task-1" }]);
   const { tasks, underWay } = await list("viewer");
   expect(underWay).toBe(1);
   expect(tasks).toMatchObject([
@@ -179,12 +179,12 @@ test("isolates downloads by connection and keeps them read-only for viewers", as
     dialect: "local",
     createdAt: now(),
   });
-  const started = await harness.request(`/api/assets/download?connection=${ownConnection.id}`, {
+  const startResponse = await harness.request(`/api/assets/download?connection=${ownConnection.id}`, {
     as: "admin",
     method: "POST",
     json: download,
   });
-  expect(started.status).toBe(202);
+  expect(startResponse.status).toBe(202);
   const [row] = await store.downloadTasks.list(ownConnection.id);
   expect((await harness.request(`/api/console/tasks?connection=${ownConnection.id}`, { as: "operator" })).status).toBe(404);
   for (const verb of ["retry", "cancel", "forget"] as const) {
@@ -214,7 +214,7 @@ test("treats malformed requests and connections without a key like others", asyn
   const nonsense = await harness.request(`/api/assets/download?connection=${connection}`, { as: "operator", method: "POST", json: {} });
   expect(nonsense.status).toBe(400);
   const keyless = await harness.connect(service.url, undefined);
-  const refused = await harness.request(`/api/assets/download?connection=${keyless}`, { as: "operator", method: "POST", json: download });
-  expect(refused.status).toBe(409);
+  const refusal = await harness.request(`/api/assets/download?connection=${keyless}`, { as: "operator", method: "POST", json: download });
+  expect(refusal.status).toBe(409);
   expect(filterRequests("POST", "/api/assets/download")).toEqual([]);
 });

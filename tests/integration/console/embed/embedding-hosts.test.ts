@@ -114,9 +114,9 @@ describe("a host page", () => {
       await keys.add("one");
       const bring = async (kid = "one") => (await world.bring(await keys.sign(kid, host.audience), { id: host.id })).status;
       keys.break(true);
-      const refused = await world.bring(await keys.sign("one", host.audience), { id: host.id });
-      const { code, message, details } = await refused.json();
-      expect([refused.status, code, details]).toEqual([502, "UPSTREAM_UNREACHABLE", undefined]);
+      const refusal = await world.bring(await keys.sign("one", host.audience), { id: host.id });
+      const { code, message, details } = await refusal.json();
+      expect([refusal.status, code, details]).toEqual([502, "UPSTREAM_UNREACHABLE", undefined]);
       expect(message).not.toMatch(/key|503|http/i);
       expect(await Promise.all([bring(), bring(), bring()])).toEqual([502, 502, 502]);
       expect(keys.countRequests()).toBe(1);
@@ -179,13 +179,13 @@ describe("a guest of a host page", () => {
       "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 1 } },
       "2": { class_type: "PreviewImage", inputs: { images: ["1", 0] } },
     };
-    const submitted = await world.ask(`/api/prompt?connection=${await world.ownConnection()}`, {
+    const submitResponse = await world.ask(`/api/prompt?connection=${await world.ownConnection()}`, {
       ...grace,
       method: "POST",
       json: { prompt },
     });
-    expect(submitted.status).toBe(200);
-    const { prompt_id: job } = await submitted.json();
+    expect(submitResponse.status).toBe(200);
+    const { prompt_id: job } = await submitResponse.json();
     const id = await getId("Grace");
     expect((await store.members.get(id))?.guestOf).toBe(host.id);
 

@@ -156,8 +156,8 @@ test("doesn't search earlier jobs of a redirected connection", async () => {
   await find(harness, `from=1&connection=${connection}`);
   await complete(harness, connection);
   const json = { baseUrl: otherServer.url, key: "sk-key", keep: true };
-  const changed = await harness.request(`/api/console/connections/${connection}`, { as: "admin", method: "PUT", json });
-  expect(changed.status).toBe(200);
+  const changeResponse = await harness.request(`/api/console/connections/${connection}`, { as: "admin", method: "PUT", json });
+  expect(changeResponse.status).toBe(200);
   await until("only the new ones are there", async () => {
     const jobSearchAnswer = await find(harness, `from=1&connection=${connection}`);
     return jobSearchAnswer.reach.extent === "all" && jobSearchAnswer.pagination.total === 2;

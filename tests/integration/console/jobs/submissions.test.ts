@@ -47,8 +47,8 @@ test("submits once for two parallel requests with one key", async () => {
 test("asks an outdated page to reload and submits nothing", async () => {
   const headers = { "x-lightdesk-press": key };
   const json = { prompt };
-  const refused = await harness.request(`/api/prompt?connection=${connection}`, { as: "operator", method: "POST", json, headers });
-  expect([refused.status, await refused.json()]).toMatchObject([
+  const refusal = await harness.request(`/api/prompt?connection=${connection}`, { as: "operator", method: "POST", json, headers });
+  expect([refusal.status, await refusal.json()]).toMatchObject([
     409,
     { code: "PAGE_OUT_OF_DATE", message: expect.stringContaining("Reload") },
   ]);
@@ -101,8 +101,8 @@ test.each([502, 504])("treats a gateway's %i after sending as unknown", async (s
 
 test("resends the same key after a refusal", async () => {
   respond = (_, response) => answerJson(response, { error: { message: "wait" } }, 429, { "retry-after": "7" });
-  const refused = await submission();
-  expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "7"]);
+  const refusal = await submission();
+  expect([refusal.status, refusal.headers.get("retry-after")]).toEqual([429, "7"]);
   expect((await report()).status).toBe(404);
   respond = (_, response) => answerJson(response, { prompt_id: "now" });
   expect(await (await submission()).json()).toMatchObject({ prompt_id: "now" });

@@ -135,8 +135,8 @@ test.each([{ isOld: true }, { isOld: false }])("skips a damaged entry of a local
     outputs: { "2": ok.outputs["2"] },
   });
   expect(await (await get("/api/jobs/bad-2")).json()).toMatchObject({ id: "bad-2", status: "unknown" });
-  const checked = await harness.request(`/api/console/connections/${connection.id}/check`, { as: "owner", method: "POST" });
-  expect(await checked.json()).toMatchObject({ check: { outcome: "active" } });
+  const checkResponse = await harness.request(`/api/console/connections/${connection.id}/check`, { as: "owner", method: "POST" });
+  expect(await checkResponse.json()).toMatchObject({ check: { outcome: "active" } });
 });
 
 test("reports a list whose only entry is unreadable", async () => {

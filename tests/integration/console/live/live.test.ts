@@ -224,8 +224,8 @@ describe("rights", () => {
     const stream = await watch([JOBS], { cookie });
     const otherStream = await watch([JOBS]);
     await stream.next("a snapshot", ({ event }) => event === "snapshot");
-    const removed = await harness.request(`/api/console/members/${member.id}`, { as: "owner", method: "DELETE" });
-    expect(removed.status).toBeLessThan(300);
+    const removeResponse = await harness.request(`/api/console/members/${member.id}`, { as: "owner", method: "DELETE" });
+    expect(removeResponse.status).toBeLessThan(300);
     await stream.ended;
     expect(stream.received.at(-1)).toMatchObject({ event: "end", id: "", data: { failure: { code: "UNAUTHORIZED" } } });
     const id = await submit(0x708090);
@@ -246,11 +246,11 @@ describe("rights", () => {
   it("limit members who see only the jobs of another member's connection to these", async () => {
     const { jobs, connection } = await startService({ memberId: harness.viewerOf("operator").memberId });
     jobs.push(aJob("a", "in_progress"));
-    const granted = await harness.request(`/api/console/connections/${connection}/viewers/${harness.viewerOf("viewer").memberId}`, {
+    const grantResponse = await harness.request(`/api/console/connections/${connection}/viewers/${harness.viewerOf("viewer").memberId}`, {
       as: "admin",
       method: "PUT",
     });
-    expect(granted.status).toBe(204);
+    expect(grantResponse.status).toBe(204);
     const topics = ["jobs", "assets", "files"].map((name) => `${name}?connection=${connection}`);
     const stream = await watch(topics);
     await until("all answers", () => stream.of("failure").length === 2 && stream.of("snapshot", topics[0]).length === 1);

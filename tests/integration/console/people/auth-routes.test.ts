@@ -132,6 +132,6 @@ it("returns 401 for a wrong password and 429 with Retry-After beyond the limit",
   const fields = { csrfToken, email: "nobody@desk.test", password: "wrong" };
   const attempt = () => harness.request("/api/auth/callback/credentials", { method: "POST", cookie, body: new URLSearchParams(fields) });
   for (let count = 0; count < 5; count += 1) expect((await attempt()).status).toBe(401);
-  const limited = await attempt();
-  expect([limited.status, Number(limited.headers.get("retry-after")) > 0]).toEqual([429, true]);
+  const limitedResponse = await attempt();
+  expect([limitedResponse.status, Number(limitedResponse.headers.get("retry-after")) > 0]).toEqual([429, true]);
 });

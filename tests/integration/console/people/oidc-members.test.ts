@@ -184,8 +184,8 @@ test("allows one password sign-in per command-line link when passwords are off",
   const invitation = { token: "an invitation", email: "new@desk.test", role: "viewer" as const, invitedBy: memberId };
   await store.invitations.create({ ...invitation, createdAt: time, expiresAt: time + 60_000 });
   const joining = { token: "an invitation", name: "New", password: "a new long password" };
-  const joined = await closed.request("/api/console/members/invitations/accept", { method: "POST", json: joining });
-  expect([joined.status, (await joined.json()).code]).toEqual([403, "FORBIDDEN"]);
+  const joinResponse = await closed.request("/api/console/members/invitations/accept", { method: "POST", json: joining });
+  expect([joinResponse.status, (await joinResponse.json()).code]).toEqual([403, "FORBIDDEN"]);
   expect(await store.members.getByEmail("new@desk.test")).toBeUndefined();
   time += 25 * 60 * 60_000;
   expect(await attempt("owner@desk.test", "a new long password")).toBe(false);

@@ -270,12 +270,12 @@ test("blocks joining, linking and promotions in read-only mode, but not demotion
 
 test("accepts an invitation once, at a provider with its verified address", async () => {
   await harness.renewCookies();
-  const invited = await harness.request("/api/console/members/invitations", {
+  const inviteResponse = await harness.request("/api/console/members/invitations", {
     as: "owner",
     method: "POST",
     json: { email: "Jo@desk.test", role: "viewer" },
   });
-  const { url }: { url: string } = await invited.json();
+  const { url }: { url: string } = await inviteResponse.json();
   const join = { purpose: "join", token: new URL(url).searchParams.get("token") ?? "" };
   otherIssuer.bend({ claims: { sub: "jo", email: "mo@desk.test" } });
   expect(await browser().signIn("open", otherIssuer, join)).toBe("invited");

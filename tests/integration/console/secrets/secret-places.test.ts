@@ -39,8 +39,8 @@ test("reports nothing for a submission without a key", async () => {
 });
 
 test("shows where secrets are only to the member who submitted the job", async () => {
-  const submitted = await harness.request("/api/prompt", { as: "operator", method: "POST", json: submission });
-  const { prompt_id: id }: { prompt_id: string } = await submitted.json();
+  const submitResponse = await harness.request("/api/prompt", { as: "operator", method: "POST", json: submission });
+  const { prompt_id: id }: { prompt_id: string } = await submitResponse.json();
   expect(JSON.parse(await readDetailsAs("operator", `/api/jobs/${id}`))).toMatchObject({
     held_secrets: expect.arrayContaining(expectedPlaces),
   });

@@ -115,8 +115,8 @@ test("reports no share and no permanent reason when the service disconnects", as
     else response.end(shared.file);
   });
   const before = await harness.console.store.shares.list();
-  const refused = await service.make();
-  expect([refused.status, await refused.json()]).toMatchObject([
+  const refusal = await service.make();
+  expect([refusal.status, await refusal.json()]).toMatchObject([
     502,
     { code: "UPSTREAM_ERROR", message: expect.stringContaining("disconnected") },
   ]);

@@ -153,8 +153,8 @@ const graph = {
 };
 
 async function runJob(): Promise<string> {
-  const submitted = await harness.request("/api/prompt", { as: "operator", method: "POST", json: { prompt: graph } });
-  const { prompt_id: id }: { prompt_id: string } = await submitted.json();
+  const submitResponse = await harness.request("/api/prompt", { as: "operator", method: "POST", json: { prompt: graph } });
+  const { prompt_id: id }: { prompt_id: string } = await submitResponse.json();
   await until(
     "the job completes",
     async () => (await (await harness.request(`/api/jobs/${id}`, { as: "viewer" })).json()).status === "completed",
@@ -185,9 +185,9 @@ test("refuses, omits or accepts a file with metadata that can't be removed", asy
   form.set("file", new Blob(["<svg xmlns='http://www.w3.org/2000/svg'/>"], { type: "image/svg+xml" }), "drawn.svg");
   const svg = (await (await harness.request("/api/assets", { as: "operator", method: "POST", body: form })).json()).id as string;
   const assets = [shared.id, svg];
-  const refused = await harness.request("/api/console/shares", { as: "operator", method: "POST", json: { assets, expiresInMs: DAY } });
-  expect(refused.status).toBe(422);
-  expect(await refused.json()).toMatchObject({ code: "UNPROCESSABLE", details: { notCleanable: ["drawn.svg"] } });
+  const refusal = await harness.request("/api/console/shares", { as: "operator", method: "POST", json: { assets, expiresInMs: DAY } });
+  expect(refusal.status).toBe(422);
+  expect(await refusal.json()).toMatchObject({ code: "UNPROCESSABLE", details: { notCleanable: ["drawn.svg"] } });
   expect((await share({ assets, leavesOut: true })).count).toBe(1);
   const { token } = await share({ assets, keepsMetadata: true });
   const response = await ask(token, "/2");

@@ -172,8 +172,8 @@ test("requires the key again when the base URL changes", async () => {
   const [old, young] = [await startLittleServer(user("active")), await startLittleServer(user("active"))];
   const { id } = (await save(old.url)).body.connection;
   const change = (json: object) => harness.request(`/api/console/connections/${id}`, { as: "operator", method: "PUT", json });
-  const refused = await change({ baseUrl: young.url });
-  expect([refused.status, (await refused.json()).details[0].path]).toEqual([400, "key"]);
+  const refusal = await change({ baseUrl: young.url });
+  expect([refusal.status, (await refusal.json()).details[0].path]).toEqual([400, "key"]);
   expect(young.requests).toEqual([]);
   expect((await change({ name: "Renamed" })).status).toBe(200);
   expect((await change({ baseUrl: young.url, key: "another-key" })).status).toBe(200);

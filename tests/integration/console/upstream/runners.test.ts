@@ -37,9 +37,9 @@ test("checks, adds, changes, pauses and removes a runner, with audit entries", a
   expect(check).toMatchObject({ ok: true, facts: { version: "0.27.0", classes: 1, devices: [{ vramTotal: 24_000_000_000 }] } });
   expect(await list()).toHaveLength(1);
 
-  const added = await request(path, "POST", { address: `${server.url}/`, label: " Studio GPU ", tags: ["fast", "fast"], slots: 2 });
-  expect(added.status).toBe(201);
-  const { runner }: RunnerSaved = await added.json();
+  const addResponse = await request(path, "POST", { address: `${server.url}/`, label: " Studio GPU ", tags: ["fast", "fast"], slots: 2 });
+  expect(addResponse.status).toBe(201);
+  const { runner }: RunnerSaved = await addResponse.json();
   expect(runner).toMatchObject({ address: server.url, label: "Studio GPU", tags: ["fast"], slots: 2, state: "ready", version: "0.27.0" });
   expect((await list()).map(({ label }) => label)).toContain("Studio GPU");
   expect((await request(path, "POST", { address: server.url })).status, "the same address again").toBe(409);
@@ -65,9 +65,9 @@ test("checks, adds, changes, pauses and removes a runner, with audit entries", a
 
 test("adds an unresponsive runner only on demand", async () => {
   const address = "http://127.0.0.1:9";
-  const refused = await request(path, "POST", { address, label: "Asleep" });
-  expect(refused.status).toBe(200);
-  expect(await refused.json()).toMatchObject({ problem: { code: "not_reachable", message: expect.any(String) } });
+  const refusal = await request(path, "POST", { address, label: "Asleep" });
+  expect(refusal.status).toBe(200);
+  expect(await refusal.json()).toMatchObject({ problem: { code: "not_reachable", message: expect.any(String) } });
   expect(await list()).toHaveLength(1);
   expect(await lastActs(1)).toMatchObject([{ action: "checkRunner", target: address, outcome: "not_reachable, not saved" }]);
 
