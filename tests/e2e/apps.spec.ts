@@ -111,17 +111,17 @@ async function runByScript(phone: Page, desk: Desk, path: string): Promise<void>
   const { token }: { token: string } = await createResponse.json();
   const bytes = new Uint8Array((await photograph({ r: 1, g: 2, b: 3 })).bytes);
   const headers = { "x-api-key": token, "idempotency-key": "the-key-of-a-script" };
-  const read = async (response: Response): Promise<{ id: string; state: string; inputs: object }> => (await response.json()).run;
+  const readRun = async (response: Response): Promise<{ id: string; state: string; inputs: object }> => (await response.json()).run;
   const send = async () => {
     const form = new FormData();
     form.set("image", new File([bytes], "of-a-script.png", { type: "image/png" }));
     form.set("filename_prefix", "script");
-    return read(await fetch(`${desk.url}${path}`, { method: "POST", body: form, headers }));
+    return readRun(await fetch(`${desk.url}${path}`, { method: "POST", body: form, headers }));
   };
   const [first, second] = [await send(), await send()];
   expect([second.id, second.inputs]).toEqual([first.id, expect.objectContaining({ filename_prefix: "script" })]);
   await expect(async () =>
-    expect((await read(await fetch(`${desk.url}${path}/${first.id}`, { headers }))).state).toBe("completed"),
+    expect((await readRun(await fetch(`${desk.url}${path}/${first.id}`, { headers }))).state).toBe("completed"),
   ).toPass();
   const { runs }: { runs: object[] } = await (await fetch(`${desk.url}${path}`, { headers })).json();
   expect(runs).toHaveLength(11);

@@ -105,8 +105,8 @@ test("finds an older job by its words in the command palette", async ({ page, ow
   await expect(page.getByRole("navigation", { name: "Pages" })).toContainText("of 106");
   await page.keyboard.press("ControlOrMeta+k");
   const commands = page.getByRole("dialog", { name: "Commands" });
-  for (const words of ["windmill first", "windmill-study", old.slice(0, 8)]) {
-    await commands.getByRole("combobox").fill(words);
+  for (const text of ["windmill first", "windmill-study", old.slice(0, 8)]) {
+    await commands.getByRole("combobox").fill(text);
     await expect(commands.getByRole("option", { name: /^windmill-study/ })).toBeVisible();
   }
   await commands.getByRole("option", { name: /^windmill-study/ }).click();

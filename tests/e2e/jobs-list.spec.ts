@@ -168,18 +168,18 @@ test("keeps a jump within a thousand rows, and restores it on Back", async ({ si
   await page.goto(`${desk.url}/jobs?limit=1000`);
   await expect(page.getByText("1–1,000 of 1,000")).toBeVisible();
   // After scrolling away from the focused row, the next key returns to it.
-  const keyed = () => page.evaluate(() => document.activeElement?.closest("tr")?.getAttribute("aria-rowindex"));
+  const getFocusedRow = () => page.evaluate(() => document.activeElement?.closest("tr")?.getAttribute("aria-rowindex"));
   for (const position of ["2", "3"]) {
     await page.keyboard.press("j");
-    await expect.poll(keyed).toBe(position);
+    await expect.poll(getFocusedRow).toBe(position);
   }
   await page.evaluate(() => window.scrollTo(0, 40_000));
   await expect.poll(() => page.evaluate(() => document.elementFromPoint(600, 450)?.closest("tr")?.dataset.row !== undefined)).toBe(true);
   await page.keyboard.press("j");
-  await expect.poll(keyed).toBe("4");
+  await expect.poll(getFocusedRow).toBe("4");
   expect(await page.evaluate(() => window.scrollY)).toBeLessThan(1_000);
   await page.keyboard.press("k");
-  await expect.poll(keyed).toBe("3");
+  await expect.poll(getFocusedRow).toBe("3");
   for (const y of [44_000, 200, 30_800]) {
     await page.evaluate((to) => window.scrollTo(0, to), y);
     const middle = () => page.evaluate(() => document.elementFromPoint(600, 450)?.closest("tr")?.dataset.row !== undefined);

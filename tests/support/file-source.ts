@@ -60,8 +60,8 @@ async function serve(
   if (busy !== undefined) return void response.writeHead(busy, { "retry-after": "1" }).end();
   const range = request.headers.range;
   const ifRange = request.headers["if-range"]?.toString();
-  const holds = ifRange === undefined || ifRange === now.etag || ifRange === now.lastModified;
-  const isPart = now.hasRanges && range !== undefined && holds;
+  const matches = ifRange === undefined || ifRange === now.etag || ifRange === now.lastModified;
+  const isPart = now.hasRanges && range !== undefined && matches;
   const start = isPart ? Number(/^bytes=(\d+)-/.exec(range)?.[1] ?? 0) : 0;
   const end = isPart ? Number(/-(\d+)$/.exec(range)?.[1] ?? now.bytes.length - 1) : now.bytes.length - 1;
   const isBeyond = isPart && start >= now.bytes.length;

@@ -204,7 +204,7 @@ function allJobs({ running, pending, history }: JobsState) {
   };
   const getJob = (entry: Entry) => {
     const [start, ending] = getMessages(entry);
-    const word = { execution_error: "failed", execution_interrupted: "cancelled" }[ending?.[0] ?? ""] ?? "completed";
+    const status = { execution_error: "failed", execution_interrupted: "cancelled" }[ending?.[0] ?? ""] ?? "completed";
     const files = Object.entries(entry.outputs).flatMap(([nodeId, output]) =>
       Object.entries(record(output)).flatMap(([mediaType, items]) =>
         (Array.isArray(items) ? items : []).map(record).flatMap((file) => (file.filename ? [{ ...file, nodeId, mediaType }] : [])),

@@ -33,15 +33,15 @@ export async function startProxy(targetOf: () => string, { headers = {}, path }:
       otherNames.push(request.url ?? "");
       return void response.writeHead(404).end("the other product");
     }
-    const onward = ask({ hostname, port, method: request.method, path: url, headers: sent });
-    onward.on("response", (upstreamResponse) => {
+    const forwarded = ask({ hostname, port, method: request.method, path: url, headers: sent });
+    forwarded.on("response", (upstreamResponse) => {
       response.writeHead(upstreamResponse.statusCode ?? 502, upstreamResponse.headers);
       upstreamResponse.pipe(response);
     });
-    onward.on("error", () => response.destroy());
+    forwarded.on("error", () => response.destroy());
     // Proxies abort a request whose client has disconnected.
-    response.on("close", () => onward.destroy());
-    request.pipe(onward);
+    response.on("close", () => forwarded.destroy());
+    request.pipe(forwarded);
   });
   server.on("upgrade", (request, socket, head) => {
     const { hostname, port, url, sent } = toTarget(request);
@@ -65,14 +65,14 @@ type Onward = { hostname: string; port: string; url: string; sent: Record<string
 
 /** Pipes upgraded connections in both directions until one side ends. */
 export function passUpgrade({ method }: IncomingMessage, socket: Duplex, head: Buffer, { hostname, port, url, sent }: Onward): void {
-  const onward = connect(Number(port), hostname);
+  const forwarded = connect(Number(port), hostname);
   const lines = Object.entries(sent).map(([name, value]) => `${name}: ${String(value)}`);
-  onward.write(`${method} ${url} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`);
-  onward.write(head);
-  onward.pipe(socket).pipe(onward);
+  forwarded.write(`${method} ${url} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`);
+  forwarded.write(head);
+  forwarded.pipe(socket).pipe(forwarded);
   for (const [first, second] of [
-    [onward, socket],
-    [socket, onward],
+    [forwarded, socket],
+    [socket, forwarded],
   ] as const) {
     first.on("error", () => second.destroy());
     first.on("close", () => second.destroy());

@@ -127,8 +127,8 @@ export const publicClients: Record<string, (target: ServiceTarget, work: Work) =
       api.on(type, () => void received.push(type));
     try {
       await api.init().waitForReady();
-      const titled = Object.fromEntries(Object.entries(graph).map(([id, node]) => [id, { ...node, _meta: { title: id } }]));
-      const prompt = new PromptBuilder(titled, [], ["picture"]).setOutputNode("picture", outputNode);
+      const titledGraph = Object.fromEntries(Object.entries(graph).map(([id, node]) => [id, { ...node, _meta: { title: id } }]));
+      const prompt = new PromptBuilder(titledGraph, [], ["picture"]).setOutputNode("picture", outputNode);
       const result = await new CallWrapper(api, prompt).run();
       if (!result) throw new Error("the job failed for it");
       const { images } = result.picture as unknown as { images: Parameters<ComfyApi["getImage"]>[0][] };

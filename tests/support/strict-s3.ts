@@ -135,17 +135,17 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
     let resume = (): void => undefined;
     for (const event of ["drain", "close"]) response.on(event, () => resume());
     let start = 0;
-    let left = isCut ? Math.floor((last - first + 1) / 2) : Infinity;
+    let remaining = isCut ? Math.floor((last - first + 1) / 2) : Infinity;
     for (const part of parts) {
       const [from, to] = [Math.max(0, first - start), Math.min(part.size, last + 1 - start)];
       start += part.size;
       if (to <= from) continue;
       for await (const chunk of createReadStream(part.path, { start: from, end: to - 1, highWaterMark: 256 * 1024 })) {
         if (response.destroyed || !(chunk instanceof Uint8Array)) return;
-        const piece = chunk.subarray(0, left);
-        left -= piece.length;
+        const piece = chunk.subarray(0, remaining);
+        remaining -= piece.length;
         if (!response.write(piece)) await new Promise<void>((resolve) => (resume = resolve));
-        if (left <= 0) return void response.destroy();
+        if (remaining <= 0) return void response.destroy();
       }
     }
     response.end();

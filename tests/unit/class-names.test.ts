@@ -26,7 +26,7 @@ function visit(node: ts.Node, look: (node: ts.Node) => void): void {
   ts.forEachChild(node, (child) => visit(child, look));
 }
 
-const joined = (lists: string[][]) =>
+const joinLists = (lists: string[][]) =>
   lists.reduce((all, list) => all.flatMap((value) => list.map((other) => `${value} ${other}`)).slice(0, MAX_COMBINATIONS), [""]);
 
 /** All literal texts of the expression; "" for dynamic parts. */
@@ -36,9 +36,9 @@ function texts(node: ts.Expression): string[] {
   if (ts.isConditionalExpression(node)) return [...texts(node.whenTrue), ...texts(node.whenFalse)];
   if (ts.isBinaryExpression(node)) return [...texts(node.right), ...(node.operatorToken.getText() === "&&" ? [""] : texts(node.left))];
   if (ts.isTemplateExpression(node)) {
-    return joined([[node.head.text], ...node.templateSpans.flatMap(({ expression, literal }) => [texts(expression), [literal.text]])]);
+    return joinLists([[node.head.text], ...node.templateSpans.flatMap(({ expression, literal }) => [texts(expression), [literal.text]])]);
   }
-  if (ts.isCallExpression(node) && node.expression.getText() === "cn") return joined(node.arguments.map(texts));
+  if (ts.isCallExpression(node) && node.expression.getText() === "cn") return joinLists(node.arguments.map(texts));
   return [""];
 }
 
@@ -73,9 +73,9 @@ function contradictions(sources: readonly Source[]): string[] {
   for (const { name, tree } of sources) {
     visit(tree, (node) => {
       if (!ts.isCallExpression(node) || node.expression.getText() !== "cn") return;
-      const takes = /className/i.test(node.getText());
+      const acceptsClass = /className/i.test(node.getText());
       for (const ownClass of texts(node)) {
-        for (const more of ["", ...(takes ? (passedClasses.get(nameAround(node)) ?? []) : [])]) {
+        for (const more of ["", ...(acceptsClass ? (passedClasses.get(nameAround(node)) ?? []) : [])]) {
           const names = `${ownClass} ${more}`.split(/\s+/).filter(Boolean);
           const mergedNames = new Set(twMerge(names.join(" ")).split(" "));
           const unmergedNames = names.filter((each) => !mergedNames.has(each));

@@ -37,8 +37,8 @@ export async function startOidcServer(id: string, people: People): Promise<OidcS
     ttl: { AccessToken: 600, AuthorizationCode: 60, Grant: 600, IdToken: 600, Interaction: 600, Session: 600 },
     pkce: { required: () => true },
     findAccount(_context, accountId) {
-      const person = people[accountId];
-      return person && { accountId, claims: () => ({ sub: accountId, email_verified: true, ...person }) };
+      const account = people[accountId];
+      return account && { accountId, claims: () => ({ sub: accountId, email_verified: true, ...account }) };
     },
     // Everyone has already consented to share their identity with the console.
     async loadExistingGrant({ oidc }) {

@@ -53,9 +53,9 @@ export function forwardRequest(
   response: ServerResponse,
   { headers = request.headers, answered }: { headers?: IncomingMessage["headers"]; answered?: (response: IncomingMessage) => void } = {},
 ): void {
-  const onward = httpRequest(new URL(request.url ?? "/", serviceUrl), { method: request.method, headers, agent: false });
-  onward.once("response", answered ?? ((upstream) => upstream.pipe(response.writeHead(upstream.statusCode ?? 502, upstream.headers))));
+  const forwarded = httpRequest(new URL(request.url ?? "/", serviceUrl), { method: request.method, headers, agent: false });
+  forwarded.once("response", answered ?? ((upstream) => upstream.pipe(response.writeHead(upstream.statusCode ?? 502, upstream.headers))));
   // The client may have disconnected meanwhile.
-  onward.once("error", () => response.destroy());
-  request.pipe(onward);
+  forwarded.once("error", () => response.destroy());
+  request.pipe(forwarded);
 }

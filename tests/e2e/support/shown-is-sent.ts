@@ -12,7 +12,7 @@ const messages: Record<"answer" | "faults", { anyway: string }> & { advanced: { 
 /** Each control of the form, by its id. */
 export function readShown(page: Page): Promise<Record<string, ShownControl>> {
   return page.evaluate(() => {
-    const read = (element: Element): ShownControl | undefined => {
+    const readControl = (element: Element): ShownControl | undefined => {
       if (element instanceof HTMLSelectElement) return { kind: "choice", value: element.selectedOptions[0]?.text ?? "" };
       if (element instanceof HTMLTextAreaElement) return { kind: "text", value: element.value };
       // If the shown name of a file differs from the name that is sent, its title has the latter.
@@ -24,7 +24,7 @@ export function readShown(page: Page): Promise<Record<string, ShownControl>> {
         : { kind: "text", value: element.title || element.value };
     };
     const controls = [...document.querySelectorAll("[id^='field-']")].flatMap((element) => {
-      const control = read(element);
+      const control = readControl(element);
       return control ? [[element.id, control] as const] : [];
     });
     const ids = controls.map(([id]) => id);

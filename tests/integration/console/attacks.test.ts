@@ -67,7 +67,7 @@ it("refuses the 3,000 most common passwords of 12 or more characters", async () 
   const common = list.filter((word) => word.length >= 12).slice(0, 3000);
   expect(common).toHaveLength(3000);
   const responses = [];
-  for (const word of common) if (!(await validatePassword(harness.console, word, "newcomer@desk.test"))) responses.push(word);
+  for (const password of common) if (!(await validatePassword(harness.console, password, "newcomer@desk.test"))) responses.push(password);
   expect(responses).toEqual([]);
 });
 
@@ -152,10 +152,10 @@ describe("parallel requests", () => {
       `/api/console/connections/${connection}`,
       `/api/console/members/${harness.viewerOf("viewer").memberId}`,
     ]) {
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 10 }, () => harness.request(path, { as: path.includes("/views/") ? "admin" : "owner", method: "DELETE" })),
       );
-      expect([path, answers.map(({ status }) => status).sort()]).toEqual([path, [204, ...Array.from({ length: 9 }, () => 404)]]);
+      expect([path, responses.map(({ status }) => status).sort()]).toEqual([path, [204, ...Array.from({ length: 9 }, () => 404)]]);
     }
   });
 });

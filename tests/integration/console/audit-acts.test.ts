@@ -44,12 +44,12 @@ test("groups slowly hashed files in one audit row with their names", async () =>
     await harness.request(`/api/assets/${ids[0]}/tags`, { as: "owner", method: "POST", json: { tags: ["seen"] }, headers: action });
     now += 45_000;
   }
-  const of = (all: AuditItem[], role: "operator" | "owner") => all.filter(({ member }) => member?.id === harness.viewerOf(role).memberId);
+  const filterByRole = (all: AuditItem[], role: "operator" | "owner") => all.filter(({ member }) => member?.id === harness.viewerOf(role).memberId);
   const entries = await rows();
-  expect(of(entries, "operator")).toMatchObject([
+  expect(filterByRole(entries, "operator")).toMatchObject([
     { action: "uploadAsset", parts: ["three.txt", "two words.txt", "one.txt"].map((name, at) => ({ id: ids[at], name })) },
   ]);
-  expect(of(entries, "owner")).toMatchObject([{ action: "addTags", parts: ids.map((id) => ({ id })) }]);
+  expect(filterByRole(entries, "owner")).toMatchObject([{ action: "addTags", parts: ids.map((id) => ({ id })) }]);
   // With a filter, a part of an action is a row too, in the list and in the file.
   expect((await rows("&action=createAssetFromHash"))[0]?.parts).toEqual([]);
   expect(await rows("&action=uploadAsset")).toHaveLength(1);
@@ -102,8 +102,8 @@ const getJobs = (count: number) =>
   }));
 
 test("names the jobs of a cleared history like the lists", async () => {
-  const submitted = async () => (await (await harness.request("/api/jobs?status=completed", { as: "operator" })).json()).jobs;
-  await until("the copies have ended", async () => (await submitted()).length >= 3);
+  const listSubmitted = async () => (await (await harness.request("/api/jobs?status=completed", { as: "operator" })).json()).jobs;
+  await until("the copies have ended", async () => (await listSubmitted()).length >= 3);
   expect((await harness.request("/api/history", { as: "operator", method: "POST", json: { clear: true } })).status).toBe(200);
   const [row] = await rows("&action=manageHistory");
   const names = row?.parts?.map(({ name }) => name).sort();

@@ -67,8 +67,8 @@ const isForPeople = ({ guard }: Route) => (guard?.recent ?? guard?.session ?? fo
 const harness = await createHarness();
 const keyless = await harness.connect("http://127.0.0.1:9", undefined);
 const { key } = await harness.console.serviceKeys().createKey("somebody");
-const keyed = await harness.connect("http://embedded.invalid", key);
-await harness.console.store.members.setLastConnection(harness.viewerOf("owner").memberId, keyed);
+const keyedConnection = await harness.connect("http://embedded.invalid", key);
+await harness.console.store.members.setLastConnection(harness.viewerOf("owner").memberId, keyedConnection);
 const tokens = {
   all: await makeToken(harness, "owner"),
   viewer: await makeToken(harness, "owner", { role: "viewer" }),

@@ -61,7 +61,7 @@ export async function toRequest(bench: Bench, graph: Graph, options: JobOptions 
     graph: validation.graph,
     outputs: validation.outputs,
     images: Object.fromEntries(
-      await Promise.all(validation.images.map(async (name) => [name, await pinned(join(imagesDir, name))] as const)),
+      await Promise.all(validation.images.map(async (name) => [name, await pin(join(imagesDir, name))] as const)),
     ),
     outputDir,
     maxPixels: 100_000_000,
@@ -70,7 +70,7 @@ export async function toRequest(bench: Bench, graph: Graph, options: JobOptions 
   };
 }
 
-async function pinned(path: string): Promise<{ path: string; hash: string }> {
+async function pin(path: string): Promise<{ path: string; hash: string }> {
   const bytes = await readFile(path).catch(() => Buffer.alloc(0));
   return { path, hash: new Blake3Hasher().update(bytes).digest("hex") };
 }
@@ -78,10 +78,10 @@ async function pinned(path: string): Promise<{ path: string; hash: string }> {
 export async function runGraph(bench: Bench, graph: Graph, options: JobOptions = {}): Promise<GraphRun> {
   const events: RunEvent[] = [];
   const outcome = await bench.runner.run(await toRequest(bench, graph, options), (event) => events.push(event)).done;
-  return { outcome, events, ...produced(events) };
+  return { outcome, events, ...getProduced(events) };
 }
 
-export function produced(events: readonly RunEvent[]): { files: ProducedFile[]; texts: string[] } {
+export function getProduced(events: readonly RunEvent[]): { files: ProducedFile[]; texts: string[] } {
   const nodes = events.filter((event) => event.kind === "node");
   return { files: nodes.flatMap((event) => event.files), texts: nodes.flatMap((event) => event.texts ?? []) };
 }

@@ -42,7 +42,7 @@ async function readCompose(text: string) {
   writeFileSync(file, text.replaceAll("!override ", ""));
   // Prettier reads YAML for its own settings.
   const options = await resolveConfig(file, { config: file, editorconfig: false, useCache: false });
-  const { services, ...rest } = composition.parse(merged(options));
+  const { services, ...rest } = composition.parse(merge(options));
   const whole = Object.entries(services).map(([name, { extends: from, ...own }]): [string, Service] => {
     const base = from === undefined ? {} : services[z.strictObject({ service: z.string() }).parse(from).service];
     return [name, service.parse({ ...base, ...own })];
@@ -50,18 +50,18 @@ async function readCompose(text: string) {
   return { ...rest, services: new Map(whole) };
 }
 
-function merged(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(merged);
+function merge(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(merge);
   if (typeof value !== "object" || value === null) return value;
-  const { "<<": base, ...own } = Object.fromEntries(Object.entries(value).map(([key, service]) => [key, merged(service)]));
+  const { "<<": base, ...own } = Object.fromEntries(Object.entries(value).map(([key, service]) => [key, merge(service)]));
   return { ...(typeof base === "object" ? base : {}), ...own };
 }
 
 /** Uncomments keys; sentences stay comments. */
-const uncommented = (text: string) => text.replace(/^( *)# ( *)((?:[a-z][\w-]*|LIGHTDESK_\w+):(?: .*)?)$/gm, "$1$2$3");
+const uncomment = (text: string) => text.replace(/^( *)# ( *)((?:[a-z][\w-]*|LIGHTDESK_\w+):(?: .*)?)$/gm, "$1$2$3");
 
 const asItIs = readFileSync("compose.yaml", "utf8");
-const withAll = uncommented(asItIs);
+const withAll = uncomment(asItIs);
 const commandOfImage = z.array(z.string()).parse(JSON.parse(readSteps().findLast(({ word }) => word === "CMD")?.rest ?? ""));
 const isOurs = ({ build, image }: Service) => build !== undefined || image === "lightdesk";
 
@@ -122,7 +122,7 @@ describe("image", () => {
     folder = temporaryFolder();
     for (const name of ["app", "dist", ".next"]) mkdirSync(join(folder, name));
     writeFileSync(join(folder, "app/page.tsx"), "one");
-    for (const made of ["dist", ".next"]) writeFileSync(join(folder, made, ".lightdesk-built"), fingerprint(folder));
+    for (const built of ["dist", ".next"]) writeFileSync(join(folder, built, ".lightdesk-built"), fingerprint(folder));
   });
 
   test("builds the image only from a build of the same sources", () => {

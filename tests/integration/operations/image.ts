@@ -39,11 +39,11 @@ export async function buildImage(steps: readonly Step[], folder: string, image: 
 }
 
 function copyContext(build: string): void {
-  const left = readFileSync(".dockerignore", "utf8")
+  const ignored = readFileSync(".dockerignore", "utf8")
     .split("\n")
     .filter((line) => line !== "");
   const isLeft = (name: string) =>
-    left.some((line) => new RegExp(`^${line.replace("**/", "").replaceAll(".", "\\.").replaceAll("*", ".*")}$`).test(name));
+    ignored.some((line) => new RegExp(`^${line.replace("**/", "").replaceAll(".", "\\.").replaceAll("*", ".*")}$`).test(name));
   const names = readdirSync(".").filter((name) => !isLeft(name));
   expect(names).not.toContain("tests");
   for (const name of names) cpSync(name, join(build, name), { recursive: true });

@@ -113,8 +113,8 @@ test("reports complete metrics and a span tree down to the service", async () =>
   const board = readFileSync("docs/examples/grafana.json", "utf8");
   const metricNames = [...new Set([...board.matchAll(/\b(?:lightdesk|nodejs|process)_[a-z0-9_]+/g)].map(([name]) => name))];
   const source = readFileSync("lib/shared/metrics.ts", "utf8");
-  const isThere = (name: string) => names.includes(name) || source.includes(` ${name.replace(/_(bucket|sum|count)$/, "")}:`);
-  expect(metricNames.filter((name) => !isThere(name))).toEqual([]);
+  const isKnown = (name: string) => names.includes(name) || source.includes(` ${name.replace(/_(bucket|sum|count)$/, "")}:`);
+  expect(metricNames.filter((name) => !isKnown(name))).toEqual([]);
   expect(metricNames.length).toBeGreaterThan(12);
 
   const spans = await until("the call's span came", () => {
@@ -144,12 +144,12 @@ async function startProxy(name: ProxyName, context: TestContext): Promise<number
 async function startFront(name: ProxyName, program: string): Promise<number> {
   const front = await freePort();
   proxies[name](program, front);
-  const isThere = () =>
+  const exists = () =>
     sendRequest(front, "/api/health/live").then(
       ({ status }) => status === 200,
       () => false,
     );
-  await until(`${name} answers`, isThere);
+  await until(`${name} answers`, exists);
   return front;
 }
 

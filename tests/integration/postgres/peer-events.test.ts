@@ -22,7 +22,7 @@ let second: End;
 const notices: string[] = [];
 let spy: pg.Client;
 
-async function open(url: string): Promise<End> {
+async function openEnd(url: string): Promise<End> {
   const database = await openPostgres(url, Date.now);
   const processes = createPostgresProcesses(database, url, log);
   await processes.start({ slots: 1, hasSharedFiles: true });
@@ -33,7 +33,7 @@ async function open(url: string): Promise<End> {
 beforeEach(async () => {
   ownDatabase = await createDatabase(inject("postgres"));
   wire = await openWire(ownDatabase.url);
-  [first, second] = [await open(ownDatabase.url), await open(wire.url)];
+  [first, second] = [await openEnd(ownDatabase.url), await openEnd(wire.url)];
   notices.length = 0;
   spy = new pg.Client({ connectionString: ownDatabase.url });
   await spy.connect();
@@ -157,7 +157,7 @@ it("sends the state instead of late messages", async () => {
 
 it("reads the listeners at the start and drops long notices", async () => {
   const { received } = await listenAtPeer();
-  const lateProcess = await open(ownDatabase.url);
+  const lateProcess = await openEnd(ownDatabase.url);
   await until("it knows", () => lateProcess.events.hasListeners(job));
   lateProcess.events.show(job, new Uint8Array(50_000));
   await until("it has arrived", () => received.length === 2);

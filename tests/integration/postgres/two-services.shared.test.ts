@@ -29,11 +29,11 @@ async function listeners(user = "ada") {
     }),
   );
 }
-const of = (received: readonly Received[], id: string) => received.filter(({ data }) => data.prompt_id === id);
+const eventsOfJob = (received: readonly Received[], id: string) => received.filter(({ data }) => data.prompt_id === id);
 const isOver = (received: readonly Received[], id: string) =>
-  of(received, id).some(({ type, data }) => type === "executing" && data.node === null);
+  eventsOfJob(received, id).some(({ type, data }) => type === "executing" && data.node === null);
 /** Progress may be omitted; every other message reaches both. */
-const steps = (received: readonly Received[], id: string) => of(received, id).filter(({ type }) => !type.startsWith("progress"));
+const steps = (received: readonly Received[], id: string) => eventsOfJob(received, id).filter(({ type }) => !type.startsWith("progress"));
 
 /** Outputs a picture immediately, then waits in a node. */
 /** Its first two outputs are equal. */
@@ -56,7 +56,7 @@ it("reports a job alike at both services, wherever it runs", async () => {
       ...["execution_start", "execution_cached", "executing", "executing", "executing", "executed", "execution_success", "executing"],
     ]);
     for (const received of both) {
-      expect(of(received, id).filter(({ type }) => type === "progress").length).toBeGreaterThan(0);
+      expect(eventsOfJob(received, id).filter(({ type }) => type === "progress").length).toBeGreaterThan(0);
       await until("the queue is told to be empty", () =>
         JSON.stringify(received.findLast(({ type }) => type === "status")?.data).includes(":0"),
       );
@@ -69,16 +69,16 @@ it("reports a cancelled job once as interrupted at both services", async () => {
   const clients = await two.clients();
   for (const client of [clients.first, clients.second]) {
     const id = await submit(clients.first, waiting(3600, client === clients.first ? 1 : 2));
-    await until("both know that it runs", () => both.every((received) => of(received, id).some(({ type }) => type === "executing")));
+    await until("both know that it runs", () => both.every((received) => eventsOfJob(received, id).some(({ type }) => type === "executing")));
     await client.post(`/api/jobs/${id}/cancel`);
     await until("both got its end", () => both.every((received) => isOver(received, id)));
-    for (const received of both) expect(of(received, id).filter(({ type }) => type === "execution_interrupted")).toHaveLength(1);
+    for (const received of both) expect(eventsOfJob(received, id).filter(({ type }) => type === "execution_interrupted")).toHaveLength(1);
   }
 });
 
 /** The address of the first picture of a running job. */
 async function finishedOutput(received: readonly Received[], id: string): Promise<{ address: string; filename: string }> {
-  const executed = () => of(received, id).find(({ type }) => type === "executed");
+  const executed = () => eventsOfJob(received, id).find(({ type }) => type === "executed");
   await until("the first picture is told", executed);
   const [item] = record(record(executed()?.data).output).images as { filename: string }[];
   const filename = item?.filename ?? "";
@@ -112,9 +112,9 @@ it("serves progress and live pictures from both services", async () => {
   for (const client of [first, second])
     await until("a cancelled job keeps nothing", async () => (await client.get(address)).status === 404);
   const blobs = join(two.first.settings.blobs?.kind === "folder" ? two.first.settings.blobs.path : "", "blake3-v1");
-  const isThere = async () =>
+  const exists = async () =>
     (await readdir(blobs, { recursive: true })).some((path) => path.length > 60 && filename.includes(path.slice(3)));
-  await until("its bytes are gone", async () => !(await isThere()));
+  await until("its bytes are gone", async () => !(await exists()));
 });
 
 it("serves live pictures by a bucket and drops deleted copies", async () => {

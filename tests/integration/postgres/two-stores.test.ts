@@ -111,9 +111,9 @@ test("shares attempt limits regardless of clocks and returns the wait", async ()
 });
 
 test("shares limits exactly while most requests write nothing", async () => {
-  let takes = 0;
+  let takeCount = 0;
   const limits = stores.map(({ attempts }) => {
-    const take: typeof attempts.take = (...args) => ((takes += 1), attempts.take(...args));
+    const take: typeof attempts.take = (...args) => ((takeCount += 1), attempts.take(...args));
     return createSharedLimit({ attempts: { ...attempts, take }, now: () => NOW, of: "requests", burst: 600, refillMs: HOUR_MS });
   });
   const countPassed = async (count: number) => {
@@ -121,11 +121,11 @@ test("shares limits exactly while most requests write nothing", async () => {
     return waits.filter((wait) => wait === 0).length;
   };
   expect(await countPassed(400)).toBe(400);
-  expect(takes).toBeLessThanOrEqual(400 / 30 + 2);
+  expect(takeCount).toBeLessThanOrEqual(400 / 30 + 2);
   expect(await countPassed(800)).toBe(200);
-  const before = takes;
+  const before = takeCount;
   expect(await countPassed(100)).toBe(0);
-  expect(takes).toBe(before);
+  expect(takeCount).toBe(before);
   // An attempt that didn't count allows another one.
   await limits[0]?.refund("mo");
   expect(await limits[0]?.take("mo")).toBe(0);

@@ -85,8 +85,8 @@ describe("creating assets", async () => {
       body: { id: asset.id, tags: ["x"], created_new: false },
     });
     expect(await bench.client("eve").post("/api/assets/from-hash", { hash: asset.asset_hash, tags: ["x"] })).toMatchObject({ status: 404 });
-    const shipped = list(record((await client.get("/api/assets?name_contains=photo.png")).body).assets)[0];
-    const ownAsset = await client.post("/api/assets/from-hash", { hash: shipped?.asset_hash, tags: ["mine"], name: "My photo" });
+    const sharedAsset = list(record((await client.get("/api/assets?name_contains=photo.png")).body).assets)[0];
+    const ownAsset = await client.post("/api/assets/from-hash", { hash: sharedAsset?.asset_hash, tags: ["mine"], name: "My photo" });
     expect(ownAsset).toMatchObject({ status: 201, body: { name: "My photo", tags: ["mine"], is_immutable: false, created_new: true } });
   });
 

@@ -27,8 +27,8 @@ describe("the service", async () => {
     const asset = string(record((await client.upload("to be deleted", "a.txt")).body).id);
     await client.call("POST", "/api/userdata/gone.txt?overwrite=true", "x");
     for (const path of [`/api/assets/${asset}`, "/api/userdata/gone.txt"]) {
-      const answers = await Promise.all(Array.from({ length: 10 }, () => client.call("DELETE", path)));
-      expect([path, answers.map(({ status }) => status).sort()]).toEqual([path, [204, ...Array.from({ length: 9 }, () => 404)]]);
+      const responses = await Promise.all(Array.from({ length: 10 }, () => client.call("DELETE", path)));
+      expect([path, responses.map(({ status }) => status).sort()]).toEqual([path, [204, ...Array.from({ length: 9 }, () => 404)]]);
     }
   });
 

@@ -26,7 +26,7 @@ describe("blob addresses", async () => {
     const { body } = await client.upload(bytes, name);
     return { id: string(record(body).id), hash: string(record(body).asset_hash).slice(7) };
   }
-  const wholeOf = ({ id, hash }: { id: string; hash: string }, ending: string) => [
+  const getObjectNames = ({ id, hash }: { id: string; hash: string }, ending: string) => [
     `/api/assets/${id}/content`,
     `/api/view?filename=${hash}.${ending}`,
   ];
@@ -38,7 +38,7 @@ describe("blob addresses", async () => {
 
   it("redirects permitted downloads to the bucket with type and name", async () => {
     const file = await upload(picture, "Grüße 1.png");
-    for (const path of wholeOf(file, "png")) {
+    for (const path of getObjectNames(file, "png")) {
       const response = await fetch(await getUrl(path));
       const { headers } = response;
       expect([response.status, headers.get("content-type"), headers.get("content-disposition")]).toEqual([
@@ -52,14 +52,14 @@ describe("blob addresses", async () => {
       (await fetch(await getUrl(`/api/assets/${file.id}/content?disposition=attachment`))).headers.get("content-disposition"),
     ).toMatch(/^attachment; /);
     const page = await upload("<script>1</script>", "page.html");
-    for (const path of wholeOf(page, "html"))
+    for (const path of getObjectNames(page, "html"))
       expect((await fetch(await getUrl(path))).headers.get("content-disposition")).toMatch(/^attachment; /);
   });
 
   it("returns no URL to clients that may not read the file", async () => {
     const file = await upload(picture, "hers.png");
     const otherUser = bench.client("eve");
-    for (const path of wholeOf(file, "png")) {
+    for (const path of getObjectNames(file, "png")) {
       for (const response of [await otherUser.raw("GET", path), await bench.anonymous().raw("GET", path)])
         expect([path, [401, 404].includes(response.status), response.headers.get("location")]).toEqual([path, true, null]);
     }
@@ -84,7 +84,7 @@ describe("blob addresses", async () => {
 
   it("serves ranges, HEAD, 304, thumbnails, channels and user files itself", async () => {
     const file = await upload(picture, "own.png");
-    for (const path of wholeOf(file, "png")) {
+    for (const path of getObjectNames(file, "png")) {
       const part = await client.raw("GET", path, undefined, { range: "bytes=0-3" });
       expect([part.status, Buffer.from(await part.arrayBuffer())]).toEqual([206, Buffer.from(picture.subarray(0, 4))]);
       expect((await client.raw("GET", path, undefined, { range: "bytes=0-3", "if-range": '"another"' })).status).toBe(200);

@@ -38,7 +38,7 @@ describe("a service with a bucket", async () => {
     expect([response.status, response.text]).toEqual([201, expect.any(String)]);
     return { id: string(record(response.body).id), hash: string(record(response.body).asset_hash).slice(7) };
   };
-  const read = async (path: string) => Buffer.from(await (await client.raw("GET", path)).arrayBuffer());
+  const readBytes = async (path: string) => Buffer.from(await (await client.raw("GET", path)).arrayBuffer());
 
   it("returns 503 instead of 404 without the bucket, then recovers", async () => {
     const picture = png(20, 20, { seed: 9 });
@@ -54,7 +54,7 @@ describe("a service with a bucket", async () => {
     const job = await ended(client, await submit(client, canvas(7)));
     expect(job).toMatchObject({ status: "failed", execution_error: { exception_type: "StorageUnavailable" } });
     s3.state.isGone = false;
-    expect((await read(`/api/view?filename=${hash}.png`)).equals(Buffer.from(picture))).toBe(true);
+    expect((await readBytes(`/api/view?filename=${hash}.png`)).equals(Buffer.from(picture))).toBe(true);
     expect((await client.upload(lostBytes, "found.bin")).status).toBe(201);
     expect(await ended(client, await submit(client, canvas(8)))).toMatchObject({ status: "completed" });
   });
@@ -71,11 +71,11 @@ describe("a service with a bucket", async () => {
     const bytes = getBytes(3 * MIB);
     const { id } = await upload(bytes);
     s3.order(/^GET blake3/, "cut", 2);
-    expect((await read(`/api/assets/${id}/content`)).equals(Buffer.from(bytes))).toBe(true);
+    expect((await readBytes(`/api/assets/${id}/content`)).equals(Buffer.from(bytes))).toBe(true);
     const ranges = s3.seen.filter((operation) => operation.startsWith("GET blake3")).length;
     expect(ranges).toBeGreaterThanOrEqual(3);
     s3.order(/^GET blake3/, "cut", 9);
-    await expect(read(`/api/assets/${id}/content`)).rejects.toThrow();
+    await expect(readBytes(`/api/assets/${id}/content`)).rejects.toThrow();
     s3.faults.length = 0;
   });
 
@@ -84,11 +84,11 @@ describe("a service with a bucket", async () => {
       s3.order(/^POST uploadId/, fault);
       const bytes = getBytes(9 * MIB);
       const { id } = await upload(bytes);
-      expect((await read(`/api/assets/${id}/content`)).equals(Buffer.from(bytes)), fault).toBe(true);
+      expect((await readBytes(`/api/assets/${id}/content`)).equals(Buffer.from(bytes)), fault).toBe(true);
     }
     s3.order(/^PUT blake3/, "lost-answer");
     const { id } = await upload(getBytes(100));
-    expect((await read(`/api/assets/${id}/content`)).length).toBe(100);
+    expect((await readBytes(`/api/assets/${id}/content`)).length).toBe(100);
     expect(s3.uploads.size).toBe(0);
   });
 
@@ -120,7 +120,7 @@ describe("a service with a bucket", async () => {
     for (const length of [700, 9 * MIB]) {
       const bytes = getBytes(length);
       const { id } = await upload(bytes);
-      expect((await read(`/api/assets/${id}/content`)).equals(Buffer.from(bytes))).toBe(true);
+      expect((await readBytes(`/api/assets/${id}/content`)).equals(Buffer.from(bytes))).toBe(true);
     }
     s3.state.knowsConditions = true;
   });

@@ -33,11 +33,11 @@ beforeEach(() => {
   storage.requests.length = 0;
 });
 
-const signed = (path: string) => `${storage.url}${path}?X-Amz-Signature=${SECRET}&Expires=1900000000&Key-Pair-Id=K2`;
+const sign = (path: string) => `${storage.url}${path}?X-Amz-Signature=${SECRET}&Expires=1900000000&Key-Pair-Id=K2`;
 const toStorage =
   (path: string, headers: Record<string, string> = {}) =>
   (_request: ReceivedRequest, response: ServerResponse) =>
-    void response.writeHead(302, { location: signed(path), ...headers }).end("Found. Redirecting");
+    void response.writeHead(302, { location: sign(path), ...headers }).end("Found. Redirecting");
 
 /** Serves ranges as a storage does; `cutFirstAt` cuts the connection after that many bytes of the first answer. */
 function getStorage(

@@ -87,7 +87,7 @@ describe("the progress of a job", async () => {
   });
 });
 
-const blurred = (color: number): Json => ({
+const createBlur = (color: number): Json => ({
   "1": { class_type: "EmptyImage", inputs: { width: 64, height: 64, batch_size: 2, color } },
   "2": { class_type: "ImageBlur", inputs: { image: ["1", 0], blur_radius: 3, sigma: 1 } },
   "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "soft" } },
@@ -108,12 +108,12 @@ describe("the cache of a user", () => {
   it("returns a repeat on another slot with new assets in every view", async () => {
     bench = await startService({ concurrency: 2 });
     const client = bench.client();
-    const first = await run(client, blurred(7));
+    const first = await run(client, createBlur(7));
     expect(first.cached).toEqual([]);
     // One slot is busy, perhaps the one that made the results: repeats must work on either.
     const blocking = await submit(client, waiting(3600));
     await running(client, blocking);
-    const repeats = [await run(client, blurred(7)), await run(client, blurred(7))];
+    const repeats = [await run(client, createBlur(7)), await run(client, createBlur(7))];
     for (const { job, cached, assets } of repeats) {
       expect([...(Array.isArray(cached) ? cached : [])].sort()).toEqual(["1", "2", "3", "4"]);
       for (const id of ["3", "4"]) expect(record(job.execution_meta)[id]).toMatchObject({ cached: true, end_time: expect.any(Number) });
@@ -129,11 +129,11 @@ describe("the cache of a user", () => {
 
   it("survives a restart and recomputes deleted results", async () => {
     bench = await startService({ concurrency: 1 });
-    const before = await run(bench.client("ada"), blurred(8));
+    const before = await run(bench.client("ada"), createBlur(8));
     await bench.service.stop();
     bench = await startService({ concurrency: 1, dataDir: bench.folder });
     const client = bench.client("ada");
-    const secondRun = await run(client, blurred(8));
+    const secondRun = await run(client, createBlur(8));
     expect(
       list([])
         .concat(secondRun.assets)
@@ -144,28 +144,28 @@ describe("the cache of a user", () => {
     for (const { assets } of [before, secondRun]) {
       for (const asset of assets) expect((await client.call("DELETE", `/api/assets/${string(asset.id)}`)).status).toBe(204);
     }
-    const anew = await run(client, blurred(8));
+    const anew = await run(client, createBlur(8));
     expect(anew.cached).not.toContain("3");
     expect(anew.assets.map((asset) => asset.hash)).toEqual(before.assets.map((asset) => asset.hash));
     const file = string(list(record(record(anew.job.outputs)["3"]).images)[0]?.filename);
     expect((await client.get(`/api/view?filename=${file}`)).status).toBe(200);
-    expect((await run(client, blurred(8))).cached).toContain("3");
+    expect((await run(client, createBlur(8))).cached).toContain("3");
   });
 
   it("ignores damaged and missing results", async () => {
     bench = await startService({ concurrency: 1 });
     const client = bench.client();
-    await run(client, blurred(9));
+    await run(client, createBlur(9));
     await rm(join(bench.folder, "node-cache"), { recursive: true });
-    const secondRun = await run(client, blurred(9));
+    const secondRun = await run(client, createBlur(9));
     expect(secondRun.cached).not.toContain("3");
     expect(secondRun.assets).toHaveLength(2);
   });
 
   it("is per user: another user's equal job runs with its own assets", async () => {
     bench = await startService({ concurrency: 1 });
-    await run(bench.client("ada"), blurred(10));
-    const bobs = await run(bench.client("bob"), blurred(10));
+    await run(bench.client("ada"), createBlur(10));
+    const bobs = await run(bench.client("bob"), createBlur(10));
     expect(bobs.cached).toEqual([]);
     expect(bobs.assets).toHaveLength(2);
   });
@@ -173,7 +173,7 @@ describe("the cache of a user", () => {
 
 let bench: ServiceBench | undefined;
 
-const inverted = (image: string): Json => ({
+const createInvert = (image: string): Json => ({
   "1": { class_type: "LoadImage", inputs: { image } },
   "2": { class_type: "ImageInvert", inputs: { image: ["1", 0] } },
   "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "inverted" } },
@@ -200,7 +200,7 @@ async function savedGrey(client: Client, id: string): Promise<number | undefined
 it("saves each job's own picture despite a cancelled neighbour", async () => {
   bench = await startService({ concurrency: 1 });
   const [ada, bob] = [bench.client("ada"), bench.client("bob")];
-  const send = async (client: Client, grey: number) => ({ client, grey, id: await submit(client, inverted(await upload(client, grey))) });
+  const send = async (client: Client, grey: number) => ({ client, grey, id: await submit(client, createInvert(await upload(client, grey))) });
   const blocking = await submit(ada, waiting(3600));
   await running(ada, blocking);
   const next = await submit(ada, waiting(3600, 2));

@@ -98,8 +98,8 @@ describe("POST /api/upload/mask", async () => {
     ["a shipped image", () => ({ filename: "product.png", type: "input" })],
   ])("finds the original by %s", async (_, reference) => {
     const originalRef = reference(original);
-    const shipped = originalRef.filename === "product.png";
-    const { width = 0, height = 0 } = shipped
+    const isShared = originalRef.filename === "product.png";
+    const { width = 0, height = 0 } = isShared
       ? await sharp(Buffer.from(await (await client.raw("GET", "/api/view?filename=product.png")).arrayBuffer())).metadata()
       : { width: 20, height: 10 };
     const response = await upload(await painting(width, height), originalRef);
@@ -107,7 +107,7 @@ describe("POST /api/upload/mask", async () => {
       status: 200,
       body: { name: expect.stringMatching(/^[0-9a-f]{64}\.png$/), metadata: { is_mask: true } },
     });
-    if (!shipped) expect(record(record(response.body).metadata).original_hash).toBe(original);
+    if (!isShared) expect(record(record(response.body).metadata).original_hash).toBe(original);
   });
 
   it("echoes the subfolder, and keeps half-painted pixels half transparent", async () => {
@@ -151,15 +151,15 @@ describe("POST /api/upload/mask", async () => {
     ];
     const name = string(record((await client.upload(bytes, "x.png", {}, "image", "/api/upload/image")).body).name);
     const response = await upload(await painting(3, 1), { filename: name });
-    const fetched = async (file: string) => new Uint8Array(await (await client.raw("GET", `/api/view?filename=${file}`)).arrayBuffer());
-    const masked = await fetched(string(record(response.body).name));
+    const fetchBytes = async (file: string) => new Uint8Array(await (await client.raw("GET", `/api/view?filename=${file}`)).arrayBuffer());
+    const masked = await fetchBytes(string(record(response.body).name));
     expect(await getNumbers(masked)).toEqual(await getNumbers(bytes));
     const { data } = await sharp(masked).extractChannel(3).raw().toBuffer({ resolveWithObject: true });
     expect([...data]).toEqual([0, 0, 255]);
     expect((await sharp(masked).metadata()).icc?.equals((await sharp(bytes).metadata()).icc ?? Buffer.alloc(0))).toBe(
       (await sharp(bytes).metadata()).icc && true,
     );
-    expect(Buffer.compare(await fetched(name), bytes)).toBe(0);
+    expect(Buffer.compare(await fetchBytes(name), bytes)).toBe(0);
   });
 
   it("judges the mask and its original by their headers", async () => {

@@ -131,29 +131,29 @@ describe("a seed of twenty digits", async () => {
 
 /** Numbers that JavaScript would write differently, as text. */
 const SPELLINGS = "5.0,1e3,-0,-0.0,0.10,1E-05,12345678901234567890.0,18446744073709551615";
-const spelled = `"list":[${SPELLINGS}],"float":5.0,"exponent":1e3,"zero":-0,"digits":0.10,"nested":{"one":1.0}`;
+const fieldsJson = `"list":[${SPELLINGS}],"float":5.0,"exponent":1e3,"zero":-0,"digits":0.10,"nested":{"one":1.0}`;
 
 describe("the spelling of a number", () => {
   it("is preserved in details, history, picture and metadata", async () => {
     const bench = await startService({ concurrency: 1 });
     const client = bench.client();
-    const canvas = `"1":{"class_type":"EmptyImage","inputs":{"width":8,"height":8,"batch_size":1,"color":5,${spelled}}}`;
+    const canvas = `"1":{"class_type":"EmptyImage","inputs":{"width":8,"height":8,"batch_size":1,"color":5,${fieldsJson}}}`;
     const save = `"2":{"class_type":"SaveImage","inputs":{"images":["1",0],"filename_prefix":"x"},"_meta":{"n":1.0}}`;
-    const body = `{"prompt":{${canvas},${save}},"extra_data":{"api_key_comfy_org":"a-partner-key-0123456789",${spelled},"extra_pnginfo":{"workflow":{${spelled}},"size":2.0}}}`;
+    const body = `{"prompt":{${canvas},${save}},"extra_data":{"api_key_comfy_org":"a-partner-key-0123456789",${fieldsJson},"extra_pnginfo":{"workflow":{${fieldsJson}},"size":2.0}}}`;
     const response = await client.call("POST", "/api/prompt", body, { "content-type": "application/json" });
     const id = string(record(response.body).prompt_id);
     expect(await ended(client, id)).toMatchObject({ status: "completed" });
-    for (const path of [`/api/jobs/${id}`, `/api/history_v2/${id}`]) expect((await client.get(path)).text.split(spelled)).toHaveLength(4);
+    for (const path of [`/api/jobs/${id}`, `/api/history_v2/${id}`]) expect((await client.get(path)).text.split(fieldsJson)).toHaveLength(4);
     const [asset] = list(record((await client.get(`/api/jobs/${id}/assets`)).body).assets);
     const bytes = await (await client.raw("GET", `/api/assets/${string(asset?.id)}/content`)).arrayBuffer();
     const texts = readPngText(Buffer.from(bytes));
-    expect(texts).toEqual({ prompt: `{${canvas},${save}}`, workflow: `{${spelled}}`, size: "2.0" });
-    const createResponse = await client.upload("some bytes", "a.txt", { user_metadata: `{${spelled}}` });
-    expect(createResponse.text).toContain(`{${spelled}}`);
-    const edit = await client.call("PUT", `/api/assets/${string(record(createResponse.body).id)}`, `{"user_metadata":{"a":7.0,${spelled}}}`, {
+    expect(texts).toEqual({ prompt: `{${canvas},${save}}`, workflow: `{${fieldsJson}}`, size: "2.0" });
+    const createResponse = await client.upload("some bytes", "a.txt", { user_metadata: `{${fieldsJson}}` });
+    expect(createResponse.text).toContain(`{${fieldsJson}}`);
+    const edit = await client.call("PUT", `/api/assets/${string(record(createResponse.body).id)}`, `{"user_metadata":{"a":7.0,${fieldsJson}}}`, {
       "content-type": "application/json",
     });
-    expect(edit.text).toContain(`{"a":7.0,${spelled}}`);
+    expect(edit.text).toContain(`{"a":7.0,${fieldsJson}}`);
   });
 
   it("reaches a runner as sent, in objects, lists and links", async () => {
@@ -165,17 +165,17 @@ describe("the spelling of a number", () => {
     expect(outcome.ok).toBe(true);
     const { key } = await bench.service.keys.createKey("ada");
     const client = createClient((request) => bench.service.fetch(request), key);
-    const first = `"3":{"class_type":"Any","inputs":{"any":{${spelled}},"other":{"__value__":[${SPELLINGS}]},"number":5}}`;
+    const first = `"3":{"class_type":"Any","inputs":{"any":{${fieldsJson}},"other":{"__value__":[${SPELLINGS}]},"number":5}}`;
     await client.upload("bytes", "clip.mp4", { tags: '["input"]' });
-    const second = `"4":{"class_type":"Any","inputs":{"any":["3",0],"other":{"file":"clip.mp4",${spelled},"files":["clip.mp4",0.10]},"more":5.0,"number":"0.50"}}`;
-    const body = `{"prompt":{${first},${second}},"extra_data":{"k":5.0,"extra_pnginfo":{"workflow":{${spelled}}}}}`;
+    const second = `"4":{"class_type":"Any","inputs":{"any":["3",0],"other":{"file":"clip.mp4",${fieldsJson},"files":["clip.mp4",0.10]},"more":5.0,"number":"0.50"}}`;
+    const body = `{"prompt":{${first},${second}},"extra_data":{"k":5.0,"extra_pnginfo":{"workflow":{${fieldsJson}}}}}`;
     const response = await client.call("POST", "/api/prompt", body, { "content-type": "application/json" });
     expect(response.text).toContain("prompt_id");
     expect(await ended(client, string(record(response.body).prompt_id))).toMatchObject({ status: "completed" });
     expect(server.seen.submittedTexts).toHaveLength(1);
     const [sentName] = server.seen.uploads;
     expect(server.seen.submittedTexts[0]).toContain(`"prompt":{${first},${second.replaceAll("clip.mp4", sentName ?? "")}}`);
-    expect(server.seen.submittedTexts[0]).toContain(`"extra_data":{"k":5.0,"extra_pnginfo":{"workflow":{${spelled}}}`);
+    expect(server.seen.submittedTexts[0]).toContain(`"extra_data":{"k":5.0,"extra_pnginfo":{"workflow":{${fieldsJson}}}`);
   });
 
   it("is refused with a message beyond its bound", async () => {

@@ -13,7 +13,7 @@ import { createTestServiceStore, type TestServiceStore } from "@/tests/support/s
 import { makes, modelGraph } from "./built-in-job";
 import { ended, type Json, list, record, running, string, submit } from "./support";
 
-const described = (required: Json, optional: Json = {}) => ({
+const createClass = (required: Json, optional: Json = {}) => ({
   input: { required, optional },
   output: ["LATENT"],
   output_name: ["LATENT"],
@@ -22,12 +22,12 @@ const described = (required: Json, optional: Json = {}) => ({
 
 const objectInfo: Json = {
   ...gpuClasses(["one.safetensors"]),
-  CustomCombo: described({ choice: [[]], count: ["INT", { min: 0, max: 10 }] }, { index: ["INT", {}], option1: ["STRING", {}] }),
-  LoadLatent: described({ latent: [["example.latent", `${"a".repeat(64)}.latent`], {}] }),
-  LoadAudio: described({ audio: [["there.wav"], { audio_upload: true }] }),
-  Load3D: described({ model_file: ["COMBO", { options: ["3d/there.glb"], file_upload: true }], image: ["LOAD_3D", {}] }),
-  LoadPath: described({ path: ["STRING", {}], note: ["STRING", { multiline: true }] }),
-  LoadImageOutput: described({ image: ["COMBO", { image_upload: true, image_folder: "output" }] }),
+  CustomCombo: createClass({ choice: [[]], count: ["INT", { min: 0, max: 10 }] }, { index: ["INT", {}], option1: ["STRING", {}] }),
+  LoadLatent: createClass({ latent: [["example.latent", `${"a".repeat(64)}.latent`], {}] }),
+  LoadAudio: createClass({ audio: [["there.wav"], { audio_upload: true }] }),
+  Load3D: createClass({ model_file: ["COMBO", { options: ["3d/there.glb"], file_upload: true }], image: ["LOAD_3D", {}] }),
+  LoadPath: createClass({ path: ["STRING", {}], note: ["STRING", { multiline: true }] }),
+  LoadImageOutput: createClass({ image: ["COMBO", { image_upload: true, image_folder: "output" }] }),
 };
 const combo = (choice: unknown, count: unknown = 99) => ({ class_type: "CustomCombo", inputs: { choice, count } });
 

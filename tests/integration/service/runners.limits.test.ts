@@ -20,8 +20,8 @@ import { until } from "@/tests/support/until";
 import { addRunner, makes, modelGraph } from "./built-in-job";
 import { ended, type Json, record, string, submit } from "./support";
 
-const cached = (nodes: unknown) => JSON.stringify({ type: "execution_cached", data: { nodes, prompt_id: "x" } });
-const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
+const createCachedEvent = (nodes: unknown) => JSON.stringify({ type: "execution_cached", data: { nodes, prompt_id: "x" } });
+const nest = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
 
 function sendForever(response: ServerResponse): void {
   const chunk = "x".repeat(65_536);
@@ -49,11 +49,11 @@ describe("limits of runners", () => {
   const isSetAside = { state: "set_aside", reason: { code: "over_limits", message: expect.any(String) } };
 
   it.each<[string, (server: RunnerServer) => void]>([
-    ["a list of a million entries", (a) => a.send(cached(Array.from({ length: 1_000_000 }, () => "1")))],
-    ["an object of a million members", (a) => a.send(cached(Object.fromEntries(Array.from({ length: 1_000_000 }, (_, id) => [id, 0]))))],
-    ["a text of 9 MB", (a) => a.send(cached(["x".repeat(9 * 1024 ** 2)]))],
-    ["deep nesting", (a) => a.send(`{"type":"executed","data":{"prompt_id":"x","output":${nested(10_000)}}}`)],
-    ["numbers of a million digits", (a) => a.send(cached(0).replace(":0", `:[${"9".repeat(600_000)},${"9".repeat(600_000)}]`))],
+    ["a list of a million entries", (a) => a.send(createCachedEvent(Array.from({ length: 1_000_000 }, () => "1")))],
+    ["an object of a million members", (a) => a.send(createCachedEvent(Object.fromEntries(Array.from({ length: 1_000_000 }, (_, id) => [id, 0]))))],
+    ["a text of 9 MB", (a) => a.send(createCachedEvent(["x".repeat(9 * 1024 ** 2)]))],
+    ["deep nesting", (a) => a.send(`{"type":"executed","data":{"prompt_id":"x","output":${nest(10_000)}}}`)],
+    ["numbers of a million digits", (a) => a.send(createCachedEvent(0).replace(":0", `:[${"9".repeat(600_000)},${"9".repeat(600_000)}]`))],
     ["a picture of 33 MB", (a) => a.send(Buffer.alloc(33 * 1024 ** 2, 1))],
     ["40,000 small messages", (a) => Array.from({ length: 40_000 }, () => a.send("{}"))],
   ])("sets aside a runner that sends %s and reruns the job elsewhere", async (_name, send) => {
@@ -147,17 +147,17 @@ describe("limits of runners", () => {
 it("reports a cached node once, however often a runner names it", async () => {
   const server = await startRunnerServer({ objectInfo: {} });
   const events: RunEvent[] = [];
-  const noted = (event: RunEvent) => events.push(event);
+  const recordEvent = (event: RunEvent) => events.push(event);
   const nothing = () => undefined;
   const listening = listenToRunner(
     { address: server.address, clientId: "c", traffic: createTraffic() },
     { promptId: "x", graph: { "1": { class_type: "A", inputs: {} }, "2": { class_type: "A", inputs: {} } }, nodesTotal: 2 },
-    { reported: nothing, executed: nothing, ended: nothing, exceeded: nothing, on: noted },
+    { reported: nothing, executed: nothing, ended: nothing, exceeded: nothing, on: recordEvent },
   );
   await listening.ready;
-  server.send(cached(Array.from({ length: 40_000 }, () => "1")));
-  server.send(cached(["1", "1", "stranger"]));
-  server.send(cached(["1", "2"]));
+  server.send(createCachedEvent(Array.from({ length: 40_000 }, () => "1")));
+  server.send(createCachedEvent(["1", "1", "stranger"]));
+  server.send(createCachedEvent(["1", "2"]));
   await until("both nodes are reported", () => listening.timesOf("2"));
   expect(
     events

@@ -132,12 +132,12 @@ describe("jobs on runners", () => {
 
   it("accepts newer inputs: matched types, growing lists and exact numbers", async () => {
     const { client: clientOf } = await start();
-    const described = (required: Json, output: string[]) => ({ input: { required }, output, output_name: output, output_node: false });
+    const createClass = (required: Json, output: string[]) => ({ input: { required }, output, output_name: output, output_node: false });
     const server = await runner(undefined, {
       objectInfo: {
         ...gpuClasses(["one.safetensors"]),
-        Resize: described({ input: ["COMFY_MATCHTYPE_V3", {}], factor: ["FLOAT", { max: "endless" }] }, ["COMFY_MATCHTYPE_V3"]),
-        Batch: described(
+        Resize: createClass({ input: ["COMFY_MATCHTYPE_V3", {}], factor: ["FLOAT", { max: "endless" }] }, ["COMFY_MATCHTYPE_V3"]),
+        Batch: createClass(
           {
             images: ["COMFY_AUTOGROW_V3", { template: { input: { required: { image: ["IMAGE", {}] } }, prefix: "image" } }],
             kinds: ["COMBO", { options: ["a", "b", "c"], multiselect: true }],

@@ -38,7 +38,7 @@ async function colour(bytes: Buffer): Promise<number[]> {
   return [...data.subarray(0, 4)];
 }
 
-const plain = async (options: { width: number; height: number; background: string; orientation?: number }) => {
+const createPlain = async (options: { width: number; height: number; background: string; orientation?: number }) => {
   const image = sharp({ create: { ...options, channels: 4 } });
   return new Uint8Array(await (options.orientation ? image.withMetadata({ orientation: options.orientation }) : image).png().toBuffer());
 };
@@ -60,7 +60,7 @@ describe("thumbnails of pictures", async () => {
   });
 
   it("are upright and keep transparency", async () => {
-    const turned = await add(client, await plain({ width: 100, height: 50, background: "#00ff0080", orientation: 6 }), "turned.png");
+    const turned = await add(client, await createPlain({ width: 100, height: 50, background: "#00ff0080", orientation: 6 }), "turned.png");
     const { bytes } = await thumbnail(client, turned, 100);
     expect(await sharp(bytes).metadata()).toMatchObject({ width: 50, height: 100, hasAlpha: true });
     expect((await colour(bytes))[3]).toBe(128);
@@ -161,7 +161,7 @@ describe("thumbnails of other files, without ffmpeg", async () => {
 
 describe("thumbnails drawn by ffmpeg", async () => {
   const folder = temporaryFolder();
-  await writeFile(join(folder, "frame.png"), await plain({ width: 1024, height: 512, background: "#ff0000" }));
+  await writeFile(join(folder, "frame.png"), await createPlain({ width: 1024, height: 512, background: "#ff0000" }));
 
   /** A fake ffmpeg: records how it was called, then runs `script`. */
   async function fakeFfmpeg(name: string, script: string): Promise<{ path: string; calls: () => Promise<string[]> }> {

@@ -85,7 +85,7 @@ describe("asset preview", () => {
 describe("assets compare", () => {
   beforeEach(standInForSizes);
 
-  const read = (id: string) => Response.json({ id, name: `${id}.png`, tags: [], mime_type: "image/png" });
+  const toResponse = (id: string) => Response.json({ id, name: `${id}.png`, tags: [], mime_type: "image/png" });
   const respondDown = () => Response.json({ code: "UPSTREAM_ERROR", message: "down" }, { status: 502 });
   function show(name: string) {
     const onClose = vi.fn();
@@ -98,7 +98,7 @@ describe("assets compare", () => {
     const onClose = show("one,two");
     await waitFor(() => expect(onClose).toHaveBeenCalled(), { timeout: 10_000 });
     cleanup();
-    vi.stubGlobal("fetch", async (address: string) => read(address.includes("one") ? "one" : "two"));
+    vi.stubGlobal("fetch", async (address: string) => toResponse(address.includes("one") ? "one" : "two"));
     const isClosed = show("one,two");
     expect(await screen.findByRole("dialog", { name: "Comparing 2 pictures" })).toBeDefined();
     expect(isClosed).not.toHaveBeenCalled();
@@ -106,7 +106,7 @@ describe("assets compare", () => {
 
   it("keeps loaded assets when one is lost", async () => {
     vi.stubGlobal("fetch", async (address: string) =>
-      address.includes("gone") ? respondDown() : read(address.includes("one") ? "one" : "two"),
+      address.includes("gone") ? respondDown() : toResponse(address.includes("one") ? "one" : "two"),
     );
     const onClose = show("one,gone,two");
     expect(await screen.findByRole("dialog", { name: "Comparing 2 pictures" }, { timeout: 10_000 })).toBeDefined();
@@ -116,12 +116,12 @@ describe("assets compare", () => {
 
 // The assets page opened during an outage: the list loads by itself afterwards.
 describe("outage", () => {
-  let isOut = true;
+  let isUnavailable = true;
   beforeEach(() => {
     vi.useFakeTimers({ now: 1_000_000 });
-    isOut = true;
+    isUnavailable = true;
     vi.stubGlobal("fetch", async () =>
-      isOut
+      isUnavailable
         ? Response.json({ code: "SERVICE_UNAVAILABLE", message: "" }, { status: 503 })
         : Response.json({ assets: [{ id: "a", name: "a.png", tags: [] }], total: 1, has_more: false }),
     );
@@ -135,7 +135,7 @@ describe("outage", () => {
     const { result } = renderHook(() => useEndless({ query, connectionId: "one", first, isOn: true }), { wrapper });
     await act(() => vi.advanceTimersByTimeAsync(100_000));
     expect(result.current.failure?.code).toBe("SERVICE_UNAVAILABLE");
-    isOut = false;
+    isUnavailable = false;
     await act(() => vi.advanceTimersByTimeAsync(10_500));
     expect(result.current.failure).toBeUndefined();
     expect(result.current.at(0)?.name).toBe("a.png");

@@ -24,7 +24,7 @@ describe("metadata as rows", () => {
     fc.assert(
       fc.property(values, (generated) => {
         // Names in rows are trimmed and not empty.
-        const metadata = JSON.parse(JSON.stringify(generated), (_, value: unknown) => named(value)) as Record<string, unknown>;
+        const metadata = JSON.parse(JSON.stringify(generated), (_, value: unknown) => withNames(value)) as Record<string, unknown>;
         const { metadata: back, problems } = fromRows(toRows(metadata));
         expect([...problems]).toEqual([]);
         expect(writeExactJson(back)).toBe(writeExactJson(metadata));
@@ -85,7 +85,7 @@ describe("metadata as rows", () => {
   });
 });
 
-function named(value: unknown): unknown {
+function withNames(value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [`n${name.replaceAll(/\s/g, "_")}`, item]));
 }

@@ -139,7 +139,7 @@ describe("a thousand rows", () => {
   it("are drawn one by one, view first, then a screen below and above", () => {
     const rowWindow = createRowWindow(0);
     const view = { from: 505, to: 514, first: 0, last: 999 };
-    for (let madeCount = 0; madeCount < 10; madeCount += 1) expect(rowWindow.makeOne(view)).toBe(true);
+    for (let count = 0; count < 10; count += 1) expect(rowWindow.makeOne(view)).toBe(true);
     expect(getCompleteRows(rowWindow, view)).toEqual(Array.from({ length: 10 }, (_, at) => 505 + at));
     while (rowWindow.makeOne(view));
     expect([getCompleteRows(rowWindow, view)[0], getCompleteRows(rowWindow, view).at(-1)]).toEqual([490, 529]);

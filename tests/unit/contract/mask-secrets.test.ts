@@ -109,8 +109,8 @@ describe("registered secrets", () => {
         fc.string(),
         fc.string(),
         (around, path, before, after) => {
-          const planted = path.reduce<unknown>((inside, name) => ({ [name]: [inside, around] }), before + ownKey + after);
-          expect(JSON.stringify(maskSecrets({ planted, around }, [ownKey]))).not.toContain(ownKey);
+          const text = path.reduce<unknown>((inside, name) => ({ [name]: [inside, around] }), before + ownKey + after);
+          expect(JSON.stringify(maskSecrets({ planted: text, around }, [ownKey]))).not.toContain(ownKey);
         },
       ),
     );
@@ -193,9 +193,9 @@ it.each([
 });
 
 it("finds a platform key behind any number of similar words", () => {
-  const words = "comfyui-impact-pack comfyui-".repeat(10_000);
+  const longText = "comfyui-impact-pack comfyui-".repeat(10_000);
   const key = `comfyui-${"a1".repeat(20)}`;
-  expect(maskSecrets(`${words} ${key} ${words}`)).toBe(`${words} [REDACTED] ${words}`);
+  expect(maskSecrets(`${longText} ${key} ${longText}`)).toBe(`${longText} [REDACTED] ${longText}`);
   expect(maskSecrets(`x-COMFYUI-dev_${"a1".repeat(20)}-tail.`)).toBe("x-[REDACTED].");
   expect(maskSecrets(`comfyui-${"ab-".repeat(14)}${"a1".repeat(20)}`)).toContain("comfyui-ab");
 });

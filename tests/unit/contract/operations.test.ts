@@ -60,11 +60,11 @@ function getRows(section: string): string[][] {
   const rows = text.split("\n").filter((line) => line.startsWith("| `"));
   return rows.map((row) => row.split(" | "));
 }
-const quoted = (cell = "") => [...cell.matchAll(/`([^`]+)`/g)].map(([, text]) => text);
+const findQuoted = (cell = "") => [...cell.matchAll(/`([^`]+)`/g)].map(([, text]) => text);
 
 it("lists exactly the operations of the table in docs/interface.md", () => {
-  const core = getRows("Core operations").flatMap(([names]) => quoted(names));
-  const extensions = getRows("Extensions").flatMap(([names, capability]) => quoted(names).map((name) => [name, ...quoted(capability)]));
+  const core = getRows("Core operations").flatMap(([names]) => findQuoted(names));
+  const extensions = getRows("Extensions").flatMap(([names, capability]) => findQuoted(names).map((name) => [name, ...findQuoted(capability)]));
   const signature = ({ method, path }: Operation) => `${method} ${path}`;
   expect(core.sort()).toEqual(coreOperations.map(signature).sort());
   const extensionOperations = allOperations.filter(({ tier }) => tier === "extension");

@@ -38,21 +38,21 @@ describe("the policy of sources", () => {
   });
 
   it("refuses by naming what it takes, one of many by the first of them", () => {
-    const refused = (hosts: readonly string[]) => {
+    const getRefusalText = (hosts: readonly string[]) => {
       try {
         return requireSource(createSourcePolicy(hosts), "https://example.com/x", "source_url").href;
       } catch (error) {
         return error instanceof Error ? error.message : "";
       }
     };
-    expect(refused(defaultDownloadHosts)).toBe("source_url: this service downloads only from huggingface.co, civitai.com.");
+    expect(getRefusalText(defaultDownloadHosts)).toBe("source_url: this service downloads only from huggingface.co, civitai.com.");
     const manyHosts = Array.from({ length: 30 }, (_, at) => `host-${at}.example`);
-    expect(refused(manyHosts)).toMatch(/ host-9\.example and 20 more\.$/);
-    expect(refused([])).toBe("source_url: this service downloads from nowhere.");
+    expect(getRefusalText(manyHosts)).toMatch(/ host-9\.example and 20 more\.$/);
+    expect(getRefusalText([])).toBe("source_url: this service downloads from nowhere.");
     // A client with a key does not need to learn the internal hosts.
     const inner = ["http://10.1.2.3:8080", "https://store.internal:8443"];
-    expect(refused(["models.example", ...inner])).toBe("source_url: this service downloads only from models.example and 2 more.");
-    expect(refused(inner)).toBe("source_url: this service downloads only from places that its operator chose.");
+    expect(getRefusalText(["models.example", ...inner])).toBe("source_url: this service downloads only from models.example and 2 more.");
+    expect(getRefusalText(inner)).toBe("source_url: this service downloads only from places that its operator chose.");
   });
 
   it("opens a storage only together with its source", () => {

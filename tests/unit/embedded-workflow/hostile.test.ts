@@ -13,7 +13,7 @@ const getReason = async (bytes: Uint8Array) => {
   return fileResult.ok ? "opened" : fileResult.failure.reason.code;
 };
 
-const nested = (depth: number) => {
+const nest = (depth: number) => {
   let inner: Buffer = Buffer.alloc(0);
   for (let level = 0; level < depth; level++) inner = box("udta", inner);
   return Buffer.concat([box("ftyp", Buffer.from("isom")), box("moov", inner)]);
@@ -66,7 +66,7 @@ it.each<[string, () => Promise<Buffer> | Buffer, string]>([
   ["an EXIF text that ends behind its block", async () => cutExif(await jpeg({ Make: `prompt:${"x".repeat(300)}` })), "damaged"],
   ["an AVIF cut off inside its EXIF", async () => (await avif({ Make: `prompt:${"x".repeat(300)}` })).subarray(0, -200), "damaged"],
   ["65,535 EXIF entries of one text of nine megabytes", () => tiffOfMany(65_535, 9_000_000), "picture"],
-  ["boxes in boxes", () => nested(20_000), "media"],
+  ["boxes in boxes", () => nest(20_000), "media"],
   [
     "a box that claims to be larger than the file",
     () => Buffer.concat([box("ftyp", bytes("isom")), box("moov", bytes(""), 1e9)]),

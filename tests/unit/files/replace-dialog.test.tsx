@@ -7,7 +7,7 @@ import { eventually } from "@/tests/support/eventually";
 import { renderInApp } from "../components/render";
 
 const conflict = failed({ code: "CONFLICT", message: "exists", status: 409 });
-const filesNamed = (...paths: string[]) => paths.map((path) => ({ path, file: new File(["x"], path) }));
+const createFiles = (...paths: string[]) => paths.map((path) => ({ path, file: new File(["x"], path) }));
 const dialog = () => screen.queryByRole("dialog");
 const press = (name: string) => act(async () => fireEvent.click(screen.getByRole("button", { name })));
 
@@ -23,7 +23,7 @@ function createList(...paths: string[]) {
     return new Promise((resolve) => waiting.push(() => resolve(conflict)));
   });
   renderInApp(<UploadsList uploads={uploads} />);
-  act(() => uploads.add(filesNamed(...paths), undefined));
+  act(() => uploads.add(createFiles(...paths), undefined));
   const next = (at = 0) => act(async () => waiting.splice(at, 1)[0]?.());
   return { next, replaced, uploads };
 }
@@ -79,14 +79,14 @@ test("resets the check box for all at the next upload", async () => {
   await next();
   act(() => void fireEvent.click(screen.getByRole("checkbox")));
   act(() => HTMLDialogElement.prototype.close.call(dialog()));
-  act(() => uploads.add(filesNamed("c", "d"), undefined));
+  act(() => uploads.add(createFiles("c", "d"), undefined));
   await next(1);
   expect(screen.getByRole<HTMLInputElement>("checkbox").checked).toBe(false);
 });
 
 test("closes the dialog for all uploads and reopens it on click", async () => {
   const { next, uploads } = createList("a");
-  act(() => uploads.add(filesNamed("b"), undefined));
+  act(() => uploads.add(createFiles("b"), undefined));
   await next();
   await next();
   act(() => HTMLDialogElement.prototype.close.call(dialog()));

@@ -18,7 +18,7 @@ function createGraph(links: Record<string, string[]>): Graph {
 }
 
 /** A deterministic pseudo-random graph. */
-function tossed(count: number, seed: number): Graph {
+function createRandomGraph(count: number, seed: number): Graph {
   let state = seed;
   const toss = (limit: number) => (state = (state * 1103515245 + 12345) % 2147483648) % limit;
   const ids = Array.from({ length: count }, (_, index) => `n${index}`);
@@ -62,7 +62,7 @@ describe("a drawn workflow", () => {
     const y = (id: string) => nodes.get(id)?.y ?? Number.NaN;
     expect([y("model") < y("text"), y("text") < y("sampler"), y("sampler") < y("save")]).toEqual([true, true, true]);
     expect(height).toBeGreaterThan(width);
-    const turned = layoutGraph(tossed(150, 3), true);
+    const turned = layoutGraph(createRandomGraph(150, 3), true);
     const all = [...turned.nodes.values()];
     const isApart = (item: PlacedNode, other: PlacedNode) =>
       Math.abs(item.x - other.x) >= nodeSize.width || Math.abs(item.y - other.y) >= nodeSize.height;
@@ -71,12 +71,12 @@ describe("a drawn workflow", () => {
   });
 
   it("is the same for the same graph", () => {
-    expect(layoutGraph(tossed(200, 7))).toEqual(layoutGraph(tossed(200, 7)));
+    expect(layoutGraph(createRandomGraph(200, 7))).toEqual(layoutGraph(createRandomGraph(200, 7)));
   });
 
   it("lets no nodes overlap, even with loops, and keeps them in the frame", () => {
     for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {
-      const graph = tossed(150, seed);
+      const graph = createRandomGraph(150, seed);
       const { nodes, width, height } = layoutGraph(graph);
       expect(nodes.size).toBe(150);
       expect(overlaps([...nodes.values()])).toEqual([]);
@@ -138,10 +138,10 @@ describe("a drawn workflow", () => {
   });
 });
 
-const read = (file: unknown) => (isEditorFile(file) ? readEditorFile(file) : expect.fail("no file of the editor"));
-const pair = (name: string) => read(JSON.parse(readFileSync(`tests/fixtures/editor-pairs/${name}.editor.json`, "utf8")));
+const readFile = (file: unknown) => (isEditorFile(file) ? readEditorFile(file) : expect.fail("no file of the editor"));
+const pair = (name: string) => readFile(JSON.parse(readFileSync(`tests/fixtures/editor-pairs/${name}.editor.json`, "utf8")));
 const layoutOne = (node: JsonObject, more: JsonObject = {}) =>
-  layoutEditorFile(read({ nodes: [{ id: 1, type: "X", ...node }], ...more }), []);
+  layoutEditorFile(readFile({ nodes: [{ id: 1, type: "X", ...node }], ...more }), []);
 
 test("places nodes like the editor, with titles, notes and groups", () => {
   const { nodes, groups, edges } = layoutEditorFile(pair("11-notes-and-groups"), []);
@@ -166,7 +166,7 @@ test("draws muted, bypassed and collapsed nodes and ignores bad colours", () => 
 });
 
 test("omits an enabled node only when another graph has it", () => {
-  const file = read({
+  const file = readFile({
     nodes: [
       { id: 1, type: "X" },
       { id: 2, type: "X" },
@@ -217,5 +217,5 @@ test("draws very many groups and very long ids up to a limit", () => {
   const graphLayout = layoutOne({ pos: [100, 200] }, { groups });
   expect(graphLayout.groups).toHaveLength(1_000);
   expect(graphLayout.nodes.get("1")).toMatchObject({ x: 100, y: 165 });
-  expect(findBox(read({ nodes: [{ id: 1, type: "X" }] }), `1${":1".repeat(1_000_000)}`)).toEqual({ inside: [], id: "1" });
+  expect(findBox(readFile({ nodes: [{ id: 1, type: "X" }] }), `1${":1".repeat(1_000_000)}`)).toEqual({ inside: [], id: "1" });
 });

@@ -42,19 +42,19 @@ describe("a stored workflow", () => {
 
 describe("saving", () => {
   const requests: { url: string; body: string }[] = [];
-  let isThere = false;
+  let exists = false;
   beforeEach(() => {
     requests.length = 0;
-    isThere = false;
+    exists = false;
     vi.stubGlobal("fetch", async (url: string, init: RequestInit) => {
       requests.push({ url, body: String(init.body) });
-      const isRefused = isThere && url.includes("overwrite=false");
+      const isRefused = exists && url.includes("overwrite=false");
       return isRefused ? Response.json({ code: "CONFLICT", message: "" }, { status: 409 }) : Response.json({ path: "x" });
     });
   });
 
   it("confirms before replacing a file, and again for another name", async () => {
-    isThere = true;
+    exists = true;
     renderInApp(<SaveWorkflow title="hero" textOf={() => "{}"} connection="c1" />);
     fireEvent.click(screen.getByRole("button", { name: "Save" }));
     fireEvent.click(screen.getAllByRole("button", { name: "Save" })[1] ?? document.body);

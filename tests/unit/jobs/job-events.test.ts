@@ -77,7 +77,7 @@ it("reports the current job while any tracked job is waiting", () => {
 });
 
 /** The snippet with its words in brackets. */
-function marked(texts: string[], search: string): string | undefined {
+function findMarked(texts: string[], search: string): string | undefined {
   const snippet = snippetOf(texts, wordsOf(search));
   if (!snippet) return undefined;
   const starts = [0, ...snippet.marks.map(([, to]) => to)];
@@ -96,7 +96,7 @@ describe("the snippet of a found job", () => {
     ["markup as plain text", "img", ["<img src=x>"], "<[img] src=x>"],
     ["words that overlap once", "seas ease", ["the sease"], "the [sease]"],
   ])("marks %s", (_, search, texts, expected) => {
-    expect(marked(texts, search)).toBe(expected);
+    expect(findMarked(texts, search)).toBe(expected);
   });
 
   it("cuts a long text around the first word, and has none where no word occurs", () => {

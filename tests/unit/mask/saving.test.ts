@@ -10,7 +10,7 @@ import { encodeInWorker } from "@/components/mask/file/worker-client";
 import { toAssetView } from "@/lib/contract/views/asset-view";
 import { failed, ok } from "@/lib/shared/result";
 
-const decoded = async (file: Blob) =>
+const decode = async (file: Blob) =>
   sharp(Buffer.from(await file.arrayBuffer()))
     .raw()
     .toBuffer({ resolveWithObject: true });
@@ -22,7 +22,7 @@ describe("the PNG of a mask", () => {
       fc.asyncProperty(sizes, fc.integer({ min: 1, max: 250 }), async (size, salt) => {
         const coverage = emptyCoverage(size);
         coverage.data.forEach((_, index) => (coverage.data[index] = ((index * salt) >> 2) & 255));
-        const { data, info } = await decoded(await encodeMask(coverage));
+        const { data, info } = await decode(await encodeMask(coverage));
         expect([info.width, info.height, info.channels]).toEqual([size.width, size.height, 4]);
         const expected = Buffer.alloc(data.length);
         coverage.data.forEach((value, index) => (expected[index * 4 + 3] = 255 - value));

@@ -78,8 +78,8 @@ describe.each(translations)("messages in %s", (language, sentences) => {
     const { sameAsEnglish, latin } = ownTerms[language];
     const same = [...inEnglish].filter(([key, message]) => words(message).length > 0 && sentences.get(key) === message);
     expect(same.map(([key]) => key)).toEqual(sameAsEnglish);
-    const left = latin && [...sentences].filter(([, message]) => latinWords(message).some((word) => !latin.has(word)));
-    expect(left ?? []).toEqual([]);
+    const untranslated = latin && [...sentences].filter(([, message]) => latinWords(message).some((word) => !latin.has(word)));
+    expect(untranslated ?? []).toEqual([]);
   });
 });
 

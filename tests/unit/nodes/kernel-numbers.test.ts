@@ -126,7 +126,7 @@ it.each([
     expect(getBytes(channelOf(image, channel, quiet)).equals(getBytes(scaled(channelOf(picture, channel, quiet), to)))).toBe(true);
 });
 
-const rounded = (numbers: Float32Array) => [...numbers].map((value) => Math.round(value * 10_000) / 10_000);
+const roundAll = (numbers: Float32Array) => [...numbers].map((value) => Math.round(value * 10_000) / 10_000);
 
 describe("the noise of a seed", () => {
   // The results of torch.randn after torch.manual_seed(0) and (42), as its documentation and many pages print them.
@@ -143,16 +143,16 @@ describe("the noise of a seed", () => {
       ],
     ],
   ])("matches the published noise of seed %i", (seed, published) => {
-    expect(rounded(normalNoise(seed, 16, quiet))).toEqual(published);
+    expect(roundAll(normalNoise(seed, 16, quiet))).toEqual(published);
   });
 
   it("is the published one where it has fewer numbers than a block", () => {
-    expect(rounded(normalNoise(0, 4, quiet))).toEqual([1.541, -0.2934, -2.1788, 0.5684]);
+    expect(roundAll(normalNoise(0, 4, quiet))).toEqual([1.541, -0.2934, -2.1788, 0.5684]);
   });
 
   it("keeps its beginning for any count and redraws the last block", () => {
-    const whole = rounded(normalNoise(7, 32, quiet));
-    const noiseValues = rounded(normalNoise(7, 35, quiet));
+    const whole = roundAll(normalNoise(7, 32, quiet));
+    const noiseValues = roundAll(normalNoise(7, 35, quiet));
     expect(noiseValues.slice(0, 19)).toEqual([...whole.slice(0, 16), ...whole.slice(16, 19)]);
     expect(noiseValues.slice(19)).not.toEqual(whole.slice(19));
   });
@@ -205,19 +205,19 @@ const toRaster = ({ frames, ...rest }: z.infer<typeof rasterSchema>): Raster => 
   frames: frames.map((frame) => frameOfBytes(Buffer.from(frame, "base64"))),
 });
 
-const unused = () => {
+const throwUnused = () => {
   throw new Error("These nodes need nothing of the job but room and ticks.");
 };
 const context: NodeContext = {
   claim: () => undefined,
   tick: () => undefined,
-  wait: unused,
-  imagePath: unused,
-  readPixels: unused,
+  wait: throwUnused,
+  imagePath: throwUnused,
+  readPixels: throwUnused,
   pngText: {},
-  nextNumber: unused,
-  save: unused,
-  now: unused,
+  nextNumber: throwUnused,
+  save: throwUnused,
+  now: throwUnused,
 };
 
 function furthest(actual: Raster, reference: z.infer<typeof rasterSchema>): number {

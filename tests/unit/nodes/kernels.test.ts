@@ -251,8 +251,8 @@ describe("compositing", () => {
   it("returns the source when resized without a mask", () => {
     const below = solidImage({ width: 4, height: 3 }, 0, 2);
     const above = solidImage({ width: 9, height: 9 }, 0xffffff, 1);
-    const laid = compositeRasters(below, above, { x: 0, y: 0, resizeSource: true }, quiet);
-    expect(laid.frames).toHaveLength(2);
-    expect(samples(laid).every((value) => value === 1)).toBe(true);
+    const composed = compositeRasters(below, above, { x: 0, y: 0, resizeSource: true }, quiet);
+    expect(composed.frames).toHaveLength(2);
+    expect(samples(composed).every((value) => value === 1)).toBe(true);
   });
 });

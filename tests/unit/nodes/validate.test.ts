@@ -210,8 +210,8 @@ describe("a literal", () => {
   });
 
   it("drops null for an optional input", () => {
-    const laid = { destination: ["a", 0], source: ["a", 0], x: 0, y: 0, resize_source: false, mask: null };
-    expect(validate({ a: empty, c: { class_type: "ImageCompositeMasked", inputs: laid }, o: save(["c", 0]) }).ok).toBe(true);
+    const composite = { destination: ["a", 0], source: ["a", 0], x: 0, y: 0, resize_source: false, mask: null };
+    expect(validate({ a: empty, c: { class_type: "ImageCompositeMasked", inputs: composite }, o: save(["c", 0]) }).ok).toBe(true);
   });
 
   it("is refused for an image input", () => {

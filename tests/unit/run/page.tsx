@@ -12,25 +12,25 @@ import { renderPage } from "./render";
 
 export type PromptServer = Awaited<ReturnType<typeof startPromptServer>>;
 
-const nobody = { code: "CONSOLE_UNREACHABLE", message: "", status: 0 };
+const unreachable = { code: "CONSOLE_UNREACHABLE", message: "", status: 0 };
 
 /** An API with only the responses that a test passes in. */
 export function createApi(service: Pick<PromptServer, "send"> | undefined, ports: Partial<RunApi> = {}): RunApi {
   return {
-    sendPrompt: service?.send ?? (async () => failed(nobody)),
-    reportSubmission: async () => failed(nobody),
-    newestJobs: async () => failed(nobody),
-    recentJobs: async () => failed(nobody),
+    sendPrompt: service?.send ?? (async () => failed(unreachable)),
+    reportSubmission: async () => failed(unreachable),
+    newestJobs: async () => failed(unreachable),
+    recentJobs: async () => failed(unreachable),
     sendPicture: async () => failed({ code: "INTERNAL", message: "", status: 500 }),
     loadSample: async (name) => ok(sampleText(name)),
-    readJob: async () => failed(nobody),
-    readStored: async () => failed(nobody),
-    readFile: async () => failed(nobody),
-    readCatalogue: async () => failed(nobody),
-    listStored: async () => failed(nobody),
-    readApp: async () => failed(nobody),
-    readAsset: async () => failed(nobody),
-    listAssets: async () => failed(nobody),
+    readJob: async () => failed(unreachable),
+    readStored: async () => failed(unreachable),
+    readFile: async () => failed(unreachable),
+    readCatalogue: async () => failed(unreachable),
+    listStored: async () => failed(unreachable),
+    readApp: async () => failed(unreachable),
+    readAsset: async () => failed(unreachable),
+    listAssets: async () => failed(unreachable),
     storedName: async () => undefined,
     ...ports,
   };

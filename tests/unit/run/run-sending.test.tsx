@@ -65,9 +65,9 @@ describe("running", () => {
   });
 
   it("keeps an outage visible until dismissed, rerun or changed", async () => {
-    let isAway = true;
+    let isUnavailable = true;
     const sendPrompt: RunApi["sendPrompt"] = async () =>
-      isAway ? failed({ code: "UPSTREAM_UNREACHABLE", message: "", status: 502, details: { sent: false } }) : ok({ prompt_id: "mine" });
+      isUnavailable ? failed({ code: "UPSTREAM_UNREACHABLE", message: "", status: 502, details: { sent: false } }) : ok({ prompt_id: "mine" });
     show(createApi(service, { sendPrompt }));
     await openText(sampleText("01-invert"));
     pressRun();
@@ -80,7 +80,7 @@ describe("running", () => {
     expect(screen.queryByRole("alert")).toBeNull();
     pressRun();
     await screen.findByRole("alert");
-    isAway = false;
+    isUnavailable = false;
     fireEvent.click(screen.getByRole("button", { name: "Try again" }));
     expect(await screen.findByRole("link", { name: "Open job mine" })).toBeTruthy();
     expect(screen.queryByRole("alert")).toBeNull();

@@ -103,14 +103,14 @@ describe("a filename filled on sending", () => {
     if (!file.ok) throw new Error("not opened");
     const openedWorkflow = { ...file.value, original: file.value.graph, serial: 1, isEdited: false };
     const fill = (now: Graph) => filledTexts(now, undefined, { at: new Date(2026, 4, 1), draw: 1 });
-    const sentBy = (order: { nodeId: string; input: string; values: (string | number)[] }) =>
+    const getSent = (order: { nodeId: string; input: string; values: (string | number)[] }) =>
       toPlannedCopies(planCopies(openedWorkflow, "Dated", { ...order, getSeeds: () => [], fill })).map(({ make }) => {
         const { submission } = make();
         const reopened = openWorkflow(JSON.stringify(submission));
         return [submission.prompt["1"]?.inputs.filename_prefix, reopened.ok && reopened.value.graph["1"]?.inputs.filename_prefix];
       });
-    expect(sentBy({ nodeId: "2", input: "width", values: [8, 16] })).toEqual(Array(2).fill(["2026-a", "%date:yyyy%-a"]));
-    expect(sentBy({ nodeId: "1", input: "filename_prefix", values: ["%date:MM%-b", "plain"] })).toEqual([
+    expect(getSent({ nodeId: "2", input: "width", values: [8, 16] })).toEqual(Array(2).fill(["2026-a", "%date:yyyy%-a"]));
+    expect(getSent({ nodeId: "1", input: "filename_prefix", values: ["%date:MM%-b", "plain"] })).toEqual([
       ["05-b", "%date:MM%-b"],
       ["plain", "plain"],
     ]);

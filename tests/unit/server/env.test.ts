@@ -133,9 +133,9 @@ test.each([
   ["LIGHTDESK_OIDC_ACME_LINK", { LIGHTDESK_OIDC_ACME_LINK: "yes" }],
   ["LIGHTDESK_PASSWORD_SIGN_IN", { LIGHTDESK_OIDC: "", LIGHTDESK_PASSWORD_SIGN_IN: "0" }],
 ])("names %s when %j is wrong and exposes no secret", (name, settings) => {
-  const read = () => readEnv({ ...acme, ...settings }, "/root");
-  expect(read).toThrow(new RegExp(`^${name}( or LIGHTDESK_OIDC_ACME_\\w+| and LIGHTDESK_OIDC_ACME_ROLES)? must `));
-  expect(read).not.toThrow(/a secret/);
+  const parse = () => readEnv({ ...acme, ...settings }, "/root");
+  expect(parse).toThrow(new RegExp(`^${name}( or LIGHTDESK_OIDC_ACME_\\w+| and LIGHTDESK_OIDC_ACME_ROLES)? must `));
+  expect(parse).not.toThrow(/a secret/);
 });
 
 test("names unknown variables and suggests the likely setting", () => {

@@ -72,22 +72,22 @@ describe("response tracker", () => {
       responseTracker.begin(service, UNRESPONSIVE_MS, (reason) => abandoned.push(reason === "answered" ? `${name} is to ask again` : name));
     return { responseTracker, abandoned, begin };
   }
-  const pass = (ms: number) => vi.advanceTimersByTime(ms);
+  const advanceTime = (ms: number) => vi.advanceTimersByTime(ms);
 
   test("fails all but the first after a time-out and probes with the next", () => {
     const { abandoned, begin } = world();
     const ends = ["patient", "second", "third"].map((name) => begin(name));
-    pass(UNRESPONSIVE_MS - 1);
+    advanceTime(UNRESPONSIVE_MS - 1);
     expect(abandoned).toEqual([]);
-    pass(1);
+    advanceTime(1);
     expect(abandoned).toEqual(["second", "third"]);
     ends[1]?.();
     ends[2]?.();
     begin("look");
     begin("beside");
-    pass(500);
+    advanceTime(500);
     expect(abandoned).toEqual(["second", "third", "beside"]);
-    pass(UNRESPONSIVE_MS);
+    advanceTime(UNRESPONSIVE_MS);
     expect(abandoned).toEqual(["second", "third", "beside", "look"]);
   });
 
@@ -95,13 +95,13 @@ describe("response tracker", () => {
     const { responseTracker, abandoned, begin } = world();
     begin("patient");
     const end = begin("second");
-    pass(UNRESPONSIVE_MS);
+    advanceTime(UNRESPONSIVE_MS);
     end();
     begin("new");
-    pass(400);
+    advanceTime(400);
     responseTracker.answered("studio");
     expect(abandoned).toEqual(["second", "patient is to ask again"]);
-    pass(UNRESPONSIVE_MS - 1);
+    advanceTime(UNRESPONSIVE_MS - 1);
     expect(abandoned).toEqual(["second", "patient is to ask again"]);
   });
 
@@ -110,7 +110,7 @@ describe("response tracker", () => {
     begin("slow");
     begin("slower");
     for (let times = 0; times < 10; times += 1) {
-      pass(UNRESPONSIVE_MS - 1);
+      advanceTime(UNRESPONSIVE_MS - 1);
       responseTracker.answered("studio");
     }
     expect(abandoned).toEqual([]);
@@ -119,14 +119,14 @@ describe("response tracker", () => {
   test("tracks services separately and resets when nothing waits", () => {
     const { responseTracker, abandoned, begin } = world();
     const ends = [begin("patient"), begin("second")];
-    pass(UNRESPONSIVE_MS);
+    advanceTime(UNRESPONSIVE_MS);
     begin("elsewhere", "other");
     responseTracker.answered("other");
     for (const end of ends) end();
     begin("later");
     begin("later too");
     begin("and this");
-    pass(UNRESPONSIVE_MS - 1);
+    advanceTime(UNRESPONSIVE_MS - 1);
     expect(abandoned).toEqual(["second"]);
   });
 

@@ -6,9 +6,9 @@ import { isCleanable } from "@/lib/server/shares/clean/clean";
 import { cleaned as cleanFile, splitIntoPieces } from "@/tests/support/clean-file";
 
 const SECRET = "a-secret-prompt";
-const read = (name: string) => readFile(join("tests/fixtures/media", name));
-async function cleaned(name: string): Promise<Buffer> {
-  const clean = await cleanFile(await read(name));
+const readFixture = (name: string) => readFile(join("tests/fixtures/media", name));
+async function cleanFixture(name: string): Promise<Buffer> {
+  const clean = await cleanFile(await readFixture(name));
   if (!clean) throw new Error(`${name} was not cleaned`);
   return clean;
 }
@@ -49,8 +49,8 @@ const listParts = (parts: readonly Part[], pattern: RegExp) => parts.filter(({ p
 
 describe.each(["film.mp4", "film.mov", "fragments.mp4"])("%s", (name) => {
   test("keeps the same samples and removes all metadata", async () => {
-    const file = await read(name);
-    const clean = await cleaned(name);
+    const file = await readFixture(name);
+    const clean = await cleanFixture(name);
     expect(file.includes(SECRET)).toBe(true);
     for (const word of [SECRET, "Lavf", "udta", "meta"]) expect([word, clean.includes(word)]).toEqual([word, false]);
     expect(clean.length).toBe(file.length);
@@ -66,8 +66,8 @@ describe.each(["film.mp4", "film.mov", "fragments.mp4"])("%s", (name) => {
 
 describe.each(["film.webm", "film.mkv"])("%s", (name) => {
   test("has the same frames and audio and no metadata", async () => {
-    const file = await read(name);
-    const clean = await cleaned(name);
+    const file = await readFixture(name);
+    const clean = await cleanFixture(name);
     expect(file.includes(SECRET)).toBe(true);
     for (const word of [SECRET, "Lavf", "encoder="]) expect([word, clean.includes(word)]).toEqual([word, false]);
     expect(clean.length).toBe(file.length);
@@ -82,7 +82,7 @@ describe.each(["film.webm", "film.mkv"])("%s", (name) => {
 });
 
 test("keeps a WebM audio file's codec data without tags", async () => {
-  const [before, after] = [await read("film.webm"), await cleaned("film.webm")].map((file) =>
+  const [before, after] = [await readFixture("film.webm"), await cleanFixture("film.webm")].map((file) =>
     listElements(file)
       .find(({ path, content }) => path.endsWith("/63a2") && content.includes("vorbis"))
       ?.content.toString("latin1"),
@@ -94,8 +94,8 @@ test("keeps a WebM audio file's codec data without tags", async () => {
 });
 
 test("keeps only the frames of sound.mp3", async () => {
-  const file = await read("sound.mp3");
-  const clean = await cleaned("sound.mp3");
+  const file = await readFixture("sound.mp3");
+  const clean = await cleanFixture("sound.mp3");
   const begin = file.indexOf(clean);
   expect(begin).toBeGreaterThan(0);
   expect(file.toString("latin1", 0, 3)).toBe("ID3");
@@ -106,8 +106,8 @@ test("keeps only the frames of sound.mp3", async () => {
 });
 
 test("keeps sound.flac's stream info and frames without comments and cover", async () => {
-  const file = await read("sound.flac");
-  const clean = await cleaned("sound.flac");
+  const file = await readFixture("sound.flac");
+  const clean = await cleanFixture("sound.flac");
   const endOfBlocks = (bytes: Buffer): number => {
     for (let at = 4; ;) {
       const isLast = ((bytes[at] ?? 0) & 0x80) !== 0;
@@ -121,8 +121,8 @@ test("keeps sound.flac's stream info and frames without comments and cover", asy
 });
 
 test("rejects a time code and audio in Ogg", async () => {
-  expect(await splitIntoPieces(await read("timecode.mov"))).toBeUndefined();
-  expect(await splitIntoPieces(await read("sound.ogg"))).toBeUndefined();
+  expect(await splitIntoPieces(await readFixture("timecode.mov"))).toBeUndefined();
+  expect(await splitIntoPieces(await readFixture("sound.ogg"))).toBeUndefined();
   expect(isCleanable("sound.ogg", "audio/ogg")).toBe(false);
 });
 
@@ -202,7 +202,7 @@ describe("removing texts planted around the encoded streams", () => {
   ])("of %s", async (name, format) => {
     const passed: string[] = [];
     let count = 0;
-    for (const { path, file } of planted(format, await read(name))) {
+    for (const { path, file } of planted(format, await readFixture(name))) {
       count++;
       expect(file.includes(PLANTED)).toBe(true);
       if ((await cleanFile(file))?.includes(PLANTED)) passed.push(path);

@@ -75,7 +75,7 @@ function box(type: string, ...inside: (Buffer | string)[]): Buffer {
   return Buffer.concat([head, content]);
 }
 /** `length` of the whole content. */
-const timed = (length: number) => Buffer.concat([Buffer.alloc(4), Buffer.alloc(8, 0x5a), Buffer.alloc(length - 12)]);
+const createTimed = (length: number) => Buffer.concat([Buffer.alloc(4), Buffer.alloc(8, 0x5a), Buffer.alloc(length - 12)]);
 const urlBox = box("url ", "\0\0\0\x01");
 const entry = box("avc1", Buffer.alloc(42), Buffer.from(SECRET.padEnd(32)), Buffer.alloc(4), box("avcC", "SETUP"), box("uuid", SECRET));
 const samples = box(
@@ -96,14 +96,14 @@ const minf = (reference: Buffer) =>
 const track = (handler: string, reference: Buffer) =>
   box(
     "trak",
-    box("tkhd", timed(84)),
+    box("tkhd", createTimed(84)),
     box("udta", SECRET),
-    box("mdia", box("mdhd", timed(24)), box("hdlr", Buffer.alloc(8), handler, Buffer.alloc(12), SECRET), minf(reference)),
+    box("mdia", box("mdhd", createTimed(24)), box("hdlr", Buffer.alloc(8), handler, Buffer.alloc(12), SECRET), minf(reference)),
   );
 const film = (handler = "vide", reference = urlBox) =>
   Buffer.concat([
     box("ftyp", "isom", SECRET.slice(0, 4), "mp42", SECRET),
-    box("moov", box("mvhd", timed(100)), track(handler, reference), box("udta", box("meta", SECRET))),
+    box("moov", box("mvhd", createTimed(100)), track(handler, reference), box("udta", box("meta", SECRET))),
     box("moof", box("mfhd", Buffer.alloc(8)), box("traf", box("tfhd", Buffer.alloc(8)), box("uuid", SECRET)), box("meta", SECRET)),
     box("mdat", "PIXELS"),
     box("uuid", SECRET),
@@ -125,7 +125,7 @@ describe("offsets in videos", () => {
   });
 
   test("rejects a track without a handler", async () => {
-    const nameless = box("trak", box("tkhd", timed(84)), box("mdia", box("mdhd", timed(24)), minf(urlBox)));
+    const nameless = box("trak", box("tkhd", createTimed(84)), box("mdia", box("mdhd", createTimed(24)), minf(urlBox)));
     const twice = box("trak", box("mdia", box("hdlr", Buffer.alloc(8), "vide"), box("hdlr", Buffer.alloc(8), "text")));
     for (const bytes of [nameless, twice]) expect(await splitIntoPieces(Buffer.concat([box("ftyp", "isom"), box("moov", bytes)]))).toBeUndefined();
     const tracks = element("1654ae6b", element("ae", element("d7", "\x01"), element("86", "S_TEXT/UTF8")));

@@ -9,7 +9,7 @@ const natively = (bytes: Uint8Array) => new Blake3Hasher().update(bytes).digest(
 const signal = () => ({ aborted: false });
 
 /** A file that records how much is read of it at a time. */
-function watched(bytes: Uint8Array<ArrayBuffer>) {
+function watch(bytes: Uint8Array<ArrayBuffer>) {
   const blob = new Blob([bytes]);
   const slices: number[] = [];
   const slice = blob.slice.bind(blob);
@@ -26,7 +26,7 @@ describe("the hash of a file", () => {
     "matches the hash of its %i bytes, read slice by slice",
     async (size) => {
       const bytes = new Uint8Array(createPattern(size));
-      const { blob, slices } = watched(bytes);
+      const { blob, slices } = watch(bytes);
       const shares: number[] = [];
       expect(await hashFile(blob, { signal: signal(), onProgress: (at) => shares.push(at) })).toEqual({
         kind: "hashed",
@@ -43,7 +43,7 @@ describe("the hash of a file", () => {
     const first = await hashFile(new Blob([bytes]), { signal: stop, onProgress: () => (stop.aborted = true) });
     if (first.kind !== "stopped") throw new Error(`it was ${first.kind}`);
     expect(first.at.offset).toBe(SLICE_BYTES);
-    const { blob, slices } = watched(bytes);
+    const { blob, slices } = watch(bytes);
     expect(await hashFile(blob, { from: first.at, signal: signal() })).toEqual({ kind: "hashed", hash: natively(bytes) });
     expect(slices.reduce((sum, size) => sum + size, 0)).toBe(bytes.length - SLICE_BYTES);
   });
@@ -111,7 +111,7 @@ describe("hash workers", () => {
 
 describe("measured speeds", () => {
   const GIB = 1024 ** 3;
-  const measured = (hash: number, send: number): Speeds => {
+  const createSpeeds = (hash: number, send: number): Speeds => {
     const once = withSample({}, "hash", { bytes: hash * 1000 * 1024, ms: 1000 });
     return withSample(once, "send", { bytes: send * 1000 * 1024, ms: 1000 });
   };
@@ -124,15 +124,15 @@ describe("measured speeds", () => {
   });
 
   it("hash first when faster or under a second", () => {
-    expect(isWorthHashing(100 * GIB, measured(500, 100))).toBe(true);
-    expect(isWorthHashing(GIB, measured(50, 100))).toBe(false);
-    expect(isWorthHashing(10 * 1024 ** 2, measured(50, 100))).toBe(true);
-    const maxBytes = hashFirstUpTo(measured(50, 100)) ?? 0;
-    expect([isWorthHashing(maxBytes, measured(50, 100)), isWorthHashing(maxBytes + 100, measured(50, 100))]).toEqual([true, false]);
+    expect(isWorthHashing(100 * GIB, createSpeeds(500, 100))).toBe(true);
+    expect(isWorthHashing(GIB, createSpeeds(50, 100))).toBe(false);
+    expect(isWorthHashing(10 * 1024 ** 2, createSpeeds(50, 100))).toBe(true);
+    const maxBytes = hashFirstUpTo(createSpeeds(50, 100)) ?? 0;
+    expect([isWorthHashing(maxBytes, createSpeeds(50, 100)), isWorthHashing(maxBytes + 100, createSpeeds(50, 100))]).toEqual([true, false]);
   });
 
   it("follow a line that changes", () => {
-    let speeds = measured(200, 100);
+    let speeds = createSpeeds(200, 100);
     for (let at = 0; at < 10; at++) speeds = withSample(speeds, "send", { bytes: 1000 * 1000 * 1024, ms: 1000 });
     expect(isWorthHashing(GIB, speeds)).toBe(false);
   });

@@ -17,7 +17,7 @@ describe("upload defaults", () => {
 
   const box = () => screen.getByRole<HTMLInputElement>("checkbox", { name: /^Don't ask again/ });
   const tags = () => screen.getByRole<HTMLInputElement>("combobox", { name: "Tags" });
-  function open() {
+  function openDialog() {
     cleanup();
     const onStart = vi.fn();
     const dropped = { files: [{ path: "a.txt", file: new File(["x"], "a.txt") }], unreadable: 0, leftOut: 0, isCut: false };
@@ -27,27 +27,27 @@ describe("upload defaults", () => {
   const add = () => fireEvent.click(screen.getByRole("button", { name: "Add" }));
 
   test("apply typed tags to these files unless kept as default", () => {
-    const onStart = open();
+    const onStart = openDialog();
     fireEvent.change(tags(), { target: { value: "input, only today" } });
     add();
     expect(onStart.mock.calls[0]?.[0]).toMatchObject([{ assetFields: { tags: ["input", "only today"] } }]);
     expect(uploadPreferences.get()).toEqual({ ask: true, tags: "input" });
-    open();
+    openDialog();
     expect(tags().value).toBe("input");
   });
 
   test("proposes kept defaults until they are removed", () => {
-    open();
+    openDialog();
     fireEvent.change(tags(), { target: { value: "set" } });
     fireEvent.click(box());
     add();
     expect(uploadPreferences.get()).toEqual({ ask: false, tags: "set" });
     // The dialog opens anyway, as for an empty selection, and the box shows the current setting.
-    open();
+    openDialog();
     expect([tags().value, box().checked]).toEqual(["set", true]);
     add();
     expect(uploadPreferences.get()).toEqual({ ask: false, tags: "set" });
-    open();
+    openDialog();
     fireEvent.click(box());
     add();
     expect(uploadPreferences.get()).toEqual({ ask: true, tags: "input" });
@@ -60,16 +60,16 @@ describe("upload defaults", () => {
 
   test("applies a typed name to a single file only", () => {
     const onStart = vi.fn();
-    const filesNamed = (...names: string[]) => ({
+    const createFiles = (...names: string[]) => ({
       files: names.map((name) => ({ path: name, file: new File(["x"], name) })),
       ...{ unreadable: 0, leftOut: 0, isCut: false },
     });
-    const dialog = (dropped: ReturnType<typeof filesNamed>) =>
+    const dialog = (dropped: ReturnType<typeof createFiles>) =>
       inApp(<StartDialog dropped={dropped} onStart={onStart} onClose={() => undefined} />);
     const { rerender } = renderInApp(null);
-    rerender(dialog(filesNamed("a.txt")));
+    rerender(dialog(createFiles("a.txt")));
     fireEvent.change(screen.getByRole("textbox", { name: "Name" }), { target: { value: "Mine" } });
-    rerender(dialog(filesNamed("a.txt", "b.txt")));
+    rerender(dialog(createFiles("a.txt", "b.txt")));
     add();
     expect(onStart.mock.calls[0]?.[0]).toMatchObject([{ assetFields: { name: "" } }, { assetFields: { name: "" } }]);
   });
@@ -121,7 +121,7 @@ test("shows a refused cancel", async () => {
 describe("hash dialog", () => {
   const hash = `blake3:${"ab".repeat(32)}`;
 
-  const made = { id: "a", name: "found.png", asset_hash: hash, tags: ["input"], created_at: new Date().toISOString() };
+  const createdAsset = { id: "a", name: "found.png", asset_hash: hash, tags: ["input"], created_at: new Date().toISOString() };
   const cut = () => Response.json({ code: "UPSTREAM_UNREACHABLE", message: "cut" }, { status: 502 });
   const answersAnother = () => Response.json({ asset: null, isUnclear: true });
 

@@ -200,12 +200,12 @@ test("distinguishes an unsupported check from a refusal", () => {
 
 describe("edit uploads", () => {
   const of = { locale: "en", messages } as const;
-  const words = {
+  const texts = {
     ...of,
     t: createTranslator({ ...of, namespace: "uploads" }),
     errors: createTranslator({ ...of, namespace: "errors" }),
   };
-  const refused = (parts: string[], status = 503) => failed({ parts, failure: { code: "UPSTREAM_UNAVAILABLE", message: "", status } });
+  const refuse = (parts: string[], status = 503) => failed({ parts, failure: { code: "UPSTREAM_UNAVAILABLE", message: "", status } });
 
   async function storedFile() {
     const desk = line();
@@ -221,9 +221,9 @@ describe("edit uploads", () => {
     it("is named and alone retried", async () => {
       const { answer, call, item, store, waiting } = await storedFile();
       call({ name: "A cat", tags: ["input", "cats"], metadata: { shot: 1 } });
-      await answer("change", refused(["name", "metadata"]));
+      await answer("change", refuse(["name", "metadata"]));
       await until("it was refused", () => typeof item().changing === "object");
-      expect(stateText(item(), words)).toMatch(/^not saved: name, metadata \(/);
+      expect(stateText(item(), texts)).toMatch(/^not saved: name, metadata \(/);
       store.again(item().key);
       const { what } = await answer("change", ok(undefined));
       const changes = { addedTags: [], removedTags: [], fields: { name: "A cat", user_metadata: { shot: 1 } } };
@@ -236,7 +236,7 @@ describe("edit uploads", () => {
     it("is announced to lists once it was written, since they show names and previews", async () => {
       const { answer, call, item, announced } = await storedFile();
       call({ name: "A cat" });
-      await answer("change", refused(["name"]));
+      await answer("change", refuse(["name"]));
       await until("it was refused", () => typeof item().changing === "object");
       expect(announced).toEqual(["asset-1"]);
       call({ tags: ["input", "more"] });

@@ -12,7 +12,7 @@ describe("uploads panel", () => {
     // jsdom does not implement modal dialogs.
   });
 
-  const dropped = (...names: string[]): DroppedFiles => droppedOf(names.map((name) => ({ path: name, file: new File(["x"], name) })));
+  const createDropped = (...names: string[]): DroppedFiles => droppedOf(names.map((name) => ({ path: name, file: new File(["x"], name) })));
 
   async function desk() {
     let id = 0;

@@ -182,9 +182,9 @@ test("hides other members' files of the same name and masks the picture shown", 
 
 test("reveals where inputs are in the workflow only to those who may see it", async () => {
   const app = await world.make();
-  const read = async (as: As) => (await world.ask(`/api/apps/${app.id}`, { as })).body.app;
-  expect((await read("viewer")).inputs[0]).toMatchObject({ name: "picture", node: "1", input: "image" });
-  const appView = await read("runner");
+  const readApp = async (as: As) => (await world.ask(`/api/apps/${app.id}`, { as })).body.app;
+  expect((await readApp("viewer")).inputs[0]).toMatchObject({ name: "picture", node: "1", input: "image" });
+  const appView = await readApp("runner");
   expect(appView.inputs[0]).toMatchObject({ name: "picture", label: "Picture" });
   for (const input of appView.inputs) {
     expect(input).not.toHaveProperty("node");

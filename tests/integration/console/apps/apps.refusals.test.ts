@@ -31,7 +31,7 @@ const run = (app: { id: string }, prefix: string, as: "runner" | "operator" = "r
 
 test("shows a refusal at its input, starts nothing and frees the key", async () => {
   const app = await make({ runsPerDay: 1 });
-  const defaultAnswer = respond;
+  const defaultRespond = respond;
   const error = { type: "invalid", message: "is too odd", details: "", extra_info: { input_name: "filename_prefix" } };
   const refusal = {
     error: { type: "bad", message: "bad", details: "" },
@@ -41,7 +41,7 @@ test("shows a refusal at its input, starts nothing and frees the key", async () 
   const refused = await run(app, "a", "runner", KEY);
   expect(refused).toMatchObject({ status: 422, body: { message: "Name: is too odd", details: { problems: [{ input: "prefix" }] } } });
   expect(JSON.stringify(refused.body)).not.toContain("SaveImage");
-  respond = defaultAnswer;
+  respond = defaultRespond;
   expect((await run(app, "a", "runner", KEY)).status).toBe(202);
 });
 
@@ -51,9 +51,9 @@ const refusals: [string, (response: ServerResponse) => unknown, object][] = [
 ];
 test.each(refusals)("explains a failure to a second client with the same key while the service %s", async (_what, refuse, error) => {
   const app = await make({ runsPerDay: 1 });
-  const defaultAnswer = respond;
+  const defaultRespond = respond;
   const pending: ServerResponse[] = [];
-  respond = (request, response) => (request.method === "POST" ? void pending.push(response) : defaultAnswer(request, response));
+  respond = (request, response) => (request.method === "POST" ? void pending.push(response) : defaultRespond(request, response));
   const first = run(app, "a", "runner", KEY);
   await until("it is on its way", () => pending.length === 1);
   const otherRun = await run(app, "a", "runner", KEY);
@@ -61,11 +61,11 @@ test.each(refusals)("explains a failure to a second client with the same key whi
   const { id } = otherRun.body.run;
   for (const response of pending) refuse(response);
   expect((await first).status).toBeGreaterThanOrEqual(400);
-  const read = () => world.ask(`/api/apps/${app.id}/runs/${id}`, { as: "runner" });
-  expect((await read()).body.run).toMatchObject({ id, state: "refused", error, endedAt: expect.any(Number) });
+  const readRun = () => world.ask(`/api/apps/${app.id}/runs/${id}`, { as: "runner" });
+  expect((await readRun()).body.run).toMatchObject({ id, state: "refused", error, endedAt: expect.any(Number) });
   expect((await world.ask(`/api/apps/${app.id}/runs`, { as: "runner" })).body.runs).toEqual([]);
   // The refused run is not counted, so others may run; its key starts it again with the corrected inputs.
-  respond = defaultAnswer;
+  respond = defaultRespond;
   const anew = (await run(app, "b", "runner", KEY)).body.run;
   expect(anew).toMatchObject({ id, state: "pending", inputs: { prefix: "b" } });
   expect(anew).not.toHaveProperty("error");
@@ -76,10 +76,10 @@ test.each(refusals)("explains a failure to a second client with the same key whi
 
 test("doesn't count a refused run towards the daily limit", async () => {
   const app = await make({ runsPerDay: 1 });
-  const defaultAnswer = respond;
+  const defaultRespond = respond;
   respond = (_, response) => answerJson(response, { message: "slowly" }, 429);
   expect((await run(app, "a", "runner", KEY)).status).toBe(429);
-  respond = defaultAnswer;
+  respond = defaultRespond;
   expect((await run(app, "b")).status).toBe(202);
   expect((await run(app, "a", "runner", KEY)).body.details).toMatchObject({ limit: "runsPerDay" });
 });

@@ -94,11 +94,11 @@ test("handles HEAD and stops reading when the client disconnects", async () => {
     open += 1;
     response.once("close", () => (open -= 1));
     const piece = Buffer.alloc(1024 ** 2);
-    const pour = () => {
+    const writeMore = () => {
       while (!response.destroyed && response.write(piece)) sentCount += 1;
-      if (!response.destroyed) response.once("drain", pour);
+      if (!response.destroyed) response.once("drain", writeMore);
     };
-    pour();
+    writeMore();
   });
   const connection = await harness.connect(service.url, "sk-secret");
   const path = `/api/console/archive/${await getId(await choose({ ids: ["a1"] }, `?connection=${connection}`))}`;

@@ -14,11 +14,11 @@ const service = await startLittleServer((_, response) => {
   response.once("close", () => (open -= 1));
   response.writeHead(200, { "content-type": "image/png", "content-length": String(WHOLE), etag: '"v1"', "accept-ranges": "bytes" });
   const piece = Buffer.alloc(1024 ** 2);
-  const pour = () => {
+  const writeMore = () => {
     while (!response.destroyed && response.write(piece)) sentCount += 1;
-    if (!response.destroyed) response.once("drain", pour);
+    if (!response.destroyed) response.once("drain", writeMore);
   };
-  pour();
+  writeMore();
 });
 const path = `/api/assets/one/content?connection=${await harness.connect(service.url, "sk-secret")}`;
 

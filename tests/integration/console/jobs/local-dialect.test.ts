@@ -253,18 +253,18 @@ test("reports a queue of another shape as unreadable", async () => {
 });
 
 test("returns a refused filter as a refusal, regardless of its message length", async () => {
-  let words = "UNSUPPORTED_PARAM";
+  let refusalCode = "UNSUPPORTED_PARAM";
   const server = await startLittleServer(({ url }, response) => {
     if (url === "/api/system_stats") return answerJson(response, { system: {}, devices: [] });
     if (url === "/api/user") return void response.writeHead(404).end();
-    answerJson(response, { error: { code: words, message: "no" } }, 400);
+    answerJson(response, { error: { code: refusalCode, message: "no" } }, 400);
   });
   const { body } = await call("POST", "/api/console/connections", { name: "Wordy", baseUrl: server.url });
   const filter = () => call("GET", `/api/assets?metadata_filter=${encodeURIComponent('{"a":1}')}&connection=${body.connection.id}`);
   expect(await filter()).toMatchObject({ status: 400, body: { code: "INVALID_QUERY" } });
-  words = "INVALID_FILTER";
+  refusalCode = "INVALID_FILTER";
   expect(await filter()).toMatchObject({ status: 400, body: { code: "INVALID_FILTER", message: "no" } });
-  words = "x".repeat(1_000_000);
+  refusalCode = "x".repeat(1_000_000);
   expect((await filter()).status).toBe(400);
 });
 

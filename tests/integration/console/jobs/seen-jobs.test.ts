@@ -33,7 +33,7 @@ const member = (role: "admin" | "viewer" | "operator" | "owner") => harness.view
 const viewers = (memberId: string) => `/api/console/connections/${connectionId}/viewers/${memberId}`;
 const give = (as: "admin" | "viewer" | "operator" | "owner", to: string) => harness.request(viewers(to), { as, method: "PUT" });
 const take = (as: "admin" | "viewer" | "operator" | "owner", from: string) => harness.request(viewers(from), { as, method: "DELETE" });
-const read = (path: string, as: "admin" | "viewer" | "operator" | "owner" = "admin") =>
+const requestAs = (path: string, as: "admin" | "viewer" | "operator" | "owner" = "admin") =>
   harness.request(`${path}${path.includes("?") ? "&" : "?"}connection=${connectionId}`, { as });
 const getCode = async (response: Response): Promise<unknown> => {
   const text = await response.text();
@@ -66,14 +66,14 @@ await storeApiKey(store.keys, ring, { connectionId, apiKey: KEY, now: now() });
 beforeEach(() => void (service.requests.length = 0));
 
 test("hides a member's own connection until an admin grants the right", async () => {
-  for (const role of ["admin", "viewer", "owner"] as const) expect((await read("/api/jobs", role)).status).toBe(404);
+  for (const role of ["admin", "viewer", "owner"] as const) expect((await requestAs("/api/jobs", role)).status).toBe(404);
   for (const role of ["viewer", "operator"] as const) expect((await give(role, member("viewer"))).status).toBe(403);
   expect(await (await harness.request("/api/console/connections", { as: "admin" })).text()).not.toContain(connectionId);
   expect((await give("admin", member("operator"))).status).toBe(409);
   expect((await give("admin", "nobody")).status).toBe(404);
   expect(service.requests).toEqual([]);
   for (const role of ["admin", "viewer"] as const) expect((await give("admin", member(role))).status).toBe(204);
-  expect((await read("/api/jobs", "viewer")).status).toBe(200);
+  expect((await requestAs("/api/jobs", "viewer")).status).toBe(200);
   expect(service.requests[0]?.headers["x-api-key"]).toBe(KEY);
   const [entry] = await harness.console.store.audit.list({ action: "giveJobsView" }, 1);
   expect(entry).toMatchObject({ memberName: "admin", connectionId, target: "viewer <viewer@desk.test>", status: 204 });
@@ -98,7 +98,7 @@ describe("every operation, for a seeing admin", () => {
   test.each(allOperations.map((operation) => [operation.name, operation] as const))("%s", async (name, { method, path, role }) => {
     const route = routes.find((route) => route.guard?.action === name && route.method === method);
     if (!route) return;
-    await read("/api/jobs/job-1");
+    await requestAs("/api/jobs/job-1");
     service.requests.length = 0;
     const query = name === "view" ? "&filename=shown.png&type=output" : "";
     const filled = path.replace(/\{\w+\}/g, "job-1");
@@ -155,8 +155,8 @@ describe("every console route, for a seeing admin", () => {
 });
 
 test("serves only files that a response has shown", async () => {
-  const view = async (query: string, as: "viewer" | "operator" = "viewer") => (await read(`/api/view?${query}`, as)).status;
-  await read("/api/jobs/job-1", "viewer");
+  const view = async (query: string, as: "viewer" | "operator" = "viewer") => (await requestAs(`/api/view?${query}`, as)).status;
+  await requestAs("/api/jobs/job-1", "viewer");
   expect(await view("filename=shown.png&type=output")).toBe(200);
   expect(await view("filename=shown%20too.png&subfolder=a&type=output")).toBe(200);
   const otherPaths = ["filename=shown.png&type=input", "filename=secret.png&type=output", "filename=shown.png%20[input]&type=output"];
@@ -167,9 +167,9 @@ test("serves only files that a response has shown", async () => {
   );
   for (const query of otherPaths) expect([query, await view(query)]).toEqual([query, 403]);
   expect(await view("filename=secret.png&type=output", "operator")).toBe(200);
-  const picture = (query: string) => read(`/api/console/thumbnail?edge=128&${query}`, "viewer").then(({ status }) => status);
+  const picture = (query: string) => requestAs(`/api/console/thumbnail?edge=128&${query}`, "viewer").then(({ status }) => status);
   expect(await picture("filename=shown.png&type=output")).toBe(200);
-  expect(await read("/api/console/thumbnail?edge=128&filename=secret.png&type=input", "operator").then(({ status }) => status)).toBe(200);
+  expect(await requestAs("/api/console/thumbnail?edge=128&filename=secret.png&type=input", "operator").then(({ status }) => status)).toBe(200);
   expect(await picture("filename=secret.png&type=input")).toBe(403);
   expect(await picture("asset=a-1")).toBe(403);
 });
@@ -184,7 +184,7 @@ test("refuses the event feed to a seeing admin", async () => {
 
 test("never includes the key in a response", async () => {
   const responses = await Promise.all(
-    ["/api/jobs", "/api/jobs/job-1", "/api/console/jobs/export?format=csv"].map((path) => read(path, "viewer")),
+    ["/api/jobs", "/api/jobs/job-1", "/api/console/jobs/export?format=csv"].map((path) => requestAs(path, "viewer")),
   );
   for (const response of responses) expect(`${await response.text()}${JSON.stringify([...response.headers])}`).not.toContain(KEY);
 });
@@ -198,8 +198,8 @@ test("ends a running export and later reads when the right is revoked", async ()
   service.requests.length = 0;
   expect(await access.value.upstream.call(operations.listJobs, {})).toMatchObject({ ok: false, failure: { code: "NOT_FOUND" } });
   expect(await access.value.lostRights()).toMatchObject({ code: "NOT_FOUND" });
-  expect((await read("/api/jobs", "viewer")).status).toBe(404);
-  expect((await read("/api/view?filename=shown.png&type=output", "viewer")).status).toBe(404);
+  expect((await requestAs("/api/jobs", "viewer")).status).toBe(404);
+  expect((await requestAs("/api/view?filename=shown.png&type=output", "viewer")).status).toBe(404);
   expect(service.requests).toEqual([]);
   expect((await take("operator", member("viewer"))).status).toBe(404);
   const [entry] = await harness.console.store.audit.list({ action: "takeJobsView" }, 2);
@@ -210,15 +210,15 @@ test("hides everything to and of suspended members", async () => {
   const { members } = harness.console.store;
   expect((await give("admin", member("viewer"))).status).toBe(204);
   await members.change(member("viewer"), { disabled: true });
-  expect((await read("/api/jobs", "viewer")).status).toBe(401);
+  expect((await requestAs("/api/jobs", "viewer")).status).toBe(401);
   await members.change(member("viewer"), { disabled: false });
   await harness.renewCookies();
-  expect((await read("/api/jobs", "viewer")).status).toBe(200);
+  expect((await requestAs("/api/jobs", "viewer")).status).toBe(200);
   await members.change(member("operator"), { disabled: true });
-  expect((await read("/api/jobs", "viewer")).status).toBe(404);
+  expect((await requestAs("/api/jobs", "viewer")).status).toBe(404);
   await members.change(member("operator"), { disabled: false });
   await harness.renewCookies();
-  expect((await read("/api/jobs", "viewer")).status).toBe(200);
+  expect((await requestAs("/api/jobs", "viewer")).status).toBe(200);
 });
 
 test("lets only the owner grant access to their own connection", async () => {
@@ -239,5 +239,5 @@ test("doesn't treat a team connection as a member's own", async () => {
 
 test("revokes the right with the connection", async () => {
   expect((await harness.request(`/api/console/connections/${connectionId}`, { as: "operator", method: "DELETE" })).status).toBe(204);
-  expect((await read("/api/jobs", "viewer")).status).toBe(404);
+  expect((await requestAs("/api/jobs", "viewer")).status).toBe(404);
 });

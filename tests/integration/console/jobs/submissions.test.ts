@@ -186,13 +186,13 @@ test("returns the job to a browser that disconnected during submission", async (
   let release = () => {};
   respond = (_, response) => void (release = () => answerJson(response, { prompt_id: "kept" }));
   const controller = new AbortController();
-  const left = submission({ signal: controller.signal });
+  const abandoned = submission({ signal: controller.signal });
   await until("the service was asked", () => submitRequests().length === 1);
   controller.abort();
   const pendingReport = report();
   release();
   expect(await pendingReport).toMatchObject({ status: 200, body: { state: "accepted", answer: { prompt_id: "kept" } } });
-  expect((await left).status).toBe(200);
+  expect((await abandoned).status).toBe(200);
   expect(await report()).toMatchObject({ body: { state: "accepted", answer: { prompt_id: "kept" } } });
   expect((await report("admin")).status).toBe(404);
 });

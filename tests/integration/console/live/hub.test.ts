@@ -182,9 +182,9 @@ describe("shared reads", () => {
   it("starts a new call 250 ms after the last one", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout"] });
     const cache = createAnswerCache();
-    let madeCount = 0;
+    let readCount = 0;
     const read = () =>
-      cache.share({ key: "a", baseUrl: server.url, signal: undefined }, async () => ({ ok: true, value: (madeCount += 1) }));
+      cache.share({ key: "a", baseUrl: server.url, signal: undefined }, async () => ({ ok: true, value: (readCount += 1) }));
     await read();
     await vi.advanceTimersByTimeAsync(249);
     expect(await read()).toEqual({ ok: true, value: 1 });

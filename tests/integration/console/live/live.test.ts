@@ -155,9 +155,9 @@ describe("GET /api/console/events", () => {
     const states: unknown[] = [];
     let last = first.id;
     await until("the end in the answers", async () => {
-      const liveAnswer = await requestLive(last);
-      last = liveAnswer.id;
-      states.push(...liveAnswer.events.map((liveEvent) => matchState(id)({ ...liveEvent, id: undefined })));
+      const liveResponse = await requestLive(last);
+      last = liveResponse.id;
+      states.push(...liveResponse.events.map((liveEvent) => matchState(id)({ ...liveEvent, id: undefined })));
       return states.includes("completed");
     });
   });
@@ -255,8 +255,8 @@ describe("rights", () => {
     const stream = await watch(topics);
     await until("all answers", () => stream.of("failure").length === 2 && stream.of("snapshot", topics[0]).length === 1);
     expect(stream.of("failure").map(({ failure }) => failure.code)).toEqual(["JOBS_ONLY", "JOBS_ONLY"]);
-    const nobody = await watch(topics.slice(0, 1), { as: "owner" });
-    await nobody.next("the refusal", (item) => item.event === "failure" && item.data.failure.code === "NOT_FOUND");
+    const ownerFeed = await watch(topics.slice(0, 1), { as: "owner" });
+    await ownerFeed.next("the refusal", (item) => item.event === "failure" && item.data.failure.code === "NOT_FOUND");
     await harness.console.store.jobViewers.take(connection, harness.viewerOf("viewer").memberId);
     await stream.ended;
   });

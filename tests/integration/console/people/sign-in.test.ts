@@ -25,13 +25,13 @@ test("returns the same response for unknown accounts and wrong passwords", async
     createdAt: now,
   });
   await harness.console.store.members.change(member?.id ?? "", { disabled: true });
-  const answers = [
+  const responses = [
     await attempt("nobody@desk.test", PASSWORD),
     await attempt("viewer@desk.test", "wrong"),
     await attempt("gone@desk.test", "wrong"),
   ];
-  expect(new Set(answers.map((response) => JSON.stringify(response))).size).toBe(1);
-  expect(answers[0]).toMatchObject({ code: "UNAUTHORIZED", status: 401 });
+  expect(new Set(responses.map((response) => JSON.stringify(response))).size).toBe(1);
+  expect(responses[0]).toMatchObject({ code: "UNAUTHORIZED", status: 401 });
   expect(await attempt("gone@desk.test", PASSWORD)).toMatchObject({ code: "SUSPENDED", status: 403 });
   expect(harness.log()).not.toContain("nobody@desk.test");
 });
@@ -46,15 +46,15 @@ test("limits an account and address after five attempts and says how long", asyn
 });
 
 test("counts parallel attempts one by one", async () => {
-  const answers = await Promise.all(Array.from({ length: 12 }, () => attempt("operator@desk.test", "wrong", "198.51.100.20")));
-  expect(answers.filter((response) => response !== "in" && response.code === "UNAUTHORIZED")).toHaveLength(5);
+  const attempts = await Promise.all(Array.from({ length: 12 }, () => attempt("operator@desk.test", "wrong", "198.51.100.20")));
+  expect(attempts.filter((response) => response !== "in" && response.code === "UNAUTHORIZED")).toHaveLength(5);
 });
 
 test("limits attempts of one address across accounts", async () => {
-  const answers = await Promise.all(
+  const attempts = await Promise.all(
     Array.from({ length: 40 }, (_, index) => attempt(`someone${index}@desk.test`, "wrong", "198.51.100.30")),
   );
-  expect(answers.filter((response) => response !== "in" && response.code === "RATE_LIMITED").length).toBe(10);
+  expect(attempts.filter((response) => response !== "in" && response.code === "RATE_LIMITED").length).toBe(10);
 });
 
 test("resets a suspended member's password without letting them in", async () => {

@@ -20,11 +20,11 @@ test("frees the bytes read for cleaning", async () => {
   const { token } = await share({ assets: [id] });
   const ofIt = async () => (await openFiles()).filter(({ path }) => path.endsWith(hash.slice(2)));
   await getBytes(await ask(token, "/1"));
-  const left = await ofIt();
+  const remaining = await ofIt();
   await until("it is not open any more", async () => (await ofIt()).length === 0);
   await setImmediate();
   process.off("warning", note);
-  expect(warned.filter((text) => left.some(({ number }) => text === `Closing file descriptor ${number} on garbage collection`))).toEqual(
+  expect(warned.filter((text) => remaining.some(({ number }) => text === `Closing file descriptor ${number} on garbage collection`))).toEqual(
     [],
   );
 });

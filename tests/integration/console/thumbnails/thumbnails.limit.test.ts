@@ -29,14 +29,14 @@ test("processes twelve large files at once without delaying a small one", async 
   let responded: number | undefined;
   const controller = new AbortController();
   const waiting = get(three, "whole.png").then((status) => (responded = status));
-  const left = get(three, "whole-too.png", controller.signal);
+  const abandoned = get(three, "whole-too.png", controller.signal);
   await until("the others are asked for", () => service.requests.length === 14);
   for (let at = 0; at < 10; at += 1) expect(await get(three, `small${at}.png`)).toBe(200);
   expect(responded).toBeUndefined();
   controller.abort();
   pending.shift()?.();
   expect(await waiting).toBe(200);
-  expect(await left).toBe(499);
+  expect(await abandoned).toBe(499);
   for (const end of pending) end();
   expect(await Promise.all(large)).toEqual(Array(12).fill(200));
 }, 30_000);

@@ -109,10 +109,10 @@ test("doesn't count abandoned pictures against a service", async () => {
   const { at, ask, countRequests: countRequests } = await startPictures();
   for (let each = 1; each <= 5; each += 1) {
     const controller = new AbortController();
-    const left = at(`/api/console/thumbnail?filename=${each}.png&type=output`, controller.signal);
+    const abandoned = at(`/api/console/thumbnail?filename=${each}.png&type=output`, controller.signal);
     await until("it is asked for", () => countRequests() === each);
     controller.abort();
-    expect((await left).status).toBe(499);
+    expect((await abandoned).status).toBe(499);
   }
   expect((await silently(() => ask("z.png"))).status).toBe(504);
 });

@@ -101,11 +101,11 @@ test("stops reading at the size or time limit and accepts unknown lengths", asyn
     response.write(world.png.subarray(0, 100));
     if (name === "dripping.png") return;
     const piece = Buffer.alloc(1024 ** 2);
-    const pour = () => {
+    const writeMore = () => {
       while (!response.destroyed && response.write(piece)) sentCount += 1;
-      if (!response.destroyed) response.once("drain", pour);
+      if (!response.destroyed) response.once("drain", writeMore);
     };
-    pour();
+    writeMore();
   });
   const connection = await world.harness.connect(endless.url, "sk-secret-key");
   const get = (name: string) =>

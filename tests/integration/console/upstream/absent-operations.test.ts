@@ -8,16 +8,16 @@ let connection: string;
 /** The existing paths. All others return 404 without naming what is missing. */
 let bodies: Record<string, unknown>;
 /** The only supported change. */
-let takes: string | undefined;
+let acceptedContent: string | undefined;
 const harness = await createHarness({ upstreamLimits: { firstRetryMs: 1 } });
 const server = await startLittleServer(({ method, url }, response) => {
-  if (method === "DELETE" && url === takes) return void response.writeHead(204).end();
+  if (method === "DELETE" && url === acceptedContent) return void response.writeHead(204).end();
   const body = method === "GET" ? bodies[url.split("?")[0] ?? ""] : undefined;
   answerJson(response, body ?? { code: "NOT_FOUND", message: "404" }, body === undefined ? 404 : 200);
 });
 beforeEach(async () => {
   bodies = {};
-  takes = undefined;
+  acceptedContent = undefined;
   server.requests.length = 0;
   connection = await harness.connect(server.url, "k");
 });
@@ -83,7 +83,7 @@ test.each(changes)("draws no conclusion from %s of a locked or missing asset%s",
 
 test("keeps an operation available after it once succeeded", async () => {
   bodies = Object.fromEntries(["a", "b"].map((id) => [`/api/assets/${id}`, { id }]));
-  takes = "/api/assets/mine";
+  acceptedContent = "/api/assets/mine";
   expect((await harness.request(`/api/assets/mine?connection=${connection}`, { as: "operator", method: "DELETE" })).status).toBe(204);
   for (const id of ["a", "b"]) expect(await request("DELETE", `/api/assets/${id}`)).toEqual([404, "NOT_FOUND"]);
 });

@@ -128,10 +128,10 @@ test("aborts the work on a large response and reads the next", async () => {
   const { sent, open } = await connect(createJob(entries(60_000)));
   const controller = new AbortController();
   const connection = await harness.connect(servers[0]?.url ?? "", KEY);
-  const left = harness.request(`/api/jobs/job-1?connection=${connection}`, { as: "viewer", signal: controller.signal });
+  const abandonedRequest = harness.request(`/api/jobs/job-1?connection=${connection}`, { as: "viewer", signal: controller.signal });
   await sent;
   controller.abort();
-  expect((await left).status).toBe(499);
+  expect((await abandonedRequest).status).toBe(499);
   expect((await open()).status).toBe(200);
 });
 

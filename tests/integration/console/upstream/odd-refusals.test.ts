@@ -81,15 +81,15 @@ test("prefers clear over delete and drops no-ops", async () => {
 });
 
 test("reads a 404 as an empty folder only while the service works otherwise", async () => {
-  let isOut = false;
+  let isUnavailable = false;
   const jobs = { jobs: [], pagination: { offset: 0, limit: 1, total: 0, has_more: false } };
   const send = await connect((request: ReceivedRequest, response) => {
-    if (!isOut && request.url.startsWith("/api/jobs")) answerJson(response, jobs);
+    if (!isUnavailable && request.url.startsWith("/api/jobs")) answerJson(response, jobs);
     else answerJson(response, {}, 404);
   });
   const list = () => send("/api/userdata?dir=workflows%2F");
   expect(await (await list()).json()).toEqual([]);
-  isOut = true;
+  isUnavailable = true;
   const reply = await list();
   expect(reply.status).toBe(502);
   expect(await reply.json()).toMatchObject({ code: "UPSTREAM_NOT_FOUND" });
@@ -119,13 +119,13 @@ describe.each([
   });
 
   test("counts a 404 only while the list works", async () => {
-    let isOut = false;
+    let isUnavailable = false;
     const send = await connect((request: ReceivedRequest, response) => {
-      if (!isOut && request.url.startsWith(`${list}?`)) answerJson(response, none);
+      if (!isUnavailable && request.url.startsWith(`${list}?`)) answerJson(response, none);
       else answerJson(response, { code: "NOT_FOUND", message: "no" }, 404);
     });
     expect(await (await send(`${list}/${id}`)).json()).toMatchObject({ code: "NOT_FOUND" });
-    isOut = true;
+    isUnavailable = true;
     expect(await (await send(`${list}/${id}`)).json()).toMatchObject({ code: "UPSTREAM_NOT_FOUND" });
   });
 });
@@ -149,17 +149,17 @@ test.each([undefined, `blake3:${"b".repeat(64)}`])("trusts content only by the o
 });
 
 test("keeps capabilities during six seconds of 404s", async () => {
-  let isOut = false;
+  let isUnavailable = false;
   const jobs = { jobs: [], pagination: { offset: 0, limit: 1, total: 0, has_more: false } };
   const send = await connect((request: ReceivedRequest, response) => {
-    if (isOut) answerJson(response, {}, 404);
+    if (isUnavailable) answerJson(response, {}, 404);
     else if (request.url.startsWith("/api/jobs")) answerJson(response, jobs);
     else answerJson(response, { tags: [], total: 0, has_more: false });
   });
-  isOut = true;
+  isUnavailable = true;
   expect((await send("/api/tags")).status).not.toBe(200);
   await send("/api/jobs");
-  isOut = false;
+  isUnavailable = false;
   await send("/api/jobs");
   expect((await send("/api/tags")).status).toBe(200);
 });

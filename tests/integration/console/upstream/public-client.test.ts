@@ -34,8 +34,8 @@ const console = startProcess("dist/console.mjs", { PORT: "0", LIGHTDESK_DATA_DIR
 const url = await console.printed("Lightdesk");
 afterAll(() => console.stop());
 
-const read = async (path: string) => record(await (await fetch(url + path, { headers })).json());
-const jobIds = async () => ((await read("/api/jobs")).jobs as { id: string; status: string }[]).map(({ id, status }) => `${id} ${status}`);
+const getRecord = async (path: string) => record(await (await fetch(url + path, { headers })).json());
+const jobIds = async () => ((await getRecord("/api/jobs")).jobs as { id: string; status: string }[]).map(({ id, status }) => `${id} ${status}`);
 
 it.each(Object.keys(publicClients))("runs a sample, gets messages, downloads, uploads and reads with %s", async (name) => {
   const graph = sample("01-invert") as Graph;
@@ -84,7 +84,7 @@ it("cancels a job by path once and frees memory with and without a body", async 
 });
 
 it("passes the conformance suite and leaves nothing behind", async () => {
-  const counts = async () => [(await jobIds()).length, (await read("/api/assets?include_public=false")).total];
+  const counts = async () => [(await jobIds()).length, (await getRecord("/api/assets?include_public=false")).total];
   const before = await counts();
   const { code, output } = await conformance("--base-url", url, "--api-key", operator.token, "--write", "--interrupt", "--json");
   const rows = list(record(JSON.parse(output)).operations);
@@ -95,7 +95,7 @@ it("passes the conformance suite and leaves nothing behind", async () => {
 });
 
 it("returns previews as addresses that the token opens", async () => {
-  const { assets } = (await read("/api/assets?limit=1&name_contains=photo.png")) as { assets: { preview_url: string }[] };
+  const { assets } = (await getRecord("/api/assets?limit=1&name_contains=photo.png")) as { assets: { preview_url: string }[] };
   const address = assets[0]?.preview_url ?? "";
   expect(address).toMatch(new RegExp(`^${url}/api/view\\?.*connection=embedded`));
   expect((await fetch(address, { headers })).headers.get("content-type")).toMatch(/^image/);

@@ -99,24 +99,24 @@ test("names a job's runner even if removed, and what a job waits for", async () 
   });
   const submit = async (seed: number): Promise<string> =>
     (await (await harness.request("/api/prompt", { as: "owner", method: "POST", json: { prompt: graph(seed) } })).json()).prompt_id;
-  const read = async (id: string) => (await harness.request(`/api/jobs/${id}`, { as: "owner" })).json();
+  const readJob = async (id: string) => (await harness.request(`/api/jobs/${id}`, { as: "owner" })).json();
   try {
     const { runner }: RunnerSaved = await (await request(path, "POST", { address: gpu.address, label: "GPU" })).json();
     const jobId = await submit(1);
-    await until("it has run", async () => (await read(jobId)).status === "completed");
-    expect(await read(jobId)).toMatchObject({ runner: { id: runner?.id, label: "GPU", attempt: 1 } });
+    await until("it has run", async () => (await readJob(jobId)).status === "completed");
+    expect(await readJob(jobId)).toMatchObject({ runner: { id: runner?.id, label: "GPU", attempt: 1 } });
     expect(await list()).toContainEqual(expect.objectContaining({ label: "GPU", done: 1, failed: 0 }));
 
     await request(`${path}/${runner?.id}/state`, "PUT", { state: "paused" });
     const waiting = await submit(2);
     const waits = { state: "paused", runners: ["GPU"] };
-    expect(await read(waiting)).toMatchObject({ status: "pending", waits });
+    expect(await readJob(waiting)).toMatchObject({ status: "pending", waits });
     const queue = await (await harness.request("/api/console/queue", { as: "owner" })).json();
     expect(queue.pending).toMatchObject([{ id: waiting, waits }]);
     await harness.request(`/api/jobs/${waiting}/cancel`, { as: "owner", method: "POST" });
 
     expect((await request(`${path}/${runner?.id}`, "DELETE")).status).toBe(204);
-    expect(await read(jobId)).toMatchObject({ runner: { label: "GPU" } });
+    expect(await readJob(jobId)).toMatchObject({ runner: { label: "GPU" } });
     expect(gpu.seen.submissions).toHaveLength(1);
   } finally {
     await gpu.close();

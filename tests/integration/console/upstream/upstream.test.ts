@@ -107,9 +107,9 @@ describe("upstream", () => {
   });
 
   const failing = (times: number, status: number, headers: Record<string, string> = {}, body: unknown = {}): Answer => {
-    let left = times;
+    let remaining = times;
     return (_: ReceivedRequest, response) =>
-      left-- > 0 ? answerJson(response, body, status, headers) : answerJson(response, { status: "active" });
+      remaining-- > 0 ? answerJson(response, body, status, headers) : answerJson(response, { status: "active" });
   };
 
   test.each([429, 502, 503, 504])("retries a read that meets %i at most twice", async (status) => {

@@ -48,8 +48,8 @@ describe("the graph of a job", () => {
     });
     const names = ["The photo", "KSampler (Advanced)", "SaveImage"];
     expect(timeline.map(({ name }) => name)).toEqual(names);
-    const titled = withTitles(graph, (className) => nameOfClass(class_names, className));
-    renderInApp(<WorkflowGraph graph={titled} marks={new Map()} json={{}} fileName="w.json" />);
+    const titledGraph = withTitles(graph, (className) => nameOfClass(class_names, className));
+    renderInApp(<WorkflowGraph graph={titledGraph} marks={new Map()} json={{}} fileName="w.json" />);
     fireEvent.click(screen.getByRole("button", { name: "List" }));
     const rows = within(screen.getByRole("list", { name: "Nodes of the workflow" })).getAllByRole("button");
     expect(rows.map((row) => row.textContent)).toEqual(names.map((name) => expect.stringContaining(name)));
@@ -101,10 +101,10 @@ describe("the graph of a job", () => {
 });
 
 describe("job drawing", () => {
-  const read = (name: string) => JSON.parse(readFileSync(`tests/fixtures/editor-pairs/${name}.json`, "utf8"));
-  const prompt = read("19-subgraph.api");
-  const drawing = read("19-subgraph.editor");
-  const submitted = (workflow: object) => ({ prompt, extra_data: { extra_pnginfo: { workflow } } });
+  const readFixture = (name: string) => JSON.parse(readFileSync(`tests/fixtures/editor-pairs/${name}.json`, "utf8"));
+  const prompt = readFixture("19-subgraph.api");
+  const drawing = readFixture("19-subgraph.editor");
+  const toSubmitted = (workflow: object) => ({ prompt, extra_data: { extra_pnginfo: { workflow } } });
 
   beforeEach(() => {
     vi.stubGlobal(
@@ -138,7 +138,7 @@ describe("job drawing", () => {
   }
 
   test("shows a requested node in its subgraph under the editor's names", async () => {
-    showJob("job-own", submitted(drawing));
+    showJob("job-own", toSubmitted(drawing));
     const trail = await screen.findByRole("navigation", { name: "Path to this drawing" });
     expect(boxes()).toContain("5:3");
     expect(screen.getByRole("region", { name: /^Node 5:3/ })).toBeDefined();
@@ -147,7 +147,7 @@ describe("job drawing", () => {
   });
 
   test("rejects a drawing of another graph", async () => {
-    showJob("job-other", submitted(read("11-notes-and-groups.editor")));
+    showJob("job-other", toSubmitted(readFixture("11-notes-and-groups.editor")));
     expect(await screen.findByText(/created a new one/)).toBeDefined();
     // The layout is computed after the note is shown.
     await vi.waitFor(() => expect(boxes()).toContain("5:3"));

@@ -124,13 +124,13 @@ it("shows another member's job as such and offers nothing for a removed one", as
   expect(screen.getByText("You have no access to this job")).toBeDefined();
   cleanup();
   const workflow = { prompt: { "1": { class_type: "Wait", inputs: {} } } };
-  let isThere = true;
+  let exists = true;
   const { id } = serveJob((job) =>
-    isThere ? detail(job, { status: "pending", workflow }) : Response.json({ code: "NOT_FOUND", message: "no" }, { status: 404 }),
+    exists ? detail(job, { status: "pending", workflow }) : Response.json({ code: "NOT_FOUND", message: "no" }, { status: 404 }),
   );
   await show(id);
   expect(screen.getByRole("button", { name: "Run again" })).toBeDefined();
-  isThere = false;
+  exists = false;
   await waitFor(async () => {
     await act(async () => void window.dispatchEvent(new Event("online")));
     screen.getByText(/^The service no longer has this job, for example/);

@@ -166,7 +166,7 @@ describe("a job's page", () => {
   });
 
   it("never marks the interrupted node as done", () => {
-    const stopped = (extra: object) =>
+    const renderStopped = (extra: object) =>
       course({ status: "cancelled", execution_error: undefined, ...extra }).map(([id, state, , endMs]) => [id, state, endMs]);
     const [start_time, end_time] = [1_700_000_001_000, 1_700_000_004_000];
     const ended = { 1: { start_time, end_time } };
@@ -178,10 +178,10 @@ describe("a job's page", () => {
     ];
     // A service may give the time of the interruption as the end of the interrupted node.
     const cut = { start_time: end_time, end_time: 1_700_000_009_000 };
-    expect(stopped({ execution_meta: { ...ended, 2: cut }, execution_status: interrupted })).toEqual(whole);
-    expect(stopped({ execution_meta: { ...ended, 2: { start_time: end_time } } })).toEqual(whole);
-    expect(stopped({ execution_meta: ended, execution_status: interrupted })).toEqual(whole);
-    expect(stopped({ execution_meta: { 1: {}, 2: {} } }).map(([id, state]) => [id, state])).toEqual([
+    expect(renderStopped({ execution_meta: { ...ended, 2: cut }, execution_status: interrupted })).toEqual(whole);
+    expect(renderStopped({ execution_meta: { ...ended, 2: { start_time: end_time } } })).toEqual(whole);
+    expect(renderStopped({ execution_meta: ended, execution_status: interrupted })).toEqual(whole);
+    expect(renderStopped({ execution_meta: { 1: {}, 2: {} } }).map(([id, state]) => [id, state])).toEqual([
       ["1", "done"],
       ["2", "stopped"],
       ["3", "unreached"],

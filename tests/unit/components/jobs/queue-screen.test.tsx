@@ -128,9 +128,9 @@ it("pauses all clocks while the service is unreachable", async () => {
   vi.useFakeTimers({ now: nowMs });
   const waits = { id: "waits", status: "pending", create_time: nowMs - 42_000 };
   const list: QueueView = { pending: [waits], running: [], source: "queue", canStop: false };
-  let isAway = true;
+  let isUnavailable = true;
   vi.stubGlobal("fetch", async () =>
-    isAway ? Response.json({ code: "UPSTREAM_UNREACHABLE", message: "no" }, { status: 502 }) : Response.json(list),
+    isUnavailable ? Response.json({ code: "UPSTREAM_UNREACHABLE", message: "no" }, { status: 502 }) : Response.json(list),
   );
   const queue = Promise.resolve(ok({ value: toQueueList(list), atMs: nowMs }));
   await act(async () => {
@@ -146,7 +146,7 @@ it("pauses all clocks while the service is unreachable", async () => {
   await act(() => vi.advanceTimersByTimeAsync(60_000));
   expect(screen.getByText(/^not updated since/)).toBeDefined();
   expect(getWaitedText("waits")).toBe("42 s");
-  isAway = false;
+  isUnavailable = false;
   await act(() => vi.advanceTimersByTimeAsync(60_000));
   expect(screen.getByText("live")).toBeDefined();
   expect(getWaitedText("waits")).toMatch(/^2m/);

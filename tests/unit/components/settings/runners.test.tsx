@@ -33,7 +33,7 @@ beforeEach(() => {
   });
 });
 
-const read = <T,>(value: T) => Promise.resolve(ok({ value, atMs: Date.now() }));
+const resolveRead = <T,>(value: T) => Promise.resolve(ok({ value, atMs: Date.now() }));
 async function show(runners: Runner[]): Promise<void> {
   listedRunners = runners;
   await act(async () =>
@@ -41,8 +41,8 @@ async function show(runners: Runner[]): Promise<void> {
       <AtPage>
         <SWRConfig value={{ provider: () => new Map() }}>
           <Suspense>
-            <RunnersNotice runners={read(unavailableRunners({ runners }))} />
-            <RunnersScreen role="admin" canChange runners={read(runners)} />
+            <RunnersNotice runners={resolveRead(unavailableRunners({ runners }))} />
+            <RunnersScreen role="admin" canChange runners={resolveRead(runners)} />
           </Suspense>
         </SWRConfig>
       </AtPage>,
@@ -105,8 +105,8 @@ it("reports unreadable runner state on the overview", async () => {
 });
 
 it.each(languages)("has an audit label for any runner address in %s", (language) => {
-  const words = messagesOf[language].settings.audit.note.runner;
-  expect(Object.keys(words).sort()).toEqual(["fine", ...runnerProblems, ...runnerOrders].sort());
+  const messages = messagesOf[language].settings.audit.note.runner;
+  expect(Object.keys(messages).sort()).toEqual(["fine", ...runnerProblems, ...runnerOrders].sort());
 });
 
 it("adds an unresponsive address only on confirmation", async () => {

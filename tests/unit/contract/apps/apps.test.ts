@@ -105,8 +105,8 @@ describe("an app's definition", () => {
 
 it("uses the workflow's values as defaults and requires a value otherwise", () => {
   const key = input("api_key", "4", { kind: "text", isLong: false });
-  const keyed = { ...graph, "4": { class_type: "Partner", inputs: { api_key: "" } } };
-  expect(appDefinitionSchema.parse({ ...app, graph: keyed, inputs: [key] }).inputs[0]).not.toHaveProperty("default");
+  const graphWithKey = { ...graph, "4": { class_type: "Partner", inputs: { api_key: "" } } };
+  expect(appDefinitionSchema.parse({ ...app, graph: graphWithKey, inputs: [key] }).inputs[0]).not.toHaveProperty("default");
   const size = input("cfg", "2", { kind: "choice", choices: [{ value: "a" }] });
   const free = { ...picture, isRequired: false };
   const { inputs } = appDefinitionSchema.parse({ ...app, inputs: [free, { ...steps, default: undefined }, seed, size] });

@@ -67,19 +67,19 @@ test("places a choice's extra inputs and outputs after its own", () => {
 });
 
 test("writes a primitive's number within widget limits and exact digits", () => {
-  const led = (name: string, value: unknown, type = "FLOAT") => {
+  const convertLed = (name: string, value: unknown, type = "FLOAT") => {
     const nodes = [
       { id: 1, type: "PrimitiveNode", values: [value, "fixed"] },
       { id: 2, type: "Stepped", in: { [name]: [1, 0, type, true] }, values: [64, 8, 1, 0, 5, "fixed"] },
     ];
     return getInputs(net(nodes), "2")?.[name];
   };
-  expect([500, 7, 9999, 26.4].map((value) => led("width", value, "INT"))).toEqual([504, 16, 512, 24]);
-  expect([7.34, 31, 6.04].map((value) => led("cfg", value))).toEqual([7.3, 30, 6]);
-  expect([0.34, -3, 5000].map((value) => led("much", value))).toEqual([0.3, 0, 2048]);
-  expect([0.12345, -2].map((value) => led("fine", value))).toEqual([0.123, -1]);
-  expect(led("seed", 18446744073709551614n, "INT")).toBe(18446744073709551614n);
-  expect(led("width", "500", "INT")).toBe("500");
+  expect([500, 7, 9999, 26.4].map((value) => convertLed("width", value, "INT"))).toEqual([504, 16, 512, 24]);
+  expect([7.34, 31, 6.04].map((value) => convertLed("cfg", value))).toEqual([7.3, 30, 6]);
+  expect([0.34, -3, 5000].map((value) => convertLed("much", value))).toEqual([0.3, 0, 2048]);
+  expect([0.12345, -2].map((value) => convertLed("fine", value))).toEqual([0.123, -1]);
+  expect(convertLed("seed", 18446744073709551614n, "INT")).toBe(18446744073709551614n);
+  expect(convertLed("width", "500", "INT")).toBe("500");
 });
 
 test("follows reroutes, drops muted or dangling ones and stops at loops", () => {
@@ -101,14 +101,14 @@ test("follows reroutes, drops muted or dangling ones and stops at loops", () => 
 });
 
 test("writes a primitive's value over its widgets, muted or not", () => {
-  const led = (mode: number) =>
+  const convertLed = (mode: number) =>
     net([
       { id: 1, type: "PrimitiveNode", mode, values: [99, "fixed"] },
       { id: 2, type: "Blur", in: { radius: [1, 0, "INT", true] }, values: [4] },
     ]);
-  expect(getInputs(led(0), "2")).toEqual({ radius: 99 });
-  expect(getInputs(led(2), "2")).toEqual({ radius: 99 });
-  expect(getInputs(led(4), "2")).toEqual({ radius: 99 });
+  expect(getInputs(convertLed(0), "2")).toEqual({ radius: 99 });
+  expect(getInputs(convertLed(2), "2")).toEqual({ radius: 99 });
+  expect(getInputs(convertLed(4), "2")).toEqual({ radius: 99 });
   const over = net([
     { id: 1, type: "PrimitiveNode", values: [99, "fixed"] },
     { id: 3, type: "Reroute", in: { "": [1, 0, "*"] } },

@@ -15,8 +15,8 @@ import { isLink } from "@/lib/contract/workflow/graph";
 import { toComparable } from "./comparable";
 
 const folder = "tests/fixtures/editor-pairs";
-const read = (name: string) => JSON.parse(readFileSync(`${folder}/${name}`, "utf8"));
-const info = objectInfoSchema.parse(read("object-info.json"));
+const readFixture = (name: string) => JSON.parse(readFileSync(`${folder}/${name}`, "utf8"));
+const info = objectInfoSchema.parse(readFixture("object-info.json"));
 const names = readdirSync(folder).flatMap((file) => (file.endsWith(".editor.json") ? file.replace(".editor.json", "") : []));
 
 /** Their value decides which other inputs exist. */
@@ -194,7 +194,7 @@ const changes: Record<string, Change> = {
     const [id, type] = [nextId(file), `44444444-4444-4444-8444-${String(nextId(file)).padStart(12, "0")}`];
     const within = file.links.filter((link) => inner.has(link.origin_id) && inner.has(link.target_id));
     const into = file.links.filter((link) => !inner.has(link.origin_id) && inner.has(link.target_id));
-    const outOf = file.links.filter((link) => inner.has(link.origin_id) && !inner.has(link.target_id));
+    const outgoing = file.links.filter((link) => inner.has(link.origin_id) && !inner.has(link.target_id));
     const typeIn = ({ id: link, target_id }: Link) => getNode(file, target_id)?.inputs?.find((slot) => slot.link === link)?.type ?? "*";
     const first = nextLink(file);
     const definition = {
@@ -202,12 +202,12 @@ const changes: Record<string, Change> = {
       version: 1,
       name: "Part",
       inputs: into.map((link, at) => ({ id: `i${at}`, name: `in ${at}`, type: typeIn(link), linkIds: [link.id] })),
-      outputs: outOf.map((link, at) => ({ id: `o${at}`, name: `out ${at}`, type: link.type, linkIds: [link.id] })),
+      outputs: outgoing.map((link, at) => ({ id: `o${at}`, name: `out ${at}`, type: link.type, linkIds: [link.id] })),
       nodes: file.nodes.filter((node) => inner.has(node.id)),
       links: [
         ...within,
         ...into.map((link, at) => ({ ...link, origin_id: -10, origin_slot: at })),
-        ...outOf.map((link, at) => ({ ...link, target_id: -20, target_slot: at })),
+        ...outgoing.map((link, at) => ({ ...link, target_id: -20, target_slot: at })),
       ],
     };
     const use: Node = {
@@ -215,14 +215,14 @@ const changes: Record<string, Change> = {
       type,
       mode: 0,
       inputs: into.map((link, at) => ({ name: `in ${at}`, type: typeIn(link), link: first + at })),
-      outputs: outOf.map((link, at) => ({ name: `out ${at}`, type: link.type, links: [link.id] })),
+      outputs: outgoing.map((link, at) => ({ name: `out ${at}`, type: link.type, links: [link.id] })),
       widgets_values: [],
     };
     const outside = file.links.filter((link) => !inner.has(link.origin_id) && !inner.has(link.target_id));
     const links = [
       ...outside,
       ...into.map((link, at) => ({ ...link, id: first + at, target_id: id, target_slot: at })),
-      ...outOf.map((link, at) => ({ ...link, origin_id: id, origin_slot: at })),
+      ...outgoing.map((link, at) => ({ ...link, origin_id: id, origin_slot: at })),
     ];
     const subgraphs = [...(file.definitions?.subgraphs ?? []), definition];
     const nodes = [...file.nodes.filter((node) => !inner.has(node.id)), use];
@@ -253,7 +253,7 @@ test("ignores unsent changes of a pair and saves one value in its place", () => 
   );
   fc.assert(
     fc.property(fc.constantFrom(...names), draw, fc.constantFrom(0.4, 1), fc.nat(), (name, steps, version, choice) => {
-      const file = read(`${name}.editor.json`);
+      const file = readFixture(`${name}.editor.json`);
       const begin: MutatedPair = { file: { ...file, links: objects(file.links) }, renamed: (id) => id };
       const mutated = steps.reduce((before, { how, draws }) => {
         let at = 0;
@@ -263,7 +263,7 @@ test("ignores unsent changes of a pair and saves one value in its place", () => 
       const { graph } = toApiWorkflow(changedFile, info, { fill: false });
       expect(readDrawingOf(changedFile, graph)).toBeDefined();
       expect(toComparable(toApiWorkflow(changedFile, info).graph, info)).toEqual(
-        toComparable(renamedGraph(read(`${name}.api.json`), mutated.renamed), info),
+        toComparable(renamedGraph(readFixture(`${name}.api.json`), mutated.renamed), info),
       );
 
       const values = Object.entries(graph).flatMap(([id, node]) =>

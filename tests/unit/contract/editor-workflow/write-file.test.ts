@@ -18,8 +18,8 @@ import { definition, info as ours, net } from "./editor-files";
 import { createGraphs } from "./random-graph";
 
 const folder = "tests/fixtures/editor-pairs";
-const read = (name: string) => parseExactJson<JsonObject>(readFileSync(`${folder}/${name}`, "utf8"));
-const pairInfo = objectInfoSchema.parse(read("object-info.json"));
+const readFixture = (name: string) => parseExactJson<JsonObject>(readFileSync(`${folder}/${name}`, "utf8"));
+const pairInfo = objectInfoSchema.parse(readFixture("object-info.json"));
 const info = { ...pairInfo, ...ours };
 const names = readdirSync(folder).flatMap((file) => (file.endsWith(".editor.json") ? file.replace(".editor.json", "") : []));
 const back = (file: unknown, catalogue = info) => toApiWorkflow(writeExactJson(file), catalogue, { fill: false }).graph;
@@ -28,13 +28,13 @@ const back = (file: unknown, catalogue = info) => toApiWorkflow(writeExactJson(f
 function inputsLike(as: Graph, graph: Graph): unknown {
   const nodes = Object.entries(as).map(([id, { class_type, inputs }]) => {
     const values = graph[id]?.inputs ?? {};
-    const inputRows = Object.keys(inputs).map((name) => [name, Object.hasOwn(values, name) ? unwrapped(values[name]) : undefined]);
+    const inputRows = Object.keys(inputs).map((name) => [name, Object.hasOwn(values, name) ? unwrap(values[name]) : undefined]);
     return [id, { class_type: graph[id]?.class_type ?? class_type, inputs: Object.fromEntries(inputRows) }];
   });
   return parseExactJson(writeExactJson(Object.fromEntries(nodes)));
 }
 /** A list sent in a wrapper is the list itself; one that could be a link stays wrapped. */
-function unwrapped(value: unknown): unknown {
+function unwrap(value: unknown): unknown {
   const list = objectOf(value)?.__value__;
   return Array.isArray(list) && !isLink(list) ? list : value;
 }
@@ -89,7 +89,7 @@ const changeValue = (value: unknown): unknown =>
         : `${String(value)}x`;
 
 test.for(names)("writes each value of %s in place and changes nothing else", (name) => {
-  const file = read(`${name}.editor.json`);
+  const file = readFixture(`${name}.editor.json`);
   const before = back(file, pairInfo);
   for (const [id, node] of Object.entries(before)) {
     for (const [input, value] of Object.entries(node.inputs)) {

@@ -37,7 +37,7 @@ test("selects a range of pictures with Shift in both directions", async () => {
   expect(picks.map((pictures) => pictures.map(({ name }) => name).sort())).toEqual([["five.png", "four.png", "three.png", "two.png"]]);
 });
 
-const nobody = failed({ code: "CONSOLE_UNREACHABLE", message: "", status: 0 });
+const unreachable = failed({ code: "CONSOLE_UNREACHABLE", message: "", status: 0 });
 
 const unlisted = "This service does not list this file.";
 
@@ -55,11 +55,11 @@ it.each([
   ["a name that every object inherits", "constructor", ["there.mp4"], true],
 ])("checks the service's list of videos, %s", (_, value, options, isMarked) => {
   const picture: PictureContext = {
-    listAssets: async () => nobody,
+    listAssets: async () => unreachable,
     storedName: async () => undefined,
     onNamed: () => undefined,
     canSend: true,
-    sendPicture: async () => nobody,
+    sendPicture: async () => unreachable,
     ownNames: {},
   };
   const control = { id: "film", media: "video" as const, onChange: () => undefined, onRunning: () => undefined };
@@ -74,7 +74,7 @@ it("stops a video upload, keeps the value and frees Run", async () => {
   let end: (() => void) | undefined;
   let isAborted = false;
   const picture: PictureContext = {
-    listAssets: async () => nobody,
+    listAssets: async () => unreachable,
     storedName: async () => undefined,
     onNamed: () => undefined,
     canSend: true,

@@ -221,7 +221,7 @@ describe("fill texts", () => {
   });
 });
 
-function refused(name: string) {
+function readRefusal(name: string) {
   const refusal = refusals()[name];
   if (!refusal) throw new Error(`no refusal ${name}`);
   const { prompt, answer } = refusal;
@@ -229,7 +229,7 @@ function refused(name: string) {
 }
 
 describe("node_errors on the form", () => {
-  const { prompt, failure } = refused("bad-graph");
+  const { prompt, failure } = readRefusal("bad-graph");
   const form = formBuilder(prompt, topologicalOrder(prompt), catalogue())(prompt);
   const problems = placeProblems(form, failure.nodeErrors ?? {});
 
@@ -267,7 +267,7 @@ describe("node_errors on the form", () => {
 });
 
 describe("a missing class", () => {
-  const { prompt, failure } = refused("unknown-class");
+  const { prompt, failure } = readRefusal("unknown-class");
 
   it("highlights every node of that class without node_errors", () => {
     const errors = missingClassErrors({ ...prompt, "9": { class_type: "NoSuchNode", inputs: {} } }, failure);
@@ -287,7 +287,7 @@ describe("a missing class", () => {
 
 describe("a loop", () => {
   it("is reported as a path on each of its nodes", () => {
-    const { prompt, failure } = refused("cycle");
+    const { prompt, failure } = readRefusal("cycle");
     const problems = placeProblems(formBuilder(prompt, Object.keys(prompt), catalogue())(prompt), failure.nodeErrors ?? {});
     const problem = problems.byNode["1"]?.node[0];
     expect(problem && problemSentence(problem).key).toBe("dependency_cycle");

@@ -180,16 +180,16 @@ it("opens a file with missing classes read-only and names packs and services", a
 it("names missing classes by pack, also in groups, and replacements", async () => {
   const node = (id: number, type: string, overrides: object = {}) => ({ id, type, inputs: [], outputs: [], ...overrides });
   const inGroup = { type: "Unheard", inputs: [], outputs: [], properties: { cnr_id: "grouped-pack" } };
-  const takes = (id: number, type: string, link: number, overrides = {}) =>
+  const createLoader = (id: number, type: string, link: number, overrides = {}) =>
     node(id, type, { inputs: [{ name: "image", link }], ...overrides });
   open();
   await openText(
     JSON.stringify({
       nodes: [
         node(4, "workflow>Parts"),
-        takes(1, "SetNode", 1, { widgets_values: ["mask"] }),
+        createLoader(1, "SetNode", 1, { widgets_values: ["mask"] }),
         node(2, "GetNode", { widgets_values: ["mask"] }),
-        takes(3, "PreviewImage", 2),
+        createLoader(3, "PreviewImage", 2),
         node(5, "Label (rgthree)", { title: "Step 1" }),
       ],
       links: [
