@@ -51,7 +51,7 @@ export async function findMissingFiles(
 /** Masks for pictures used in the app. */
 export function createMaskTarget(app: string): MaskTarget {
   return {
-    urlOf: ({ filename, subfolder, type }) => fileAddress(app, toImageValue({ name: filename, subfolder, type })),
+    getUrl: ({ filename, subfolder, type }) => fileAddress(app, toImageValue({ name: filename, subfolder, type })),
     saveAt: appApi(app, "masks"),
   };
 }

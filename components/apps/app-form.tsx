@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { FieldControl } from "@/components/run/form/controls/field-control";
 import { type PictureContext } from "@/components/run/form/controls/picture-api";
-import { type Control, hashOfNode } from "@/components/run/form/form-model";
+import { type Control, toNodeHash } from "@/components/run/form/form-model";
 import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { type AppControl, type AppField } from "@/lib/contract/apps/app";
@@ -125,7 +125,7 @@ function AppField({ app, input, values, problems, picture, acceptsPaste, onChang
               {problemText(problem)}
               {app === undefined || input.node === undefined ? null : (
                 <Link
-                  href={`${withQuery("/run", { app, connection: picture.connection })}${hashOfNode(input.node)}`}
+                  href={`${withQuery("/run", { app, connection: picture.connection })}${toNodeHash(input.node)}`}
                   className="ml-2 text-accent hover:underline"
                 >
                   {t("showNode")}

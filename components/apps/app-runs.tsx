@@ -10,7 +10,7 @@ import { MAX_COMPARED, useViewing } from "@/components/viewer/use-viewing";
 import { type AppField, type AppValues, type AppView } from "@/lib/contract/apps/app";
 import { own } from "@/lib/contract/json/own";
 import { findDifferingInputs } from "./app-values";
-import { RunCard, type ShownResult, toShownResults, ValueShown } from "./run-card";
+import { RunCard, type ShownResult, toShownResults, AppValueView } from "./run-card";
 import { type useAppRuns } from "./use-app-runs";
 
 const Viewer = dynamic(() => import("@/components/viewer/viewer").then((module) => module.Viewer), { ssr: false });
@@ -121,7 +121,7 @@ function Differences({ app, inputs, chosen }: { app: string; inputs: readonly Ap
           rows={inputs.map((input) => ({
             key: input.name,
             header: input.label,
-            cells: chosen.map(({ run }) => <ValueShown key={run.id} app={app} input={input} value={own(run.inputs, input.name)} />),
+            cells: chosen.map(({ run }) => <AppValueView key={run.id} app={app} input={input} value={own(run.inputs, input.name)} />),
           }))}
         />
       )}

@@ -98,7 +98,7 @@ export function usePictures(app: string | undefined, canSend: boolean, connectio
     storedName: async () => undefined,
     sendPicture: pictures.sendPicture,
     ...(app !== undefined && {
-      sourceOf: (value: string) => fileAddress(app, value, 512),
+      getSource: (value: string) => fileAddress(app, value, 512),
       masks: createMaskTarget(app),
       ...(!canSeeAssets && { picker: (props: PickerProps) => <OwnPictures app={app} {...props} /> }),
     }),

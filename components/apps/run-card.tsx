@@ -199,7 +199,7 @@ function RunInputs({ app, inputs, run, before }: { app: string; inputs: readonly
         <div key={input.name} className="contents">
           <dt className="max-w-40 truncate text-ink-3">{input.label}</dt>
           <dd className="min-w-0 break-words">
-            <ValueShown app={app} input={input} value={own(run.inputs, input.name)} />
+            <AppValueView app={app} input={input} value={own(run.inputs, input.name)} />
           </dd>
         </div>
       ))}
@@ -218,7 +218,7 @@ function RunInputs({ app, inputs, run, before }: { app: string; inputs: readonly
 
 const MAX_SHOWN = 300;
 
-export function ValueShown({ app, input: { control }, value }: { app: string; input: AppField; value: unknown }) {
+export function AppValueView({ app, input: { control }, value }: { app: string; input: AppField; value: unknown }) {
   const t = useTranslations("apps.runs");
   if (value === undefined) return <span className="text-ink-3">{t("nothing")}</span>;
   if (control.kind === "picture" && typeof value === "string")

@@ -1,7 +1,7 @@
 import { useLocale, useTranslations } from "next-intl";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { useRunsAppsOnly } from "@/components/frame/member-context";
-import { hashOfNode } from "@/components/run/form/form-model";
+import { toNodeHash } from "@/components/run/form/form-model";
 import { Button } from "@/components/ui/controls/button";
 import { FailureNotice } from "@/components/ui/empty-state";
 import { ButtonLink, Link } from "@/components/ui/link";
@@ -52,7 +52,7 @@ export function RunError({ app, run: { state, error, jobId } }: { app: AppView; 
         {state === "unknown" ? <p className="text-ink-2">{t("runs.unknownText")}</p> : null}
         {node === undefined || jobId === undefined ? null : (
           <Link
-            href={`${withQuery("/run", { job: jobId, connection: app.connectionId })}${hashOfNode(node)}`}
+            href={`${withQuery("/run", { job: jobId, connection: app.connectionId })}${toNodeHash(node)}`}
             className="self-start text-accent hover:underline"
           >
             {t("form.showNode")}
@@ -109,7 +109,7 @@ function NodeLink({ app, node }: { app: AppView; node: string | undefined }) {
   const t = useTranslations("apps");
   const address = withQuery("/run", { app: app.id, connection: app.connectionId });
   return (
-    <ButtonLink href={node === undefined ? address : `${address}${hashOfNode(node)}`}>
+    <ButtonLink href={node === undefined ? address : `${address}${toNodeHash(node)}`}>
       {t(node === undefined ? "showWorkflow" : "form.showNode")}
     </ButtonLink>
   );

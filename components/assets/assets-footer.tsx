@@ -23,7 +23,7 @@ type AssetsFooterProps = {
   listState: ListState<AssetsQuery>;
   /** The first visible one, counted from 0. */
   firstIndex: number;
-  onBy: (by: AssetsLook["by"]) => void;
+  onPagingChange: (by: AssetsLook["by"]) => void;
   onJump: (index: number) => void;
   onSelectAll: () => void;
 };
@@ -33,7 +33,7 @@ const bar =
   "sticky bottom-[calc(49px+env(safe-area-inset-bottom))] z-20 mt-auto flex h-11 shrink-0 items-center gap-3 border-t border-line bg-bg px-4 text-ink-3 md:bottom-0 md:px-5";
 
 /** The position in the list, with page links or a field to jump to a position. */
-export function AssetsFooter({ source, hasMore, by, listState, firstIndex, onBy, onJump, onSelectAll }: AssetsFooterProps) {
+export function AssetsFooter({ source, hasMore, by, listState, firstIndex, onPagingChange, onJump, onSelectAll }: AssetsFooterProps) {
   const t = useTranslations("assets.foot");
   const number = useNumberFormat();
   const query = useListQuery(listState);
@@ -43,7 +43,7 @@ export function AssetsFooter({ source, hasMore, by, listState, firstIndex, onBy,
       <Button size="small" onClick={onSelectAll} className="max-sm:hidden">
         {t(by === "pages" ? "selectPage" : "selectView")}
       </Button>
-      <Button size="small" onClick={() => onBy(by === "pages" ? "endless" : "pages")}>
+      <Button size="small" onClick={() => onPagingChange(by === "pages" ? "endless" : "pages")}>
         {t(by === "pages" ? "toEndless" : "toPages")}
       </Button>
     </>

@@ -164,7 +164,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: asset
           <AssetsTools
             listState={listState}
             look={look}
-            onLook={setLook}
+            onLookChange={setLook}
             onView={source.count > 0 && !source.isEmpty ? () => openViewer(firstIndex) : undefined}
             canShare={canChange}
           />
@@ -257,7 +257,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: asset
           by={look.by}
           listState={listState}
           firstIndex={firstIndex}
-          onBy={(by) => {
+          onPagingChange={(by) => {
             const offset = by === "pages" ? Math.floor(firstIndex / query.limit) * query.limit : query.offset;
             router.push(assetsHref({ ...query, offset }, { look: { ...look, by }, connection, view }));
           }}

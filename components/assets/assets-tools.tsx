@@ -36,14 +36,14 @@ const ViewsDialog = dynamic(() => import("@/components/frame/list/views-dialog")
 type AssetsToolsProps = {
   listState: ListState<AssetsQuery>;
   look: AssetsLook;
-  onLook: (change: Partial<AssetsLook>) => void;
+  onLookChange: (change: Partial<AssetsLook>) => void;
   /** Absent where there are no assets. */
   onView: (() => void) | undefined;
   canShare: boolean;
 };
 
 /** The view's own tools, on the right of the tool bar. */
-export function AssetsTools({ listState, look, onLook, onView, canShare }: AssetsToolsProps) {
+export function AssetsTools({ listState, look, onLookChange, onView, canShare }: AssetsToolsProps) {
   const connectionParam = useConnectionParam();
   const t = useTranslations("assets");
   const query = useListQuery(listState);
@@ -61,14 +61,14 @@ export function AssetsTools({ listState, look, onLook, onView, canShare }: Asset
         icon={Grid2x2}
         label={t("look.gallery")}
         aria-pressed={isGallery}
-        onClick={() => onLook({ look: "gallery" })}
+        onClick={() => onLookChange({ look: "gallery" })}
         className={pressedStyle(isGallery)}
       />
       <IconButton
         icon={List}
         label={t("look.table")}
         aria-pressed={!isGallery}
-        onClick={() => onLook({ look: "table" })}
+        onClick={() => onLookChange({ look: "table" })}
         className={pressedStyle(!isGallery)}
       />
       {isGallery ? (
@@ -82,14 +82,14 @@ export function AssetsTools({ listState, look, onLook, onView, canShare }: Asset
             aria-label={t("look.size")}
             aria-valuetext={t(`look.sizes.${look.size}`)}
             title={t("look.size")}
-            onChange={({ currentTarget }) => onLook({ size: tileSizes[Number(currentTarget.value)] ?? "medium" })}
+            onChange={({ currentTarget }) => onLookChange({ size: tileSizes[Number(currentTarget.value)] ?? "medium" })}
             className="w-[72px] shrink-0"
           />
           <IconButton
             icon={look.fit === "whole" ? Maximize : Minimize}
             label={t("look.whole")}
             aria-pressed={look.fit === "whole"}
-            onClick={() => onLook({ fit: look.fit === "whole" ? "fill" : "whole" })}
+            onClick={() => onLookChange({ fit: look.fit === "whole" ? "fill" : "whole" })}
             className={pressedStyle(look.fit === "whole")}
           />
         </>

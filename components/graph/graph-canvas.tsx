@@ -117,7 +117,7 @@ export function GraphCanvas({ graph, layout, marks, viewport, selected, matches,
           className="pointer-events-none absolute z-10 flex max-w-72 items-baseline gap-2 rounded-sm border border-line bg-surface px-2 py-1 text-sm shadow-pop"
         >
           <span className="truncate">{getName(own(graph, hovered.node.id), hovered.node)}</span>
-          {marks.get(hovered.node.id) ? <MarkWord mark={marks.get(hovered.node.id) ?? { state: "unreached" }} /> : null}
+          {marks.get(hovered.node.id) ? <MarkText mark={marks.get(hovered.node.id) ?? { state: "unreached" }} /> : null}
         </div>
       ) : null}
     </div>
@@ -270,7 +270,7 @@ const GraphNodeBox = memo(function GraphNodeBox({ placedNode, node, mark, isSele
         {look?.mode && !isSmall ? <span className="ml-auto shrink-0 text-xs text-ink-2">{t(`mode.${look.mode}`)}</span> : null}
       </span>
       <span className={cn("flex w-full items-center gap-1 text-ink-3", !isSmall && "text-xs")}>
-        {mark ? <MarkWord mark={mark} /> : null}
+        {mark ? <MarkText mark={mark} /> : null}
         {preview ? <span className="min-w-0 truncate">{preview}</span> : null}
         {look?.count === undefined || isSmall ? null : t("nodes", { count: look.count })}
       </span>
@@ -287,7 +287,7 @@ const GraphNodeBox = memo(function GraphNodeBox({ placedNode, node, mark, isSele
 });
 
 /** Icon, label and colour of the state, and its duration if known. */
-export function MarkWord({ mark }: { mark: NodeMark }) {
+export function MarkText({ mark }: { mark: NodeMark }) {
   const t = useTranslations("graph.state");
   const tone = toneOfState[mark.state];
   const { fromMs, toMs } = mark;

@@ -7,7 +7,7 @@ import { CopyButton } from "@/components/ui/controls/copy-button";
 import { own } from "@/lib/contract/json/own";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { nodeName } from "@/lib/contract/workflow/graph";
-import { MarkWord } from "./graph-canvas";
+import { MarkText } from "./graph-canvas";
 import { getPreviewText, getNodeInputs, type NodeInput, type NodeMark, type NodeMarks, findConsumers } from "./node-search";
 
 type NodePanelProps = { graph: Graph; id: string; mark?: NodeMark; onSelect: (id: string) => void; onClose: () => void };
@@ -32,7 +32,7 @@ export function NodePanel({ graph, id, mark, onSelect, onClose }: NodePanelProps
       </div>
       <p className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <span className="font-mono text-sm break-all text-ink-2">{node.class_type}</span>
-        {mark ? <MarkWord mark={mark} /> : null}
+        {mark ? <MarkText mark={mark} /> : null}
       </p>
       {mark?.problems?.map((problem, index) => (
         <p key={index} className="rounded-md bg-bad-soft px-2.5 py-1.5 break-words text-bad">
@@ -128,7 +128,7 @@ export function NodeList({ graph, ids, marks, selected, onSelect, className }: N
                   {nodeName(node)} <span className="text-ink-3">#{id}</span>
                 </span>
                 <span className="min-w-0 flex-1 truncate text-sm text-ink-3 max-sm:hidden">{getPreviewText(node)}</span>
-                <span className="ml-auto text-sm">{mark ? <MarkWord mark={mark} /> : null}</span>
+                <span className="ml-auto text-sm">{mark ? <MarkText mark={mark} /> : null}</span>
               </button>
             </li>
           );

@@ -136,7 +136,7 @@ export function MaskEditor({ session, title, trail, connection, canSave, ports, 
             <SaveOutcome
               state={onSaved && saving.state.kind === "saved" ? { kind: "idle" } : saving.state}
               connection={connection}
-              onAgain={() => void saving.save()}
+              onRetry={() => void saving.save()}
               onDismiss={saving.forget}
             />
           </div>

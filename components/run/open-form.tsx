@@ -7,7 +7,7 @@ import { AdvancedCard } from "./form/advanced-card";
 import { focusProblem } from "./form/form-model";
 import { NodeCard, PinnedCard } from "./form/node-card";
 import { type Run, type RunApi, type RunContext } from "./run-actions";
-import { RunNotes, RunPast } from "./run-notes";
+import { RunNotes, EarlierJobs } from "./run-notes";
 import { type Sender } from "./use-open-run";
 import { EditorNote } from "./workflow/editor-file";
 import { FaultsCard } from "./workflow/faults-card";
@@ -54,7 +54,7 @@ export function OpenForm({ run, openWorkflow, newestJobs, context, sender, follo
           missing={missing}
           graph={openWorkflow.original}
           form={form}
-          onAnyway={context.canRun ? () => send(true) : undefined}
+          onSendAnyway={context.canRun ? () => send(true) : undefined}
         />
       ) : null}
       {pendingImages ? (
@@ -72,11 +72,11 @@ export function OpenForm({ run, openWorkflow, newestJobs, context, sender, follo
             for (const picture of pendingImages.pictures) onNamed(picture.value, picture.name);
             sender.askCopies({ nodeId, name, values: pendingImages.pictures.map(({ value }) => value) });
           }}
-          onElsewhere={run.close}
+          onChooseOther={run.close}
           onDismiss={() => run.setPendingImages(undefined)}
         />
       ) : null}
-      <RunNotes run={run} canRun={context.canRun} placedProblems={placedProblems} newestJobs={newestJobs} onAnyway={() => send(true)} />
+      <RunNotes run={run} canRun={context.canRun} placedProblems={placedProblems} newestJobs={newestJobs} onSendAnyway={() => send(true)} />
       {isMissing === "absent" ? <p className="text-ink-3">{t("open.guessed")}</p> : null}
       {isMissing === "failed" ? (
         <p className="flex flex-wrap items-center gap-x-3 gap-y-1.5 text-ink-3">
@@ -104,7 +104,7 @@ export function OpenForm({ run, openWorkflow, newestJobs, context, sender, follo
         advanced={openWorkflow.advanced ?? {}}
         onChange={(next) => run.setAdvanced(serial, next)}
       />
-      <RunPast run={run} />
+      <EarlierJobs run={run} />
     </>
   );
 }

@@ -18,18 +18,18 @@ type RunNotesProps = {
   canRun: boolean;
   placedProblems: PlacedProblems;
   newestJobs: RunApi["newestJobs"];
-  onAnyway?: () => void;
+  onSendAnyway?: () => void;
 };
 
 /** The outcome of this page's submissions: its error, its copies, its newest job. */
-export function RunNotes({ run, canRun, placedProblems, newestJobs, onAnyway }: RunNotesProps) {
+export function RunNotes({ run, canRun, placedProblems, newestJobs, onSendAnyway }: RunNotesProps) {
   const { submitError, copies, errors, openWorkflow } = run.state;
   const attempt = submitError?.attempt;
   const unknown = {
     newestJobs,
-    onLookAgain: () => void (attempt && run.askAfter(attempt)),
+    onCheckAgain: () => void (attempt && run.askAfter(attempt)),
     onLeave: run.clearSubmitError,
-    ...(onAnyway && { onSendAgain: onAnyway }),
+    ...(onSendAnyway && { onSendAgain: onSendAnyway }),
   };
   return (
     <>
@@ -40,7 +40,7 @@ export function RunNotes({ run, canRun, placedProblems, newestJobs, onAnyway }: 
             placedProblems={placedProblems}
             missingClass={findMissingClass(errors)}
             unknown={unknown}
-            onAnyway={onAnyway}
+            onSendAnyway={onSendAnyway}
           />
         </FocusOnMount>
       ) : null}
@@ -115,7 +115,7 @@ export function ViewerNote({ id }: { id?: string }) {
   );
 }
 
-export function RunPast({ run }: { run: Run }) {
+export function EarlierJobs({ run }: { run: Run }) {
   const t = useTranslations("run");
   const connection = useConnection()?.id;
   const shownJob = shownSubmittedJob(run.state, connection);

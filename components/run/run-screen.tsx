@@ -18,7 +18,7 @@ import { RecentWorkflows, StoredFiles } from "./workflow/stored-workflows";
 const OpenRun = lazy(() => import("./open-run").then(({ OpenRun }) => ({ default: OpenRun })));
 
 /** Shows the outcome of a run whose workflow was lost on reload. */
-const noPlacedProblems = { byNode: {}, strays: [], nodeCount: 0 };
+const noPlacedProblems = { byNode: {}, unplaced: [], nodeCount: 0 };
 
 type RunScreenProps = {
   canRun: boolean;
@@ -49,7 +49,7 @@ export function RunScreen({ canRun, memberId, source, store = tabRun, api: provi
       onClose={() => formatQuestion && run.askFormat(undefined)}
     />
   );
-  const refusalNote = refusal ? <RefusalNote refusal={refusal} keepsOpen={openWorkflow !== undefined} onRead={run.dismissRefusal} /> : null;
+  const refusalNote = refusal ? <RefusalNote refusal={refusal} keepsOpen={openWorkflow !== undefined} onDismiss={run.dismissRefusal} /> : null;
 
   function reportPlaced(placedPicture: PlacedPicture | undefined) {
     if (!placedPicture) return;

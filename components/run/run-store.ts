@@ -90,7 +90,7 @@ export function createRunStore() {
       }));
     },
     restore(draft: Draft) {
-      update((state) => (state.openWorkflow ? state : { ...clearTransientState(state), openWorkflow: restored(draft, nextSerial(state)) }));
+      update((state) => (state.openWorkflow ? state : { ...clearTransientState(state), openWorkflow: restoreDraft(draft, nextSerial(state)) }));
     },
     setArriving: (incoming: Arriving | undefined) => merge({ refusal: undefined, formatQuestion: undefined, incoming }),
     askFormat: (formatQuestion: OpenedFile | undefined) => merge({ refusal: undefined, incoming: undefined, formatQuestion }),
@@ -191,7 +191,7 @@ function nextSerial(state: RunState): number {
   return Math.max(state.openWorkflow?.serial ?? 0, state.before?.serial ?? 0) + 1;
 }
 
-function restored({ file, inputs: typed, ownNames }: Draft, serial: number): OpenWorkflow {
+function restoreDraft({ file, inputs: typed, ownNames }: Draft, serial: number): OpenWorkflow {
   const original = file.graph;
   const changedNodes = Object.entries(typed).flatMap(([id, inputs]) => {
     const node = own(original, id);

@@ -258,6 +258,6 @@ export function storeSize(src: string, size: Size): void {
   useSizes.setState(new Map([...[...sizes].slice(-MAX_COUNT + 1), [src, size]]), true);
 }
 
-export function useSeenSize(src: string | undefined): Size | undefined {
+export function useLoadedSize(src: string | undefined): Size | undefined {
   return useSizes((sizes) => (src === undefined ? undefined : sizes.get(src)));
 }

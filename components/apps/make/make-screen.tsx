@@ -57,7 +57,7 @@ function MakeApp({ source }: { source: Source }) {
           <RefusalNote
             refusal={source.refusal}
             keepsOpen={false}
-            onRead={() => router.push(withQuery("/run", { connection: connectionParam }))}
+            onDismiss={() => router.push(withQuery("/run", { connection: connectionParam }))}
           />
         </div>
       ) : null}

@@ -6,7 +6,7 @@ import { type Size } from "@/components/ui/hooks/use-pan-zoom";
 import { Skeleton } from "@/components/ui/skeleton";
 import { FileName } from "@/components/ui/truncated";
 import { Media } from "@/components/viewer/other-media";
-import { useSeenSize, ZoomedPicture } from "@/components/viewer/zoomed-picture";
+import { useLoadedSize, ZoomedPicture } from "@/components/viewer/zoomed-picture";
 import { readBeginning, readFirstBytes } from "@/lib/browser/files/byte-source";
 import { useRead } from "@/lib/browser/use-read";
 import { type AssetView } from "@/lib/contract/views/asset-view";
@@ -106,7 +106,7 @@ const PREFIX_BYTES = [64 * 1024, 8 * 1024 ** 2];
 function usePictureSize(asset: AssetView, connectionId: string | undefined, mayFetch: boolean): Size | undefined {
   const { kind, width, height, sizeBytes } = asset;
   const file = assetFileUrl(asset, connectionId);
-  const seenSize = useSeenSize(file);
+  const seenSize = useLoadedSize(file);
   const listedSize = width === undefined || height === undefined ? undefined : { width, height };
   const isRequested = mayFetch && kind === "image" && sizeBytes !== 0 && !seenSize && !listedSize && connectionId !== undefined;
   const hasFiles = useServesFiles(isRequested ? connectionId : undefined, file);

@@ -62,7 +62,7 @@ export function rowsAround({ atPx, screenPx, rowPx, columns, rows, isBare = fals
 }
 
 /** The rows to draw in this frame: visible rows and those already drawn. The rest of `targetRows` can follow later. */
-export function rowsAtOnce(inView: Rows, targetRows: Rows, rows: Rows | undefined): Rows {
+export function getRowsToDraw(inView: Rows, targetRows: Rows, rows: Rows | undefined): Rows {
   if (!rows || rows.to < inView.from || rows.from > inView.to) return inView;
   return {
     from: Math.min(inView.from, Math.max(targetRows.from, rows.from)),

@@ -3,7 +3,7 @@
 
 import { startTransition } from "react";
 import { flushSync } from "react-dom";
-import { type Rows, rowsAround, rowsAtOnce, type View } from "./gallery-layout";
+import { type Rows, rowsAround, getRowsToDraw, type View } from "./gallery-layout";
 import { type Motion } from "./motion";
 
 /** Height of the previous row that stays visible above the revealed row. */
@@ -62,7 +62,7 @@ export function createGalleryScroll<S extends Shape>(setRendered: (range: Render
   function drawInView(): void {
     const visibleRows = layOutRows((view) => rowsAround({ ...view, isBare: true }));
     if (!visibleRows || (current && covers(current, visibleRows))) return;
-    const next = layOutRows((view) => rowsAtOnce(visibleRows, rowsAround(view), current));
+    const next = layOutRows((view) => getRowsToDraw(visibleRows, rowsAround(view), current));
     if (!next) return;
     rendered = next;
     flushSync(() => setRendered(next));
@@ -203,7 +203,7 @@ export function pagePx(fullPx: number): number {
   return Math.min(fullPx, MAX_PX);
 }
 
-export function toFull(scrollPx: number, fullPx: number): number {
+export function toFullScroll(scrollPx: number, fullPx: number): number {
   if (fullPx <= MAX_PX || scrollPx <= EXACT_PX) return scrollPx;
   if (scrollPx >= MAX_PX - EXACT_PX) return fullPx - (MAX_PX - scrollPx);
   return EXACT_PX + (scrollPx - EXACT_PX) * stretch(fullPx);
@@ -221,7 +221,7 @@ type Position = { scrollPx: number; atPx: number };
 export function follow(before: Position, scrollPx: number, extent: { fullPx: number; screenPx: number }): Position {
   const byPx = scrollPx - before.scrollPx;
   const isLeap = Math.abs(byPx) > extent.screenPx * 2;
-  return { scrollPx, atPx: isLeap ? toFull(scrollPx, extent.fullPx) : before.atPx + byPx };
+  return { scrollPx, atPx: isLeap ? toFullScroll(scrollPx, extent.fullPx) : before.atPx + byPx };
 }
 
 function stretch(fullPx: number): number {

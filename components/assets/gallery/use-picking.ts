@@ -13,7 +13,7 @@ export function usePicking(source: AssetsSource, question: string): Picking {
   const [store] = useState(createSelection);
   const [isReading, setReading] = useState(false);
   const [shortage, setShortage] = useState<Shortage>();
-  const [picker] = useState(() => createPicker(store, { onReading: setReading, onShort: setShortage }));
+  const [picker] = useState(() => createPicker(store, { onReading: setReading, onShortage: setShortage }));
   const showShortage = useEffectEvent(({ why, count, requestedCount }: Shortage) =>
     showToast({ tone: "wait", text: t(`short.${why}`, { count, requested: requestedCount }) }),
   );
@@ -33,7 +33,7 @@ const MAX_IN_RANGE = 10_000;
 
 /** Why fewer rows were selected than requested: the range limit, a failed read, or the end of the page. */
 type Shortage = { why: "bound" | "unread" | "page"; count: number; requestedCount: number };
-type Reports = { onReading: (isReading: boolean) => void; onShort: (shortage: Shortage) => void };
+type Reports = { onReading: (isReading: boolean) => void; onShortage: (shortage: Shortage) => void };
 
 /** `to` is exclusive. `requestedCount`: the size before any limit. */
 type Range = { from: number; to: number; requestedCount: number };
@@ -42,7 +42,7 @@ type Reading = { abort: AbortController; manual: Map<string, boolean> };
 
 type Picker = ReturnType<typeof createPicker>;
 
-function createPicker(store: SelectionStore, { onReading, onShort }: Reports) {
+function createPicker(store: SelectionStore, { onReading, onShortage }: Reports) {
   let source: AssetsSource | undefined;
   const assetsById = new Map<string, AssetView>();
   /** The start of a range: the last selected index. */
@@ -81,7 +81,7 @@ function createPicker(store: SelectionStore, { onReading, onShort }: Reports) {
     if (abort.signal.aborted) return;
     const count = assets.length;
     if (count < requestedCount)
-      onShort({ why: count < to - from ? "unread" : count === MAX_IN_RANGE ? "bound" : "page", count, requestedCount });
+      onShortage({ why: count < to - from ? "unread" : count === MAX_IN_RANGE ? "bound" : "page", count, requestedCount });
     take(assets);
     abortReading();
   }

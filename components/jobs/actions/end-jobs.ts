@@ -35,7 +35,7 @@ export function cancelJobs(jobs: readonly TargetJob[], work: Work): Promise<Resu
 export function removeJobs(jobs: readonly TargetJob[], work: Work): Promise<ResultEntry[]> {
   async function removeBatch(batch: readonly TargetJob[]): Promise<BatchOutcome<ResultEntry>> {
     const result = await post<unknown>("/api/history", { delete: batch.map(({ id }) => id) }, work);
-    return result.ok ? { entries: batch.map(({ id }) => ({ id, outcome: "removed" })) } : refused("remove", batch, result.failure, work);
+    return result.ok ? { entries: batch.map(({ id }) => ({ id, outcome: "removed" })) } : handleRefusal("remove", batch, result.failure, work);
   }
   return applyToFitting("remove", jobs, work, (fittingJobs) => inBatches(fittingJobs, BATCH_SIZE, removeBatch, work));
 }
@@ -60,7 +60,7 @@ export function withJobNames(jobs: readonly TargetJob[], entries: readonly Resul
 
 async function cancelWaiting(batch: readonly TargetJob[], work: Work): Promise<BatchOutcome<ResultEntry>> {
   const result = await post<QueueAnswer>("/api/queue", { delete: batch.map(({ id }) => id) }, work);
-  if (!result.ok) return refused("cancel", batch, result.failure, work);
+  if (!result.ok) return handleRefusal("cancel", batch, result.failure, work);
   const deleted = result.value.deleted && new Set(result.value.deleted);
   const missingIds = new Set(result.value.gone);
   const getOutcome = (id: string) => (missingIds.has(id) ? "gone" : !deleted ? "unconfirmed" : deleted.has(id) ? "cancelled" : "tooLate");
@@ -69,7 +69,7 @@ async function cancelWaiting(batch: readonly TargetJob[], work: Work): Promise<B
 
 async function stop(batch: readonly TargetJob[], work: Work): Promise<BatchOutcome<ResultEntry>> {
   const result = await post<StopResult>("/api/console/jobs/stop", { ids: batch.map(({ id }) => id) }, work);
-  if (!result.ok) return refused("stop", batch, result.failure, work);
+  if (!result.ok) return handleRefusal("stop", batch, result.failure, work);
   const { stopped, stopping, over, unsure = [], together } = result.value;
   const results = await lookUpOutcomes(
     "stop",
@@ -93,7 +93,7 @@ function post<T>(path: `/${string}`, json: unknown, work: Work) {
   return callWithRetry<T>(withQuery(path, { connection: work.connection }), { method: "POST", json }, work);
 }
 
-async function refused(ending: EndAction, batch: readonly TargetJob[], failure: ApiFailure, work: Work): Promise<BatchOutcome<ResultEntry>> {
+async function handleRefusal(ending: EndAction, batch: readonly TargetJob[], failure: ApiFailure, work: Work): Promise<BatchOutcome<ResultEntry>> {
   const isUnclear = failure.status === 0 || mayHaveStarted(failure);
   const entries = isUnclear
     ? await lookUpOutcomes(ending, batch, failure, work)

@@ -47,7 +47,7 @@ export function JobLines({ actions, connection, onStopped }: JobLinesProps) {
           dismiss();
           onStopped();
         };
-        return count > 0 ? <StopTogether count={count} connection={connection} onDone={stopped} /> : null;
+        return count > 0 ? <StopAllButton count={count} connection={connection} onDone={stopped} /> : null;
       }}
       entryLook={{
         getTone: ({ outcome }) => getOutcomeTone(outcome),
@@ -64,7 +64,7 @@ export function JobLines({ actions, connection, onStopped }: JobLinesProps) {
 }
 
 /** For services that can't stop a single job: asks for confirmation with the number, since the other jobs stop too. */
-function StopTogether({ count, connection, onDone }: { count: number; connection: string | undefined; onDone: () => void }) {
+function StopAllButton({ count, connection, onDone }: { count: number; connection: string | undefined; onDone: () => void }) {
   const t = useTranslations("acts.together");
   const [isConfirming, setConfirming] = useState(false);
   const confirmation = useConfirmed({

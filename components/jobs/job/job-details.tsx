@@ -13,7 +13,7 @@ import { useTimeFormat } from "@/components/ui/time/use-time-format";
 import { jobHref, livePreviewUrl, shortId } from "@/lib/browser/urls";
 import { toJobState } from "@/lib/contract/jobs/job-list";
 import { namelessWorkflow } from "@/lib/contract/workflow/workflow-name";
-import { type JobFacts, type RawWords as Words } from "./job-facts";
+import { type JobFacts, type RawTexts as Words } from "./job-facts";
 
 export function JobDetails({ facts }: { facts: JobFacts }) {
   const { job, workflow, label, submittedBy, rerunOf, reruns, runner, words } = facts;
@@ -28,7 +28,7 @@ export function JobDetails({ facts }: { facts: JobFacts }) {
       <dl className="grid grid-cols-[80px_minmax(0,1fr)] gap-y-1.5">
         {hasOwnMeaning(words) ? (
           <Fact name={t("state")}>
-            <RawWords words={words} />
+            <RawTexts words={words} />
           </Fact>
         ) : null}
         <Fact name={t("job")}>
@@ -61,7 +61,7 @@ export function JobDetails({ facts }: { facts: JobFacts }) {
         )}
         {createdMs === undefined || (waitEndMs === undefined && job.state !== "pending") ? null : (
           <Fact name={t("waited")}>
-            {waitEndMs === undefined ? <RunningDuration fromMs={createdMs} /> : <Waited fromMs={createdMs} toMs={waitEndMs} />}
+            {waitEndMs === undefined ? <RunningDuration fromMs={createdMs} /> : <WaitDuration fromMs={createdMs} toMs={waitEndMs} />}
           </Fact>
         )}
         {startedMs === undefined || (endedMs === undefined && job.terminal) ? null : (
@@ -113,7 +113,7 @@ function JobLinks({ ids }: { ids: readonly string[] }) {
 }
 
 /** Services may report whole seconds, so a short wait is only an upper bound. */
-function Waited({ fromMs, toMs }: { fromMs: number; toMs: number }) {
+function WaitDuration({ fromMs, toMs }: { fromMs: number; toMs: number }) {
   const t = useTranslations("jobs.job.details");
   const duration = durationText(useTranslations("common.duration"), toMs - fromMs);
   const isRounded = fromMs % 1000 === 0 && toMs - fromMs < 10_000;
@@ -124,7 +124,7 @@ const isSameState = ({ details, status }: Words) => status === undefined || toJo
 const hasOwnMeaning = (words: Words) => !isSameState(words) || toJobState(words.details) === "unknown";
 
 /** The raw state of both views, since a service may use different words for the same state. */
-function RawWords({ words }: { words: Words }) {
+function RawTexts({ words }: { words: Words }) {
   const { details, status } = words;
   const t = useTranslations("jobs.job.details");
   const raw = { code: (word: ReactNode) => <span className="font-mono text-sm">{word}</span> };

@@ -26,7 +26,7 @@ export type JobFailure = JobErrorView & {
 };
 
 /** The raw state in both views of the service. The status view may be missing. */
-export type RawWords = { details: string; status?: string };
+export type RawTexts = { details: string; status?: string };
 
 /**
  * `cache_cleared`: a runner's output files were gone, so the job ran a second time. `outputs_refused`: the runner ran only some outputs.
@@ -52,7 +52,7 @@ export type JobFacts = {
   notes: JobNote[];
   outputs: { view: OutputView; node: string }[];
   timeline: TimelineNode[];
-  words: RawWords;
+  words: RawTexts;
   /** The parts of the workflow that decide which actions are possible; absent if the service has none. */
   workflowParts?: { nodes: number; seeds: number };
 };
@@ -83,7 +83,7 @@ export function toJobFacts(detail: JobDetail, status?: JobStatus): JobFacts {
 }
 
 /** The last known facts of a job that the service no longer has. Its outcome is unknown. */
-function toGone(facts: JobFacts): JobFacts {
+function withUnknownOutcome(facts: JobFacts): JobFacts {
   if (facts.job.terminal) return facts;
   const { progress: _progress, ...job } = facts.job;
   const { currentNode: _node, ...rest } = facts;
@@ -95,7 +95,7 @@ function toGone(facts: JobFacts): JobFacts {
 export function getFactsAfterFailure(last: JobFacts | undefined, failure: Failure | undefined) {
   const isGone = failure?.code === "NOT_FOUND";
   return {
-    facts: last && isGone ? toGone(last) : last,
+    facts: last && isGone ? withUnknownOutcome(last) : last,
     isGone,
     wasActive: isGone && last?.job.terminal === false,
     isForbidden: failure?.code === "FORBIDDEN",

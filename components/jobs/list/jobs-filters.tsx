@@ -50,7 +50,7 @@ export function JobsFilters({ list, state, rows, total, connection }: JobsFilter
 }
 
 /** The search field for prompts, errors and names. */
-export function WordsField({ text = "", go }: { text: string | undefined; go: JobListState["go"] }) {
+export function SearchTextField({ text = "", go }: { text: string | undefined; go: JobListState["go"] }) {
   const t = useTranslations("jobSearch");
   return (
     <div role="search" {...{ [FILTERS]: "" }} className="max-sm:order-last max-sm:w-full sm:w-64 lg:ml-3 lg:w-80">

@@ -16,7 +16,7 @@ import { readInputIds } from "@/lib/contract/jobs/job-list";
 import { singleMemberChoice, type ColumnChoice, DEFAULT_CHOICE, shownInputs, useColumnChoice, withInputs } from "../columns/column-choice";
 import { type JobRow } from "../job-row";
 import { JobListTable, SelectedJobs } from "./job-list-table";
-import { JobsFilters, SortSelect, WordsField } from "./jobs-filters";
+import { JobsFilters, SortSelect, SearchTextField } from "./jobs-filters";
 import { INPUTS_PARAM, type ListLinks, type ListName, requestQuery, viewHref, viewQuery } from "./list-address";
 import { JobPanelFrame, ListEmpty, ListPages, ListRows, ListScreen } from "./list-screen";
 import { type FirstAnswer, type JobListState, type ShownList, useJobList } from "./use-job-list";
@@ -131,7 +131,7 @@ export function JobListScreen({
         reach={view?.reach}
         isCut={view?.isCut}
         unreadable={view?.unreadable}
-        search={<WordsField text={urlQuery.text} go={state.go} />}
+        search={<SearchTextField text={urlQuery.text} go={state.go} />}
         actions={actions}
         tools={
           <>

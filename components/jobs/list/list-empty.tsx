@@ -54,7 +54,7 @@ export function SearchReach({ reach }: { reach: JobReach | undefined }) {
   );
 }
 
-export function ListCut() {
+export function ListLimitNote() {
   const t = useTranslations("jobSearch.reach");
   return <p className="border-b border-line px-4 py-1.5 text-sm text-ink-3 md:px-5">{t("listCut")}</p>;
 }

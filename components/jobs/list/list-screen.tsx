@@ -20,7 +20,7 @@ const SearchReach = dynamic(() => import("./list-empty").then((module) => module
 
 export const ListEmpty = dynamic(() => import("./list-empty").then((module) => module.ListEmpty), { loading: () => null });
 
-const ListCut = dynamic(() => import("./list-empty").then((module) => module.ListCut), { loading: () => null });
+const ListLimitNote = dynamic(() => import("./list-empty").then((module) => module.ListLimitNote), { loading: () => null });
 
 type ListScreenProps = {
   list: "jobs" | "history" | "queue";
@@ -67,7 +67,7 @@ export function ListScreen({
       </ToolBar>
       {failure ? <FailureMessage failure={failure} onRetry={() => void refresh()} className="m-4 md:mx-5" /> : null}
       {reach ? <SearchReach reach={reach} /> : null}
-      {isCut ? <ListCut /> : null}
+      {isCut ? <ListLimitNote /> : null}
       <UnreadableRows count={unreadable} />
       <ClampedClock value={failure && live.atMs}>{children}</ClampedClock>
     </>

@@ -38,17 +38,17 @@ type Queue = {
   /** Jobs whose cancellation can still be undone. */
   pendingIds: ReadonlySet<string>;
   /** When a waiting job may start. */
-  startOf: (id: string) => TimeRange | undefined;
+  getStart: (id: string) => TimeRange | undefined;
   cancel: (row: JobRow) => void;
   undo: (id: string) => void;
 };
 
 export function queueColumns(queue: Queue) {
-  const { words, connection, connectionParam, selection, selectAll, isOffered, startOf } = queue;
+  const { words, connection, connectionParam, selection, selectAll, isOffered, getStart } = queue;
   const { t } = words;
   const start = (row: JobRow) => {
     if (row.state !== "pending") return null;
-    return row.waiting ? <WaitReasonCell waiting={row.waiting} /> : <StartCell range={startOf(row.id)} />;
+    return row.waiting ? <WaitReasonCell waiting={row.waiting} /> : <StartCell range={getStart(row.id)} />;
   };
   const jobs = jobColumns(words, {
     connection,

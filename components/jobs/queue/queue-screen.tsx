@@ -86,7 +86,7 @@ export function QueueScreen({ canCancel, queue }: QueueScreenProps) {
     isOffered: canCancel ? isOffered : undefined,
     busyIds,
     pendingIds,
-    startOf: (id) => starts.get(id),
+    getStart: (id) => starts.get(id),
     cancel: (row) => bulk.start("cancel", [row]),
     undo: bulk.undoOne,
   });

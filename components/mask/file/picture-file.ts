@@ -12,7 +12,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Rect, type Size } from "../drawing/geometry";
 
 /** A location of pictures and masks other than a connection's files. It stores no layers. */
-export type MaskTarget = { urlOf: (file: FileName) => string; saveAt: `/${string}` };
+export type MaskTarget = { getUrl: (file: FileName) => string; saveAt: `/${string}` };
 
 export type MaskSource = {
   /** Identifies the picture, so that an unsaved drawing is found again. */
@@ -64,7 +64,7 @@ export function toFileSource(file: Required<FileName>, title: string, connection
 
 /** The URL of a file. */
 export function getFileUrl({ connection, target }: Pick<MaskSource, "connection" | "target">, file: FileName): string {
-  return target ? target.urlOf(file) : viewUrl({ ...file, connection });
+  return target ? target.getUrl(file) : viewUrl({ ...file, connection });
 }
 
 /** Sends known fields only; some services require a subfolder, even an empty one. */

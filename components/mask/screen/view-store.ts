@@ -57,7 +57,7 @@ export function createViewStore(picture: Size) {
       // Keeps the center in place.
       const shift = { x: (next.width - frame.width) / 2, y: (next.height - frame.height) / 2 };
       frame = next;
-      set(isFitted ? fitted(picture, frame) : panned(view, shift, picture, frame), isFitted);
+      set(isFitted ? fitted(picture, frame) : panView(view, shift, picture, frame), isFitted);
       notify();
     },
     fit: () => set(fitted(picture, frame), true),
@@ -65,8 +65,8 @@ export function createViewStore(picture: Size) {
     zoomIn: () => zoom(ZOOM_STEP),
     zoomOut: () => zoom(1 / ZOOM_STEP),
     zoom,
-    pan: (by: Point) => set(panned(view, by, picture, frame)),
-    reveal: (point: Point) => set(revealed(view, point, picture, frame), isFitted),
+    pan: (by: Point) => set(panView(view, by, picture, frame)),
+    reveal: (point: Point) => set(revealPoint(view, point, picture, frame), isFitted),
   };
 }
 
@@ -87,21 +87,21 @@ export function fitted(picture: Size, frame: Size): View {
 /** Zooms around `at`, which stays in place. */
 export function zoomed(view: View, factor: number, at: Point, picture: Size, frame: Size): View {
   const minScale = Math.min(1, fitted(picture, frame).scale) / 2;
-  return clamped(zoomedAt(view, factor, at, { least: minScale, max: pictureScales.max }), picture, frame);
+  return clampView(zoomedAt(view, factor, at, { least: minScale, max: pictureScales.max }), picture, frame);
 }
 
-export function panned(view: View, by: Point, picture: Size, frame: Size): View {
-  return clamped({ ...view, x: view.x + by.x, y: view.y + by.y }, picture, frame);
+export function panView(view: View, by: Point, picture: Size, frame: Size): View {
+  return clampView({ ...view, x: view.x + by.x, y: view.y + by.y }, picture, frame);
 }
 
 /** Pans the picture so that the point is in the frame. */
-export function revealed(view: View, point: Point, picture: Size, frame: Size): View {
+export function revealPoint(view: View, point: Point, picture: Size, frame: Size): View {
   const at = toFrame(view, point);
   const room = Math.min(40, frame.width / 4, frame.height / 4);
   const shift = (position: number, edge: number) =>
     position < room ? room - position : position > edge - room ? edge - room - position : 0;
   const by = { x: shift(at.x, frame.width), y: shift(at.y, frame.height) };
-  return by.x === 0 && by.y === 0 ? view : panned(view, by, picture, frame);
+  return by.x === 0 && by.y === 0 ? view : panView(view, by, picture, frame);
 }
 
 export function toPicture({ x, y, scale }: View, at: Point): Point {
@@ -116,7 +116,7 @@ export function rectToFrame({ x, y, scale }: View, rect: Rect): Rect {
   return { left: rect.left * scale + x, top: rect.top * scale + y, right: rect.right * scale + x, bottom: rect.bottom * scale + y };
 }
 
-function clamped(view: View, picture: Size, frame: Size): View {
+function clampView(view: View, picture: Size, frame: Size): View {
   const clampPosition = (position: number, length: number, edge: number) => {
     const minVisible = Math.min(MIN_VISIBLE_PX, length, edge);
     return Math.min(edge - minVisible, Math.max(minVisible - length, position));

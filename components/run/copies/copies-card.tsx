@@ -39,7 +39,7 @@ export function CopiesCard({ set, fallbackName, canRun, work }: CopiesCardProps)
   return (
     <Card
       title={t("card", { count: set.copies.length, name: set.name || fallbackName })}
-      actions={<CopiesEnd set={set} work={work} />}
+      actions={<CopiesOutcome set={set} work={work} />}
       bodyClassName="flex flex-col gap-2.5"
     >
       <CopiesProgress set={set} jobs={live.jobs}>
@@ -105,7 +105,7 @@ function CopyList({ set: { copies, connection }, jobs }: { set: CopiesSet; jobs:
   );
 }
 
-function CopiesEnd({ set, work }: Pick<CopiesCardProps, "set" | "work">) {
+function CopiesOutcome({ set, work }: Pick<CopiesCardProps, "set" | "work">) {
   const t = useTranslations("run.copies");
   return set.ending === undefined ? (
     <Button size="small" busy={set.isStopping} onClick={work.stop}>
@@ -155,7 +155,7 @@ export function CopiesAside({ set, fallbackName, isElsewhere, work, onShow }: Co
             {t("show")}
           </Button>
         )}
-        <CopiesEnd set={set} work={work} />
+        <CopiesOutcome set={set} work={work} />
       </span>
     </section>
   );

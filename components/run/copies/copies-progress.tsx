@@ -20,7 +20,7 @@ export function CopiesProgress({ set, jobs, children }: { set: CopiesSet; jobs: 
   const sentCount = set.copies.filter(({ outcome }) => outcome !== undefined).length;
   const hasJobs = !isSending && jobs.size > 0;
   const [doneCount, total] = hasJobs ? [endedCount, ids.length] : [sentCount, set.copies.length];
-  const summary = <TallyWords tally={countCopies(set, jobs)} />;
+  const summary = <TallyText tally={countCopies(set, jobs)} />;
   return (
     <div className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
       <ProgressBar value={total === 0 ? 1 : doneCount / total} label={t(hasJobs ? "progressEnded" : "progress")} className="w-[160px]" />
@@ -36,7 +36,7 @@ export function CopiesProgress({ set, jobs, children }: { set: CopiesSet; jobs: 
   );
 }
 
-function TallyWords({ tally }: { tally: Tally }) {
+function TallyText({ tally }: { tally: Tally }) {
   const t = useTranslations("run.copies.tally");
   return tally.map(({ kind, count }) => t(kind, { count })).join(" · ");
 }

@@ -10,7 +10,7 @@ import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { isMasked } from "@/lib/contract/secrets/secret-texts";
 import { isLink } from "@/lib/contract/workflow/graph";
-import { mergedErrors } from "../workflow/faults";
+import { mergeErrors } from "../workflow/faults";
 import { isWarning, NOT_WHOLE } from "./problems";
 
 type CheckCode = "masked_value" | typeof NOT_WHOLE | "prompt_no_outputs" | "prompt_outputs_failed_validation";
@@ -24,7 +24,7 @@ export function checkGraph(graph: Graph, catalogue: ObjectInfo | undefined): Che
   if (!catalogue) return undefined;
   const outputs = outputNodes(graph, catalogue);
   if (outputs.length === 0) return { code: "prompt_no_outputs", errors: {}, isSure: false };
-  const catalogueErrors = mergedErrors(valueChecker(graph, outputs, catalogue)(graph), missingInputs(graph, outputs, catalogue));
+  const catalogueErrors = mergeErrors(valueChecker(graph, outputs, catalogue)(graph), missingInputs(graph, outputs, catalogue));
   const errors = withoutWarnings(catalogueErrors);
   if (Object.keys(errors).length === 0) return undefined;
   // A class may validate its inputs itself, so the service decides. A fraction is certain, since the service would silently truncate it.

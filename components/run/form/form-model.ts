@@ -101,16 +101,16 @@ function formNode(id: string, node: GraphNode, context: Context): FormNode {
       ...Object.entries(node.inputs).map(([name, value]) => ({
         name,
         value,
-        control: presentControl({ node, name, value, spec: specs.get(name) }, context),
+        control: createControl({ node, name, value, spec: specs.get(name) }, context),
       })),
-      ...missing.map(({ name }) => ({ name, value: undefined, control: absentControl(specs.get(name)) })),
+      ...missing.map(({ name }) => ({ name, value: undefined, control: createAbsentControl(specs.get(name)) })),
     ],
   };
 }
 
 type InputOfNode = { node: GraphNode; name: string; value: unknown; spec: InputSpec | undefined };
 
-function presentControl({ node, name, value, spec }: InputOfNode, { graph, catalogue }: Context): Control {
+function createControl({ node, name, value, spec }: InputOfNode, { graph, catalogue }: Context): Control {
   if (isLink(value)) return linkControl(value, graph, catalogue);
   if (spec?.kind === "box" && isObject(value)) return { kind: "box" };
   if (typeof value === "object" && value !== null) return { kind: "fixed" };
@@ -119,10 +119,10 @@ function presentControl({ node, name, value, spec }: InputOfNode, { graph, catal
   // A checkbox can show only true and false.
   const isShown = spec?.kind !== "boolean" || typeof value === "boolean";
   if (spec && spec.kind !== "connection" && isShown) return specControl(spec);
-  return guessedControl(node.class_type, name, value);
+  return guessControl(node.class_type, name, value);
 }
 
-function absentControl(spec: InputSpec | undefined): Control {
+function createAbsentControl(spec: InputSpec | undefined): Control {
   return spec && spec.kind !== "connection" ? specControl(spec) : { kind: "unconnected", type: spec?.type ?? "*" };
 }
 
@@ -156,7 +156,7 @@ function specControl(spec: Exclude<InputSpec, { kind: "connection" }>): Control 
   }
 }
 
-function guessedControl(classType: string, name: string, value: unknown): Control {
+function guessControl(classType: string, name: string, value: unknown): Control {
   if (typeof value === "number" && /^colou?r$/i.test(name) && Number.isInteger(value) && value >= 0 && value <= WHITE)
     return { kind: "color" };
   const kind = guessKind(classType, name, value);
@@ -180,11 +180,11 @@ export function fieldDomId(nodeId: string, name: string): string {
   return `field-${nodeId}-${name}`;
 }
 
-export function hashOfNode(nodeId: string): string {
+export function toNodeHash(nodeId: string): string {
   return `#${encodeURIComponent(nodeDomId(nodeId))}`;
 }
 
-export function nodeOfHash(hash: string): string | undefined {
+export function parseNodeHash(hash: string): string | undefined {
   return /^node-(.+)$/s.exec(decodePercent(hash.slice(1)) ?? "")?.[1];
 }
 

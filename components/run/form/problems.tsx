@@ -21,7 +21,7 @@ export type NodeProblems = { node: Problem[]; fields: Record<string, Problem[]> 
 export type PlacedProblems = {
   byNode: Record<string, NodeProblems>;
   /** Problems of nodes that are not in the form. */
-  strays: { nodeId: string; problems: Problem[] }[];
+  unplaced: { nodeId: string; problems: Problem[] }[];
   /** The first problem in form order that is not a warning. It gets the focus. */
   first?: { nodeId: string; field?: string };
   /** Nodes with a problem that is not a warning. */
@@ -48,10 +48,10 @@ export function placeProblems(form: readonly FormNode[], errors: NodeErrors): Pl
     const field = node.fields.find(({ name }) => own(nodeProblems.fields, name)?.some((problem) => !isWarning(problem)));
     first ??= nodeProblems.node.length > 0 || !field ? { nodeId: node.id } : { nodeId: node.id, field: field.name };
   }
-  const strays = Object.entries(errors)
+  const unplaced = Object.entries(errors)
     .filter(([id]) => !byNode.has(id))
     .map(([nodeId, entry]) => ({ nodeId, problems: entry.errors.map(toProblem) }));
-  return { byNode: Object.fromEntries(byNode), strays, ...(first && { first }), nodeCount: nodeCount + strays.length };
+  return { byNode: Object.fromEntries(byNode), unplaced, ...(first && { first }), nodeCount: nodeCount + unplaced.length };
 }
 
 /**

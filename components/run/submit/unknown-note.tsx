@@ -16,11 +16,11 @@ import { JobLink, useJobHrefs } from "./job-link";
 /** Allowed difference between the clocks of the browser and the service. */
 const MAX_CLOCK_SKEW_MS = 60_000;
 
-export type UnknownActions = { onLookAgain: () => void; onSendAgain?: () => void; onLeave: () => void };
+export type UnknownActions = { onCheckAgain: () => void; onSendAgain?: () => void; onLeave: () => void };
 type UnknownNoteProps = UnknownActions & { failure: Failure; attempt?: Attempt; newestJobs: SubmitApi["newestJobs"] };
 
 /** For a submission without a clear response: shows the possible jobs and lets the user decide. Sends nothing. */
-export function UnknownNote({ failure, attempt, newestJobs, onLookAgain, onSendAgain, onLeave }: UnknownNoteProps) {
+export function UnknownNote({ failure, attempt, newestJobs, onCheckAgain, onSendAgain, onLeave }: UnknownNoteProps) {
   const t = useTranslations("run.answer");
   return (
     <FailureNotice
@@ -31,7 +31,7 @@ export function UnknownNote({ failure, attempt, newestJobs, onLookAgain, onSendA
       actions={
         <>
           {attempt ? <PossibleJobs attempt={attempt} newestJobs={newestJobs} /> : null}
-          <Button onClick={onLookAgain}>{t("lookAgain")}</Button>
+          <Button onClick={onCheckAgain}>{t("lookAgain")}</Button>
           {onSendAgain ? <Button onClick={onSendAgain}>{t("sendAgain")}</Button> : null}
           <Button tone="quiet" onClick={onLeave}>
             {t("leave")}

@@ -22,11 +22,11 @@ type FaultsCardProps = {
   missing: readonly MissingClass[];
   graph: Graph;
   form: readonly FormNode[];
-  onAnyway?: () => void;
+  onSendAnyway?: () => void;
 };
 
 /** Why an open workflow can't run. Only faults found with the node list can be overridden, since the list may be outdated. */
-export function FaultsCard({ id, faults, missing, graph, form, onAnyway }: FaultsCardProps) {
+export function FaultsCard({ id, faults, missing, graph, form, onSendAnyway }: FaultsCardProps) {
   const t = useTranslations("run.faults");
   const runMessages = useTranslations("run.answer");
   const placedProblems = placeProblems(form, faults.errors);
@@ -60,7 +60,7 @@ export function FaultsCard({ id, faults, missing, graph, form, onAnyway }: Fault
               </ul>
             ) : null}
             {missing.length > 0 ? <MissingClasses missing={missing} graph={graph} /> : null}
-            {faults.isSure || !onAnyway ? null : <Button onClick={onAnyway}>{t("anyway")}</Button>}
+            {faults.isSure || !onSendAnyway ? null : <Button onClick={onSendAnyway}>{t("anyway")}</Button>}
           </>
         }
       />

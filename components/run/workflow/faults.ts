@@ -24,7 +24,7 @@ export function findFaults(graph: Graph, catalogue: ObjectInfo | undefined): Fau
 }
 
 /** The faults first, then the service's errors; duplicates appear once. */
-export function mergedErrors(item: NodeErrors | undefined, other: NodeErrors): NodeErrors {
+export function mergeErrors(item: NodeErrors | undefined, other: NodeErrors): NodeErrors {
   if (!item) return other;
   const merged = new Map(Object.entries(item));
   for (const [id, entry] of Object.entries(other)) {

@@ -16,20 +16,20 @@ import { openBothAsDrawing } from "./open-workflow";
 import { type Format, type OpenedFile, type Refusal, type RefusalReason } from "./opened-workflow";
 
 /** Why a file was not opened, and the remedy. */
-export function RefusalNote({ refusal, keepsOpen, onRead }: { refusal: Refusal; keepsOpen: boolean; onRead: () => void }) {
+export function RefusalNote({ refusal, keepsOpen, onDismiss }: { refusal: Refusal; keepsOpen: boolean; onDismiss: () => void }) {
   const t = useTranslations("run.refusal");
   const common = useTranslations("common");
   const sentence = useReason(refusal.reason);
   const { fileName, reason } = refusal;
   if (reason.code === "unread")
-    return <FailureMessage failure={reason.failure} actions={<Button onClick={onRead}>{common("dismiss")}</Button>} />;
+    return <FailureMessage failure={reason.failure} actions={<Button onClick={onDismiss}>{common("dismiss")}</Button>} />;
   if (reason.code === "no_pictures") {
     return (
       <FailureNotice
         title={t("noPictures")}
         cause={t("assetsCause")}
         next={sentence}
-        actions={<Button onClick={onRead}>{common("dismiss")}</Button>}
+        actions={<Button onClick={onDismiss}>{common("dismiss")}</Button>}
       />
     );
   }
@@ -39,7 +39,7 @@ export function RefusalNote({ refusal, keepsOpen, onRead }: { refusal: Refusal; 
       title={hasSeveralFiles ? t("several", { count: reason.count }) : fileName === undefined ? t("pasted") : t("named", { name: fileName })}
       cause={t(hasSeveralFiles ? "severalCause" : reason.code.startsWith("job_") ? "jobCause" : "fileCause")}
       next={keepsOpen ? `${sentence} ${t("kept")}` : sentence}
-      actions={<Button onClick={onRead}>{common("dismiss")}</Button>}
+      actions={<Button onClick={onDismiss}>{common("dismiss")}</Button>}
     />
   );
 }

@@ -15,7 +15,7 @@ type PendingImagesNoteProps = {
   onUse?: (input: PictureInput, picture: PendingImage) => void;
   onCopies?: (input: PictureInput) => void;
   /** Closes the open workflow, which has no input for the pictures. This can be undone. */
-  onElsewhere?: () => void;
+  onChooseOther?: () => void;
   onDismiss: () => void;
 };
 
@@ -26,7 +26,7 @@ export function PendingImagesNote({
   inputs,
   onUse,
   onCopies,
-  onElsewhere,
+  onChooseOther,
   onDismiss,
 }: PendingImagesNoteProps) {
   const t = useTranslations("run.pendingImages");
@@ -63,8 +63,8 @@ export function PendingImagesNote({
           {t("dismiss")}
         </Button>
       </div>
-      {next === "noInput" && onElsewhere ? (
-        <Button className="self-start" onClick={onElsewhere}>
+      {next === "noInput" && onChooseOther ? (
+        <Button className="self-start" onClick={onChooseOther}>
           {t("elsewhere")}
         </Button>
       ) : null}

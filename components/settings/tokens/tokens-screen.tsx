@@ -150,7 +150,7 @@ function Token({ token, isOfOther }: { token: TokenView; isOfOther: boolean }) {
         </p>
         <p className="text-sm text-ink-3">
           {lastUsedAt === undefined ? t("unused") : t.rich("used", { time: () => <RelativeTime ms={lastUsedAt} /> })}
-          {state === "revoked" ? null : <Life token={token} />}
+          {state === "revoked" ? null : <TokenLifetime token={token} />}
         </p>
       </div>
       <span className="w-[72px]">{roleName(role)}</span>
@@ -168,7 +168,7 @@ function TokenConnections({ token: { connection, connections } }: { token: Token
   return connections.length > 1 ? t("onMore", { name, count: connections.length - 1 }) : name;
 }
 
-function Life({ token: { state, expiresAt } }: { token: TokenView }) {
+function TokenLifetime({ token: { state, expiresAt } }: { token: TokenView }) {
   const t = useTranslations("tokens");
   const clock = useTimeFormat();
   if (expiresAt === undefined) return ` · ${t("noExpiry")}`;

@@ -18,11 +18,11 @@ type AddressLineProps = {
   check?: SourceCheck;
   refused?: string;
   locale: string;
-  onAgain: (url: string) => void;
+  onRetry: (url: string) => void;
 };
 
 /** One URL: its file, or why it can't be downloaded. The query is never shown. */
-export function AddressLine({ address, check, refused, locale, onAgain }: AddressLineProps) {
+export function AddressLine({ address, check, refused, locale, onRetry }: AddressLineProps) {
   const facts = check?.kind === "known" ? check.facts : undefined;
   return (
     <div className="flex gap-3">
@@ -35,7 +35,7 @@ export function AddressLine({ address, check, refused, locale, onAgain }: Addres
         {refused ? (
           <p className="text-sm text-bad">{refused}</p>
         ) : (
-          <Verdict address={address} check={check} locale={locale} onAgain={onAgain} />
+          <CheckResult address={address} check={check} locale={locale} onRetry={onRetry} />
         )}
       </div>
     </div>
@@ -47,7 +47,7 @@ function RemoteFile({ picture, name }: { picture: string; name: string }) {
   return <Picture src={picture} alt={t("picture", { name })} width={56} height={56} eager fit="cover" className="size-14 shrink-0" />;
 }
 
-function Verdict({ address, check, locale, onAgain }: AddressLineProps) {
+function CheckResult({ address, check, locale, onRetry }: AddressLineProps) {
   const t = useTranslations("uploads.url");
   const errors = useTranslations("errors");
   if (address.fault) return <p className="text-sm text-bad">{t(`fault.${address.fault}`)}</p>;
@@ -63,7 +63,7 @@ function Verdict({ address, check, locale, onAgain }: AddressLineProps) {
             type="button"
             aria-label={`${t("again")}: ${address.displayUrl}`}
             className="text-ink underline underline-offset-2"
-            onClick={() => onAgain(address.url)}
+            onClick={() => onRetry(address.url)}
           >
             {t("again")}
           </button>

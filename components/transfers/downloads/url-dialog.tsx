@@ -111,7 +111,7 @@ export function UrlDialog({ connection, text, onText, onStarted, onClose }: UrlD
         <ul id={listId} aria-label={t("list")} aria-live="polite" className="max-h-64 overflow-y-auto rounded-md bg-sunken empty:hidden">
           {addresses.map((address, at) => (
             <li key={at} className="border-b border-line px-3 py-2 last:border-0">
-              <AddressLine address={address} check={checks.get(address.url)} refused={note(address)} locale={locale} onAgain={askAgain} />
+              <AddressLine address={address} check={checks.get(address.url)} refused={note(address)} locale={locale} onRetry={askAgain} />
             </li>
           ))}
         </ul>

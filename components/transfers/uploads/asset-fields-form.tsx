@@ -153,7 +153,7 @@ export function diffFields(before: AssetFields, after: AssetFields): FieldChange
 }
 
 /** The resulting fields if all except these parts were written. */
-export function fieldsWrittenExcept(parts: readonly AssetFieldPart[], before: AssetFields, after: AssetFields): AssetFields {
+export function withWrittenParts(parts: readonly AssetFieldPart[], before: AssetFields, after: AssetFields): AssetFields {
   const source = (part: AssetFieldPart) => (parts.includes(part) ? before : after);
   return {
     name: source("name").name,

@@ -7,7 +7,7 @@ import { type Speeds, withSample } from "@/lib/browser/uploads/upload";
 import { createUploadQueue } from "@/lib/browser/uploads/upload-queue";
 import { type Failure } from "@/lib/contract/failure";
 import { newUuid } from "@/lib/shared/text";
-import { type AssetFields, diffFields, fieldsWrittenExcept, mergeFields } from "./asset-fields-form";
+import { type AssetFields, diffFields, withWrittenParts, mergeFields } from "./asset-fields-form";
 import { type UploadConditions, uploadFile, type UploadPorts } from "./upload-file";
 import { isProblem, isUnderWay, isUnfinished, type UploadItem, type UploadKind, type UploadStatus } from "./upload-item";
 import { isBehind } from "./upload-state";
@@ -80,7 +80,7 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
     change(key, { changing: "now" });
     const options = { connection, action, signal: new AbortController().signal, onHold: () => undefined };
     const result = await ports.change(item.status.asset.id, changes, options);
-    const unwritten = result.ok ? undefined : fieldsWrittenExcept(result.failure.parts, before, assetFields);
+    const unwritten = result.ok ? undefined : withWrittenParts(result.failure.parts, before, assetFields);
     change(key, { changing: result.ok ? undefined : result.failure, standing: unwritten });
     if (result.ok) news.storedAsset?.(item.status.asset.id);
     const now = find(key);

@@ -52,7 +52,7 @@ export function usePanZoom(options: PanZoomOptions) {
     return () => observer.disconnect();
   }, [columns, rows]);
 
-  const placeOf = ({ clientX, clientY }: { clientX: number; clientY: number }): Point => {
+  const toPoint = ({ clientX, clientY }: { clientX: number; clientY: number }): Point => {
     const box = frame.current?.getBoundingClientRect();
     return { x: clientX - (box?.left ?? 0), y: clientY - (box?.top ?? 0) };
   };
@@ -63,7 +63,7 @@ export function usePanZoom(options: PanZoomOptions) {
   useWheel(frame, (event) => {
     if (!event.ctrlKey && !event.metaKey && !frame.current?.contains(document.activeElement)) return;
     event.preventDefault();
-    zoomBy(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.002)), placeOf(event));
+    zoomBy(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.002)), toPoint(event));
   });
 
   const middle = { x: size.width / 2, y: size.height / 2 };
@@ -95,13 +95,13 @@ export function usePanZoom(options: PanZoomOptions) {
     },
     onPointerDown(event: PointerEvent) {
       if (event.button !== 0) return;
-      pointers.current.set(event.pointerId, placeOf(event));
-      if (pointers.current.size === 1) drag.current = { from: placeOf(event), isDragged: false };
+      pointers.current.set(event.pointerId, toPoint(event));
+      if (pointers.current.size === 1) drag.current = { from: toPoint(event), isDragged: false };
     },
     onPointerMove(event: PointerEvent<HTMLElement>) {
       const before = pointers.current.get(event.pointerId);
       if (!before) return;
-      const at = placeOf(event);
+      const at = toPoint(event);
       const otherPointer = [...pointers.current].find(([id]) => id !== event.pointerId)?.[1];
       if (!otherPointer && !drag.current.isDragged && distance(drag.current.from, at) < DRAG_THRESHOLD_PX) return;
       if (!drag.current.isDragged) event.currentTarget.setPointerCapture(event.pointerId);
@@ -130,9 +130,9 @@ export function usePanZoom(options: PanZoomOptions) {
   };
   /** Records a move that another gesture uses, so that a later pinch starts at the current position. */
   const note = (event: PointerEvent) => {
-    if (pointers.current.has(event.pointerId)) pointers.current.set(event.pointerId, placeOf(event));
+    if (pointers.current.has(event.pointerId)) pointers.current.set(event.pointerId, toPoint(event));
   };
-  return { frame, size, view, isFitted: movedView === undefined || movedView === "fitted", placeOf, note, handlers, ...actions };
+  return { frame, size, view, isFitted: movedView === undefined || movedView === "fitted", placeOf: toPoint, note, handlers, ...actions };
 }
 
 function distance(point: Point, other: Point): number {

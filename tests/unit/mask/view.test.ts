@@ -7,8 +7,8 @@ import { type Contact, type Move, handleContact, noPointers } from "@/components
 import {
   createViewStore,
   fitted,
-  panned,
-  revealed,
+  panView,
+  revealPoint,
   toFrame,
   toPicture,
   type View,
@@ -40,7 +40,7 @@ describe("the view", () => {
       fc.property(sizes, moves, (picture, all) => {
         let view = fitted(picture, frame);
         for (const [at, by, isZoom] of all) {
-          view = isZoom ? zoomed(view, Math.exp(by / 500), at, picture, frame) : panned(view, { x: by, y: -by }, picture, frame);
+          view = isZoom ? zoomed(view, Math.exp(by / 500), at, picture, frame) : panView(view, { x: by, y: -by }, picture, frame);
           const [right, bottom] = [view.x + picture.width * view.scale, view.y + picture.height * view.scale];
           expect(Math.min(right, frame.width) - Math.max(0, view.x)).toBeGreaterThan(0);
           expect(Math.min(bottom, frame.height) - Math.max(0, view.y)).toBeGreaterThan(0);
@@ -62,10 +62,10 @@ describe("the view", () => {
   it("pans when the cursor leaves the view, and not otherwise", () => {
     const picture = { width: 4000, height: 3000 };
     const view = zoomed(fitted(picture, frame), 8, { x: 400, y: 300 }, picture, frame);
-    const viewport = revealed(view, { x: 3999, y: 20 }, picture, frame);
+    const viewport = revealPoint(view, { x: 3999, y: 20 }, picture, frame);
     const at = toFrame(viewport, { x: 3999, y: 20 });
     expect(at.x >= 0 && at.x <= 800 && at.y >= 0 && at.y <= 600).toBe(true);
-    expect(revealed(viewport, { x: 3999, y: 20 }, picture, frame)).toBe(viewport);
+    expect(revealPoint(viewport, { x: 3999, y: 20 }, picture, frame)).toBe(viewport);
   });
 
   it("keeps its centre when a phone rotates, or the whole picture if shown", () => {

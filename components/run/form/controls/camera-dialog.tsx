@@ -5,14 +5,14 @@ import { Options, Select } from "@/components/ui/controls/fields";
 import { Dialog, DialogFoot } from "@/components/ui/dialog";
 import { Skeleton } from "@/components/ui/skeleton";
 
-type CameraDialogProps = { isOpen: boolean; onClose: () => void; onTaken: (photo: File) => void };
+type CameraDialogProps = { isOpen: boolean; onClose: () => void; onPhoto: (photo: File) => void };
 
 /** Takes a photo with the computer's camera and shows it before it is used. */
-export function CameraDialog({ isOpen, onClose, onTaken }: CameraDialogProps) {
+export function CameraDialog({ isOpen, onClose, onPhoto }: CameraDialogProps) {
   const t = useTranslations("run.camera");
   return (
     <Dialog isOpen={isOpen} onClose={onClose} title={t("title")} className="w-[min(760px,calc(100vw-24px))]">
-      <Body onClose={onClose} onTaken={onTaken} />
+      <Body onClose={onClose} onPhoto={onPhoto} />
     </Dialog>
   );
 }
@@ -21,7 +21,7 @@ export function CameraDialog({ isOpen, onClose, onTaken }: CameraDialogProps) {
 const [MIME_TYPE, QUALITY] = ["image/jpeg", 0.95];
 const box = "mx-auto block aspect-video max-h-[60dvh] w-full rounded-md bg-sunken object-contain";
 
-function Body({ onClose, onTaken }: Omit<CameraDialogProps, "isOpen">) {
+function Body({ onClose, onPhoto }: Omit<CameraDialogProps, "isOpen">) {
   const t = useTranslations("run.camera");
   const common = useTranslations("common");
   const { state, start } = useCamera();
@@ -83,7 +83,7 @@ function Body({ onClose, onTaken }: Omit<CameraDialogProps, "isOpen">) {
         {photo ? (
           <>
             {stream ? <Button onClick={() => setPhoto(undefined)}>{t("again")}</Button> : null}
-            <Button key="use" autoFocus tone="primary" onClick={() => onTaken(photo)}>
+            <Button key="use" autoFocus tone="primary" onClick={() => onPhoto(photo)}>
               {t("use")}
             </Button>
           </>

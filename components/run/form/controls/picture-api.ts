@@ -89,7 +89,7 @@ export type PictureContext = PictureApi & {
   /** A better message than the failure's own, if the form has one. Then no retry is offered. */
   explainFailure?: (failure: ApiFailure) => string | undefined;
   /** The URL of a picture, if it is not one of the service's own files. */
-  sourceOf?: (value: string) => string;
+  getSource?: (value: string) => string;
 };
 
 // The value of an image input for an asset: the content hash if the service stores by content, since a later file may reuse the name,

@@ -114,7 +114,7 @@ export function PictureControl(props: PictureControlProps) {
           <CameraDialog
             isOpen={isTaking}
             onClose={() => setTaking(false)}
-            onTaken={(photo) => {
+            onPhoto={(photo) => {
               setTaking(false);
               take([photo]);
             }}
@@ -134,7 +134,7 @@ export function PictureControl(props: PictureControlProps) {
           {several > 0 ? (
             <p className="text-bad">{t("several", { count: several })}</p>
           ) : (
-            <PictureNote state={state} value={name} explainFailure={picture.explainFailure} onStop={stop} onAgain={start} />
+            <PictureNote state={state} value={name} explainFailure={picture.explainFailure} onStop={stop} onRetry={start} />
           )}
           {state.kind === "sending" || state.kind === "failed" ? null : <UnlistedNote value={name} options={options} picture={picture} />}
         </div>

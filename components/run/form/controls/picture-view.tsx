@@ -40,10 +40,10 @@ export function PictureView({ state, value, picture, title, isOver }: PictureVie
   );
 }
 
-function pictureSource(state: PictureState, value: string, { connection, sourceOf }: PictureContext): string | undefined {
+function pictureSource(state: PictureState, value: string, { connection, getSource }: PictureContext): string | undefined {
   if (state.kind === "sending" || (state.kind === "sent" && state.value === value)) return state.url;
   if (value === "") return undefined;
-  return sourceOf ? sourceOf(value) : thumbnailUrl({ connection, file: toFileRef(value), edge: 512 });
+  return getSource ? getSource(value) : thumbnailUrl({ connection, file: toFileRef(value), edge: 512 });
 }
 
 type PictureNameProps = Omit<ControlProps, "value"> & { sentAs: string; ownName?: string };
@@ -80,10 +80,10 @@ type PictureNoteProps = Pick<PictureContext, "explainFailure"> & {
   state: PictureState;
   value: string;
   onStop: () => void;
-  onAgain: (file: File) => Promise<void>;
+  onRetry: (file: File) => Promise<void>;
 };
 
-export function PictureNote({ state, value, explainFailure, onStop, onAgain }: PictureNoteProps) {
+export function PictureNote({ state, value, explainFailure, onStop, onRetry }: PictureNoteProps) {
   const t = useTranslations("run.picture");
   if (state.kind === "idle") return null;
   if (state.kind === "sending") return <SendingNote name={state.file.name} share={state.share} onStop={onStop} />;
@@ -101,7 +101,7 @@ export function PictureNote({ state, value, explainFailure, onStop, onAgain }: P
   return (
     <>
       <p className="mb-1 text-bad">{t("failed", { name: state.file.name, previous: nameState })}</p>
-      <FailureMessage failure={state.failure} actions={<Button onClick={() => void onAgain(state.file)}>{t("again")}</Button>} />
+      <FailureMessage failure={state.failure} actions={<Button onClick={() => void onRetry(state.file)}>{t("again")}</Button>} />
     </>
   );
 }

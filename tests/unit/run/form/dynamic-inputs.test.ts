@@ -193,9 +193,9 @@ describe("names inherited by every object", () => {
         expect(form[0]?.fields.map(({ name, value }) => [name, value])).toEqual([[input, "text"]]);
         expect(form[1]?.fields[0]?.control).toMatchObject({ kind: "link", fromId: id, fromTitle: classType });
 
-        expect(placeProblems(form, {})).toEqual({ byNode: {}, strays: [], nodeCount: 0 });
+        expect(placeProblems(form, {})).toEqual({ byNode: {}, unplaced: [], nodeCount: 0 });
         const problems = placeProblems(form, createErrors(id, classType, input));
-        expect(problems).toMatchObject({ strays: [], first: { nodeId: id, field: input }, nodeCount: 1 });
+        expect(problems).toMatchObject({ unplaced: [], first: { nodeId: id, field: input }, nodeCount: 1 });
         expect(own(own(problems.byNode, id)?.fields, input)).toHaveLength(1);
 
         const store = createRunStore();

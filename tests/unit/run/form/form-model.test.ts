@@ -257,7 +257,7 @@ describe("node_errors on the form", () => {
     const entry = { class_type: "X", dependent_outputs: [], errors: [error] };
     const otherPlaced = placeProblems(form, { "3": entry, "77": entry });
     expect(otherPlaced.byNode["3"]?.node.map(({ type }) => type)).toEqual(["new_kind"]);
-    expect(otherPlaced.strays.map(({ nodeId }) => nodeId)).toEqual(["77"]);
+    expect(otherPlaced.unplaced.map(({ nodeId }) => nodeId)).toEqual(["77"]);
     expect(otherPlaced.first).toEqual({ nodeId: "3" });
     expect(problemSentence({ type: "new_kind", message: "Too hot", details: "inside", extra: {} })).toEqual({
       key: "otherWithDetails",

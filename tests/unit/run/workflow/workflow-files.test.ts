@@ -1,7 +1,7 @@
 import { describe, expect, it, test, vi } from "vitest";
 import { withInput } from "@/components/run/form/form-model";
 import { createRunApi } from "@/components/run/run-actions";
-import { findFaults, mergedErrors } from "@/components/run/workflow/faults";
+import { findFaults, mergeErrors } from "@/components/run/workflow/faults";
 import { openFile, openWorkflow } from "@/components/run/workflow/open-workflow";
 import { getWorkflowId } from "@/components/run/workflow/opened-workflow";
 import { bytesOfBlob } from "@/lib/browser/files/byte-source";
@@ -72,7 +72,7 @@ describe("problems of a workflow's shape", () => {
 it("shows the service's message once next to a node's problems", () => {
   const error = (type: string) => ({ type, message: "", details: "", extra_info: { input_name: "image" } });
   const entry = (...types: string[]) => ({ class_type: "X", dependent_outputs: [], errors: types.map(error) });
-  const merged = mergedErrors({ "1": entry("dangling_link") }, { "1": entry("dangling_link", "other"), "2": entry("other") });
+  const merged = mergeErrors({ "1": entry("dangling_link") }, { "1": entry("dangling_link", "other"), "2": entry("other") });
   expect(Object.entries(merged).map(([id, { errors }]) => [id, ...errors.map(({ type }) => type)])).toEqual([
     ["1", "dangling_link", "other"],
     ["2", "other"],
