@@ -29,7 +29,7 @@ const TITLE_PX = 11;
 
 export function GraphCanvas({ graph, layout, marks, viewport, selected, matches, onSelect, isHidden, className }: GraphCanvasProps) {
   const t = useTranslations("graph");
-  const { frame, view, size, handlers, placeOf } = viewport;
+  const { frame, view, size, handlers, toPoint } = viewport;
   // If no text is readable, all nodes are drawn as a few shapes.
   const isReadable = view.scale >= READABLE;
   const edges = useMemo(() => edgesPath(layout, layout.edges), [layout]);
@@ -49,11 +49,11 @@ export function GraphCanvas({ graph, layout, marks, viewport, selected, matches,
   const visibleNodes = isReadable ? [...layout.nodes.values()].filter((node) => isInView(node, view, size)) : [];
 
   function selectUnreadable(event: MouseEvent) {
-    const node = isReadable ? undefined : findNodeAt(layout.nodes.values(), view, placeOf(event));
+    const node = isReadable ? undefined : findNodeAt(layout.nodes.values(), view, toPoint(event));
     if (node) onSelect(node.id);
   }
   function updateHovered(event: PointerEvent) {
-    const at = placeOf(event);
+    const at = toPoint(event);
     const node = isReadable ? undefined : findNodeAt(layout.nodes.values(), view, at);
     setHovered(node && { node, ...at });
   }

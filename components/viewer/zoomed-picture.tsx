@@ -130,7 +130,7 @@ export function ZoomedPicture({ src, alt, poster, initialSize, container, isPagi
           swipe.cancel();
           handlers.onPointerCancel(event);
         }}
-        onDoubleClick={(event) => (isFitted ? zoom.zoomTo(1, zoom.placeOf(event)) : zoom.fit())}
+        onDoubleClick={(event) => (isFitted ? zoom.zoomTo(1, zoom.toPoint(event)) : zoom.fit())}
         className={cn(
           "relative cursor-grab overflow-hidden -outline-offset-2 select-none",
           isInWindow ? "min-h-0 flex-1" : "h-[min(72*var(--dvh),820px,100vw)] rounded-sm bg-sunken",

@@ -132,7 +132,7 @@ export function usePanZoom(options: PanZoomOptions) {
   const note = (event: PointerEvent) => {
     if (pointers.current.has(event.pointerId)) pointers.current.set(event.pointerId, toPoint(event));
   };
-  return { frame, size, view, isFitted: movedView === undefined || movedView === "fitted", placeOf: toPoint, note, handlers, ...actions };
+  return { frame, size, view, isFitted: movedView === undefined || movedView === "fitted", toPoint, note, handlers, ...actions };
 }
 
 function distance(point: Point, other: Point): number {

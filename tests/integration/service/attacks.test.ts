@@ -10,7 +10,7 @@ import { type Client, type ServiceBench, startService } from "@/tests/support/se
 import { openServiceProcess } from "@/tests/support/service-process";
 import { until } from "@/tests/support/until";
 import { modelGraph, picture } from "./built-in-job";
-import { outcome } from "./downloads-support";
+import { waitForOutcome } from "./downloads-support";
 import { ended, list, png, record, string, submit } from "./support";
 
 describe("the service", async () => {
@@ -37,7 +37,7 @@ describe("the service", async () => {
     const responses = await Promise.all(
       Array.from({ length: 6 }, (_, index) => client.post("/api/assets/download", { source_url: url, tags: [`t${index}`] })),
     );
-    const tasks = await Promise.all(responses.map(({ body }) => outcome(client, `/api/tasks/${string(record(body).task_id)}`)));
+    const tasks = await Promise.all(responses.map(({ body }) => waitForOutcome(client, `/api/tasks/${string(record(body).task_id)}`)));
     expect(tasks.map(({ status }) => status)).toEqual(Array.from({ length: 6 }, () => "completed"));
     expect(source.responses).toHaveLength(1);
     const ids = new Set(tasks.map(({ result }) => string(record(result).asset_id)));

@@ -7,7 +7,7 @@ import { createPattern } from "@/tests/support/file-source";
 import { startFileSource } from "@/tests/support/servers";
 import { startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
-import { begin, getContent, download, getHash, outcome, read } from "./downloads-support";
+import { startDownload, getContent, download, getHash, waitForOutcome, readTask } from "./downloads-support";
 import { list, png, record, string } from "./support";
 
 describe("POST /api/assets/download", async () => {
@@ -36,7 +36,7 @@ describe("POST /api/assets/download", async () => {
     const response = await ada.post("/api/assets/download", { source_url: `${url}#part`, ...download, unknown: 1 });
     expect(response).toMatchObject({ status: 202, body: { status: "created", message: expect.any(String) as unknown } });
     const id = string(record(response.body).task_id);
-    const task = await outcome(ada, `/api/tasks/${id}`);
+    const task = await waitForOutcome(ada, `/api/tasks/${id}`);
     const { bytes } = source.behaviour;
     expect(task).toMatchObject({
       id,
@@ -142,23 +142,23 @@ describe("POST /api/assets/download", async () => {
     const url = serveModel();
     source.behaviour.holdAfter = 1000;
     const paths: string[] = [];
-    for (const n of [1, 2]) paths.push(await begin(ada, `${url}?ada=${n}`));
+    for (const n of [1, 2]) paths.push(await startDownload(ada, `${url}?ada=${n}`));
     await until("two run", () => source.responses.length === 2);
-    for (const n of [3, 4]) paths.push(await begin(ada, `${url}?ada=${n}`));
-    const otherTask = await begin(eve, `${url}?eve=1`);
-    const states = await Promise.all(paths.map(async (path) => (await read(ada, path)).status));
+    for (const n of [3, 4]) paths.push(await startDownload(ada, `${url}?ada=${n}`));
+    const otherTask = await startDownload(eve, `${url}?eve=1`);
+    const states = await Promise.all(paths.map(async (path) => (await readTask(ada, path)).status));
     expect(states).toEqual(["running", "running", "created", "created"]);
-    expect(await read(eve, otherTask)).toMatchObject({ status: "created", bytes_total: null, bytes_downloaded: 0, progress: 0 });
+    expect(await readTask(eve, otherTask)).toMatchObject({ status: "created", bytes_total: null, bytes_downloaded: 0, progress: 0 });
 
     expect((await ada.call("DELETE", string(paths[3]))).status).toBe(204);
-    expect(await read(ada, string(paths[3]))).toMatchObject({ status: "cancelled" });
+    expect(await readTask(ada, string(paths[3]))).toMatchObject({ status: "cancelled" });
     expect((await ada.call("DELETE", string(paths[0]))).status).toBe(204);
-    await until("the other user's turn has come", async () => (await read(eve, otherTask)).status === "running");
+    await until("the other user's turn has come", async () => (await readTask(eve, otherTask)).status === "running");
     const seenQueries = () => source.requests.map(({ url }) => url.split("?")[1]);
     await until("theirs is asked for", () => seenQueries().includes("eve=1"));
-    expect((await read(ada, string(paths[2]))).status).toBe("created");
+    expect((await readTask(ada, string(paths[2]))).status).toBe("created");
     await ada.call("DELETE", string(paths[1]));
-    await until("then the next one of the first user's", async () => (await read(ada, string(paths[2]))).status === "running");
+    await until("then the next one of the first user's", async () => (await readTask(ada, string(paths[2]))).status === "running");
     await until("that is asked for", () => seenQueries().includes("ada=3"));
     // The first two ran at once, so their requests may arrive in either order.
     const all = seenQueries().slice(-4);
@@ -175,12 +175,12 @@ describe("POST /api/assets/download", async () => {
       body: { code: "INVALID_PREVIEW_ID", details: { field: "preview_id" } },
     });
     source.behaviour.holdAfter = 1000;
-    const path = await begin(ada, url, { preview_id: preview });
+    const path = await startDownload(ada, url, { preview_id: preview });
     await until("it comes", () => source.responses.length === 1);
     await ada.call("DELETE", `/api/assets/${preview}`);
     source.behaviour.holdAfter = undefined;
     for (const response of source.pending) response.destroy();
-    const asset = await ada.get(`/api/assets/${string(record((await outcome(ada, path)).result).asset_id)}`);
+    const asset = await ada.get(`/api/assets/${string(record((await waitForOutcome(ada, path)).result).asset_id)}`);
     expect(asset.body).toMatchObject({ preview_id: null });
   });
 

@@ -8,7 +8,7 @@ import { type LittleServer } from "@/tests/support/little-server";
 import { startLittleServer } from "@/tests/support/servers";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
-import { begin, getContent, download, outcome, reached, read } from "./downloads-support";
+import { startDownload, getContent, download, waitForOutcome, waitForBytes, readTask } from "./downloads-support";
 import { record, string } from "./support";
 
 const MAX_COUNT = 2_000_000;
@@ -173,24 +173,24 @@ describe("downloads from hostile sources", () => {
   });
 
   it("cancels a running task, hides it from others and leaves no file", async () => {
-    const path = await begin(client, `${source.url}/slow`);
-    expect(await reached(client, path, 1000)).toMatchObject({ status: "running", bytes_total: 1_000_000, progress: 0.001 });
+    const path = await startDownload(client, `${source.url}/slow`);
+    expect(await waitForBytes(client, path, 1000)).toMatchObject({ status: "running", bytes_total: 1_000_000, progress: 0.001 });
     expect(await readdir(join(bench.folder, "downloads"))).toEqual([path.split("/").at(-1)]);
     const eve = bench.client("eve");
     expect((await eve.get(path)).status).toBe(404);
     expect((await eve.call("DELETE", path)).status).toBe(404);
     expect((await client.call("DELETE", path)).status).toBe(204);
-    expect(await read(client, path)).toMatchObject({ status: "cancelled", error_message: "The download was cancelled." });
+    expect(await readTask(client, path)).toMatchObject({ status: "cancelled", error_message: "The download was cancelled." });
     expect(await readdir(join(bench.folder, "downloads"))).toEqual([]);
     expect((await client.call("DELETE", path)).status).toBe(409);
   });
 
   it("cancels between two attempts as well", async () => {
     const requestCount = source.requests.length;
-    const path = await begin(client, `${source.url}/broken`);
+    const path = await startDownload(client, `${source.url}/broken`);
     await until("it was asked for", () => source.requests.length > requestCount);
     expect((await client.call("DELETE", path)).status).toBe(204);
-    expect(await outcome(client, path)).toMatchObject({ status: "cancelled" });
+    expect(await waitForOutcome(client, path)).toMatchObject({ status: "cancelled" });
   });
 
   it("returns 422 with the reason for a source that cannot be described", async () => {

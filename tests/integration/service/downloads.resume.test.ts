@@ -5,7 +5,7 @@ import { type Behaviour, type FileSource, createPattern } from "@/tests/support/
 import { startFileSource } from "@/tests/support/servers";
 import { startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
-import { begin, getContent, download, getHash, outcome, reached } from "./downloads-support";
+import { startDownload, getContent, download, getHash, waitForOutcome, waitForBytes } from "./downloads-support";
 import { record, string } from "./support";
 
 const SIZE = 300_000;
@@ -69,10 +69,10 @@ describe("an interrupted download", async () => {
   it("restarts at zero when the file changed and stores the new one", async () => {
     const { source, url } = serveSource({ cuts: [100_000] });
     const newBytes = createPattern(SIZE + 7, 1000);
-    const path = await begin(client, url);
+    const path = await startDownload(client, url);
     await until("the first part was sent", () => source.responses[0]?.sent === 100_000);
     Object.assign(source.behaviour, { bytes: newBytes, etag: '"other"' });
-    const task = await outcome(client, path);
+    const task = await waitForOutcome(client, path);
     expect(record(task.result)).toMatchObject({ hash: getHash(newBytes), bytes_downloaded: SIZE + 7 });
     expect(source.responses[1]).toMatchObject({ ifRange: `"${seed}"`, status: 200 });
   });
@@ -89,11 +89,11 @@ describe("an interrupted download", async () => {
 
   it("refuses a part with another ETag from a source ignoring If-Range", async () => {
     const { source, url } = serveSource({ cuts: [100_000] });
-    const path = await begin(client, url);
+    const path = await startDownload(client, url);
     await until("the first part was sent", () => source.responses[0]?.sent === 100_000);
     const newBytes = createPattern(SIZE, 2000);
     Object.assign(source.behaviour, { bytes: newBytes, headers: { etag: '"other"' } });
-    expect(record((await outcome(client, path)).result).hash).toBe(getHash(newBytes));
+    expect(record((await waitForOutcome(client, path)).result).hash).toBe(getHash(newBytes));
   });
 
   it("restarts at zero when the source sends no validator", async () => {
@@ -104,10 +104,10 @@ describe("an interrupted download", async () => {
 
   it("resumes when a source stalls in the middle", async () => {
     const { source, url, bytes } = serveSource({ holdAfter: 120_000 });
-    const path = await begin(client, url);
-    await reached(client, path, 120_000);
+    const path = await startDownload(client, url);
+    await waitForBytes(client, path, 120_000);
     source.behaviour.holdAfter = undefined;
-    expect(record((await outcome(client, path)).result).hash).toBe(getHash(bytes));
+    expect(record((await waitForOutcome(client, path)).result).hash).toBe(getHash(bytes));
     expect(source.responses[1]).toMatchObject({ start: 120_000 });
   });
 
@@ -120,7 +120,7 @@ describe("an interrupted download", async () => {
 
   it("gives up on a source that drips bytes endlessly", async () => {
     const { url } = serveSource({ drip: { bytes: 1, everyMs: 20 } });
-    const path = await begin(client, url);
+    const path = await startDownload(client, url);
     await until("it is given up", async () => record((await client.get(path)).body).status === "failed", { timeoutMs: 40_000 });
     expect(record((await client.get(path)).body).error_message).toBe("The source sends too slowly.");
   });
@@ -133,23 +133,23 @@ describe("an interrupted download", async () => {
 
   it("refetches nothing when all bytes arrived before the stop", async () => {
     const { source, url, bytes } = serveSource({ hasLength: false, holdAfter: SIZE });
-    const path = await begin(client, url);
-    await reached(client, path, SIZE);
+    const path = await startDownload(client, url);
+    await waitForBytes(client, path, SIZE);
     await bench.service.stop();
     await bench.service.start();
-    expect(record((await outcome(client, path)).result).hash).toBe(getHash(bytes));
+    expect(record((await waitForOutcome(client, path)).result).hash).toBe(getHash(bytes));
     expect(source.responses.map(({ status }) => status)).toEqual([200, 416]);
   });
 
   it("restarts at zero when the disk lost the partial file", async () => {
     const { source, url, bytes } = serveSource({ holdAfter: 130_000 });
-    const path = await begin(client, url);
-    await reached(client, path, 130_000);
+    const path = await startDownload(client, url);
+    await waitForBytes(client, path, 130_000);
     await bench.service.stop();
     await truncate(join(bench.folder, "downloads", string(path.split("/").at(-1))), 1000);
     source.behaviour.holdAfter = undefined;
     await bench.service.start();
-    expect(record((await outcome(client, path)).result).hash).toBe(getHash(bytes));
+    expect(record((await waitForOutcome(client, path)).result).hash).toBe(getHash(bytes));
     expect(source.responses.map(({ status }) => status)).toEqual([200, 200]);
   });
 });

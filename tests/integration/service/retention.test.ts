@@ -16,7 +16,7 @@ import { type Client, type ServiceBench, startService } from "@/tests/support/se
 import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
-import { begin, download, read } from "./downloads-support";
+import { startDownload, download, readTask } from "./downloads-support";
 import { canvas, detail, ended, list, record, running, string, submit, waiting } from "./support";
 
 const DAY_MS = 86_400_000;
@@ -198,10 +198,10 @@ describe("downloads prune", async () => {
     const otherClient = bench.client("eve");
     const otherTaskPath = `/api/tasks/${string((await download(otherClient, `${source.url}/theirs`)).id)}`;
     const paths = [await ended("a"), await ended("b"), await ended("c"), await ended("d"), await ended("e")];
-    const first = record((await read(client, string(paths[0]))).result);
+    const first = record((await readTask(client, string(paths[0]))).result);
     source.behaviour.holdAfter = 1000;
-    const [running, waiting] = [await begin(client, `${source.url}/held`), await begin(client, `${source.url}/behind`)];
-    await until("it runs", async () => (await read(client, running)).status === "running");
+    const [running, waiting] = [await startDownload(client, `${source.url}/held`), await startDownload(client, `${source.url}/behind`)];
+    await until("it runs", async () => (await readTask(client, running)).status === "running");
     await bench.service.stop();
     await bench.service.start();
     await until("the oldest have gone", async () => (await client.get(string(paths[1]))).status === 404);
