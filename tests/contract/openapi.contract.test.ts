@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { isObject } from "@/lib/contract/json/json";
 import { openApiDocument } from "@/lib/contract/openapi/document";
 import { allOperations } from "@/lib/contract/operations";
-import { canvas, ended, png, record, string, submit, waiting } from "../integration/service/support";
+import { canvas, waitForEnd, png, record, string, submit, waitGraph } from "../integration/service/support";
 import { createClient, startService } from "../support/service";
 import { until } from "../support/until";
 import { type Exchange, findOperation, createResolver, undescribed } from "./described-answer";
@@ -135,14 +135,14 @@ describe("the document and the service's answers", async () => {
       "3": { class_type: "PreviewAny", inputs: { source: ["1", 0] } },
     };
     const ids = [
-      await submit(ada, waiting(0.5)),
+      await submit(ada, waitGraph(0.5)),
       await submit(ada, failing),
       await submit(ada, canvas(3)),
-      await submit(ada, waiting(0.4, 2)),
+      await submit(ada, waitGraph(0.4, 2)),
     ];
     await ada.get("/api/jobs");
     await ada.get("/api/queue");
-    for (const id of ids) await ended(ada, id);
+    for (const id of ids) await waitForEnd(ada, id);
     for (const id of ids)
       for (const path of [`/api/jobs/${id}`, `/api/job/${id}/status`, `/api/history_v2/${id}`, `/api/jobs/${id}/assets`])
         await ada.get(path);

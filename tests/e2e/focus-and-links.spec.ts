@@ -1,6 +1,6 @@
 // Focus ring, space around an error, a graph on a phone, and real links.
 import { photograph } from "./support/files";
-import { answering, connectOver, startFlakyService } from "./support/flaky-service";
+import { answerWith, connectOver, startFlakyService } from "./support/flaky-service";
 import { cancel, slowGraph, submit, untilState } from "./support/jobs";
 import { openInNewTab } from "./support/new-tab";
 import { expect, test } from "./support/test";
@@ -27,7 +27,7 @@ test("leaves space between an error and the stale list below it", async ({ signe
   await submit(page.request, desk, slowGraph(0.02, "-room"), { connection });
   await page.goto(`${desk.url}/jobs?connection=${connection}`);
   await expect(page.locator("tr[data-row]").first()).toBeVisible();
-  line.spoil(answering(503, "application/json", "{}"));
+  line.spoil(answerWith(503, "application/json", "{}"));
   const fault = page.getByRole("main").getByRole("alert").first();
   await expect(fault).toBeVisible({ timeout: 30_000 });
   const [above, below] = [await fault.boundingBox(), await page.getByRole("table").boundingBox()];

@@ -50,7 +50,7 @@ export async function connectOver(page: Page, desk: Desk, service: PortService, 
 /** Uses the service's own host name. */
 const asItself = (serviceUrl: string, request: IncomingMessage) => ({ ...request.headers, host: new URL(serviceUrl).host });
 
-export const forwarding =
+export const forwardTo =
   (serviceUrl: string): RequestListener =>
   (request, response) =>
     forwardRequest(serviceUrl, request, response, { headers: asItself(serviceUrl, request) });
@@ -62,7 +62,7 @@ export const cut: RequestListener = (_request, response) => {
 };
 
 /** The service executes the request, but its response never arrives. */
-export const unanswered =
+export const leaveUnanswered =
   (serviceUrl: string): RequestListener =>
   (request, response) =>
     forwardRequest(serviceUrl, request, response, {
@@ -72,7 +72,7 @@ export const unanswered =
 
 export const silent: RequestListener = () => undefined;
 
-export const answering =
+export const answerWith =
   (status: number, type: string, body: string, headers: Record<string, string> = {}): RequestListener =>
   (_request, response) => {
     response.writeHead(status, { "content-type": type, ...headers }).end(body);

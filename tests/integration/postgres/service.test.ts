@@ -7,7 +7,7 @@ import { listJobs } from "@/lib/service/jobs/list-jobs";
 import { openPostgres } from "@/lib/service/store/postgres/database";
 import { openDatabase } from "@/lib/service/store/sqlite";
 import { seedJobs, workflowId, getWorkflows } from "@/tests/bench/service/seed-jobs";
-import { canvas, detail, ended, type Json, png, submit } from "@/tests/integration/service/support";
+import { canvas, detail, waitForEnd, type Json, png, submit } from "@/tests/integration/service/support";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { createDatabase, queryDatabase, type TestDatabase } from "@/tests/support/postgres-server";
 import { openWire, type Wire } from "@/tests/support/postgres-wire";
@@ -37,7 +37,7 @@ describe("service", () => {
   it("keeps jobs over a restart", async () => {
     const client = bench.client();
     const id = await submit(client, canvas());
-    const before = await ended(client, id);
+    const before = await waitForEnd(client, id);
     expect(before).toMatchObject({ status: "completed", outputs_count: 1 });
     await bench.service.stop();
     await bench.service.start();
@@ -47,7 +47,7 @@ describe("service", () => {
   it("reports an unavailable database instead of an empty list", async () => {
     const client = bench.client();
     const id = await submit(client, canvas());
-    await ended(client, id);
+    await waitForEnd(client, id);
     wire.cut();
     for (const path of ["/api/jobs", "/api/queue", "/api/history", "/api/assets", "/api/user"]) {
       const response = await client.get(path);
@@ -164,7 +164,7 @@ describe("service runners", () => {
     expect(outcome.ok).toBe(true);
     await until("both know it", async () => (await secondClient.get("/api/object_info/LoadModel")).text.includes("one.safetensors"));
     const jobIds = await Promise.all(Array.from({ length: 24 }, (_, seed) => submit(seed % 2 ? firstClient : secondClient, createGraph(seed))));
-    for (const id of jobIds) expect(await ended(secondClient, id)).toMatchObject({ status: "completed", outputs_count: 1 });
+    for (const id of jobIds) expect(await waitForEnd(secondClient, id)).toMatchObject({ status: "completed", outputs_count: 1 });
     expect(server.seen.ran).toHaveLength(24);
     // For each attempt: how many were active. The times are those of the commits, which are serialized.
     const maxSql = `SELECT max(n)::integer AS n FROM (SELECT count(*) AS n FROM lightdesk_service.attempts AS one
@@ -182,7 +182,7 @@ describe("service runners", () => {
       Array.from({ length: 40 }, (_, seed) => submit(seed % 2 ? firstClient : secondClient, createGraph(seed + 1))),
     );
     for (const client of [firstClient, secondClient]) {
-      expect((await ended(client, await submit(client, canvas(5)))).status).toBe("completed");
+      expect((await waitForEnd(client, await submit(client, canvas(5)))).status).toBe("completed");
       await Promise.all(
         waits.splice(0, 10).map((id, at) => (at % 2 ? firstClient : secondClient).post("/api/jobs/cancel", { job_ids: [id] })),
       );
@@ -190,7 +190,7 @@ describe("service runners", () => {
     expect(server.seen.ran).toHaveLength(1);
     server.does("run");
     server.release();
-    for (const id of [first, ...waits]) expect((await ended(secondClient, id)).status).toBe("completed");
+    for (const id of [first, ...waits]) expect((await waitForEnd(secondClient, id)).status).toBe("completed");
     expect(server.seen.ran).toHaveLength(1 + waits.length);
   });
 
@@ -204,7 +204,7 @@ describe("service runners", () => {
       // In each round the other runners are free, and their last queue read may have been empty.
       for (let seed = 0; seed < 5; seed += 1) {
         const id = await submit(seed % 2 ? secondClient : firstClient, createGraph(seed));
-        expect(await ended(firstClient, id)).toMatchObject({ status: "completed", runner: { label: "A" } });
+        expect(await waitForEnd(firstClient, id)).toMatchObject({ status: "completed", runner: { label: "A" } });
       }
     } finally {
       for (const runner of runners) await runner.close();
@@ -224,7 +224,7 @@ describe("service runners", () => {
     await until("it is followed here", async () => (await queryDatabase<{ fence: number; isHeld: boolean }>(two.url, job))[0]?.fence === 2);
     two.wire.mend();
     server.release();
-    expect(await ended(firstClient, id)).toMatchObject({ status: "completed", outputs_count: 1, runner: { label: "A", attempt: 1 } });
+    expect(await waitForEnd(firstClient, id)).toMatchObject({ status: "completed", outputs_count: 1, runner: { label: "A", attempt: 1 } });
     expect([server.seen.submissions.length, server.seen.interrupts.length]).toEqual([1, 0]);
     await until("the other one answers again", async () => (await detail(secondClient, id)).status === "completed");
     const outputs = "SELECT count(*)::integer AS n FROM lightdesk_service.assets WHERE origin = 'output'";
@@ -243,7 +243,7 @@ describe("service runners", () => {
     const fence = "SELECT fence::integer FROM lightdesk_service.jobs";
     await until("it is followed here", async () => (await queryDatabase<{ fence: number }>(two.url, fence))[0]?.fence === 2);
     await firstClient.post("/api/interrupt");
-    expect((await ended(firstClient, id)).status).toBe("cancelled");
+    expect((await waitForEnd(firstClient, id)).status).toBe("cancelled");
     await until("it is not there any more", () => server.queue().running === undefined);
     await two.second.service.start();
   });
@@ -255,7 +255,7 @@ describe("service runners", () => {
     await two.second.service.stop();
     await two.second.service.start();
     const id = await submit(secondClient, createGraph(1));
-    await ended(secondClient, id);
+    await waitForEnd(secondClient, id);
     expect(looks).toBe(before);
     await two.first.service.runners.change(outcome.value.id, { state: "paused" });
     const waits = await submit(secondClient, createGraph(2));

@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, expect, it } from "vitest";
 import { createService } from "@/lib/service/index";
-import { canvas, detail, ended, type Json, list, png, record, string, submit, waiting } from "@/tests/integration/service/support";
+import { canvas, detail, waitForEnd, type Json, list, png, record, string, submit, waitGraph } from "@/tests/integration/service/support";
 import { bucketSettings } from "@/tests/support/blob-backends";
 import { queryDatabase } from "@/tests/support/postgres-server";
 import { startStrictS3 } from "@/tests/support/servers";
@@ -48,7 +48,7 @@ it("reports a job alike at both services, wherever it runs", async () => {
   const both = await listeners();
   const { first, second } = await two.clients();
   for (const client of [first, second]) {
-    const id = await submit(client, waiting(0.5, client === first ? 1 : 2));
+    const id = await submit(client, waitGraph(0.5, client === first ? 1 : 2));
     await until("both got its end", () => both.every((received) => isOver(received, id)));
     const [at = [], otherReceived = []] = both;
     expect(steps(otherReceived, id)).toEqual(steps(at, id));
@@ -68,7 +68,7 @@ it("reports a cancelled job once as interrupted at both services", async () => {
   const both = await listeners();
   const clients = await two.clients();
   for (const client of [clients.first, clients.second]) {
-    const id = await submit(clients.first, waiting(3600, client === clients.first ? 1 : 2));
+    const id = await submit(clients.first, waitGraph(3600, client === clients.first ? 1 : 2));
     await until("both know that it runs", () => both.every((received) => eventsOfJob(received, id).some(({ type }) => type === "executing")));
     await client.post(`/api/jobs/${id}/cancel`);
     await until("both got its end", () => both.every((received) => isOver(received, id)));
@@ -108,7 +108,7 @@ it("serves progress and live pictures from both services", async () => {
   for (const client of [eve.first, eve.second]) expect((await client.get(address)).status).toBe(404);
 
   await second.post(`/api/jobs/${id}/cancel`);
-  for (const client of [first, second]) await ended(client, id);
+  for (const client of [first, second]) await waitForEnd(client, id);
   for (const client of [first, second])
     await until("a cancelled job keeps nothing", async () => (await client.get(address)).status === 404);
   const blobs = join(two.first.settings.blobs?.kind === "folder" ? two.first.settings.blobs.path : "", "blake3-v1");
@@ -212,12 +212,12 @@ it("refuses a second service with its own files", async () => {
 
 it("clears the history at both services with its rows", async () => {
   const { first, second } = await two.clients();
-  for (let color = 1; color <= 4; color += 1) await ended(first, await submit(first, canvas(color)));
+  for (let color = 1; color <= 4; color += 1) await waitForEnd(first, await submit(first, canvas(color)));
   for (const client of [second, first]) {
     expect((await client.post("/api/history", { clear: true })).status).toBe(200);
     for (const item of [first, second]) expect((await item.get("/api/jobs")).body).toMatchObject({ jobs: [], pagination: { total: 0 } });
     const rows = () => queryDatabase<{ n: number }>(two.url, "SELECT count(*)::integer AS n FROM lightdesk_service.jobs");
     await until("the rows are gone", async () => (await rows())[0]?.n === 0);
-    await ended(second, await submit(second, canvas(9)));
+    await waitForEnd(second, await submit(second, canvas(9)));
   }
 });

@@ -3,7 +3,7 @@ import { access, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startService } from "@/tests/support/service";
-import { canvas, ended, type Json, list, png, record, string, submit } from "./support";
+import { canvas, waitForEnd, type Json, list, png, record, string, submit } from "./support";
 
 describe("changing and deleting assets", async () => {
   const bench = await startService();
@@ -144,7 +144,7 @@ describe("changing and deleting assets", async () => {
   });
 
   it("keeps an asset per output with equal bytes until the last is deleted", async () => {
-    for (let run = 0; run < 2; run += 1) await ended(client, await submit(client, canvas(77)));
+    for (let run = 0; run < 2; run += 1) await waitForEnd(client, await submit(client, canvas(77)));
     const outputs = list(record((await client.get("/api/assets?include_tags=output")).body).assets);
     expect(outputs).toHaveLength(2);
     const [first, second] = outputs;

@@ -11,7 +11,7 @@ import { openServiceProcess } from "@/tests/support/service-process";
 import { until } from "@/tests/support/until";
 import { modelGraph, picture } from "./built-in-job";
 import { waitForOutcome } from "./downloads-support";
-import { ended, list, png, record, string, submit } from "./support";
+import { waitForEnd, list, png, record, string, submit } from "./support";
 
 describe("the service", async () => {
   const source = await startFileSource(createPattern(200_000));
@@ -102,7 +102,7 @@ it("refuses to decode the image everywhere and uses little memory", async () => 
   const reference = { original_ref: JSON.stringify({ filename: name, type: "input" }) };
   const mask = await client.upload(png(16, 16), "mask.png", reference, "image", "/api/upload/mask");
   expect(mask.status).toBe(400);
-  const job = await ended(client, await submit(client, load));
+  const job = await waitForEnd(client, await submit(client, load));
   expect(job).toMatchObject({ status: "failed", execution_error: { exception_type: "ImageDecodeError" } });
   expect((await peakBytes()) - before).toBeLessThan(150 * 1024 ** 2);
 });
@@ -143,7 +143,7 @@ describe("file names", () => {
       "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 1 } },
       "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "x\u202ey\u0007" } },
     };
-    const job = await ended(client, await submit(client, graph));
+    const job = await waitForEnd(client, await submit(client, graph));
     const [image] = list(record(record(job.outputs)["2"]).images);
     expect(image).toMatchObject({ display_name: "xy_00001_.png" });
     const view = await client.raw("GET", `/api/view?filename=${string(image?.filename)}`);
@@ -157,7 +157,7 @@ describe("file names", () => {
       makeOutput: (node) => (node.class_type === "SaveImage" ? { files: [{ name: TURNED, bytes: picture(1) }] } : undefined),
     });
     await bench.service.runners.add({ address: server.address, label: "GPU" });
-    const job = await ended(client, await submit(client, modelGraph()));
+    const job = await waitForEnd(client, await submit(client, modelGraph()));
     const [image] = list(record(record(job.outputs)["3"]).images);
     expect(image).toMatchObject({ display_name: PLAIN });
     expect(list(record((await client.get("/api/assets?include_tags=output")).body).assets)[0]).toMatchObject({ name: PLAIN });

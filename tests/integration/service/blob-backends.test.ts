@@ -8,7 +8,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { blobBackends } from "@/tests/support/blob-backends";
 import { startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
-import { ended, record, string, submit } from "./support";
+import { waitForEnd, record, string, submit } from "./support";
 
 const MIB = 1024 ** 2;
 
@@ -81,7 +81,7 @@ describe.each(blobBackends)("bytes in %s", async (_, open) => {
     };
     const buffers: Buffer[] = [];
     for (let run = 0; run < 2; run += 1) {
-      const job = await ended(client, await submit(client, graph));
+      const job = await waitForEnd(client, await submit(client, graph));
       expect(job).toMatchObject({ status: "completed" });
       const [image] = Object.values(record(job.outputs)).flatMap((node) => (record(node).images ?? []) as { filename: string }[]);
       buffers.push((await readFile(`/api/view?filename=${image?.filename}`)).bytes);

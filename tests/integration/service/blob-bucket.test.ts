@@ -9,7 +9,7 @@ import { startService } from "@/tests/support/service";
 import { type StrictS3, testKeys } from "@/tests/support/strict-s3";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
-import { canvas, ended, png, record, string, submit } from "./support";
+import { canvas, waitForEnd, png, record, string, submit } from "./support";
 
 const MIB = 1024 ** 2;
 const outage = { status: 503, body: { code: "SERVICE_UNAVAILABLE", message: expect.stringContaining("object store") } };
@@ -51,12 +51,12 @@ describe("a service with a bucket", async () => {
     const lostBytes = getBytes(500);
     expect(await client.upload(lostBytes, "lost.bin")).toMatchObject(outage);
     expect(record((await client.get("/api/assets?name_contains=lost")).body).total).toBe(0);
-    const job = await ended(client, await submit(client, canvas(7)));
+    const job = await waitForEnd(client, await submit(client, canvas(7)));
     expect(job).toMatchObject({ status: "failed", execution_error: { exception_type: "StorageUnavailable" } });
     s3.state.isGone = false;
     expect((await readBytes(`/api/view?filename=${hash}.png`)).equals(Buffer.from(picture))).toBe(true);
     expect((await client.upload(lostBytes, "found.bin")).status).toBe(201);
-    expect(await ended(client, await submit(client, canvas(8)))).toMatchObject({ status: "completed" });
+    expect(await waitForEnd(client, await submit(client, canvas(8)))).toMatchObject({ status: "completed" });
   });
 
   it("retries on a slow-down response, then returns 503", async () => {

@@ -4,7 +4,7 @@ import { takeEverythingBack } from "@/tests/support/client-changes";
 import { controlsOf, type Graph, publicClients } from "@/tests/support/public-clients";
 import { createKey, httpClient, openServiceProcess } from "@/tests/support/service-process";
 import { until } from "@/tests/support/until";
-import { canvas, ended, type Json, list, png, record, sample, string, submit, waiting } from "./support";
+import { canvas, waitForEnd, type Json, list, png, record, sample, string, submit, waitGraph } from "./support";
 
 const { client, dataDir, service } = await openServiceProcess();
 
@@ -18,7 +18,7 @@ describe("the older history shape", () => {
   it("is a map by id, oldest first, limited or from an offset", async () => {
     const ids: string[] = [];
     for (const color of [1, 2, 3]) ids.push(await submit(client, canvas(color), { client_id: "c", extra_data: { note: "n" } }));
-    for (const id of ids) await ended(client, id);
+    for (const id of ids) await waitForEnd(client, id);
     const all = record((await client.get("/api/history")).body);
     expect(Object.keys(all)).toEqual(ids);
     expect(all[ids[1] ?? ""]).toMatchObject({
@@ -36,7 +36,7 @@ describe("the older history shape", () => {
   });
 
   it("is empty for unknown, foreign and unfinished jobs", async () => {
-    const running = await submit(client, waiting(600));
+    const running = await submit(client, waitGraph(600));
     const otherUser = httpClient(service.url, await createKey(dataDir, "eve"));
     for (const [who, id] of [
       [client, running],
@@ -53,8 +53,8 @@ describe("the older history shape", () => {
 
 it("reports a failed job's error in both histories only", async () => {
   const [failed, good] = [await submit(client, failing), await submit(client, canvas(77))];
-  await ended(client, failed);
-  await ended(client, good);
+  await waitForEnd(client, failed);
+  await waitForEnd(client, good);
   for (const path of ["/api/history", "/api/history_v2"]) {
     expect(record(record((await client.get(`${path}/${failed}`)).body)[failed])).toMatchObject({ error_message: "no more paper" });
     expect(record(record((await client.get(`${path}/${good}`)).body)[good])).not.toHaveProperty("error_message");
@@ -65,7 +65,7 @@ it("reports a failed job's error in both histories only", async () => {
 
 it("includes hash and job_id beside asset_hash and prompt_id in assets", async () => {
   const id = await submit(client, canvas(99));
-  await ended(client, id);
+  await waitForEnd(client, id);
   const assets = list(record((await client.get("/api/assets?include_tags=output&include_public=false&limit=1")).body).assets);
   expect(assets[0]).toMatchObject({ prompt_id: id, job_id: id, hash: assets[0]?.asset_hash });
   const json = record((await client.upload(png(3, 3), "a.png")).body);
@@ -144,7 +144,7 @@ describe("command line client wire", async () => {
   });
 
   it("lists jobs, reads status, cancels repeatedly and returns 404 for unknown ids", async () => {
-    const id = await run(waiting(600));
+    const id = await run(waitGraph(600));
     const rows = list(record((await request("GET", "jobs?limit=10")).body).jobs);
     expect(rows.find((row) => row.id === id)).toMatchObject({ status: expect.stringMatching(/^(pending|in_progress)$/) });
     expect(await request("POST", `jobs/${id}/cancel`)).toMatchObject({ status: 200 });

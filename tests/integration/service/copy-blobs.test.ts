@@ -8,7 +8,7 @@ import { bucketSettings, parseSettings } from "@/tests/support/blob-backends";
 import { startStrictS3 } from "@/tests/support/servers";
 import { type ServiceBench, startService } from "@/tests/support/service";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
-import { canvas, ended, record, string, submit } from "./support";
+import { canvas, waitForEnd, record, string, submit } from "./support";
 
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const MIB = 1024 ** 2;
@@ -23,7 +23,7 @@ it("copies to a bucket and back, resumes and names differences", async () => {
     const { id } = record((await client.upload(new Uint8Array(bytes), `${length}.bin`)).body);
     contents.set(string(id), bytes);
   }
-  await ended(client, await submit(client, canvas(3)));
+  await waitForEnd(client, await submit(client, canvas(3)));
   const inBucket = bucketSettings(s3);
   const inFolder = { ...inBucket, blobs: undefined };
   const settings = parseSettings({}) as Parameters<typeof copyBlobs>[0]["settings"];

@@ -6,7 +6,7 @@ import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { seedJobs, workflowId, getWorkflows } from "@/tests/bench/service/seed-jobs";
 import { startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
-import { list, record, string, waiting } from "./support";
+import { list, record, string, waitGraph } from "./support";
 
 const JOBS = 3000;
 
@@ -59,7 +59,7 @@ describe.each([0, 0.8])("a list with %d waiting jobs against a full scan", async
   // The first waiting job keeps the only slot, so that nothing changes while lists are read.
   database
     .prepare("UPDATE job_inputs SET prompt = ? WHERE job_seq IN (SELECT seq FROM jobs WHERE state = 'pending')")
-    .run(JSON.stringify(waiting(3600)));
+    .run(JSON.stringify(waitGraph(3600)));
   const bench = await startService({ dataDir: empty.folder, concurrency: 1 });
   const client = bench.client("bench");
   await until("a job runs", async () => list(record((await client.get("/api/jobs?status=in_progress")).body).jobs).length === 1);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";
 import { startService } from "@/tests/support/service";
-import { ended, png, record, string, submit } from "./support";
+import { waitForEnd, png, record, string, submit } from "./support";
 
 /** The left half is painted (alpha 0, red), the right half untouched (opaque, green). */
 async function painting(width: number, height: number): Promise<Uint8Array<ArrayBuffer>> {
@@ -65,7 +65,7 @@ describe("POST /api/upload/mask", async () => {
       "2": { class_type: "MaskToImage", inputs: { mask: ["1", 0] } },
       "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "mask" } },
     };
-    const job = await ended(client, await submit(client, graph));
+    const job = await waitForEnd(client, await submit(client, graph));
     const file = string(record(job.preview_output).filename);
     expect([(await pixel(file, 2, 5))[0], (await pixel(file, 15, 5))[0]]).toEqual([255, 0]);
   });

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { startRunnerServer } from "@/tests/support/servers";
 import { createClient, startService } from "@/tests/support/service";
 import { readPngText } from "../nodes/support";
-import { ended, list, record, running, string, waiting } from "./support";
+import { waitForEnd, list, record, waitForStart, string, waitGraph } from "./support";
 
 const SEED = "18446744073709551615";
 const NEIGHBOUR = "18446744073709551614";
@@ -28,7 +28,7 @@ describe("a seed of twenty digits", async () => {
   async function run(body: string) {
     const response = await post(body);
     expect(response.text).toContain("prompt_id");
-    return ended(client, string(record(response.body).prompt_id));
+    return waitForEnd(client, string(record(response.body).prompt_id));
   }
   const count = (text: string, digits: string) => text.split(digits).length - 1;
 
@@ -51,9 +51,9 @@ describe("a seed of twenty digits", async () => {
   });
 
   it("is in the queue and in a waiting job's details as sent", async () => {
-    const slow = string(record((await client.post("/api/prompt", { prompt: waiting(3600) })).body).prompt_id);
+    const slow = string(record((await client.post("/api/prompt", { prompt: waitGraph(3600) })).body).prompt_id);
     const id = string(record((await post(withSeed(SEED))).body).prompt_id);
-    await running(client, slow);
+    await waitForStart(client, slow);
     const queue = await client.get("/api/queue");
     expect(queue.text).toContain(slow);
     expect(count(queue.text, `"seed":${SEED}`)).toBe(1);
@@ -142,7 +142,7 @@ describe("the spelling of a number", () => {
     const body = `{"prompt":{${canvas},${save}},"extra_data":{"api_key_comfy_org":"a-partner-key-0123456789",${fieldsJson},"extra_pnginfo":{"workflow":{${fieldsJson}},"size":2.0}}}`;
     const response = await client.call("POST", "/api/prompt", body, { "content-type": "application/json" });
     const id = string(record(response.body).prompt_id);
-    expect(await ended(client, id)).toMatchObject({ status: "completed" });
+    expect(await waitForEnd(client, id)).toMatchObject({ status: "completed" });
     for (const path of [`/api/jobs/${id}`, `/api/history_v2/${id}`]) expect((await client.get(path)).text.split(fieldsJson)).toHaveLength(4);
     const [asset] = list(record((await client.get(`/api/jobs/${id}/assets`)).body).assets);
     const bytes = await (await client.raw("GET", `/api/assets/${string(asset?.id)}/content`)).arrayBuffer();
@@ -171,7 +171,7 @@ describe("the spelling of a number", () => {
     const body = `{"prompt":{${first},${second}},"extra_data":{"k":5.0,"extra_pnginfo":{"workflow":{${fieldsJson}}}}}`;
     const response = await client.call("POST", "/api/prompt", body, { "content-type": "application/json" });
     expect(response.text).toContain("prompt_id");
-    expect(await ended(client, string(record(response.body).prompt_id))).toMatchObject({ status: "completed" });
+    expect(await waitForEnd(client, string(record(response.body).prompt_id))).toMatchObject({ status: "completed" });
     expect(server.seen.submittedTexts).toHaveLength(1);
     const [sentName] = server.seen.uploads;
     expect(server.seen.submittedTexts[0]).toContain(`"prompt":{${first},${second.replaceAll("clip.mp4", sentName ?? "")}}`);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { startService } from "@/tests/support/service";
-import { canvas, detail, ended, list, png, record, sample, string, submit } from "./support";
+import { canvas, detail, waitForEnd, list, png, record, sample, string, submit } from "./support";
 
 describe("POST /api/prompt", async () => {
   const bench = await startService();
@@ -21,12 +21,12 @@ describe("POST /api/prompt", async () => {
       "1": { class_type: "LoadImage", inputs: { image: string(record(uploaded.body).name) } },
       "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "x" } },
     };
-    const job = await ended(client, await submit(client, graph));
+    const job = await waitForEnd(client, await submit(client, graph));
     expect(job.status).toBe("completed");
     const byName = await submit(client, { ...graph, "1": { class_type: "LoadImage", inputs: { image: "mine.png" } } });
     const [asset] = list(record((await client.get("/api/assets?name_contains=mine.png&include_public=false")).body).assets);
     await client.call("DELETE", `/api/assets/${string(asset?.id)}`);
-    expect((await ended(client, byName)).status).toBe("completed");
+    expect((await waitForEnd(client, byName)).status).toBe("completed");
   });
 
   it("accepts names behind 2,000 bytes of folders and rejects longer ones", async () => {
@@ -41,7 +41,7 @@ describe("POST /api/prompt", async () => {
       "1": { class_type: "LoadImage", inputs: { image } },
       "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "far" } },
     });
-    expect((await ended(client, await submit(client, graph(graphOfBytes(2000))))).status).toBe("completed");
+    expect((await waitForEnd(client, await submit(client, graph(graphOfBytes(2000))))).status).toBe("completed");
     for (const bytes of [2001, 8000]) {
       const refusal = await client.post("/api/prompt", { prompt: graph(graphOfBytes(bytes)) });
       expect([refusal.status, record(refusal.body).node_errors]).toMatchObject([400, { "1": { class_type: "LoadImage" } }]);

@@ -17,7 +17,7 @@ import { createTestServiceStore, type TestServiceStore } from "@/tests/support/s
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
 import { startDownload, download, readTask } from "./downloads-support";
-import { canvas, detail, ended, list, record, running, string, submit, waiting } from "./support";
+import { canvas, detail, waitForEnd, list, record, waitForStart, string, submit, waitGraph } from "./support";
 
 const DAY_MS = 86_400_000;
 
@@ -31,7 +31,7 @@ describe("retention", () => {
   it("is off by default and keeps jobs of any age and number", async () => {
     let now = Date.now();
     bench = await startService({ now: () => now });
-    const id = (await ended(bench.client("ada"), await submit(bench.client("ada"), canvas(1)))).id;
+    const id = (await waitForEnd(bench.client("ada"), await submit(bench.client("ada"), canvas(1)))).id;
     await bench.service.stop();
     now += 10_000 * DAY_MS;
     bench = await startService({ dataDir: bench.folder, now: () => now });
@@ -42,12 +42,12 @@ describe("retention", () => {
     let now = Date.now();
     bench = await startService({ now: () => now, concurrency: 1 });
     const ada = bench.client("ada");
-    const old = await ended(ada, await submit(ada, canvas(2)));
+    const old = await waitForEnd(ada, await submit(ada, canvas(2)));
     const file = string(record(old.preview_output).filename);
     await bench.service.stop();
     now += 3 * DAY_MS;
     bench = await startService({ dataDir: bench.folder, now: () => now, concurrency: 1 });
-    const recent = string((await ended(bench.client("ada"), await submit(bench.client("ada"), canvas(3)))).id);
+    const recent = string((await waitForEnd(bench.client("ada"), await submit(bench.client("ada"), canvas(3)))).id);
     await bench.service.stop();
     now += 3 * DAY_MS;
     bench = await startService({ dataDir: bench.folder, now: () => now, retentionDays: 5, concurrency: 1 });
@@ -64,11 +64,11 @@ describe("retention", () => {
   it("keeps the newest ended jobs per user and ignores active ones", async () => {
     bench = await startService({ retentionJobs: 2, concurrency: 1 });
     const [ada, bob] = [bench.client("ada"), bench.client("bob")];
-    const bobs = string((await ended(bob, await submit(bob, canvas(1)))).id);
+    const bobs = string((await waitForEnd(bob, await submit(bob, canvas(1)))).id);
     const doneIds: string[] = [];
-    for (let color = 1; color <= 4; color += 1) doneIds.push(string((await ended(ada, await submit(ada, canvas(color)))).id));
-    const busy = await submit(ada, waiting(3600));
-    await running(ada, busy);
+    for (let color = 1; color <= 4; color += 1) doneIds.push(string((await waitForEnd(ada, await submit(ada, canvas(color)))).id));
+    const busy = await submit(ada, waitGraph(3600));
+    await waitForStart(ada, busy);
     const pending = [await submit(ada, canvas(5)), await submit(ada, canvas(6)), await submit(ada, canvas(7))];
     await until("only the newest two are left", async () => (await getHistory(ada)).length === 2);
     expect((await getHistory(ada)).sort()).toEqual(doneIds.slice(-2).sort());
@@ -188,7 +188,7 @@ describe("downloads prune", async () => {
   });
 
   /** Downloads different bytes from a new address each time; returns the path of the task. */
-  async function ended(name: string): Promise<string> {
+  async function downloadTask(name: string): Promise<string> {
     source.behaviour.bytes = createPattern(5000, name.length * 7 + name.charCodeAt(0));
     return `/api/tasks/${string((await download(client, `${source.url}/${name}`)).id)}`;
   }
@@ -197,28 +197,28 @@ describe("downloads prune", async () => {
   it("keeps the newest ended tasks, all active ones and every asset", async () => {
     const otherClient = bench.client("eve");
     const otherTaskPath = `/api/tasks/${string((await download(otherClient, `${source.url}/theirs`)).id)}`;
-    const paths = [await ended("a"), await ended("b"), await ended("c"), await ended("d"), await ended("e")];
+    const paths = [await downloadTask("a"), await downloadTask("b"), await downloadTask("c"), await downloadTask("d"), await downloadTask("e")];
     const first = record((await readTask(client, string(paths[0]))).result);
     source.behaviour.holdAfter = 1000;
-    const [running, waiting] = [await startDownload(client, `${source.url}/held`), await startDownload(client, `${source.url}/behind`)];
-    await until("it runs", async () => (await readTask(client, running)).status === "running");
+    const [runningPath, waitingPath] = [await startDownload(client, `${source.url}/held`), await startDownload(client, `${source.url}/behind`)];
+    await until("it runs", async () => (await readTask(client, runningPath)).status === "running");
     await bench.service.stop();
     await bench.service.start();
     await until("the oldest have gone", async () => (await client.get(string(paths[1]))).status === 404);
     expect(await statuses(paths)).toEqual([404, 404, 200, 200, 200]);
-    expect(await statuses([running, waiting])).toEqual([200, 200]);
+    expect(await statuses([runningPath, waitingPath])).toEqual([200, 200]);
     expect((await otherClient.get(otherTaskPath)).status).toBe(200);
     expect((await client.get(`/api/assets/${string(first.asset_id)}`)).status).toBe(200);
-    for (const path of [waiting, running]) expect((await client.call("DELETE", path)).status).toBe(204);
+    for (const path of [waitingPath, runningPath]) expect((await client.call("DELETE", path)).status).toBe(204);
     source.behaviour.holdAfter = undefined;
   });
 
   it("removes old tasks by age and keeps their files", async () => {
-    const path = await ended("old");
+    const path = await downloadTask("old");
     later = 29 * DAY_MS;
     await bench.service.stop();
     await bench.service.start();
-    const young = await ended("young");
+    const young = await downloadTask("young");
     later = 31 * DAY_MS;
     await bench.service.stop();
     await bench.service.start();

@@ -11,7 +11,7 @@ import { startRunnerServer } from "@/tests/support/servers";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
 import { makes, modelGraph } from "./built-in-job";
-import { ended, type Json, list, record, running, string, submit } from "./support";
+import { waitForEnd, type Json, list, record, waitForStart, string, submit } from "./support";
 
 const createClass = (required: Json, optional: Json = {}) => ({
   input: { required, optional },
@@ -46,7 +46,7 @@ describe("runner-only classes", () => {
   });
 
   const lastPrompt = () => record(server.seen.submissions.at(-1)?.prompt);
-  const run = async (graph: Json) => ended(client, await submit(client, graph));
+  const run = async (graph: Json) => waitForEnd(client, await submit(client, graph));
   const getErrors = (body: unknown) => Object.values(record(record(body).node_errors)).flatMap((node) => (record(node).errors as Json[]).map(({ type }) => type)); // prettier-ignore
 
   it("sends values outside of lists and ranges to the runner as they are", async () => {
@@ -62,7 +62,7 @@ describe("runner-only classes", () => {
     for (const user of ["ada", "bob", "eve"]) {
       const ownClient = bench.client(user);
       await ownClient.upload("latent", "mine.latent", { tags: '["input"]' });
-      const job = await ended(ownClient, await submit(ownClient, graph));
+      const job = await waitForEnd(ownClient, await submit(ownClient, graph));
       expect(job).toMatchObject({ status: "failed", execution_error: { exception_type: "ValidationError" } });
       const message = string(record(job.execution_error).exception_message);
       expect(message.length).toBeLessThan(2000);
@@ -137,10 +137,10 @@ it("never counts a negative time when a clock is behind", async () => {
   const client = bench.client();
   server.does("hold");
   const id = await submit(client, modelGraph());
-  await running(client, id);
+  await waitForStart(client, id);
   behindMs = 300_000;
   server.release();
-  expect((await ended(client, id)).status).toBe("completed");
+  expect((await waitForEnd(client, id)).status).toBe("completed");
   expect((await runners.list()).find(({ label }) => label === "GPU")).toMatchObject({ done: 1, meanRunMs: 0 });
 });
 

@@ -18,7 +18,7 @@ import { createClient, type ServiceBench, startService } from "@/tests/support/s
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
 import { addRunner, makes, modelGraph } from "./built-in-job";
-import { ended, type Json, record, string, submit } from "./support";
+import { waitForEnd, type Json, record, string, submit } from "./support";
 
 const createCachedEvent = (nodes: unknown) => JSON.stringify({ type: "execution_cached", data: { nodes, prompt_id: "x" } });
 const nest = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
@@ -64,7 +64,7 @@ describe("limits of runners", () => {
     await until("the job runs on A", () => a.queue().running !== undefined);
     await add("B");
     send(a);
-    expect(await ended(client, id)).toMatchObject({ status: "completed", runner: { label: "B", attempt: 2 } });
+    expect(await waitForEnd(client, id)).toMatchObject({ status: "completed", runner: { label: "B", attempt: 2 } });
     expect(await readRunner("A")).toMatchObject(isSetAside);
     await until("the job is cleared away there", () => a.queue().running === undefined);
   });
@@ -83,7 +83,7 @@ describe("limits of runners", () => {
     await until("the job runs on A", () => a.queue().running !== undefined);
     await add("B");
     a.faults.set("GET /history/*", (_request, response) => respond(response));
-    expect(await ended(client, id)).toMatchObject({ status: "completed", runner: { label: "B", attempt: 2 } });
+    expect(await waitForEnd(client, id)).toMatchObject({ status: "completed", runner: { label: "B", attempt: 2 } });
     expect(await readRunner("A")).toMatchObject(isSetAside);
   });
 
@@ -116,7 +116,7 @@ describe("limits of runners", () => {
     const client = await start(settings);
     const a = await add("A");
     a.faults.set("GET /view", (_request, response) => sendForever(response));
-    const job = await ended(client, await submit(client, modelGraph()));
+    const job = await waitForEnd(client, await submit(client, modelGraph()));
     expect(job).toMatchObject({ status: "failed", outputs_count: 0, execution_error: { exception_type } });
     expect(record(job.execution_error).exception_message).toMatch(message);
     expect(await readRunner("A")).toMatchObject({ state: "ready" });
@@ -137,7 +137,7 @@ describe("limits of runners", () => {
       const status = { status_str: "error", messages: [["execution_error", { ...facts, current_inputs: { text: [long] } }]] };
       response.end(JSON.stringify({ [id]: { outputs: {}, status } }));
     });
-    const job = await ended(client, await submit(client, modelGraph()));
+    const job = await waitForEnd(client, await submit(client, modelGraph()));
     expect(JSON.stringify(job.execution_error).length).toBeLessThan(100_000);
     expect(string(record(job.execution_error).exception_message)).toHaveLength(10_001);
     expect(record(job.execution_error).traceback).toContain("last");
@@ -236,7 +236,7 @@ describe("node ids from a runner", () => {
     const attack = '{"operations":["x"],"prototype":[{"whileReadOnly":true}],"__proto__":["y"]}';
     const names = ["__proto__", "constructor", "prototype", "99"].map((name) => `"${name}":${attack}`);
     answersHistory(runner, `{${names.join(",")},"3":{"__proto__":["a"],"constructor":["b"],"toString":["c"],"text":["d"]}}`);
-    const job = await ended(client, await submit(client, modelGraph()));
+    const job = await waitForEnd(client, await submit(client, modelGraph()));
     expect(job.status).toBe("completed");
     const { outputs } = job;
     expect(Object.keys(record(outputs))).toEqual(["3"]);
@@ -261,7 +261,7 @@ describe("node ids from a runner", () => {
       return progress !== undefined && record(progress).current_node === inherited.at(-1);
     });
     runner.release();
-    const job = await ended(client, id);
+    const job = await waitForEnd(client, id);
     expect(job).toMatchObject({ status: "completed", outputs_count: inherited.length });
     expect(Object.keys(record(job.outputs))).toEqual(inherited);
     expect(Object.keys(record(job.execution_meta))).toEqual(expect.arrayContaining(inherited));
@@ -274,7 +274,7 @@ describe("node ids from a runner", () => {
       const body = `{"error":{"type":"prompt_outputs_failed_validation","message":"no","details":"","extra_info":{}},"node_errors":{"__proto__":${errors},"constructor":${errors},"3":${errors}}}`;
       response.writeHead(400, { "content-type": "application/json" }).end(body);
     });
-    const job = await ended(client, await submit(client, modelGraph()));
+    const job = await waitForEnd(client, await submit(client, modelGraph()));
     expect(job.status).toBe("failed");
     expect(JSON.stringify(job.execution_error)).not.toMatch(/__proto__|constructor/);
     expect(JSON.stringify(job.execution_error)).toContain('\\"3\\"');

@@ -13,7 +13,7 @@ import { startLittleServer, startRunnerServer } from "@/tests/support/servers";
 import { type ServiceBench, startService } from "@/tests/support/service";
 import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
 import { until } from "@/tests/support/until";
-import { canvas, detail, type Json, list, png, record, running, submit } from "./support";
+import { canvas, detail, type Json, list, png, record, waitForStart, submit } from "./support";
 
 describe("faults of runners", () => {
   let bench: ServiceBench;
@@ -123,7 +123,7 @@ describe("a stale attempt", () => {
       });
     server.does(mode);
     const id = await submit(client, graph);
-    await running(client, id);
+    await waitForStart(client, id);
     const attempts = () => bench.rows("SELECT state, lease_until, ended_at FROM attempts");
     await bench.rows(`UPDATE jobs SET fence = fence + 1 WHERE id = '${id}'`);
     const before = await attempts();

@@ -12,7 +12,7 @@ import { type Client, type ServiceBench, startService } from "@/tests/support/se
 import { type StrictS3 } from "@/tests/support/strict-s3";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
-import { canvas, ended, type Json, png, record, string, submit } from "./support";
+import { canvas, waitForEnd, type Json, png, record, string, submit } from "./support";
 
 const mp4 = new Uint8Array(Buffer.concat([Buffer.from([0, 0, 0, 24]), Buffer.from("ftypisom\0\0\0\0isommp42"), Buffer.alloc(64)]));
 const wav = new Uint8Array(Buffer.from(`RIFF\0\0\0\0WAVEfmt ${"\0".repeat(40)}`, "latin1"));
@@ -272,7 +272,7 @@ describe("cache figures", () => {
   it("counts computed and cached nodes and the size of stored results", async () => {
     const client = bench.client("ada");
     for (const expected of [{ made: 2 }, { made: 2, kept: 2 }]) {
-      expect(await ended(client, await submit(client, canvas(7)))).toMatchObject({ status: "completed" });
+      expect(await waitForEnd(client, await submit(client, canvas(7)))).toMatchObject({ status: "completed" });
       expect(await figures("lightdesk_node_results_total")).toEqual(expected);
     }
     expect(await getSize("node-cache")).toBeGreaterThan(0);

@@ -6,7 +6,7 @@ import { allOperations } from "@/lib/contract/operations";
 import { openServiceStore } from "@/lib/service/index";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
-import { canvas, ended, list, record, string, submit } from "./support";
+import { canvas, waitForEnd, list, record, string, submit } from "./support";
 
 describe("users and keys", async () => {
   const bench = await startService();
@@ -154,7 +154,7 @@ describe("a user's storage", () => {
   it("fails a job whose outputs exceed the quota and keeps none", async () => {
     await client.upload(bytes(QUOTA), "all.txt");
     const before = await blobs();
-    const job = await ended(client, await submit(client, canvas(7)));
+    const job = await waitForEnd(client, await submit(client, canvas(7)));
     expect(job).toMatchObject({
       status: "failed",
       execution_error: { exception_type: "StorageQuotaExceeded", exception_message: expect.stringContaining(String(QUOTA)) },
@@ -176,7 +176,7 @@ describe("a user's storage", () => {
       "5": plain(2),
       "6": save("5", "last"),
     });
-    const job = await ended(client, id);
+    const job = await waitForEnd(client, id);
     expect(job).toMatchObject({
       status: "failed",
       outputs_count: 2,

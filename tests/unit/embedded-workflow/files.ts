@@ -5,8 +5,8 @@ import sharp from "sharp";
 import { readEmbeddedWorkflow } from "@/lib/browser/embedded-workflow";
 import { bytesOfBlob } from "@/lib/browser/files/byte-source";
 
-export const carrier = (name: string) => readFileSync(`tests/fixtures/carriers/${name}`);
-export const carried = (bytes: Uint8Array) => readEmbeddedWorkflow(bytesOfBlob(new Blob([new Uint8Array(bytes)])));
+export const readCarrier = (name: string) => readFileSync(`tests/fixtures/carriers/${name}`);
+export const readEmbedded = (bytes: Uint8Array) => readEmbeddedWorkflow(bytesOfBlob(new Blob([new Uint8Array(bytes)])));
 
 const pixels = { create: { width: 4, height: 4, channels: 3, background: "#3366cc" } } as const;
 

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { openFile } from "@/components/run/workflow/open-workflow";
 import { bytesOfBlob } from "@/lib/browser/files/byte-source";
 import { failed } from "@/lib/shared/result";
-import { avif, box, carried, carrier, chunk, flac, glb, jpeg, packedText, plainText, png, safetensors, webp, worldText } from "./files";
+import { avif, box, readEmbedded, readCarrier, chunk, flac, glb, jpeg, packedText, plainText, png, safetensors, webp, worldText } from "./files";
 
 const readCatalogue = async () => failed({ code: "UPSTREAM_TIMEOUT", message: "", status: 504 });
 const getReason = async (bytes: Uint8Array) => {
@@ -96,7 +96,7 @@ const tags = { Model: `prompt:${graph}`, Make: `workflow:${drawing}` };
 const ofScene = { prompt: graph, workflow: drawing };
 
 it.each<[string, () => Promise<Buffer> | Buffer]>([
-  ...readdirSync("tests/fixtures/carriers").map((name): [string, () => Buffer] => [name, () => carrier(name)]),
+  ...readdirSync("tests/fixtures/carriers").map((name): [string, () => Buffer] => [name, () => readCarrier(name)]),
   ["a PNG", () => png(plainText("prompt", graph), packedText("workflow", drawing), worldText("workflow", drawing, true))],
   ["an animated PNG", () => png(chunk("comf", bytes(`prompt\0${graph}`)), chunk("comf", bytes(`workflow\0${drawing}`)))],
   ["a WebP", () => webp(tags)],
@@ -113,7 +113,7 @@ it.each<[string, () => Promise<Buffer> | Buffer]>([
       const broken = Buffer.from(buffer);
       for (const [at, byte] of changes) broken[at] = byte;
       for (const bytes of [broken, broken.subarray(0, end)])
-        expect(["workflow", "none", "damaged", "too_much", "unknown"]).toContain((await carried(bytes)).kind);
+        expect(["workflow", "none", "damaged", "too_much", "unknown"]).toContain((await readEmbedded(bytes)).kind);
     }),
     { numRuns: 60, seed: 20261123 },
   );

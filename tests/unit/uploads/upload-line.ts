@@ -74,4 +74,4 @@ export function line() {
   };
 }
 
-export const hashed = (name: string): PoolOutcome => ({ kind: "hashed", hash: getHash(name) });
+export const toHashed = (name: string): PoolOutcome => ({ kind: "hashed", hash: getHash(name) });

@@ -8,7 +8,7 @@ import { findStoredContent } from "@/lib/browser/uploads/offer-hash";
 import * as messages from "@/lib/messages/en";
 import { failed, ok } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";
-import { hashed, getHash, line, refused, storedResult, unknownHash } from "./upload-line";
+import { toHashed, getHash, line, refused, storedResult, unknownHash } from "./upload-line";
 
 describe("a paused queue", () => {
   it("resumes one file on request", async () => {
@@ -29,7 +29,7 @@ describe("a paused queue", () => {
   ])("pauses waiting files when %s and resumes on one press", async (_, failure) => {
     const { add, answer, kinds, store } = line();
     add("a", "b", "c", "d", "e");
-    await answer("hash", hashed("a"));
+    await answer("hash", toHashed("a"));
     await answer("fromHash", failure);
     await until("the others are paused", () => kinds().join() === "a failed,b hashing,c hashing,d paused,e paused");
     store.retryAll();
@@ -55,7 +55,7 @@ describe("a paused queue", () => {
     add("a", "b", "c", "d", "e");
     await answer("hash", { kind: "unreadable" });
     await until("d goes", () => kinds()[3] === "d hashing");
-    await answer("hash", hashed("b"));
+    await answer("hash", toHashed("b"));
     await answer("fromHash", unknownHash);
     // A proxy that accepts no large file closes the connection.
     await answer("send", refused(0, "CONSOLE_UNREACHABLE"));
@@ -64,7 +64,7 @@ describe("a paused queue", () => {
   });
 });
 
-const sameAs = hashed("a");
+const sameAs = toHashed("a");
 
 describe("two files of the same content", () => {
   it("are sent once: the second waits and is found by its hash", async () => {
@@ -210,7 +210,7 @@ describe("edit uploads", () => {
   async function storedFile() {
     const desk = line();
     desk.add("a");
-    await desk.answer("hash", hashed("a"));
+    await desk.answer("hash", toHashed("a"));
     await desk.answer("fromHash", storedResult({ name: "a" }));
     await until("it is stored", () => desk.item().status.kind === "done");
     const call = (changes: object) => desk.store.describe(new Set([desk.item().key]), (upload) => ({ ...upload.assetFields, ...changes }));

@@ -55,9 +55,9 @@ export async function createEventWorld() {
   return world;
 }
 
-export async function closed({ socket }: EventSocket): Promise<[number, string]> {
+export async function waitForClose({ socket }: EventSocket): Promise<[number, string]> {
   const [code, reason] = (await once(socket, "close")) as [number, Buffer];
   return [code, reason.toString("utf8")];
 }
 
-export const greeted = ({ received }: EventSocket) => until("it is greeted", () => received.length > 0);
+export const waitForGreeting = ({ received }: EventSocket) => until("it is greeted", () => received.length > 0);

@@ -7,7 +7,7 @@ import { getRefusalStatus } from "@/tests/support/event-socket";
 import { startLittleServer } from "@/tests/support/servers";
 import { makeToken } from "@/tests/support/tokens";
 import { until } from "@/tests/support/until";
-import { closed, createEventWorld, greeted, KEY } from "./event-world";
+import { waitForClose, createEventWorld, waitForGreeting, KEY } from "./event-world";
 
 const world = await createEventWorld();
 afterEach(() => world.endSockets());
@@ -15,7 +15,7 @@ afterEach(() => world.endSockets());
 describe("a member who is signed in", () => {
   it("receives a job's events from start to end in the API's format", async () => {
     const events = await world.listen("?clientId=mine", { ...world.as("operator"), origin: world.url });
-    await greeted(events);
+    await waitForGreeting(events);
     expect(events.received[0]).toMatchObject({ type: "status", data: { sid: "mine" } });
     const response = await world.harness.request("/api/prompt", {
       as: "operator",
@@ -30,7 +30,7 @@ describe("a member who is signed in", () => {
   it("is refused from another origin and accepted without an Origin header", async () => {
     expect(await getRefusalStatus(`${world.url}/ws`, { ...world.as("owner"), origin: "https://elsewhere.example" })).toBe(403);
     expect(await getRefusalStatus(`${world.url}/ws`, { ...world.as("owner"), "sec-fetch-site": "cross-site" })).toBe(403);
-    await greeted(await world.listen("", world.as("owner")));
+    await waitForGreeting(await world.listen("", world.as("owner")));
   });
 
   it("gets 404 for an unknown or foreign connection", async () => {
@@ -78,8 +78,8 @@ describe("listeners are disconnected at the next check", () => {
   };
   it.each(Object.keys(cases))("%s", async (name) => {
     const events = await world.listen("", { cookie: person.cookie });
-    await greeted(events);
-    const closing = closed(events);
+    await waitForGreeting(events);
+    const closing = waitForClose(events);
     expect((await cases[name]?.())?.ok).toBe(true);
     world.look();
     expect(await closing).toEqual([1008, "Your session has ended. Sign in again."]);
@@ -88,8 +88,8 @@ describe("listeners are disconnected at the next check", () => {
   it("when their token's author is limited to apps", async () => {
     const { headers } = await makeToken(world.harness, "operator", { memberId: person.id });
     const events = await world.listen("", headers);
-    await greeted(events);
-    const closing = closed(events);
+    await waitForGreeting(events);
+    const closing = waitForClose(events);
     await world.harness.console.store.members.change(person.id, { role: "runner" });
     world.look();
     expect(await closing).toEqual([1008, "This needs the role viewer."]);
@@ -98,8 +98,8 @@ describe("listeners are disconnected at the next check", () => {
   it("when they signed out", async () => {
     const cookie = await world.harness.mintCookie({ sub: person.id, version: 1, sid: "this one" });
     const events = await world.listen("", { cookie });
-    await greeted(events);
-    const closing = closed(events);
+    await waitForGreeting(events);
+    const closing = waitForClose(events);
     await world.harness.console.store.sessions.end("this one");
     world.look();
     expect(await closing).toEqual([1008, "Your session has ended. Sign in again."]);
@@ -113,8 +113,8 @@ describe("listeners are disconnected at the next check", () => {
       await world.listen("", { cookie: person.cookie }),
       await world.listen(`?connection=${String(id)}`, { cookie: person.cookie }),
     ];
-    for (const item of [defaultEvents, namedEvents]) await greeted(item);
-    const closing = closed(defaultEvents);
+    for (const item of [defaultEvents, namedEvents]) await waitForGreeting(item);
+    const closing = waitForClose(defaultEvents);
     const useResponse = await world.harness.request(`/api/console/connections/${otherConnection}/use`, {
       cookie: person.cookie,
       method: "POST",
@@ -141,7 +141,7 @@ describe("a token", () => {
     ];
     for (const [query, headers] of cases) {
       const events = await world.listen(query, headers);
-      await greeted(events);
+      await waitForGreeting(events);
       await events.close();
     }
     expect(world.harness.log()).not.toContain(token);
@@ -173,8 +173,8 @@ describe("a token", () => {
     for (const end of ends) {
       const { id, headers } = await makeToken(world.harness, "admin");
       const events = await world.listen("", headers);
-      await greeted(events);
-      const closing = closed(events);
+      await waitForGreeting(events);
+      const closing = waitForClose(events);
       await end(id);
       world.look();
       expect(await closing).toEqual([1008, "The token is no longer valid."]);
@@ -211,7 +211,7 @@ describe("a rejected listener", () => {
 
 it("closes every socket and accepts none when stopping", async () => {
   const events = await world.listen();
-  const closing = closed(events);
+  const closing = waitForClose(events);
   world.sockets.close();
   expect(await closing).toEqual([1001, "The service is stopping."]);
   expect(await getRefusalStatus(`${world.url}/ws`, world.as("operator"))).toBe(503);

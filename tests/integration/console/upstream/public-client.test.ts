@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { transform } from "esbuild";
 import { afterAll, describe, expect, it } from "vitest";
 import { allOperations } from "@/lib/contract/operations";
-import { ended, list, png, record, sample, submit, waiting } from "@/tests/integration/service/support";
+import { waitForEnd, list, png, record, sample, submit, waitGraph } from "@/tests/integration/service/support";
 import { takeEverythingBack } from "@/tests/support/client-changes";
 import { conformance } from "@/tests/support/conformance-command";
 import { openEvents } from "@/tests/support/event-socket";
@@ -68,12 +68,12 @@ it.each(Object.keys(publicClients))("%s cancels its jobs and deletes its files",
 
 it("cancels a job by path once and frees memory with and without a body", async () => {
   const [member, reader] = [getMember(headers), getMember(viewer)];
-  const ids = [await submit(member, waiting(600, 1)), await submit(member, waiting(600, 2))];
+  const ids = [await submit(member, waitGraph(600, 1)), await submit(member, waitGraph(600, 2))];
   for (const id of ids.toReversed()) {
     const cancel = `/api/job/${id}/cancel`;
     expect((await reader.post(cancel)).status).toBe(403);
     expect(await member.post(cancel)).toMatchObject({ status: 200, body: { cancelled: true } });
-    expect((await ended(member, id)).status).toBe("cancelled");
+    expect((await waitForEnd(member, id)).status).toBe("cancelled");
     expect(await member.post(cancel)).toMatchObject({ status: 200, body: { cancelled: false } });
   }
   expect((await member.post(`/api/job/${crypto.randomUUID()}/cancel`)).status).toBe(404);

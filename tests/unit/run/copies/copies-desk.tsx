@@ -49,5 +49,5 @@ export const nth = async (requests: SentCopy[], count: number): Promise<SentCopy
   return last;
 };
 export const accepted = (id: string) => ok({ prompt_id: id, node_errors: {} });
-export const refused = (status: number, code: string, overrides: Partial<Failure> = {}) =>
+export const refuse = (status: number, code: string, overrides: Partial<Failure> = {}) =>
   failed({ code, message: "", status, ...overrides });
