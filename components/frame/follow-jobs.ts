@@ -1,6 +1,6 @@
 // Watches the jobs and app runs that this page submits, until they end.
 
-import { callApi, onResponse } from "@/lib/browser/api";
+import { type ApiResponse, callApi, onResponse } from "@/lib/browser/api";
 import { liveState } from "@/lib/browser/live/live-state";
 import { watchPath } from "@/lib/browser/live/use-live";
 import { withQuery } from "@/lib/browser/urls";
@@ -12,8 +12,8 @@ import { objectOf, textOf } from "@/lib/contract/json/json";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { toJobView } from "@/lib/contract/views/job-view";
 
-/** `app`: set for runs of this app, whose job some members may not see. */
-export type FollowedJob = { id: string; connection: string; app?: string; atMs: number };
+/** `app`: set for runs of this app, whose job some members may not see. `batch`: shared by the jobs that one press submitted. */
+export type FollowedJob = { id: string; connection: string; app?: string; batch: string; atMs: number };
 type JobsFollower = {
   jobs?: readonly FollowedJob[];
   currentConnection: () => string | undefined;
@@ -84,8 +84,8 @@ export function followJobs({ jobs = [], currentConnection, onSubmitted, onEnded,
     }
   }
 
-  const stopListening = onResponse(({ path, method, value }) => {
-    const job = method === "POST" ? toSubmitted(path, value, currentConnection()) : undefined;
+  const stopListening = onResponse(({ path, method, act, value }) => {
+    const job = method === "POST" ? toSubmitted({ path, act, value }, currentConnection()) : undefined;
     if (!job) return;
     onSubmitted(job);
     if (openJobsById.size >= MAX_FOLLOWED) return;
@@ -102,13 +102,13 @@ export function followJobs({ jobs = [], currentConnection, onSubmitted, onEnded,
   };
 }
 
-function toSubmitted(path: string, value: unknown, current: string | undefined): FollowedJob | undefined {
+function toSubmitted({ path, act, value }: Pick<ApiResponse, "path" | "act" | "value">, current?: string): FollowedJob | undefined {
   const [, app] = /^\/api\/apps\/([^/?]+)\/runs(?:\?|$)/.exec(path) ?? [];
   const isPrompt = /^\/api\/prompt(\?|$)/.test(path);
   const id = textOf(isPrompt ? objectOf(value)?.prompt_id : app !== undefined ? objectOf(objectOf(value)?.run)?.id : undefined);
   const connection = new URLSearchParams(path.split("?")[1]).get("connection") ?? current;
   if (id === undefined || (isPrompt && connection === undefined)) return undefined;
-  return { id, connection: connection ?? "", atMs: Date.now(), ...(app !== undefined && { app: decodeURIComponent(app) }) };
+  return { id, connection: connection ?? "", batch: act ?? id, atMs: Date.now(), ...(app !== undefined && { app: decodeURIComponent(app) }) };
 }
 
 /** The list that contains the job while it is pending or running. */

@@ -20,27 +20,20 @@ export const noticeChoice = persisted("lightdesk.notifications", (value): Notice
   noticeChoices.find((noticeChoice) => noticeChoice === value),
 );
 
-/** `batch`: jobs that were submitted in quick succession. */
-type OwnJob = FollowedJob & { batch: number };
-
-const BATCH_GAP_MS = 5_000;
 const OFFER_AFTER_MS = 10_000;
 
-const readOwnJob: Reader<OwnJob> = (value) => {
+const readOwnJob: Reader<FollowedJob> = (value) => {
   const fields = objectOf(value) ?? {};
-  const [id, connection, batch, atMs] = [text(fields.id), text(fields.connection), number(fields.batch), number(fields.atMs)];
+  const [id, connection, batch, atMs] = [text(fields.id), text(fields.connection), text(fields.batch), number(fields.atMs)];
   const app = text(fields.app);
   if (id === undefined || connection === undefined || batch === undefined || atMs === undefined) return undefined;
   return { id, connection, batch, atMs, ...(app !== undefined && { app }) };
 };
-const noJobs: readonly OwnJob[] = [];
+const noJobs: readonly FollowedJob[] = [];
 const ownJobs = persisted("lightdesk.own-jobs", (value) => list(readOwnJob, MAX_FOLLOWED)(value) ?? noJobs, tabStorage);
 
 function storeJob(job: FollowedJob): void {
-  const jobs = ownJobs.get();
-  const last = jobs.at(-1);
-  const batch = last && job.atMs - last.atMs < BATCH_GAP_MS ? last.batch : job.atMs;
-  ownJobs.set([...jobs.filter(({ id }) => id !== job.id), { ...job, batch }].slice(-MAX_FOLLOWED));
+  ownJobs.set([...ownJobs.get().filter(({ id }) => id !== job.id), job].slice(-MAX_FOLLOWED));
 }
 
 type Tally = { finished: number; failed: number };
@@ -135,17 +128,16 @@ function useTabTitle(tally: Tally | undefined, share: number | undefined): void 
   }, [tone]);
 }
 
-/** One notification per batch, once all its jobs have ended. */
-function useNotify(): (job: OwnJob, state: JobState) => void {
+/** One notification per batch, once all its jobs have ended. If more of them follow, another one replaces it. */
+function useNotify(): (job: FollowedJob, state: JobState) => void {
   const t = useTranslations("frame.ownJobs");
   const router = useRouter();
-  const batches = useRef(new Map<number, Tally>());
+  const batches = useRef(new Map<string, Tally>());
   return (job, state) => {
     const previousTally = batches.current.get(job.batch) ?? emptyTally;
     const tally = { finished: previousTally.finished + Number(state === "completed"), failed: previousTally.failed + Number(state === "failed") };
     batches.current.set(job.batch, tally);
     if (ownJobs.get().some(({ batch }) => batch === job.batch)) return;
-    batches.current.delete(job.batch);
     if (!isWanted(noticeChoice.get(), tally) || document.visibilityState === "visible") return;
     const count = tally.finished + tally.failed;
     if (count === 0) return;

@@ -4,7 +4,7 @@ import { own } from "@/lib/contract/json/own";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { MASK } from "@/lib/contract/secrets/secret-texts";
-import { isLink, linksOf, nodeName } from "@/lib/contract/workflow/graph";
+import { isLink, linksOf, nodeName, sourcesOf } from "@/lib/contract/workflow/graph";
 
 /** Sets each node's displayed name as its title, so that the drawing and the form use the same names. */
 export function withTitles(graph: Graph, nameOfClass: (className: string) => string | null | undefined): Graph {
@@ -67,6 +67,13 @@ export type NodeState = "done" | "cached" | "running" | "waiting" | "stopped" | 
 /** The state of a node. Nodes of unknown state have no mark and are drawn plain. */
 export type NodeMark = { state: NodeState; fromMs?: number; toMs?: number; problems?: readonly string[] };
 export type NodeMarks = ReadonlyMap<string, NodeMark>;
+
+/** Services report only the running node, so its sources must be done. */
+export function getRunningMarks(graph: Graph, currentNode = ""): Map<string, NodeMark> {
+  const sources = sourcesOf(graph, currentNode);
+  const getState = (id: string): NodeState => (id === currentNode ? "running" : sources.has(id) ? "done" : "waiting");
+  return new Map(Object.keys(graph).map((id) => [id, { state: getState(id) }]));
+}
 
 /** The most important states: failed or stopped nodes, otherwise running ones. */
 const importantStates: readonly NodeState[] = ["failed", "refused", "faulty", "stopped", "running"];

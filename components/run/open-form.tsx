@@ -6,8 +6,8 @@ import { own } from "@/lib/contract/json/own";
 import { AdvancedCard } from "./form/advanced-card";
 import { focusProblem } from "./form/form-model";
 import { NodeCard, PinnedCard } from "./form/node-card";
-import { type Run, type RunApi, type RunContext } from "./run-actions";
-import { RunNotes, EarlierJobs } from "./run-notes";
+import { type Run, type RunContext } from "./run-actions";
+import { EarlierJobs, RunNotes } from "./run-notes";
 import { type Sender } from "./use-open-run";
 import { EditorNote } from "./workflow/editor-file";
 import { FaultsCard } from "./workflow/faults-card";
@@ -17,7 +17,6 @@ import { PendingImagesNote, pictureInputs } from "./workflow/pending-images-note
 type OpenFormProps = {
   run: Run;
   openWorkflow: NonNullable<Run["state"]["openWorkflow"]>;
-  newestJobs: RunApi["newestJobs"];
   context: RunContext;
   sender: Sender;
   followedNode: string | undefined;
@@ -25,7 +24,7 @@ type OpenFormProps = {
 };
 
 /** The open workflow as a form, with the page's notes above it. */
-export function OpenForm({ run, openWorkflow, newestJobs, context, sender, followedNode, note }: OpenFormProps) {
+export function OpenForm({ run, openWorkflow, context, sender, followedNode, note }: OpenFormProps) {
   const t = useTranslations("run");
   const { pendingImages } = run.state;
   const { serial } = openWorkflow;
@@ -76,7 +75,7 @@ export function OpenForm({ run, openWorkflow, newestJobs, context, sender, follo
           onDismiss={() => run.setPendingImages(undefined)}
         />
       ) : null}
-      <RunNotes run={run} canRun={context.canRun} placedProblems={placedProblems} newestJobs={newestJobs} onSendAnyway={() => send(true)} />
+      <RunNotes run={run} canRun={context.canRun} placedProblems={placedProblems} onSendAnyway={() => send(true)} />
       {isMissing === "absent" ? <p className="text-ink-3">{t("open.guessed")}</p> : null}
       {isMissing === "failed" ? (
         <p className="flex flex-wrap items-center gap-x-3 gap-y-1.5 text-ink-3">

@@ -10,7 +10,7 @@ import { useFollowedNode, useOpenForm } from "./form/use-open-form";
 import { OpenForm } from "./open-form";
 import { type Run, type RunApi, type RunContext } from "./run-actions";
 import { RunBar, RunHeader } from "./run-header";
-import { RunJob, ViewerNote } from "./run-notes";
+import { RunJob, shownSubmittedJob, ViewerNote } from "./run-notes";
 import { RunGraph, RunSplit, TabTitle, useDrawing } from "./run-split";
 import { useOpenRun } from "./use-open-run";
 
@@ -70,6 +70,8 @@ export function OpenRun({ run, openWorkflow, api, context, openActions, note }: 
               name={name}
               catalogue={info}
               placedProblems={placedProblems}
+              submittedJob={shownSubmittedJob(state, context.id)}
+              connection={context.id}
               selected={followedNode.nodeId}
               onSelect={followedNode.select}
             />
@@ -83,7 +85,6 @@ export function OpenRun({ run, openWorkflow, api, context, openActions, note }: 
           <OpenForm
             run={run}
             openWorkflow={openWorkflow}
-            newestJobs={api.newestJobs}
             context={context}
             sender={sender}
             followedNode={followedNode.nodeId}

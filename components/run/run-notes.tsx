@@ -8,7 +8,7 @@ import { RelativeTime } from "@/components/ui/time/relative-time";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { CopiesAside, CopiesCard, type CopiesWork } from "./copies/copies-card";
 import { type PlacedProblems } from "./form/problems";
-import { type Run, type RunApi } from "./run-actions";
+import { type Run } from "./run-actions";
 import { JobLink } from "./submit/job-link";
 import { NewestJob } from "./submit/started-job";
 import { SubmitErrorNote } from "./submit/submit-error-note";
@@ -17,16 +17,14 @@ type RunNotesProps = {
   run: Run;
   canRun: boolean;
   placedProblems: PlacedProblems;
-  newestJobs: RunApi["newestJobs"];
   onSendAnyway?: () => void;
 };
 
 /** The outcome of this page's submissions: its error, its copies, its newest job. */
-export function RunNotes({ run, canRun, placedProblems, newestJobs, onSendAnyway }: RunNotesProps) {
+export function RunNotes({ run, canRun, placedProblems, onSendAnyway }: RunNotesProps) {
   const { submitError, copies, errors, openWorkflow } = run.state;
   const attempt = submitError?.attempt;
   const unknown = {
-    newestJobs,
     onCheckAgain: () => void (attempt && run.askAfter(attempt)),
     onLeave: run.clearSubmitError,
     ...(onSendAnyway && { onSendAgain: onSendAnyway }),
@@ -154,7 +152,7 @@ export function WayBack({ run }: { run: Run }) {
 }
 
 /** The newest job's card, unless another workflow or an error is shown or the connection differs. */
-function shownSubmittedJob(state: Run["state"], connection: string | undefined) {
+export function shownSubmittedJob(state: Run["state"], connection: string | undefined) {
   const { submitError, refusal, isSending, openWorkflow, submittedJobs } = state;
   const [newest] = submittedJobs;
   if (!newest || newest.isDismissed || submitError || refusal || isSending) return undefined;

@@ -93,7 +93,7 @@ export function RunScreen({ canRun, memberId, source, store = tabRun, api: provi
               <PendingImagesNote pendingImages={pendingImages} connection={id} onDismiss={() => run.setPendingImages(undefined)} />
             ) : null}
             <WayBack run={run} />
-            <RunNotes run={run} canRun={canRun} placedProblems={noPlacedProblems} newestJobs={api.newestJobs} />
+            <RunNotes run={run} canRun={canRun} placedProblems={noPlacedProblems} />
           </>
         }
         recent={

@@ -11,7 +11,7 @@ import {
   useRef,
   useState,
 } from "react";
-import { type NodeMark, type NodeMarks, withCatalogueTitles } from "@/components/graph/node-search";
+import { getRunningMarks, type NodeMark, type NodeMarks, withCatalogueTitles } from "@/components/graph/node-search";
 import { cn } from "@/components/ui/cn";
 import { useMedia } from "@/components/ui/hooks/use-media";
 import { Skeleton } from "@/components/ui/skeleton";
@@ -19,6 +19,8 @@ import { persisted } from "@/lib/browser/persisted";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { drawingIn } from "@/lib/contract/workflow/workflow-name";
 import { hasErrors, type NodeProblems, type PlacedProblems } from "./form/problems";
+import { type SubmittedJob } from "./submit/attempt";
+import { useStartedJob } from "./submit/use-started-job";
 import { type OpenWorkflow } from "./workflow/opened-workflow";
 
 // The graph's share of the width in percent, stored in this browser. Both sides keep their minimum width.
@@ -151,25 +153,33 @@ type RunGraphProps = {
   name: string;
   catalogue: ObjectInfo | undefined;
   placedProblems: PlacedProblems;
+  /** The newest job of this workflow. Its nodes are marked while it runs. */
+  submittedJob: SubmittedJob | undefined;
+  connection: string | undefined;
   selected?: string;
   onSelect: (nodeId: string) => void;
 };
 
-/** The workflow's graph next to its form; nodes with problems are marked. Follows typing at low priority. */
+/** The workflow's graph next to its form. Marks nodes with problems, and those of the running job. Follows typing at low priority. */
 export function RunGraph({
   openWorkflow: { graph, original, extraData },
   name,
   catalogue,
   placedProblems,
+  submittedJob,
+  connection,
   selected,
   onSelect,
 }: RunGraphProps) {
   const deferredValue = useDeferredValue(graph);
   const titled = useMemo(() => withCatalogueTitles(deferredValue, catalogue), [deferredValue, catalogue]);
-  const marks = useMemo<NodeMarks>(
-    () => new Map(Object.entries(placedProblems.byNode).flatMap(([id, problems]) => (hasErrors(problems) ? [[id, getMark(problems)]] : []))),
-    [placedProblems],
-  );
+  const { job, state } = useStartedJob(submittedJob, connection);
+  const runningNode = state === "in_progress" ? (job?.progress?.currentNode ?? "") : undefined;
+  const marks = useMemo<NodeMarks>(() => {
+    const marks = runningNode === undefined ? new Map<string, NodeMark>() : getRunningMarks(deferredValue, runningNode);
+    for (const [id, problems] of Object.entries(placedProblems.byNode)) if (hasErrors(problems)) marks.set(id, getMark(problems));
+    return marks;
+  }, [placedProblems, runningNode, deferredValue]);
   const json = useMemo(() => ({ prompt: deferredValue, ...(extraData && { extra_data: extraData }) }), [deferredValue, extraData]);
   return (
     <Graph

@@ -1,6 +1,7 @@
 // The only way from a browser to the console's own API: same origin, a value or a failure, never an exception.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { ACT_HEADER } from "@/lib/shared/headers";
 import { failed, type Result } from "@/lib/shared/result";
 import { confirmIdentity } from "./confirm";
 import { type ApiFailure, failureOfThrown } from "./read-failure";
@@ -39,6 +40,7 @@ async function callOnce<T>(path: `/${string}`, init: CallInit): Promise<Result<T
       method: rest.method ?? "GET",
       status,
       startedMs,
+      act: requestHeaders.get(ACT_HEADER) ?? undefined,
       ...(result.ok ? { value: result.value } : { failure: result.failure }),
     });
     return result;
@@ -47,12 +49,21 @@ async function callOnce<T>(path: `/${string}`, init: CallInit): Promise<Result<T
   }
 }
 
-/** Notifies listeners of a response: the embed host bridge, the session watcher and live updates. */
-export type ApiResponse = { path: string; method: string; status: number; startedMs?: number; value?: unknown; failure?: ApiFailure };
+/** `act`: the id that several requests of one press share. */
+export type ApiResponse = {
+  path: string;
+  method: string;
+  status: number;
+  startedMs?: number;
+  act?: string | undefined;
+  value?: unknown;
+  failure?: ApiFailure;
+};
 type Listener = (response: ApiResponse) => void;
 
 const listeners = new Set<Listener>();
 
+/** Notifies listeners of a response: the embed host bridge, the session watcher and live updates. */
 export function notifyResponse(response: ApiResponse): void {
   for (const listener of listeners) listener(response);
 }

@@ -74,8 +74,7 @@ export function pathTopic(path: string): string | undefined {
   return undefined;
 }
 
-/** `preview`: the version of the newest preview picture; a higher one is another picture. */
-export type LiveProgress = NonNullable<JobListItem["progress"]> & { outputs?: Outputs; preview?: number };
+export type LiveProgress = NonNullable<JobListItem["progress"]>;
 
 type TopicMessage = { topic: string; atMs: number };
 export type LiveEvents = {

@@ -59,7 +59,7 @@ export type DeliveryView = {
   state: DeliveryState;
   createdAt: number;
   attempts: number;
-  /** The payload, before it takes the webhook's format. */
+  /** The body that was sent, in the webhook's format. */
   request: string;
   /** While it is pending. */
   nextAt?: number;

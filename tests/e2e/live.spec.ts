@@ -1,6 +1,6 @@
 // Live updates in a browser: changes from other tabs appear without extra requests.
 import { type Page } from "@playwright/test";
-import { slowGraph, submit, untilState } from "./support/jobs";
+import { cancel, slowGraph, submit, untilState } from "./support/jobs";
 import { isLiveRequest } from "./support/live";
 import { expect, test } from "./support/test";
 
@@ -38,6 +38,24 @@ test("shows a job in two other tabs over one stream without list requests", asyn
   await expect(row(page, id)).toContainText("completed", { ignoreCase: true });
   await expect(row(otherPage, id)).toHaveCount(0);
   expect(reads.flat().filter((path) => path !== "/api/console/events" && !/thumbnail|view/.test(path))).toEqual([]);
+});
+
+test("shows a running job's outputs and newest preview, also after a reload", async ({ signedIn: page, desk }) => {
+  const picture = { class_type: "EmptyImage", inputs: { width: 64, height: 64, batch_size: 1, color: 4221504 } };
+  const saved = (from: string, filename_prefix: string) => ({ class_type: "SaveImage", inputs: { images: [from, 0], filename_prefix } });
+  const wait = { class_type: "Wait", inputs: { seconds: 300, anything: ["1", 0] } };
+  const id = await submit(page.request, desk, { "1": picture, "2": saved("1", "early"), "3": wait, "4": saved("3", "late") });
+  await page.goto(`${desk.url}/jobs`);
+  const preview = row(page, id).locator("img");
+  await expect(preview).toHaveJSProperty("complete", true);
+  await expect(row(page, id).getByRole("cell", { name: "1", exact: true })).toBeVisible();
+  await page.goto(`${desk.url}/jobs/${id}`);
+  for (const load of [() => Promise.resolve(), () => page.reload()]) {
+    await load();
+    await expect(page.getByRole("img", { name: "Preview of the running job" })).toBeVisible();
+    await expect(page.getByRole("img", { name: /^Open early/ })).toBeVisible();
+  }
+  await cancel(page.request, desk, id);
 });
 
 test("resumes where the stream was cut", async ({ signedIn: page, context, desk }) => {

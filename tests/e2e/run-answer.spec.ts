@@ -46,6 +46,7 @@ for (const { width, height } of [
     await expect(job.getByText(/^The job is (in the queue|running)$/)).toBeInViewport({ ratio: 1 });
     await expect(job.getByRole("button", { name: /^(Cancel|Stop)$/ })).toBeInViewport({ ratio: 1 });
     await expect(job.getByText(/^now (First|Second) wait/)).toBeInViewport({ ratio: 1 });
+    if (width === 1440) await expect(page.locator("button[data-node]").filter({ hasText: /^(First|Second) wait.*running/ })).toBeVisible();
     await expect(job.getByText("The job completed")).toBeInViewport({ ratio: 1, timeout: 60_000 });
     // The picture is fully visible and large, as wide as a narrow column.
     const picture = job.getByRole("img").first();

@@ -8,7 +8,7 @@ import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type JobDetail, type JobStatus } from "@/lib/contract/schemas/job";
 import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
 import { toMilliseconds } from "@/lib/contract/times";
-import { type JobErrorView, type JobView, toJobView } from "@/lib/contract/views/job-view";
+import { type JobErrorView, type JobView, listLiveOutputs, toJobView } from "@/lib/contract/views/job-view";
 import { listOutputs, type OutputView } from "@/lib/contract/views/outputs-view";
 import { looseGraph, nodeName } from "@/lib/contract/workflow/graph";
 import { namelessWorkflow, workflowName } from "@/lib/contract/workflow/workflow-name";
@@ -74,12 +74,18 @@ export function toJobFacts(detail: JobDetail, status?: JobStatus): JobFacts {
     ...(current !== undefined && { currentNode: names.get(current) ?? current }),
     ...(error && { failure: withNames(error, detail, names) }),
     notes: getNotes(detail, names),
-    outputs: listOutputs(detail.outputs).map((view) => ({ view, node: names.get(view.nodeId) ?? view.nodeId })),
+    outputs: getOutputs(detail, job).map((view) => ({ view, node: names.get(view.nodeId) ?? view.nodeId })),
     timeline: buildTimeline(detail, names, job),
     words: { details: detail.status },
     ...(detail.workflow && { workflowParts: { nodes: names.size, seeds: countSeeds(detail.workflow) } }),
   };
   return status ? withStatusFacts(facts, toStatusFacts(status)) : facts;
+}
+
+/** Services list the outputs of finished jobs; live updates report those of running ones. */
+function getOutputs(detail: JobDetail, { terminal }: Course): OutputView[] {
+  const outputs = listOutputs(detail.outputs);
+  return outputs.length > 0 || terminal ? outputs : listLiveOutputs(detail);
 }
 
 /** The last known facts of a job that the service no longer has. Its outcome is unknown. */

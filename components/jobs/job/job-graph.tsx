@@ -2,7 +2,7 @@ import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { useEffect, useMemo, useRef } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { type NodeMark, type NodeMarks, withTitles } from "@/components/graph/node-search";
+import { getRunningMarks, type NodeMark, type NodeMarks, withTitles } from "@/components/graph/node-search";
 import { storedTextOfJob } from "@/components/graph/save-workflow";
 import { type NodeRequest } from "@/components/graph/workflow-graph";
 import { Card } from "@/components/ui/card";
@@ -14,7 +14,6 @@ import { useOnce } from "@/lib/browser/live/use-live";
 import { withQuery } from "@/lib/browser/urls";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type JobDetail } from "@/lib/contract/schemas/job";
-import { sourcesOf } from "@/lib/contract/workflow/graph";
 import { unwrapWorkflow } from "@/lib/contract/workflow/read-workflow";
 import { drawingIn } from "@/lib/contract/workflow/workflow-name";
 import { type Bar, toBars, type JobFacts, nameOfClass } from "./job-facts";
@@ -96,12 +95,8 @@ function GraphSkeleton() {
 
 /** Marks each node in the graph. Nodes without a state are unmarked, or pending if the service reports progress. */
 export function getNodeMarks({ job, timeline, failure }: JobFacts, graph: Graph): NodeMarks {
-  const marks = new Map<string, NodeMark>();
-  if (job.state === "in_progress" && job.progress) {
-    // Services report only the running node, so its sources must be done.
-    const sources = sourcesOf(graph, job.progress.currentNode ?? "");
-    for (const id of Object.keys(graph)) marks.set(id, { state: sources.has(id) ? "done" : "waiting" });
-  }
+  const isReported = job.state === "in_progress" && job.progress;
+  const marks = isReported ? getRunningMarks(graph, job.progress?.currentNode) : new Map<string, NodeMark>();
   for (const { nodeId, state, startMs, endMs } of timeline) {
     marks.set(nodeId, {
       state,

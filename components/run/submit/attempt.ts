@@ -5,13 +5,11 @@
 
 import { callApi } from "@/lib/browser/api";
 import { type BrowserStorage, persisted } from "@/lib/browser/persisted";
-import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type Failure, readNodeErrors } from "@/lib/contract/failure";
 import { objectOf } from "@/lib/contract/json/json";
 import { isTrue, list, number, object, or, type ReadBy, text, where } from "@/lib/contract/json/readers";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
-import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { readPlaces, type SecretPlace } from "@/lib/contract/secrets/secret-places";
 import {
   BATCH_HEADER,
@@ -74,7 +72,6 @@ export type SubmitApi = {
   sendPrompt: (submission: Submission, key: string, notes?: SubmissionNotes) => Promise<Result<unknown, Failure>>;
   /** The outcome of an attempt without a response. */
   reportSubmission: (key: string) => Promise<Result<SubmissionReport, Failure>>;
-  newestJobs: (attempt: Attempt) => Promise<Result<JobsAnswer, ApiFailure>>;
 };
 
 export function createSubmitApi(connection: string | undefined): SubmitApi {
@@ -89,8 +86,6 @@ export function createSubmitApi(connection: string | undefined): SubmitApi {
       return callApi(withQuery("/api/prompt", { connection }), { method: "POST", json: submission, headers });
     },
     reportSubmission: (key) => callApi(`/api/console/submissions/${key}`, { cache: "no-store" }),
-    newestJobs: ({ workflowId, connection: connectionId }) =>
-      callApi(withQuery("/api/jobs", { workflow_id: workflowId, limit: 5, connection: connectionId }), { cache: "no-store" }),
   };
 }
 

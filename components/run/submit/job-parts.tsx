@@ -18,7 +18,7 @@ const MAX_REASON = 500;
 
 /** Shows the service's own progress words and numbers. */
 export function JobProgress({
-  job: { id, state, progress, expected, startedAtMs, outputs },
+  job: { id, state, progress, expected, startedAtMs },
   sentGraph,
 }: {
   job: StartedJob;
@@ -42,7 +42,7 @@ export function JobProgress({
           <span>{step !== undefined && steps !== undefined && steps > 1 ? t("nodeStep", { node, step, steps }) : t("node", { node })}</span>
         )}
       </p>
-      {previewVersion === undefined || outputs ? null : (
+      {previewVersion === undefined ? null : (
         <Picture
           src={livePreviewUrl({ connection, jobId: id, version: previewVersion })}
           alt={t("preview")}

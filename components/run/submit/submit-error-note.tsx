@@ -4,14 +4,13 @@ import { Button } from "@/components/ui/controls/button";
 import { FailureNotice } from "@/components/ui/empty-state";
 import { NOT_WHOLE, type PlacedProblems, ProblemList } from "../form/problems";
 import { type SubmitError } from "../run-store";
-import { type SubmitApi } from "./attempt";
 import { type UnknownActions, UnknownNote } from "./unknown-note";
 
 type SubmitErrorNoteProps = {
   submitError: SubmitError;
   placedProblems: PlacedProblems;
   missingClass?: string;
-  unknown: UnknownActions & { newestJobs: SubmitApi["newestJobs"] };
+  unknown: UnknownActions;
   /** Sends despite a suspected problem; the service decides. */
   onSendAnyway?: () => void;
 };

@@ -1,16 +1,16 @@
 // The state of the newest job that this page started, and its results.
-// Polls the list of the newest jobs, since details contain the whole graph. Live outputs are read whenever another node begins, and the
-// details once the job has ended. A job that the list lacks counts as gone if its details return 404 too.
+// Polls the list of the newest jobs, since details contain the whole graph. The details are read once the job has ended, for its outputs and
+// for an error that the list does not report. A job that the list lacks counts as gone if its details return 404 too.
 
+import { useState } from "react";
 import { useRefreshCounts } from "@/components/frame/counts-context";
 import { type ResultEntry } from "@/components/jobs/actions/end-jobs";
 import { useCanStop } from "@/components/jobs/actions/job-lines";
 import { useJobWork } from "@/components/jobs/actions/use-job-work";
-import { useLive, useOnce } from "@/lib/browser/live/use-live";
+import { useLive } from "@/lib/browser/live/use-live";
 import { withQuery } from "@/lib/browser/urls";
-import { type Outputs } from "@/lib/contract/schemas/execution";
 import { type JobDetail, type JobsAnswer } from "@/lib/contract/schemas/job";
-import { type JobView, toJobView } from "@/lib/contract/views/job-view";
+import { type JobView, listLiveOutputs, toJobView } from "@/lib/contract/views/job-view";
 import { listOutputs, type OutputView } from "@/lib/contract/views/outputs-view";
 import { type SubmittedJob } from "./attempt";
 
@@ -28,7 +28,7 @@ export function useStartedJob(submittedJob: SubmittedJob | undefined, connection
   const isPolled = jobId !== undefined && connection !== undefined;
   // The fragment is never sent. It makes a new cache key, so that the list is read again for the next job.
   const path = isPolled ? (`${withQuery("/api/jobs", { limit: LIST_LIMIT, connection })}#${encodeURIComponent(jobId)}` as const) : undefined;
-  const find = (jobs: readonly JobView[]) => jobs.find(({ id }) => id === jobId);
+  const find = (jobs: readonly StartedJob[]) => jobs.find(({ id }) => id === jobId);
   const { value, refresh, failure: outage } = useLive(path, { read: toViews, isFinal: (jobs) => find(jobs)?.terminal === true });
   const listedJob = value && find(value);
   const hasEnded = listedJob?.terminal === true && listedJob.state !== "cancelled";
@@ -39,13 +39,10 @@ export function useStartedJob(submittedJob: SubmittedJob | undefined, connection
       ? (`${withQuery(`/api/jobs/${encodeURIComponent(jobId)}`, { connection })}#started` as const)
       : undefined;
   const { value: detail, failure } = useLive(details, { read: toDetail, isFinal: ({ job }) => job.terminal });
-  // Keeps the live outputs on screen until the details arrive.
-  const hasLiveOutputs = isPolled && (listedJob?.state === "in_progress" || (hasEnded && !detail));
-  const { currentNode = "", nodesDone = 0 } = listedJob?.progress ?? {};
-  const liveOutputsPath = hasLiveOutputs
-    ? (`${withQuery(`/api/console/jobs/${encodeURIComponent(jobId)}/landed`, { connection })}#${hasEnded ? "end" : encodeURIComponent(`${currentNode} ${nodesDone}`)}` as const)
-    : undefined;
-  const { value: liveOutputs } = useOnce(liveOutputsPath, toLiveOutputs, { keepPreviousData: true });
+  // A row that has ended lacks its outputs: those so far stay until the details arrive.
+  const [lastOutputs, setLastOutputs] = useState<{ id: string; outputs: readonly OutputView[] }>();
+  if (listedJob?.outputs && listedJob.outputs !== lastOutputs?.outputs) setLastOutputs({ id: listedJob.id, outputs: listedJob.outputs });
+  const liveOutputs = hasEnded && lastOutputs?.id === jobId ? lastOutputs?.outputs : listedJob?.outputs;
   const isGone = isUnlisted && failure?.status === 404;
   const job = isGone ? undefined : toStarted(listedJob, detail, liveOutputs);
   // Some services forget a job that is cancelled while pending.
@@ -57,7 +54,7 @@ export function useStartedJob(submittedJob: SubmittedJob | undefined, connection
 }
 
 function toStarted(
-  listedJob: JobView | undefined,
+  listedJob: StartedJob | undefined,
   detail: Detail | undefined,
   liveOutputs: readonly OutputView[] | undefined,
 ): StartedJob | undefined {
@@ -68,16 +65,15 @@ function toStarted(
   return { ...job, outputs: detail.outputs, ...(error && { error }) };
 }
 
-function toLiveOutputs({ outputs }: { outputs: Outputs }): readonly OutputView[] {
-  return listOutputs(outputs);
-}
-
 function toDetail(detail: JobDetail): Detail {
   return { job: toJobView(detail), outputs: listOutputs(detail.outputs) };
 }
 
-function toViews({ jobs }: Pick<JobsAnswer, "jobs">): readonly JobView[] {
-  return jobs.map((item) => toJobView(item));
+function toViews({ jobs }: Pick<JobsAnswer, "jobs">): readonly StartedJob[] {
+  return jobs.map((item) => {
+    const [job, outputs] = [toJobView(item), listLiveOutputs(item)];
+    return job.terminal || outputs.length === 0 ? job : { ...job, outputs };
+  });
 }
 
 type EndJobsOptions = {

@@ -121,12 +121,9 @@ export function useLive<Data, T>(
   };
 }
 
-/** Reads a value once, without live updates. `keepPreviousData`: shows the last value while a new path is read. */
-export function useOnce<Data, T>(path: `/${string}` | undefined, read: (data: Data) => T | Promise<T>, { keepPreviousData = false } = {}) {
-  const { data, error, mutate } = useSWR<TimedValue<T>, ApiFailure>(path, (key: `/${string}`) => fetchValue(key, read), {
-    ...configurationOf(path),
-    keepPreviousData,
-  });
+/** Reads a value once, without live updates. */
+export function useOnce<Data, T>(path: `/${string}` | undefined, read: (data: Data) => T | Promise<T>) {
+  const { data, error, mutate } = useSWR<TimedValue<T>, ApiFailure>(path, (key: `/${string}`) => fetchValue(key, read), configurationOf(path));
   return { value: data?.value, failure: error, refresh: () => mutate().then(ignore, ignore) };
 }
 

@@ -44,18 +44,6 @@ const nodeMetaSchema = component("NodeMeta", {
 });
 export const executionMetaSchema = z.record(z.string(), nodeMetaSchema.catch({}));
 
-export const progressSchema = component("Progress", {
-  value: reads(loosely(z.number()), z.number().min(0).max(1)),
-  nodes_done: reads(loosely(z.number()), count),
-  nodes_total: reads(loosely(z.number()), count),
-  current_node: rare(loosely(nodeIdText)),
-  step: rare(loosely(z.number())),
-  steps: rare(loosely(z.number())),
-  start_time: reads(loosely(moment), milliseconds),
-  /** The version of the newest preview picture, added by live updates (`LiveProgress`). */
-  preview: exactForeign(loosely(z.number())),
-});
-
 export const nodeErrorSchema = z.looseObject({
   type: z.string().catch("unknown"),
   message: z.string().catch(""),
@@ -82,6 +70,19 @@ const anyNodeOutput = z.unknown().transform((output): Record<string, unknown> | 
 const exactOutputs = z.record(z.string(), z.record(z.string(), z.array(z.unknown())));
 export const outputsSchema = namedSchema("Outputs", reads(z.record(z.string(), anyNodeOutput), exactOutputs));
 export type Outputs = z.infer<typeof outputsSchema>;
+
+export const progressSchema = component("Progress", {
+  value: reads(loosely(z.number()), z.number().min(0).max(1)),
+  nodes_done: reads(loosely(z.number()), count),
+  nodes_total: reads(loosely(z.number()), count),
+  current_node: rare(loosely(nodeIdText)),
+  step: rare(loosely(z.number())),
+  steps: rare(loosely(z.number())),
+  start_time: reads(loosely(moment), milliseconds),
+  /** Added by live updates: the outputs so far, and the version of the newest preview picture (a higher one is another picture). */
+  outputs: exactForeign(loosely(outputsSchema)),
+  preview: exactForeign(loosely(z.number())),
+});
 
 /** A file item with its node and kind, or a text preview (`content`, at most 1,024 characters). */
 export const previewOutputSchema = component("PreviewOutput", {

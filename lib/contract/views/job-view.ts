@@ -125,6 +125,7 @@ export function toJobView(item: JobListItem | JobDetail, status?: JobStatus): Jo
   const endedAtMs =
     toMilliseconds(item.execution_end_time) ?? timeOf(messages, ["execution_success", "execution_error", "execution_interrupted"]);
   const standing = stateFields(item.status, status?.status);
+  const liveOutputs = standing.terminal ? [] : listLiveOutputs(item);
   return dropAbsent({
     id: item.id,
     ...standing,
@@ -136,8 +137,8 @@ export function toJobView(item: JobListItem | JobDetail, status?: JobStatus): Jo
     runMs: between(startedAtMs, endedAtMs),
     progress: standing.terminal ? undefined : toProgressView(item.progress),
     expected: standing.terminal ? undefined : item.expected_run,
-    preview: toPreviewView(item.preview_output),
-    outputsCount: item.outputs_count,
+    preview: toPreviewView(item.preview_output) ?? previewOf(liveOutputs),
+    outputsCount: liveOutputs.length > 0 ? Math.max(liveOutputs.length, item.outputs_count ?? 0) : item.outputs_count,
     workflowId: textOf(item.workflow_id),
     assignedTo: textOf(status?.assigned_inference),
     stoppedIn: standing.state === "cancelled" ? stoppedIn(messages) : undefined,
@@ -223,6 +224,11 @@ export function jobOfEntry(entry: HistoryEntry): { job: JobDetail; files: Output
     execution_status: entry.status,
   };
   return { job, files: listOutputs(entry.outputs).filter(({ file }) => file !== undefined) };
+}
+
+/** What a running job has made so far, as live updates report it. */
+export function listLiveOutputs({ progress }: Pick<JobListItem, "progress">): OutputView[] {
+  return listOutputs(progress?.outputs);
 }
 
 /** Files that are kept come before temporary ones. Only pictures and videos count. */

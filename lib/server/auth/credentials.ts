@@ -37,7 +37,6 @@ const consoleReads = [
   "exportJobs",
   "viewQueue",
   "countJobs",
-  "readLiveOutputs",
   "viewPreview",
   "viewCapabilities",
   "viewMaskLayer",

@@ -3,9 +3,10 @@
 import "server-only";
 import { Webhook as Signer } from "standardwebhooks";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { parseJson } from "@/lib/contract/json/parse-json";
 import { decodePercent } from "@/lib/contract/plain-line";
 import { type WebhookFormat } from "@/lib/contract/webhook-events";
-import { type WebhookPayload } from "@/lib/contract/webhooks";
+import { type WebhookPayload, webhookPayloadSchema } from "@/lib/contract/webhooks";
 
 /** Discord refuses longer messages, and the others have higher limits. */
 const MAX_TEXT = 1800;
@@ -40,6 +41,12 @@ export function toRequest({ id, payload, body, format, url, secrets, now }: Outg
       "webhook-signature": secrets.map((secret) => new Signer(secret).sign(id, at, shaped.body)).join(" "),
     },
   };
+}
+
+/** The body that a receiver gets, for the log. The topic of an ntfy address is as good as a password, so it is left out. */
+export function loggedBody(format: WebhookFormat, body: string): string {
+  const payload = webhookPayloadSchema.safeParse(parseJson(body)).data;
+  return payload ? shape(format, payload, body, "https://ntfy.sh/…").body : body;
 }
 
 function shape(format: WebhookFormat, payload: WebhookPayload, body: string, url: string): { url: string; body: string } {

@@ -12,6 +12,7 @@ import { type Composition, type Parts } from "../composition-type";
 import { consoleUrl } from "../env";
 import { type Delivery, type Webhook } from "../store/webhooks";
 import { isTrustedHost } from "../upstream/send";
+import { loggedBody } from "./messages";
 import { openTarget, sealTarget, type WebhookTarget } from "./sealed-target";
 
 const MAX_WEBHOOKS = 100;
@@ -84,8 +85,9 @@ export async function removeWebhook({ store }: Parts<"store">, id: string): Prom
 }
 
 export async function listDeliveries({ store }: Parts<"store">, id: string): Promise<Result<DeliveryView[], Failure>> {
-  if (!(await store.webhooks.get(id))) return failed(noSuchWebhook);
-  return ok((await store.webhooks.listDeliveries(id, SHOWN_DELIVERIES)).map(toDeliveryView));
+  const webhook = await store.webhooks.get(id);
+  if (!webhook) return failed(noSuchWebhook);
+  return ok((await store.webhooks.listDeliveries(id, SHOWN_DELIVERIES)).map((delivery) => toDeliveryView(delivery, webhook)));
 }
 
 /** One attempt, which is not repeated. */
@@ -108,7 +110,7 @@ export async function sendTest(
   const added = { webhookId: id, eventId: `evt_${randomUUID().replaceAll("-", "")}`, type: payload.type, body: writeExactJson(payload) };
   const claimed = await store.webhooks.addClaimed({ ...added, createdAt: now(), giveUpAt: now() }, now());
   const delivery = claimed && (await webhooks.attempt(claimed));
-  return delivery ? ok({ webhook, delivery: toDeliveryView(delivery) }) : failed(noSuchDelivery);
+  return delivery ? ok({ webhook, delivery: toDeliveryView(delivery, webhook) }) : failed(noSuchDelivery);
 }
 
 /** One attempt with the same event id, which is not repeated. A delivery that still waits keeps its schedule. */
@@ -121,7 +123,7 @@ export async function sendAgain(
   if (!webhook) return failed(noSuchWebhook);
   const claimed = await store.webhooks.claim(id, deliveryId, now());
   const delivery = claimed && (await webhooks.attempt(claimed.delivery, claimed));
-  return delivery ? ok({ webhook, delivery: toDeliveryView(delivery) }) : failed(noSuchDelivery);
+  return delivery ? ok({ webhook, delivery: toDeliveryView(delivery, webhook) }) : failed(noSuchDelivery);
 }
 
 /** Rejects addresses that the guard of outgoing calls would refuse later. */
@@ -145,10 +147,10 @@ function toView(webhook: Webhook, now: number, last?: WebhookView["last"]): Webh
   return { ...view, ...(oldUntil > now && { oldSecretUntil: oldUntil }), ...(last && { last }) };
 }
 
-function toDeliveryView(delivery: Delivery): DeliveryView {
-  const { id, eventId, type, state, createdAt, attempts, body: request, nextAt } = delivery;
+function toDeliveryView(delivery: Delivery, { format }: Pick<Webhook, "format">): DeliveryView {
+  const { id, eventId, type, state, createdAt, attempts, body, nextAt } = delivery;
   const { lastAt, durationMs = 0, status, problem, response } = delivery;
-  const view = { id, eventId, type, state, createdAt, attempts, request };
+  const view = { id, eventId, type, state, createdAt, attempts, request: loggedBody(format, body) };
   const last = lastAt === undefined ? undefined : { at: lastAt, durationMs, status, problem, response };
   return { ...view, ...(state === "pending" && nextAt !== undefined && { nextAt }), ...(last && { last }) };
 }

@@ -77,9 +77,9 @@ async function show() {
     ),
   );
 }
-async function submit(...ids: string[]) {
+async function submit(ids: string[], batch?: string) {
   await act(async () => {
-    for (const id of ids) notifyResponse({ path: "/api/prompt", method: "POST", status: 200, value: { prompt_id: id } });
+    for (const id of ids) notifyResponse({ path: "/api/prompt", method: "POST", status: 200, act: batch, value: { prompt_id: id } });
   });
   running = [...running, ...ids.map((id) => ({ id, status: "in_progress" }))];
   await advanceTime(2 * LIVE_MS);
@@ -96,7 +96,7 @@ async function become(state: DocumentVisibilityState) {
 
 it("shows progress and ends of own jobs in the title of a hidden tab", async () => {
   await show();
-  await submit("a", "b", "c");
+  await submit(["a", "b", "c"]);
   await become("hidden");
   running = running.map((row) => ({ ...row, progress: { value: 0.42 } }));
   await advanceTime(LIVE_MS);
@@ -130,7 +130,7 @@ it("reports all ends of an unchanged, truncated queue after a failed read", asyn
 
 it("excludes others' jobs and cancelled ones from the title", async () => {
   await show();
-  await submit("a");
+  await submit(["a"]);
   await become("hidden");
   running = [...running, { id: "of another", status: "in_progress" }];
   await advanceTime(LIVE_MS);
@@ -138,10 +138,11 @@ it("excludes others' jobs and cancelled ones from the title", async () => {
   expect(document.title).toBe("Jobs");
 });
 
-it("notifies once for jobs that were submitted together, and opens the list", async () => {
+it("notifies once per batch and opens the list, or the single job", async () => {
   noticeChoice.set("all");
   await show();
-  await submit("a", "b");
+  await submit(["a", "b"], "copies");
+  await submit(["single"]);
   await become("hidden");
   await end({ a: "completed" });
   expect(notices).toEqual([]);
@@ -149,6 +150,10 @@ it("notifies once for jobs that were submitted together, and opens the list", as
   expect(notices.map(({ body }) => body)).toEqual(["✕ 1 failed · ✓ 1 finished"]);
   notices[0]?.notice.onclick?.();
   expect(push.mock.lastCall?.[0]).toBe("/jobs?connection=c1");
+  await end({ single: "completed" });
+  expect(notices.map(({ body }) => body).slice(1)).toEqual(["✓ 1 finished"]);
+  notices[1]?.notice.onclick?.();
+  expect(push.mock.lastCall?.[0]).toBe("/jobs/single?connection=c1");
 });
 
 it.each([
@@ -158,7 +163,7 @@ it.each([
 ] as const)("sends notifications by choice %s for a job that is %s: %i", async (choice, state, count) => {
   noticeChoice.set(choice);
   await show();
-  await submit("a");
+  await submit(["a"]);
   await become("hidden");
   await end({ a: state });
   expect(notices).toHaveLength(count);
@@ -177,7 +182,7 @@ it("follows the runs of an app, and opens the app", async () => {
   expect(document.title).toBe("25% · Jobs");
   await end({ r1: "completed", r2: "failed", r3: "refused" });
   expect(document.title).toBe("✕ 1 failed · ✓ 1 finished · Jobs");
-  expect(notices.map(({ body }) => body)).toEqual(["✕ 1 failed · ✓ 1 finished"]);
+  expect(notices.map(({ body }) => body)).toEqual(["✓ 1 finished", "✕ 1 failed"]);
   notices[0]?.notice.onclick?.();
   expect(push.mock.lastCall?.[0]).toBe("/apps/poster");
 });
@@ -185,7 +190,7 @@ it("follows the runs of an app, and opens the app", async () => {
 it("offers notifications once, when a job has run for more than ten seconds", async () => {
   vi.stubGlobal("Notification", createNotification("default"));
   await show();
-  await submit("a");
+  await submit(["a"]);
   expect(screen.queryByText("Get notified when your jobs end?")).toBeNull();
   await advanceTime(10_000 + 2 * LIVE_MS);
   await act(() => vi.dynamicImportSettled());

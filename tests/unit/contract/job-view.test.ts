@@ -90,6 +90,14 @@ describe("a job view", () => {
     expect(toJobView(item({ preview_output })).preview).toMatchObject({ kind: "image", name: "cat.png", nodeId: "9", temporary: true });
     expect(toJobView(item({ preview_output: null }))).not.toHaveProperty("preview");
   });
+
+  it("counts and previews the outputs that a running job has made so far", () => {
+    const progress = { outputs: { "3": { images: [{ filename: "early.png" }, { filename: "next.png" }] } } };
+    const listed = { preview_output: null, outputs_count: 0, progress };
+    expect(toJobView(item({ status: "in_progress", ...listed }))).toMatchObject({ outputsCount: 2, preview: { name: "early.png" } });
+    expect(toJobView(item({ status: "completed", ...listed }))).toMatchObject({ outputsCount: 0 });
+    expect(toJobView(item({ status: "completed", ...listed }))).not.toHaveProperty("preview");
+  });
 });
 
 describe("why a job failed", () => {

@@ -19,7 +19,6 @@ export function createApi(service: Pick<PromptServer, "send"> | undefined, ports
   return {
     sendPrompt: service?.send ?? (async () => failed(unreachable)),
     reportSubmission: async () => failed(unreachable),
-    newestJobs: async () => failed(unreachable),
     recentJobs: async () => failed(unreachable),
     sendPicture: async () => failed({ code: "INTERNAL", message: "", status: 500 }),
     loadSample: async (name) => ok(sampleText(name)),

@@ -1,6 +1,6 @@
 import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/react";
 import { renderToString } from "react-dom/server";
-import { beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type RunApi } from "@/components/run/run-actions";
 import { RunScreen } from "@/components/run/run-screen";
 import { createRunStore } from "@/components/run/run-store";
@@ -127,11 +127,18 @@ describe("a reload", () => {
 });
 
 const job = (id: string, create_time: number) => ({ id, status: "pending", create_time });
-const jobs: RunApi["newestJobs"] = async () =>
-  ok({ jobs: [job("may-be-it-0001", Date.now()), job("long-ago-0002", 1)], pagination: { offset: 0 } });
+const candidates = () => ({ jobs: [job("may-be-it-0001", Date.now()), job("long-ago-0002", 1)], pagination: { offset: 0 } });
+
+beforeEach(() => {
+  const { fetch } = globalThis;
+  const listOrFetch: typeof fetch = async (path, init) =>
+    String(path).startsWith("/api/jobs?workflow_id=") ? Response.json(candidates()) : fetch(path, init);
+  vi.stubGlobal("fetch", listOrFetch);
+});
+afterEach(() => void vi.unstubAllGlobals());
 
 async function pressAndLoseTheLine(ports: Partial<RunApi> = {}) {
-  show(createApi(service, { newestJobs: jobs, ...ports }));
+  show(createApi(service, ports));
   await openText(sampleText("01-invert"));
   pressRun();
   await until("an answer is asked for", () => service.respond("cut"));
@@ -205,7 +212,7 @@ describe("a reload during a run", () => {
   it("stays unknown when the outcome is unknown", async () => {
     await pressAndLoseTheLine();
     await screen.findByRole("alert");
-    reload({ newestJobs: jobs });
+    reload();
     expect((await screen.findByRole("alert")).textContent).toContain("Couldn't confirm that the job was accepted");
     expect(service.submissions).toHaveLength(1);
   });

@@ -95,14 +95,11 @@ it("announces and tracks the started job until it ends", async () => {
 it("shows live outputs of a running job until all results are loaded", async () => {
   jobs = [{ id: "mine", status: "in_progress" }];
   const file = (filename: string) => ({ images: [{ filename, subfolder: "", type: "output" }] });
-  const liveOutputsPath = "/api/console/jobs/mine/landed";
-  responses = { [liveOutputsPath]: { outputs: {} } };
   show();
   await advanceTime(0);
   await advanceTime(0);
   expect(screen.queryByRole("region", { name: "Result of the job" })).toBeNull();
-  responses = { [liveOutputsPath]: { outputs: { "3": file("early.png") } } };
-  jobs = [{ id: "mine", status: "in_progress", progress: { current_node: "5" } }];
+  jobs = [{ id: "mine", status: "in_progress", progress: { current_node: "5", outputs: { "3": file("early.png") } } }];
   await advanceTime(LIVE_MS);
   await act(() => vi.dynamicImportSettled());
   const pictures = () => [...document.querySelectorAll("img")].map(({ src }) => new URL(src).searchParams.get("filename"));

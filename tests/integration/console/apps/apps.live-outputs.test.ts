@@ -5,6 +5,7 @@ import { type AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { type WebSocket, WebSocketServer } from "ws";
 import { type AppRun } from "@/lib/contract/apps/app";
+import { type LiveAnswer } from "@/lib/contract/live";
 import { until } from "@/tests/support/until";
 import { createAppWorld, definition } from "./app-world";
 
@@ -64,13 +65,15 @@ test("shows live outputs of an operator's running job, but not to app runners", 
     method: "POST",
     json: { prompt: making(600).graph },
   });
-  const path = `/api/console/jobs/${submitted.body.prompt_id}/landed?connection=embedded`;
+  const topic = encodeURIComponent(`job:${submitted.body.prompt_id}?connection=embedded`);
+  const path = `/api/console/events?format=json&topic=${topic}`;
   const liveOutputs = await until("the first live output", async () => {
-    const { body } = await world.ask(path, { as: "operator" });
-    return Object.keys(body.outputs).length > 0 && body.outputs;
+    const { events }: LiveAnswer = (await world.ask(path, { as: "operator" })).body;
+    return events.flatMap(({ event, data }) => (event === "job.progress" ? (data.progress.outputs ?? []) : [])).at(0);
   });
   expect(liveOutputs).toEqual({ "3": { images: [expect.objectContaining({ filename: expect.stringMatching(/^[0-9a-f]{64}\.png$/) })] } });
-  expect((await world.ask(path, { as: "runner" })).status).toBe(403);
+  const { events }: LiveAnswer = (await world.ask(path, { as: "runner" })).body;
+  expect(events).toMatchObject([{ event: "failure", data: { failure: { status: 403 } } }]);
   await world.ask("/api/console/jobs/stop?connection=embedded", {
     as: "operator",
     method: "POST",
