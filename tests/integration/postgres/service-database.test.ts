@@ -46,7 +46,7 @@ it("commits atomically, independently of neighbouring commits", async () => {
   expect(await namesNow()).toEqual(["ada", "cy"]);
 });
 
-it("undoes a piece that fails alone, also one that the database refused", async () => {
+it("undoes only a failed part, even if the database refused it", async () => {
   await database.commit(async (tx) => {
     expect(await tx.run(add("ada"))).toBe(1);
     await expect(tx.attempt(() => tx.run(add("ada")))).rejects.toThrow(/unique/);
