@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 
 describe("creating a token", () => {
-  test("returns the token once, stores only its hash, and shows its rights and expiry", async () => {
+  test("answers it once, keeps a hash of it alone, and says what it may and until when", async () => {
     const { status, body: created } = await make("operator");
     expect(status).toBe(201);
     expect(created.token).toMatch(/^ld_[0-9a-f]{64}$/);
