@@ -25,7 +25,7 @@ export function RunNotes({ run, canRun, placedProblems, onSendAnyway }: RunNotes
   const { submitError, copies, errors, openWorkflow } = run.state;
   const attempt = submitError?.attempt;
   const unknown = {
-    onCheckAgain: () => void (attempt && run.askAfter(attempt)),
+    onCheckAgain: () => void (attempt && run.lookUpOutcome(attempt)),
     onLeave: run.clearSubmitError,
     ...(onSendAnyway && { onSendAgain: onSendAnyway }),
   };

@@ -34,7 +34,7 @@ export function useRunPage({ run, store, memberId, connection, source, canRun, o
     else void (canRun ? run.runSample(request.sample) : run.openRunSource(request));
   });
   useEffect(() => openRunRequest(), []);
-  useNotedAttempt(store, memberId, (attempt) => void run.askAfter(attempt));
+  useNotedAttempt(store, memberId, (attempt) => void run.lookUpOutcome(attempt));
   // Looks up interrupted work once the page has hydrated.
   const recall = useEffectEvent(() => {
     run.recall();

@@ -211,12 +211,12 @@ function allJobs({ running, pending, history }: JobsState) {
       ),
     );
     return {
-      ...view(entry.prompt, word),
+      ...view(entry.prompt, status),
       execution_start_time: start?.[1].timestamp,
       execution_end_time: ending?.[1].timestamp,
       outputs_count: files.length,
       preview_output: files.find((file) => record(file).type === "output") ?? files[0],
-      execution_error: word === "failed" ? ending?.[1] : undefined,
+      execution_error: status === "failed" ? ending?.[1] : undefined,
     };
   };
   return [

@@ -16,7 +16,7 @@ const actions: Readonly<Record<JobAction, (jobs: readonly TargetJob[], work: Wor
   // The code is loaded on demand; if that fails, nothing was sent.
   runAgain: (jobs, work) =>
     import("./run-again").then(
-      ({ runEachAgain: runJobsAgain }) => runJobsAgain(jobs, work),
+      ({ runJobsAgain }) => runJobsAgain(jobs, work),
       () =>
         withJobNames(
           jobs,

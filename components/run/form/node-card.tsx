@@ -116,12 +116,12 @@ type FieldRowProps = {
   problems?: readonly Problem[];
   picture: PictureContext;
   settings: InputSettings;
-  isAmongPinned?: boolean;
+  isInPinnedCard?: boolean;
   onEdit: (nodeId: string, name: string, value: unknown) => void;
   onRunning: (nodeId: string, name: string, isRunning: boolean) => void;
 };
 
-function FieldRow({ node, field, problems, picture, settings, isAmongPinned: isInPinnedCard = false, onEdit, onRunning }: FieldRowProps) {
+function FieldRow({ node, field, problems, picture, settings, isInPinnedCard = false, onEdit, onRunning }: FieldRowProps) {
   const t = useTranslations("run.node");
   const { name, control } = field;
   const id = fieldDomId(node.id, name);

@@ -85,7 +85,7 @@ export function ConnectionsScreen({ connections, canChangeShared, canAdd, viewer
       {canChangeShared ? null : <p className="text-ink-3">{canAdd ? t("onlyAdmins") : getDenialText(t("viewerHint"))}</p>}
       {open?.form === "add" ? <ConnectionForm canShare={canChangeShared} onSaved={handleSaved} onClose={close} /> : null}
       {actions.failure ? <FailureMessage failure={actions.failure} /> : null}
-      <Card title={t("connections")} setCheck={list.length} bodyClassName="p-0">
+      <Card title={t("connections")} note={list.length} bodyClassName="p-0">
         {list.length === 0 ? <EmptyState title={t("empty.title")} text={t("empty.text")} /> : null}
         <ul>
           {list.map((connection) =>

@@ -144,7 +144,7 @@ describe("hash dialog", () => {
   const once = ["POST /api/console/known-content", "GET /api/assets"];
 
   it("looks up an asset after a lost response and shows it as created", async () => {
-    expect(await offer([made])).toEqual(once);
+    expect(await offer([createdAsset])).toEqual(once);
     expect(screen.getByRole("link", { name: "Open found.png" })).toBeDefined();
     expect(screen.queryByText(/The service cannot be reached/)).toBeNull();
   });
@@ -152,8 +152,8 @@ describe("hash dialog", () => {
   it("shows it as not created, or unsure when unknown", async () => {
     expect(await offer([{ id: "b", name: "other.png", asset_hash: `blake3:${"cd".repeat(32)}` }])).toEqual(once);
     expect(screen.getByText("No asset was created.")).toBeDefined();
-    const older = { ...made, created_at: "2026-01-01T00:00:00Z" };
-    for (const asset of [[{ id: "b", name: "other.png" }], [older], [{ ...made, tags: ["output"] }], undefined]) {
+    const older = { ...createdAsset, created_at: "2026-01-01T00:00:00Z" };
+    for (const asset of [[{ id: "b", name: "other.png" }], [older], [{ ...createdAsset, tags: ["output"] }], undefined]) {
       cleanup();
       expect(await offer(asset)).toEqual(once);
       expect(screen.getByText(/^Couldn't confirm that the asset was created/)).toBeDefined();
@@ -161,7 +161,7 @@ describe("hash dialog", () => {
   });
 
   it("looks up a response with another hash and never trusts it", async () => {
-    expect(await offer([made], answersAnother)).toEqual(once);
+    expect(await offer([createdAsset], answersAnother)).toEqual(once);
     expect(screen.getByRole("link", { name: "Open found.png" })).toBeDefined();
     cleanup();
     expect(await offer([{ id: "b", name: "other.png" }], answersAnother)).toEqual(once);

@@ -248,10 +248,10 @@ describe("edit uploads", () => {
     it("is included in the next edit, also an equal one", async () => {
       const { answer, call, item } = await storedFile();
       call({ name: "A cat" });
-      await answer("change", refused(["name"]));
+      await answer("change", refuse(["name"]));
       await until("it was refused", () => typeof item().changing === "object");
       call({ name: "A cat" });
-      expect((await answer("change", refused(["name"]))).what).toContain('"name":"A cat"');
+      expect((await answer("change", refuse(["name"]))).what).toContain('"name":"A cat"');
       await until("it was refused again", () => typeof item().changing === "object");
       call({ tags: ["input", "more"] });
       expect((await answer("change", ok(undefined))).what).toContain('"addedTags":["more"],"removedTags":[],"fields":{"name":"A cat"}');
