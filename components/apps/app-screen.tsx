@@ -196,7 +196,9 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
               storedValues.set({ ...storedValues.get(), [name]: value });
               setProblems((current) => current.filter(({ input }) => input !== name));
             }}
-            onRunning={(name, isRunning) => setUploading((current) => [...current.filter((value) => value !== name), ...(isRunning ? [name] : [])])}
+            onRunning={(name, isRunning) =>
+              setUploading((current) => [...current.filter((value) => value !== name), ...(isRunning ? [name] : [])])
+            }
           />
           {inputs.length === 0 ? <p className="text-ink-2">{t("form.noInputs")}</p> : null}
           {runs.failure ? <RunRefusal app={app} failure={runs.failure} onRetry={() => void run(true)} /> : null}

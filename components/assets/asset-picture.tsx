@@ -92,7 +92,8 @@ function FailedPlaceholder({ address, mustBeReadable, ...placeholder }: Placehol
   const t = useTranslations("assets");
   const common = useTranslations("common");
   const reason = useLostReason(address);
-  const reasonText = typeof reason === "object" ? common("tooLarge", reason) : reason === "none" && mustBeReadable ? t("noPicture") : undefined;
+  const reasonText =
+    typeof reason === "object" ? common("tooLarge", reason) : reason === "none" && mustBeReadable ? t("noPicture") : undefined;
   const content = reasonText ? <span className="block text-center whitespace-normal">{reasonText}</span> : placeholder.content;
   return <Placeholder {...placeholder} content={content} />;
 }

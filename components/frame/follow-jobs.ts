@@ -108,7 +108,13 @@ function toSubmitted({ path, act, value }: Pick<ApiResponse, "path" | "act" | "v
   const id = textOf(isPrompt ? objectOf(value)?.prompt_id : app !== undefined ? objectOf(objectOf(value)?.run)?.id : undefined);
   const connection = new URLSearchParams(path.split("?")[1]).get("connection") ?? current;
   if (id === undefined || (isPrompt && connection === undefined)) return undefined;
-  return { id, connection: connection ?? "", batch: act ?? id, atMs: Date.now(), ...(app !== undefined && { app: decodeURIComponent(app) }) };
+  return {
+    id,
+    connection: connection ?? "",
+    batch: act ?? id,
+    atMs: Date.now(),
+    ...(app !== undefined && { app: decodeURIComponent(app) }),
+  };
 }
 
 /** The list that contains the job while it is pending or running. */

@@ -80,7 +80,10 @@ function useHiddenTally() {
     return () => document.removeEventListener("visibilitychange", change);
   }, []);
   const count = (state: JobState) =>
-    setTally((current) => current && { finished: current.finished + Number(state === "completed"), failed: current.failed + Number(state === "failed") });
+    setTally(
+      (current) =>
+        current && { finished: current.finished + Number(state === "completed"), failed: current.failed + Number(state === "failed") },
+    );
   return { tally, count };
 }
 
@@ -135,7 +138,10 @@ function useNotify(): (job: FollowedJob, state: JobState) => void {
   const batches = useRef(new Map<string, Tally>());
   return (job, state) => {
     const previousTally = batches.current.get(job.batch) ?? emptyTally;
-    const tally = { finished: previousTally.finished + Number(state === "completed"), failed: previousTally.failed + Number(state === "failed") };
+    const tally = {
+      finished: previousTally.finished + Number(state === "completed"),
+      failed: previousTally.failed + Number(state === "failed"),
+    };
     batches.current.set(job.batch, tally);
     if (ownJobs.get().some(({ batch }) => batch === job.batch)) return;
     if (!isWanted(noticeChoice.get(), tally) || document.visibilityState === "visible") return;

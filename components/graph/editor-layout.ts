@@ -120,7 +120,13 @@ function toEdges(net: Net, prefix: string, nodes: ReadonlyMap<string, PlacedNode
       const [from, to] = [editorLink && nodes.get(prefix + editorLink.origin), nodes.get(prefix + node.id)];
       if (!editorLink || !from || !to) return [];
       return [
-        { source: from.id, target: to.id, input: name, via: [], at: { from: getSlotY(from, editorLink.originSlot), to: getSlotY(to, slot) } },
+        {
+          source: from.id,
+          target: to.id,
+          input: name,
+          via: [],
+          at: { from: getSlotY(from, editorLink.originSlot), to: getSlotY(to, slot) },
+        },
       ];
     }),
   );

@@ -87,7 +87,9 @@ export function findImportantNode(marks: NodeMarks): string | undefined {
 const statePriority: readonly NodeState[] = [...importantStates, "waiting", "unreached", "done", "cached"];
 
 export function mergeMarks(nodeMark: NodeMark | undefined, { state, problems }: NodeMark): NodeMark {
-  return nodeMark && statePriority.indexOf(nodeMark.state) <= statePriority.indexOf(state) ? nodeMark : { state, ...(problems && { problems }) };
+  return nodeMark && statePriority.indexOf(nodeMark.state) <= statePriority.indexOf(state)
+    ? nodeMark
+    : { state, ...(problems && { problems }) };
 }
 
 export const toneOfState: Readonly<Record<NodeState, Tone>> = {

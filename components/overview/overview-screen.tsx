@@ -115,7 +115,11 @@ function CurrentState({ canRun, canManage, runners, reads }: OverviewScreenProps
     <Page live={running} canRun={canRun}>
       {runners ? <RunnersNotice runners={runners} /> : null}
       {sharedFailure ? (
-        <FailureMessage failure={sharedFailure} onRetry={() => parts.forEach((part) => void part.refresh())} className="mx-4 mt-4 md:mx-5" />
+        <FailureMessage
+          failure={sharedFailure}
+          onRetry={() => parts.forEach((part) => void part.refresh())}
+          className="mx-4 mt-4 md:mx-5"
+        />
       ) : null}
       {/* The same entry may be unreadable in each list. */}
       <UnreadableRows count={Math.max(...parts.map(({ value }) => value?.unreadable ?? 0))} />

@@ -31,7 +31,8 @@ export function RunsPart({ className }: { className?: string }) {
   const path = connection && zone ? withQuery("/api/console/runs-by-day", { zone, connection }) : undefined;
   const live = useLive(path, { read: identity });
   const runs = live.value;
-  const truncationNote = runs && runs.sinceMs !== undefined ? t("cut", { jobs: runs.jobs, time: clock(runs.sinceMs, "until") ?? "" }) : undefined;
+  const truncationNote =
+    runs && runs.sinceMs !== undefined ? t("cut", { jobs: runs.jobs, time: clock(runs.sinceMs, "until") ?? "" }) : undefined;
   const period = runs?.days.some(isUnread) ? t("reading", { jobs: runs.jobs }) : truncationNote;
   return (
     <div ref={container} className={className}>

@@ -49,7 +49,9 @@ export function RunScreen({ canRun, memberId, source, store = tabRun, api: provi
       onClose={() => formatQuestion && run.askFormat(undefined)}
     />
   );
-  const refusalNote = refusal ? <RefusalNote refusal={refusal} keepsOpen={openWorkflow !== undefined} onDismiss={run.dismissRefusal} /> : null;
+  const refusalNote = refusal ? (
+    <RefusalNote refusal={refusal} keepsOpen={openWorkflow !== undefined} onDismiss={run.dismissRefusal} />
+  ) : null;
 
   function reportPlaced(placedPicture: PlacedPicture | undefined) {
     if (!placedPicture) return;

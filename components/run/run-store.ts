@@ -90,7 +90,9 @@ export function createRunStore() {
       }));
     },
     restore(draft: Draft) {
-      update((state) => (state.openWorkflow ? state : { ...clearTransientState(state), openWorkflow: restoreDraft(draft, nextSerial(state)) }));
+      update((state) =>
+        state.openWorkflow ? state : { ...clearTransientState(state), openWorkflow: restoreDraft(draft, nextSerial(state)) },
+      );
     },
     setArriving: (incoming: Arriving | undefined) => merge({ refusal: undefined, formatQuestion: undefined, incoming }),
     askFormat: (formatQuestion: OpenedFile | undefined) => merge({ refusal: undefined, incoming: undefined, formatQuestion }),
@@ -99,7 +101,9 @@ export function createRunStore() {
     goBack() {
       update((state) => {
         const { before, openWorkflow } = state;
-        return before ? { ...clearTransientState(state), openWorkflow: { ...before, serial: nextSerial(state) }, before: openWorkflow } : state;
+        return before
+          ? { ...clearTransientState(state), openWorkflow: { ...before, serial: nextSerial(state) }, before: openWorkflow }
+          : state;
       });
     },
     close: () => update((state) => ({ ...clearTransientState(state), openWorkflow: undefined, before: state.openWorkflow })),
@@ -240,7 +244,11 @@ function withErrors({ attention }: RunState, errors: NodeErrors): Pick<RunState,
   return { errors, attention: attention + 1 };
 }
 
-function toSubmittedJob(state: RunState, { attempt, atMs }: SentOutcome, accepted: Extract<RunOutcome, { kind: "accepted" }>): SubmittedJob {
+function toSubmittedJob(
+  state: RunState,
+  { attempt, atMs }: SentOutcome,
+  accepted: Extract<RunOutcome, { kind: "accepted" }>,
+): SubmittedJob {
   return {
     jobId: accepted.jobId,
     name: attempt?.name ?? state.openWorkflow?.name ?? "",

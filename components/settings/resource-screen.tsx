@@ -69,7 +69,9 @@ export function ResourceScreen<T extends { id: string; name: string }>(props: Re
           <p className="text-ink-2">{t("intro")}</p>
           {secret ? <NewSecret words={words} name={secret.name} secret={secret.text} onClose={() => setSecret(undefined)} /> : null}
           {open ? (
-            <div key={open === "new" ? "new" : open.id}>{form(open === "new" ? undefined : open, { onSaved: handleSaved, onClose: close })}</div>
+            <div key={open === "new" ? "new" : open.id}>
+              {form(open === "new" ? undefined : open, { onSaved: handleSaved, onClose: close })}
+            </div>
           ) : null}
           <ResourceList {...list} resources={resources} onChange={setOpen} />
         </>

@@ -67,8 +67,7 @@ export function UploadSources({ canAdd: mayAdd }: { canAdd: boolean }) {
   const dragKind = useWindowFiles({
     isEnabled: isElsewhere,
     onFiles: takeFiles,
-    onAddress: (address) =>
-      urlProblem ? showToast({ tone: "bad", text: explain(urlProblem) }) : startRequest({ source: "url", address }),
+    onAddress: (address) => (urlProblem ? showToast({ tone: "bad", text: explain(urlProblem) }) : startRequest({ source: "url", address })),
   });
 
   return (
@@ -186,7 +185,14 @@ function isField(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest("input, textarea, select, [contenteditable]") !== null;
 }
 
-const timestampFormat = { year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit", second: "2-digit" } as const;
+const timestampFormat = {
+  year: "numeric",
+  month: "2-digit",
+  day: "2-digit",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+} as const;
 
 /** Adds the time to the name, since browsers name every pasted picture image.png. Copied files keep their names. */
 export function pastedName(file: File, at: Date): File {

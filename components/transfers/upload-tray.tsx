@@ -57,7 +57,9 @@ export function UploadTray({ queue, downloads, connection, canAdd, view, isFolde
             <ProgressBar value={tally.share} label={t("progress")} className="mt-1 block w-full" />
           ) : null}
         </div>
-        {tray === "uploads" && tally.all > 0 && !isFolded ? <QueueActions queue={queue} tally={tally} onDescribeAll={on.onDescribeAll} /> : null}
+        {tray === "uploads" && tally.all > 0 && !isFolded ? (
+          <QueueActions queue={queue} tally={tally} onDescribeAll={on.onDescribeAll} />
+        ) : null}
         <IconButton
           tone="quiet"
           icon={isFolded ? ChevronUp : ChevronDown}

@@ -137,7 +137,9 @@ function ComparePane({ item, number, own, content, view, clip, isCaptionRight = 
       style={{ clipPath: clip }}
       className={cn("overflow-hidden bg-bg", clip === undefined ? "relative border-r border-b border-line" : "absolute inset-0")}
     >
-      {isLoaded ? null : <PicturePoster poster={item.poster} size={item} isLost={own === "broken" ? shownPictureUrl(item.src) : undefined} />}
+      {isLoaded ? null : (
+        <PicturePoster poster={item.poster} size={item} isLost={own === "broken" ? shownPictureUrl(item.src) : undefined} />
+      )}
       {/* eslint-disable-next-line @next/next/no-img-element -- the private bytes themselves, in their own size, which no optimiser may see */}
       <img
         ref={whileShown}

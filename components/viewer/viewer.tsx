@@ -94,7 +94,9 @@ export function Viewer({
         at={at}
         count={count}
         slideshow={slideshow}
-        marking={onCompare && { isMarked, count: markedItems.length, onMark: mark, onCompare: () => onCompare(markedItems.map(({ id }) => id)) }}
+        marking={
+          onCompare && { isMarked, count: markedItems.length, onMark: mark, onCompare: () => onCompare(markedItems.map(({ id }) => id)) }
+        }
         canDownload={canDownload}
         onShare={mayShare && shareConnectionId !== undefined && item ? () => setSharedId(item.id) : undefined}
         onTurn={turn}

@@ -47,5 +47,7 @@ export function undescribed(document: unknown, { method, path, status, contentTy
   if (method === "HEAD") return [];
   if (type !== "*/*" && contentType.split(";")[0] !== type) return [`${operation.id}: ${status} is ${contentType}, not ${type}`];
   if (type !== "application/json") return [];
-  return findProblems(JSON.parse(text), at(media, "schema"), createResolver(document)).map((problem) => `${operation.id} ${status} ${problem}`);
+  return findProblems(JSON.parse(text), at(media, "schema"), createResolver(document)).map(
+    (problem) => `${operation.id} ${status} ${problem}`,
+  );
 }

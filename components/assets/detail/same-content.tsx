@@ -111,7 +111,8 @@ async function compare(asset: AssetView, read: ReadSorted, from: number, total: 
     const sameSize = page.value.assets.filter(({ sizeBytes }) => sizeBytes === asset.sizeBytes);
     for (const match of sameSize) if (match.hash === asset.hash && match.id !== asset.id) assetsById.set(match.id, match);
     compared += sameSize.length;
-    const isPastSize = page.value.assets.length === 0 || page.value.assets.some(({ sizeBytes }) => (sizeBytes ?? 0) > (asset.sizeBytes ?? 0));
+    const isPastSize =
+      page.value.assets.length === 0 || page.value.assets.some(({ sizeBytes }) => (sizeBytes ?? 0) > (asset.sizeBytes ?? 0));
     if (isPastSize) break;
     if (compared >= MAX_COMPARED) return ok({ kind: "atLeast", assets: [...assetsById.values()] });
   }

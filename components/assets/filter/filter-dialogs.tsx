@@ -121,7 +121,9 @@ export function TagDialog({ query, connectionId, loadedTags, onChange, onClose }
           <TagLine key={tag.name} tag={tag} state={tagState(query, tag.name)} onState={set} />
         ))}
       </ul>
-      {offeredTags.length > MAX_SHOWN ? <p className="mt-2 text-sm text-ink-3">{t("more", { count: offeredTags.length - MAX_SHOWN })}</p> : null}
+      {offeredTags.length > MAX_SHOWN ? (
+        <p className="mt-2 text-sm text-ink-3">{t("more", { count: offeredTags.length - MAX_SHOWN })}</p>
+      ) : null}
       {!isReady ? <p className="mt-2">{common("loading")}</p> : null}
       {offeredTags.length === 0 && !canAddTyped && isReady ? <p className="mt-2">{t("none")}</p> : null}
     </Dialog>
@@ -179,7 +181,8 @@ function getOfferedTags({ listedTags, refined, loadedTags, query, search }: TagS
   for (const { name, count } of [...queriedTags, ...refined, ...listedTags, ...rest]) {
     const isMatch = name.toLowerCase().includes(search.toLowerCase());
     // The API separates tags by commas, so a tag with a comma can't be requested.
-    if (isMatch && !name.includes(",") && !countsByName.has(name)) countsByName.set(name, counts.get(name) ?? (counts.size > 0 ? undefined : count));
+    if (isMatch && !name.includes(",") && !countsByName.has(name))
+      countsByName.set(name, counts.get(name) ?? (counts.size > 0 ? undefined : count));
   }
   return [...countsByName].map(([name, count]) => ({ name, count }));
 }

@@ -77,7 +77,10 @@ export function AssetsTable({
         // The header is positioned before measuring, so that nothing moves afterwards.
         className="relative"
       >
-        <div style={rendered && getOffsetStyle(rendered.topPx)} className={rendered ? "absolute inset-x-0 -top-[34px]" : "relative -top-[34px]"}>
+        <div
+          style={rendered && getOffsetStyle(rendered.topPx)}
+          className={rendered ? "absolute inset-x-0 -top-[34px]" : "relative -top-[34px]"}
+        >
           <DataTable
             caption={t("table.caption")}
             columns={columns}
@@ -150,7 +153,11 @@ const loadingCell = <span className="block h-3.5 w-16 rounded-sm bg-sunken" />;
 function assetColumns(t: Translate, { connectionId, connection, locale, picking, motion, onOpen, cannotOpen }: ColumnOptions) {
   const renderTime = (ms: number | undefined) => (ms === undefined ? t("table.nothing") : <RelativeTime ms={ms} />);
   /** `missing`: shown while the asset loads. */
-  const createColumn = (id: keyof typeof assetColumnStyles, cell: (asset: AssetView, index: number) => ReactNode, missing: ReactNode = null) =>
+  const createColumn = (
+    id: keyof typeof assetColumnStyles,
+    cell: (asset: AssetView, index: number) => ReactNode,
+    missing: ReactNode = null,
+  ) =>
     column.display({
       id,
       header: t(`table.${id}`),
@@ -158,7 +165,9 @@ function assetColumns(t: Translate, { connectionId, connection, locale, picking,
       cell: ({ row: { original } }) => (original.asset ? cell(original.asset, original.index) : missing),
     });
   return [
-    createColumn("select", ({ id, name }, index) => <SelectBox id={id} name={name} index={index} picking={picking} className="select-cell" />),
+    createColumn("select", ({ id, name }, index) => (
+      <SelectBox id={id} name={name} index={index} picking={picking} className="select-cell" />
+    )),
     createColumn(
       "preview",
       (asset) => (
@@ -208,7 +217,11 @@ function assetColumns(t: Translate, { connectionId, connection, locale, picking,
     ),
     createColumn("tags", ({ tags }) => <Truncated text={tags.join(", ")} className="text-ink-2" />, loadingCell),
     createColumn("type", ({ mimeType, kind }) => <Truncated text={mimeType ?? t(`kind.${kind}`)} className="text-ink-2" />),
-    createColumn("size", ({ sizeBytes }) => (sizeBytes === undefined ? t("table.nothing") : formatBytes(sizeBytes, locale)), t("table.nothing")),
+    createColumn(
+      "size",
+      ({ sizeBytes }) => (sizeBytes === undefined ? t("table.nothing") : formatBytes(sizeBytes, locale)),
+      t("table.nothing"),
+    ),
     createColumn("created", ({ createdAtMs }) => renderTime(createdAtMs), t("table.nothing")),
     createColumn("used", ({ lastUsedAtMs }) => renderTime(lastUsedAtMs), t("table.nothing")),
   ];

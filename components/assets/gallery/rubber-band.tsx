@@ -55,7 +55,8 @@ export function RubberBand({ gallery, source, picking }: { gallery: GalleryView<
       frame = 0;
       const currentDrag = drag.current;
       if (!currentDrag?.isBand) return;
-      const overshootPx = Math.max(0, currentDrag.clientY - (window.innerHeight - EDGE_PX)) - Math.max(0, 120 + EDGE_PX - currentDrag.clientY);
+      const overshootPx =
+        Math.max(0, currentDrag.clientY - (window.innerHeight - EDGE_PX)) - Math.max(0, 120 + EDGE_PX - currentDrag.clientY);
       if (overshootPx !== 0) {
         window.scrollBy({ top: Math.sign(overshootPx) * Math.min(MAX_SCROLL_PX, Math.abs(overshootPx) / 2), behavior: "instant" });
         updateSelection();

@@ -200,5 +200,6 @@ export function storeOffsetInUrl(index: number): void {
   const previousOffset = address.searchParams.get("offset");
   if (index === 0) address.searchParams.delete("offset");
   else address.searchParams.set("offset", String(index));
-  if (address.searchParams.get("offset") !== previousOffset) window.history.replaceState(historyState(), "", address.pathname + address.search);
+  if (address.searchParams.get("offset") !== previousOffset)
+    window.history.replaceState(historyState(), "", address.pathname + address.search);
 }

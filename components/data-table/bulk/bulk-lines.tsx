@@ -104,7 +104,13 @@ function BulkLine<Act, Item, Entry extends { id: string }>({ id, phase, actions,
               {t("result.open")}
             </Button>
           </WorkLine>
-          <ResultDialog {...texts.entryLook} words={texts.words} isOpen={isReading} entries={phase.entries} onClose={() => setReading(false)} />
+          <ResultDialog
+            {...texts.entryLook}
+            words={texts.words}
+            isOpen={isReading}
+            entries={phase.entries}
+            onClose={() => setReading(false)}
+          />
         </>
       );
     }
@@ -160,7 +166,15 @@ type ResultDialogProps<Entry extends { id: string }> = EntryLook<Entry> & {
 /** Maximum shown lines; the copied text has all of them. */
 const MAX_SHOWN = 500;
 
-function ResultDialog<Entry extends { id: string }>({ isOpen, entries, words, getTone, getText, getName, onClose }: ResultDialogProps<Entry>) {
+function ResultDialog<Entry extends { id: string }>({
+  isOpen,
+  entries,
+  words,
+  getTone,
+  getText,
+  getName,
+  onClose,
+}: ResultDialogProps<Entry>) {
   const t = useTranslations(`${words}.result`);
   const common = useTranslations("common.bulk.result");
   const asText = () => entries.map((entry) => [entry.id, getName(entry) ?? "", getText(entry)].join("\t")).join("\n");

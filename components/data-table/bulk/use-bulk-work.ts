@@ -60,7 +60,9 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
 
   const setPhase = (key: number, phase: Phase) =>
     setStartedWorks((current) =>
-      current.some((item) => item.key === key) ? current.map((item) => (item.key === key ? { key, phase } : item)) : [...current, { key, phase }],
+      current.some((item) => item.key === key)
+        ? current.map((item) => (item.key === key ? { key, phase } : item))
+        : [...current, { key, phase }],
     );
   const change = (key: number, next: (phase: Phase) => Phase) =>
     setStartedWorks((current) => current.map((item) => (item.key === key ? { key, phase: next(item.phase) } : item)));
@@ -99,7 +101,14 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
     onDone(action, entries);
   }
   async function leave(request: BulkRequest<Act, Item>): Promise<void> {
-    const silentWork = { connection, action: newUuid(), signal: neverAborted, onDone: () => undefined, onWait: () => undefined, isLeaving: true };
+    const silentWork = {
+      connection,
+      action: newUuid(),
+      signal: neverAborted,
+      onDone: () => undefined,
+      onWait: () => undefined,
+      isLeaving: true,
+    };
     onUnfinished(await carryOut(request, silentWork));
   }
   const pending = usePendingUndo<BulkRequest<Act, Item>>(

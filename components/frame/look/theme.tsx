@@ -12,7 +12,10 @@ import { type EmbedTheme } from "@/lib/contract/embed/embed-pages";
 /** `embedded`: the host page's theme, which overrides the console's stored theme. */
 export function Theme({ nonce, embedded, children }: { nonce?: string; embedded?: EmbedTheme; children: ReactNode }) {
   const activeTheme = useEmbedTheme(embedded);
-  const hostTheme = activeTheme && { storageKey: "lightdesk.embedded-theme", forcedTheme: activeTheme === "system" ? undefined : activeTheme };
+  const hostTheme = activeTheme && {
+    storageKey: "lightdesk.embedded-theme",
+    forcedTheme: activeTheme === "system" ? undefined : activeTheme,
+  };
   return (
     // The stylesheet sets color-scheme, since a style attribute would need a weaker content security policy.
     <ThemeProvider

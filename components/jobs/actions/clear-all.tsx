@@ -71,7 +71,11 @@ export function ClearAll({ words, count, word, parameter, isBusy, onClear }: Cle
       >
         <p>{t("text")}</p>
         {confirmation.failure ? (
-          <FailureMessage failure={confirmation.failure} about={isUnanswered(confirmation.failure) ? t("unclear") : undefined} className="mt-3" />
+          <FailureMessage
+            failure={confirmation.failure}
+            about={isUnanswered(confirmation.failure) ? t("unclear") : undefined}
+            className="mt-3"
+          />
         ) : null}
         <form id={form} onSubmit={submit} className="mt-3" autoComplete="off">
           {word === undefined ? null : (

@@ -35,7 +35,9 @@ export function cancelJobs(jobs: readonly TargetJob[], work: Work): Promise<Resu
 export function removeJobs(jobs: readonly TargetJob[], work: Work): Promise<ResultEntry[]> {
   async function removeBatch(batch: readonly TargetJob[]): Promise<BatchOutcome<ResultEntry>> {
     const result = await post<unknown>("/api/history", { delete: batch.map(({ id }) => id) }, work);
-    return result.ok ? { entries: batch.map(({ id }) => ({ id, outcome: "removed" })) } : handleRefusal("remove", batch, result.failure, work);
+    return result.ok
+      ? { entries: batch.map(({ id }) => ({ id, outcome: "removed" })) }
+      : handleRefusal("remove", batch, result.failure, work);
   }
   return applyToFitting("remove", jobs, work, (fittingJobs) => inBatches(fittingJobs, BATCH_SIZE, removeBatch, work));
 }
@@ -43,7 +45,12 @@ export function removeJobs(jobs: readonly TargetJob[], work: Work): Promise<Resu
 type EndJobs = (fittingJobs: readonly TargetJob[]) => Promise<ResultEntry[]>;
 
 /** Jobs in the wrong state get an outcome without a request. */
-async function applyToFitting(action: "cancel" | "remove", jobs: readonly TargetJob[], work: Work, endJobs: EndJobs): Promise<ResultEntry[]> {
+async function applyToFitting(
+  action: "cancel" | "remove",
+  jobs: readonly TargetJob[],
+  work: Work,
+  endJobs: EndJobs,
+): Promise<ResultEntry[]> {
   const otherJobs = jobs.filter((job) => !canApply(action, job));
   work.onDone(otherJobs.length);
   const entries = await endJobs(jobs.filter((job) => canApply(action, job)));
@@ -93,7 +100,12 @@ function post<T>(path: `/${string}`, json: unknown, work: Work) {
   return callWithRetry<T>(withQuery(path, { connection: work.connection }), { method: "POST", json }, work);
 }
 
-async function handleRefusal(ending: EndAction, batch: readonly TargetJob[], failure: ApiFailure, work: Work): Promise<BatchOutcome<ResultEntry>> {
+async function handleRefusal(
+  ending: EndAction,
+  batch: readonly TargetJob[],
+  failure: ApiFailure,
+  work: Work,
+): Promise<BatchOutcome<ResultEntry>> {
   const isUnclear = failure.status === 0 || mayHaveStarted(failure);
   const entries = isUnclear
     ? await lookUpOutcomes(ending, batch, failure, work)

@@ -70,5 +70,6 @@ export type JobWork = ReturnType<typeof useJobWork>;
 
 export function useSummarizeEntries() {
   const t = useTranslations("acts");
-  return (entries: readonly ResultEntry[]) => summarize(outcomes, entries, { getTone: getOutcomeTone, getText: (each) => t(`count.${each.outcome}`, each) });
+  return (entries: readonly ResultEntry[]) =>
+    summarize(outcomes, entries, { getTone: getOutcomeTone, getText: (each) => t(`count.${each.outcome}`, each) });
 }

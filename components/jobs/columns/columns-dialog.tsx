@@ -143,7 +143,9 @@ function InputPicker({ choice, jobs, connection, onAdd }: InputPickerProps) {
   const common = useTranslations("common");
   const [words, setWords] = useState("");
   const ids = jobs.slice(0, MAX_READ_JOBS);
-  const { data: fetchedInputs, error } = useSWR(["seen inputs", connection, ...ids], () => fetchInputs(ids, connection), { revalidateOnFocus: false });
+  const { data: fetchedInputs, error } = useSWR(["seen inputs", connection, ...ids], () => fetchInputs(ids, connection), {
+    revalidateOnFocus: false,
+  });
   const searchText = words.trim().toLowerCase();
   const seenInputs = fetchedInputs?.filter(({ name, example }) => `${name} ${example}`.toLowerCase().includes(searchText)) ?? [];
   const isFull = choice.order.filter(isInputId).length >= MAX_INPUTS;

@@ -9,7 +9,18 @@ import { Truncated, truncateIfLong } from "@/components/ui/truncated";
 import { livePreviewUrl, shortId, thumbnailUrl } from "@/lib/browser/urls";
 import { type InputId, inputOf } from "@/lib/contract/jobs/job-list";
 import { type JobRow } from "../job-row";
-import { type CellWords, copyButton, ranCell, rowHref, rowLink, stateCell, submittedCell, getRowTitle, useRowClick, detailsCell } from "./cells";
+import {
+  type CellWords,
+  copyButton,
+  ranCell,
+  rowHref,
+  rowLink,
+  stateCell,
+  submittedCell,
+  getRowTitle,
+  useRowClick,
+  detailsCell,
+} from "./cells";
 import { type ColumnChoice, type NamedId } from "./column-choice";
 
 // Loaded only if the list shows a column of workflow values.
@@ -102,7 +113,9 @@ export function jobColumns(
         {copyButton(copyLabel)}
       </>
     )),
-    workflow: namedColumn("workflow", (row) => (isWorkflowTruncated ? <Truncated text={getRowTitle(row)} /> : truncateIfLong(getRowTitle(row)))),
+    workflow: namedColumn("workflow", (row) =>
+      isWorkflowTruncated ? <Truncated text={getRowTitle(row)} /> : truncateIfLong(getRowTitle(row)),
+    ),
     what: namedColumn("what", (row) => detailsCell({ row, words, getHref })),
     outputs: namedColumn("outputs", ({ outputs }) => outputs || t("nothing")),
     by: namedColumn("by", ({ by, token }) => {
@@ -137,7 +150,8 @@ export function JobTable({ onOpen, ...table }: JobTableProps) {
   const states = useTranslations("frame.states");
   const onClick = useRowClick(onOpen);
   const placeholderText = useCallback(
-    (row: JobRow) => [row.state === "unknown" ? row.word : states(row.state), shortId(row.id), getRowTitle(row), row.error ?? ""].join("   "),
+    (row: JobRow) =>
+      [row.state === "unknown" ? row.word : states(row.state), shortId(row.id), getRowTitle(row), row.error ?? ""].join("   "),
     [states],
   );
   return <DataTable {...table} rowId={rowId} placeholderText={placeholderText} onClick={onClick} className="two-lines" />;

@@ -285,5 +285,7 @@ export function toBars(spans: readonly { startMs?: number; endMs?: number }[], n
   const first = Math.min(...starts);
   const totalMs = Math.max(1, Math.max(...ends) - first);
   const toPercent = (ms: number) => Math.min(100, Math.max(0, ((ms - first) / totalMs) * 100));
-  return spans.map(({ startMs, endMs }) => (startMs === undefined ? undefined : { from: toPercent(startMs), to: toPercent(endMs ?? nowMs) }));
+  return spans.map(({ startMs, endMs }) =>
+    startMs === undefined ? undefined : { from: toPercent(startMs), to: toPercent(endMs ?? nowMs) },
+  );
 }

@@ -51,7 +51,9 @@ export function RunBars({ runs: all, jobId }: { runs: readonly Run[]; jobId: str
   const time = useTranslations("common.duration");
   if (runs.length < 2) return null;
   const maxRunMs = Math.max(1, ...runs.map(({ runMs = 0 }) => runMs));
-  const counts = tallyStates.map((state) => ({ state, count: runs.filter((run) => run.state === state).length })).filter(({ count }) => count > 0);
+  const counts = tallyStates
+    .map((state) => ({ state, count: runs.filter((run) => run.state === state).length }))
+    .filter(({ count }) => count > 0);
   const tally =
     counts.length === 1 && counts[0]?.state === "completed"
       ? t("allCompleted", { count: runs.length })

@@ -113,7 +113,8 @@ export function StatusFilter({ list, state: listState, total }: StatusFilterProp
         const next = order.filter((each) => (each === state ? !isOn : selectedStatuses.includes(each)));
         return (
           <Chip key={state} state={listState} change={{ status: next.length > 0 ? next : undefined }} isOn={isOn}>
-            {states(state)} <Count value={counts[state]} reservesSpace={isAllWorkflows && (state === "in_progress" || state === "pending")} />
+            {states(state)}{" "}
+            <Count value={counts[state]} reservesSpace={isAllWorkflows && (state === "in_progress" || state === "pending")} />
           </Chip>
         );
       })}

@@ -16,7 +16,16 @@ import { canApply, type TargetJob } from "../actions/end-jobs";
 import { JobLines } from "../actions/job-lines";
 import { type JobAction } from "../actions/use-job-work";
 import { type JobRow } from "../job-row";
-import { type Bulk, type ChosenJobs, type Command, toTargetJobs, MAX_PER_ACTION, narrowQuery, type PendingJobAction, useBulk } from "./use-bulk";
+import {
+  type Bulk,
+  type ChosenJobs,
+  type Command,
+  toTargetJobs,
+  MAX_PER_ACTION,
+  narrowQuery,
+  type PendingJobAction,
+  useBulk,
+} from "./use-bulk";
 
 type ExportFormat = "csv" | "json";
 
@@ -58,7 +67,8 @@ export function SelectionActions({ chosen, rows, connection, inputs, bulk, onDon
   const busy = useBusyJobs();
   const isFree = (jobAction: JobAction, { id }: TargetJob) => !(jobAction === "runAgain" ? bulk.busyIds : busy).has(id);
   const selectedJobs = chosen.kind === "ids" ? toTargetJobs(chosen.ids, rows) : [];
-  const getApplicableJobs = (jobAction: JobAction, jobs = selectedJobs) => jobs.filter((job) => isFree(jobAction, job) && canApply(jobAction, job));
+  const getApplicableJobs = (jobAction: JobAction, jobs = selectedJobs) =>
+    jobs.filter((job) => isFree(jobAction, job) && canApply(jobAction, job));
   const count = chosen.kind === "ids" ? chosen.ids.length : chosen.total;
   const startAction = (jobAction: JobAction) => {
     if (chosen.kind === "matching") void bulk.ask(jobAction, chosen.query);
@@ -145,7 +155,11 @@ function ExportLink({ href, label, onSave }: { href: string | undefined; label: 
 }
 
 /** Saves the file of jobs whose ids don't fit in a URL: at most one page, so it fits in memory. */
-async function saveByIds(ids: readonly string[], format: ExportFormat, { connection, inputs }: ExportOptions): Promise<ApiFailure | undefined> {
+async function saveByIds(
+  ids: readonly string[],
+  format: ExportFormat,
+  { connection, inputs }: ExportOptions,
+): Promise<ApiFailure | undefined> {
   try {
     const response = await fetch(apiPath(withQuery("/api/console/jobs/export", { connection })), {
       method: "POST",

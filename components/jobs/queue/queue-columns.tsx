@@ -144,7 +144,9 @@ type QueueTimes = { running: readonly (ExpectedJob & { startedMs?: number })[]; 
 
 /** When each waiting job may start; undefined if unknown or nothing runs. Assumes the current concurrency. */
 export function startRanges({ running, pending, nowMs }: QueueTimes): (TimeRange | undefined)[] {
-  const remainingTimes = running.map(({ expected, startedMs }) => expected && startedMs !== undefined && timeLeft(expected, nowMs - startedMs));
+  const remainingTimes = running.map(
+    ({ expected, startedMs }) => expected && startedMs !== undefined && timeLeft(expected, nowMs - startedMs),
+  );
   const earliestTimes = remainingTimes.map((range) => (range ? range.fromMs : 0));
   const endTimes = remainingTimes.map((range) => (range ? range.toMs : Infinity));
   return pending.map(({ expected }) => {

@@ -17,7 +17,11 @@ const CHANNELS = 4;
 const RGBA_COLOR_TYPE = 6;
 const PORTION_BYTES = 1 << 20;
 
-export async function encodeMask(coverage: Coverage, onProgress: (share: number) => void = () => undefined, hold?: MaskEncoding): Promise<Blob> {
+export async function encodeMask(
+  coverage: Coverage,
+  onProgress: (share: number) => void = () => undefined,
+  hold?: MaskEncoding,
+): Promise<Blob> {
   const grid = getGrid(coverage, hold?.isTurned ? hold.orientation : 1);
   const header = new DataView(new ArrayBuffer(13));
   header.setUint32(0, grid.width);

@@ -174,7 +174,8 @@ export function sendMask(connection: string | undefined, maskTarget?: MaskTarget
     if (!result.ok) return result;
     if (typeof result.value?.name !== "string") return failed({ code: "UPSTREAM_UNREADABLE", message: "", status: 502 });
     // A local server returns a name even if it did not find the original and stored nothing.
-    if (result.value.metadata || !options.servesFiles || (await fileExists(result.value, { connection, target: maskTarget }))) return result;
+    if (result.value.metadata || !options.servesFiles || (await fileExists(result.value, { connection, target: maskTarget })))
+      return result;
     return failed({ code: "NOT_FOUND", message: "", status: 404 });
   };
 }

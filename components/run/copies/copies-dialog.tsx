@@ -44,7 +44,17 @@ const MAX_UNCONFIRMED = 20;
 type Choosable = { node: FormNode; field: FormField };
 
 /** Chooses which input varies between copies, and how; previews the submission. */
-export function CopiesDialog({ isOpen, form, request, picture, hasRandomised, getFilledTexts, isBusy, onClose, onStart }: CopiesDialogProps) {
+export function CopiesDialog({
+  isOpen,
+  form,
+  request,
+  picture,
+  hasRandomised,
+  getFilledTexts,
+  isBusy,
+  onClose,
+  onStart,
+}: CopiesDialogProps) {
   const t = useTranslations("run.copies");
   const choosable = useMemo(() => getChoosable(form), [form]);
   return (

@@ -117,7 +117,10 @@ export function useCopyJobs(set: CopiesSet) {
         (`${withQuery("/api/jobs", { workflow_id: set.workflowId, limit, connection: set.connection })}#copies` as const);
   const parseResponse = useCallback((response: JobsList) => toSnapshot(response, limit), [limit]);
   const [seenJobs, setSeenJobs] = useState<SeenJobs>({ jobIds: new Set(), jobs: new Map() });
-  const live = useLive(path, { read: parseResponse, isFinal: (response) => hasFinished(set, ids, new Map([...seenJobs.jobs, ...response.jobs])) });
+  const live = useLive(path, {
+    read: parseResponse,
+    isFinal: (response) => hasFinished(set, ids, new Map([...seenJobs.jobs, ...response.jobs])),
+  });
   const latest = live.value;
   const refreshJobs = useEffectEvent(() => void live.refresh());
   const isMissing = set.ending !== undefined && ids.some((id) => !latest?.jobs.has(id) && !seenJobs.jobs.get(id)?.hasEnded);

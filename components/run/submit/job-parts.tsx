@@ -17,13 +17,7 @@ const OutputList = dynamic(() => import("@/components/viewer/output-list").then(
 const MAX_REASON = 500;
 
 /** Shows the service's own progress words and numbers. */
-export function JobProgress({
-  job: { id, state, progress, expected, startedAtMs },
-  sentGraph,
-}: {
-  job: StartedJob;
-  sentGraph?: Graph;
-}) {
+export function JobProgress({ job: { id, state, progress, expected, startedAtMs }, sentGraph }: { job: StartedJob; sentGraph?: Graph }) {
   const t = useTranslations("run.answer.job");
   const connection = useConnection()?.id;
   const { share, remaining } = useRunProgress({ value: progress?.value, expected, startedMs: startedAtMs });

@@ -27,7 +27,9 @@ export function useStartedJob(submittedJob: SubmittedJob | undefined, connection
   const jobId = submittedJob?.jobId;
   const isPolled = jobId !== undefined && connection !== undefined;
   // The fragment is never sent. It makes a new cache key, so that the list is read again for the next job.
-  const path = isPolled ? (`${withQuery("/api/jobs", { limit: LIST_LIMIT, connection })}#${encodeURIComponent(jobId)}` as const) : undefined;
+  const path = isPolled
+    ? (`${withQuery("/api/jobs", { limit: LIST_LIMIT, connection })}#${encodeURIComponent(jobId)}` as const)
+    : undefined;
   const find = (jobs: readonly StartedJob[]) => jobs.find(({ id }) => id === jobId);
   const { value, refresh, failure: outage } = useLive(path, { read: toViews, isFinal: (jobs) => find(jobs)?.terminal === true });
   const listedJob = value && find(value);

@@ -142,7 +142,10 @@ function OtherConnections({ graph }: { graph: Graph }) {
 }
 
 /** A few at a time, since each response is a service's whole node list. */
-async function checkConnections(connections: readonly { id: string; name: string }[], classes: readonly string[]): Promise<ConnectionResult[]> {
+async function checkConnections(
+  connections: readonly { id: string; name: string }[],
+  classes: readonly string[],
+): Promise<ConnectionResult[]> {
   const results: ConnectionResult[] = [];
   for (let start = 0; start < connections.length; start += MAX_CONCURRENT) {
     const batch = connections.slice(start, start + MAX_CONCURRENT);

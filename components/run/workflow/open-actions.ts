@@ -37,7 +37,10 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
   /**
    * Opens the workflow chosen for the waiting pictures: uses them if there is only one input (the page says so); otherwise the page asks.
    */
-  function applyForPictures(result: Result<OpenedFile, Refusal>, pictures = store.get().pendingImages?.pictures): PlacedPicture | undefined {
+  function applyForPictures(
+    result: Result<OpenedFile, Refusal>,
+    pictures = store.get().pendingImages?.pictures,
+  ): PlacedPicture | undefined {
     applyResult(result);
     const { openWorkflow } = store.get();
     const placedPicture = result.ok && openWorkflow && pictures && findOnlyTarget(openWorkflow, pictures);
@@ -93,7 +96,9 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
           const result = await openFile(bytesOfBlob(file), api, file);
           const isPicture = !result.ok && result.failure.reason.code === "picture" && (await checkPicture(file, api.decode)) === "picture";
           const { openWorkflow, pendingImages } = store.get();
-          return isPicture && canSend && !openWorkflow && !pendingImages && !signal.aborted ? openSampleWithPicture(file, signal, show) : { result };
+          return isPicture && canSend && !openWorkflow && !pendingImages && !signal.aborted
+            ? openSampleWithPicture(file, signal, show)
+            : { result };
         },
         ({ result, pictures }) => {
           if (pictures) return applyForPictures(result, pictures);

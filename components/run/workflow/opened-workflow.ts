@@ -100,7 +100,6 @@ export type Refusal = { fileName?: string; reason: RefusalReason };
 export type PendingImages = { pictures: readonly PendingImage[]; missing: number };
 export type PendingImage = { id: string; value: string; name: string };
 
-
 /** Without folders and extension. */
 export function getWorkflowName(path: string): string {
   const name = path.slice(path.lastIndexOf("/") + 1);

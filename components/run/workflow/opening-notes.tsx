@@ -36,7 +36,9 @@ export function RefusalNote({ refusal, keepsOpen, onDismiss }: { refusal: Refusa
   const hasSeveralFiles = reason.code === "several_files";
   return (
     <FailureNotice
-      title={hasSeveralFiles ? t("several", { count: reason.count }) : fileName === undefined ? t("pasted") : t("named", { name: fileName })}
+      title={
+        hasSeveralFiles ? t("several", { count: reason.count }) : fileName === undefined ? t("pasted") : t("named", { name: fileName })
+      }
       cause={t(hasSeveralFiles ? "severalCause" : reason.code.startsWith("job_") ? "jobCause" : "fileCause")}
       next={keepsOpen ? `${sentence} ${t("kept")}` : sentence}
       actions={<Button onClick={onDismiss}>{common("dismiss")}</Button>}

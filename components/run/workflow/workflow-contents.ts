@@ -1,4 +1,3 @@
-
 import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, type JsonObject, objectOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";

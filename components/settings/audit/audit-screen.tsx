@@ -84,7 +84,11 @@ function AuditFilters({ view, choices }: { view: AuditView; choices: Promise<Res
   const isFiltered = [view.member, view.action, view.on, view.within].some((value) => value !== undefined);
   return (
     <div className="flex flex-wrap items-center gap-2">
-      <Select aria-label={t("person")} value={view.member ?? ""} onChange={({ target }) => applyFilter({ member: target.value || undefined })}>
+      <Select
+        aria-label={t("person")}
+        value={view.member ?? ""}
+        onChange={({ target }) => applyFilter({ member: target.value || undefined })}
+      >
         <option value="">{t("anybody")}</option>
         <Options of={members.map(({ id, name }) => [id, name])} />
       </Select>

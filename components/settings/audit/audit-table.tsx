@@ -202,7 +202,9 @@ function AuditOutcome({ entry, facts }: { entry: AuditItem; facts: readonly Audi
       />
       {refused ? <span className="block text-sm text-bad">{t("refusedOf", { count: refused })}</span> : null}
       {code ? (
-        <span className="block text-sm text-ink-2">{thirdPersonCode ? t(`why.${thirdPersonCode}`) : errors(`${toFaultCode({ code, status })}.title`)}</span>
+        <span className="block text-sm text-ink-2">
+          {thirdPersonCode ? t(`why.${thirdPersonCode}`) : errors(`${toFaultCode({ code, status })}.title`)}
+        </span>
       ) : null}
       {facts ? (
         <span className="block truncate text-sm text-ink-3" title={outcome}>

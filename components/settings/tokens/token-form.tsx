@@ -124,7 +124,9 @@ export function TokenForm({ role: ownRole, choices: { connections, operations },
       >
         {(value) => t(value)}
       </ChoiceField>
-      {operationChoice === "chosen" ? <Operations operations={operations} chosen={selectedOperations} onChange={setSelectedOperations} /> : null}
+      {operationChoice === "chosen" ? (
+        <Operations operations={operations} chosen={selectedOperations} onChange={setSelectedOperations} />
+      ) : null}
       <ChoiceField
         label={t("expiry")}
         hint={days === NEVER ? t("neverHint") : undefined}

@@ -56,8 +56,7 @@ function CheckResult({ address, check, locale, onRetry }: AddressLineProps) {
   if (check.kind === "refused") {
     return (
       <p className="text-sm text-bad">
-        {t("refused", { reason: failureText(errors, check.failure) })}{" "}
-        {/* Forbidden hosts can't be retried. */}
+        {t("refused", { reason: failureText(errors, check.failure) })} {/* Forbidden hosts can't be retried. */}
         {check.failure.code === "UNSUPPORTED_SOURCE" ? null : (
           <button
             type="button"

@@ -37,7 +37,8 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
     },
     onEnded(item, before, started) {
       const { key, status } = item;
-      if (status.kind === "failed" && affectsAllFiles(status.failure, before.status.kind)) pauseMatching(({ status: { kind } }) => kind === "waiting");
+      if (status.kind === "failed" && affectsAllFiles(status.failure, before.status.kind))
+        pauseMatching(({ status: { kind } }) => kind === "waiting");
       if (status.kind !== "done") return;
       news.storedAsset?.(status.asset.id);
       void checkPicture(key);

@@ -156,7 +156,10 @@ export const pictureScales: Scales = { least: 0.01, max: 32 };
 /** Fits everything, as large as possible up to `largest`. */
 export function fitted(content: Size, size: Size, { margin = 24, scales = drawingScales, largest = 1 } = {}): Viewport {
   const available = { width: Math.max(1, size.width - 2 * margin), height: Math.max(1, size.height - 2 * margin) };
-  const scale = clampScale(Math.min(largest, available.width / Math.max(1, content.width), available.height / Math.max(1, content.height)), scales);
+  const scale = clampScale(
+    Math.min(largest, available.width / Math.max(1, content.width), available.height / Math.max(1, content.height)),
+    scales,
+  );
   return { scale, x: (size.width - content.width * scale) / 2, y: (size.height - content.height * scale) / 2 };
 }
 

@@ -94,7 +94,8 @@ export async function createPeople(cluster: Cluster) {
       (countRequests) => isPrompt(countRequests) && countRequests.body.includes(`"${key}"`) && !cluster.refused.has(countRequests),
     ).length;
   const ranFor = (key: string) => runner.seen.submissions.filter((body) => JSON.stringify(body).includes(`"${key}"`)).length;
-  const getJob = async (id: string) => JSON.parse((await retryUntilAnswered("a job is read", () => request(about(`/api/jobs/${id}`)))).text);
+  const getJob = async (id: string) =>
+    JSON.parse((await retryUntilAnswered("a job is read", () => request(about(`/api/jobs/${id}`)))).text);
 
   /** The stored rows of these jobs. */
   const getRows = (jobs: readonly (string | undefined)[]) =>

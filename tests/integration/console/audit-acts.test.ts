@@ -44,7 +44,8 @@ test("groups slowly hashed files in one audit row with their names", async () =>
     await harness.request(`/api/assets/${ids[0]}/tags`, { as: "owner", method: "POST", json: { tags: ["seen"] }, headers: action });
     now += 45_000;
   }
-  const filterByRole = (all: AuditItem[], role: "operator" | "owner") => all.filter(({ member }) => member?.id === harness.viewerOf(role).memberId);
+  const filterByRole = (all: AuditItem[], role: "operator" | "owner") =>
+    all.filter(({ member }) => member?.id === harness.viewerOf(role).memberId);
   const entries = await rows();
   expect(filterByRole(entries, "operator")).toMatchObject([
     { action: "uploadAsset", parts: ["three.txt", "two words.txt", "one.txt"].map((name, at) => ({ id: ids[at], name })) },

@@ -23,7 +23,11 @@ beforeAll(async () => {
   const prompt = { "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 0 } } };
   const save = { "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "direct" } } };
   for (let count = 0; count < 5; count += 1) {
-    const submitResponse = await harness.request("/api/prompt", { as: "operator", method: "POST", json: { prompt: { ...prompt, ...save } } });
+    const submitResponse = await harness.request("/api/prompt", {
+      as: "operator",
+      method: "POST",
+      json: { prompt: { ...prompt, ...save } },
+    });
     expect(submitResponse.status).toBe(200);
   }
   await until("all jobs have ended", async () => {

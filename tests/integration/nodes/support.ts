@@ -60,9 +60,7 @@ export async function toRequest(bench: Bench, graph: Graph, options: JobOptions 
     jobId: `job-${++jobs}`,
     graph: validation.graph,
     outputs: validation.outputs,
-    images: Object.fromEntries(
-      await Promise.all(validation.images.map(async (name) => [name, await pin(join(imagesDir, name))] as const)),
-    ),
+    images: Object.fromEntries(await Promise.all(validation.images.map(async (name) => [name, await pin(join(imagesDir, name))] as const))),
     outputDir,
     maxPixels: 100_000_000,
     pngText: { prompt: JSON.stringify(graph) },

@@ -117,7 +117,8 @@ describe("services outage", () => {
     for (const { folder } of services) await until("what ran has put something out", () => listFiles(folder));
     await server.start();
     await until("it answers again", async () => (await client.get("/api/jobs")).status === 200);
-    for (const id of [...long, ...short]) expect(await waitForEnd(client, id, 60_000)).toMatchObject({ status: "completed", outputs_count: 1 });
+    for (const id of [...long, ...short])
+      expect(await waitForEnd(client, id, 60_000)).toMatchObject({ status: "completed", outputs_count: 1 });
     expect((await jobs()).map(({ attempts }) => attempts)).toEqual([...long, ...short].map(() => 1));
 
     const later = await Promise.all(Array.from({ length: 12 }, (_, color) => submit(client, waitGraph(0.5, color + 40))));

@@ -206,7 +206,12 @@ async function listOthers({ database }: World, called: string) {
     ),
     inputs: await listInputNames(database, 1),
     byHash: await Promise.all(["100", "200", "300"].map(async (size) => getId(await byHash(database, 1, size.padStart(64, "0"))))),
-    tags: [await listTagsBy("name_asc", ""), await listTagsBy("count_desc", ""), await listTagsBy("name_asc", "5"), await listTagsBy("name_asc", "鳥")],
+    tags: [
+      await listTagsBy("name_asc", ""),
+      await listTagsBy("count_desc", ""),
+      await listTagsBy("name_asc", "5"),
+      await listTagsBy("name_asc", "鳥"),
+    ],
     used: [await usedBytes(database, 1), await remainingQuota({ ...database, limits: { userQuotaBytes: 1000 } }, 1)],
   };
 }

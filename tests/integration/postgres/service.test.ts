@@ -163,7 +163,9 @@ describe("service runners", () => {
     const outcome = await two.first.service.runners.add({ address: server.address, label: "A", slots: 2 });
     expect(outcome.ok).toBe(true);
     await until("both know it", async () => (await secondClient.get("/api/object_info/LoadModel")).text.includes("one.safetensors"));
-    const jobIds = await Promise.all(Array.from({ length: 24 }, (_, seed) => submit(seed % 2 ? firstClient : secondClient, createGraph(seed))));
+    const jobIds = await Promise.all(
+      Array.from({ length: 24 }, (_, seed) => submit(seed % 2 ? firstClient : secondClient, createGraph(seed))),
+    );
     for (const id of jobIds) expect(await waitForEnd(secondClient, id)).toMatchObject({ status: "completed", outputs_count: 1 });
     expect(server.seen.ran).toHaveLength(24);
     // For each attempt: how many were active. The times are those of the commits, which are serialized.

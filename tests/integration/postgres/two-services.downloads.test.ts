@@ -33,10 +33,15 @@ describe("two services downloads", () => {
   it("leaves downloads to the other service when full and fetches each once", async () => {
     const { first, second } = await two.clients();
     source.behaviour.holdAfter = 1000;
-    const paths = [await startDownload(first, `${source.url}/a`), await startDownload(first, `${source.url}/b`), await startDownload(first, `${source.url}/c`)];
+    const paths = [
+      await startDownload(first, `${source.url}/a`),
+      await startDownload(first, `${source.url}/b`),
+      await startDownload(first, `${source.url}/c`),
+    ];
     await until("two run", async () => (await holders()).length === 2);
     expect(new Set(await holders()).size).toBe(2);
-    const states = async (client: typeof first) => (await Promise.all(paths.map((path) => readTask(client, path)))).map(({ status }) => status);
+    const states = async (client: typeof first) =>
+      (await Promise.all(paths.map((path) => readTask(client, path)))).map(({ status }) => status);
     expect(await states(second)).toEqual(["running", "running", "created"]);
     expect(await states(first)).toEqual(["running", "running", "created"]);
     source.behaviour.holdAfter = undefined;
@@ -57,7 +62,10 @@ describe("two services downloads", () => {
       const tasks = await Promise.all(paths.map((path) => readTask(here, path)));
       return tasks.some(({ bytes_downloaded: count }) => count === 1000);
     });
-    expect((await Promise.all(paths.map((path) => readTask(here, path)))).map(({ status }) => status).sort()).toEqual(["created", "running"]);
+    expect((await Promise.all(paths.map((path) => readTask(here, path)))).map(({ status }) => status).sort()).toEqual([
+      "created",
+      "running",
+    ]);
     source.behaviour.holdAfter = undefined;
     for (const response of source.pending) response.destroy();
     const [first, second] = [await waitForOutcome(here, paths[0] ?? ""), await waitForOutcome(here, paths[1] ?? "")];

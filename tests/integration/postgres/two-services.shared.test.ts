@@ -69,7 +69,9 @@ it("reports a cancelled job once as interrupted at both services", async () => {
   const clients = await two.clients();
   for (const client of [clients.first, clients.second]) {
     const id = await submit(clients.first, waitGraph(3600, client === clients.first ? 1 : 2));
-    await until("both know that it runs", () => both.every((received) => eventsOfJob(received, id).some(({ type }) => type === "executing")));
+    await until("both know that it runs", () =>
+      both.every((received) => eventsOfJob(received, id).some(({ type }) => type === "executing")),
+    );
     await client.post(`/api/jobs/${id}/cancel`);
     await until("both got its end", () => both.every((received) => isOver(received, id)));
     for (const received of both) expect(eventsOfJob(received, id).filter(({ type }) => type === "execution_interrupted")).toHaveLength(1);

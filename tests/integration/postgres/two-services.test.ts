@@ -1,6 +1,17 @@
 // Two services on one PostgreSQL run jobs together: each job once, fairly between users; each service shows and cancels the other's jobs.
 import { beforeEach, expect, it, vi } from "vitest";
-import { canvas, detail, waitForEnd, type Json, list, record, waitForStart, string, submit, waitGraph } from "@/tests/integration/service/support";
+import {
+  canvas,
+  detail,
+  waitForEnd,
+  type Json,
+  list,
+  record,
+  waitForStart,
+  string,
+  submit,
+  waitGraph,
+} from "@/tests/integration/service/support";
 import { queryDatabase } from "@/tests/support/postgres-server";
 import { startTwoServices, type TwoServices } from "@/tests/support/two-services";
 import { until } from "@/tests/support/until";

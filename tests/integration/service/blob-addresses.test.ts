@@ -48,9 +48,9 @@ describe("blob addresses", async () => {
       ]);
       expect(Buffer.from(await response.arrayBuffer()).equals(Buffer.from(picture))).toBe(true);
     }
-    expect(
-      (await fetch(await getUrl(`/api/assets/${file.id}/content?disposition=attachment`))).headers.get("content-disposition"),
-    ).toMatch(/^attachment; /);
+    expect((await fetch(await getUrl(`/api/assets/${file.id}/content?disposition=attachment`))).headers.get("content-disposition")).toMatch(
+      /^attachment; /,
+    );
     const page = await upload("<script>1</script>", "page.html");
     for (const path of getObjectNames(page, "html"))
       expect((await fetch(await getUrl(path))).headers.get("content-disposition")).toMatch(/^attachment; /);

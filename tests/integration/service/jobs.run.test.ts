@@ -200,7 +200,11 @@ async function savedGrey(client: Client, id: string): Promise<number | undefined
 it("saves each job's own picture despite a cancelled neighbour", async () => {
   bench = await startService({ concurrency: 1 });
   const [ada, bob] = [bench.client("ada"), bench.client("bob")];
-  const send = async (client: Client, grey: number) => ({ client, grey, id: await submit(client, createInvert(await upload(client, grey))) });
+  const send = async (client: Client, grey: number) => ({
+    client,
+    grey,
+    id: await submit(client, createInvert(await upload(client, grey))),
+  });
   const blocking = await submit(ada, waitGraph(3600));
   await waitForStart(ada, blocking);
   const next = await submit(ada, waitGraph(3600, 2));

@@ -143,16 +143,22 @@ describe("the spelling of a number", () => {
     const response = await client.call("POST", "/api/prompt", body, { "content-type": "application/json" });
     const id = string(record(response.body).prompt_id);
     expect(await waitForEnd(client, id)).toMatchObject({ status: "completed" });
-    for (const path of [`/api/jobs/${id}`, `/api/history_v2/${id}`]) expect((await client.get(path)).text.split(fieldsJson)).toHaveLength(4);
+    for (const path of [`/api/jobs/${id}`, `/api/history_v2/${id}`])
+      expect((await client.get(path)).text.split(fieldsJson)).toHaveLength(4);
     const [asset] = list(record((await client.get(`/api/jobs/${id}/assets`)).body).assets);
     const bytes = await (await client.raw("GET", `/api/assets/${string(asset?.id)}/content`)).arrayBuffer();
     const texts = readPngText(Buffer.from(bytes));
     expect(texts).toEqual({ prompt: `{${canvas},${save}}`, workflow: `{${fieldsJson}}`, size: "2.0" });
     const createResponse = await client.upload("some bytes", "a.txt", { user_metadata: `{${fieldsJson}}` });
     expect(createResponse.text).toContain(`{${fieldsJson}}`);
-    const edit = await client.call("PUT", `/api/assets/${string(record(createResponse.body).id)}`, `{"user_metadata":{"a":7.0,${fieldsJson}}}`, {
-      "content-type": "application/json",
-    });
+    const edit = await client.call(
+      "PUT",
+      `/api/assets/${string(record(createResponse.body).id)}`,
+      `{"user_metadata":{"a":7.0,${fieldsJson}}}`,
+      {
+        "content-type": "application/json",
+      },
+    );
     expect(edit.text).toContain(`{"a":7.0,${fieldsJson}}`);
   });
 

@@ -86,7 +86,8 @@ describe("turns of users", () => {
     const blocking = await submit(ada, waitGraph(30));
     await waitForStart(ada, blocking);
     const numbers = [];
-    for (const client of [ada, bob, ada, bob]) numbers.push(record((await client.post("/api/prompt", { prompt: waitGraph(0) })).body).number);
+    for (const client of [ada, bob, ada, bob])
+      numbers.push(record((await client.post("/api/prompt", { prompt: waitGraph(0) })).body).number);
     expect(numbers).toEqual([2, 1, 3, 2]);
     expect((await bob.get("/api/prompt")).body).toEqual({ exec_info: { queue_remaining: 2 } });
     const bobs = record((await bob.get("/api/queue")).body);

@@ -197,10 +197,19 @@ describe("downloads prune", async () => {
   it("keeps the newest ended tasks, all active ones and every asset", async () => {
     const otherClient = bench.client("eve");
     const otherTaskPath = `/api/tasks/${string((await download(otherClient, `${source.url}/theirs`)).id)}`;
-    const paths = [await downloadTask("a"), await downloadTask("b"), await downloadTask("c"), await downloadTask("d"), await downloadTask("e")];
+    const paths = [
+      await downloadTask("a"),
+      await downloadTask("b"),
+      await downloadTask("c"),
+      await downloadTask("d"),
+      await downloadTask("e"),
+    ];
     const first = record((await readTask(client, string(paths[0]))).result);
     source.behaviour.holdAfter = 1000;
-    const [runningPath, waitingPath] = [await startDownload(client, `${source.url}/held`), await startDownload(client, `${source.url}/behind`)];
+    const [runningPath, waitingPath] = [
+      await startDownload(client, `${source.url}/held`),
+      await startDownload(client, `${source.url}/behind`),
+    ];
     await until("it runs", async () => (await readTask(client, runningPath)).status === "running");
     await bench.service.stop();
     await bench.service.start();

@@ -50,7 +50,10 @@ describe("limits of runners", () => {
 
   it.each<[string, (server: RunnerServer) => void]>([
     ["a list of a million entries", (a) => a.send(createCachedEvent(Array.from({ length: 1_000_000 }, () => "1")))],
-    ["an object of a million members", (a) => a.send(createCachedEvent(Object.fromEntries(Array.from({ length: 1_000_000 }, (_, id) => [id, 0]))))],
+    [
+      "an object of a million members",
+      (a) => a.send(createCachedEvent(Object.fromEntries(Array.from({ length: 1_000_000 }, (_, id) => [id, 0])))),
+    ],
     ["a text of 9 MB", (a) => a.send(createCachedEvent(["x".repeat(9 * 1024 ** 2)]))],
     ["deep nesting", (a) => a.send(`{"type":"executed","data":{"prompt_id":"x","output":${nest(10_000)}}}`)],
     ["numbers of a million digits", (a) => a.send(createCachedEvent(0).replace(":0", `:[${"9".repeat(600_000)},${"9".repeat(600_000)}]`))],

@@ -55,7 +55,10 @@ const lists: [string, string, () => ReactNode][] = [
     "queue",
     "The queue is empty",
     () => (
-      <QueueScreen canCancel queue={resolveRead({ running: [], pending: [], pendingTotal: 0, isSortedBySubmission: false, canStop: false })} />
+      <QueueScreen
+        canCancel
+        queue={resolveRead({ running: [], pending: [], pendingTotal: 0, isSortedBySubmission: false, canStop: false })}
+      />
     ),
   ],
 ];
@@ -144,7 +147,13 @@ it("stops clocks of a failing list at its last response", async () => {
   const row = { id: "job-1", word: "in_progress", state: "in_progress" as const, outputs: 0, startedMs };
   const query = { ...jobsQuery, status: [...jobsQuery.status] };
   await show(
-    <JobsScreen isTeam={false} canRun query={query} ignored={[]} first={resolveRead({ rows: [row], total: 1, hasMore: false, unreadable: 0 })} />,
+    <JobsScreen
+      isTeam={false}
+      canRun
+      query={query}
+      ignored={[]}
+      first={resolveRead({ rows: [row], total: 1, hasMore: false, unreadable: 0 })}
+    />,
     "other",
   );
   expect(screen.getByText("24 s")).toBeDefined();

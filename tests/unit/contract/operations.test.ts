@@ -64,7 +64,9 @@ const findQuoted = (cell = "") => [...cell.matchAll(/`([^`]+)`/g)].map(([, text]
 
 it("lists exactly the operations of the table in docs/interface.md", () => {
   const core = getRows("Core operations").flatMap(([names]) => findQuoted(names));
-  const extensions = getRows("Extensions").flatMap(([names, capability]) => findQuoted(names).map((name) => [name, ...findQuoted(capability)]));
+  const extensions = getRows("Extensions").flatMap(([names, capability]) =>
+    findQuoted(names).map((name) => [name, ...findQuoted(capability)]),
+  );
   const signature = ({ method, path }: Operation) => `${method} ${path}`;
   expect(core.sort()).toEqual(coreOperations.map(signature).sort());
   const extensionOperations = allOperations.filter(({ tier }) => tier === "extension");

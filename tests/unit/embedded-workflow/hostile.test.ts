@@ -5,7 +5,22 @@ import { expect, it } from "vitest";
 import { openFile } from "@/components/run/workflow/open-workflow";
 import { bytesOfBlob } from "@/lib/browser/files/byte-source";
 import { failed } from "@/lib/shared/result";
-import { avif, box, readEmbedded, readCarrier, chunk, flac, glb, jpeg, packedText, plainText, png, safetensors, webp, worldText } from "./files";
+import {
+  avif,
+  box,
+  readEmbedded,
+  readCarrier,
+  chunk,
+  flac,
+  glb,
+  jpeg,
+  packedText,
+  plainText,
+  png,
+  safetensors,
+  webp,
+  worldText,
+} from "./files";
 
 const readCatalogue = async () => failed({ code: "UPSTREAM_TIMEOUT", message: "", status: 504 });
 const getReason = async (bytes: Uint8Array) => {

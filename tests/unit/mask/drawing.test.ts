@@ -90,14 +90,19 @@ describe("a stroke", () => {
     expect(outwards.at(-1)).toBeLessThan(5);
     for (const [step, value] of outwards.entries()) {
       expect(value).toBeLessThanOrEqual(outwards[step - 1] ?? 255);
-      expect([pixelAt(coverage, 100 - step, 100), pixelAt(coverage, 100, 100 + step), pixelAt(coverage, 100, 100 - step)]).toEqual([value, value, value]);
+      expect([pixelAt(coverage, 100 - step, 100), pixelAt(coverage, 100, 100 + step), pixelAt(coverage, 100, 100 - step)]).toEqual([
+        value,
+        value,
+        value,
+      ]);
     }
   });
 
   it("is thinner where the pen presses less", () => {
     const coverage = emptyCoverage({ width: 400, height: 100 });
     draw(coverage, [pen(50, 50, 0.2), pen(350, 50, 1)], { diameter: 60, hardness: 1 });
-    const getWidthAt = (x: number) => Array.from({ length: 100 }, (_, y) => pixelAt(coverage, x, y) ?? 0).filter((value) => value > 127).length;
+    const getWidthAt = (x: number) =>
+      Array.from({ length: 100 }, (_, y) => pixelAt(coverage, x, y) ?? 0).filter((value) => value > 127).length;
     expect([getWidthAt(60), getWidthAt(340)].map((width) => Math.round(width / 10))).toEqual([1, 6]);
   });
 
@@ -149,7 +154,9 @@ describe("a rectangle", () => {
     const coverage = emptyCoverage({ width: 700, height: 300 });
     run(paintShape(coverage, rectangle(coverage, rectBetween({ x: 690.2, y: 10.9 }, { x: -5, y: 12 })), false));
     expect(sum(coverage) / 255).toBe(691 * 3);
-    expect([pixelAt(coverage, 0, 10), pixelAt(coverage, 690, 12), pixelAt(coverage, 691, 12), pixelAt(coverage, 0, 9)]).toEqual([255, 255, 0, 0]);
+    expect([pixelAt(coverage, 0, 10), pixelAt(coverage, 690, 12), pixelAt(coverage, 691, 12), pixelAt(coverage, 0, 9)]).toEqual([
+      255, 255, 0, 0,
+    ]);
     run(paintShape(coverage, rectangle(coverage, { left: 0, top: 0, right: 100, bottom: 300 }), true));
     expect(sum(coverage) / 255).toBe(591 * 3);
   });

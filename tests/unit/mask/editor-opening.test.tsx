@@ -97,7 +97,12 @@ describe("mask session", () => {
     if (!first || !third || !last) throw new Error("there are four");
     expect(storeSession(last.name, last, 20_000)).toEqual(["a", "b"]);
     expect(warns()).toBe(true);
-    expect([takeSession("a"), takeSession("b"), takeSession("c"), takeSession("d")]).toEqual([undefined, undefined, third.session, last.session]);
+    expect([takeSession("a"), takeSession("b"), takeSession("c"), takeSession("d")]).toEqual([
+      undefined,
+      undefined,
+      third.session,
+      last.session,
+    ]);
     expect(warns()).toBe(false);
   });
 

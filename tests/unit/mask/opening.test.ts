@@ -68,7 +68,8 @@ it("reads only the header of an oversized picture", async () => {
 
 it("reports nothing for a truncated photo", async () => {
   const blob = await getFile(oriented(6).jpeg());
-  for (let length = 0; length < 40; length += 1) expect([undefined, 6]).toContain((await getMaskEncoding(blob.slice(0, length), true))?.orientation);
+  for (let length = 0; length < 40; length += 1)
+    expect([undefined, 6]).toContain((await getMaskEncoding(blob.slice(0, length), true))?.orientation);
 });
 
 function both(hold: unknown): [unknown, unknown] {

@@ -67,7 +67,9 @@ describe("running", () => {
   it("keeps an outage visible until dismissed, rerun or changed", async () => {
     let isUnavailable = true;
     const sendPrompt: RunApi["sendPrompt"] = async () =>
-      isUnavailable ? failed({ code: "UPSTREAM_UNREACHABLE", message: "", status: 502, details: { sent: false } }) : ok({ prompt_id: "mine" });
+      isUnavailable
+        ? failed({ code: "UPSTREAM_UNREACHABLE", message: "", status: 502, details: { sent: false } })
+        : ok({ prompt_id: "mine" });
     show(createApi(service, { sendPrompt }));
     await openText(sampleText("01-invert"));
     pressRun();

@@ -130,7 +130,9 @@ describe("the response", () => {
 
   it("reads a wrong workflow", () => {
     const nodeErrors = { "1": { class_type: "A", dependent_outputs: [], errors: [] } };
-    expect(classifyResult(failed({ code: "prompt_outputs_failed_validation", message: "", status: 400, nodeErrors }), graph).kind).toBe("invalid");
+    expect(classifyResult(failed({ code: "prompt_outputs_failed_validation", message: "", status: 400, nodeErrors }), graph).kind).toBe(
+      "invalid",
+    );
     const missing = failed({ code: "missing_node_type", message: "Node 'ImageInvert' not found.", status: 400, details: "Node ID '#2'" });
     expect(classifyResult(missing, graph)).toMatchObject({ kind: "invalid", errors: { "2": { class_type: "ImageInvert" } } });
   });
@@ -138,7 +140,9 @@ describe("the response", () => {
   it("reads a refusal as not started", () => {
     for (const code of ["ROLE_TOO_LOW", "UPSTREAM_REFUSED_KEY", "PAYMENT_REQUIRED", "QUEUE_LIMIT"])
       expect(classifyResult(failure(code), graph).kind).toBe("refused");
-    expect(classifyResult(failed({ code: "UPSTREAM_UNREACHABLE", message: "", status: 502, details: { sent: false } }), graph).kind).toBe("refused");
+    expect(classifyResult(failed({ code: "UPSTREAM_UNREACHABLE", message: "", status: 502, details: { sent: false } }), graph).kind).toBe(
+      "refused",
+    );
   });
 
   it("reads a missing response as unknown", () => {

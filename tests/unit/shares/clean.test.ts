@@ -127,7 +127,8 @@ describe("offsets in videos", () => {
   test("rejects a track without a handler", async () => {
     const nameless = box("trak", box("tkhd", createTimed(84)), box("mdia", box("mdhd", createTimed(24)), minf(urlBox)));
     const twice = box("trak", box("mdia", box("hdlr", Buffer.alloc(8), "vide"), box("hdlr", Buffer.alloc(8), "text")));
-    for (const bytes of [nameless, twice]) expect(await splitIntoPieces(Buffer.concat([box("ftyp", "isom"), box("moov", bytes)]))).toBeUndefined();
+    for (const bytes of [nameless, twice])
+      expect(await splitIntoPieces(Buffer.concat([box("ftyp", "isom"), box("moov", bytes)]))).toBeUndefined();
     const tracks = element("1654ae6b", element("ae", element("d7", "\x01"), element("86", "S_TEXT/UTF8")));
     expect(await splitIntoPieces(Buffer.concat([webm, element("18538067", tracks)]))).toBeUndefined();
   });

@@ -108,7 +108,10 @@ const createDrop = (...entries: Node[]) =>
 describe("dropped files", () => {
   it("is read to the last nested file with paths", async () => {
     const manyFiles = Array.from({ length: 250 }, (_, at) => createFile(`/shots/night/${at}.png`));
-    const dropped = await createDrop(createFile("/loose.txt"), createFolder("/shots", [createFolder("/shots/night", manyFiles), createFile("/shots/day.png")]));
+    const dropped = await createDrop(
+      createFile("/loose.txt"),
+      createFolder("/shots", [createFolder("/shots/night", manyFiles), createFile("/shots/day.png")]),
+    );
     expect(dropped.files.map(({ path }) => path).sort()).toEqual(
       ["loose.txt", "shots/day.png", ...manyFiles.map(({ fullPath }) => fullPath.slice(1))].sort(),
     );
@@ -133,7 +136,11 @@ describe("dropped files", () => {
   });
 
   it("is counted when unreadable and shown as truncated when too large", async () => {
-    expect(await createDrop(createFile("/a"), createFile("/b", true))).toMatchObject({ files: [{ path: "a" }], unreadable: 1, isCut: false });
+    expect(await createDrop(createFile("/a"), createFile("/b", true))).toMatchObject({
+      files: [{ path: "a" }],
+      unreadable: 1,
+      isCut: false,
+    });
     const folders = Array.from({ length: 120 }, (_, at) =>
       createFolder(
         `/${at}`,

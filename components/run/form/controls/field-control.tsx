@@ -65,7 +65,12 @@ export function FieldControl({ field, nodeTitle, picture, acceptsPaste, onRunnin
       return <MediaControl {...props} media={control.media} options={control.options} picture={picture} onRunning={onRunning} />;
     case "image":
       return (
-        <PictureControl {...props} {...{ picture, nodeTitle, acceptsPaste, onRunning }} options={control.options} hasMask={control.hasMask} />
+        <PictureControl
+          {...props}
+          {...{ picture, nodeTitle, acceptsPaste, onRunning }}
+          options={control.options}
+          hasMask={control.hasMask}
+        />
       );
     case "long-text":
       return <TextControl {...props} isLong />;

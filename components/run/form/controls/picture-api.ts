@@ -160,7 +160,9 @@ function createNameLookup(connection: string | undefined, listNewest: ListAssets
     if (nameInInput === "gone") return undefined;
     if (nameInInput !== undefined && getContentHash(nameInInput) === undefined) return nameInInput;
     const list = await (newest ??= listNewest());
-    const asset = list.ok ? list.value.assets.map(toAssetView).find(({ hash: hashPattern }) => hashPattern?.endsWith(`:${content}`)) : undefined;
+    const asset = list.ok
+      ? list.value.assets.map(toAssetView).find(({ hash: hashPattern }) => hashPattern?.endsWith(`:${content}`))
+      : undefined;
     return asset?.name;
   };
 }

@@ -109,7 +109,8 @@ export function usePictureUpload({ isMedia = false, unsent, send, decode, onSent
     const preview = URL.createObjectURL(file);
     url.current = preview;
     setState({ kind: "sending", file, url: preview, share: 0 });
-    const onProgress = (share: number) => setState((current) => (current.kind === "sending" && current.url === preview ? { ...current, share } : current));
+    const onProgress = (share: number) =>
+      setState((current) => (current.kind === "sending" && current.url === preview ? { ...current, share } : current));
     const result = await send(file, { onProgress, signal: controller.signal });
     if (uploadController.current !== controller) return;
     onRunning(false);

@@ -185,7 +185,8 @@ test("shows a run as sending while its file uploads, without the file's name", a
   const headers = { "idempotency-key": KEY };
   const defaultRespond = respond;
   const uploads: ServerResponse[] = [];
-  respond = (request, response) => (request.url.startsWith("/api/upload") ? void uploads.push(response) : defaultRespond(request, response));
+  respond = (request, response) =>
+    request.url.startsWith("/api/upload") ? void uploads.push(response) : defaultRespond(request, response);
   const { memberId } = world.harness.viewerOf("runner");
   const pendingRun = world.run(app, parts, { headers });
   await until("the file is on its way", () => uploads.length === 1);

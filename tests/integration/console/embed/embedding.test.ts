@@ -86,7 +86,9 @@ describe("a session of an embedded page", () => {
     expect(await getStatusWith({ ...embedHeaders, authorization: `Bearer ${bearer}` })).toBe(200);
     expect(await getStatusWith({ ...embedHeaders, authorization: `Bearer lde_${"x".repeat(43)}` })).toBe(401);
     expect(await getStatusWith({ authorization: `Bearer ${bearer}` })).toBe(401);
-    expect(await getStatusWith({ [EMBED_PATH_HEADER]: `/embed/${world.host.id}/anotherslot1`, authorization: `Bearer ${bearer}` })).toBe(401);
+    expect(await getStatusWith({ [EMBED_PATH_HEADER]: `/embed/${world.host.id}/anotherslot1`, authorization: `Bearer ${bearer}` })).toBe(
+      401,
+    );
   });
 
   it("works only below its own address, unlike the console's cookie", async () => {

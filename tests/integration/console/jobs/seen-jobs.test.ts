@@ -169,7 +169,9 @@ test("serves only files that a response has shown", async () => {
   expect(await view("filename=secret.png&type=output", "operator")).toBe(200);
   const picture = (query: string) => requestAs(`/api/console/thumbnail?edge=128&${query}`, "viewer").then(({ status }) => status);
   expect(await picture("filename=shown.png&type=output")).toBe(200);
-  expect(await requestAs("/api/console/thumbnail?edge=128&filename=secret.png&type=input", "operator").then(({ status }) => status)).toBe(200);
+  expect(await requestAs("/api/console/thumbnail?edge=128&filename=secret.png&type=input", "operator").then(({ status }) => status)).toBe(
+    200,
+  );
   expect(await picture("filename=secret.png&type=input")).toBe(403);
   expect(await picture("asset=a-1")).toBe(403);
 });

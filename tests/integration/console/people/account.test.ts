@@ -19,7 +19,8 @@ const change = async (as: Role, json: unknown) => {
   return { status: response.status, body: await response.json() };
 };
 const getStatus = async (cookie: string) => (await harness.request("/api/console/account", { cookie })).status;
-const canSignIn = async (email: string, password: string) => (await signIn(harness.console, { email, password, address: "198.51.100.9" })).ok;
+const canSignIn = async (email: string, password: string) =>
+  (await signIn(harness.console, { email, password, address: "198.51.100.9" })).ok;
 
 test("lets members read and rename only themselves", async () => {
   expect(await change("viewer", { name: " Ana Ruiz ", id: harness.viewerOf("owner").memberId, role: "owner" })).toMatchObject({
@@ -53,9 +54,11 @@ test("ends every session when the password changes", async () => {
   expect(await change("operator", { password: "short", currentPassword: PASSWORD })).toMatchObject({ status: 400 });
   expect(await getStatus(otherCookie)).toBe(200);
   expect(await change("operator", { password: "a new long password", currentPassword: PASSWORD })).toMatchObject({ status: 200 });
-  expect([await getStatus(otherCookie), await getStatus(harness.cookieOf("operator")), await getStatus(harness.cookieOf("viewer"))]).toEqual([
-    401, 401, 200,
-  ]);
+  expect([
+    await getStatus(otherCookie),
+    await getStatus(harness.cookieOf("operator")),
+    await getStatus(harness.cookieOf("viewer")),
+  ]).toEqual([401, 401, 200]);
   expect([await canSignIn("operator@desk.test", PASSWORD), await canSignIn("operator@desk.test", "a new long password")]).toEqual([
     false,
     true,

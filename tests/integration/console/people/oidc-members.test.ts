@@ -15,7 +15,11 @@ describe("oidc members", async () => {
     ...createSettings("acme", acme, { DOMAINS: "example.com", SIGN_UP: "operator" }),
     ...createSettings("other", otherIssuer, { DOMAINS: "example.com", SIGN_UP: "viewer" }),
     ...createSettings("open", otherIssuer, { LINK: "1" }),
-    ...createSettings("corp", corp, { ROLE_CLAIM: "groups", ROLES: "leads:admin,artists:operator,drawers:operator,guests:viewer", LINK: "1" }),
+    ...createSettings("corp", corp, {
+      ROLE_CLAIM: "groups",
+      ROLES: "leads:admin,artists:operator,drawers:operator,guests:viewer",
+      LINK: "1",
+    }),
   };
   const harness = await createHarness({ now: () => now, settings });
 

@@ -88,7 +88,8 @@ describe("an attacker with many addresses", () => {
     expect(await from(await getDeviceCookie("viewer@desk.test"), "viewer@desk.test", PASSWORD)).toBe("in");
     // All these browsers together get no more attempts than a single one.
     const tries = [];
-    for (let count = 0; count < 7; count += 1) tries.push(await from(await getDeviceCookie("viewer@desk.test"), "viewer@desk.test", "wrong"));
+    for (let count = 0; count < 7; count += 1)
+      tries.push(await from(await getDeviceCookie("viewer@desk.test"), "viewer@desk.test", "wrong"));
     expect(tries.slice(4)).toEqual(["UNAUTHORIZED", "RATE_LIMITED", "RATE_LIMITED"]);
   });
 
@@ -106,10 +107,10 @@ describe("an attacker with many addresses", () => {
     expect(await isKnown(cookie, "leaver@desk.test")).toBe(true);
     const { id = "" } = (await members.getByEmail("leaver@desk.test")) ?? {};
     await members.changeAccount(id, { passwordHash: "another" });
-    expect([await isKnown(cookie, "leaver@desk.test"), await isKnown(await getDeviceCookie("leaver@desk.test"), "leaver@desk.test")]).toEqual([
-      false,
-      true,
-    ]);
+    expect([
+      await isKnown(cookie, "leaver@desk.test"),
+      await isKnown(await getDeviceCookie("leaver@desk.test"), "leaver@desk.test"),
+    ]).toEqual([false, true]);
   });
 
   test("keeps no member who is signed in from confirming that it is them", async () => {

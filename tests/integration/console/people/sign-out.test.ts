@@ -48,7 +48,11 @@ const getStatusWith = async (token: string) => (await harness.request("/api/jobs
 test("ends the session for its cookie and for renewed ones", async () => {
   const [firstToken, otherToken] = [await signIn(), await signIn()];
   const renewed = (await auth("GET", "session", { [SESSION_COOKIE]: firstToken })).set[SESSION_COOKIE] ?? "";
-  expect([renewed !== "" && renewed !== firstToken, await getStatusWith(firstToken), await getStatusWith(renewed)]).toEqual([true, 200, 200]);
+  expect([renewed !== "" && renewed !== firstToken, await getStatusWith(firstToken), await getStatusWith(renewed)]).toEqual([
+    true,
+    200,
+    200,
+  ]);
   await post("signout", {}, renewed);
   expect([await getStatusWith(firstToken), await getStatusWith(renewed), await getStatusWith(otherToken)]).toEqual([401, 401, 200]);
   const after = await auth("GET", "session", { [SESSION_COOKIE]: firstToken });

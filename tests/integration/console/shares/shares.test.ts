@@ -24,9 +24,9 @@ test("frees the bytes read for cleaning", async () => {
   await until("it is not open any more", async () => (await ofIt()).length === 0);
   await setImmediate();
   process.off("warning", note);
-  expect(warned.filter((text) => remaining.some(({ number }) => text === `Closing file descriptor ${number} on garbage collection`))).toEqual(
-    [],
-  );
+  expect(
+    warned.filter((text) => remaining.some(({ number }) => text === `Closing file descriptor ${number} on garbage collection`)),
+  ).toEqual([]);
 });
 
 test("names an untitled share by date and first file and numbers duplicates", async () => {

@@ -35,7 +35,8 @@ const url = await console.printed("Lightdesk");
 afterAll(() => console.stop());
 
 const getRecord = async (path: string) => record(await (await fetch(url + path, { headers })).json());
-const jobIds = async () => ((await getRecord("/api/jobs")).jobs as { id: string; status: string }[]).map(({ id, status }) => `${id} ${status}`);
+const jobIds = async () =>
+  ((await getRecord("/api/jobs")).jobs as { id: string; status: string }[]).map(({ id, status }) => `${id} ${status}`);
 
 it.each(Object.keys(publicClients))("runs a sample, gets messages, downloads, uploads and reads with %s", async (name) => {
   const graph = sample("01-invert") as Graph;

@@ -118,7 +118,10 @@ it("adds an unresponsive address only on confirmation", async () => {
   responses = [Response.json({ check: { ok: false, code: "cloud_service", message: "401" } })];
   await press("Check");
   expect(screen.getByText("This is a cloud service, not a plain server")).toBeDefined();
-  responses = [Response.json({ problem: { code: "not_reachable", message: "refused" } }), Response.json({ runner: studio }, { status: 201 })];
+  responses = [
+    Response.json({ problem: { code: "not_reachable", message: "refused" } }),
+    Response.json({ runner: studio }, { status: 201 }),
+  ];
   await press("Add runner");
   expect(screen.getByText("The server could not be reached")).toBeDefined();
   listedRunners = [builtInRunner, studio];

@@ -88,7 +88,8 @@ describe("the connection's form", () => {
       data.set("baseUrl", baseUrl);
       return readConnectionForm(data).baseUrl;
     };
-    for (const here of ["localhost:3438", "127.0.0.1:8188/studio", "[::1]:8188", "my.localhost"]) expect(parse(here)).toBe(`http://${here}`);
+    for (const here of ["localhost:3438", "127.0.0.1:8188/studio", "[::1]:8188", "my.localhost"])
+      expect(parse(here)).toBe(`http://${here}`);
     for (const away of ["gpu.example", "localhost.example:8188", "192.168.1.5:8188"]) expect(parse(away)).toBe(`https://${away}`);
     for (const whole of ["http://gpu.example", "HTTPS://gpu.example", "ftp://gpu.example"]) expect(parse(whole)).toBe(whole);
     renderInApp(

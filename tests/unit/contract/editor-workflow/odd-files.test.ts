@@ -170,7 +170,11 @@ test.for<[string, object | string]>([
   [
     "a subgraph that passes its input to its output",
     {
-      nodes: [node(1, "EmptyImage"), node(2, ID, { inputs: [createSlot("in", 1)] }), node(3, "SaveImage", { inputs: [createSlot("images", 2)] })],
+      nodes: [
+        node(1, "EmptyImage"),
+        node(2, ID, { inputs: [createSlot("in", 1)] }),
+        node(3, "SaveImage", { inputs: [createSlot("images", 2)] }),
+      ],
       links: [
         [1, 1, 0, 2, 0],
         [2, 2, 0, 3, 0],
@@ -185,9 +189,13 @@ test.for<[string, object | string]>([
     "a newer use of a subgraph that holds itself",
     {
       nodes: [node(2, ID, { properties: { previewExposures: [] }, widgets_values: [1, 2] })],
-      ...subgraph([node(5, ID, { inputs: [createSlot("in", 1)], properties: { previewExposures: [] }, widgets_values: [3] })], [inward(1, 5)], {
-        inputs: [{ name: "in", linkIds: [1, 1, "x"] }],
-      }),
+      ...subgraph(
+        [node(5, ID, { inputs: [createSlot("in", 1)], properties: { previewExposures: [] }, widgets_values: [3] })],
+        [inward(1, 5)],
+        {
+          inputs: [{ name: "in", linkIds: [1, 1, "x"] }],
+        },
+      ),
     },
   ],
   [
