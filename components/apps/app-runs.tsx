@@ -10,7 +10,7 @@ import { MAX_COMPARED, useViewing } from "@/components/viewer/use-viewing";
 import { type AppField, type AppValues, type AppView } from "@/lib/contract/apps/app";
 import { own } from "@/lib/contract/json/own";
 import { findDifferingInputs } from "./app-values";
-import { RunCard, type ShownResult, toShownResults, AppValueView } from "./run-card";
+import { AppValueView, RunCard, type ShownResult, toShownResults } from "./run-card";
 import { type useAppRuns } from "./use-app-runs";
 
 const Viewer = dynamic(() => import("@/components/viewer/viewer").then((module) => module.Viewer), { ssr: false });

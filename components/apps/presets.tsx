@@ -9,7 +9,7 @@ import { callApi } from "@/lib/browser/api";
 import { useOnce } from "@/lib/browser/live/use-live";
 import { useRequests } from "@/lib/browser/use-read";
 import { type AppField, type AppPreset } from "@/lib/contract/apps/app";
-import { type FieldValues, toSend, toFormValues } from "./app-values";
+import { type FieldValues, toFormValues, toSend } from "./app-values";
 import { appApi } from "./apps-address";
 
 type PresetsResponse = { presets: AppPreset[] };

@@ -7,7 +7,7 @@ import { useConnection, useConnectionParam, useFeature } from "@/components/fram
 import { filterButton, FilterRow } from "@/components/frame/list/filters-panel";
 import { ClearFilters, FiltersPopover } from "@/components/frame/list/filters-popover";
 import { type ListState, useListQuery } from "@/components/frame/list/list-state";
-import { openUploadSource, getUploadSources } from "@/components/frame/upload-sources";
+import { getUploadSources, openUploadSource } from "@/components/frame/upload-sources";
 import { cn } from "@/components/ui/cn";
 import { Button, chipStyle, IconButton } from "@/components/ui/controls/button";
 import { CheckField, Options, SearchField, Select } from "@/components/ui/controls/fields";

@@ -3,7 +3,7 @@
 import { FileJson, FileText, Folder } from "lucide-react";
 import { type useTranslations } from "next-intl";
 import { SelectAllRows, type SelectionStore, SelectRow } from "@/components/data-table/selection/selection";
-import { createColumns, type ColumnStyle } from "@/components/data-table/table-columns";
+import { type ColumnStyle, createColumns } from "@/components/data-table/table-columns";
 import { Link } from "@/components/ui/link";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { FileName } from "@/components/ui/truncated";

@@ -28,13 +28,13 @@ import { RemovalLines, useFileRemoval } from "./file-removals";
 import { useFileIntake } from "./file-uploads";
 import { FilesEmpty, FilesToolBar, PickFiles, Trail } from "./files-tool-bar";
 import {
-  toCrumbs,
   type FileRow,
   filesHref,
   fileSorts,
   type FilesQuery,
   type FilesView,
   ROWS,
+  toCrumbs,
   toFilesView,
   viewApiPath,
   within,

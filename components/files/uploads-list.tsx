@@ -10,7 +10,7 @@ import { useCloseWarning } from "@/components/ui/hooks/use-close-warning";
 import { ProgressBar } from "@/components/ui/skeleton";
 import { type Tone, ToneIcon, toneInk } from "@/components/ui/status-badge";
 import { FileName } from "@/components/ui/truncated";
-import { type ConflictChoice, type FileUpload, type FileUploads, needsRetry, isUnderWay } from "./file-uploads";
+import { type ConflictChoice, type FileUpload, type FileUploads, isUnderWay, needsRetry } from "./file-uploads";
 
 const tones: Record<FileUpload["state"], Tone> = {
   waiting: "off",

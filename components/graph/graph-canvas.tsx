@@ -7,9 +7,9 @@ import { own } from "@/lib/contract/json/own";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
 import { nodeName } from "@/lib/contract/workflow/graph";
 import { boxesPath, edgesPath, type GraphLayout, nodeSize, type PlacedGroup, type PlacedNode } from "./graph-layout";
-import { getPreviewText, getLiterals, type NodeMark, type NodeMarks, toneOfState } from "./node-search";
+import { getLiterals, getPreviewText, type NodeMark, type NodeMarks, toneOfState } from "./node-search";
 import { type useViewport } from "./viewport";
-import { COMFORTABLE, isInView, findNodeAt, READABLE } from "./viewport";
+import { COMFORTABLE, findNodeAt, isInView, READABLE } from "./viewport";
 
 type GraphCanvasProps = {
   graph: Graph;

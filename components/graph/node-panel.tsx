@@ -8,7 +8,7 @@ import { own } from "@/lib/contract/json/own";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { nodeName } from "@/lib/contract/workflow/graph";
 import { MarkText } from "./graph-canvas";
-import { getPreviewText, getNodeInputs, type NodeInput, type NodeMark, type NodeMarks, findConsumers } from "./node-search";
+import { findConsumers, getNodeInputs, getPreviewText, type NodeInput, type NodeMark, type NodeMarks } from "./node-search";
 
 type NodePanelProps = { graph: Graph; id: string; mark?: NodeMark; onSelect: (id: string) => void; onClose: () => void };
 

@@ -10,12 +10,12 @@ import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing";
 import { isEditorFile } from "@/lib/contract/editor-workflow/file";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { findBox, type Inside, layoutEditorFile, getSubgraphNames } from "./editor-layout";
+import { findBox, getSubgraphNames, type Inside, layoutEditorFile } from "./editor-layout";
 import { GraphCanvas } from "./graph-canvas";
 import { GraphJson } from "./graph-json";
 import { type GraphLayout, layoutGraph } from "./graph-layout";
 import { NodeList, NodePanel } from "./node-panel";
-import { findImportantNode, type NodeMark, type NodeMarks, searchNodes, mergeMarks } from "./node-search";
+import { findImportantNode, mergeMarks, type NodeMark, type NodeMarks, searchNodes } from "./node-search";
 import { SaveWorkflow } from "./save-workflow";
 import { useViewport } from "./viewport";
 

@@ -7,7 +7,7 @@ import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/controls/button";
 import { useCloseWarning } from "@/components/ui/hooks/use-close-warning";
 import { rectangle } from "./drawing/areas";
-import { type OpenSession, type SavedMask, type SavePorts, getSaveStep, useSave } from "./file/mask-session";
+import { getSaveStep, type OpenSession, type SavedMask, type SavePorts, useSave } from "./file/mask-session";
 import { type Command } from "./input/keys";
 import { KeyDialog, StatusBar, ToolRail } from "./screen/editor-bars";
 import { createPainter, type Painter } from "./screen/painter";

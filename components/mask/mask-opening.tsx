@@ -10,7 +10,7 @@ import { useNumberFormat } from "@/components/ui/time/use-time-format";
 import { showToast } from "@/components/ui/toast-store";
 import { isNotThere } from "@/lib/contract/failure";
 import { formatBytes } from "@/lib/shared/format";
-import { storeSession, type OpenSession, createSession, takeSession } from "./file/mask-session";
+import { createSession, type OpenSession, storeSession, takeSession } from "./file/mask-session";
 import { type OpenMask, type OpenRefusal } from "./file/open-mask";
 import { type MaskSource, MAX_BYTES, MAX_EDGE, MAX_PIXELS } from "./file/picture-file";
 import { MaskEditor, type MaskEditorProps } from "./mask-editor";

@@ -10,14 +10,14 @@ import { createCopiesActions } from "./copies/copies-actions";
 import { createPictureApi, type PictureApi } from "./form/controls/picture-api";
 import { emptyRun, type RunStore } from "./run-store";
 import {
-  lookUpOutcome,
   type Attempt,
   createSubmitApi,
   deleteAttempt,
-  storeAttempt,
+  lookUpOutcome,
   readSubmittedJobs,
   type RunOutcome,
   sendAttempt,
+  storeAttempt,
   storeSubmittedJobs,
   type SubmitApi,
 } from "./submit/attempt";

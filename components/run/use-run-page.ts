@@ -8,7 +8,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Run } from "./run-actions";
 import { type RunStore } from "./run-store";
 import { type Attempt, readStoredAttempt } from "./submit/attempt";
-import { deleteDraft, storeDraft, readDraft } from "./workflow/draft";
+import { deleteDraft, readDraft, storeDraft } from "./workflow/draft";
 import { isUnsent } from "./workflow/opened-workflow";
 import { type RunSource } from "./workflow/run-sources";
 

@@ -10,7 +10,7 @@ import { DEFAULT_UPLOAD_PREFERENCES, uploadPreferences } from "./uploads/asset-f
 import { tabUploads } from "./uploads/tab-uploads";
 import { isAlarm, type UploadItem } from "./uploads/upload-item";
 import { UploadList } from "./uploads/upload-list";
-import { filterItems, type Tally, countUploads, type UploadFilter } from "./uploads/upload-state";
+import { countUploads, filterItems, type Tally, type UploadFilter } from "./uploads/upload-state";
 
 const filters = ["all", "unfinished", "problems", "noPictures", "stored"] as const satisfies readonly UploadFilter[];
 export type TrayView = "uploads" | "downloads";

@@ -10,7 +10,7 @@ import { shownPictureUrl } from "@/lib/browser/urls";
 import { InputDifferences } from "./input-differences";
 import { type ReadWorkflow, type ViewerItem } from "./use-viewing";
 import { ViewerDialog } from "./viewer-dialog";
-import { storeSize, PicturePoster, ZoomBar } from "./zoomed-picture";
+import { PicturePoster, storeSize, ZoomBar } from "./zoomed-picture";
 
 type CompareProps = {
   items: readonly ViewerItem[];

@@ -3,7 +3,7 @@ import { createServer, request as forward, type Server } from "node:http";
 import { afterAll, describe, expect, it } from "vitest";
 import { allOperations } from "@/lib/contract/operations";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
-import { canvas, waitForEnd, list, record, submit } from "../integration/service/support";
+import { canvas, list, record, submit, waitForEnd } from "../integration/service/support";
 import { conformance } from "../support/conformance-command";
 import { createKey, httpClient, startServiceProcess } from "../support/service-process";
 import { until } from "../support/until";

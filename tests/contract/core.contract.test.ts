@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import { afterAll, describe, expect, it } from "vitest";
 import { coreOperations, operations } from "@/lib/contract/operations";
-import { canvas, waitForEnd, list, png, record, waitForStart, sample, string, submit, waitGraph } from "../integration/service/support";
+import { canvas, list, png, record, sample, string, submit, waitForEnd, waitForStart, waitGraph } from "../integration/service/support";
 import { startService } from "../support/service";
 import { until } from "../support/until";
 import { answered, conforms } from "./conforms";

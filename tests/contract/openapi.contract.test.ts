@@ -4,10 +4,10 @@ import { afterAll, describe, expect, it } from "vitest";
 import { isObject } from "@/lib/contract/json/json";
 import { openApiDocument } from "@/lib/contract/openapi/document";
 import { allOperations } from "@/lib/contract/operations";
-import { canvas, waitForEnd, png, record, string, submit, waitGraph } from "../integration/service/support";
+import { canvas, png, record, string, submit, waitForEnd, waitGraph } from "../integration/service/support";
 import { createClient, startService } from "../support/service";
 import { until } from "../support/until";
-import { type Exchange, findOperation, createResolver, undescribed } from "./described-answer";
+import { createResolver, type Exchange, findOperation, undescribed } from "./described-answer";
 import { runSuite } from "./suite/run-suite";
 
 const offered = allOperations.flatMap(({ name, summary }) => (summary === undefined ? [] : [name]));

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { apiReference } from "@/lib/contract/openapi/reference";
 import { sampleOf } from "@/lib/contract/openapi/samples";
 import { type Operation } from "@/lib/contract/operation";
-import { canvas, waitForEnd, png, record, string, submit, waitGraph } from "../integration/service/support";
+import { canvas, png, record, string, submit, waitForEnd, waitGraph } from "../integration/service/support";
 import { requireProgram } from "../support/program";
 import { type Client } from "../support/service";
 import { createKey, httpClient, type ServiceProcess, startServiceProcess } from "../support/service-process";

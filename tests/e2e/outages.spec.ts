@@ -1,6 +1,6 @@
 // Pages and requests while a service is unresponsive, refuses or returns nonsense.
 import { type IncomingMessage, type RequestListener } from "node:http";
-import { answerWith, connectOver, type FlakyService, forwardTo, silent, startFlakyService, leaveUnanswered } from "./support/flaky-service";
+import { answerWith, connectOver, type FlakyService, forwardTo, leaveUnanswered, silent, startFlakyService } from "./support/flaky-service";
 import { slowGraph, submit } from "./support/jobs";
 import { goTo } from "./support/steps";
 import { expect, test } from "./support/test";

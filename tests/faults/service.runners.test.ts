@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import { afterEach, expect, it } from "vitest";
 import { startRunnerServer } from "@/tests/support/servers";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
-import { detail, waitForEnd, list, png, record, waitForStart, submit } from "../integration/service/support";
+import { detail, list, png, record, submit, waitForEnd, waitForStart } from "../integration/service/support";
 import { gpuClasses } from "../support/gpu-classes";
 import { createKey, httpClient, serviceCommand, startServiceProcess } from "../support/service-process";
 import { until } from "../support/until";

@@ -1,6 +1,6 @@
 // Every change that a public client can make, and the resulting jobs reported by the service or console.
 import { expect } from "vitest";
-import { canvas, detail, waitForEnd, list, record, waitForStart, waitGraph } from "@/tests/integration/service/support";
+import { canvas, detail, list, record, waitForEnd, waitForStart, waitGraph } from "@/tests/integration/service/support";
 import { type Controls, type Graph } from "./public-clients";
 import { type Client } from "./service";
 

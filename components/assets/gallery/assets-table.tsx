@@ -1,8 +1,8 @@
 import { useLocale, useTranslations } from "next-intl";
 import { type ReactNode, useMemo } from "react";
 import { DataTable } from "@/components/data-table/data-table";
-import { createColumns, type ColumnStyle, type Sorting } from "@/components/data-table/table-columns";
-import { type ListState, useListQuery, useIsNavigating } from "@/components/frame/list/list-state";
+import { type ColumnStyle, createColumns, type Sorting } from "@/components/data-table/table-columns";
+import { type ListState, useIsNavigating, useListQuery } from "@/components/frame/list/list-state";
 import { CopyButton } from "@/components/ui/controls/copy-button";
 import { DisabledLink } from "@/components/ui/link";
 import { RelativeTime } from "@/components/ui/time/relative-time";

@@ -3,7 +3,7 @@
 
 import { startTransition } from "react";
 import { flushSync } from "react-dom";
-import { type Rows, rowsAround, getRowsToDraw, type View } from "./gallery-layout";
+import { getRowsToDraw, type Rows, rowsAround, type View } from "./gallery-layout";
 import { type Motion } from "./motion";
 
 /** Height of the previous row that stays visible above the revealed row. */

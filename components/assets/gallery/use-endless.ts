@@ -7,7 +7,7 @@ import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { type Result } from "@/lib/shared/result";
 import { readAssets } from "../asset-calls";
-import { type AssetPage, assetsApiPath, isNewestFirst, getListKey, toAssetPage } from "../assets-address";
+import { type AssetPage, assetsApiPath, getListKey, isNewestFirst, toAssetPage } from "../assets-address";
 import { type AssetsSource, CHUNK, type ChunkStore, createChunkStore } from "./chunk-store";
 
 // Caches the rows of the last few lists, so that going back shows them immediately.

@@ -14,8 +14,8 @@ import { type AssetView, toAssetView } from "@/lib/contract/views/asset-view";
 import { useSeenConnection } from "../connection/connection-context";
 import { useSwitchConnection } from "../connection/connection-switch";
 import { failureText } from "../failure/fault-owner";
-import { findItems, paletteGroups, type PaletteItem, usePaletteItems, parseJobId } from "./use-palette-items";
-import { useJobSearch, useRecentJobs, useDebouncedRequest, useJobLookup } from "./use-recent-jobs";
+import { findItems, paletteGroups, type PaletteItem, parseJobId, usePaletteItems } from "./use-palette-items";
+import { useDebouncedRequest, useJobLookup, useJobSearch, useRecentJobs } from "./use-recent-jobs";
 
 const MIN_LENGTH = 2;
 const MAX_COUNT = 6;

@@ -16,7 +16,7 @@ import { getDestinations } from "../destinations";
 import { useLanguage } from "../look/language-switch";
 import { useRole, useRunsAppsOnly } from "../member-context";
 import { samples } from "../samples/samples";
-import { openUploadSource, getUploadSources } from "../upload-sources";
+import { getUploadSources, openUploadSource } from "../upload-sources";
 import { showOverlay, usePageActions } from "./palette-button";
 import { type FoundJobs } from "./use-recent-jobs";
 

@@ -11,7 +11,7 @@ import { useTimeFormat } from "@/components/ui/time/use-time-format";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { withQuery } from "@/lib/browser/urls";
-import { findFailure, isRetryable, getOutcomeTone } from "./end-jobs";
+import { findFailure, getOutcomeTone, isRetryable } from "./end-jobs";
 import { type JobWork, useSummarizeEntries } from "./use-job-work";
 
 type JobLinesProps = {

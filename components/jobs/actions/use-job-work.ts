@@ -6,7 +6,7 @@ import { type AllPages, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Result } from "@/lib/shared/result";
 import { useMarkBusy } from "./busy-jobs";
-import { cancelJobs, findFailure, outcomes, removeJobs, type ResultEntry, type TargetJob, getOutcomeTone, withJobNames } from "./end-jobs";
+import { cancelJobs, findFailure, getOutcomeTone, outcomes, removeJobs, type ResultEntry, type TargetJob, withJobNames } from "./end-jobs";
 
 export type JobAction = "cancel" | "remove" | "runAgain";
 

@@ -3,7 +3,7 @@ import { useTranslations } from "next-intl";
 import { type ComponentProps, type ReactNode, useCallback } from "react";
 import { DataTable } from "@/components/data-table/data-table";
 import { SelectAllRows, type SelectionStore, SelectRow } from "@/components/data-table/selection/selection";
-import { createColumns, type ColumnStyle } from "@/components/data-table/table-columns";
+import { type ColumnStyle, createColumns } from "@/components/data-table/table-columns";
 import { plainPicture } from "@/components/ui/pictures/plain-picture";
 import { Truncated, truncateIfLong } from "@/components/ui/truncated";
 import { livePreviewUrl, shortId, thumbnailUrl } from "@/lib/browser/urls";
@@ -12,14 +12,14 @@ import { type JobRow } from "../job-row";
 import {
   type CellWords,
   copyButton,
+  detailsCell,
+  getRowTitle,
   ranCell,
   rowHref,
   rowLink,
   stateCell,
   submittedCell,
-  getRowTitle,
   useRowClick,
-  detailsCell,
 } from "./cells";
 import { type ColumnChoice, type NamedId } from "./column-choice";
 

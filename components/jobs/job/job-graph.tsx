@@ -16,7 +16,7 @@ import { type Graph } from "@/lib/contract/schemas/graph";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { unwrapWorkflow } from "@/lib/contract/workflow/read-workflow";
 import { drawingIn } from "@/lib/contract/workflow/workflow-name";
-import { type Bar, toBars, type JobFacts, nameOfClass } from "./job-facts";
+import { type Bar, type JobFacts, nameOfClass, toBars } from "./job-facts";
 
 const Graph = dynamic(() => import("@/components/graph/workflow-graph").then((module) => module.WorkflowGraph), {
   ssr: false,

@@ -3,7 +3,7 @@ import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { useCounts } from "@/components/frame/counts-context";
 import { ClearFilters, FiltersPopover } from "@/components/frame/list/filters-popover";
-import { useListQuery, useIsNavigating } from "@/components/frame/list/list-state";
+import { useIsNavigating, useListQuery } from "@/components/frame/list/list-state";
 import { TimeFilter } from "@/components/frame/list/time-filter";
 import { FILTERS } from "@/components/frame/list/tool-bar";
 import { chipStyle } from "@/components/ui/controls/button";

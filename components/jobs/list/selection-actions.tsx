@@ -20,10 +20,10 @@ import {
   type Bulk,
   type ChosenJobs,
   type Command,
-  toTargetJobs,
   MAX_PER_ACTION,
   narrowQuery,
   type PendingJobAction,
+  toTargetJobs,
   useBulk,
 } from "./use-bulk";
 

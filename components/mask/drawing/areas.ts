@@ -5,15 +5,15 @@ import {
   compactTile,
   copyTile,
   type Coverage,
+  findTiles,
   invertRows,
   paintPixel,
   type SavedTiles,
   TILE,
   tileColumns,
   tileRect,
-  findTiles,
 } from "./coverage";
-import { intersect, emptyRect, isEmpty, roundOut, type Point, type Rect, type Size, fullRect } from "./geometry";
+import { emptyRect, fullRect, intersect, isEmpty, type Point, type Rect, roundOut, type Size } from "./geometry";
 
 export type AreaWork = Generator<Rect, SavedTiles>;
 

@@ -1,6 +1,6 @@
 // How much of each pixel is painted: one byte per pixel, from 0 (not at all) to 255 (fully). The saved file's alpha is 255 minus the coverage.
 
-import { intersect, isEmpty, type Rect, type Size, fullRect } from "./geometry";
+import { fullRect, intersect, isEmpty, type Rect, type Size } from "./geometry";
 
 export type Coverage = Size & { data: Uint8Array<ArrayBuffer> };
 

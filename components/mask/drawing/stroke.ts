@@ -9,15 +9,15 @@ import {
   compactTile,
   copyTile,
   type Coverage,
+  findTiles,
   paintPixel,
   putTile,
   type SavedTiles,
   TILE,
   type Tile,
   tileRect,
-  findTiles,
 } from "./coverage";
-import { intersect, emptyRect, containsRect, roundOut, type Point, type Rect, union, fullRect } from "./geometry";
+import { containsRect, emptyRect, fullRect, intersect, type Point, type Rect, roundOut, union } from "./geometry";
 
 export type Brush = { diameter: number; /** 0 all soft to 1 sharp. */ hardness: number; isErasing: boolean };
 /** Pressure scales the diameter: 0 to 1. */

@@ -9,18 +9,18 @@ import { isNotThere } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Coverage, emptyCoverage } from "../drawing/coverage";
 import { type Size } from "../drawing/geometry";
-import { type Earlier, readExistingMask, findLayer, getMaskEncoding, isRotatedWebp, readLayer } from "./earlier-mask";
+import { type Earlier, findLayer, getMaskEncoding, isRotatedWebp, readExistingMask, readLayer } from "./earlier-mask";
 import { type MaskEncoding } from "./encode-png";
 import {
-  getFileUrl,
   fetchFile,
   type FetchOptions,
   type FetchRefusal,
+  findSizeProblem,
+  getFileUrl,
   type MaskSource,
   type ShownPicture,
   showPicture,
   type TooLarge,
-  findSizeProblem,
 } from "./picture-file";
 
 export type OpenedMask = {

@@ -2,7 +2,7 @@
 
 import { createStore } from "zustand/vanilla";
 import { lasso, rectangle } from "../drawing/areas";
-import { rectBetween, type Point } from "../drawing/geometry";
+import { type Point, rectBetween } from "../drawing/geometry";
 import { type MaskDocument } from "../drawing/mask-document";
 import { type Command } from "../input/keys";
 import { type Settings } from "./settings";

@@ -4,7 +4,7 @@ import { cn } from "@/components/ui/cn";
 import { Button, chipStyle } from "@/components/ui/controls/button";
 import { CheckField, Options, Select } from "@/components/ui/controls/fields";
 import { InputField } from "@/components/ui/controls/form-field";
-import { intersect, isEmpty, type Rect, type Size, fullRect } from "../drawing/geometry";
+import { fullRect, intersect, isEmpty, type Rect, type Size } from "../drawing/geometry";
 import { type Change, colours, getMaxDiameter, looks, type Settings } from "./settings";
 
 type SliderProps = {

@@ -2,7 +2,7 @@
 // the window's size, not the picture's.
 
 import { COARSE, type Coarse, type Coverage, isFar } from "../drawing/coverage";
-import { intersect, isEmpty, roundOut, type Point, type Rect, union, fullRect } from "../drawing/geometry";
+import { fullRect, intersect, isEmpty, type Point, type Rect, roundOut, union } from "../drawing/geometry";
 import { type MaskDocument } from "../drawing/mask-document";
 import { type ShownPicture } from "../file/picture-file";
 import { type Marks } from "./painter";

@@ -2,7 +2,7 @@ import { type PointerEvent, type RefObject, useEffect, useEffectEvent, useRef } 
 import { isComposing, isTyping } from "@/components/ui/hooks/page-keys";
 import { useWheel } from "@/components/ui/hooks/use-pan-zoom";
 import { distance, type Point } from "../drawing/geometry";
-import { type Command, toCommand, isForCanvas } from "../input/keys";
+import { type Command, isForCanvas, toCommand } from "../input/keys";
 import { type Painter, type Touch } from "./painter";
 import { type ViewStore } from "./view-store";
 

@@ -13,12 +13,12 @@ import {
   deletePlan,
   isOpen,
   isSendingCopies,
-  storeCopies,
-  storePlan,
   readStoredCopies,
   readStoredPlan,
+  storeCopies,
+  storePlan,
 } from "./copies-state";
-import { type CopiesOrder, type Planned, toPlannedCopies, planCopies, sendCopies, toCopyOutcome } from "./send-copies";
+import { type CopiesOrder, planCopies, type Planned, sendCopies, toCopyOutcome, toPlannedCopies } from "./send-copies";
 
 type RunContext = { memberId: string; connection?: string };
 type Running = { planned: readonly Planned[]; stop: AbortController };

@@ -11,13 +11,13 @@ import { type Edit } from "../workflow/opened-workflow";
 import {
   firstStep,
   getCopyLabel,
+  getVariationKinds,
   type Literal,
+  parseVariation,
   shownValue,
   type Variation,
   type VariationInput,
   type VariationKind,
-  getVariationKinds,
-  parseVariation,
   type VariationProblem,
 } from "./variation";
 import { VariationFields } from "./variation-fields";

@@ -9,7 +9,7 @@ import { withQuery } from "@/lib/browser/urls";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { toJobView } from "@/lib/contract/views/job-view";
 import { JobLink } from "../submit/job-link";
-import { type CopiesSet, type Copy, type CopyJob, type CopyJobs, type Tally, countCopies } from "./copies-state";
+import { type CopiesSet, type Copy, type CopyJob, type CopyJobs, countCopies, type Tally } from "./copies-state";
 
 /** During sending, how many copies are sent; afterwards, how many of their jobs have ended. */
 export function CopiesProgress({ set, jobs, children }: { set: CopiesSet; jobs: CopyJobs; children?: ReactNode }) {

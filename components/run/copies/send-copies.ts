@@ -9,7 +9,7 @@ import { type Graph } from "@/lib/contract/schemas/graph";
 import { type BatchRef } from "@/lib/contract/workflow/submission";
 import { newIdempotencyKey } from "@/lib/shared/text";
 import { type SeedEdit, withInputs } from "../form/form-model";
-import { lookUpOutcome, type Attempt, classifyResult, type RunOutcome, type SubmitApi } from "../submit/attempt";
+import { type Attempt, classifyResult, lookUpOutcome, type RunOutcome, type SubmitApi } from "../submit/attempt";
 import { type Submission, toSubmission } from "../submit/submission";
 import { type InEditorFile } from "../workflow/editor-file";
 import { type Edit, type OpenWorkflow } from "../workflow/opened-workflow";

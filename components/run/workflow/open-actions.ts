@@ -8,7 +8,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { newIdempotencyKey } from "@/lib/shared/text";
 import { checkPicture, type PictureApi } from "../form/controls/picture-api";
 import { type Arriving, type RunStore } from "../run-store";
-import { openAnyWorkflow, openDrawing, openBothAsDrawing, openFile } from "./open-workflow";
+import { openAnyWorkflow, openBothAsDrawing, openDrawing, openFile } from "./open-workflow";
 import { type Format, type OpenedFile, type PendingImage, type Refusal } from "./opened-workflow";
 import { findOnlyTarget, type PlacedPicture } from "./pending-images-note";
 import { loadAssets, openRunSource, type RunSource } from "./run-sources";

@@ -13,14 +13,14 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { type CatalogueApi } from "./catalogue";
 import {
   type BothFormats,
+  getWorkflowId,
   getWorkflowName,
   type OpenedFile,
   type Refusal,
   type RefusalReason,
   type WorkflowFacts,
-  getWorkflowId,
 } from "./opened-workflow";
-import { countDrawnNodes, removeSecrets, readWrittenNames, withoutDrawing } from "./workflow-contents";
+import { countDrawnNodes, readWrittenNames, removeSecrets, withoutDrawing } from "./workflow-contents";
 
 export function openWorkflow(text: string, fileName?: string, facts: WorkflowFacts = {}): Result<OpenedFile, Refusal> {
   const textResult = readText(text, fileName);

@@ -9,7 +9,7 @@ import { type AuditItem, type AuditPart, type MemberChange } from "@/lib/contrac
 import { checkOutcomes, runnerOrders, runnerProblems } from "@/lib/contract/connections";
 import { own } from "@/lib/contract/json/own";
 import { roles } from "@/lib/contract/people/roles";
-import { type AuditFact, parseFacts, getPartText, targetHref } from "./audit-facts";
+import { type AuditFact, getPartText, parseFacts, targetHref } from "./audit-facts";
 
 /** Prefixes of `via`: a token, an embedding page, or a sign-in provider. */
 const viaPrefixes = [

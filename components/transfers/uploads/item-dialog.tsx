@@ -8,7 +8,7 @@ import { Dialog, FormFoot } from "@/components/ui/dialog";
 import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { formatBytes } from "@/lib/shared/format";
-import { type AssetFields, AssetFieldsForm, type DraftErrors, toDraft, mergeFields, newDraft, readDraft } from "./asset-fields-form";
+import { type AssetFields, AssetFieldsForm, type DraftErrors, mergeFields, newDraft, readDraft, toDraft } from "./asset-fields-form";
 import { tabUploads } from "./tab-uploads";
 import { isAlarm, type UploadItem } from "./upload-item";
 import { cannotChange, otherName, stateText } from "./upload-state";

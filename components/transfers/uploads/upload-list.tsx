@@ -11,7 +11,7 @@ import { withQuery } from "@/lib/browser/urls";
 import { formatBytes } from "@/lib/shared/format";
 import { tabUploads } from "./tab-uploads";
 import { isAlarm, isUnderWay, isUnfinished, isUnwritten, type UploadItem } from "./upload-item";
-import { cannotChange, getStepShare, stateText, getTone } from "./upload-state";
+import { cannotChange, getStepShare, getTone, stateText } from "./upload-state";
 
 /** Extra rows above and below the visible ones. */
 const OVERSCAN_ROWS = 6;

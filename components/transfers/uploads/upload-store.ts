@@ -7,7 +7,7 @@ import { type Speeds, withSample } from "@/lib/browser/uploads/upload";
 import { createUploadQueue } from "@/lib/browser/uploads/upload-queue";
 import { type Failure } from "@/lib/contract/failure";
 import { newUuid } from "@/lib/shared/text";
-import { type AssetFields, diffFields, withWrittenParts, mergeFields } from "./asset-fields-form";
+import { type AssetFields, diffFields, mergeFields, withWrittenParts } from "./asset-fields-form";
 import { type UploadConditions, uploadFile, type UploadPorts } from "./upload-file";
 import { isProblem, isUnderWay, isUnfinished, type UploadItem, type UploadKind, type UploadStatus } from "./upload-item";
 import { isBehind } from "./upload-state";

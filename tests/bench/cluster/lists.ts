@@ -4,7 +4,7 @@ import pg from "pg";
 import { copyServiceStore } from "@/lib/service/index";
 import { createDatabase } from "@/tests/support/postgres-server";
 import { newFolder, type PortService, startService } from "../processes";
-import { jobGroups, measureGroup, takeTheSlot, getTotal } from "../service/job-lists";
+import { getTotal, jobGroups, measureGroup, takeTheSlot } from "../service/job-lists";
 import { createJsonGet } from "../service/json-client";
 import { seedJobs } from "../service/seed-jobs";
 

@@ -5,7 +5,7 @@ import { percentile } from "../figures";
 import { waiting } from "./graphs";
 import { type JsonGet } from "./json-client";
 import { type BenchRow } from "./row";
-import { workflowId, getWorkflows } from "./seed-jobs";
+import { getWorkflows, workflowId } from "./seed-jobs";
 
 export type Group = { name: string; target: string; p95BelowMs: number; paths: string[]; /** A repeated request. */ others?: string[] };
 

@@ -4,7 +4,7 @@
 import { join } from "node:path";
 import { percentile } from "../figures";
 import { newFolder, type PortService, post, startService } from "../processes";
-import { type Group, jobGroups, measureGroup, spreadOut, takeTheSlot, getTotal } from "./job-lists";
+import { getTotal, type Group, jobGroups, measureGroup, spreadOut, takeTheSlot } from "./job-lists";
 import { createJsonGet, type JsonGet } from "./json-client";
 import { type BenchRow } from "./row";
 import { KINDS, PLACES, seedAssets, WIDE, WORDS } from "./seed-assets";

@@ -6,7 +6,7 @@ import { type Client, type ClientResponse } from "@/tests/support/service";
 import { makeGraph } from "./graphs";
 import { sendHalf } from "./half-upload";
 import { type AssetFact, claiming, type JobFact, type OperationLog } from "./operation-log";
-import { maskFor, getPicture } from "./pictures";
+import { getPicture, maskFor } from "./pictures";
 import { type Random } from "./random";
 
 const prompted = z.looseObject({ prompt_id: z.string() });

@@ -8,7 +8,7 @@ import { readEnv } from "@/lib/server/env";
 import { openStore } from "@/lib/server/store/store";
 import { requireBytesHere } from "@/lib/service/assets/blobs/open-blobs";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
-import { ANOTHER_KEY, fillInstallation, jobEnded, submit, describeInstallation, upload } from "@/tests/support/installation";
+import { ANOTHER_KEY, describeInstallation, fillInstallation, jobEnded, submit, upload } from "@/tests/support/installation";
 import { startProcess } from "@/tests/support/start-process";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { createAppWorld } from "./apps/app-world";

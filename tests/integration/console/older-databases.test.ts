@@ -10,7 +10,7 @@ import { readEnv } from "@/lib/server/env";
 import { openStore } from "@/lib/server/store/store";
 import { openDatabase } from "@/lib/service/store/sqlite";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
-import { type Installation, jobEnded, submit, describeInstallation } from "@/tests/support/installation";
+import { describeInstallation, type Installation, jobEnded, submit } from "@/tests/support/installation";
 import { shapesOfSqlite } from "@/tests/support/schema-shapes";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { createAppWorld } from "./apps/app-world";

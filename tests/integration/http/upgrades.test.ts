@@ -6,7 +6,7 @@ import { createEventSockets, handleUpgrades, type UpgradeHandler } from "@/lib/h
 import { withBasePath } from "@/lib/http/request-line";
 import { createHttpServer } from "@/lib/http/server";
 import { type Feed, type FeedAdmission } from "@/lib/shared/http-types";
-import { openEvents, getRefusalStatus } from "@/tests/support/event-socket";
+import { getRefusalStatus, openEvents } from "@/tests/support/event-socket";
 import { createHarness, type HarnessRequest } from "@/tests/support/harness";
 import { startProxy } from "@/tests/support/proxy";
 import { openRaw, readRaw, sendRaw } from "@/tests/support/raw-http";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type RunEvent } from "@/lib/service/nodes/run";
-import { type Bench, openBench, getProduced, runGraph, toRequest, until } from "./support";
+import { type Bench, getProduced, openBench, runGraph, toRequest, until } from "./support";
 
 const bench = await openBench();
 

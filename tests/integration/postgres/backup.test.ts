@@ -7,7 +7,7 @@ import { backUp, restore } from "@/lib/server/backup/backup";
 import { readEnv } from "@/lib/server/env";
 import { openStore } from "@/lib/server/store/store";
 import { SERVICE_SCHEMA } from "@/lib/service/store/baseline";
-import { fillInstallation, describeInstallation } from "@/tests/support/installation";
+import { describeInstallation, fillInstallation } from "@/tests/support/installation";
 import { createDatabase, queryDatabase } from "@/tests/support/postgres-server";
 import { startProcess } from "@/tests/support/start-process";
 import { temporaryFolder } from "@/tests/support/temporary-folder";

@@ -16,7 +16,7 @@ import { startProcess } from "@/tests/support/start-process";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
 import { createAppWorld } from "../console/apps/app-world";
-import { canvas, waitForEnd, submit } from "../service/support";
+import { canvas, submit, waitForEnd } from "../service/support";
 
 describe("commands", async () => {
   vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });

@@ -7,7 +7,7 @@ import { startComposition } from "@/lib/server/composition";
 import { readEnv } from "@/lib/server/env";
 import { copyBetween } from "@/lib/server/store/store";
 import { migratePostgres, SERVICE_SCHEMA } from "@/lib/service/store/baseline";
-import { fillInstallation, jobEnded, submit, describeInstallation } from "@/tests/support/installation";
+import { describeInstallation, fillInstallation, jobEnded, submit } from "@/tests/support/installation";
 import { createDatabase } from "@/tests/support/postgres-server";
 import { startProcess } from "@/tests/support/start-process";
 import { temporaryFolder } from "@/tests/support/temporary-folder";

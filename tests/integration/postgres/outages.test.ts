@@ -10,7 +10,7 @@ import { openPostgres } from "@/lib/service/store/postgres/database";
 import { createPostgresProcesses } from "@/lib/service/store/postgres/processes";
 import { type Processes } from "@/lib/service/store/processes";
 import { canMount, makeMounted } from "@/tests/faults/disk/small-disk";
-import { canvas, waitForEnd, waitForStart, submit, waitGraph } from "@/tests/integration/service/support";
+import { canvas, submit, waitForEnd, waitForStart, waitGraph } from "@/tests/integration/service/support";
 import { parseSettings } from "@/tests/support/blob-backends";
 import { type Line, startLine } from "@/tests/support/line";
 import { createDatabase, queryDatabase, startPostgres, type TestDatabase } from "@/tests/support/postgres-server";

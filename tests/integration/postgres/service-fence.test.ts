@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from "vitest";
 import { openServiceStore } from "@/lib/service/index";
-import { canvas, detail, waitForEnd, type Json, list, record, waitForStart, submit, waitGraph } from "@/tests/integration/service/support";
+import { canvas, detail, type Json, list, record, submit, waitForEnd, waitForStart, waitGraph } from "@/tests/integration/service/support";
 import { createDatabase, queryDatabase, type TestDatabase } from "@/tests/support/postgres-server";
 import { type Client } from "@/tests/support/service";
 import { httpClient, type ServiceProcess, startServiceProcess } from "@/tests/support/service-process";

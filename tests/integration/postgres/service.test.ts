@@ -6,8 +6,8 @@ import { copyServiceStore, createService, openServiceStore } from "@/lib/service
 import { listJobs } from "@/lib/service/jobs/list-jobs";
 import { openPostgres } from "@/lib/service/store/postgres/database";
 import { openDatabase } from "@/lib/service/store/sqlite";
-import { seedJobs, workflowId, getWorkflows } from "@/tests/bench/service/seed-jobs";
-import { canvas, detail, waitForEnd, type Json, png, submit } from "@/tests/integration/service/support";
+import { getWorkflows, seedJobs, workflowId } from "@/tests/bench/service/seed-jobs";
+import { canvas, detail, type Json, png, submit, waitForEnd } from "@/tests/integration/service/support";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { createDatabase, queryDatabase, type TestDatabase } from "@/tests/support/postgres-server";
 import { openWire, type Wire } from "@/tests/support/postgres-wire";

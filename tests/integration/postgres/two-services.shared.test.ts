@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, expect, it } from "vitest";
 import { createService } from "@/lib/service/index";
-import { canvas, detail, waitForEnd, type Json, list, png, record, string, submit, waitGraph } from "@/tests/integration/service/support";
+import { canvas, detail, type Json, list, png, record, string, submit, waitForEnd, waitGraph } from "@/tests/integration/service/support";
 import { bucketSettings } from "@/tests/support/blob-backends";
 import { queryDatabase } from "@/tests/support/postgres-server";
 import { startStrictS3 } from "@/tests/support/servers";

@@ -3,13 +3,13 @@ import { beforeEach, expect, it, vi } from "vitest";
 import {
   canvas,
   detail,
-  waitForEnd,
   type Json,
   list,
   record,
-  waitForStart,
   string,
   submit,
+  waitForEnd,
+  waitForStart,
   waitGraph,
 } from "@/tests/integration/service/support";
 import { queryDatabase } from "@/tests/support/postgres-server";

@@ -3,7 +3,7 @@ import { access, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startService } from "@/tests/support/service";
-import { canvas, waitForEnd, type Json, list, png, record, string, submit } from "./support";
+import { canvas, type Json, list, png, record, string, submit, waitForEnd } from "./support";
 
 describe("changing and deleting assets", async () => {
   const bench = await startService();

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { startService } from "@/tests/support/service";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
-import { canvas, waitForEnd, list, record, string, submit } from "./support";
+import { canvas, list, record, string, submit, waitForEnd } from "./support";
 
 describe("searching assets", async () => {
   const bench = await startService();

@@ -11,7 +11,7 @@ import { openServiceProcess } from "@/tests/support/service-process";
 import { until } from "@/tests/support/until";
 import { modelGraph, picture } from "./built-in-job";
 import { waitForOutcome } from "./downloads-support";
-import { waitForEnd, list, png, record, string, submit } from "./support";
+import { list, png, record, string, submit, waitForEnd } from "./support";
 
 describe("the service", async () => {
   const source = await startFileSource(createPattern(200_000));

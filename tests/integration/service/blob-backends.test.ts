@@ -8,7 +8,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { blobBackends } from "@/tests/support/blob-backends";
 import { startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
-import { waitForEnd, record, string, submit } from "./support";
+import { record, string, submit, waitForEnd } from "./support";
 
 const MIB = 1024 ** 2;
 

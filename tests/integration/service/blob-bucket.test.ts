@@ -9,7 +9,7 @@ import { startService } from "@/tests/support/service";
 import { type StrictS3, testKeys } from "@/tests/support/strict-s3";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
-import { canvas, waitForEnd, png, record, string, submit } from "./support";
+import { canvas, png, record, string, submit, waitForEnd } from "./support";
 
 const MIB = 1024 ** 2;
 const outage = { status: 503, body: { code: "SERVICE_UNAVAILABLE", message: expect.stringContaining("object store") } };

@@ -4,7 +4,7 @@ import { takeEverythingBack } from "@/tests/support/client-changes";
 import { controlsOf, type Graph, publicClients } from "@/tests/support/public-clients";
 import { createKey, httpClient, openServiceProcess } from "@/tests/support/service-process";
 import { until } from "@/tests/support/until";
-import { canvas, waitForEnd, type Json, list, png, record, sample, string, submit, waitGraph } from "./support";
+import { canvas, type Json, list, png, record, sample, string, submit, waitForEnd, waitGraph } from "./support";
 
 const { client, dataDir, service } = await openServiceProcess();
 

@@ -8,7 +8,7 @@ import { bucketSettings, parseSettings } from "@/tests/support/blob-backends";
 import { startStrictS3 } from "@/tests/support/servers";
 import { type ServiceBench, startService } from "@/tests/support/service";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
-import { canvas, waitForEnd, record, string, submit } from "./support";
+import { canvas, record, string, submit, waitForEnd } from "./support";
 
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const MIB = 1024 ** 2;

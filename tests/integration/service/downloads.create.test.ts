@@ -7,7 +7,7 @@ import { createPattern } from "@/tests/support/file-source";
 import { startFileSource } from "@/tests/support/servers";
 import { startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
-import { startDownload, getContent, download, getHash, waitForOutcome, readTask } from "./downloads-support";
+import { download, getContent, getHash, readTask, startDownload, waitForOutcome } from "./downloads-support";
 import { list, png, record, string } from "./support";
 
 describe("POST /api/assets/download", async () => {

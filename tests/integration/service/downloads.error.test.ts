@@ -8,7 +8,7 @@ import { type LittleServer } from "@/tests/support/little-server";
 import { startLittleServer } from "@/tests/support/servers";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
-import { startDownload, getContent, download, waitForOutcome, waitForBytes, readTask } from "./downloads-support";
+import { download, getContent, readTask, startDownload, waitForBytes, waitForOutcome } from "./downloads-support";
 import { record, string } from "./support";
 
 const MAX_COUNT = 2_000_000;

@@ -10,7 +10,7 @@ import { createPattern } from "@/tests/support/file-source";
 import { type ReceivedRequest } from "@/tests/support/little-server";
 import { startLittleServer } from "@/tests/support/servers";
 import { startService } from "@/tests/support/service";
-import { getContent, download, getHash } from "./downloads-support";
+import { download, getContent, getHash } from "./downloads-support";
 import { record } from "./support";
 
 const SECRET = "hf_AbCdEf0123456789";

@@ -1,11 +1,11 @@
 import { readdir, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { type Behaviour, type FileSource, createPattern } from "@/tests/support/file-source";
+import { type Behaviour, createPattern, type FileSource } from "@/tests/support/file-source";
 import { startFileSource } from "@/tests/support/servers";
 import { startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
-import { startDownload, getContent, download, getHash, waitForOutcome, waitForBytes } from "./downloads-support";
+import { download, getContent, getHash, startDownload, waitForBytes, waitForOutcome } from "./downloads-support";
 import { record, string } from "./support";
 
 const SIZE = 300_000;

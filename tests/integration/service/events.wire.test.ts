@@ -2,7 +2,7 @@ import { once } from "node:events";
 import sharp from "sharp";
 import { afterEach, describe, expect, it } from "vitest";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { type EventSocket, openEvents, getRefusalStatus } from "@/tests/support/event-socket";
+import { type EventSocket, getRefusalStatus, openEvents } from "@/tests/support/event-socket";
 import { createKey, httpClient, openServiceProcess, serviceCommand } from "@/tests/support/service-process";
 import { until } from "@/tests/support/until";
 import { canvas, record, submit, waitGraph } from "./support";

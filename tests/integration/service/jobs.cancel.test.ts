@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
-import { canvas, detail, waitForEnd, type Json, list, record, waitForStart, string, submit, waitGraph } from "./support";
+import { canvas, detail, type Json, list, record, string, submit, waitForEnd, waitForStart, waitGraph } from "./support";
 
 /** Outputs one picture, then computes for a long time. */
 const heavy = (color: number): Json => ({

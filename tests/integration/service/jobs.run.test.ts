@@ -5,7 +5,7 @@ import sharp from "sharp";
 import { describe, expect, it } from "vitest";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
-import { detail, waitForEnd, type Json, list, png, record, waitForStart, string, submit, waitGraph } from "./support";
+import { detail, type Json, list, png, record, string, submit, waitForEnd, waitForStart, waitGraph } from "./support";
 
 /** Seconds of computing in one node. */
 const heavy: Json = {

@@ -1,7 +1,7 @@
 // A job in all views: every field with its unit and format, and what must never appear.
 import { describe, expect, it } from "vitest";
 import { startService } from "@/tests/support/service";
-import { canvas, detail, waitForEnd, type Json, list, record, waitForStart, sample, string, submit, waitGraph } from "./support";
+import { canvas, detail, type Json, list, record, sample, string, submit, waitForEnd, waitForStart, waitGraph } from "./support";
 
 describe("the views of a job", async () => {
   const bench = await startService({ concurrency: 1 });

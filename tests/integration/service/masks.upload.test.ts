@@ -3,7 +3,7 @@ import { join } from "node:path";
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";
 import { startService } from "@/tests/support/service";
-import { waitForEnd, png, record, string, submit } from "./support";
+import { png, record, string, submit, waitForEnd } from "./support";
 
 /** The left half is painted (alpha 0, red), the right half untouched (opaque, green). */
 async function painting(width: number, height: number): Promise<Uint8Array<ArrayBuffer>> {

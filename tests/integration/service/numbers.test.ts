@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { startRunnerServer } from "@/tests/support/servers";
 import { createClient, startService } from "@/tests/support/service";
 import { readPngText } from "../nodes/support";
-import { waitForEnd, list, record, waitForStart, string, waitGraph } from "./support";
+import { list, record, string, waitForEnd, waitForStart, waitGraph } from "./support";
 
 const SEED = "18446744073709551615";
 const NEIGHBOUR = "18446744073709551614";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { startService } from "@/tests/support/service";
-import { canvas, detail, waitForEnd, list, png, record, sample, string, submit } from "./support";
+import { canvas, detail, list, png, record, sample, string, submit, waitForEnd } from "./support";
 
 describe("POST /api/prompt", async () => {
   const bench = await startService();

@@ -5,7 +5,7 @@ import { isTerminal, move, terminalStates } from "@/lib/service/jobs/transitions
 import { type Database, query } from "@/lib/service/store/database";
 import { startService } from "@/tests/support/service";
 import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
-import { canvas, detail, waitForEnd, list, record, waitForStart, string, submit, waitGraph } from "./support";
+import { canvas, detail, list, record, string, submit, waitForEnd, waitForStart, waitGraph } from "./support";
 
 describe("the queue and the history", async () => {
   const bench = await startService({ concurrency: 1 });

@@ -16,7 +16,7 @@ import { auditCounters } from "@/tests/faults/kill/audit-counters";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
 import { until } from "@/tests/support/until";
-import { canvas, detail, waitForEnd, list, record, waitForStart, string, submit, waitGraph } from "./support";
+import { canvas, detail, list, record, string, submit, waitForEnd, waitForStart, waitGraph } from "./support";
 
 describe("turns of users", () => {
   let bench: ServiceBench | undefined;

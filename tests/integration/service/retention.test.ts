@@ -16,8 +16,8 @@ import { type Client, type ServiceBench, startService } from "@/tests/support/se
 import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
-import { startDownload, download, readTask } from "./downloads-support";
-import { canvas, detail, waitForEnd, list, record, waitForStart, string, submit, waitGraph } from "./support";
+import { download, readTask, startDownload } from "./downloads-support";
+import { canvas, detail, list, record, string, submit, waitForEnd, waitForStart, waitGraph } from "./support";
 
 const DAY_MS = 86_400_000;
 

@@ -7,7 +7,7 @@ import { type RunnerOptions, type RunnerServer } from "@/tests/support/runner-se
 import { startRunnerServer } from "@/tests/support/servers";
 import { type ServiceBench, startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
-import { detail, waitForEnd, type Json, png, record, waitForStart, string, submit } from "./support";
+import { detail, type Json, png, record, string, submit, waitForEnd, waitForStart } from "./support";
 
 const modelGraph = (seed: number): Json => ({
   "1": { class_type: "LoadModel", inputs: { model: "one.safetensors" } },

@@ -11,7 +11,7 @@ import { startRunnerServer } from "@/tests/support/servers";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
 import { makes, modelGraph } from "./built-in-job";
-import { waitForEnd, type Json, list, record, waitForStart, string, submit } from "./support";
+import { type Json, list, record, string, submit, waitForEnd, waitForStart } from "./support";
 
 const createClass = (required: Json, optional: Json = {}) => ({
   input: { required, optional },

@@ -18,7 +18,7 @@ import { createClient, type ServiceBench, startService } from "@/tests/support/s
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
 import { addRunner, makes, modelGraph } from "./built-in-job";
-import { waitForEnd, type Json, record, string, submit } from "./support";
+import { type Json, record, string, submit, waitForEnd } from "./support";
 
 const createCachedEvent = (nodes: unknown) => JSON.stringify({ type: "execution_cached", data: { nodes, prompt_id: "x" } });
 const nest = (depth: number) => "[".repeat(depth) + "]".repeat(depth);

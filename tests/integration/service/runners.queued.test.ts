@@ -10,7 +10,7 @@ import { type Client, type ServiceBench, startService } from "@/tests/support/se
 import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
 import { until } from "@/tests/support/until";
 import { addRunner, makes, modelGraph } from "./built-in-job";
-import { detail, waitForEnd, list, record, waitForStart, string, submit, waitGraph } from "./support";
+import { detail, list, record, string, submit, waitForEnd, waitForStart, waitGraph } from "./support";
 
 const foreign = { "1": { class_type: "LoadModel", inputs: { model: "one.safetensors" } }, "2": { class_type: "SaveImage", inputs: { images: ["1", 0] } } }; // prettier-ignore
 

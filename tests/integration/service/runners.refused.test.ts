@@ -13,7 +13,7 @@ import { startLittleServer, startRunnerServer } from "@/tests/support/servers";
 import { type ServiceBench, startService } from "@/tests/support/service";
 import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
 import { until } from "@/tests/support/until";
-import { canvas, detail, type Json, list, png, record, waitForStart, submit } from "./support";
+import { canvas, detail, type Json, list, png, record, submit, waitForStart } from "./support";
 
 describe("faults of runners", () => {
   let bench: ServiceBench;

@@ -6,7 +6,7 @@ import { startRunnerServer } from "@/tests/support/servers";
 import { createClient, type ServiceBench, startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
 import { makes, modelGraph, picture } from "./built-in-job";
-import { canvas, detail, waitForEnd, type Json, list, record, waitForStart, string, submit } from "./support";
+import { canvas, detail, type Json, list, record, string, submit, waitForEnd, waitForStart } from "./support";
 
 describe("jobs on runners", () => {
   let bench: ServiceBench | undefined;

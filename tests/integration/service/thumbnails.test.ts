@@ -12,7 +12,7 @@ import { type Client, type ServiceBench, startService } from "@/tests/support/se
 import { type StrictS3 } from "@/tests/support/strict-s3";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
-import { canvas, waitForEnd, type Json, png, record, string, submit } from "./support";
+import { canvas, type Json, png, record, string, submit, waitForEnd } from "./support";
 
 const mp4 = new Uint8Array(Buffer.concat([Buffer.from([0, 0, 0, 24]), Buffer.from("ftypisom\0\0\0\0isommp42"), Buffer.alloc(64)]));
 const wav = new Uint8Array(Buffer.from(`RIFF\0\0\0\0WAVEfmt ${"\0".repeat(40)}`, "latin1"));

@@ -6,7 +6,7 @@ import { allOperations } from "@/lib/contract/operations";
 import { openServiceStore } from "@/lib/service/index";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
-import { canvas, waitForEnd, list, record, string, submit } from "./support";
+import { canvas, list, record, string, submit, waitForEnd } from "./support";
 
 describe("users and keys", async () => {
   const bench = await startService();

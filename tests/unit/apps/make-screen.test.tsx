@@ -2,7 +2,7 @@
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { SWRConfig } from "swr";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { parseChoices, formatChoices, getLook, getLooks, withLook } from "@/components/apps/make/input-editor";
+import { formatChoices, getLook, getLooks, parseChoices, withLook } from "@/components/apps/make/input-editor";
 import { EditAppScreen, NewAppScreen } from "@/components/apps/make/make-screen";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { tabRun } from "@/components/run/run-store";

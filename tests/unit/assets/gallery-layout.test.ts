@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { galleryLayout, MAX_TILES, rowsAround, getRowsToDraw, tileSizes } from "@/components/assets/gallery/gallery-layout";
+import { galleryLayout, getRowsToDraw, MAX_TILES, rowsAround, tileSizes } from "@/components/assets/gallery/gallery-layout";
 import { follow, MAX_PX, pagePx, toFullScroll, toScroll } from "@/components/assets/gallery/gallery-scroll";
 import { createMotion, REST_MS } from "@/components/assets/gallery/motion";
 import { findTilesUnder } from "@/components/assets/gallery/rubber-band";

@@ -2,7 +2,7 @@ import { act, cleanup, fireEvent, screen, within } from "@testing-library/react"
 import { beforeEach, expect, it, vi } from "vitest";
 import { OwnSelectionActions } from "@/components/jobs/list/selection-actions";
 import { UNDO_WINDOW_MS } from "@/components/ui/hooks/use-pending-undo";
-import { ids, outside, pass, press, query, parseQuery, rows, show } from "./jobs/jobs-selection";
+import { ids, outside, parseQuery, pass, press, query, rows, show } from "./jobs/jobs-selection";
 import { inApp, renderInApp } from "./render";
 
 beforeEach(() => void vi.useFakeTimers());

@@ -5,7 +5,7 @@ import { pageRange, Paging } from "@/components/data-table/paging";
 import { reuseRows } from "@/components/data-table/paused-rows";
 import { createSelection } from "@/components/data-table/selection/selection";
 import { createColumns } from "@/components/data-table/table-columns";
-import { createRowWindow, GROUP, groupRows, type View, toView } from "@/components/data-table/use-row-window";
+import { createRowWindow, GROUP, groupRows, toView, type View } from "@/components/data-table/use-row-window";
 import { createListState } from "@/components/frame/list/list-state";
 import { DEFAULT_CHOICE } from "@/components/jobs/columns/column-choice";
 import { type JobRow } from "@/components/jobs/job-row";

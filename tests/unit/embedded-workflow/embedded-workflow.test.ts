@@ -6,7 +6,7 @@ import { bytesAt, bytesOfBlob, type ByteSource, PartReadError } from "@/lib/brow
 import { readWorkflow } from "@/lib/contract/workflow/graph";
 import { drawingIn } from "@/lib/contract/workflow/workflow-name";
 import { startLittleServer } from "@/tests/support/servers";
-import { avif, box, readEmbedded, readCarrier, chunk, glb, jpeg, packedText, plainText, png, safetensors, webp, worldText } from "./files";
+import { avif, box, chunk, glb, jpeg, packedText, plainText, png, readCarrier, readEmbedded, safetensors, webp, worldText } from "./files";
 
 const graph = '{"1":{"class_type":"EmptyImage","inputs":{"width":48,"height":32,"batch_size":1,"color":255}}}';
 const drawing = '{"id":"3d1f2a54-8f6f-4a86-9b7c-0c2a5d1e9f10","nodes":[{"id":1,"type":"EmptyImage"}],"links":[],"version":0.4}';

@@ -8,8 +8,6 @@ import { failed } from "@/lib/shared/result";
 import {
   avif,
   box,
-  readEmbedded,
-  readCarrier,
   chunk,
   flac,
   glb,
@@ -17,6 +15,8 @@ import {
   packedText,
   plainText,
   png,
+  readCarrier,
+  readEmbedded,
   safetensors,
   webp,
   worldText,

@@ -6,7 +6,7 @@ import { FilePanel } from "@/components/files/file-panel";
 import { RemovalLines, useFileRemoval } from "@/components/files/file-removals";
 import { FilesScreen } from "@/components/files/files-screen";
 import { FilesEmpty, Trail } from "@/components/files/files-tool-bar";
-import { toCrumbs, type FileRow, filesParams, toFilesView } from "@/components/files/files-view";
+import { type FileRow, filesParams, toCrumbs, toFilesView } from "@/components/files/files-view";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { useCapabilities } from "@/components/frame/connection/use-capabilities";
 import { readAddress } from "@/lib/contract/params";

@@ -3,12 +3,12 @@ import { toSearchParams } from "@/app/(console)/params";
 import { MAX_TEXT_BYTES, readText, toText } from "@/components/files/file-panel";
 import { deleteFiles, listFiles } from "@/components/files/file-removals";
 import {
-  toCrumbs,
   fileApiPath,
   filesHref,
   filesParams,
   moveApiPath,
   ROWS,
+  toCrumbs,
   toFilesView,
   toFolderName,
   within,

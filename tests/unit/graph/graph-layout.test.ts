@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { findBox, layoutEditorFile, getSubgraphNames } from "@/components/graph/editor-layout";
+import { findBox, getSubgraphNames, layoutEditorFile } from "@/components/graph/editor-layout";
 import { edgesPath, layoutGraph, nodeSize, type PlacedNode } from "@/components/graph/graph-layout";
 import { isEditorFile, readEditorFile } from "@/lib/contract/editor-workflow/file";
 import { type JsonObject } from "@/lib/contract/json/json";

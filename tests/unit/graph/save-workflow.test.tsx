@@ -1,6 +1,6 @@
 import { fireEvent, screen } from "@testing-library/react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { toFileName, SaveWorkflow, storedPath, storedText, storedTextOfJob } from "@/components/graph/save-workflow";
+import { SaveWorkflow, storedPath, storedText, storedTextOfJob, toFileName } from "@/components/graph/save-workflow";
 import { readWorkflow } from "@/lib/contract/workflow/graph";
 import { eventually } from "@/tests/support/eventually";
 import { renderInApp } from "../components/render";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { nodeSize } from "@/components/graph/graph-layout";
 import { findImportantNode, getNodeInputs, searchNodes } from "@/components/graph/node-search";
-import { centerOn, isInView, isReadable, findNodeAt, getInitialView } from "@/components/graph/viewport";
+import { centerOn, findNodeAt, getInitialView, isInView, isReadable } from "@/components/graph/viewport";
 import { fitted, zoomed } from "@/components/ui/hooks/use-pan-zoom";
 import { type Graph } from "@/lib/contract/schemas/graph";
 

@@ -2,7 +2,7 @@
 import { act, fireEvent, screen, waitFor } from "@testing-library/react";
 import { afterEach, describe, expect, it } from "vitest";
 import { emptyCoverage } from "@/components/mask/drawing/coverage";
-import { storeSession, createSession, takeSession } from "@/components/mask/file/mask-session";
+import { createSession, storeSession, takeSession } from "@/components/mask/file/mask-session";
 import { type OpenRefusal } from "@/components/mask/file/open-mask";
 import { allowLeaving } from "@/components/ui/hooks/use-close-warning";
 import { failed, ok } from "@/lib/shared/result";

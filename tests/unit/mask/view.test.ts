@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { createCoarse, emptyCoverage } from "@/components/mask/drawing/coverage";
 import { createSampler } from "@/components/mask/screen/surface";
-import { type Contact, type Move, handleContact, noPointers } from "@/components/mask/screen/use-input";
+import { type Contact, handleContact, type Move, noPointers } from "@/components/mask/screen/use-input";
 import {
   createViewStore,
   fitted,

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { pastedName } from "@/components/transfers/add-assets";
 import { MAX_ADDRESSES, readAddresses } from "@/components/transfers/downloads/address-line";
-import { diffFields, toDraft, fieldsForFile, mergeFields, newDraft, readDraft } from "@/components/transfers/uploads/asset-fields-form";
+import { diffFields, fieldsForFile, mergeFields, newDraft, readDraft, toDraft } from "@/components/transfers/uploads/asset-fields-form";
 import { readHash } from "@/components/transfers/uploads/start-dialog";
 import { checkStored } from "@/components/transfers/uploads/upload-file";
 import { storeTimeZone } from "@/components/ui/time/use-time-format";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { until } from "@/tests/support/until";
-import { defaultFields, toHashed, getHash, line, refused, storedResult, unknownHash } from "./upload-line";
+import { defaultFields, getHash, line, refused, storedResult, toHashed, unknownHash } from "./upload-line";
 
 describe("an upload", () => {
   it("is hashed first and not sent when the service has the content", async () => {

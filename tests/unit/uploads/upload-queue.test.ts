@@ -8,7 +8,7 @@ import { findStoredContent } from "@/lib/browser/uploads/offer-hash";
 import * as messages from "@/lib/messages/en";
 import { failed, ok } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";
-import { toHashed, getHash, line, refused, storedResult, unknownHash } from "./upload-line";
+import { getHash, line, refused, storedResult, toHashed, unknownHash } from "./upload-line";
 
 describe("a paused queue", () => {
   it("resumes one file on request", async () => {

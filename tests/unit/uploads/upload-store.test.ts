@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { cannotChange, filterItems, otherName, countUploads, getTone } from "@/components/transfers/uploads/upload-state";
+import { cannotChange, countUploads, filterItems, getTone, otherName } from "@/components/transfers/uploads/upload-state";
 import { failed, ok } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";
-import { defaultFields, toHashed, getHash, line, refused, storedResult, unknownHash } from "./upload-line";
+import { defaultFields, getHash, line, refused, storedResult, toHashed, unknownHash } from "./upload-line";
 
 describe("the queue", () => {
   it("sends three at a time in the selected order", async () => {

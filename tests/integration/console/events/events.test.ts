@@ -7,7 +7,7 @@ import { getRefusalStatus } from "@/tests/support/event-socket";
 import { startLittleServer } from "@/tests/support/servers";
 import { makeToken } from "@/tests/support/tokens";
 import { until } from "@/tests/support/until";
-import { waitForClose, createEventWorld, waitForGreeting, KEY } from "./event-world";
+import { createEventWorld, KEY, waitForClose, waitForGreeting } from "./event-world";
 
 const world = await createEventWorld();
 afterEach(() => world.endSockets());

@@ -8,7 +8,7 @@ import { type CreatedShare } from "@/lib/contract/share";
 import { answerJson } from "@/tests/support/little-server";
 import { startLittleServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
-import { getBytes, createShareWorld, DAY, SECRET } from "./share-world";
+import { createShareWorld, DAY, getBytes, SECRET } from "./share-world";
 
 const { harness, shared, ask, visit, statusOf, now } = await createShareWorld();
 beforeEach(() => harness.renewCookies());

@@ -5,7 +5,7 @@ import { afterAll, beforeEach, expect, test } from "vitest";
 import { listShares } from "@/lib/server/queries/shares";
 import { openFiles } from "@/tests/support/open-files";
 import { until } from "@/tests/support/until";
-import { getBytes, createShareWorld, DAY, SECRET } from "./share-world";
+import { createShareWorld, DAY, getBytes, SECRET } from "./share-world";
 
 const { harness, shared, other, upload, share, ask, visit, statusOf, expectClosed, now } = await createShareWorld();
 beforeEach(() => harness.renewCookies());

@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { transform } from "esbuild";
 import { afterAll, describe, expect, it } from "vitest";
 import { allOperations } from "@/lib/contract/operations";
-import { waitForEnd, list, png, record, sample, submit, waitGraph } from "@/tests/integration/service/support";
+import { list, png, record, sample, submit, waitForEnd, waitGraph } from "@/tests/integration/service/support";
 import { takeEverythingBack } from "@/tests/support/client-changes";
 import { conformance } from "@/tests/support/conformance-command";
 import { openEvents } from "@/tests/support/event-socket";

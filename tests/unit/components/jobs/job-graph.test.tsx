@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it, test, vi } from "vitest";
 import { getPreviewText, type NodeState, withTitles } from "@/components/graph/node-search";
 import { WorkflowGraph } from "@/components/graph/workflow-graph";
 import { nameOfClass } from "@/components/jobs/job/job-facts";
-import { JobGraph, getNodeMarks } from "@/components/jobs/job/job-graph";
+import { getNodeMarks, JobGraph } from "@/components/jobs/job/job-graph";
 import { renderInApp } from "../render";
 import { factsOf, graph } from "./sample-job";
 

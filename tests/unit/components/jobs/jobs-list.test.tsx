@@ -8,12 +8,12 @@ import { ConnectionProvider } from "@/components/frame/connection/connection-con
 import { createListState } from "@/components/frame/list/list-state";
 import {
   addInput,
-  singleMemberChoice,
   DEFAULT_CHOICE,
   pinInput,
   readChoice,
   shownColumns,
   shownInputs,
+  singleMemberChoice,
   withInputs,
 } from "@/components/jobs/columns/column-choice";
 import { ColumnsDialog, moveColumn, removeInput, showColumn } from "@/components/jobs/columns/columns-dialog";

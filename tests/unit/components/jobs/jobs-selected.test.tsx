@@ -7,7 +7,7 @@ import { JobPanel } from "@/components/jobs/job/job-panel";
 import { SelectedJobs } from "@/components/jobs/list/job-list-table";
 import { UNDO_WINDOW_MS } from "@/components/ui/hooks/use-pending-undo";
 import { renderInApp } from "../render";
-import { ids, outside, pass, press, query, parseQuery, rows, show } from "./jobs-selection";
+import { ids, outside, parseQuery, pass, press, query, rows, show } from "./jobs-selection";
 import { factsOf } from "./sample-job";
 
 it("clears the selection on Esc before its bar has loaded, unless a dialog is open", () => {

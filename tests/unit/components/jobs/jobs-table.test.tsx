@@ -3,7 +3,7 @@ import { beforeEach, expect, it, vi } from "vitest";
 import { createSelection } from "@/components/data-table/selection/selection";
 import { createListState } from "@/components/frame/list/list-state";
 import { type OpenPanel } from "@/components/frame/list/use-open-panel";
-import { useCellWords, detailsCell } from "@/components/jobs/columns/cells";
+import { detailsCell, useCellWords } from "@/components/jobs/columns/cells";
 import { DEFAULT_CHOICE } from "@/components/jobs/columns/column-choice";
 import { type JobRow, toJobRow } from "@/components/jobs/job-row";
 import { JobListTable } from "@/components/jobs/list/job-list-table";

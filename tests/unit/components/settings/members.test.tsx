@@ -1,6 +1,6 @@
 import { act, fireEvent, screen } from "@testing-library/react";
 import { describe, expect, it, vi } from "vitest";
-import { InvitationForm, getInvitationReason, InvitationRefusal } from "@/components/auth/sign-up-forms";
+import { getInvitationReason, InvitationForm, InvitationRefusal } from "@/components/auth/sign-up-forms";
 import { assignableRoles, mayChange, MemberItem, MemberList } from "@/components/settings/members/member-list";
 import { MembersScreen } from "@/components/settings/members/members-screen";
 import { type MemberView } from "@/lib/contract/console";

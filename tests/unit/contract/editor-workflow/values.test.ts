@@ -4,7 +4,7 @@ import { toApiWorkflow } from "@/lib/contract/editor-workflow";
 import { toEditorFile, writable } from "@/lib/contract/editor-workflow/write-file";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
-import { convert, info, getInputs, net } from "./editor-files";
+import { convert, getInputs, info, net } from "./editor-files";
 
 test("expects a seed's control unless the class denies it", () => {
   expect(getInputs(net([{ id: 1, type: "Seeded", values: [7, "randomize", 30] }]), "1")).toEqual({ seed: 7, steps: 30 });

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { CopiesCard, type CopiesWork } from "@/components/run/copies/copies-card";
 import { type CopiesSet, type Copy } from "@/components/run/copies/copies-state";
-import { type VariationInput, parseVariation } from "@/components/run/copies/variation";
+import { parseVariation, type VariationInput } from "@/components/run/copies/variation";
 import { VariationFields } from "@/components/run/copies/variation-fields";
 import { type FormField } from "@/components/run/form/form-model";
 import { UNDO_WINDOW_MS } from "@/components/ui/hooks/use-pending-undo";

@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import {
   firstStep,
   getCopyLabel,
-  type VariationInput,
-  type VariationKind,
   getVariationKinds,
   parseVariation,
+  type VariationInput,
+  type VariationKind,
 } from "@/components/run/copies/variation";
 import { type Control, type FormField } from "@/components/run/form/form-model";
 
