@@ -4,6 +4,7 @@ import { own } from "@/lib/contract/json/own";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { MASK } from "@/lib/contract/secrets/secret-texts";
+import { type OutputView } from "@/lib/contract/views/outputs-view";
 import { isLink, linksOf, nodeName, sourcesOf } from "@/lib/contract/workflow/graph";
 
 /** Sets each node's displayed name as its title, so that the drawing and the form use the same names. */
@@ -68,10 +69,11 @@ export type NodeState = "done" | "cached" | "running" | "waiting" | "stopped" | 
 export type NodeMark = { state: NodeState; fromMs?: number; toMs?: number; problems?: readonly string[] };
 export type NodeMarks = ReadonlyMap<string, NodeMark>;
 
-/** Services report only the running node, so its sources must be done. */
-export function getRunningMarks(graph: Graph, currentNode = ""): Map<string, NodeMark> {
-  const sources = sourcesOf(graph, currentNode);
-  const getState = (id: string): NodeState => (id === currentNode ? "running" : sources.has(id) ? "done" : "waiting");
+/** Services report only the running node. Its sources and nodes with outputs must be done. */
+export function getRunningMarks(graph: Graph, currentNode: string, outputs: readonly OutputView[] = []): Map<string, NodeMark> {
+  const doneIds = sourcesOf(graph, currentNode);
+  for (const { nodeId } of outputs) doneIds.add(nodeId);
+  const getState = (id: string): NodeState => (id === currentNode ? "running" : doneIds.has(id) ? "done" : "waiting");
   return new Map(Object.keys(graph).map((id) => [id, { state: getState(id) }]));
 }
 

@@ -176,10 +176,10 @@ export function RunGraph({
   const { job, state } = useStartedJob(submittedJob, connection);
   const runningNode = state === "in_progress" ? (job?.progress?.currentNode ?? "") : undefined;
   const marks = useMemo<NodeMarks>(() => {
-    const marks = runningNode === undefined ? new Map<string, NodeMark>() : getRunningMarks(deferredValue, runningNode);
+    const marks = runningNode === undefined ? new Map<string, NodeMark>() : getRunningMarks(deferredValue, runningNode, job?.outputs);
     for (const [id, problems] of Object.entries(placedProblems.byNode)) if (hasErrors(problems)) marks.set(id, getMark(problems));
     return marks;
-  }, [placedProblems, runningNode, deferredValue]);
+  }, [placedProblems, runningNode, deferredValue, job?.outputs]);
   const json = useMemo(() => ({ prompt: deferredValue, ...(extraData && { extra_data: extraData }) }), [deferredValue, extraData]);
   return (
     <Graph

@@ -94,9 +94,10 @@ function GraphSkeleton() {
 }
 
 /** Marks each node in the graph. Nodes without a state are unmarked, or pending if the service reports progress. */
-export function getNodeMarks({ job, timeline, failure }: JobFacts, graph: Graph): NodeMarks {
-  const isReported = job.state === "in_progress" && job.progress;
-  const marks = isReported ? getRunningMarks(graph, job.progress?.currentNode) : new Map<string, NodeMark>();
+export function getNodeMarks({ job, timeline, failure, outputs }: JobFacts, graph: Graph): NodeMarks {
+  const progress = job.state === "in_progress" ? job.progress : undefined;
+  const views = outputs.map(({ view }) => view);
+  const marks = progress ? getRunningMarks(graph, progress.currentNode ?? "", views) : new Map<string, NodeMark>();
   for (const { nodeId, state, startMs, endMs } of timeline) {
     marks.set(nodeId, {
       state,

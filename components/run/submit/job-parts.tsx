@@ -17,7 +17,13 @@ const OutputList = dynamic(() => import("@/components/viewer/output-list").then(
 const MAX_REASON = 500;
 
 /** Shows the service's own progress words and numbers. */
-export function JobProgress({ job: { id, state, progress, expected, startedAtMs }, sentGraph }: { job: StartedJob; sentGraph?: Graph }) {
+export function JobProgress({
+  job: { id, state, progress, expected, startedAtMs, outputs },
+  sentGraph,
+}: {
+  job: StartedJob;
+  sentGraph?: Graph;
+}) {
   const t = useTranslations("run.answer.job");
   const connection = useConnection()?.id;
   const { share, remaining } = useRunProgress({ value: progress?.value, expected, startedMs: startedAtMs });
@@ -40,8 +46,8 @@ export function JobProgress({ job: { id, state, progress, expected, startedAtMs 
         <Picture
           src={livePreviewUrl({ connection, jobId: id, version: previewVersion })}
           alt={t("preview")}
-          width={256}
-          height={256}
+          width={outputs ? 128 : 256}
+          height={outputs ? 128 : 256}
           fit="contain"
           eager
         />

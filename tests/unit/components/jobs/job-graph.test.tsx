@@ -86,6 +86,8 @@ describe("the graph of a job", () => {
       ["2", "running"],
       ["3", "waiting"],
     ]);
+    const progress = { current_node: "2", outputs: { "3": { images: [{ filename: "early.png" }] } } };
+    expect(marksOf(factsOf({ status: "in_progress", progress }), graph).get("3")?.state).toBe("done");
     // If a service reports no progress, no node is shown as waiting.
     expect([...getNodeMarks(factsOf({ status: "in_progress" }), graph)]).toEqual([]);
     const refusal = {
