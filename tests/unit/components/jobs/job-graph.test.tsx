@@ -87,7 +87,7 @@ describe("the graph of a job", () => {
       ["3", "waiting"],
     ]);
     const progress = { current_node: "2", outputs: { "3": { images: [{ filename: "early.png" }] } } };
-    expect(marksOf(factsOf({ status: "in_progress", progress }), graph).get("3")?.state).toBe("done");
+    expect(getNodeMarks(factsOf({ status: "in_progress", progress }), graph).get("3")?.state).toBe("done");
     // If a service reports no progress, no node is shown as waiting.
     expect([...getNodeMarks(factsOf({ status: "in_progress" }), graph)]).toEqual([]);
     const refusal = {
