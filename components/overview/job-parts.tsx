@@ -53,8 +53,9 @@ function RunningLine({ job }: { job: OverviewJob }) {
   const nodes = useTranslations("common.runningNode");
   const { share, remaining } = useRunProgress({ value: job.progress, expected: job.expected, startedMs: job.startedMs });
   const node = job.runningNode && formatRunningNode(nodes, job.runningNode);
+  const outputs = job.outputs && t("running.outputs", { count: job.outputs });
   return (
-    <JobLine job={job} under={[remaining, node].filter(Boolean).join(" · ")}>
+    <JobLine job={job} under={[remaining, node, outputs].filter(Boolean).join(" · ")}>
       {share === undefined ? (
         <JobStatus word={job.word} />
       ) : (

@@ -15,6 +15,7 @@ export type OverviewJob = {
   progress?: number;
   expected?: ExpectedRun;
   runningNode?: RunningNode;
+  outputs?: number;
   startedMs?: number;
   endedMs?: number;
   error?: string;
@@ -38,7 +39,7 @@ export function jobsPath(question: Question, connection: string): `/${string}` {
 
 export function toOverviewJobs({ jobs, pagination, unreadable }: JobsAnswer): OverviewJobs {
   const overviewJobs = jobs.map((job): OverviewJob => {
-    const { id, word, progress, expected, startedAtMs, endedAtMs, createdAtMs, error, preview } = toJobView(job);
+    const { id, word, progress, expected, startedAtMs, endedAtMs, createdAtMs, error, preview, outputsCount } = toJobView(job);
     const workflowLabel = job.workflow_id ? workflowName(job) : undefined;
     const name = [
       workflowLabel === undefined || isNameless(workflowLabel) ? (job.prompt_excerpt ?? workflowLabel) : workflowLabel,
@@ -55,6 +56,7 @@ export function toOverviewJobs({ jobs, pagination, unreadable }: JobsAnswer): Ov
       ...(progress?.value !== undefined && { progress: progress.value }),
       ...(expected && { expected }),
       ...(node && { runningNode: node }),
+      ...(outputsCount && { outputs: outputsCount }),
       ...(startedAtMs !== undefined && { startedMs: startedAtMs }),
       ...(endedMs !== undefined && { endedMs }),
       ...(error && { error: errorLine(error) }),

@@ -18,6 +18,7 @@ const queueColumnStyles = {
   job: { width: "w-[110px]" },
   workflow: { width: "w-[18%]", visibility: "max-w-0 max-md:hidden" },
   what: { width: "w-[170px]", visibility: "max-w-[220px] max-md:hidden", hiddenHeader: true },
+  outputs: { width: "w-[78px]", visibility: "max-xl:hidden", align: "end" },
   start: { width: "w-[170px]", visibility: "max-lg:hidden" },
   submitted: { width: "w-[120px]", visibility: "max-sm:hidden", align: "end" },
   waited: { width: "w-[92px]", align: "end" },
@@ -68,6 +69,7 @@ export function queueColumns(queue: Queue) {
     jobs.job,
     jobs.workflow,
     jobs.what,
+    jobs.outputs,
     column.display({ id: "start", header: t("column.start"), meta: queueColumnStyles.start, cell: ({ row }) => start(row.original) }),
     jobs.submitted,
     column.display({

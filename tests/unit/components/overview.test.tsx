@@ -60,8 +60,9 @@ async function show(jobs: Record<"running" | "failed" | "pictures", unknown>, wa
 }
 const page = (...jobs: unknown[]) => ({ jobs, pagination: { total: jobs.length, offset: 0, limit: 4 } });
 
-it("shows percent, node and step, media icons and how much was unreadable", async () => {
-  const running = { id: "r", status: "in_progress", progress: { value: 0.25, current_node: "7", step: 3, steps: 20 } };
+it("shows percent, node, step and outputs so far, media icons and how much was unreadable", async () => {
+  const outputs = { "3": { images: [{ filename: "early.png" }] } };
+  const running = { id: "r", status: "in_progress", progress: { value: 0.25, current_node: "7", step: 3, steps: 20, outputs } };
   const jobWithOutput = (id: string, filename: string) => ({
     id,
     status: "completed",
@@ -75,7 +76,7 @@ it("shows percent, node and step, media icons and how much was unreadable", asyn
     pictures: page(jobWithOutput("film", "a.mp4"), jobWithOutput("sound", "b.wav")),
   });
   expect(screen.getByText("25%")).toBeDefined();
-  expect(screen.getByText("node 7, step 3 of 20")).toBeDefined();
+  expect(screen.getByText("node 7, step 3 of 20 · 1 output")).toBeDefined();
   expect(screen.getByText("1 entry couldn't be read.")).toBeDefined();
   for (const name of ["film", "sound"]) fireEvent.error(screen.getByRole("img", { name }));
   expect(screen.getByRole("img", { name: "film" }).querySelector(".lucide-film")).not.toBeNull();
