@@ -1,5 +1,4 @@
-// An app's own files: the values of its inputs and their addresses. Members who may run the app may use them without rights to the
-// service's files.
+// An app's own files: the values of its inputs and their URLs. Members who may run the app can use them without access to the service's files.
 
 import { useTranslations } from "next-intl";
 import { AssetChoices, ChoicesSkeleton } from "@/components/frame/asset-choices";
@@ -18,7 +17,7 @@ import { toImageValue } from "@/lib/contract/assets/file-refs";
 import { own } from "@/lib/contract/json/own";
 import { appApi } from "./apps-address";
 
-/** `input`: the input that gets the file, as each has its own kinds and limits. */
+/** `input`: the input that gets the file, since each has its own types and limits. */
 export function sendAppFile(app: string, input: string): SendPicture {
   return (file, options) => {
     const form = new FormData();
@@ -33,8 +32,8 @@ export function fileAddress(app: string, name: string, edge?: 256 | 512): string
   return apiPath(withQuery(appApi(app, "files"), { name, edge }));
 }
 
-/** The stored values whose files are missing at the service or no longer available to this member. */
-export async function filesGone(
+/** Finds values whose files are missing or no longer available to this member. */
+export async function findMissingFiles(
   app: string,
   inputs: readonly AppField[],
   values: Readonly<Record<string, unknown>>,
@@ -50,9 +49,9 @@ export async function filesGone(
 }
 
 /** Masks for pictures used in the app. */
-export function masksOf(app: string): MaskTarget {
+export function createMaskTarget(app: string): MaskTarget {
   return {
-    urlOf: ({ filename, subfolder, type }) => fileAddress(app, toImageValue({ name: filename, subfolder, type })),
+    getUrl: ({ filename, subfolder, type }) => fileAddress(app, toImageValue({ name: filename, subfolder, type })),
     saveAt: appApi(app, "masks"),
   };
 }
@@ -95,7 +94,7 @@ function Body({ app, onPicked }: Pick<OwnPicturesProps, "app" | "onPicked">) {
             <AssetChoices
               label={t(kind)}
               assets={pictures.map(({ value, name }) => ({ id: value, name }))}
-              srcOf={(value) => fileAddress(app, value, 256)}
+              getSrc={(value) => fileAddress(app, value, 256)}
               onClick={(value) => {
                 const picture = pictures.find((picture) => picture.value === value);
                 if (picture) onPicked(picture);

@@ -2,14 +2,14 @@ import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { FieldControl } from "@/components/run/form/controls/field-control";
 import { type PictureContext } from "@/components/run/form/controls/picture-api";
-import { type Control, hashOfNode } from "@/components/run/form/form-model";
+import { type Control, toNodeHash } from "@/components/run/form/form-model";
 import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { type AppControl, type AppField } from "@/lib/contract/apps/app";
 import { isFileKind, RANDOM } from "@/lib/contract/apps/fill";
 import { own } from "@/lib/contract/json/own";
 import { sendAppFile } from "./app-files";
-import { type FieldProblem, type FieldValues, problemsIn } from "./app-values";
+import { type FieldProblem, type FieldValues, parseProblems } from "./app-values";
 import { useProblemText } from "./run-problems";
 
 export const fieldId = (name: string) => `app-${name}`;
@@ -29,7 +29,7 @@ type AppFormProps = {
 export function AppForm({ inputs, ...row }: AppFormProps) {
   const [pasted, setPasted] = useState<string>();
   const pictures = inputs.filter(({ control }) => control.kind === "picture").map(({ name }) => name);
-  // Where the member last was, otherwise the first empty input, otherwise the first.
+  // The last focused input, otherwise the first empty one, otherwise the first.
   const pasteInto = pictures.find((name) => name === pasted) ?? pictures.find((name) => !own(row.values, name)) ?? pictures[0];
   const groups = [...new Set(inputs.map(({ group }) => group))];
   return groups.map((group) => {
@@ -37,7 +37,7 @@ export function AppForm({ inputs, ...row }: AppFormProps) {
       .filter((input) => input.group === group)
       .map((input) => (
         <div key={input.name} onFocus={() => pictures.includes(input.name) && setPasted(input.name)}>
-          <AppField {...row} input={input} takesPaste={input.name === pasteInto} />
+          <AppField {...row} input={input} acceptsPaste={input.name === pasteInto} />
         </div>
       ));
     return group === "" ? (
@@ -53,13 +53,13 @@ export function AppForm({ inputs, ...row }: AppFormProps) {
   });
 }
 
-type AppFieldProps = Omit<AppFormProps, "inputs"> & { input: AppField; takesPaste: boolean };
+type AppFieldProps = Omit<AppFormProps, "inputs"> & { input: AppField; acceptsPaste: boolean };
 
-function AppField({ app, input, values, problems, picture, takesPaste, onChange, onRunning }: AppFieldProps) {
+function AppField({ app, input, values, problems, picture, acceptsPaste, onChange, onRunning }: AppFieldProps) {
   const t = useTranslations("apps.form");
   const problemText = useProblemText();
   const { name, label, help, control, isRequired, default: defaultValue } = input;
-  const example = exampleOf(input);
+  const example = getExample(input);
   const id = fieldId(name);
   const value = own(values, name);
   const fieldProblems = problems.filter((problem) => problem.input === name);
@@ -73,11 +73,11 @@ function AppField({ app, input, values, problems, picture, takesPaste, onChange,
     ...(described && { "aria-describedby": described }),
     ...(fieldProblems.length > 0 && { "aria-invalid": true as const }),
   };
-  // The value that is sent while the field is empty.
+  // Shows the value that is sent while the field is empty.
   const placeholder = isRequired || defaultValue === undefined ? undefined : String(defaultValue);
   const seed: Control = { kind: "seed", random: RANDOM, label: t("everyRun") };
   const isFile = isFileKind(control.kind);
-  const words = (
+  const labelContent = (
     <>
       {label}
       {isRequired ? null : " "}
@@ -85,30 +85,30 @@ function AppField({ app, input, values, problems, picture, takesPaste, onChange,
     </>
   );
   return (
-    // A control of several buttons is a group with this label; other controls are labelled directly.
+    // A control with several buttons is a group with this label; other controls are labelled directly.
     <div {...(isFile && { role: "group", "aria-labelledby": `${id}-label` })} data-input={name} className="flex min-w-0 flex-col gap-1">
       {isFile ? (
         <span id={`${id}-label`} className="font-medium">
-          {words}
+          {labelContent}
         </span>
       ) : (
         <label htmlFor={id} className="font-medium">
-          {words}
+          {labelContent}
         </label>
       )}
       <FieldControl
         {...shared}
         {...(control.kind === "number" && { placeholder })}
         {...(control.kind === "seed" && { placeholder: placeholder ?? (isRequired ? undefined : t("everyRun")) })}
-        field={{ name: label, value, control: control.kind === "seed" ? seed : controlOf(control, defaultValue) }}
+        field={{ name: label, value, control: control.kind === "seed" ? seed : toFormControl(control, defaultValue) }}
         nodeTitle={label}
         picture={{
           ...picture,
           ...(app !== undefined && { sendPicture: sendAppFile(app, name) }),
-          saysWhy: (failure) => problemsIn(failure, [input])?.map(problemText).join(" "),
+          explainFailure: (failure) => parseProblems(failure, [input])?.map(problemText).join(" "),
           ...(!isRequired && value !== defaultValue && { onRemove: () => onChange(name, undefined) }),
         }}
-        takesPaste={takesPaste}
+        acceptsPaste={acceptsPaste}
         onRunning={(isRunning) => onRunning(name, isRunning)}
       />
       {help || example !== undefined ? (
@@ -125,7 +125,7 @@ function AppField({ app, input, values, problems, picture, takesPaste, onChange,
               {problemText(problem)}
               {app === undefined || input.node === undefined ? null : (
                 <Link
-                  href={`${withQuery("/run", { app, connection: picture.connection })}${hashOfNode(input.node)}`}
+                  href={`${withQuery("/run", { app, connection: picture.connection })}${toNodeHash(input.node)}`}
                   className="ml-2 text-accent hover:underline"
                 >
                   {t("showNode")}
@@ -140,13 +140,13 @@ function AppField({ app, input, values, problems, picture, takesPaste, onChange,
 }
 
 /** Example values for the form. Files have none, since a file name means nothing to a member. */
-function exampleOf({ control, example }: AppField): string | undefined {
+function getExample({ control, example }: AppField): string | undefined {
   if (example === undefined || isFileKind(control.kind) || control.kind === "switch") return undefined;
   const choice = control.kind === "choice" ? control.choices.find(({ value }) => value === example)?.label : undefined;
   return choice || String(example);
 }
 
-export function controlOf(control: Exclude<AppControl, { kind: "seed" }>, preset?: unknown): Control {
+export function toFormControl(control: Exclude<AppControl, { kind: "seed" }>, preset?: unknown): Control {
   switch (control.kind) {
     case "text":
       return { kind: control.isLong ? "long-text" : "text" };

@@ -9,8 +9,8 @@ import { LoadingBlocks } from "@/components/ui/skeleton";
 import { MAX_COMPARED, useViewing } from "@/components/viewer/use-viewing";
 import { type AppField, type AppValues, type AppView } from "@/lib/contract/apps/app";
 import { own } from "@/lib/contract/json/own";
-import { differing } from "./app-values";
-import { RunCard, type ShownResult, toShownResults, ValueShown } from "./run-card";
+import { findDifferingInputs } from "./app-values";
+import { AppValueView, RunCard, type ShownResult, toShownResults } from "./run-card";
 import { type useAppRuns } from "./use-app-runs";
 
 const Viewer = dynamic(() => import("@/components/viewer/viewer").then((module) => module.Viewer), { ssr: false });
@@ -23,7 +23,7 @@ export const RESULTS = "results";
 
 type AppRunsProps = { app: AppView; runs: ReturnType<typeof useAppRuns>; onReuse: (inputs: AppValues) => void };
 
-/** Results as they arrive, newest first: they can be viewed in full, compared, downloaded, and run again with changes. */
+/** The runs and their results, newest first. Results can be viewed, compared, downloaded and reused. */
 export function AppRuns({ app, runs: { runs, live, more }, onReuse }: AppRunsProps) {
   const t = useTranslations("apps.runs");
   const { inputs } = app;
@@ -33,7 +33,7 @@ export function AppRuns({ app, runs: { runs, live, more }, onReuse }: AppRunsPro
   const chosenPictures = marked.flatMap((id) => pictures.find(({ item }) => item.id === id) ?? []);
   const viewing = useViewing({
     indexOf: (id) => pictures.findIndex(({ item }) => item.id === id),
-    idAt: (index) => pictures[index]?.item.id,
+    getId: (index) => pictures[index]?.item.id,
   });
   const compare = (ids: readonly string[]) => {
     setMarked(ids);
@@ -42,7 +42,7 @@ export function AppRuns({ app, runs: { runs, live, more }, onReuse }: AppRunsPro
   const mark = (id: string) =>
     setMarked(marked.includes(id) ? marked.filter((value) => value !== id) : [...marked, id].slice(-MAX_COMPARED));
   return (
-    // At least as high as the window on narrow screens, so that a new run can scroll to the top before its results arrive.
+    // At least as high as the window on narrow screens, so that a new run can be scrolled to the top before its results arrive.
     <section
       id={RESULTS}
       aria-label={t("title")}
@@ -85,7 +85,7 @@ export function AppRuns({ app, runs: { runs, live, more }, onReuse }: AppRunsPro
         <Viewer
           count={pictures.length}
           at={viewing.at}
-          itemAt={(index) => pictures[index]?.item}
+          getItem={(index) => pictures[index]?.item}
           onMove={viewing.move}
           onClose={viewing.close}
           onCompare={compare}
@@ -95,7 +95,7 @@ export function AppRuns({ app, runs: { runs, live, more }, onReuse }: AppRunsPro
         <Compare items={chosenPictures.map(({ item }) => item)} onClose={() => setComparing(false)}>
           <Differences
             app={app.id}
-            inputs={differing(
+            inputs={findDifferingInputs(
               inputs,
               chosenPictures.map(({ run }) => run.inputs),
             )}
@@ -107,7 +107,7 @@ export function AppRuns({ app, runs: { runs, live, more }, onReuse }: AppRunsPro
   );
 }
 
-/** Below the compared pictures: the inputs that differ between their runs. */
+/** The inputs that differ between the runs of the compared pictures. */
 function Differences({ app, inputs, chosen }: { app: string; inputs: readonly AppField[]; chosen: readonly ShownResult[] }) {
   const t = useTranslations("apps.runs");
   return (
@@ -121,7 +121,7 @@ function Differences({ app, inputs, chosen }: { app: string; inputs: readonly Ap
           rows={inputs.map((input) => ({
             key: input.name,
             header: input.label,
-            cells: chosen.map(({ run }) => <ValueShown key={run.id} app={app} input={input} value={own(run.inputs, input.name)} />),
+            cells: chosen.map(({ run }) => <AppValueView key={run.id} app={app} input={input} value={own(run.inputs, input.name)} />),
           }))}
         />
       )}

@@ -5,7 +5,7 @@ import { useTranslations } from "next-intl";
 import { use, useMemo, useState, useSyncExternalStore } from "react";
 import { useConnection, useConnectionParam, useConnections } from "@/components/frame/connection/connection-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { useRole, useWhyNot } from "@/components/frame/member-context";
+import { useDenialText, useRole } from "@/components/frame/member-context";
 import { PageHeader } from "@/components/frame/page-header";
 import { ContentSkeleton } from "@/components/frame/page-skeleton";
 import { createPictureApi, type PickerProps, type PictureContext } from "@/components/run/form/controls/picture-api";
@@ -27,26 +27,26 @@ import { own } from "@/lib/contract/json/own";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { hasRole } from "@/lib/contract/people/roles";
 import { type Result } from "@/lib/shared/result";
-import { fileAddress, filesGone, masksOf, OwnPictures } from "./app-files";
+import { createMaskTarget, fileAddress, findMissingFiles, OwnPictures } from "./app-files";
 import { AppForm, fieldId } from "./app-form";
 import { AppRuns, RESULTS } from "./app-runs";
-import { defaultValues, type FieldProblem, type FieldValues, problemsIn, problemsOf, toSend, valuesFrom } from "./app-values";
+import { defaultValues, type FieldProblem, type FieldValues, findProblems, parseProblems, toFormValues, toSend } from "./app-values";
 import { appApi, appPath } from "./apps-address";
 import { FavouriteButton } from "./apps-screen";
 import { Presets } from "./presets";
 import { RunRefusal } from "./run-problems";
 import { useAppRuns } from "./use-app-runs";
 
-type AppAnswer = { app: AppView };
+type AppResponse = { app: AppView };
 type AppScreenProps = { id: string; app: Promise<Result<TimedValue<AppView>, Failure>> };
 
-const appIn = ({ app }: AppAnswer) => app;
+const getApp = ({ app }: AppResponse) => app;
 
 export function AppScreen({ id, app }: AppScreenProps) {
   const connectionParam = useConnectionParam();
   const t = useTranslations("apps");
   const first = use(app);
-  const live = useLive(appApi(id), { ...toInitial(first), read: appIn });
+  const live = useLive(appApi(id), { ...toInitial(first), read: getApp });
   const view = live.value;
   const trail = (
     <Link href={withQuery("/apps", { connection: connectionParam })} className="hover:text-ink max-sm:hidden">
@@ -80,7 +80,7 @@ export function AppScreen({ id, app }: AppScreenProps) {
   );
 }
 
-/** The files of this app, as Run's form needs them. */
+/** The picture context of the app's form. */
 export function usePictures(app: string | undefined, canSend: boolean, connectionId?: string): PictureContext {
   const [ownNames, setOwnNames] = useState<Readonly<Record<string, string>>>({});
   const currentConnection = useConnection();
@@ -98,30 +98,30 @@ export function usePictures(app: string | undefined, canSend: boolean, connectio
     storedName: async () => undefined,
     sendPicture: pictures.sendPicture,
     ...(app !== undefined && {
-      sourceOf: (value: string) => fileAddress(app, value, 512),
-      masks: masksOf(app),
+      getSource: (value: string) => fileAddress(app, value, 512),
+      masks: createMaskTarget(app),
       ...(!canSeeAssets && { picker: (props: PickerProps) => <OwnPictures app={app} {...props} /> }),
     }),
     onNamed: (sentAs, name) => setOwnNames((ownNames) => ({ ...ownNames, [sentAs]: name })),
   };
 }
 
-const times = [1, 2, 4, 8] as const;
+const runCounts = [1, 2, 4, 8] as const;
 const MAX_STORED_CHARACTERS = 1_000_000;
-const readTyped = (storedValue: unknown): FieldValues => objectOf(storedValue) ?? {};
+const parseValues = (storedValue: unknown): FieldValues => objectOf(storedValue) ?? {};
 /** Rendered by the server and used until the page has hydrated. */
-const none: FieldValues = {};
-const nothingTyped = () => none;
+const noValues: FieldValues = {};
+const getNoValues = () => noValues;
 
 function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
   const t = useTranslations("apps");
   const { id, inputs, text, canRun, lastInputs } = app;
-  const whyNot = useWhyNot();
+  const getDenialText = useDenialText();
   // Stored per tab, so it survives a reload.
   const [storedValues] = useState(() =>
-    persisted(`lightdesk.app.${id}`, readTyped, tabStorage, { maxCharacters: MAX_STORED_CHARACTERS, parse: parseJson }),
+    persisted(`lightdesk.app.${id}`, parseValues, tabStorage, { maxCharacters: MAX_STORED_CHARACTERS, parse: parseJson }),
   );
-  const typed = useSyncExternalStore(storedValues.subscribe, storedValues.get, nothingTyped);
+  const typed = useSyncExternalStore(storedValues.subscribe, storedValues.get, getNoValues);
   // Typed values survive a new version of the app.
   const values = { ...defaultValues(inputs), ...typed };
   const [problems, setProblems] = useState<readonly FieldProblem[]>([]);
@@ -129,7 +129,7 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
   const [count, setCount] = useState(1);
   const runs = useAppRuns(id);
   const picture = usePictures(id, canRun, app.connectionId);
-  const draws = inputs.some(({ name, control }) => control.kind === "seed" && values[name] === RANDOM);
+  const drawsSeeds = inputs.some(({ name, control }) => control.kind === "seed" && values[name] === RANDOM);
   const isBusy = runs.isSending || uploading.length > 0;
 
   function showProblems(fieldProblems: readonly FieldProblem[]) {
@@ -141,27 +141,27 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
   }
   async function run(isRetry = false) {
     if (!canRun || isBusy) return;
-    const appProblems = problemsOf(inputs, values);
+    const appProblems = findProblems(inputs, values);
     if (appProblems.length > 0) return showProblems(appProblems);
     setProblems([]);
     const inputsToSend = toSend(inputs, values);
-    const failure = await (isRetry ? runs.again(inputsToSend) : runs.send(inputsToSend, draws ? count : 1));
-    const refused = failure && problemsIn(failure, inputs);
+    const failure = await (isRetry ? runs.again(inputsToSend) : runs.send(inputsToSend, drawsSeeds ? count : 1));
+    const refused = failure && parseProblems(failure, inputs);
     if (refused) {
       runs.forget();
       showProblems(refused);
     }
-    // Scrolls to the new run, the first of them: on a phone the runs are below the form, and elsewhere they may be scrolled.
+    // Scrolls to the new run, which may be below the form or scrolled away.
     else if (!failure) document.getElementById(RESULTS)?.scrollIntoView?.({ block: "start" });
     await onRun();
   }
   async function fill(next: FieldValues) {
     storedValues.set(next);
     setProblems([]);
-    const missingFiles = await filesGone(id, inputs, next);
+    const missingFiles = await findMissingFiles(id, inputs, next);
     const unchangedMissing = missingFiles.filter(({ input }) => own(storedValues.get(), input) === own(next, input));
-    setProblems((now) => [
-      ...now.filter(({ input }) => !unchangedMissing.some((appProblem) => appProblem.input === input)),
+    setProblems((current) => [
+      ...current.filter(({ input }) => !unchangedMissing.some((appProblem) => appProblem.input === input)),
       ...unchangedMissing,
     ]);
   }
@@ -174,7 +174,7 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
           app={id}
           inputs={inputs}
           values={values}
-          {...(lastInputs && { last: valuesFrom(inputs, lastInputs) })}
+          {...(lastInputs && { last: toFormValues(inputs, lastInputs) })}
           onFill={(next) => void fill(next)}
         />
         <form
@@ -194,9 +194,11 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
             picture={picture}
             onChange={(name, value) => {
               storedValues.set({ ...storedValues.get(), [name]: value });
-              setProblems((now) => now.filter(({ input }) => input !== name));
+              setProblems((current) => current.filter(({ input }) => input !== name));
             }}
-            onRunning={(name, isRunning) => setUploading((now) => [...now.filter((value) => value !== name), ...(isRunning ? [name] : [])])}
+            onRunning={(name, isRunning) =>
+              setUploading((current) => [...current.filter((value) => value !== name), ...(isRunning ? [name] : [])])
+            }
           />
           {inputs.length === 0 ? <p className="text-ink-2">{t("form.noInputs")}</p> : null}
           {runs.failure ? <RunRefusal app={app} failure={runs.failure} onRetry={() => void run(true)} /> : null}
@@ -210,25 +212,25 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
                   <Play aria-hidden="true" className="size-3.5 fill-current" />
                   {uploading.length > 0 ? t("form.waiting") : runs.isSending ? t("form.sending") : t("form.run")}
                 </Button>
-                {draws ? (
+                {drawsSeeds ? (
                   <Select aria-label={t("form.times")} value={count} onChange={({ target }) => setCount(Number(target.value))}>
-                    <Options of={times.map((count) => [count, t("form.count", { many: count })])} />
+                    <Options of={runCounts.map((count) => [count, t("form.count", { many: count })])} />
                   </Select>
                 ) : null}
               </>
             ) : (
-              <p className="text-ink-2">{whyNot(t("form.cannotRun"))}</p>
+              <p className="text-ink-2">{getDenialText(t("form.cannotRun"))}</p>
             )}
           </div>
         </form>
         <AppOperation app={app} />
       </div>
-      <AppRuns app={app} runs={runs} onReuse={(runValues) => void fill(valuesFrom(inputs, runValues))} />
+      <AppRuns app={app} runs={runs} onReuse={(runValues) => void fill(toFormValues(inputs, runValues))} />
     </div>
   );
 }
 
-/** How a program runs this app: a shell command, and the description of the app's own API operation. */
+/** How to run this app by API: a shell command, and a link to its API description. */
 function AppOperation({ app: { id, inputs } }: { app: AppView }) {
   const t = useTranslations("apps.operation");
   const line = () => curlLine(new URL(apiPath(appApi(id, "runs")), window.location.origin).href, inputs);
@@ -249,7 +251,7 @@ function AppOperation({ app: { id, inputs } }: { app: AppView }) {
   );
 }
 
-/** With files the body is a form, otherwise JSON. Inside single quotes, a shell escapes nothing but the quote itself. */
+/** With files the body is a form, otherwise JSON. */
 export function curlLine(address: string, inputs: readonly AppField[]): string {
   const key = '-H "Authorization: Bearer $LIGHTDESK_TOKEN"';
   const shellQuote = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
@@ -261,15 +263,15 @@ export function curlLine(address: string, inputs: readonly AppField[]): string {
     const parts = shownInputs.map((input) =>
       isFileKind(input.control.kind)
         ? `-F ${shellQuote(`${input.name}=@${input.name}`)}`
-        : `--form-string ${shellQuote(`${input.name}=${String(valueOf(input))}`)}`,
+        : `--form-string ${shellQuote(`${input.name}=${String(getExampleValue(input))}`)}`,
     );
     return ["curl", key, ...parts, shellQuote(address)].join(" ");
   }
-  const body = writeExactJson({ inputs: Object.fromEntries(shownInputs.map((input) => [input.name, valueOf(input)])) });
+  const body = writeExactJson({ inputs: Object.fromEntries(shownInputs.map((input) => [input.name, getExampleValue(input)])) });
   return ["curl", key, "-H 'Content-Type: application/json'", "-d", shellQuote(body), shellQuote(address)].join(" ");
 }
 
-function valueOf({ example, default: defaultValue, control }: AppField): unknown {
+function getExampleValue({ example, default: defaultValue, control }: AppField): unknown {
   if (example !== undefined || defaultValue !== undefined) return example ?? defaultValue;
   switch (control.kind) {
     case "switch":

@@ -1,5 +1,4 @@
-// The values in the fields of an app's form, and which of them are sent.
-// Guarantees: pure; judges as the server does, so that mistakes are shown before anything is sent.
+// The values of an app's form, and which of them are sent. Validates like the server, so that mistakes are shown before sending.
 
 import { type AppField, type AppInputProblem, type AppValues } from "@/lib/contract/apps/app";
 import { type AppProblem, checkInputs, RANDOM } from "@/lib/contract/apps/fill";
@@ -16,8 +15,8 @@ export function defaultValues(inputs: readonly AppField[]): FieldValues {
   );
 }
 
-/** The values of an earlier run or a preset; an input that did not exist then gets its default. */
-export function valuesFrom(inputs: readonly AppField[], runValues: AppValues): FieldValues {
+/** The form values of an earlier run or a preset; inputs added since get their defaults. */
+export function toFormValues(inputs: readonly AppField[], runValues: AppValues): FieldValues {
   const defaults = defaultValues(inputs);
   return Object.fromEntries(inputs.map(({ name }) => [name, own(runValues, name) ?? defaults[name]]));
 }
@@ -27,7 +26,7 @@ export function toSend(inputs: readonly AppField[], values: FieldValues): Record
   return Object.fromEntries(filledInputs.map(({ name }) => [name, own(values, name)]));
 }
 
-export function problemsOf(inputs: readonly AppField[], values: FieldValues): AppProblem[] {
+export function findProblems(inputs: readonly AppField[], values: FieldValues): AppProblem[] {
   const checked = checkInputs(inputs, toSend(inputs, values));
   return checked.ok ? [] : checked.problems;
 }
@@ -36,7 +35,7 @@ export function problemsOf(inputs: readonly AppField[], values: FieldValues): Ap
 export type FieldProblem = AppProblem | (Exclude<AppInputProblem, AppProblem> & { code: "message" });
 
 /** The inputs rejected by the server; undefined if it refused for another reason. */
-export function problemsIn({ details }: Failure, inputs: readonly AppField[]): FieldProblem[] | undefined {
+export function parseProblems({ details }: Failure, inputs: readonly AppField[]): FieldProblem[] | undefined {
   const reportedProblems: unknown[] = isObject(details) && Array.isArray(details.problems) ? details.problems : [];
   const fieldProblems = reportedProblems.flatMap((item): FieldProblem[] => {
     const problem = objectOf(item);
@@ -57,6 +56,6 @@ const codes = [
   ...(["unknown_input", "not_yours", "file_too_large", "too_many_pixels", "unreadable_file", "not_taken"] as const),
 ];
 
-export function differing(inputs: readonly AppField[], runs: readonly (AppValues | undefined)[]): AppField[] {
+export function findDifferingInputs(inputs: readonly AppField[], runs: readonly (AppValues | undefined)[]): AppField[] {
   return inputs.filter(({ name }) => new Set(runs.map((run) => writeExactJson(own(run ?? {}, name) ?? null))).size > 1);
 }

@@ -20,7 +20,7 @@ export function appsApiPath(search: AppsSearch, connection: string | undefined):
   return withQuery("/api/apps", { ...toSearchValues(appsParams, search), limit: APPS_PAGE_SIZE, connection });
 }
 
-/** A path below the app's own address, for pages and for the API. */
+/** A path below the app's page. */
 export function appPath(id: string, ...segments: readonly string[]): `/${string}` {
   return `/apps/${[id, ...segments].map(encodeURIComponent).join("/")}`;
 }

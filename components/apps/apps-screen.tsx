@@ -33,8 +33,8 @@ type AppsScreenProps = {
   apps: Promise<Result<TimedValue<AppsAnswer>, Failure>>;
 };
 
-const asIs = (appsAnswer: AppsAnswer) => appsAnswer;
-const appsIn = ({ apps }: AppsAnswer) => apps;
+const identity = (appsAnswer: AppsAnswer) => appsAnswer;
+const getApps = ({ apps }: AppsAnswer) => apps;
 
 export function AppsScreen({ search, canCreate, apps }: AppsScreenProps) {
   const connectionParam = useConnectionParam();
@@ -42,8 +42,8 @@ export function AppsScreen({ search, canCreate, apps }: AppsScreenProps) {
   const router = useRouter();
   const first = use(apps);
   const path = appsApiPath(search, useConnection()?.id);
-  const live = useLive(path, { ...toInitial(first), read: asIs });
-  const pagedApps = useMore(path, live.value?.next, appsIn);
+  const live = useLive(path, { ...toInitial(first), read: identity });
+  const pagedApps = useMore(path, live.value?.next, getApps);
   const go = (change: Partial<AppsSearch>) => router.push(appsHref({ ...search, ...change }, connectionParam), { scroll: false });
   const appCards = [...(live.value?.apps ?? []), ...pagedApps.items];
   const isSearched = appsHref(search) !== appsHref(everyApp);
@@ -235,14 +235,14 @@ function ImportApp() {
         }}
       />
       <Dialog isOpen={refused !== undefined} onClose={() => setRefused(undefined)} title={t("importFailed")} actions="close">
-        {refused ? <WhyNot {...refused} /> : null}
+        {refused ? <ImportProblem {...refused} /> : null}
       </Dialog>
     </>
   );
 }
 
 /** For a wrong file: explains the problem and what to choose instead. Other failures use the shared message. */
-function WhyNot({ name, failure }: { name: string; failure: ApiFailure }) {
+function ImportProblem({ name, failure }: { name: string; failure: ApiFailure }) {
   const t = useTranslations("apps");
   const reasonCode = failure.code === "INVALID_JSON" ? "other" : objectOf(failure.details)?.reason;
   const reason = reasons.find((reason) => reason === reasonCode);

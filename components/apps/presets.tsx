@@ -9,11 +9,11 @@ import { callApi } from "@/lib/browser/api";
 import { useOnce } from "@/lib/browser/live/use-live";
 import { useRequests } from "@/lib/browser/use-read";
 import { type AppField, type AppPreset } from "@/lib/contract/apps/app";
-import { type FieldValues, toSend, valuesFrom } from "./app-values";
+import { type FieldValues, toFormValues, toSend } from "./app-values";
 import { appApi } from "./apps-address";
 
-type PresetsAnswer = { presets: AppPreset[] };
-const presetsIn = ({ presets }: PresetsAnswer) => presets;
+type PresetsResponse = { presets: AppPreset[] };
+const getPresets = ({ presets }: PresetsResponse) => presets;
 const [OWN_VALUES, LAST] = ["own", "last"];
 
 type PresetsProps = {
@@ -24,10 +24,10 @@ type PresetsProps = {
   onFill: (values: FieldValues) => void;
 };
 
-/** Fills the form: with the app's own values, those of the last run, or a saved preset. */
+/** Fills the form with the app's defaults, the last run's values, or a saved preset. */
 export function Presets({ app, inputs, values, last, onFill }: PresetsProps) {
   const t = useTranslations("apps.presets");
-  const loadedPresets = useOnce(appApi(app, "presets"), presetsIn);
+  const loadedPresets = useOnce(appApi(app, "presets"), getPresets);
   const [isSaving, setSaving] = useState(false);
   const presets = loadedPresets.value ?? [];
   if (inputs.length === 0) return null;
@@ -35,7 +35,7 @@ export function Presets({ app, inputs, values, last, onFill }: PresetsProps) {
     if (selectedPreset === OWN_VALUES) return onFill({});
     if (selectedPreset === LAST) return last && onFill(last);
     const preset = presets.find(({ id }) => id === selectedPreset);
-    if (preset) onFill(valuesFrom(inputs, preset.inputs));
+    if (preset) onFill(toFormValues(inputs, preset.inputs));
   }
   return (
     <div className="flex flex-wrap items-center gap-2">
@@ -72,14 +72,14 @@ type PresetFormProps = {
   onClose: () => void;
 };
 
-/** An existing preset of the same name is replaced after a warning on the button. */
+/** Saves the values as a preset. An existing preset of the same name is replaced. */
 function PresetForm({ app, presets, values, onChanged, onClose }: PresetFormProps) {
   const t = useTranslations("apps.presets");
   const [name, setName] = useState("");
   const [isTeam, setTeam] = useState(false);
   const { busyWith, failure, send } = useRequests<"change">();
   const isBusy = busyWith !== undefined;
-  const same = presets.find((preset) => preset.name === name.trim());
+  const samePreset = presets.find((preset) => preset.name === name.trim());
   async function call(method: "POST" | "PUT" | "DELETE", id?: string): Promise<boolean> {
     const json = method === "DELETE" ? undefined : { name: name.trim(), inputs: values, isTeam };
     const result = await send("change", callApi(id === undefined ? appApi(app, "presets") : appApi(app, "presets", id), { method, json }));
@@ -89,7 +89,7 @@ function PresetForm({ app, presets, values, onChanged, onClose }: PresetFormProp
   async function save(event: FormEvent) {
     event.preventDefault();
     event.stopPropagation();
-    if (name.trim() !== "" && !isBusy && (await call(same ? "PUT" : "POST", same?.id))) onClose();
+    if (name.trim() !== "" && !isBusy && (await call(samePreset ? "PUT" : "POST", samePreset?.id))) onClose();
   }
   return (
     <form className="flex flex-col gap-3 text-ink" onSubmit={(event) => void save(event)}>
@@ -114,7 +114,7 @@ function PresetForm({ app, presets, values, onChanged, onClose }: PresetFormProp
         </ul>
       ) : null}
       {failure ? <FailureMessage failure={failure} /> : null}
-      <FormFoot onClose={onClose} busy={isBusy} disabled={name.trim() === ""} label={t(same ? "replace" : "act")} />
+      <FormFoot onClose={onClose} busy={isBusy} disabled={name.trim() === ""} label={t(samePreset ? "replace" : "act")} />
     </form>
   );
 }

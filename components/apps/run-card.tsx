@@ -18,7 +18,7 @@ import { type AppField, type AppResult, type AppRun, type AppRunState, type AppV
 import { own } from "@/lib/contract/json/own";
 import { truncateText } from "@/lib/contract/plain-line";
 import { fileAddress } from "./app-files";
-import { differing } from "./app-values";
+import { findDifferingInputs } from "./app-values";
 import { appApi } from "./apps-address";
 import { RunError } from "./run-problems";
 
@@ -39,7 +39,7 @@ export type ShownResult = { run: AppRun; result: AppResult; item: ViewerItem };
 export function toShownResults(run: AppRun, result: AppResult): ShownResult[] {
   const { path, kind, number, name, label } = result;
   if (kind !== "image" || path === undefined) return [];
-  const src = addressOf(path);
+  const src = toUrl(path);
   return [
     {
       run,
@@ -49,7 +49,7 @@ export function toShownResults(run: AppRun, result: AppResult): ShownResult[] {
   ];
 }
 
-function addressOf(path: string): string {
+function toUrl(path: string): string {
   return apiPath(`/${path.replace(/^\/+/, "")}`);
 }
 
@@ -164,7 +164,7 @@ export function RunCard({ app, run, before, marked, onMark, onOpen, onReuse, onC
                   temporary: false,
                 }}
                 node={label}
-                {...(path !== undefined && { url: addressOf(path) })}
+                {...(path !== undefined && { url: toUrl(path) })}
               />
             ))}
           </ul>
@@ -187,11 +187,11 @@ function Progress({ value, step }: { value: number; step: AppRun["step"] }) {
   );
 }
 
-/** The run's inputs: those changed since the run before it are shown, the rest unfolds on a click. */
+/** The run's inputs. Inputs changed since the previous run are shown, the others are collapsed. */
 function RunInputs({ app, inputs, run, before }: { app: string; inputs: readonly AppField[]; run: AppRun; before: AppRun | undefined }) {
   const t = useTranslations("apps.runs");
   const filledInputs = inputs.filter(({ name }) => own(run.inputs, name) !== undefined);
-  const changedFields = before ? differing(filledInputs, [run.inputs, before.inputs]) : [];
+  const changedFields = before ? findDifferingInputs(filledInputs, [run.inputs, before.inputs]) : [];
   if (filledInputs.length === 0) return null;
   const list = (appFields: readonly AppField[]) => (
     <dl className="grid grid-cols-[minmax(80px,max-content)_minmax(0,1fr)] gap-x-3 gap-y-1">
@@ -199,7 +199,7 @@ function RunInputs({ app, inputs, run, before }: { app: string; inputs: readonly
         <div key={input.name} className="contents">
           <dt className="max-w-40 truncate text-ink-3">{input.label}</dt>
           <dd className="min-w-0 break-words">
-            <ValueShown app={app} input={input} value={own(run.inputs, input.name)} />
+            <AppValueView app={app} input={input} value={own(run.inputs, input.name)} />
           </dd>
         </div>
       ))}
@@ -218,7 +218,7 @@ function RunInputs({ app, inputs, run, before }: { app: string; inputs: readonly
 
 const MAX_SHOWN = 300;
 
-export function ValueShown({ app, input: { control }, value }: { app: string; input: AppField; value: unknown }) {
+export function AppValueView({ app, input: { control }, value }: { app: string; input: AppField; value: unknown }) {
   const t = useTranslations("apps.runs");
   if (value === undefined) return <span className="text-ink-3">{t("nothing")}</span>;
   if (control.kind === "picture" && typeof value === "string")

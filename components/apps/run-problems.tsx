@@ -1,7 +1,7 @@
 import { useLocale, useTranslations } from "next-intl";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { useRunsAppsOnly } from "@/components/frame/member-context";
-import { hashOfNode } from "@/components/run/form/form-model";
+import { toNodeHash } from "@/components/run/form/form-model";
 import { Button } from "@/components/ui/controls/button";
 import { FailureNotice } from "@/components/ui/empty-state";
 import { ButtonLink, Link } from "@/components/ui/link";
@@ -28,7 +28,7 @@ export function useProblemText(): (problem: FieldProblem) => string {
   };
 }
 
-/** Why a run gave no results, in the app's words; members who may see the workflow can unfold the node's error. */
+/** Why a run has no results. Members who may see the workflow can expand the node's error. */
 export function RunError({ app, run: { state, error, jobId } }: { app: AppView; run: AppRun }) {
   const t = useTranslations("apps");
   const problemText = useProblemText();
@@ -52,7 +52,7 @@ export function RunError({ app, run: { state, error, jobId } }: { app: AppView; 
         {state === "unknown" ? <p className="text-ink-2">{t("runs.unknownText")}</p> : null}
         {node === undefined || jobId === undefined ? null : (
           <Link
-            href={`${withQuery("/run", { job: jobId, connection: app.connectionId })}${hashOfNode(node)}`}
+            href={`${withQuery("/run", { job: jobId, connection: app.connectionId })}${toNodeHash(node)}`}
             className="self-start text-accent hover:underline"
           >
             {t("form.showNode")}
@@ -65,7 +65,7 @@ export function RunError({ app, run: { state, error, jobId } }: { app: AppView; 
   return state === "unknown" ? <p className="text-ink-2">{t("runs.unknownText")}</p> : null;
 }
 
-/** Why a run was not started, for the person at the form: a limit of the app, its workflow, or its service. */
+/** Why a run was not started: a limit of the app, its workflow, or its service. */
 export function RunRefusal({ app, failure, onRetry }: { app: AppView; failure: ApiFailure; onRetry: () => void }) {
   const t = useTranslations("apps.refused");
   const common = useTranslations("common");
@@ -99,7 +99,7 @@ export function RunRefusal({ app, failure, onRetry }: { app: AppView; failure: A
   return <FailureMessage failure={failure} onRetry={onRetry} />;
 }
 
-/** Problems that are solved in the settings or with an account at the service, which members who only run apps cannot reach. */
+/** Problems that members who only run apps can't solve, since they need the settings or an account at the service. */
 const awayCodes = new Set([
   ...["API_KEY_MISSING", "NO_CONNECTION", "UPSTREAM_UNREACHABLE", "UPSTREAM_UNREADABLE", "UPSTREAM_REFUSED_KEY", "UPSTREAM_NOT_FOUND"],
   ...["UPSTREAM_ERROR", "UPSTREAM_TIMEOUT", "PAYMENT_REQUIRED", "FORBIDDEN"],
@@ -109,7 +109,7 @@ function NodeLink({ app, node }: { app: AppView; node: string | undefined }) {
   const t = useTranslations("apps");
   const address = withQuery("/run", { app: app.id, connection: app.connectionId });
   return (
-    <ButtonLink href={node === undefined ? address : `${address}${hashOfNode(node)}`}>
+    <ButtonLink href={node === undefined ? address : `${address}${toNodeHash(node)}`}>
       {t(node === undefined ? "showWorkflow" : "form.showNode")}
     </ButtonLink>
   );

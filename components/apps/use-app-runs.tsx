@@ -11,20 +11,20 @@ import { createIdempotencyKey } from "@/lib/shared/text";
 import { appApi } from "./apps-address";
 import { useMore } from "./use-more";
 
-type RunsAnswer = { runs: AppRun[]; next?: string };
-type RunAnswer = { run: AppRun };
+type RunsResponse = { runs: AppRun[]; next?: string };
+type RunResponse = { run: AppRun };
 type Attempt = { key: string; inputs: Record<string, unknown> };
 
-const SENDING_MS = 1000;
+const POLL_INTERVAL_MS = 1000;
 
-const asIs = (runsAnswer: RunsAnswer) => runsAnswer;
-const runsIn = ({ runs }: RunsAnswer) => runs;
+const identity = (runsAnswer: RunsResponse) => runsAnswer;
+const getRuns = ({ runs }: RunsResponse) => runs;
 
-/** The member's own runs of an app. Runs are sent one after another, each under its own key, so that a retry never starts a run twice. */
+/** The member's own runs of an app. Runs are sent one after another under idempotency keys, so that a retry never starts a run twice. */
 export function useAppRuns(app: string) {
   const path = appApi(app, "runs");
-  const live = useLive(path, { read: asIs });
-  const pagedRuns = useMore(path, live.value?.next, runsIn);
+  const live = useLive(path, { read: identity });
+  const pagedRuns = useMore(path, live.value?.next, getRuns);
   const pendingAttempts = useRef<Attempt[]>([]);
   const [isSending, setSending] = useState(false);
   const [failure, setFailure] = useState<ApiFailure>();
@@ -32,13 +32,13 @@ export function useAppRuns(app: string) {
   const firstIds = new Set(first.map(({ id }) => id));
   const runs = [...first, ...pagedRuns.items.filter(({ id }) => !firstIds.has(id))];
 
-  async function sendLeft(): Promise<ApiFailure | undefined> {
+  async function sendPending(): Promise<ApiFailure | undefined> {
     setSending(true);
     setFailure(undefined);
     let refused: ApiFailure | undefined;
     for (let attempt = pendingAttempts.current[0]; attempt && !refused; attempt = pendingAttempts.current[0]) {
       const { key, inputs } = attempt;
-      const runResult = await callApi<RunAnswer>(path, { method: "POST", json: { inputs }, headers: { [IDEMPOTENCY_HEADER]: key } });
+      const runResult = await callApi<RunResponse>(path, { method: "POST", json: { inputs }, headers: { [IDEMPOTENCY_HEADER]: key } });
       const result = runResult.ok ? await waitUntilSent(path, runResult.value) : runResult;
       if (!result.ok) refused = result.failure;
       else if (result.value.run.state !== "refused") {
@@ -60,15 +60,15 @@ export function useAppRuns(app: string) {
     failure,
     send: (inputs: Record<string, unknown>, times: number) => {
       pendingAttempts.current = Array.from({ length: times }, () => ({ key: createIdempotencyKey(), inputs }));
-      return sendLeft();
+      return sendPending();
     },
-    /** Sends the unsent runs. A run whose inputs changed gets a new key, since it is another run. */
+    /** Sends the unsent runs. A run with changed inputs gets a new key. */
     again: (inputs: Record<string, unknown>) => {
       const text = writeExactJson(inputs);
       pendingAttempts.current = pendingAttempts.current.map((attempt) =>
         writeExactJson(attempt.inputs) === text ? attempt : { key: createIdempotencyKey(), inputs },
       );
-      return sendLeft();
+      return sendPending();
     },
     forget() {
       pendingAttempts.current = [];
@@ -77,12 +77,12 @@ export function useAppRuns(app: string) {
   };
 }
 
-/** An earlier request with the same key may still be sending the run. If it was refused, the run is sent once more. */
-async function waitUntilSent(path: `/${string}`, runResult: RunAnswer): Promise<Result<RunAnswer, ApiFailure>> {
-  let result: Result<RunAnswer, ApiFailure> = ok(runResult);
+/** An earlier request with the same key may still be sending the run. If that was refused, the run is sent once more. */
+async function waitUntilSent(path: `/${string}`, runResult: RunResponse): Promise<Result<RunResponse, ApiFailure>> {
+  let result: Result<RunResponse, ApiFailure> = ok(runResult);
   while (result.ok && result.value.run.state === "sending") {
-    await sleep(SENDING_MS);
-    result = await callApi<RunAnswer>(`${path}/${result.value.run.id}`);
+    await sleep(POLL_INTERVAL_MS);
+    result = await callApi<RunResponse>(`${path}/${result.value.run.id}`);
   }
   return result;
 }

@@ -7,11 +7,11 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 
 type More<T> = { path: string; items: readonly T[]; next?: string; isBusy?: boolean; failure?: ApiFailure };
 
-/** Loads the pages after a list's first page, and renders the button for it. `next`: where the first page ended. */
+/** Loads further pages of a list, and renders the button for it. `next`: the cursor of the first page. */
 export function useMore<Answer extends { next?: string }, T>(
   path: `/${string}`,
   next: string | undefined,
-  itemsIn: (response: Answer) => readonly T[],
+  getItems: (response: Answer) => readonly T[],
 ): { items: readonly T[]; button: ReactNode } {
   const t = useTranslations("apps");
   const [pages, setPages] = useState<More<T>>({ path, items: [] });
@@ -20,12 +20,12 @@ export function useMore<Answer extends { next?: string }, T>(
   async function loadMore() {
     if (cursor === undefined || currentPages.isBusy) return;
     setPages({ ...currentPages, isBusy: true, failure: undefined });
-    const address: `/${string}` = `${path}${path.includes("?") ? "&" : "?"}after=${encodeURIComponent(cursor)}`;
-    const result = await callApi<Answer>(address);
-    setPages((now) => {
-      if (now.path !== path) return now;
-      if (!result.ok) return { ...now, isBusy: false, failure: result.failure };
-      return { path, items: [...now.items, ...itemsIn(result.value)], next: result.value.next };
+    const pagePath: `/${string}` = `${path}${path.includes("?") ? "&" : "?"}after=${encodeURIComponent(cursor)}`;
+    const result = await callApi<Answer>(pagePath);
+    setPages((current) => {
+      if (current.path !== path) return current;
+      if (!result.ok) return { ...current, isBusy: false, failure: result.failure };
+      return { path, items: [...current.items, ...getItems(result.value)], next: result.value.next };
     });
   }
   const button =

@@ -14,7 +14,7 @@ import { type AssetPage, assetsApiPath, toAssetPage } from "./assets-address";
 /** Extensions that change an asset. */
 export type AssetChange = "tags.remove" | "assets.edit" | "assets.delete";
 
-export type TagsAnswer = {
+export type TagsResponse = {
   total_tags: string[];
   added: string[];
   removed: string[];
@@ -29,8 +29,8 @@ export type AssetEdit = {
 };
 
 type Path = `/${string}`;
-export function assetPath(id: string, connection: string | undefined, under: "" | "/tags" = ""): Path {
-  return withQuery(`/api/assets/${encodeURIComponent(id)}${under}`, { connection });
+export function assetPath(id: string, connection: string | undefined, suffix: "" | "/tags" = ""): Path {
+  return withQuery(`/api/assets/${encodeURIComponent(id)}${suffix}`, { connection });
 }
 
 export const requests = {
@@ -43,10 +43,10 @@ export const requests = {
 /** Maximum assets per response. */
 export const MAX_PAGE_SIZE = 500;
 
-type Where = { query: AssetsQuery; connectionId: string | undefined };
+type AssetsRequest = { query: AssetsQuery; connectionId: string | undefined };
 
 export async function readAssets(
-  { query, connectionId }: Where,
+  { query, connectionId }: AssetsRequest,
   range: { offset: number; limit: number },
   signal?: AbortSignal,
 ): Promise<Result<AssetPage, ApiFailure>> {
@@ -54,9 +54,9 @@ export async function readAssets(
   return result.ok ? ok(toAssetPage(result.value)) : result;
 }
 
-const read = (asset: Asset) => toAssetDetail(asset);
+const toDetail = (asset: Asset) => toAssetDetail(asset);
 
-type UseAsset = {
+type UseAssetOptions = {
   id: string;
   connectionId: string | undefined;
   initial?: TimedValue<AssetDetail>;
@@ -66,9 +66,9 @@ type UseAsset = {
 };
 
 /** Loads one asset and keeps it current. */
-export function useAsset({ id, connectionId, initial, initialFailure, listedAsset }: UseAsset) {
+export function useAsset({ id, connectionId, initial, initialFailure, listedAsset }: UseAssetOptions) {
   const path = connectionId ? assetPath(id, connectionId) : undefined;
-  const live = useLive(path, { initial, initialFailure, read });
+  const live = useLive(path, { initial, initialFailure, read: toDetail });
   const asset: AssetDetail | undefined = live.value ?? (listedAsset && { ...listedAsset, others: {} });
   return { ...live, asset };
 }
@@ -81,12 +81,12 @@ export type AssetRights = {
   why: "role" | "service" | "unsure" | undefined;
 };
 
-const changes: readonly AssetChange[] = ["tags.remove", "assets.edit", "assets.delete"];
+const assetChanges: readonly AssetChange[] = ["tags.remove", "assets.edit", "assets.delete"];
 
-/** Which changes are possible here. */
+/** Returns the changes that the role and the service allow. */
 export function useAssetRights(connectionId: string | undefined, canChange: boolean): AssetRights {
-  const { has, failure } = useCapabilities(canChange ? connectionId : undefined, changes);
-  const lacksSome = changes.some((change) => has(change) === false);
+  const { has, failure } = useCapabilities(canChange ? connectionId : undefined, assetChanges);
+  const lacksSome = assetChanges.some((change) => has(change) === false);
   const reason = !canChange ? "role" : lacksSome ? "service" : failure ? "unsure" : undefined;
   return { can: (change) => canChange && has(change) === true, canTag: canChange, why: reason };
 }

@@ -29,7 +29,7 @@ type AssetPanelProps = {
   onDeleted: (id: string) => void;
 };
 
-/** Next to the gallery, which keeps its scroll position and its keys: arrows move to the next picture, and the panel follows. */
+/** An asset's details next to the gallery. The gallery keeps the keyboard: arrow keys move to the next picture, and the panel follows. */
 export function AssetPanel({ id, listedAsset, connectionId, connection, canChange, onClose, onPatch, onDeleted }: AssetPanelProps) {
   const t = useTranslations("assets.panel");
   const assets = useTranslations("assets");

@@ -14,7 +14,7 @@ type AssetPictureProps = {
   connection?: string;
   edge: ThumbnailEdge;
   alt: string;
-  /** False: only the box is drawn, until the person stops scrolling. */
+  /** False until scrolling stops: only the box is drawn. */
   isRequested?: boolean;
   /** Too small for text. */
   isPlain?: boolean;
@@ -24,10 +24,10 @@ type AssetPictureProps = {
 };
 
 /** Formats that every browser and the console can decode. */
-const mustBeReadable = /\.(png|jpe?g|webp|gif)$/i;
+const readableFormats = /\.(png|jpe?g|webp|gif)$/i;
 const doubleEdge = { 128: 256, 256: 512, 512: 1024, 1024: 1024 } as const;
 
-/** The preview, or a placeholder of the same size that names the kind of file. Nothing is requested where no picture can exist. */
+/** The preview, or a placeholder of the same size. Nothing is requested for files that can't have a picture. */
 export function AssetPicture({
   asset,
   connection,
@@ -40,26 +40,26 @@ export function AssetPicture({
   className,
 }: AssetPictureProps) {
   const mayHavePreview = asset.kind === "image" || asset.kind === "video" || asset.previewUrl !== undefined;
-  const kind = extensionOf(asset) ?? <KindName kind={asset.kind} />;
-  const plate = { kind: asset.kind, words: kind, alt, isPlain };
-  const urlOf = (size: ThumbnailEdge) => pictureUrl(asset, size, { connection, fit: fit === "contain" ? undefined : "fill" });
+  const kind = getExtension(asset) ?? <KindName kind={asset.kind} />;
+  const placeholder = { kind: asset.kind, content: kind, alt, isPlain };
+  const getUrl = (size: ThumbnailEdge) => pictureUrl(asset, size, { connection, fit: fit === "contain" ? undefined : "fill" });
   return (
     <span className={cn("relative block aspect-[4/3] w-full", className)}>
       {mayHavePreview && isRequested ? (
         <Picture
-          src={urlOf(edge)}
-          srcSet={edge < 1024 ? `${urlOf(edge)} 1x, ${urlOf(doubleEdge[edge])} 2x` : undefined}
+          src={getUrl(edge)}
+          srcSet={edge < 1024 ? `${getUrl(edge)} 1x, ${getUrl(doubleEdge[edge])} 2x` : undefined}
           alt={alt}
           width={320}
           height={240}
           eager={eager}
           fit={fit}
-          fallback={(address) => <LostPlate {...plate} address={address} mustBeReadable={mustBeReadable.test(asset.name)} />}
+          fallback={(address) => <FailedPlaceholder {...placeholder} address={address} mustBeReadable={readableFormats.test(asset.name)} />}
           className="absolute inset-0 size-full"
         />
       ) : null}
       {mayHavePreview && !isRequested ? <span className="absolute inset-0 rounded-sm bg-sunken" /> : null}
-      {mayHavePreview ? null : <Plate {...plate} />}
+      {mayHavePreview ? null : <Placeholder {...placeholder} />}
       {mayHavePreview && asset.kind !== "image" && !isPlain ? (
         <span className="absolute right-1.5 bottom-1.5 flex [.plate+&]:hidden items-center gap-1 rounded-sm bg-ink/85 px-1.5 py-0.5 text-xs text-bg">
           <KindIcon kind={asset.kind} className="size-3" />
@@ -70,9 +70,9 @@ export function AssetPicture({
   );
 }
 
-type PlateProps = { kind: AssetView["kind"]; words: ReactNode; alt: string; isPlain: boolean };
+type PlaceholderProps = { kind: AssetView["kind"]; content: ReactNode; alt: string; isPlain: boolean };
 
-function Plate({ kind, words, alt, isPlain }: PlateProps) {
+function Placeholder({ kind, content, alt, isPlain }: PlaceholderProps) {
   return (
     <span
       role={alt ? "img" : undefined}
@@ -81,19 +81,21 @@ function Plate({ kind, words, alt, isPlain }: PlateProps) {
     >
       <span className="flex max-w-full flex-col items-center gap-1.5">
         <KindIcon kind={kind} className={isPlain ? "size-4" : "size-6"} />
-        <span className={isPlain ? "sr-only" : "max-w-full truncate px-1 text-sm"}>{words}</span>
+        <span className={isPlain ? "sr-only" : "max-w-full truncate px-1 text-sm"}>{content}</span>
       </span>
     </span>
   );
 }
 
 /** Replaces a picture that failed to load, and shows the console's reason if there is one. */
-function LostPlate({ address, mustBeReadable, ...plate }: PlateProps & { address: string; mustBeReadable: boolean }) {
+function FailedPlaceholder({ address, mustBeReadable, ...placeholder }: PlaceholderProps & { address: string; mustBeReadable: boolean }) {
   const t = useTranslations("assets");
   const common = useTranslations("common");
   const reason = useLostReason(address);
-  const words = typeof reason === "object" ? common("tooLarge", reason) : reason === "none" && mustBeReadable ? t("noPicture") : undefined;
-  return <Plate {...plate} words={words ? <span className="block text-center whitespace-normal">{words}</span> : plate.words} />;
+  const reasonText =
+    typeof reason === "object" ? common("tooLarge", reason) : reason === "none" && mustBeReadable ? t("noPicture") : undefined;
+  const content = reasonText ? <span className="block text-center whitespace-normal">{reasonText}</span> : placeholder.content;
+  return <Placeholder {...placeholder} content={content} />;
 }
 
 function KindName({ kind }: { kind: AssetView["kind"] }) {
@@ -106,14 +108,14 @@ type TilePictureProps = {
   edge: ThumbnailEdge;
   fit?: "cover" | "contain";
   motion: Motion;
-  /** Part of the first HTML: loaded at once. */
+  /** In the first HTML, so loaded immediately. */
   isEarly: boolean;
-  /** Small: the kind of file is an icon alone. */
+  /** In small tiles the kind of file is only an icon. */
   isPlain?: boolean;
   className?: string;
 };
 
-/** Loaded when its tile has stayed in view; a tile that is scrolled past loads nothing. */
+/** Loads once its tile has stayed in view; tiles scrolled past load nothing. */
 export function TilePicture({ asset, connectionId, edge, fit, motion, isEarly, isPlain, className }: TilePictureProps) {
   const [isRequested, setRequested] = useState(isEarly);
   useEffect(() => (isRequested ? undefined : motion.onRest(() => setRequested(true))), [isRequested, motion]);
@@ -146,14 +148,14 @@ export function KindIcon({ kind, className }: { kind: FileKind; className?: stri
   return <Icon aria-hidden="true" strokeWidth={1.5} className={className} />;
 }
 
-// The extension of an asset's name, if it names a format. "Sofa no.2" and "Portrait of J.Doe" have none:
-// digits alone are no extension, and an unknown extension does not override a clear media type.
+// Names like "Sofa no.2" and "Portrait of J.Doe" have no extension: digits alone are none, and an unknown extension does not override a known
+// media type.
 
-const plain = new Set(["image", "video", "audio", "3d"]);
+const knownKinds = new Set(["image", "video", "audio", "3d"]);
 
-export function extensionOf({ name, mimeType = "" }: Pick<AssetView, "name" | "mimeType">): string | undefined {
+export function getExtension({ name, mimeType = "" }: Pick<AssetView, "name" | "mimeType">): string | undefined {
   const typeKind = getMediaKind({ names: [], types: [mimeType] });
-  const isPlain = plain.has(typeKind) && !/\/(x-|vnd\.)/i.test(mimeType);
-  if (isPlain && getKindByName(name) !== typeKind) return undefined;
+  const isKnownType = knownKinds.has(typeKind) && !/\/(x-|vnd\.)/i.test(mimeType);
+  if (isKnownType && getKindByName(name) !== typeKind) return undefined;
   return /\.(?=\d*[a-z])([a-z0-9]{1,11})$/i.exec(name)?.[1]?.toUpperCase();
 }

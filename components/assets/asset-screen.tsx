@@ -28,9 +28,9 @@ type AssetScreenProps = {
   asset: Promise<Result<TimedValue<AssetDetail>, Failure>>;
 };
 
-export function AssetScreen({ assetId, connection, canChange, asset: reading }: AssetScreenProps) {
+export function AssetScreen({ assetId, connection, canChange, asset: assetPromise }: AssetScreenProps) {
   const t = useTranslations("assets");
-  const first = use(reading);
+  const first = use(assetPromise);
   const connectionId = useConnection()?.id;
   const live = useAsset({ id: assetId, connectionId, ...toInitial(first) });
   const { failure, refresh } = live;

@@ -1,4 +1,4 @@
-// The addresses of an asset's page, bytes and uses, and the short name of its job.
+// The URLs of an asset's page, file and uses.
 
 import { useTranslations } from "next-intl";
 import { useState } from "react";
@@ -13,15 +13,15 @@ import { apiPath, createThumbnailUrl, createViewUrl, type ThumbnailEdge, withQue
 import { isNotFound } from "@/lib/contract/failure";
 import { type AssetView, getAssetFile } from "@/lib/contract/views/asset-view";
 
-/** Proxies in front of a console refuse longer addresses. */
+/** Proxies may reject longer URLs. */
 export const MAX_IN_RUN = 100;
 
-/** Its page. The address names the connection, as otherwise a link sent to a colleague could open another service's list. */
+/** The asset's page. Includes the connection, since a shared link could otherwise open another service. */
 export function assetHref(id: string, connection?: string): `/${string}` {
   return withQuery(`/assets/${encodeURIComponent(id)}`, { connection });
 }
 
-/** The page's full address, for sharing. */
+/** The page's absolute URL, for sharing. */
 export function assetLink(id: string, connection?: string): string {
   return window.location.origin + apiPath(assetHref(id, connection));
 }
@@ -30,17 +30,17 @@ export function maskHref(id: string, connection?: string): `/${string}` {
   return withQuery(`/assets/${encodeURIComponent(id)}/mask`, { connection });
 }
 
-/** A run with these assets as its inputs. */
+/** The Run page with these assets as inputs. */
 export function runHref(ids: readonly string[], connection?: string): `/${string}` {
   return withQuery("/run", { assets: ids, connection });
 }
 
-/** Opens in Run the workflow that the asset carries. */
-export function carriedHref(id: string, connection?: string): `/${string}` {
+/** The Run page with the asset's embedded workflow. */
+export function embeddedWorkflowHref(id: string, connection?: string): `/${string}` {
   return withQuery("/run", { carrier: id, connection });
 }
 
-/** A smaller picture of it. The address names its content, so that a browser can keep it forever; without hashes it is revalidated. */
+/** A preview of the asset. The URL includes the content hash, so that browsers can cache it forever; without a hash it is revalidated. */
 export function pictureUrl(
   { id, hash, previewId }: Pick<AssetView, "id" | "hash" | "previewId">,
   edge: ThumbnailEdge,
@@ -50,35 +50,35 @@ export function pictureUrl(
   return createThumbnailUrl({ asset: id, version, edge, fit, connection });
 }
 
-/** The address of the whole file. */
+/** The URL of the full file. */
 export function assetFileUrl(asset: Pick<AssetView, "file" | "hash" | "name" | "tags">, connection?: string): string {
   return createViewUrl({ ...getAssetFile(asset), connection });
 }
 
-/** Whether this service serves files. A service with only the core API is checked with one file, once per tab. */
-export function useHandsOutFiles(connectionId: string | undefined, file: string | undefined): boolean {
+/** Whether the service serves files. Services with only the core API are probed with one file, once per tab. */
+export function useServesFiles(connectionId: string | undefined, file: string | undefined): boolean {
   const isCore = useCapabilities(connectionId, ["tags.list"]).has("tags.list") === false;
   const { data } = useSWRImmutable(isCore && file !== undefined ? ["assets.file", connectionId] : null, async () =>
-    file === undefined ? undefined : await firstByteFailure(file),
+    file === undefined ? undefined : await probeFirstByte(file),
   );
   return data === undefined || !isNotFound(data);
 }
 
-/** Saves a file after its first byte was received: a refusal is reported here, and does not replace the page. */
+/** Requests the first byte before downloading, so that a refusal is reported here instead of replacing the page. */
 export function useFileDownload(): (url: string, name: string) => Promise<void> {
   const errors = useTranslations("errors");
-  const [isAsking, setAsking] = useState(false);
+  const [isChecking, setChecking] = useState(false);
   return async (url, name) => {
-    if (isAsking) return;
-    setAsking(true);
-    const failure = await firstByteFailure(url);
-    setAsking(false);
+    if (isChecking) return;
+    setChecking(true);
+    const failure = await probeFirstByte(url);
+    setChecking(false);
     if (failure) return showToast({ tone: "bad", text: failureText(errors, failure) });
     saveUrl(url, name);
   };
 }
 
-async function firstByteFailure(url: string) {
+async function probeFirstByte(url: string) {
   const stop = new AbortController();
   try {
     const response = await fetch(url, { headers: { range: "bytes=0-0" }, signal: stop.signal });

@@ -5,13 +5,13 @@ import { type AssetsAnswer, type AssetsQuery } from "@/lib/contract/schemas/asse
 import { type AssetView, toAssetView } from "@/lib/contract/views/asset-view";
 import { tileSizes } from "./gallery/gallery-layout";
 
-/** A page has fewer tiles than table rows: 60 fills five columns by twelve rows. */
+/** 60 tiles fill five columns by twelve rows. */
 export const PAGE_SIZE = 60;
 
-/** Tags that the interface itself gives. */
+/** Tags that the API itself sets. */
 export const ownTags = ["output", "input", "temp"] as const;
 
-/** Turns the address's query into the one that is sent: hidden mask layers become an excluded tag like any other. */
+/** Hides mask layers by adding an excluded tag to the query. */
 export function withoutLayers(query: AssetsQuery, layers: "hidden" | "shown"): AssetsQuery {
   return layers === "shown" || tagState(query, MASK_LAYER_TAG) !== "any"
     ? query
@@ -41,7 +41,7 @@ type AssetsLocation = {
   asset?: string;
 };
 
-/** The page's own address for a query; defaults are left out, so that the same view always has the same address. */
+/** The page's URL for a query. Omits defaults, so that the same view always has the same URL. */
 export function assetsHref(query: AssetsQuery, assetsLocation: AssetsLocation = {}): `/${string}` {
   const search = {
     name_contains: query.name_contains,
@@ -65,13 +65,13 @@ export function assetsHref(query: AssetsQuery, assetsLocation: AssetsLocation = 
   });
 }
 
-/** The address of a saved view. */
+/** The URL of a saved view. */
 export function viewHref(query: string, connection: string | undefined): `/${string}` {
   return withQuery("/assets", { ...Object.fromEntries(new URLSearchParams(query)), view: query === "" ? "all" : undefined, connection });
 }
 
-/** The query without its page: lists with the same value are parts of one list. */
-export function questionOf(query: AssetsQuery): string {
+/** The query without its page. Pages of the same list have the same key. */
+export function getListKey(query: AssetsQuery): string {
   return assetsHref({ ...query, offset: 0, limit: PAGE_SIZE });
 }
 
@@ -104,17 +104,17 @@ export function withNextTagState(query: AssetsQuery, tag: string): Pick<AssetsQu
   return withTagState(query, tag, nextState[tagState(query, tag)]);
 }
 
-/** The interface's own tags first, then all others in the query. */
+/** The API's own tags first, then all others in the query. */
 export function shownTags({ include_tags, exclude_tags }: AssetsQuery): string[] {
   return [...new Set([...ownTags, ...(include_tags ?? []), ...(exclude_tags ?? [])])];
 }
 
 export function isFiltered({ name_contains, include_tags, exclude_tags, metadata_filter, include_public }: AssetsQuery): boolean {
-  const isWithout = exclude_tags?.some((tag) => tag !== MASK_LAYER_TAG);
-  return Boolean(name_contains || include_tags?.length || isWithout || metadata_filter || !include_public);
+  const hasExclusions = exclude_tags?.some((tag) => tag !== MASK_LAYER_TAG);
+  return Boolean(name_contains || include_tags?.length || hasExclusions || metadata_filter || !include_public);
 }
 
-/** No filters, in the chosen order. */
+/** Removes all filters and keeps the order. */
 export const unfiltered = {
   name_contains: undefined,
   include_tags: undefined,
@@ -124,7 +124,7 @@ export const unfiltered = {
   offset: 0,
 } satisfies Partial<AssetsQuery>;
 
-// The gallery's look: tiles or table, tile size, cropping, paging. The address leaves defaults out.
+// The gallery's look: tiles or table, tile size, cropping, paging. The URL omits defaults.
 
 export const lookParams = {
   look: { kind: "word", values: ["gallery", "table"], default: "gallery" },

@@ -23,17 +23,17 @@ type AssetsFooterProps = {
   listState: ListState<AssetsQuery>;
   /** The first visible one, counted from 0. */
   firstIndex: number;
-  onBy: (by: AssetsLook["by"]) => void;
+  onPagingChange: (by: AssetsLook["by"]) => void;
   onJump: (index: number) => void;
   onSelectAll: () => void;
 };
 
-/** On a phone it is above the navigation, as the end of a long list cannot be reached by scrolling. */
+/** On phones it is above the navigation, since the end of a long list can't be reached by scrolling. */
 const bar =
   "sticky bottom-[calc(49px+env(safe-area-inset-bottom))] z-20 mt-auto flex h-11 shrink-0 items-center gap-3 border-t border-line bg-bg px-4 text-ink-3 md:bottom-0 md:px-5";
 
-/** The position in the list, and ways to another part of it: page by page, or one long list with a jump. */
-export function AssetsFooter({ source, hasMore, by, listState, firstIndex, onBy, onJump, onSelectAll }: AssetsFooterProps) {
+/** The position in the list, with page links or a field to jump to a position. */
+export function AssetsFooter({ source, hasMore, by, listState, firstIndex, onPagingChange, onJump, onSelectAll }: AssetsFooterProps) {
   const t = useTranslations("assets.foot");
   const number = useNumberFormat();
   const query = useListQuery(listState);
@@ -43,7 +43,7 @@ export function AssetsFooter({ source, hasMore, by, listState, firstIndex, onBy,
       <Button size="small" onClick={onSelectAll} className="max-sm:hidden">
         {t(by === "pages" ? "selectPage" : "selectView")}
       </Button>
-      <Button size="small" onClick={() => onBy(by === "pages" ? "endless" : "pages")}>
+      <Button size="small" onClick={() => onPagingChange(by === "pages" ? "endless" : "pages")}>
         {t(by === "pages" ? "toEndless" : "toPages")}
       </Button>
     </>
@@ -56,7 +56,7 @@ export function AssetsFooter({ source, hasMore, by, listState, firstIndex, onBy,
         count={count}
         total={total}
         hasMore={hasMore}
-        hrefOf={(offset) => listState.hrefOf({ offset })}
+        getHref={(offset) => listState.getHref({ offset })}
         className="mt-auto md:sticky md:bottom-0 md:z-20"
       >
         {buttons}
@@ -95,18 +95,18 @@ export function AssetsFooter({ source, hasMore, by, listState, firstIndex, onBy,
   );
 }
 
-export function AssetsEmpty({ place: listState, canChange }: { place: ListState<AssetsQuery>; canChange: boolean }) {
+export function AssetsEmpty({ listState, canChange }: { listState: ListState<AssetsQuery>; canChange: boolean }) {
   const query = useListQuery(listState);
-  const { hrefOf } = listState;
+  const { getHref } = listState;
   const t = useTranslations("assets");
   const action = (href: string, label: string) => <ButtonLink href={href}>{label}</ButtonLink>;
   if (query.offset > 0)
     return (
-      <EmptyState title={t("empty.pastEnd")} text={t("empty.pastEndText")} action={action(hrefOf({ offset: 0 }), t("empty.firstPage"))} />
+      <EmptyState title={t("empty.pastEnd")} text={t("empty.pastEndText")} action={action(getHref({ offset: 0 }), t("empty.firstPage"))} />
     );
   if (isFiltered(query)) {
     return (
-      <EmptyState title={t("empty.filteredTitle")} text={t("empty.filteredText")} action={action(hrefOf(unfiltered), t("filter.reset"))} />
+      <EmptyState title={t("empty.filteredTitle")} text={t("empty.filteredText")} action={action(getHref(unfiltered), t("filter.reset"))} />
     );
   }
   return <EmptyState title={t("empty.title")} text={t("empty.text")} action={canChange ? action("/run", t("empty.run")) : undefined} />;
@@ -125,13 +125,13 @@ type AssetsSelectedProps = {
   onCompare: (ids: readonly string[]) => void;
 };
 
-/** Mounted with the first selection, and stays mounted to show the result of the action. */
+/** Mounted on the first selection, and stays mounted to show results. */
 export function AssetsSelected(props: AssetsSelectedProps) {
   const { store } = props.picking;
-  const isAny = useSelectionValue(store, () => store.ids().size > 0);
-  const [wasAny, setWasAny] = useState(false);
-  if (isAny && !wasAny) setWasAny(true);
-  return wasAny ? <Selected {...props} /> : null;
+  const hasSelection = useSelectionValue(store, () => store.ids().size > 0);
+  const [hadSelection, setHadSelection] = useState(false);
+  if (hasSelection && !hadSelection) setHadSelection(true);
+  return hadSelection ? <Selected {...props} /> : null;
 }
 
 /** The selection: a list of assets, or all that match. */
@@ -147,7 +147,7 @@ function Selected({ picking, query, total, connectionId, connection, canChange, 
         : { kind: "named" as const, assets: ids.size > 0 ? chosen() : [] },
     [isMatching, ids, query, total, chosen],
   );
-  const isMore = total !== undefined && total > ids.size;
+  const hasMoreMatches = total !== undefined && total > ids.size;
   return (
     <BulkBar
       selected={selected}
@@ -160,7 +160,7 @@ function Selected({ picking, query, total, connectionId, connection, canChange, 
       onRestored={store.add}
       isReading={picking.isReading}
       total={total}
-      onAll={isMore && !isMatching ? picking.all : undefined}
+      onAll={hasMoreMatches && !isMatching ? picking.all : undefined}
     />
   );
 }

@@ -8,7 +8,7 @@ import { UploadMenu } from "@/components/assets/assets-tools";
 import { NewRows } from "@/components/data-table/paused-rows";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { type ListAddress, useListState, useMoving } from "@/components/frame/list/list-state";
+import { type ListAddress, useIsNavigating, useListState } from "@/components/frame/list/list-state";
 import { Freshness, ToolBar, UnreadableRows } from "@/components/frame/list/tool-bar";
 import { useOpenPanel, useOpenPanelId } from "@/components/frame/list/use-open-panel";
 import { PageHeader } from "@/components/frame/page-header";
@@ -24,69 +24,69 @@ import { isAddressableId } from "@/lib/contract/params";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type Result } from "@/lib/shared/result";
 import { assetHref } from "./asset-urls";
-import { type AssetPage, assetsHref, isFiltered, questionOf, unfiltered } from "./assets-address";
+import { type AssetPage, assetsHref, getListKey, isFiltered, unfiltered } from "./assets-address";
 import { AssetsEmpty, AssetsFooter, AssetsSelected } from "./assets-footer";
 import { AssetsFilters, AssetsTools, useLook } from "./assets-tools";
 import { type AssetAction, type Entry } from "./bulk/use-asset-bulk";
 import { Gallery, type GalleryHandle } from "./gallery/gallery";
-import { aroundPage, noteOffset, useEndless, usePaged } from "./gallery/use-endless";
+import { aroundPage, storeOffsetInUrl, useEndless, usePaged } from "./gallery/use-endless";
 import { usePicking } from "./gallery/use-picking";
 
 const AssetPanel = dynamic(() => import("./asset-panel").then((module) => module.AssetPanel), { ssr: false });
 const AssetsCompare = dynamic(() => import("./assets-viewer").then((module) => module.AssetsCompare), { ssr: false });
 const AssetsViewer = dynamic(() => import("./assets-viewer").then((module) => module.AssetsViewer), { ssr: false });
-/** Without `loading` the whole page would wait for it. */
+/** Without `loading` the whole page would suspend. */
 const AssetsTable = dynamic(() => import("./gallery/assets-table").then((module) => module.AssetsTable), {
   loading: () => <ContentSkeleton layout="rows" />,
 });
 
 type AssetsScreenProps = {
-  /** In an endless list, the query of the chunk that it opens at. */
+  /** In an endless list, the query of the first visible chunk. */
   query: AssetsQuery;
-  /** `?connection=` of the address, if present. */
+  /** `?connection=` of the URL, if present. */
   connection?: string;
-  /** There is a default view, so the bare list needs `view=all` in its address. */
+  /** Set if there is a default view, since the plain list then needs `view=all` in its URL. */
   view?: "all";
   canChange: boolean;
   assets: Promise<Result<TimedValue<AssetPage>, Failure>>;
 };
 
-export function AssetsScreen({ query, connection, view, canChange, assets: reading }: AssetsScreenProps) {
+export function AssetsScreen({ query, connection, view, canChange, assets: assetsPromise }: AssetsScreenProps) {
   const t = useTranslations("assets");
   const router = useRouter();
-  const first = use(reading);
+  const first = use(assetsPromise);
   const connectionId = useConnection()?.id;
   const [look, setLook] = useLook();
   const isPaged = look.by === "pages";
   const address = useMemo(
     (): ListAddress<AssetsQuery> => ({
       keyOf: assetsHref,
-      hrefOf: (next) => assetsHref(next, { look, connection, view }),
+      getHref: (next) => assetsHref(next, { look, connection, view }),
       push: (href, isReplacing) => router[isReplacing ? "replace" : "push"](href),
     }),
     [router, look, connection, view],
   );
   const listState = useListState(query, address);
-  const isMoving = useMoving(listState);
+  const isNavigating = useIsNavigating(listState);
   const endless = useEndless({ query, connectionId, first, isOn: !isPaged });
   const paged = usePaged({ query, connectionId, first, isOn: isPaged });
   const source = isPaged ? paged : endless;
   const { failure } = source;
-  // A service without assets is not unreachable, so there is nothing to filter, add or retry.
-  const isAbsent = failure !== undefined && isMissingOperation(failure);
-  const picking = usePicking(source, questionOf(query) + (isPaged ? query.offset : ""));
+  // The service doesn't support assets, so there is nothing to filter, add or retry.
+  const isUnsupported = failure !== undefined && isMissingOperation(failure);
+  const picking = usePicking(source, getListKey(query) + (isPaged ? query.offset : ""));
   useStoredAssets(source.refresh);
 
-  const pageOf = useCallback((id: string) => assetHref(id, connection), [connection]);
-  const openPanel = useOpenPanel("asset", pageOf);
+  const getPageHref = useCallback((id: string) => assetHref(id, connection), [connection]);
+  const openPanel = useOpenPanel("asset", getPageHref);
   const openId = useOpenPanelId(openPanel);
-  const goToPage = useCallback((id: string) => void (isAddressableId(id) && router.push(pageOf(id))), [router, pageOf]);
+  const goToPage = useCallback((id: string) => void (isAddressableId(id) && router.push(getPageHref(id))), [router, getPageHref]);
   const search = useSearchParams();
-  // Other filters make another list, which has its own scroll position.
-  const galleryKey = `${questionOf(query)} ${look.by} ${isPaged ? query.offset : ""}`;
-  const startIndex = useStart(galleryKey, isPaged ? 0 : (placeOf(search?.get("offset")) ?? query.offset));
-  const [rest, setRest] = useState({ galleryKey, index: startIndex });
-  const firstIndex = rest.galleryKey === galleryKey ? rest.index : startIndex;
+  // Each combination of filters has its own scroll position.
+  const galleryKey = `${getListKey(query)} ${look.by} ${isPaged ? query.offset : ""}`;
+  const startIndex = useInitialOffset(galleryKey, isPaged ? 0 : (parseOffset(search?.get("offset")) ?? query.offset));
+  const [restPosition, setRestPosition] = useState({ galleryKey, index: startIndex });
+  const firstIndex = restPosition.galleryKey === galleryKey ? restPosition.index : startIndex;
   const gallery = useRef<GalleryHandle>(undefined);
   /** Calls to the gallery while its code is still loading. */
   const pendingActions = useRef<{ galleryKey: string; action: (handle: GalleryHandle) => void }[]>([]);
@@ -96,7 +96,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
       if (!handle) return;
       const dueActions = pendingActions.current.filter((item) => item.galleryKey === galleryKey);
       pendingActions.current = [];
-      for (const { action } of dueActions) queueMicrotask(() => action(gallery.current ?? handle)); // an effect must not draw at once
+      for (const { action } of dueActions) queueMicrotask(() => action(gallery.current ?? handle)); // an effect must not render synchronously
     },
     [galleryKey],
   );
@@ -104,8 +104,8 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
     gallery.current ? action(gallery.current) : void pendingActions.current.push({ galleryKey, action });
   const onRest = useCallback(
     (index: number) => {
-      setRest({ galleryKey, index });
-      if (!isPaged) noteOffset(index);
+      setRestPosition({ galleryKey, index });
+      if (!isPaged) storeOffsetInUrl(index);
     },
     [isPaged, galleryKey],
   );
@@ -113,21 +113,21 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
   const pageStart = isPaged ? query.offset : 0;
   const viewing = useViewing({
     indexOf: assetsSource.indexOf,
-    idAt: (index) => assetsSource.at(index)?.id,
-    onRest: isPaged ? undefined : noteOffset,
+    getId: (index) => assetsSource.at(index)?.id,
+    onRest: isPaged ? undefined : storeOffsetInUrl,
     onClosed: (index) => {
       const isOnPage = index >= pageStart && index < pageStart + source.count;
       if (!isOnPage) return listState.go({ offset: Math.floor(index / query.limit) * query.limit });
       gallery.current?.reveal(index - pageStart);
-      // The focus returns to the last picture in view; its earlier tile may have been scrolled away.
-      focusOn(assetsSource.at(index)?.id);
+      // Focuses the last viewed picture, since the original tile may have been scrolled away.
+      focusTile(assetsSource.at(index)?.id);
     },
   });
-  const seeInFull = (index: number) => viewing.open(pageStart + index);
-  const compared = useShown("compare");
-  const compare = useCallback((ids: readonly string[]) => compared.open(ids.join(",")), [compared]);
+  const openViewer = (index: number) => viewing.open(pageStart + index);
+  const comparison = useShown("compare");
+  const compare = useCallback((ids: readonly string[]) => comparison.open(ids.join(",")), [comparison]);
   function handleDone(assetAct: AssetAction, entries: readonly Entry[]) {
-    // Deleted assets leave the list. Tags are updated in place, so that nothing moves.
+    // Tags are updated in place, so that nothing moves.
     if (assetAct.kind === "delete") return source.refresh();
     const shownIds = new Set(source.rows().map(({ id }) => id));
     for (const { id, total } of entries) if (total && shownIds.has(id)) source.patch(id, (asset) => ({ ...asset, tags: [...total] }));
@@ -141,22 +141,22 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
     startIndex: Math.min(startIndex, Math.max(0, source.count - 1)),
     onOpen: openPanel.open,
     onPage: goToPage,
-    onView: seeInFull,
+    onView: openViewer,
     onRest,
     onReady,
   };
   return (
     <>
       <PageHeader title={t("title")} count={source.total}>
-        {isAbsent ? null : <Freshness atMs={source.atMs} isFailing={failure !== undefined} />}
-        {canChange && !isAbsent ? <UploadMenu /> : null}
+        {isUnsupported ? null : <Freshness atMs={source.atMs} isFailing={failure !== undefined} />}
+        {canChange && !isUnsupported ? <UploadMenu /> : null}
       </PageHeader>
-      {isAbsent ? null : (
+      {isUnsupported ? null : (
         <ToolBar label={t("filter.label")}>
-          {/* The view's tools stay in place: the filters scroll beside them, and fade out where there are more. */}
+          {/* The filters scroll next to the fixed view tools, and fade out at the edge. */}
           <div className="flex min-w-0 flex-1 items-center gap-2 max-md:contents md:-my-1 md:-ml-1 md:overflow-x-auto md:mask-r-from-[calc(100%-16px)] md:py-1 md:pr-4 md:pl-1">
             <AssetsFilters
-              place={listState}
+              listState={listState}
               connectionId={connectionId}
               seenTags={() => [...new Set(source.rows().flatMap(({ tags }) => tags))].sort()}
             />
@@ -164,8 +164,8 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
           <AssetsTools
             listState={listState}
             look={look}
-            onLook={setLook}
-            onView={source.count > 0 && !source.isEmpty ? () => seeInFull(firstIndex) : undefined}
+            onLookChange={setLook}
+            onView={source.count > 0 && !source.isEmpty ? () => openViewer(firstIndex) : undefined}
             canShare={canChange}
           />
         </ToolBar>
@@ -181,7 +181,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
                   <Button onClick={() => listState.go(unfiltered)}>{t("filter.reset")}</Button>
                 ) : null
               }
-              // Stays visible above any part of the list.
+              // Always visible above the list.
               className="sticky top-[57px] z-10 mx-4 mt-4 md:top-[111px] md:mx-5"
             />
           ) : null}
@@ -191,9 +191,9 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
             text={t("grid.waiting", { count: source.newCount })}
             onFirstPage={isPaged && query.offset > 0 ? () => listState.go({ offset: 0 }) : undefined}
           />
-          {!source.isEmpty && source.count === 0 && !source.unreadable ? <AssetsEmpty place={listState} canChange={canChange} /> : null}
+          {!source.isEmpty && source.count === 0 && !source.unreadable ? <AssetsEmpty listState={listState} canChange={canChange} /> : null}
           {source.count > 0 && !source.isEmpty && look.look === "gallery" ? (
-            <div aria-busy={isMoving || undefined} className={isMoving ? "opacity-60" : undefined}>
+            <div aria-busy={isNavigating || undefined} className={isNavigating ? "opacity-60" : undefined}>
               <Gallery key={galleryKey} {...shared} size={look.size} fit={look.fit === "whole" ? "contain" : "cover"} />
             </div>
           ) : null}
@@ -220,7 +220,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
             canChange={canChange}
             onClose={() => {
               openPanel.close();
-              focusOn(openId);
+              focusTile(openId);
             }}
             onPatch={source.patch}
             onDeleted={(id) => {
@@ -235,19 +235,19 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
           source={assetsSource}
           viewing={viewing}
           onCompare={compare}
-          isCovered={compared.value !== undefined}
+          isCovered={comparison.value !== undefined}
           connectionId={connectionId}
           connection={connection}
         />
       ) : null}
-      {compared.value === undefined ? null : (
+      {comparison.value === undefined ? null : (
         <AssetsCompare
-          key={compared.value}
-          named={compared.value}
+          key={comparison.value}
+          named={comparison.value}
           find={(id) => source.at(source.indexOf(id))}
           connectionId={connectionId}
           connection={connection}
-          onClose={compared.close}
+          onClose={comparison.close}
         />
       )}
       {source.isEmpty || (source.count === 0 && !isPaged) ? null : (
@@ -257,7 +257,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
           by={look.by}
           listState={listState}
           firstIndex={firstIndex}
-          onBy={(by) => {
+          onPagingChange={(by) => {
             const offset = by === "pages" ? Math.floor(firstIndex / query.limit) * query.limit : query.offset;
             router.push(assetsHref({ ...query, offset }, { look: { ...look, by }, connection, view }));
           }}
@@ -269,18 +269,18 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
   );
 }
 
-/** The position that the address named when this list appeared; scrolling changes the address, but not where the list opened. */
-function useStart(galleryKey: string, offset: number): number {
+/** The URL's offset when the list was opened. Scrolling changes the URL, but not this value. */
+function useInitialOffset(galleryKey: string, offset: number): number {
   const [start, setStart] = useState({ galleryKey, offset });
   if (start.galleryKey === galleryKey) return start.offset;
   setStart({ galleryKey, offset });
   return offset;
 }
 
-function focusOn(id: string | undefined): void {
+function focusTile(id: string | undefined): void {
   if (id !== undefined) document.querySelector<HTMLElement>(`[data-asset="${CSS.escape(id)}"]`)?.focus({ preventScroll: true });
 }
 
-function placeOf(text: string | null | undefined): number | undefined {
+function parseOffset(text: string | null | undefined): number | undefined {
   return text && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }

@@ -7,7 +7,7 @@ import { useConnection, useConnectionParam, useFeature } from "@/components/fram
 import { filterButton, FilterRow } from "@/components/frame/list/filters-panel";
 import { ClearFilters, FiltersPopover } from "@/components/frame/list/filters-popover";
 import { type ListState, useListQuery } from "@/components/frame/list/list-state";
-import { openUploadSource, uploadSourcesOf } from "@/components/frame/upload-sources";
+import { getUploadSources, openUploadSource } from "@/components/frame/upload-sources";
 import { cn } from "@/components/ui/cn";
 import { Button, chipStyle, IconButton } from "@/components/ui/controls/button";
 import { CheckField, Options, SearchField, Select } from "@/components/ui/controls/fields";
@@ -36,23 +36,23 @@ const ViewsDialog = dynamic(() => import("@/components/frame/list/views-dialog")
 type AssetsToolsProps = {
   listState: ListState<AssetsQuery>;
   look: AssetsLook;
-  onLook: (change: Partial<AssetsLook>) => void;
+  onLookChange: (change: Partial<AssetsLook>) => void;
   /** Absent where there are no assets. */
   onView: (() => void) | undefined;
   canShare: boolean;
 };
 
 /** The view's own tools, on the right of the tool bar. */
-export function AssetsTools({ listState, look, onLook, onView, canShare }: AssetsToolsProps) {
+export function AssetsTools({ listState, look, onLookChange, onView, canShare }: AssetsToolsProps) {
   const connectionParam = useConnectionParam();
   const t = useTranslations("assets");
   const query = useListQuery(listState);
   const [isOpen, setOpen] = useState(false);
   const isGallery = look.look === "gallery";
-  const pressed = (isOn: boolean) => (isOn ? "border-ink bg-off-soft" : undefined);
+  const pressedStyle = (isOn: boolean) => (isOn ? "border-ink bg-off-soft" : undefined);
   return (
     <>
-      <SortSelect place={listState} />
+      <SortSelect listState={listState} />
       <Button aria-haspopup="dialog" onClick={() => setOpen(true)}>
         {useTranslations("savedViews")("open")} <span aria-hidden="true">▾</span>
       </Button>
@@ -61,15 +61,15 @@ export function AssetsTools({ listState, look, onLook, onView, canShare }: Asset
         icon={Grid2x2}
         label={t("look.gallery")}
         aria-pressed={isGallery}
-        onClick={() => onLook({ look: "gallery" })}
-        className={pressed(isGallery)}
+        onClick={() => onLookChange({ look: "gallery" })}
+        className={pressedStyle(isGallery)}
       />
       <IconButton
         icon={List}
         label={t("look.table")}
         aria-pressed={!isGallery}
-        onClick={() => onLook({ look: "table" })}
-        className={pressed(!isGallery)}
+        onClick={() => onLookChange({ look: "table" })}
+        className={pressedStyle(!isGallery)}
       />
       {isGallery ? (
         <>
@@ -82,15 +82,15 @@ export function AssetsTools({ listState, look, onLook, onView, canShare }: Asset
             aria-label={t("look.size")}
             aria-valuetext={t(`look.sizes.${look.size}`)}
             title={t("look.size")}
-            onChange={({ currentTarget }) => onLook({ size: tileSizes[Number(currentTarget.value)] ?? "medium" })}
+            onChange={({ currentTarget }) => onLookChange({ size: tileSizes[Number(currentTarget.value)] ?? "medium" })}
             className="w-[72px] shrink-0"
           />
           <IconButton
             icon={look.fit === "whole" ? Maximize : Minimize}
             label={t("look.whole")}
             aria-pressed={look.fit === "whole"}
-            onClick={() => onLook({ fit: look.fit === "whole" ? "fill" : "whole" })}
-            className={pressed(look.fit === "whole")}
+            onClick={() => onLookChange({ fit: look.fit === "whole" ? "fill" : "whole" })}
+            className={pressedStyle(look.fit === "whole")}
           />
         </>
       ) : null}
@@ -98,7 +98,7 @@ export function AssetsTools({ listState, look, onLook, onView, canShare }: Asset
         <ViewsDialog
           screen="assets"
           query={assetsHref({ ...query, offset: 0 }, { look }).split("?")[1] ?? ""}
-          hrefOf={(saved) => viewHref(saved, connectionParam)}
+          getHref={(saved) => viewHref(saved, connectionParam)}
           canShare={canShare}
           onClose={() => setOpen(false)}
         />
@@ -107,8 +107,8 @@ export function AssetsTools({ listState, look, onLook, onView, canShare }: Asset
   );
 }
 
-/** All five fields, in both directions, under everyday names. */
-function SortSelect({ place: listState }: { place: ListState<AssetsQuery> }) {
+/** Offers all five sort fields in both directions. */
+function SortSelect({ listState }: { listState: ListState<AssetsQuery> }) {
   const query = useListQuery(listState);
   const t = useTranslations("assets");
   const sorting = sortings.find(({ sort, order }) => sort === query.sort && order === query.order);
@@ -130,7 +130,7 @@ function SortSelect({ place: listState }: { place: ListState<AssetsQuery> }) {
 /** A menu of all upload sources. */
 export function UploadMenu() {
   const t = useTranslations("frame.ways");
-  const sources = uploadSourcesOf(useConnection());
+  const sources = getUploadSources(useConnection());
   return (
     <Menu
       tone="primary"
@@ -140,7 +140,7 @@ export function UploadMenu() {
   );
 }
 
-/** The look named by the address. Changing it changes only the address, without a request to the server. */
+/** The look in the URL. Changing it updates only the URL, without a server request. */
 export function useLook(): [AssetsLook, (change: Partial<AssetsLook>) => void] {
   const search = useSearchParams();
   const look = useMemo(() => parseSearch(lookParams, new URLSearchParams(search ?? "")).query, [search]);
@@ -162,20 +162,20 @@ const TagDialog = dynamic(() => import("./filter/filter-dialogs").then((module) 
 const MetadataDialog = dynamic(() => import("./filter/filter-dialogs").then((module) => module.MetadataDialog), { ssr: false });
 
 type AssetsFiltersProps = {
-  place: ListState<AssetsQuery>;
+  listState: ListState<AssetsQuery>;
   connectionId: string | undefined;
-  /** Tags of the loaded assets, called when a person looks for a tag. */
+  /** The tags of the loaded assets. */
   seenTags: () => string[];
 };
 
-/** Every filter is in the address: a reload, a link and Back show the same pictures. */
-export function AssetsFilters({ place: listState, connectionId, seenTags }: AssetsFiltersProps) {
+/** Every filter is in the URL, so that a reload, a link and Back show the same pictures. */
+export function AssetsFilters({ listState, connectionId, seenTags }: AssetsFiltersProps) {
   const t = useTranslations("assets");
-  // If the address has a filter that the connection does not offer, it is still shown and can be removed.
+  // A filter in the URL that the connection does not support is still shown, so that it can be removed.
   const canFilter = useFeature("metadataFilter");
   const [open, setOpen] = useState<"tags" | "metadata">();
   const query = useListQuery(listState);
-  const { hrefOf, go } = listState;
+  const { getHref, go } = listState;
   const conditions = readFilter(query.metadata_filter).length;
   const close = () => setOpen(undefined);
   const moreButton = useRef<HTMLButtonElement>(null);
@@ -195,20 +195,20 @@ export function AssetsFilters({ place: listState, connectionId, seenTags }: Asse
           return (
             <Link
               key={tag}
-              href={hrefOf(withNextTagState(query, tag))}
+              href={getHref(withNextTagState(query, tag))}
               scroll={false}
               prefetch={false}
               onClick={(event) => {
                 if (event.metaKey || event.ctrlKey || event.shiftKey) return;
                 event.preventDefault();
                 go(withNextTagState(query, tag));
-                // This click removes the tag's chip (unless it is the interface's own tag), and the focus would be lost with it.
-                if (state === "exclude" && !isOwn(tag)) moreButton.current?.focus();
+                // This click removes the tag's chip, unless it is a built-in tag, and the focus would be lost.
+                if (state === "exclude" && !isBuiltInTag(tag)) moreButton.current?.focus();
               }}
               aria-label={t(`filter.tag.${state}`, { tag })}
               className={chipStyle(
                 state === "include",
-                // Below 1400 px a tag that does not filter appears only in the dialog, once the focus has left its chip.
+                // Below 1400 px, unfocused chips of inactive tags are hidden; the dialog still lists them.
                 cn("max-w-48 shrink-0 xl:max-w-none", state === "any" && "max-[1399px]:not-focus:hidden"),
                 state === "exclude",
               )}
@@ -255,6 +255,6 @@ export function AssetsFilters({ place: listState, connectionId, seenTags }: Asse
   );
 }
 
-function isOwn(tag: string): boolean {
+function isBuiltInTag(tag: string): boolean {
   return ownTags.some((ownTag) => ownTag === tag);
 }

@@ -14,36 +14,36 @@ import { type JobDetail } from "@/lib/contract/schemas/job";
 import { type AssetView, toAssetView } from "@/lib/contract/views/asset-view";
 import { ok, type Result } from "@/lib/shared/result";
 import { assetPath, useAsset } from "./asset-calls";
-import { assetFileUrl, assetHref, pictureUrl, useHandsOutFiles } from "./asset-urls";
+import { assetFileUrl, assetHref, pictureUrl, useServesFiles } from "./asset-urls";
 import { type AssetsSource } from "./gallery/chunk-store";
 
-type Where = { connectionId?: string; connection?: string };
-type AssetsViewerProps = Where & {
+type AssetContext = { connectionId?: string; connection?: string };
+type AssetsViewerProps = AssetContext & {
   source: AssetsSource;
   viewing: ReturnType<typeof useViewing>;
   onCompare: (ids: readonly string[]) => void;
   isCovered: boolean;
 };
 
-/** The next assets are loaded this far ahead. */
-const AHEAD = 12;
+/** How many assets to load ahead. */
+const PRELOAD_COUNT = 12;
 
-/** Shows the whole filtered list, one asset at a time; an asset that a link names but the list lacks is shown alone. */
-export function AssetsViewer({ source, viewing, onCompare, isCovered, ...where }: AssetsViewerProps) {
+/** Shows the filtered list one asset at a time. A linked asset that is not in the list is shown alone. */
+export function AssetsViewer({ source, viewing, onCompare, isCovered, ...context }: AssetsViewerProps) {
   const errors = useTranslations("errors");
   const { request, count } = source;
   const { at, id, close } = viewing;
-  const isAlone = at === undefined;
-  const singleAsset = useAsset({ id: id ?? "", connectionId: isAlone && id !== undefined ? where.connectionId : undefined });
-  const assetAt = (index: number) => (isAlone ? singleAsset.asset : source.at(index));
-  const shownAsset = assetAt(at ?? 0);
-  const canDownload = useHandsOutFiles(where.connectionId, shownAsset && assetFileUrl(shownAsset, where.connectionId));
+  const isSingle = at === undefined;
+  const singleAsset = useAsset({ id: id ?? "", connectionId: isSingle && id !== undefined ? context.connectionId : undefined });
+  const getAsset = (index: number) => (isSingle ? singleAsset.asset : source.at(index));
+  const shownAsset = getAsset(at ?? 0);
+  const canDownload = useServesFiles(context.connectionId, shownAsset && assetFileUrl(shownAsset, context.connectionId));
   useEffect(() => {
-    if (at !== undefined) request(Math.max(0, at - AHEAD), Math.min(count, at + AHEAD), "full view");
+    if (at !== undefined) request(Math.max(0, at - PRELOAD_COUNT), Math.min(count, at + PRELOAD_COUNT), "full view");
   }, [request, at, count]);
   useEffect(() => () => request(0, 0, "full view"), [request]);
   const { failure } = singleAsset;
-  const isLost = isAlone && failure !== undefined && !singleAsset.asset && !isCovered;
+  const isLost = isSingle && failure !== undefined && !singleAsset.asset && !isCovered;
   useEffect(() => {
     if (!isLost) return;
     showToast({ tone: "bad", text: failureText(errors, failure) });
@@ -52,35 +52,35 @@ export function AssetsViewer({ source, viewing, onCompare, isCovered, ...where }
   // The dialog stays open throughout, since reopening it would cover a comparison above it.
   return (
     <Viewer
-      count={isAlone ? 1 : count}
+      count={isSingle ? 1 : count}
       at={at ?? 0}
-      itemAt={(index) => {
-        const asset = assetAt(index);
-        return asset && toViewerItem(asset, where);
+      getItem={(index) => {
+        const asset = getAsset(index);
+        return asset && toViewerItem(asset, context);
       }}
-      onMove={isAlone ? stay : viewing.move}
+      onMove={isSingle ? doNothing : viewing.move}
       onClose={close}
-      onCompare={isAlone ? undefined : onCompare}
+      onCompare={isSingle ? undefined : onCompare}
       isCovered={isCovered}
       canDownload={canDownload}
-      shareConnectionId={canDownload ? where.connectionId : undefined}
+      shareConnectionId={canDownload ? context.connectionId : undefined}
     />
   );
 }
 
-const stay = () => undefined;
+const doNothing = () => undefined;
 
 type AssetsCompareProps = {
-  /** The ids as the address has them. */
+  /** The ids in the URL, separated by commas. */
   named: string;
-  /** The assets that are loaded already. */
+  /** Finds an asset that is already loaded. */
   find: (id: string) => AssetView | undefined;
   connectionId?: string;
   connection?: string;
   onClose: () => void;
 };
 
-/** The pictures named by an address, side by side; missing ones are loaded, and one that cannot be loaded is reported and left out. */
+/** The URL's pictures side by side. Pictures that fail to load are reported and left out. */
 export function AssetsCompare({ named, find, connectionId, connection, onClose }: AssetsCompareProps) {
   const errors = useTranslations("errors");
   const t = useTranslations("viewer.comparing");
@@ -99,20 +99,20 @@ export function AssetsCompare({ named, find, connectionId, connection, onClose }
   );
   const assets = data?.flatMap((result) => (result.ok ? [result.value] : []));
   const [failure] = data?.flatMap((result) => (result.ok ? [] : [result.failure])) ?? [];
-  const lostCount = failure && assets ? ids.length - assets.length : 0;
-  const isPossible = assets === undefined || assets.length > 1;
+  const failedCount = failure && assets ? ids.length - assets.length : 0;
+  const canCompare = assets === undefined || assets.length > 1;
   useEffect(() => {
-    if (failure) showToast({ tone: "bad", text: `${t("lost", { count: lostCount })} ${failureText(errors, failure)}` });
-    if (!isPossible) onClose();
-  }, [failure, lostCount, isPossible, t, errors, onClose]);
+    if (failure) showToast({ tone: "bad", text: `${t("lost", { count: failedCount })} ${failureText(errors, failure)}` });
+    if (!canCompare) onClose();
+  }, [failure, failedCount, canCompare, t, errors, onClose]);
   const hasFailed = failure !== undefined;
   useEffect(() => {
     // Drops a failed response, so that reopening requests it again.
     if (hasFailed) return () => void mutate(undefined, { revalidate: false });
   }, [hasFailed, mutate]);
-  if (!assets || !isPossible) return null;
+  if (!assets || !canCompare) return null;
   const items = assets.map((asset) => toViewerItem(asset, { connectionId, connection }));
-  return <Compare items={items} readWorkflow={workflowsOf(connectionId)} onClose={onClose} />;
+  return <Compare items={items} readWorkflow={createWorkflowReader(connectionId)} onClose={onClose} />;
 }
 
 async function readAsset(id: string, connection: string | undefined): Promise<Result<AssetView, ApiFailure>> {
@@ -120,7 +120,7 @@ async function readAsset(id: string, connection: string | undefined): Promise<Re
   return result.ok ? ok(toAssetView(result.value)) : result;
 }
 
-function workflowsOf(connectionId: string | undefined): ReadWorkflow {
+function createWorkflowReader(connectionId: string | undefined): ReadWorkflow {
   return async (jobId) => {
     const job = await callApi<JobDetail>(withQuery(`/api/jobs/${encodeURIComponent(jobId)}`, { connection: connectionId }));
     return job.ok ? ok(job.value.workflow) : job;

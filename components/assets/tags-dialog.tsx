@@ -14,15 +14,15 @@ type TagsDialogProps = {
   connectionId: string | undefined;
   /** Tags of the loaded assets, offered first. */
   loadedTags: readonly string[];
-  /** Only these can be chosen, as when tags are removed. */
+  /** Only existing tags can be chosen, as when removing tags. */
   isExistingOnly?: boolean;
   onTags: (tags: string[]) => void;
   onClose: () => void;
 };
 
-const MAX_OFFERED = 12;
+const MAX_SUGGESTIONS = 12;
 
-/** Chooses one or more tags, typed or from the existing ones. */
+/** Chooses tags, typed or from suggestions. */
 export function TagsDialog({
   title,
   label,
@@ -39,12 +39,12 @@ export function TagsDialog({
   const search = typed.trim();
   const { tags: listedTags } = useTags(isExistingOnly ? undefined : connectionId, search.includes(",") ? "" : search);
   const otherTags = [...new Set([...loadedTags, ...listedTags.map(({ name }) => name)])].filter((tag) => !tags.includes(tag));
-  const suggestions = otherTags.filter((tag) => tag.toLowerCase().includes(search.toLowerCase())).slice(0, MAX_OFFERED);
+  const suggestions = otherTags.filter((tag) => tag.toLowerCase().includes(search.toLowerCase())).slice(0, MAX_SUGGESTIONS);
   // A tag created elsewhere may contain a comma.
   const typedTags = otherTags.includes(search) ? [search] : parseTags(search);
   const only = onlyTag(search, suggestions);
   // Text followed by a comma is a complete tag, even if another tag contains it.
-  const isTypedOut = search.includes(",");
+  const isTagList = search.includes(",");
   const addTags = (newTags: readonly string[]) => {
     setTags([...tags.filter((other) => !newTags.includes(other)), ...newTags]);
     setTyped("");
@@ -82,10 +82,10 @@ export function TagsDialog({
           placeholder={t("searchPlaceholder")}
           onChange={({ currentTarget }) => setTyped(currentTarget.value)}
           onKeyDown={(event) => {
-            // A second Enter without text submits. During composition (IME), Enter belongs to the input method.
+            // Enter without text submits. During IME composition, Enter belongs to the input method.
             if (event.key !== "Enter" || isComposing(event.nativeEvent) || search === "") return;
             event.preventDefault();
-            addTags(isTypedOut || !only ? typedTags : [only]);
+            addTags(isTagList || !only ? typedTags : [only]);
           }}
         />
         {suggestions.length > 0 ? (

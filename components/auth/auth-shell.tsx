@@ -26,7 +26,7 @@ export function AuthShell({ product, title, text, children }: { product: string;
   );
 }
 
-/** Browsers close only tabs opened by scripts, and not after every provider, so the page offers to close it. */
+/** Notifies other tabs and tries to close this one. Browsers close only tabs opened by scripts, so the page also asks the user to close it. */
 export function TellConfirmed() {
   useEffect(() => {
     broadcastConfirmed();

@@ -21,7 +21,7 @@ export function SignInForm() {
     setBusy(true);
     setRefusal(undefined);
     const outcome = await signIn({ email: fieldText(data, "email"), password: fieldText(data, "password") });
-    // A full page load, as frame, caches and connection belong to the member who signed in.
+    // A full page load, since frame, caches and connection depend on the member.
     if (outcome === "signed-in") return window.location.assign(apiPath(getReturnPath()));
     setBusy(false);
     setRefusal(outcome);
@@ -41,7 +41,7 @@ export function SignInForm() {
 
 type ProviderButtonsProps = {
   providers: readonly OidcChoice[];
-  /** The invitation is accepted when the person signs in with its address at the provider. */
+  /** The invitation's token, which is accepted on sign-in with the invited email address. */
   token?: string;
 };
 

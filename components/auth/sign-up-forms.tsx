@@ -4,7 +4,7 @@ import { useTranslations } from "next-intl";
 import { type FormEvent, useState } from "react";
 import { NewPasswordInput } from "@/components/frame/account/sign-in-fields";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { faultyField } from "@/components/frame/failure/fault-owner";
+import { findInvalidField } from "@/components/frame/failure/fault-owner";
 import { Button } from "@/components/ui/controls/button";
 import { fieldText, FormField, InputField } from "@/components/ui/controls/form-field";
 import { FailureNotice } from "@/components/ui/empty-state";
@@ -41,11 +41,11 @@ export function SetUpForm({ token }: { token: string }) {
   );
 }
 
-/** A used link and an existing owner cannot be corrected in the form: both lead to the sign-in page. */
+/** A used link or an existing owner can't be corrected in the form, so both link to the sign-in page. */
 function SetUpRefusal({ failure }: { failure: ApiFailure }) {
   const t = useTranslations("auth.setUp");
-  const isSpent = failure.code === "UNAUTHORIZED" || failure.code === "CONFLICT";
-  if (!isSpent) return <FailureMessage failure={failure} />;
+  const isLinkUsed = failure.code === "UNAUTHORIZED" || failure.code === "CONFLICT";
+  if (!isLinkUsed) return <FailureMessage failure={failure} />;
   const key = failure.code === "CONFLICT" ? "taken" : "spent";
   return (
     <FailureNotice title={t(`${key}.title`)} next={t(`${key}.text`)} actions={<ButtonLink href="/sign-in">{t("toSignIn")}</ButtonLink>} />
@@ -53,8 +53,7 @@ function SetUpRefusal({ failure }: { failure: ApiFailure }) {
 }
 
 /**
- * The invitation fixes the address: an invited person chooses a name and a password, a member who forgot theirs only a password. A refusal
- * keeps what was typed.
+ * Accepts an invitation with a name and a password, or resets a member's password. The email address is fixed. A refusal keeps the input.
  */
 export function InvitationForm({ token, email, resets }: { token: string; email: string; resets: boolean }) {
   const t = useTranslations("auth.invitation");
@@ -62,7 +61,7 @@ export function InvitationForm({ token, email, resets }: { token: string; email:
     token,
     ...(!resets && { name: fieldText(data, "name") }),
   }));
-  const reason = failure && invitationReason(failure);
+  const reason = failure && getInvitationReason(failure);
 
   return (
     <form method="post" onSubmit={onSubmit} className="flex flex-col gap-4">
@@ -90,28 +89,28 @@ export function InvitationRefusal({ reason }: { reason: InvitationReason }) {
   );
 }
 
-const spent = ["used", "expired", "withdrawn", "unknown"] as const satisfies readonly InvitationState[];
-type InvitationReason = (typeof spent)[number] | "taken" | "noToken";
+const spentStates = ["used", "expired", "withdrawn", "unknown"] as const satisfies readonly InvitationState[];
+type InvitationReason = (typeof spentStates)[number] | "taken" | "noToken";
 
-const refused = object({ invitation: oneOf(spent) });
+const readRefusal = object({ invitation: oneOf(spentStates) });
 
 /** Why the link was refused; undefined for unrelated failures. */
-export function invitationReason({ code, details }: Failure): InvitationReason | undefined {
+export function getInvitationReason({ code, details }: Failure): InvitationReason | undefined {
   if (code === "CONFLICT") return "taken";
-  return refused(details)?.invitation;
+  return readRefusal(details)?.invitation;
 }
 
 type Field = "name" | "email" | "password";
 
 /**
- * A form that ends with an account, signed in: its fields `email` and `password`, and what `bodyOf` reads besides the password. `failure`
- * is for the whole form, `wrongIn` for a field.
+ * Creates an account and signs in. The form has the fields `email` and `password`; `getBody` reads the others. `failure` is for the whole form,
+ * `wrongIn` for a field.
  */
-function useSignUp(path: `/api/${string}`, fields: readonly Field[], bodyOf: (data: FormData) => Record<string, unknown>) {
+function useSignUp(path: `/api/${string}`, fields: readonly Field[], getBody: (data: FormData) => Record<string, unknown>) {
   const t = useTranslations("auth.wrong");
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<ApiFailure>();
-  const field = failure && faultyField(failure, fields);
+  const field = failure && findInvalidField(failure, fields);
 
   async function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
@@ -119,12 +118,12 @@ function useSignUp(path: `/api/${string}`, fields: readonly Field[], bodyOf: (da
     const password = fieldText(data, "password");
     setBusy(true);
     setFailure(undefined);
-    const result = await callApi(path, { method: "POST", json: { ...bodyOf(data), password } });
+    const result = await callApi(path, { method: "POST", json: { ...getBody(data), password } });
     if (!result.ok) {
       setBusy(false);
       return setFailure(result.failure);
     }
-    // The member exists from here on; if signing in fails, the sign-in page explains it.
+    // The account exists now; if signing in fails, the sign-in page explains it.
     const outcome = await signIn({ email: fieldText(data, "email"), password });
     window.location.assign(apiPath(outcome === "signed-in" ? "/" : "/sign-in"));
   }

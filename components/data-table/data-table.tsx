@@ -1,8 +1,6 @@
-// The library provides the columns and the header. Rows, selection and the window over a long list are ours, measured with 1,000 rows of
-// Jobs (React's production build in jsdom, medians of five pairs of runs on a busy machine): the library's rows and cells take 1.5 times as
-// long to render (1.25 to 1.7), and twice as long when an answer changes one row (1.4 to 2.8), since each cell is a component. Its
-// virtualiser is 10.4 kB gzip against 2.1 kB here, leaves no text for the browser's own search, and Jobs has no kB to spare. The selection
-// is shared with the gallery, and also covers all matching rows on other pages.
+// The library provides the columns and the header. Rows, selection and virtualization are our own: with 1,000 rows, the library's rows take 1.5
+// times as long to render, and twice as long to update one row, since each cell is a component. Its virtualizer has 10.4 kB gzip instead of
+// 2.1 kB, and breaks the browser's search. The selection is shared with the gallery, and covers matching rows on other pages.
 
 import { type ColumnDef, type RowData, useTable } from "@tanstack/react-table";
 import { memo, type MouseEvent, type RefObject, useCallback, useMemo, useRef, useState, useSyncExternalStore } from "react";
@@ -12,24 +10,24 @@ import { type Features, features, type Sizing, type Sorting, toCellColumns } fro
 import { drawRow, type RowLook, type RowMarks, TableHead } from "./table-rows";
 import { type Grouped, groupRows, type RowGroup, type RowWindow, useRowWindow } from "./use-row-window";
 
-type RowsOfProps<Row extends RowData> = {
+type GroupRowsProps<Row extends RowData> = {
   group: RowGroup<Row>;
   rowWindow: RowWindow;
   look: RowLook<Row>;
   placeholderText: (row: Row) => string;
-  /** Where the list's rows begin in a longer one. */
+  /** The index of the first row in the whole list. */
   listFirst: number;
 };
 
-/** A group of rows: complete near the screen, plain text elsewhere, in the same height. */
-const RowsOf = memo(RowsOfView) as typeof RowsOfView;
+/** A group of rows: complete near the viewport, plain text of the same height elsewhere. */
+const GroupRows = memo(GroupRowsView) as typeof GroupRowsView;
 
-function RowsOfView<Row extends RowData>({ group, rowWindow, look, placeholderText, listFirst }: RowsOfProps<Row>) {
+function GroupRowsView<Row extends RowData>({ group, rowWindow, look, placeholderText, listFirst }: GroupRowsProps<Row>) {
   const { key, first, offset, rows } = group;
   const subscribe = useCallback((listener: () => void) => rowWindow.subscribe(key, listener), [rowWindow, key]);
   const span = useSyncExternalStore(
     subscribe,
-    () => rowWindow.spanOf(key),
+    () => rowWindow.getSpan(key),
     () => rowWindow.firstSpanOf(key),
   );
   const from = Math.max(0, span.from - offset);
@@ -39,7 +37,7 @@ function RowsOfView<Row extends RowData>({ group, rowWindow, look, placeholderTe
     <tbody
       data-group={key}
       role={isLong ? (from < to ? "rowgroup" : "none") : undefined}
-      style={isLong ? { height: heightOf(rows.length) } : undefined}
+      style={isLong ? { height: getHeight(rows.length) } : undefined}
     >
       {from > 0 ? <PlaceholderRows rows={rows.slice(0, from)} placeholderText={placeholderText} /> : null}
       {rows.slice(from, to).map((row, at) => drawRow(row, look, listFirst + first + from + at))}
@@ -48,17 +46,17 @@ function RowsOfView<Row extends RowData>({ group, rowWindow, look, placeholderTe
   );
 }
 
-const heightOf = (count: number) => `calc(var(--row-height) * ${count})`;
+const getHeight = (count: number) => `calc(var(--row-height) * ${count})`;
 
 type PlaceholderRowsProps<Row> = { rows: readonly Row[]; placeholderText: (row: Row) => string };
 
-/** Plain text replaces the rows during fast scrolling, and serves the browser's own search. The stylesheet skips text far from view. */
+/** Plain text in place of rows, shown during fast scrolling and found by the browser's search. */
 function PlaceholderRows<Row>({ rows, placeholderText }: PlaceholderRowsProps<Row>) {
   return (
     <tr role="none" className="light-rows">
-      {/* A single cell: a column span would show columns again, empty, that a narrow screen hides. */}
+      {/* A single cell, since a column span would show columns that narrow screens hide. */}
       <td role="none" className="whole-cell">
-        <div aria-hidden="true" style={{ height: heightOf(rows.length) }}>
+        <div aria-hidden="true" style={{ height: getHeight(rows.length) }}>
           {rows.map(placeholderText).join("\n")}
         </div>
       </td>
@@ -75,18 +73,18 @@ type DataTableProps<Row extends RowData> = {
   rows: readonly Row[];
   rowId: (row: Row) => string;
   isSelected?: (row: Row) => boolean;
-  /** Replaces `isSelected` in long lists: a row whose mark changes renders itself, without the table. */
+  /** Replaces `isSelected` in long lists: a changed mark renders only its row. */
   marks?: RowMarks;
   isBusy?: (row: Row) => boolean;
-  /** The text of a row. If set, rows far from view render as plain text: fast, and still found by the browser's search. */
+  /** The text of a row. If set, rows far from the viewport are plain text, which the browser's search still finds. */
   placeholderText?: (row: Row) => string;
-  /** `rows` are a part of a longer list, whose other rows are not here at all. */
+  /** Set if `rows` are a part of a longer list. */
   part?: { first: number; total: number };
-  /** A click anywhere in the rows, with any button; one listener for all rows. */
+  /** Handles clicks on all rows, with any button. */
   onClick?: (event: MouseEvent<HTMLElement>) => void;
   sorting?: Sorting;
   sizing?: Sizing;
-  /** Column widths do not depend on the content. All looks but one must then have a width. */
+  /** Column widths do not depend on the content. All columns except one must have a width. */
   isFixed?: boolean;
   isCompact?: boolean;
   className?: string;
@@ -94,7 +92,7 @@ type DataTableProps<Row extends RowData> = {
 
 const noRows: never[] = [];
 
-/** Rows keep their identity across responses (`rowId`), so a response changes cells but never scroll or focus. */
+/** Rows are keyed by `rowId`, so that responses don't affect scroll or focus. */
 export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
   const { caption, columns, rows, rowId, isSelected, marks, isBusy, placeholderText, part, onClick, sorting, sizing } = props;
   const element = useRef<HTMLTableElement>(null);
@@ -146,7 +144,7 @@ function hasWidths(sizing: Sizing | undefined): boolean {
 type TableBodyProps<Row extends RowData> = {
   rows: readonly Row[];
   look: RowLook<Row>;
-  /** Where `rows` begin in a longer list. */
+  /** The index of the first row in the whole list. */
   listFirst: number;
 };
 
@@ -159,26 +157,25 @@ type GroupedBodyProps<Row extends RowData> = TableBodyProps<Row> & {
   placeholderText: (row: Row) => string;
 };
 
-/** Rows near the screen are complete, the others plain text. Scrolling renders groups of rows and nothing else of the page. */
+/** Rows near the viewport are complete, the others plain text. Scrolling renders only groups of rows. */
 function GroupedBody<Row extends RowData>({ element, rows, look, listFirst, placeholderText }: GroupedBodyProps<Row>) {
   const grouped = useGrouped(rows, look.rowId);
   const rowWindow = useRowWindow(element, grouped);
   return grouped.groups.map((group) => (
-    <RowsOf key={group.key} group={group} rowWindow={rowWindow} look={look} placeholderText={placeholderText} listFirst={listFirst} />
+    <GroupRows key={group.key} group={group} rowWindow={rowWindow} look={look} placeholderText={placeholderText} listFirst={listFirst} />
   ));
 }
 
-function useGrouped<Row>(rows: readonly Row[], idOf: (row: Row) => string): Grouped<Row> {
-  const [groups, setGroups] = useState(() => groupRows(rows, idOf));
+function useGrouped<Row>(rows: readonly Row[], getId: (row: Row) => string): Grouped<Row> {
+  const [groups, setGroups] = useState(() => groupRows(rows, getId));
   if (groups.rows === rows) return groups;
-  const next = groupRows(rows, idOf, groups);
+  const next = groupRows(rows, getId, groups);
   setGroups(next);
   return next;
 }
 
 /**
- * j and k, and on a row the arrows, move from row to row, and select with Shift; x selects the row; Enter opens it, as the focus is on its
- * link. Ignored while a person types.
+ * j and k, and on a row the arrows, move between rows, and select with Shift. x selects the row, Enter opens it. Ignored while typing.
  */
 function useRowKeys(table: RefObject<HTMLTableElement | null>): void {
   usePageKey((event) => {
@@ -186,32 +183,32 @@ function useRowKeys(table: RefObject<HTMLTableElement | null>): void {
     const rows = [...(table.current?.querySelectorAll<HTMLElement>("tbody tr[data-row]") ?? [])];
     const focusedIndex = rows.findIndex((row) => row.contains(document.activeElement));
     const key = event.key.toLowerCase();
-    const by = stepOf(key, focusedIndex >= 0 && document.activeElement?.matches("a, input") === true);
+    const by = getStep(key, focusedIndex >= 0 && document.activeElement?.matches("a, input") === true);
     if (by !== undefined) {
-      const next = focusedIndex < 0 ? rows[firstInView(rows)] : neighbourIndex(rows, focusedIndex, by);
-      if (event.shiftKey) for (const row of [rows[focusedIndex], next]) choose(row, true);
+      const next = focusedIndex < 0 ? rows[firstInView(rows)] : findNeighbour(rows, focusedIndex, by);
+      if (event.shiftKey) for (const row of [rows[focusedIndex], next]) toggleRow(row, true);
       const link = next?.querySelector<HTMLElement>("a[href]");
       link?.focus({ preventScroll: true });
       // Scrolls it back into view if the page was scrolled far away.
       (next ?? rows[focusedIndex])?.scrollIntoView?.({ block: "nearest" });
     } else if (key === "x" && focusedIndex >= 0) {
-      choose(rows[focusedIndex]);
+      toggleRow(rows[focusedIndex]);
     } else return;
     event.preventDefault();
   });
 }
 
-/** Elsewhere an arrow scrolls the page, or moves within a row's menu. */
-function stepOf(key: string, isOnRow: boolean): 1 | -1 | undefined {
+/** Elsewhere, arrows scroll the page or move within a row's menu. */
+function getStep(key: string, isOnRow: boolean): 1 | -1 | undefined {
   if (key === "j" || (key === "arrowdown" && isOnRow)) return 1;
   return key === "k" || (key === "arrowup" && isOnRow) ? -1 : undefined;
 }
 
-/** The next row in the list, which is not rendered while it is far from view. */
-function neighbourIndex(rows: readonly HTMLElement[], index: number, by: 1 | -1): HTMLElement | undefined {
-  const placeOf = (row: HTMLElement | undefined) => Number(row?.getAttribute("aria-rowindex"));
+/** The next row in the list; undefined if it is not rendered. */
+function findNeighbour(rows: readonly HTMLElement[], index: number, by: 1 | -1): HTMLElement | undefined {
+  const getRowIndex = (row: HTMLElement | undefined) => Number(row?.getAttribute("aria-rowindex"));
   const next = rows[index + by];
-  return placeOf(next) === 0 || placeOf(next) === placeOf(rows[index]) + by ? next : undefined;
+  return getRowIndex(next) === 0 || getRowIndex(next) === getRowIndex(rows[index]) + by ? next : undefined;
 }
 
 function firstInView(rows: readonly HTMLElement[]): number {
@@ -219,7 +216,7 @@ function firstInView(rows: readonly HTMLElement[]): number {
   return Math.max(0, at);
 }
 
-function choose(row: HTMLElement | undefined, isSelected?: boolean): void {
+function toggleRow(row: HTMLElement | undefined, isSelected?: boolean): void {
   const box = row?.querySelector<HTMLInputElement>('input[type="checkbox"]');
   if (box && (isSelected === undefined || box.checked !== isSelected)) box.click();
 }

@@ -14,14 +14,14 @@ type PagingProps = {
   hasMore?: boolean;
   /** The next offset, if this page is shorter than the others. */
   nextOffset?: number;
-  hrefOf: (offset: number) => string;
+  getHref: (offset: number) => string;
   /** Replaces the plain text "100 per page" by controls. */
   children?: ReactNode;
   className?: string;
 };
 
-/** Real links, so that a page of the list can be reloaded, sent and opened in a new tab. */
-export function Paging({ offset, limit, count, total, hasMore, nextOffset, hrefOf, children, className }: PagingProps) {
+/** Real links, so that a page can be reloaded, shared and opened in a new tab. */
+export function Paging({ offset, limit, count, total, hasMore, nextOffset, getHref, children, className }: PagingProps) {
   const t = useTranslations("common.paging");
   const number = useNumberFormat();
   const { from, to, previous, next } = pageRange({ offset, limit, count, total, hasMore, nextOffset });
@@ -43,10 +43,10 @@ export function Paging({ offset, limit, count, total, hasMore, nextOffset, hrefO
       <span className="flex-1 whitespace-nowrap">{range()}</span>
       {children ?? <span>{t("perPage", { count: limit })}</span>}
       <span className="ml-auto flex gap-3">
-        <Step label={t("previous")} href={previous === undefined ? undefined : hrefOf(previous)}>
+        <Step label={t("previous")} href={previous === undefined ? undefined : getHref(previous)}>
           ‹
         </Step>
-        <Step label={t("next")} href={next === undefined ? undefined : hrefOf(next)}>
+        <Step label={t("next")} href={next === undefined ? undefined : getHref(next)}>
           ›
         </Step>
       </span>
@@ -132,17 +132,17 @@ export function pageRange({ offset, limit, count, total, hasMore, nextOffset = o
   previous?: number;
   next?: number;
 } {
-  const isMore = total !== undefined ? nextOffset < total : nextOffset < offset + limit || (hasMore ?? count >= limit);
+  const hasNext = total !== undefined ? nextOffset < total : nextOffset < offset + limit || (hasMore ?? count >= limit);
   const isBeyond = total !== undefined && offset >= total;
   return {
     from: count === 0 ? offset : offset + 1,
     to: offset + count,
     ...(offset > 0 && { previous: isBeyond ? lastOffset(total, limit) : Math.max(0, offset - limit) }),
-    ...(isMore && { next: nextOffset }),
+    ...(hasNext && { next: nextOffset }),
   };
 }
 
-/** Where the last page begins. */
+/** The offset of the last page. */
 export function lastOffset(total: number, limit: number): number {
   return Math.max(0, Math.ceil(total / limit) - 1) * limit;
 }

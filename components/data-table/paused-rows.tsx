@@ -1,11 +1,11 @@
 import { useState, useSyncExternalStore } from "react";
 
-/** `baseTotal`: the length of the list when its rows were last refreshed. */
+/** `baseTotal`: the total when the rows were last refreshed. */
 type ShownRows<Row> = { view: string; latest: Row[]; isPaused: boolean; rows: Row[]; newCount: number; baseTotal: number | undefined };
-/** `isHeld`: a later page of the list, where new rows never appear automatically. */
+/** `isHeld`: set on later pages, where new rows never appear automatically. */
 type Page = { total: number | undefined; isHeld: boolean };
 
-/** New rows appear at once at the top of the first page. Elsewhere they wait, so that nothing jumps. `view` identifies the query. */
+/** New rows appear immediately at the top of the first page. Elsewhere they wait, so that nothing jumps. `view` identifies the query. */
 export function usePausedRows<Row extends { id: string }>(
   view: string,
   latest: Row[],
@@ -19,21 +19,21 @@ export function usePausedRows<Row extends { id: string }>(
     newCount: 0,
     baseTotal: total,
   });
-  // Scrolling away from the top changes nothing. The next response waits until the reader returns to the top.
-  const isBack = useSyncExternalStore(
+  // After scrolling away from the top, new rows wait until the user returns.
+  const isAtTopAgain = useSyncExternalStore(
     subscribeToTop,
     () => !shownRows.isPaused || isAtTop(),
     () => true,
   );
   const isNew = shownRows.latest !== latest || shownRows.view !== view;
-  const isAway = isHeld || (shownRows.isPaused ? !isBack : isNew && !isAtTop());
+  const isAway = isHeld || (shownRows.isPaused ? !isAtTopAgain : isNew && !isAtTop());
   const isPaused = isAway && shownRows.view === view && shownRows.rows.length > 0;
   if (!isNew && shownRows.isPaused === isPaused) return shownRows;
   const baseTotal = isPaused ? shownRows.baseTotal : total;
   const growth = total === undefined || baseTotal === undefined ? undefined : total - baseTotal;
   const next = isPaused ? pauseRows(shownRows.rows, latest, growth === undefined || growth > 0) : { rows: latest, newCount: 0 };
   const rows = shownRows.view === view ? reuseRows(shownRows.rows, next.rows) : next.rows;
-  // More may have arrived than one page holds.
+  // There may be more new rows than fit on one page.
   const newCount = next.newCount > 0 ? Math.max(next.newCount, growth ?? 0) : 0;
   const now = { view, latest, isPaused, rows, newCount, baseTotal };
   setShownRows(now);
@@ -43,8 +43,8 @@ export function usePausedRows<Row extends { id: string }>(
 type WithId = { id: string };
 
 /**
- * Updates the shown rows in place while new rows wait. Rows that new ones pushed off the page are kept. Rows that left the list are removed,
- * and rows from the next page fill the gap. `isGrown`: the list is longer than when the rows were first shown.
+ * Updates the shown rows in place while new rows wait. Rows that new ones pushed off the page are kept. Removed rows are replaced by rows from
+ * the next page. `isGrown`: the list is longer than when the rows were first shown.
  */
 export function pauseRows<Row extends WithId>(
   rows: readonly Row[],
@@ -63,7 +63,7 @@ export function pauseRows<Row extends WithId>(
   return { rows: [...retainedRows, ...followers], newCount };
 }
 
-/** An unchanged row is the same object as before, and an unchanged list the same list, so that nothing renders again. */
+/** Reuses the objects of unchanged rows and lists, so that they are not rendered again. */
 export function reuseRows<Row extends WithId>(before: Row[], after: Row[]): Row[] {
   const rowsById = new Map(before.map((row) => [row.id, row]));
   const shared = after.map((row) => {
@@ -75,40 +75,40 @@ export function reuseRows<Row extends WithId>(before: Row[], after: Row[]): Row[
 
 function hasSameFields(a: object, b: object): boolean {
   const names = Object.keys(a);
-  return names.length === Object.keys(b).length && names.every((name) => sameValue(Reflect.get(a, name), Reflect.get(b, name)));
+  return names.length === Object.keys(b).length && names.every((name) => hasSameValue(Reflect.get(a, name), Reflect.get(b, name)));
 }
 
-function sameValue(a: unknown, b: unknown): boolean {
+function hasSameValue(a: unknown, b: unknown): boolean {
   return a === b || (typeof a === "object" && typeof b === "object" && a !== null && b !== null && hasSameFields(a, b));
 }
 
-// Whether the page is at its top. Updated on scroll: reading it during rendering would force a layout.
+// Whether the page is scrolled to the top. Updated on scroll, since reading it while rendering would force a layout.
 
 const TOP_PX = 40;
 
-let isHere = true;
+let isTop = true;
 const listeners = new Set<() => void>();
 
-function look(): void {
+function updateIsTop(): void {
   const next = window.scrollY < TOP_PX;
-  if (next === isHere) return;
-  isHere = next;
+  if (next === isTop) return;
+  isTop = next;
   for (const notify of listeners) notify();
 }
 
 export function subscribeToTop(listener: () => void): () => void {
   listeners.add(listener);
-  if (listeners.size === 1) window.addEventListener("scroll", look, { passive: true });
-  look();
+  if (listeners.size === 1) window.addEventListener("scroll", updateIsTop, { passive: true });
+  updateIsTop();
   return () => {
     listeners.delete(listener);
-    if (listeners.size === 0) window.removeEventListener("scroll", look);
+    if (listeners.size === 0) window.removeEventListener("scroll", updateIsTop);
   };
 }
 
 /** Valid only while there is a subscriber. Updated on scroll. */
 export function isAtTop(): boolean {
-  return isHere;
+  return isTop;
 }
 
 type NewRowsProps = {
@@ -118,7 +118,7 @@ type NewRowsProps = {
   onFirstPage?: () => void;
 };
 
-/** New rows that wait above: a click scrolls to the top, where they appear. */
+/** The count of waiting new rows. A click scrolls to the top, where they appear. */
 export function NewRows({ count, text, onFirstPage }: NewRowsProps) {
   if (count === 0) return null;
   return (

@@ -1,13 +1,13 @@
 import { type KeyboardEvent, type PointerEvent } from "react";
 import { type Sizing } from "./table-columns";
 
-const NARROWEST_PX = 48;
-const WIDEST_PX = 800;
+const MIN_PX = 48;
+const MAX_PX = 800;
 const STEP_PX = 16;
 
-const bounded = (px: number) => Math.round(Math.min(WIDEST_PX, Math.max(NARROWEST_PX, px)));
+const clampWidth = (px: number) => Math.round(Math.min(MAX_PX, Math.max(MIN_PX, px)));
 
-/** The right edge of a header: dragged, or moved by the arrow keys. */
+/** The right edge of a header, moved by dragging or by arrow keys. */
 export function ResizeHandle({ id, px, sizing }: { id: string; px: number | undefined; sizing: Sizing }) {
   function drag(event: PointerEvent<HTMLElement>) {
     const cell = event.currentTarget.closest("th");
@@ -15,17 +15,17 @@ export function ResizeHandle({ id, px, sizing }: { id: string; px: number | unde
     event.preventDefault();
     const handle = event.currentTarget;
     const from = { x: event.clientX, width: cell.offsetWidth };
-    const widthAt = (x: number) => bounded(from.width + x - from.x);
+    const getWidth = (x: number) => clampWidth(from.width + x - from.x);
     // During the drag the column's width is set directly; the rows are updated once, at the end.
-    const cells = [cell, ...cellsBelow(cell)];
+    const cells = [cell, ...getCellsBelow(cell)];
     const move = ({ clientX }: globalThis.PointerEvent) => {
-      for (const { style } of cells) Object.assign(style, { width: `${widthAt(clientX)}px`, flex: "none" });
+      for (const { style } of cells) Object.assign(style, { width: `${getWidth(clientX)}px`, flex: "none" });
     };
     const end = ({ clientX, type }: globalThis.PointerEvent) => {
       handle.removeEventListener("pointermove", move);
       handle.removeEventListener("pointerup", end);
       handle.removeEventListener("pointercancel", end);
-      if (type === "pointerup" && clientX !== from.x) sizing.onResize(id, widthAt(clientX));
+      if (type === "pointerup" && clientX !== from.x) sizing.onResize(id, getWidth(clientX));
     };
     handle.setPointerCapture(event.pointerId);
     handle.addEventListener("pointermove", move);
@@ -37,7 +37,7 @@ export function ResizeHandle({ id, px, sizing }: { id: string; px: number | unde
     const cell = event.currentTarget.closest("th");
     if (change === undefined || !cell) return;
     event.preventDefault();
-    sizing.onResize(id, bounded(cell.offsetWidth + change));
+    sizing.onResize(id, clampWidth(cell.offsetWidth + change));
   }
   return (
     <span
@@ -45,9 +45,9 @@ export function ResizeHandle({ id, px, sizing }: { id: string; px: number | unde
       tabIndex={0}
       aria-label={sizing.label(id)}
       aria-orientation="horizontal"
-      aria-valuemin={NARROWEST_PX}
-      aria-valuemax={WIDEST_PX}
-      aria-valuenow={px ?? NARROWEST_PX}
+      aria-valuemin={MIN_PX}
+      aria-valuemax={MAX_PX}
+      aria-valuenow={px ?? MIN_PX}
       aria-valuetext={px === undefined ? sizing.defaultWidth : `${px} px`}
       onPointerDown={drag}
       onKeyDown={press}
@@ -56,8 +56,8 @@ export function ResizeHandle({ id, px, sizing }: { id: string; px: number | unde
   );
 }
 
-/** In a long table rows are not laid out by the table itself, so their cells need widths of their own. */
-function cellsBelow(cell: HTMLTableCellElement): HTMLElement[] {
+/** In long tables, rows are not laid out by the table, so their cells need explicit widths. */
+function getCellsBelow(cell: HTMLTableCellElement): HTMLElement[] {
   const rows = [...(cell.closest<HTMLTableElement>("table.long-rows")?.rows ?? [])];
   return rows.flatMap((row) => row.cells[cell.cellIndex] ?? []);
 }

@@ -15,9 +15,9 @@ import { cn } from "@/components/ui/cn";
 
 export type ColumnStyle = {
   align?: "end";
-  /** Tailwind classes of the header, which sets the column's width. */
+  /** Tailwind classes of the column's width. */
   width?: string;
-  /** Tailwind classes of header and cells: from which screen width on the column is shown. */
+  /** Tailwind classes for the screen widths at which the column is shown. */
   visibility?: string;
   /** The header is for screen readers only. */
   hiddenHeader?: true;
@@ -30,14 +30,14 @@ const columnMeta: ColumnStyle = {};
 export const features = tableFeatures({ columnMeta });
 export type Features = typeof features;
 
-export function columnsFor<Row extends RowData>() {
+export function createColumns<Row extends RowData>() {
   return createColumnHelper<Features, Row>();
 }
 
 /** By column: its current sort direction, if any, and its click handler. */
 export type Sorting = Readonly<Record<string, { direction?: "asc" | "desc"; onSort: () => void }>>;
 
-/** Widths set by a person, in pixels; `label` names a column's handle, `defaultWidth` is read out for a column without a set width. */
+/** Widths set by the user, in pixels. `label` names a column's handle, `defaultWidth` is read out for columns without a set width. */
 export type Sizing = {
   widths: Readonly<Record<string, number>>;
   onResize: (id: string, px: number) => void;
@@ -45,21 +45,21 @@ export type Sizing = {
   defaultWidth: string;
 };
 
-/** The common style of cells is in the stylesheet, under the table's class; this adds only what differs by column. */
+/** Adds the column's own style; the common style is in the stylesheet. */
 export function headCellStyle(columnStyle: ColumnStyle | undefined, isLong = false): string | undefined {
-  return cn(columnStyle?.align, columnStyle?.visibility, widthOf(columnStyle, isLong)) || undefined;
+  return cn(columnStyle?.align, columnStyle?.visibility, getWidthClass(columnStyle, isLong)) || undefined;
 }
 
 function bodyCellStyle(columnStyle: ColumnStyle | undefined, isLong = false): string | undefined {
-  return cn(columnStyle?.align, columnStyle?.visibility, isLong && widthOf(columnStyle, isLong)) || undefined;
+  return cn(columnStyle?.align, columnStyle?.visibility, isLong && getWidthClass(columnStyle, isLong)) || undefined;
 }
 
-function widthOf(columnStyle: ColumnStyle | undefined, isLong: boolean): string | undefined {
+function getWidthClass(columnStyle: ColumnStyle | undefined, isLong: boolean): string | undefined {
   if (!isLong) return columnStyle?.width;
   return cn(columnStyle?.width ?? "takes-rest", columnStyle?.isFixedWidth && "grow-0");
 }
 
-/** A column's part of each of its cells, computed once for all of them. */
+/** The parts of a column's cells that are the same in each row. */
 type CellColumn<Row extends RowData> = {
   id: string;
   renderCell: (row: ModelRow<Features, Row>) => ReactNode;
@@ -68,10 +68,10 @@ type CellColumn<Row extends RowData> = {
 };
 export type CellColumns<Row extends RowData> = {
   columns: readonly CellColumn<Row>[];
-  modelOf: (row: Row, id: string) => ModelRow<Features, Row>;
+  createModel: (row: Row, id: string) => ModelRow<Features, Row>;
 };
 
-/** `isLong`: cells have widths of their own and do not take them from the header. */
+/** `isLong`: cells have explicit widths, since they don't get them from the header. */
 export function toCellColumns<Row extends RowData>(
   table: ReactTable<Features, Row>,
   columns: readonly Column<Features, Row, unknown>[],
@@ -79,7 +79,7 @@ export function toCellColumns<Row extends RowData>(
   widths: Sizing["widths"] | undefined,
 ): CellColumns<Row> {
   return {
-    modelOf: (row, id) => constructRow(table, id, row, 0, 0),
+    createModel: (row, id) => constructRow(table, id, row, 0, 0),
     columns: columns.map((column) => {
       const { cell, meta } = column.columnDef;
       return {

@@ -4,7 +4,7 @@ import { memo, type ReactNode, useId, useMemo, useSyncExternalStore } from "reac
 import { useHydrated } from "@/components/ui/time/use-now";
 import { type CellColumns, type Features, headCellStyle, type Sizing, type Sorting, widthStyle } from "./table-columns";
 
-// Loaded once the page works, as nothing can be dragged before. The list also works without handles.
+// Loaded after hydration. The list also works without handles.
 const noHandle = () => () => null;
 const ResizeHandle = dynamic(() => import("./resize-handle").then((module) => module.ResizeHandle, noHandle), { ssr: false });
 
@@ -16,7 +16,7 @@ type TableHeadProps<Row extends RowData> = {
 };
 
 const ariaSort = { asc: "ascending", desc: "descending" } as const;
-const arrow = { asc: "↑", desc: "↓" } as const;
+const sortArrows = { asc: "↑", desc: "↓" } as const;
 
 export function TableHead<Row extends RowData>({ table, sorting, sizing, isLong }: TableHeadProps<Row>) {
   return (
@@ -45,7 +45,7 @@ type HeadCellProps<Row extends RowData> = {
 function HeadCell<Row extends RowData>({ header, sort, sizing, isLong, children }: HeadCellProps<Row>) {
   const look = header.column.columnDef.meta;
   const px = sizing?.widths[header.id];
-  // Otherwise the handle's width would be read out as a part of the column's name.
+  // Without this, screen readers would read the handle's width as part of the column's name.
   const nameId = useId();
   const isSized = sizing !== undefined && !look?.isFixedWidth;
   const isHydrated = useHydrated();
@@ -62,7 +62,7 @@ function HeadCell<Row extends RowData>({ header, sort, sizing, isLong, children 
       {sort ? (
         <button type="button" id={nameId} onClick={sort.onSort} className="rounded-sm hover:text-ink">
           {children}
-          {sort.direction ? <span aria-hidden="true"> {arrow[sort.direction]}</span> : null}
+          {sort.direction ? <span aria-hidden="true"> {sortArrows[sort.direction]}</span> : null}
         </button>
       ) : (
         <span id={nameId} className={look?.hiddenHeader ? "sr-only" : undefined}>
@@ -83,13 +83,13 @@ export type RowLook<Row extends RowData> = {
   isBusy: ((row: Row) => boolean) | undefined;
   isSelected: ((row: Row) => boolean) | undefined;
   marks: RowMarks | undefined;
-  /** Rows are laid out as boxes, and need the role of a row. */
+  /** Rows are laid out as boxes, and need an explicit role. */
   isLong: boolean;
   /** Only a part of the list is in the table, so each row states its index. */
   isPart: boolean;
 };
 
-/** A function and not a component, so that a row is one component, not two. */
+/** A function, so that a row is one component, not two. */
 export function drawRow<Row extends RowData>(row: Row, look: RowLook<Row>, index: number): ReactNode {
   const { rowId, cellColumns, isBusy, isSelected, marks, isLong, isPart } = look;
   const id = rowId(row);
@@ -123,10 +123,10 @@ type TableRowProps<Row extends RowData> = {
 const TableRow = memo(TableRowView) as typeof TableRowView;
 
 function TableRowView<Row extends RowData>({ row, id, index, cellColumns, isBusy, isSelected, marks, isLong }: TableRowProps<Row>) {
-  const isMarked = useSyncExternalStore(marks?.subscribe ?? never, () => marks?.has(id) ?? false, no);
-  // A changed mark renders the row's edge, not its cells. Cells are called, not mounted: a component each would be half of a row's work.
+  const isMarked = useSyncExternalStore(marks?.subscribe ?? neverNotify, () => marks?.has(id) ?? false, alwaysFalse);
+  // A changed mark does not render the cells. Cells are called as functions, since mounting them is slow.
   const cells = useMemo(() => {
-    const model = cellColumns.modelOf(row, id);
+    const model = cellColumns.createModel(row, id);
     return cellColumns.columns.map(({ id: column, renderCell, className, style }) => (
       <td key={column} role={isLong ? "cell" : undefined} className={className} style={style}>
         {renderCell(model)}
@@ -147,5 +147,5 @@ function TableRowView<Row extends RowData>({ row, id, index, cellColumns, isBusy
   );
 }
 
-const no = () => false;
-const never = () => () => undefined;
+const alwaysFalse = () => false;
+const neverNotify = () => () => undefined;

@@ -1,29 +1,29 @@
 import { type RefObject, useEffect, useState } from "react";
 import { flushSync } from "react-dom";
 
-/** Rows are laid out and painted in groups: a new row causes work for its own group only. */
+/** Rows are rendered in groups, so that a new row renders only its own group. */
 export const GROUP = 10;
 
-/** Rendered by the server: more than a tall screen holds. */
+/** The rows rendered by the server, more than fit on a tall screen. */
 const FIRST_ROWS = 30;
-/** The time for making rows in a frame: the browser needs as much again to lay them out and paint them. */
-const SHARE_MS = 4;
+/** The time for rendering rows per frame. The browser needs as long again for layout and paint. */
+const FRAME_BUDGET_MS = 4;
 /** While visible rows are missing, rendering rows takes precedence over frames. */
-const URGENT_SHARE_MS = 8;
+const URGENT_BUDGET_MS = 8;
 
-/** Renders the rows near the screen, as many per frame as the machine can without missing the next one. */
+/** Renders the rows near the viewport, as many per frame as possible without missing the next frame. */
 export function useRowWindow<Row>(table: RefObject<HTMLTableElement | null>, grouped: Grouped<Row>): RowWindow {
   const [rowWindow] = useState(() => createRowWindow(FIRST_ROWS / GROUP));
   useEffect(() => {
     let frame = 0;
-    const mustStay = (key: number) => document.activeElement?.closest("tbody")?.dataset.group === String(key);
-    const look = () => {
+    const isPinned = (key: number) => document.activeElement?.closest("tbody")?.dataset.group === String(key);
+    const update = () => {
       frame = 0;
-      const view = viewOf(table.current, grouped);
-      if (view && work(rowWindow, view, mustStay)) scheduleUpdate();
+      const view = measureView(table.current, grouped);
+      if (view && runFrame(rowWindow, view, isPinned)) scheduleUpdate();
     };
     const scheduleUpdate = () => {
-      frame ||= requestAnimationFrame(look);
+      frame ||= requestAnimationFrame(update);
     };
     scheduleUpdate();
     window.addEventListener("scroll", scheduleUpdate, { passive: true });
@@ -38,33 +38,33 @@ export function useRowWindow<Row>(table: RefObject<HTMLTableElement | null>, gro
 }
 
 /** Runs a frame's share of the work and returns whether more remains. Groups are dropped only when no rows are missing. */
-function work(rowWindow: RowWindow, view: View, mustStay: (key: number) => boolean): boolean {
-  const untilMs = performance.now() + (rowWindow.isCut(view) ? URGENT_SHARE_MS : SHARE_MS);
-  let madeCount = 0;
+function runFrame(rowWindow: RowWindow, view: View, isPinned: (key: number) => boolean): boolean {
+  const untilMs = performance.now() + (rowWindow.isCut(view) ? URGENT_BUDGET_MS : FRAME_BUDGET_MS);
+  let renderedCount = 0;
   // One group at a time, since two take longer than a frame on a slow machine.
-  const make = () => flushSync(() => rowWindow.makeOne(view));
-  while ((madeCount === 0 || performance.now() < untilMs) && make()) madeCount += 1;
-  return madeCount > 0 || rowWindow.dropOne(view, mustStay);
+  const renderOne = () => flushSync(() => rowWindow.makeOne(view));
+  while ((renderedCount === 0 || performance.now() < untilMs) && renderOne()) renderedCount += 1;
+  return renderedCount > 0 || rowWindow.dropOne(view, isPinned);
 }
 
-function viewOf<Row>(table: HTMLTableElement | null, { rows, base, groups }: Grouped<Row>): View | undefined {
+function measureView<Row>(table: HTMLTableElement | null, { rows, base, groups }: Grouped<Row>): View | undefined {
   const top = table?.tBodies[0]?.getBoundingClientRect().top;
   const bottom = table?.tBodies[groups.length - 1]?.getBoundingClientRect().bottom;
   if (top === undefined || bottom === undefined || bottom <= top) return undefined;
   const rowPx = (bottom - top) / rows.length;
-  return viewAt({ top, rowPx, screenPx: window.innerHeight, count: rows.length, base });
+  return toView({ top, rowPx, screenPx: window.innerHeight, count: rows.length, base });
 }
 
 type ScrollGeometry = { top: number; rowPx: number; screenPx: number; count: number; base: number };
 
-/** `top`: the first row's distance from the screen's upper edge. */
-export function viewAt({ top, rowPx, screenPx, count, base }: ScrollGeometry): View {
-  const indexAt = (px: number) => base + Math.min(count - 1, Math.max(0, Math.floor(px / rowPx)));
-  return { from: indexAt(-top), to: indexAt(screenPx - top), first: base, last: base + count - 1 };
+/** `top`: the first row's distance from the top of the screen. */
+export function toView({ top, rowPx, screenPx, count, base }: ScrollGeometry): View {
+  const toIndex = (px: number) => base + Math.min(count - 1, Math.max(0, Math.floor(px / rowPx)));
+  return { from: toIndex(-top), to: toIndex(screenPx - top), first: base, last: base + count - 1 };
 }
 
-// The complete rows are outside React's state: a new row renders only its group. Visible rows come first, then near ones, one at a time, so
-// that the caller can stop within its share of the frame.
+// Tracks which rows are complete, outside React's state, so that a new row renders only its group. Visible rows are first, then nearby ones, one
+// at a time, so that the caller can stop after its share of the frame.
 
 export type View = {
   from: number;
@@ -79,79 +79,79 @@ export type RowWindow = ReturnType<typeof createRowWindow>;
 
 const none: Span = { from: 0, to: 0 };
 const all: Span = { from: 0, to: GROUP };
-const keyOf = (index: number) => Math.floor(index / GROUP);
-const has = ({ from, to }: Span, offset: number) => offset >= from && offset < to;
+const toGroupKey = (index: number) => Math.floor(index / GROUP);
+const includesOffset = ({ from, to }: Span, offset: number) => offset >= from && offset < to;
 
-/** `firstWhole`: how many groups are complete at first, from position 0 on. */
+/** `firstWhole`: the number of initially complete groups. */
 export function createRowWindow(firstWhole: number) {
   const spans = new Map<number, Span>(Array.from({ length: firstWhole }, (_, key) => [key, all]));
   const listeners = new Map<number, () => void>();
-  let least = 0;
-  const become = (key: number, span: Span) => {
+  let firstKey = 0;
+  const setSpan = (key: number, span: Span) => {
     if (span === none) spans.delete(key);
     else spans.set(key, span);
     listeners.get(key)?.();
   };
-  const spanOf = (key: number): Span => spans.get(key) ?? (key < least && spans.get(least)?.from === 0 ? all : none);
+  const getSpan = (key: number): Span => spans.get(key) ?? (key < firstKey && spans.get(firstKey)?.from === 0 ? all : none);
   return {
     subscribe(key: number, listener: () => void): () => void {
       listeners.set(key, listener);
       return () => void (listeners.get(key) === listener && listeners.delete(key));
     },
-    /** Rows that arrive above complete rows are complete at once: new rows at the top of the page must not flicker. */
-    spanOf,
+    /** New rows above complete rows are complete immediately, so that they don't flicker. */
+    getSpan,
     firstSpanOf: (key: number) => (key >= 0 && key < firstWhole ? all : none),
-    /** A visible row is not complete. */
+    /** Whether a visible row is incomplete. */
     isCut: ({ from, to, first, last }: View) =>
-      firstMissingGroup({ from, to, first: Math.max(first, from), last: Math.min(last, to) }, spanOf) !== undefined,
-    /** Completes the most needed row; false if none. */
+      firstMissingGroup({ from, to, first: Math.max(first, from), last: Math.min(last, to) }, getSpan) !== undefined,
+    /** Completes the most urgent row. Returns false if there is none. */
     makeOne(view: View): boolean {
-      for (let key = keyOf(view.first); key < least; key += 1) if (spanOf(key) === all) spans.set(key, all);
-      least = keyOf(view.first);
-      const missedIndex = firstMissingGroup(view, spanOf);
+      for (let key = toGroupKey(view.first); key < firstKey; key += 1) if (getSpan(key) === all) spans.set(key, all);
+      firstKey = toGroupKey(view.first);
+      const missedIndex = firstMissingGroup(view, getSpan);
       if (missedIndex === undefined) return false;
-      const key = keyOf(missedIndex);
-      become(key, grown(spanOf(key), key * GROUP, missedIndex, view));
+      const key = toGroupKey(missedIndex);
+      setSpan(key, growSpan(getSpan(key), key * GROUP, missedIndex, view));
       return true;
     },
     /** Drops a group far from view and returns false if there is none. A `mustStay` group contains the focus. */
-    dropOne(view: View, mustStay: (key: number) => boolean): boolean {
-      const key = [...spans.keys()].find((each) => isFar(each, view) && !mustStay(each));
-      if (key !== undefined) become(key, none);
+    dropOne(view: View, isPinned: (key: number) => boolean): boolean {
+      const key = [...spans.keys()].find((each) => isFar(each, view) && !isPinned(each));
+      if (key !== undefined) setSpan(key, none);
       return key !== undefined;
     },
   };
 }
 
-/** Grows by one row towards `place`; beyond the ends of the list the group counts as complete. */
-function grown({ from, to }: Span, start: number, index: number, { first, last }: View): Span {
+/** Grows the span by one row towards `index`; rows beyond the ends of the list count as complete. */
+function growSpan({ from, to }: Span, start: number, index: number, { first, last }: View): Span {
   const offset = index - start;
   const next = from === to ? { from: offset, to: offset + 1 } : offset < from ? { from: from - 1, to } : { from, to: to + 1 };
   const isWhole = next.from <= Math.max(0, first - start) && next.to >= Math.min(GROUP, last - start + 1);
   return isWhole ? all : next;
 }
 
-/** Renders visible rows from the top, then up to a screen below and above, in whole groups. */
-function firstMissingGroup({ from, to, first, last }: View, spanOf: (key: number) => Span): number | undefined {
+/** Finds the first incomplete row: visible rows first, then up to a screen below and above, in whole groups. */
+function firstMissingGroup({ from, to, first, last }: View, getSpan: (key: number) => Span): number | undefined {
   const ahead = to - from + 1;
-  const end = Math.min(last, (keyOf(to + ahead) + 1) * GROUP - 1);
+  const end = Math.min(last, (toGroupKey(to + ahead) + 1) * GROUP - 1);
   for (let index = from; index <= end;) {
-    const start = keyOf(index) * GROUP;
-    const span = spanOf(keyOf(index));
-    if (!has(span, index - start)) return index;
+    const start = toGroupKey(index) * GROUP;
+    const span = getSpan(toGroupKey(index));
+    if (!includesOffset(span, index - start)) return index;
     index = start + span.to;
   }
-  const start = Math.max(first, keyOf(from - ahead) * GROUP);
+  const start = Math.max(first, toGroupKey(from - ahead) * GROUP);
   for (let index = from - 1; index >= start;) {
-    const least = keyOf(index) * GROUP;
-    const span = spanOf(keyOf(index));
-    if (!has(span, index - least)) return index;
-    index = least + span.from - 1;
+    const firstKey = toGroupKey(index) * GROUP;
+    const span = getSpan(toGroupKey(index));
+    if (!includesOffset(span, index - firstKey)) return index;
+    index = firstKey + span.from - 1;
   }
   return undefined;
 }
 
-/** Further away than rows are prepared, so that scrolling back and forth causes no work. */
+/** Whether the group is further away than rows are prepared, so that scrolling back and forth causes no work. */
 function isFar(key: number, { from, to }: View): boolean {
   const maxDistance = (to - from + 1) * 1.5;
   return (key + 1) * GROUP < from - maxDistance || key * GROUP > to + maxDistance;
@@ -166,7 +166,7 @@ const noGroups: Grouped<never> = { rows: [], base: 0, groups: [] };
 
 /** Unchanged rows reuse their groups, so changing one row of a thousand renders one group. */
 export function groupRows<Row>(rows: readonly Row[], idOf: (row: Row) => string, before: Grouped<Row> = noGroups): Grouped<Row> {
-  const base = baseOf(rows, idOf, before);
+  const base = getBase(rows, idOf, before);
   const groupsByKey = new Map(before.groups.map((group) => [group.key, group]));
   const groups: RowGroup<Row>[] = [];
   for (let from = 0; from < rows.length;) {
@@ -181,7 +181,7 @@ export function groupRows<Row>(rows: readonly Row[], idOf: (row: Row) => string,
   return { rows, base, groups };
 }
 
-function baseOf<Row>(rows: readonly Row[], idOf: (row: Row) => string, before: Grouped<Row>): number {
+function getBase<Row>(rows: readonly Row[], idOf: (row: Row) => string, before: Grouped<Row>): number {
   const indexById = new Map(before.rows.map((row, at) => [idOf(row), at]));
   for (const [at, row] of rows.entries()) {
     const was = indexById.get(idOf(row));

@@ -59,7 +59,7 @@ export function ChooseScreen({ origin }: { origin: string }) {
           label={t("list")}
           isWhole
           assets={assets}
-          srcOf={(asset) => createThumbnailUrl({ connection, asset, edge: 256, fit: "fill" })}
+          getSrc={(asset) => createThumbnailUrl({ connection, asset, edge: 256, fit: "fill" })}
           onClick={(id) => choose(assets.find((asset) => asset.id === id))}
         />
         {offset > 0 || hasMore ? (

@@ -12,7 +12,7 @@ import { withQuery } from "@/lib/browser/urls";
 import { type EmbedCheck } from "@/lib/contract/embed/embedding";
 import { parseEmbedPath } from "@/lib/shared/console-paths";
 
-/** The requirements of an embedded page, line by line: each is met, or names the one thing to change. */
+/** Checks the requirements of an embedded page. Each line passes or says what to change. */
 export function DoctorScreen({ origins, origin }: { origins: readonly string[]; origin: string }) {
   const t = useTranslations("embedding.doctor");
   const [lines, setLines] = useState<readonly DoctorLine[]>([]);
@@ -21,7 +21,7 @@ export function DoctorScreen({ origins, origin }: { origins: readonly string[]; 
   useEffect(() => {
     const stopping = new AbortController();
     const addLine = (line: DoctorLine) => setLines((all) => [...all.filter(({ check }) => check !== line.check), line]);
-    void examine({ origins, origin, signal: stopping.signal }, addLine).then(() => setDone(!stopping.signal.aborted));
+    void runChecks({ origins, origin, signal: stopping.signal }, addLine).then(() => setDone(!stopping.signal.aborted));
     return () => {
       stopping.abort();
       setLines([]);
@@ -58,18 +58,17 @@ function Mark({ outcome, label }: { outcome: DoctorLine["outcome"]; label: strin
   return <Icon role="img" aria-label={label} className={`mt-0.5 size-4 shrink-0 ${tone}`} />;
 }
 
-// Checks the requirements of an embedded page one after the other. Each line passes, or names the one thing to change; what can only be
-// checked inside a frame is skipped elsewhere.
+// Checks the requirements of an embedded page one after another. Checks that need a frame are skipped elsewhere.
 
 type DoctorCheck = "host" | "origin" | "headers" | "framing" | "cookie" | "storage" | "clock" | "ticket";
 type DoctorLine = { check: DoctorCheck; outcome: "passed" | "failed" | "skipped"; value?: string };
 
-const SLACK_MS = 30_000;
-const TICKET_MS = 10_000;
+const MAX_CLOCK_SKEW_MS = 30_000;
+const TICKET_TIMEOUT_MS = 10_000;
 
-type Examined = { origins: readonly string[]; origin: string; signal: AbortSignal };
+type DoctorOptions = { origins: readonly string[]; origin: string; signal: AbortSignal };
 
-async function examine({ origins, origin, signal }: Examined, addLine: (line: DoctorLine) => void): Promise<void> {
+async function runChecks({ origins, origin, signal }: DoctorOptions, addLine: (line: DoctorLine) => void): Promise<void> {
   const report = (check: DoctorLine["check"], passed: boolean | undefined, value?: string) => {
     if (!signal.aborted) addLine({ check, outcome: passed === undefined ? "skipped" : passed ? "passed" : "failed", value });
   };
@@ -78,23 +77,23 @@ async function examine({ origins, origin, signal }: Examined, addLine: (line: Do
   report("host", check.ok && check.value.known, host);
   if (!check.ok || !check.value.known) return;
   report("origin", origin === "" ? undefined : check.value.framing, origin);
-  report("headers", ...(await headersFor(origins)));
-  const around = isFramed() ? (window.location.ancestorOrigins?.[0] ?? origin) : undefined;
-  report("framing", around === undefined ? undefined : origins.includes(around), around);
+  report("headers", ...(await checkHeaders(origins)));
+  const parentOrigin = isFramed() ? (window.location.ancestorOrigins?.[0] ?? origin) : undefined;
+  report("framing", parentOrigin === undefined ? undefined : origins.includes(parentOrigin), parentOrigin);
   report("cookie", check.value.cookie);
   report("storage", check.value.cookie || (isFramed() && "serviceWorker" in navigator && (await hasWorker())));
-  const offMs = Date.now() - check.value.now;
-  report("clock", Math.abs(offMs) < SLACK_MS, String(Math.round(offMs / 1000)));
+  const clockSkewMs = Date.now() - check.value.now;
+  report("clock", Math.abs(clockSkewMs) < MAX_CLOCK_SKEW_MS, String(Math.round(clockSkewMs / 1000)));
   if (!isFramed()) return report("ticket", undefined);
-  const ticket = await askTicket(origins, signal);
+  const ticket = await requestTicket(origins, signal);
   if (!ticket || signal.aborted) return report("ticket", false, "none");
   const sessionResult = await beginSession(ticket.message, ticket.origin);
   report("ticket", sessionResult.ok, sessionResult.ok ? undefined : sessionResult.reason);
   if (sessionResult.ok) await endEmbedSession();
 }
 
-/** The headers as they arrived in the browser, including changes by a proxy. */
-async function headersFor(origins: readonly string[]): Promise<[passed: boolean, found: string]> {
+/** Checks the headers as received by the browser, including changes by a proxy. */
+async function checkHeaders(origins: readonly string[]): Promise<[passed: boolean, found: string]> {
   try {
     const { headers } = await fetch(window.location.href, { cache: "no-store" });
     const [policy = "", older] = [headers.get("content-security-policy") ?? "", headers.get("x-frame-options")];
@@ -112,13 +111,13 @@ async function hasWorker(): Promise<boolean> {
   );
 }
 
-function askTicket(origins: readonly string[], signal: AbortSignal): Promise<{ message: TicketMessage; origin: string } | undefined> {
+function requestTicket(origins: readonly string[], signal: AbortSignal): Promise<{ message: TicketMessage; origin: string } | undefined> {
   return new Promise((resolve) => {
     const stop = onHostMessage(origins, (message, origin) => {
       if (message.type === "ticket") finish({ message, origin });
       else if (message.type === "no-ticket") finish(undefined);
     });
-    const timer = setTimeout(() => finish(undefined), TICKET_MS);
+    const timer = setTimeout(() => finish(undefined), TICKET_TIMEOUT_MS);
     const finish = (received: { message: TicketMessage; origin: string } | undefined) => {
       clearTimeout(timer);
       stop();

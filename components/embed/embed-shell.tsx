@@ -19,7 +19,7 @@ type EmbedShellProps = {
   children: ReactNode;
 };
 
-/** Replaces the frame on embedded pages: shows only why nothing can be changed, and exchanges messages with the surrounding page. */
+/** The frame of embedded pages: shows only the read-only notice, and exchanges messages with the host page. */
 export function EmbedShell({ role, session, connections, currentId, canChange, children }: EmbedShellProps) {
   return (
     <MemberProvider role={role} canChange={canChange}>

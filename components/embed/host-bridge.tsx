@@ -5,7 +5,7 @@ import { useSWRConfig } from "swr";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { failureText } from "@/components/frame/failure/fault-owner";
 import { followJobs } from "@/components/frame/follow-jobs";
-import { turnEmbedTheme } from "@/components/frame/look/theme";
+import { setEmbedTheme } from "@/components/frame/look/theme";
 import { usePathname, useRouter } from "@/components/ui/link";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi, onResponse } from "@/lib/browser/api";
@@ -20,14 +20,14 @@ import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type EmbedAppearance } from "@/lib/contract/embed/embed-pages";
 import { parseEmbedPath } from "@/lib/shared/console-paths";
 
-/** An element as high as the window would grow the page each time the host grows the window to the page's height. */
-const STEADY = "8px";
-const changedRights = () => persisted("lightdesk.rights-changed", (storedValue) => storedValue === true, tabStorage);
+/** A fixed height, since elements as high as the window would grow each time the host adapts the frame to the page. */
+const MIN_HEIGHT = "8px";
+const rightsChangedFlag = () => persisted("lightdesk.rights-changed", (storedValue) => storedValue === true, tabStorage);
 
 /** `leftMs`: the session's remaining time when the page was rendered. */
 export type EmbeddedSession = { origin: string; leftMs: number };
 
-/** Exchanges messages with the surrounding page: reports events, carries out requests, and renews the session. */
+/** Exchanges messages with the host page: reports events, handles requests, and renews the session. */
 export function HostBridge({ session: { origin, leftMs } }: { session: EmbeddedSession }) {
   const t = useTranslations("frame.embedded");
   const router = useRouter();
@@ -36,12 +36,12 @@ export function HostBridge({ session: { origin, leftMs } }: { session: EmbeddedS
   const path = search === "" ? pathname : `${pathname}?${search}`;
   const { mutate } = useSWRConfig();
   const [origins] = useState([origin]);
-  const [isFollowed, setFollowed] = useState(false);
+  const [isHeightReported, setHeightReported] = useState(false);
   const sentPath = useRef<string>(undefined);
 
   function leave(reason: EndReason) {
     postToHost(origins, { type: "session-ended", reason });
-    // A full page load, so that no user data stays in memory.
+    // A full page load, so that no user data remains in memory.
     const { lang: language, dataset } = document.documentElement;
     window.location.replace(apiPath(withQuery("/start", { ended: reason, language, theme: dataset.theme })));
   }
@@ -51,7 +51,7 @@ export function HostBridge({ session: { origin, leftMs } }: { session: EmbeddedS
       return void mutate(() => true);
     }
     postToHost(origins, { type: "session-ended", reason: "changed" });
-    changedRights().set(true);
+    rightsChangedFlag().set(true);
     window.location.reload();
   }
   const renewal = useRef<Renewal>(undefined);
@@ -67,16 +67,16 @@ export function HostBridge({ session: { origin, leftMs } }: { session: EmbeddedS
     renewal.current = started;
     return () => started.stop();
   }, [leftMs, origin, origins]);
-  async function look(change: EmbedAppearance) {
-    if (change.theme) turnEmbedTheme(change.theme);
+  async function updateAppearance(change: EmbedAppearance) {
+    if (change.theme) setEmbedTheme(change.theme);
     const result = await callApi("/api/embed/session", { method: "PATCH", json: change });
     if (result.ok && change.language) router.refresh();
   }
   const receive = useEffectEvent((message: HostMessage) => {
     if (message.type === "navigate") router.push(message.to);
-    else if (message.type === "theme") void look({ theme: message.theme });
-    else if (message.type === "language") void look({ language: message.language });
-    else if (message.type === "height") setFollowed(message.follow);
+    else if (message.type === "theme") void updateAppearance({ theme: message.theme });
+    else if (message.type === "language") void updateAppearance({ language: message.language });
+    else if (message.type === "height") setHeightReported(message.follow);
     else if (message.type === "choose-asset") router.push("/choose");
     else if (message.type === "end") void endEmbedSession().then(() => leave("host"));
     else if (message.type === "ticket") void renewal.current?.receive(message);
@@ -93,23 +93,23 @@ export function HostBridge({ session: { origin, leftMs } }: { session: EmbeddedS
   }, [origins, path]);
   const showChanged = useEffectEvent(() => showToast({ tone: "wait", text: t("changed") }));
   useEffect(() => {
-    const rights = changedRights();
+    const rights = rightsChangedFlag();
     if (!rights.get()) return;
     rights.forget();
     showChanged();
   }, []);
   useDownloads();
   useHostJobs(origins);
-  useContentHeight(isFollowed, origins);
+  useContentHeight(isHeightReported, origins);
   return null;
 }
 
-/** Reports the page's height to the host at each change, on request. */
+/** Reports changes of the page's height to the host, if requested. */
 function useContentHeight(isOn: boolean, origins: readonly string[]): void {
   useEffect(() => {
     const content = document.getElementById("content");
     if (!isOn || !content) return;
-    document.documentElement.style.setProperty("--dvh", STEADY);
+    document.documentElement.style.setProperty("--dvh", MIN_HEIGHT);
     let sentHeight = 0;
     const notify = () => {
       const height = Math.ceil(content.getBoundingClientRect().height);
@@ -126,7 +126,7 @@ function useContentHeight(isOn: boolean, origins: readonly string[]): void {
   }, [isOn, origins]);
 }
 
-/** Reports each job submitted in this page to the host, and its end; runs of apps are not reported. */
+/** Reports jobs submitted on this page to the host, and their ends. App runs are not reported. */
 export function useHostJobs(origins: readonly string[]): void {
   const connection = useConnection()?.id;
   const currentConnection = useEffectEvent(() => connection);
@@ -144,14 +144,14 @@ export function useHostJobs(origins: readonly string[]): void {
   );
 }
 
-/** The browser would request a download outside the frame, without the page's cookie and token, so the page fetches the file itself. */
+/** Fetches downloads itself, since the browser would request them without the frame's cookie and token. */
 function useDownloads(): void {
   const errors = useTranslations("errors");
   const save = useEffectEvent(async (href: string, name: string) => {
     try {
       const response = await fetch(href);
       if (!response.ok) throw readFailure(response.status, response.headers.get("retry-after"), await response.text());
-      saveFile(name || nameIn(response.headers.get("content-disposition") ?? ""), await response.blob());
+      saveFile(name || parseFileName(response.headers.get("content-disposition") ?? ""), await response.blob());
     } catch (error) {
       const failure = isFailure(error) ? error : toFailure(error);
       showToast({ tone: "bad", text: failureText(errors, failure) });
@@ -169,19 +169,18 @@ function useDownloads(): void {
   }, []);
 }
 
-/** The file name from the console's header, which has it twice: in ASCII for simple programs, and in full. */
-function nameIn(disposition: string): string {
+/** Parses the file name from the header, which has an ASCII and a full version. */
+function parseFileName(disposition: string): string {
   const [, whole] = /filename\*=UTF-8''([^;]+)/i.exec(disposition) ?? [];
   const [, plain] = /filename="([^"]*)"/i.exec(disposition) ?? [];
   return whole === undefined ? (plain ?? "") : decodeURIComponent(whole);
 }
 
-// Renews the session of an embedded page: requests the next ticket before the session ends, or at once when the console reports its end. A
-// refused ticket ends the session; if the host or the console does not respond, it retries until the session expires.
-// Must never: accept a ticket that was not requested.
+// Renews an embedded session: requests a ticket before the session ends, or immediately when the console reports its end. A refused ticket ends
+// the session. Without a response, it retries until the session expires. Must never accept a ticket that was not requested.
 
-const EARLY_MS = 3 * 60_000;
-const AGAIN_MS = 20_000;
+const RENEW_BEFORE_MS = 3 * 60_000;
+const RETRY_MS = 20_000;
 
 type TicketRequests = {
   requestTicket: () => void;
@@ -197,7 +196,7 @@ export function startRenewal(leftMs: number, { requestTicket, begin, onRenewed, 
   let isRequested = false;
   let isOver = false;
 
-  function plan(waitMs: number): void {
+  function scheduleRenewal(waitMs: number): void {
     clearTimeout(timer);
     if (!isOver) timer = setTimeout(renew, Math.max(0, waitMs));
   }
@@ -205,7 +204,7 @@ export function startRenewal(leftMs: number, { requestTicket, begin, onRenewed, 
     if (Date.now() >= endMs) return end("expired");
     isRequested = true;
     requestTicket();
-    plan(Math.min(AGAIN_MS, endMs - Date.now()));
+    scheduleRenewal(Math.min(RETRY_MS, endMs - Date.now()));
   }
   function end(reason: Exclude<EndReason, "host">): void {
     if (isOver) return;
@@ -215,11 +214,11 @@ export function startRenewal(leftMs: number, { requestTicket, begin, onRenewed, 
   }
   const stopListening = onResponse(({ path, status }) => {
     if (status !== 401 || isRequested || path === "/api/embed/tickets") return;
-    // The host may still give another ticket: the member's role may have changed.
-    endMs = Math.min(endMs, Date.now() + AGAIN_MS);
+    // The host may still send another ticket, since the member's role may have changed.
+    endMs = Math.min(endMs, Date.now() + RETRY_MS);
     renew();
   });
-  plan(leftMs - EARLY_MS);
+  scheduleRenewal(leftMs - RENEW_BEFORE_MS);
   return {
     async receive(ticket) {
       if (!isRequested) return;
@@ -228,7 +227,7 @@ export function startRenewal(leftMs: number, { requestTicket, begin, onRenewed, 
       if (isOver) return;
       if (sessionResult.ok) {
         endMs = Date.now() + sessionResult.leftMs;
-        plan(sessionResult.leftMs - EARLY_MS);
+        scheduleRenewal(sessionResult.leftMs - RENEW_BEFORE_MS);
         onRenewed(sessionResult.isSame);
       } else if (sessionResult.reason !== "unreachable" && sessionResult.reason !== "console") end("refused");
     },

@@ -5,7 +5,7 @@ import { type EmbeddedSession } from "./host-bridge";
 
 const HostBridge = dynamic(() => import("./host-bridge").then((module) => module.HostBridge));
 
-/** Exchanges messages with the surrounding page; only embedded pages load this. */
+/** Exchanges messages with the host page. Loaded only by embedded pages. */
 export function HostMessages({ session }: { session: EmbeddedSession }) {
   return <HostBridge session={session} />;
 }

@@ -22,23 +22,23 @@ type Problem = "no-ticket" | "ticket" | "unreachable" | "console" | "storage" | 
 /** Requests a ticket from the host page, starts a session and opens the page. Shows only problems. */
 export function StartScreen({ origins, from, ended }: { origins: readonly string[]; from: string; ended: EndReason | undefined }) {
   const t = useTranslations("embedding.start");
-  const isAlone = useHydrated() && !isFramed();
+  const isUnframed = useHydrated() && !isFramed();
   const [problem, setProblem] = useState<Problem>();
-  const isTaken = useRef(false);
+  const hasTicket = useRef(false);
   const to = from === "/choose" || isEmbedUrl(from) ? from : "/";
 
   function fail(reason: Problem) {
-    isTaken.current = false;
+    hasTicket.current = false;
     setProblem(reason);
     postToHost(origins, { type: "error", reason });
   }
   const receive = useEffectEvent(async (message: HostMessage, origin: string) => {
     if (message.type === "no-ticket") return fail("no-ticket");
-    if (message.type !== "ticket" || isTaken.current) return;
-    isTaken.current = true;
+    if (message.type !== "ticket" || hasTicket.current) return;
+    hasTicket.current = true;
     const sessionResult = await beginSession(message, origin);
     if (!sessionResult.ok) return fail(sessionResult.reason);
-    // A full page load, so that everything after it belongs to this session.
+    // A full page load, so that everything belongs to this session.
     window.location.replace(apiPath(to));
   });
   useEffect(() => shareBearer(), []);
@@ -49,7 +49,7 @@ export function StartScreen({ origins, from, ended }: { origins: readonly string
     return stop;
   }, [origins, ended]);
 
-  if (isAlone) {
+  if (isUnframed) {
     const signIn = (
       <a href={toOutsidePath(isEmbedUrl(from) ? from : "/")} className={buttonStyle()}>
         {t("alone.signIn")}

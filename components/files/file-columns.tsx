@@ -3,27 +3,27 @@
 import { FileJson, FileText, Folder } from "lucide-react";
 import { type useTranslations } from "next-intl";
 import { SelectAllRows, type SelectionStore, SelectRow } from "@/components/data-table/selection/selection";
-import { columnsFor, type ColumnStyle } from "@/components/data-table/table-columns";
+import { type ColumnStyle, createColumns } from "@/components/data-table/table-columns";
 import { Link } from "@/components/ui/link";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { FileName } from "@/components/ui/truncated";
 import { formatBytes } from "@/lib/shared/format";
 import { type FileRow } from "./files-view";
 
-const column = columnsFor<FileRow>();
+const column = createColumns<FileRow>();
 
-type Choices = {
+type FileColumnsOptions = {
   t: ReturnType<typeof useTranslations<"files">>;
   locale: string;
   canChange: boolean;
-  /** Deleting is the only bulk action. The checkbox column always stays, so that names don't move. */
+  /** Deleting is the only bulk action. Without it, the checkbox column is kept empty, so that names don't move. */
   canRemove: boolean;
-  hrefOf: (row: FileRow) => string;
+  getHref: (row: FileRow) => string;
   count: number;
   selection: SelectionStore;
 };
 
-export function fileColumns({ t, locale, canChange, canRemove, hrefOf, count, selection }: Choices) {
+export function fileColumns({ t, locale, canChange, canRemove, getHref, count, selection }: FileColumnsOptions) {
   const columns = column.columns([
     column.display({
       id: "select",
@@ -39,8 +39,8 @@ export function fileColumns({ t, locale, canChange, canRemove, hrefOf, count, se
       meta: fileColumnStyles.name,
       cell: ({ row: { original } }) => (
         <span className="flex min-w-0 items-center gap-2.5">
-          <Sign row={original} />
-          <Link href={hrefOf(original)} prefetch={false} scroll={false} title={original.path} className="row-link truncate text-ink">
+          <FileIcon row={original} />
+          <Link href={getHref(original)} prefetch={false} scroll={false} title={original.path} className="row-link truncate text-ink">
             <FileName name={original.name} />
             {original.kind === "folder" ? "/" : ""}
           </Link>
@@ -74,7 +74,7 @@ export function fileColumns({ t, locale, canChange, canRemove, hrefOf, count, se
   return canChange ? columns : columns.filter(({ id }) => id !== "select");
 }
 
-function Sign({ row: { kind, name } }: { row: FileRow }) {
+function FileIcon({ row: { kind, name } }: { row: FileRow }) {
   const Icon = kind === "folder" ? Folder : /\.json$/i.test(name) ? FileJson : FileText;
   return <Icon aria-hidden="true" className="size-4 shrink-0 text-ink-3" />;
 }

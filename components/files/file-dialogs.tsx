@@ -124,7 +124,7 @@ function MoveForm({ path, connection, onMoved, onClose }: MoveFileProps & { onCl
     setBusy(false);
     if (moveResult.ok) {
       onClose();
-      // The path that the service reports, which may spell the name differently.
+      // The path that the service returns, which may spell the name differently.
       return onMoved(moveResult.value.path);
     }
     if (moveResult.failure.status === 409 && !isTaken) return setTaken(true);

@@ -25,7 +25,7 @@ import { fileApiPath, type FileRow } from "./files-view";
 
 type FilePanelProps = {
   path: string;
-  /** Absent where the file is not on this page of the list. */
+  /** Absent if the file is not on this page of the list. */
   row: FileRow | undefined;
   connection: string | undefined;
   canChange: boolean;
@@ -45,10 +45,10 @@ export function FilePanel({ path, row, connection, canChange, abilities, onClose
   useEffect(() => {
     if (window.matchMedia?.("(max-width: 1023px)").matches) panel.current?.focus({ preventScroll: true });
   }, [path]);
-  const [gone, setGone] = useState<string>();
-  const reads = abilities.has("userdata.read") !== false;
+  const [missingPath, setMissingPath] = useState<string>();
+  const canRead = abilities.has("userdata.read") !== false;
   // A missing file exists again once the list contains it.
-  const hasActions = reads && (row !== undefined || gone !== path);
+  const hasActions = canRead && (row !== undefined || missingPath !== path);
   return (
     <aside
       ref={panel}
@@ -93,10 +93,10 @@ export function FilePanel({ path, row, connection, canChange, abilities, onClose
         </div>
       ) : null}
       {abilities.isRefused("userdata.move") ? <p className="text-ink-2">{t("noMove")}</p> : null}
-      {reads ? (
-        <Content key={path} path={path} row={row} connection={connection} abilities={abilities} onGone={() => setGone(path)} />
+      {canRead ? (
+        <Content key={path} path={path} row={row} connection={connection} abilities={abilities} onGone={() => setMissingPath(path)} />
       ) : null}
-      {reads ? null : <p className="text-ink-2">{t("noRead")}</p>}
+      {canRead ? null : <p className="text-ink-2">{t("noRead")}</p>}
     </aside>
   );
 }
@@ -109,7 +109,7 @@ function Content({ path, row, connection, abilities, onGone }: ContentProps) {
   if (row?.bytes === 0) return <p className="text-ink-2">{t("empty")}</p>;
   if (abilities.isAsking) return <LoadingBlocks label={t("loading")} blocks={["h-48 w-full"]} />;
   const isRead = abilities.has("userdata.read") === true;
-  // If someone else changes or removes the file, the list gets another size or time for it, or no entry.
+  // If the file is changed or removed elsewhere, its size or time in the list changes.
   const version = row ? `${row.bytes} ${row.modifiedMs}` : "";
   return <FileContent path={path} connection={connection} version={version} isRead={isRead} onGone={onGone} />;
 }
@@ -117,25 +117,25 @@ function Content({ path, row, connection, abilities, onGone }: ContentProps) {
 type FileContentProps = {
   path: string;
   connection: string | undefined;
-  /** Taken from the list: when it changes, the content is read again. */
+  /** When this changes, the content is read again. */
   version: string;
-  /** This service serves files, so an unreadable one is missing. */
+  /** Whether the service serves files, so that an unreadable one is missing. */
   isRead: boolean;
   onGone: () => void;
 };
 
-/** Text exactly as stored: nothing is parsed and written again. */
+/** Shows text exactly as stored. */
 function FileContent({ path, connection, version, isRead, onGone }: FileContentProps) {
   const t = useTranslations("files.content");
   const locale = useLocale();
-  const read = async () => {
+  const fetchText = async () => {
     const text = await readText(path, connection);
     if (text.ok) return text.value;
     if (text.failure.status === 404 && !isMissingOperation(text.failure)) onGone();
     throw text.failure;
   };
   const options = { shouldRetryOnError: false, revalidateOnFocus: false, keepPreviousData: true };
-  const { data, error, mutate } = useSWR<TextOfFile, ApiFailure>(["files.text", connection, path, version], read, options);
+  const { data, error, mutate } = useSWR<FileText, ApiFailure>(["files.text", connection, path, version], fetchText, options);
   if (error?.status === 404) return <p className="text-ink-2">{t(isRead ? "gone" : "goneOrKept")}</p>;
   if (error) return <FailureMessage failure={error} onRetry={() => void mutate()} />;
   if (!data) return <LoadingBlocks label={t("loading")} blocks={["h-48 w-full"]} />;
@@ -158,13 +158,13 @@ function FileContent({ path, connection, version, isRead, onGone }: FileContentP
   );
 }
 
-// Reads at most a quarter of a megabyte of a stored file, if it is text. Never throws.
+// Reads up to 256 kB of a stored text file. Never throws.
 
 export const MAX_TEXT_BYTES = 256 * 1024;
 
-type TextOfFile = { kind: "text"; text: string; isWhole: boolean } | { kind: "bytes" };
+type FileText = { kind: "text"; text: string; isWhole: boolean } | { kind: "bytes" };
 
-export async function readText(path: string, connection: string | undefined): Promise<Result<TextOfFile, ApiFailure>> {
+export async function readText(path: string, connection: string | undefined): Promise<Result<FileText, ApiFailure>> {
   const address = fileApiPath(path, { connection });
   const firstBytesResult = await readFirstBytes(apiPath(address), MAX_TEXT_BYTES);
   if (firstBytesResult.ok) return ok(toText(firstBytesResult.value.bytes, firstBytesResult.value.isWhole));
@@ -172,8 +172,8 @@ export async function readText(path: string, connection: string | undefined): Pr
   return firstBytesResult;
 }
 
-/** Text contains no NUL and is valid UTF-8; a character cut in two at the limit is allowed. */
-export function toText(bytes: Uint8Array, isWhole: boolean): TextOfFile {
+/** Text must be valid UTF-8 without NUL. A character cut at the limit is allowed. */
+export function toText(bytes: Uint8Array, isWhole: boolean): FileText {
   if (bytes.includes(0)) return { kind: "bytes" };
   try {
     return { kind: "text", text: new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: !isWhole }), isWhole };

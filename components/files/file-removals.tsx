@@ -21,8 +21,8 @@ type DeletedFile = { id: string; outcome: Outcome; failure?: ApiFailure };
 
 const MAX_CONCURRENT = 4;
 
-/** The files of these entries; a folder is all files below it. */
-export async function filesOf(paths: readonly string[], connection: string | undefined): Promise<Result<{ id: string }[], ApiFailure>> {
+/** The files of these entries. Folders are replaced by all files below them. */
+export async function listFiles(paths: readonly string[], connection: string | undefined): Promise<Result<{ id: string }[], ApiFailure>> {
   const files = new Set(paths.filter((path) => !path.endsWith("/")));
   for (const folder of paths.filter((path) => path.endsWith("/"))) {
     const result = await callApi<UserdataFile[]>(listApiPath(folder, connection ?? ""), { cache: "no-store" });
@@ -50,40 +50,40 @@ async function deleteFile(id: string, work: Work): Promise<DeletedFile> {
 }
 
 const tones: Readonly<Record<Outcome, Tone>> = { deleted: "ok", unable: "off", unknown: "bad", failed: "bad", notDone: "off" };
-const toneOf = (outcome: Outcome) => tones[outcome];
-/** A file that is deleted twice stays deleted. */
+const getTone = (outcome: Outcome) => tones[outcome];
+/** Deleting is idempotent. */
 const isRetryable = ({ outcome }: DeletedFile) => outcome === "unknown" || outcome === "failed" || outcome === "notDone";
 
-function useSummary() {
+function useSummarizeEntries() {
   const t = useTranslations("files.removal.count");
   return (entries: readonly DeletedFile[]) =>
-    summarize(outcomes, entries, { toneOf, textOf: ({ outcome, count }) => t(outcome, { count }) });
+    summarize(outcomes, entries, { getTone, getText: ({ outcome, count }) => t(outcome, { count }) });
 }
 
-/** Deletions can be undone for a moment; after that they are carried out, also while another page is open. */
+/** Deletions can be undone for a moment. They continue after leaving the page. */
 export function useFileRemoval({ connection, refresh }: { connection: string | undefined; refresh: () => Promise<unknown> }) {
   const t = useTranslations("files.removal");
-  const summaryOf = useSummary();
+  const summarizeEntries = useSummarizeEntries();
   const work = useBulkWork<"delete", { id: string }, DeletedFile>({
     connection,
-    carryOut: ({ items }, outside) => deleteFiles(items, outside),
+    carryOut: ({ items }, context) => deleteFiles(items, context),
     onDone: () => void refresh(),
     onRestored: (_act, items) => showToast({ tone: "off", text: t("back", { count: items.length }) }),
-    onUnfinished: (entries) => showToast(summaryOf(entries)),
+    onUnfinished: (entries) => showToast(summarizeEntries(entries)),
     outlivesPage: true,
   });
   const isListing = useRef(false);
-  const busy = work.works.flatMap(({ phase }) =>
+  const busyIds = work.works.flatMap(({ phase }) =>
     phase.kind === "undoable" || phase.kind === "working" ? phase.items.map(({ id }) => id) : [],
   );
   return {
     ...work,
-    isBusy: (path: string) => busy.some((id) => (path.endsWith("/") ? id.startsWith(path) : id === path)),
+    isBusy: (path: string) => busyIds.some((id) => (path.endsWith("/") ? id.startsWith(path) : id === path)),
     async remove(paths: readonly string[]): Promise<void> {
       if (isListing.current) return;
       work.dismissEnded();
       isListing.current = true;
-      const items = await filesOf(paths, connection);
+      const items = await listFiles(paths, connection);
       isListing.current = false;
       if (items.ok) work.schedule({ action: "delete", items: items.value });
       else work.fail(items.failure);
@@ -94,21 +94,21 @@ export function useFileRemoval({ connection, refresh }: { connection: string | u
 export function RemovalLines({ removal }: { removal: ReturnType<typeof useFileRemoval> }) {
   const t = useTranslations("files.removal");
   const errors = useTranslations("errors");
-  const summaryOf = useSummary();
+  const summarizeEntries = useSummarizeEntries();
   return (
     <BulkLines
       words="files.removal"
       actions={removal}
       undoableText={({ items }) => t("undoable", { count: items.length })}
       workingText={({ doneCount, items }) => t("working", { done: doneCount, total: items.length })}
-      summaryOf={summaryOf}
+      summarize={summarizeEntries}
       failureText={(failure) => failureText(errors, failure)}
       isRetryable={isRetryable}
       entryLook={{
-        toneOf: ({ outcome }) => toneOf(outcome),
-        textOf: ({ outcome, failure }) =>
+        getTone: ({ outcome }) => getTone(outcome),
+        getText: ({ outcome, failure }) =>
           [t(`outcome.${outcome}`), failure && outcome !== "unable" && failureText(errors, failure)].filter(Boolean).join(" "),
-        nameOf: () => undefined,
+        getName: () => undefined,
       }}
     />
   );

@@ -1,4 +1,4 @@
-// Uploads into the user data. Guarantees: no existing file is replaced unless confirmed, for one file or for the rest of its batch.
+// Uploads into the user data. Existing files are replaced only after confirmation, for one file or for the rest of its batch.
 
 import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent } from "react";
@@ -20,7 +20,7 @@ export type FileUpload = {
   connection: string | undefined;
   /** Files added together: one choice can apply to all of them. */
   batch: number;
-  /** `conflict`: a file of this name exists, and the person must choose. `stopped`: it is unknown how much was sent. */
+  /** `conflict`: a file of this name exists, and the user must choose. `stopped`: it is unknown how much was sent. */
   state: "waiting" | "sending" | "conflict" | "stored" | "skipped" | "failed" | "stopped";
   /** The share of bytes sent, from 0 to 1. */
   share?: number;
@@ -35,15 +35,15 @@ export type SendFile = (
 type QueuedFile = FileUpload & { file: File; action: string; overwrite: boolean };
 
 export const isUnderWay = ({ state }: FileUpload) => state === "waiting" || state === "sending" || state === "conflict";
-/** Files that a person may want to send again. */
-export const isLeft = ({ state }: FileUpload) => state === "failed" || state === "stopped";
+/** Files that the user may want to send again. */
+export const needsRetry = ({ state }: FileUpload) => state === "failed" || state === "stopped";
 
 export type FileUploads = ReturnType<typeof createFileUploads>;
 
 export function createFileUploads(send: SendFile, onStored: () => void = () => undefined) {
   let lastBatch = 0;
-  const forAll = new Map<number, ConflictChoice>();
-  const stateFor = (text: ConflictChoice): Partial<QueuedFile> =>
+  const batchChoices = new Map<number, ConflictChoice>();
+  const toState = (text: ConflictChoice): Partial<QueuedFile> =>
     text === "keep" ? { state: "skipped" } : { state: "waiting", overwrite: true };
 
   const { get, subscribe, find, keysOf, change, startPending, stop, add, remove } = createUploadQueue<QueuedFile>({
@@ -53,14 +53,14 @@ export function createFileUploads(send: SendFile, onStored: () => void = () => u
       const { overwrite, batch } = queuedFile;
       const result = await send(queuedFile, { overwrite, signal, onProgress: (share) => report({ share }) });
       if (result.ok) {
-        // It is stored even if it was stopped after its last byte.
+        // The file is stored even if it was stopped after its last byte.
         reportLasting({ state: "stored" });
         onStored();
         return { state: "stored" };
       }
       if (result.failure.status !== 409 || overwrite) return { state: "failed", failure: result.failure };
-      const batchAnswer = forAll.get(batch);
-      return batchAnswer ? stateFor(batchAnswer) : { state: "conflict" };
+      const batchAnswer = batchChoices.get(batch);
+      return batchAnswer ? toState(batchAnswer) : { state: "conflict" };
     },
   });
   function changeAll(keys: ReadonlySet<number>, patch: Partial<QueuedFile>): void {
@@ -78,21 +78,21 @@ export function createFileUploads(send: SendFile, onStored: () => void = () => u
     resolveConflict(key: number, text: ConflictChoice, isForAll: boolean): void {
       const upload = find(key);
       if (!upload) return;
-      if (isForAll) forAll.set(upload.batch, text);
+      if (isForAll) batchChoices.set(upload.batch, text);
       const isIncluded = (queuedFile: QueuedFile) =>
         queuedFile.state === "conflict" && (queuedFile.key === key || (isForAll && queuedFile.batch === upload.batch));
-      changeAll(keysOf(isIncluded), stateFor(text));
+      changeAll(keysOf(isIncluded), toState(text));
     },
     again: (key: number) => changeAll(new Set([key]), { state: "waiting" }),
-    allAgain: () => changeAll(keysOf(isLeft), { state: "waiting", failure: undefined }),
-    /** Unfinished files stay in the list, to be sent again or cleared. */
+    allAgain: () => changeAll(keysOf(needsRetry), { state: "waiting", failure: undefined }),
+    /** Stops unfinished files. They remain in the list, to be sent again or cleared. */
     stopAll(): void {
       const keys = keysOf(isUnderWay);
       keys.forEach(stop);
       changeAll(keys, { state: "stopped" });
     },
     remove: (key: number) => remove(new Set([key])),
-    /** Removes finished files from the list; running uploads and conflicts stay. */
+    /** Removes finished files from the list. */
     clear: () => remove(keysOf((queuedFile) => !isUnderWay(queuedFile))),
   };
 }
@@ -100,16 +100,16 @@ export function createFileUploads(send: SendFile, onStored: () => void = () => u
 const sendFile: SendFile = ({ path, file, connection, action }, { overwrite, signal, onProgress }) =>
   retryRateLimited(
     () => upload(fileApiPath(path, { connection, overwrite, full_info: true }), { bytes: file, onProgress, signal, act: action }),
-    // A folder of many files meets a rate limit that one file never does.
+    // Folders with many files may hit a rate limit.
     { signal, onWait: () => undefined },
   );
 
 let uploads: FileUploads | undefined;
-const whenStored = new Set<() => void>();
+const storedListeners = new Set<() => void>();
 
 /** The uploads of this tab, created on first use and kept across pages. */
 function tabFileUploads(): FileUploads {
-  return (uploads ??= createFileUploads(sendFile, () => whenStored.forEach((notify) => notify())));
+  return (uploads ??= createFileUploads(sendFile, () => storedListeners.forEach((notify) => notify())));
 }
 
 /** Takes files for upload, reports skipped ones, and refreshes the list while they are stored. */
@@ -117,14 +117,14 @@ export function useFileIntake({ connection, refresh }: { connection: string | un
   const t = useTranslations("files.upload");
   const uploads = tabFileUploads();
   const onStored = useEffectEvent(() => refresh());
-  // Otherwise three hundred files would refresh the list three hundred times.
+  // Coalesced, since many files would otherwise refresh the list many times.
   useEffect(() => {
     const refreshOnce = coalesce(() => onStored());
     const notify = () => void refreshOnce();
-    whenStored.add(notify);
-    return () => void whenStored.delete(notify);
+    storedListeners.add(notify);
+    return () => void storedListeners.delete(notify);
   }, []);
-  function addTo(dir: string, { files, unreadable, leftOut, isCut }: DroppedFiles) {
+  function addFiles(dir: string, { files, unreadable, leftOut, isCut }: DroppedFiles) {
     uploads.add(
       files.map(({ path, file }) => ({ path: within(dir, path), file })),
       connection,
@@ -134,5 +134,5 @@ export function useFileIntake({ connection, refresh }: { connection: string | un
     if (unreadable > 0) showToast({ tone: "bad", text: t("unreadable", { count: unreadable }) });
     if (isCut) showToast({ tone: "bad", text: t("cut", { count: files.length }) });
   }
-  return { uploads, addTo };
+  return { uploads, addTo: addFiles };
 }

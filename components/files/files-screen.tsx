@@ -28,13 +28,13 @@ import { RemovalLines, useFileRemoval } from "./file-removals";
 import { useFileIntake } from "./file-uploads";
 import { FilesEmpty, FilesToolBar, PickFiles, Trail } from "./files-tool-bar";
 import {
-  crumbsOf,
   type FileRow,
   filesHref,
   fileSorts,
   type FilesQuery,
   type FilesView,
   ROWS,
+  toCrumbs,
   toFilesView,
   viewApiPath,
   within,
@@ -62,15 +62,15 @@ export function FilesScreen({ query, openedPath, canChange, files }: FilesScreen
   const first = use(files);
   const connection = useConnection()?.id;
   const { dir, all, name, sort, order, offset } = query;
-  const read = useMemo(
+  const parseFiles = useMemo(
     () => (files: UserdataFile[]) => toFilesView(files, { dir, all, name, sort, order, offset }),
     [dir, all, name, sort, order, offset],
   );
-  const live = useLive(connection ? viewApiPath(query, connection) : undefined, { ...toInitial(first), read });
+  const live = useLive(connection ? viewApiPath(query, connection) : undefined, { ...toInitial(first), read: parseFiles });
   const view = live.value;
   const newFolders = useNewFolders(connection);
   const rows = view ? withNewFolders(view.rows, query, newFolders.paths) : noRows;
-  // An empty list that can no longer be read shows no numbers.
+  // No numbers are shown if the list is empty and can't be read.
   const currentView = live.failure && rows.length === 0 ? undefined : view;
   const hasFiles = view !== undefined && view.files > 0;
   const abilities = useCapabilities(hasFiles ? connection : undefined, fileAbilities, query.dir);
@@ -96,7 +96,7 @@ export function FilesScreen({ query, openedPath, canChange, files }: FilesScreen
     canRemove: abilities.has("userdata.delete") !== false,
     count: rows.length,
     selection: selection.store,
-    hrefOf: ({ kind, path }) =>
+    getHref: ({ kind, path }) =>
       kind === "folder"
         ? filesHref({ ...query, dir: path, name: "", offset: 0 }, { connection: connectionParam })
         : filesHref(query, { connection: connectionParam, file: path }),
@@ -119,8 +119,8 @@ export function FilesScreen({ query, openedPath, canChange, files }: FilesScreen
         title={
           <Trail
             title={t("title")}
-            crumbs={crumbsOf(query.dir)}
-            hrefOf={(dir) => filesHref({ ...query, dir, name: "", offset: 0 }, { connection: connectionParam })}
+            crumbs={toCrumbs(query.dir)}
+            getHref={(dir) => filesHref({ ...query, dir, name: "", offset: 0 }, { connection: connectionParam })}
           />
         }
         count={currentView?.files}
@@ -193,7 +193,7 @@ export function FilesScreen({ query, openedPath, canChange, files }: FilesScreen
               limit={ROWS}
               count={rows.length}
               total={view.total}
-              hrefOf={(offset) => filesHref({ ...query, offset }, { connection: connectionParam })}
+              getHref={(offset) => filesHref({ ...query, offset }, { connection: connectionParam })}
               className="mt-auto md:sticky md:bottom-0 md:z-20"
             />
           ) : null}

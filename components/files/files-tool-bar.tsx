@@ -41,9 +41,9 @@ export function FilesToolBar({ query, bytes, onChange }: FilesToolBarProps) {
 
 export function PickFiles({ onFiles }: { onFiles: (dropped: DroppedFiles) => void }) {
   const t = useTranslations("files.upload");
-  const take = (files: File[]) => onFiles(readFileInput(files));
-  const files = useFilePicker({ isMultiple: true, testId: "user-files", onFiles: take });
-  const folder = useFilePicker({ isFolder: true, testId: "user-folder", onFiles: take });
+  const addFiles = (files: File[]) => onFiles(readFileInput(files));
+  const files = useFilePicker({ isMultiple: true, testId: "user-files", onFiles: addFiles });
+  const folder = useFilePicker({ isFolder: true, testId: "user-folder", onFiles: addFiles });
   return (
     <>
       <Button className="max-sm:hidden" onClick={folder.open}>
@@ -58,26 +58,26 @@ export function PickFiles({ onFiles }: { onFiles: (dropped: DroppedFiles) => voi
   );
 }
 
-/** Shows the last folders of a deep path, which identify it best. */
-const SHOWN = 2;
+/** The number of folders shown at the end of a deep path. */
+const MAX_SHOWN = 2;
 const crumbStyle = "rounded-sm font-normal text-ink-2 hover:text-ink";
 
 /** The path of the list as links. A button shows the rest of a long path. */
-export function Trail({ title, crumbs, hrefOf }: { title: string; crumbs: readonly Crumb[]; hrefOf: (dir: string) => string }) {
+export function Trail({ title, crumbs, getHref }: { title: string; crumbs: readonly Crumb[]; getHref: (dir: string) => string }) {
   const t = useTranslations("files");
-  const [isWhole, setWhole] = useState(false);
+  const [isExpanded, setExpanded] = useState(false);
   const first = useRef<HTMLAnchorElement>(null);
-  const hidden = isWhole || crumbs.length <= SHOWN + 1 ? 0 : crumbs.length - SHOWN;
+  const hidden = isExpanded || crumbs.length <= MAX_SHOWN + 1 ? 0 : crumbs.length - MAX_SHOWN;
   const current = crumbs.at(-1);
   if (!current) return title;
   function showWhole() {
-    flushSync(() => setWhole(true));
-    // The button disappears when clicked, so the focus moves to what appears.
+    flushSync(() => setExpanded(true));
+    // The button disappears when clicked, so the focus moves to the first new link.
     first.current?.focus();
   }
   return (
     <span className="flex min-w-0 flex-wrap items-center">
-      <Link href={hrefOf("/")} className={crumbStyle}>
+      <Link href={getHref("/")} className={crumbStyle}>
         {title}
       </Link>
       {hidden > 0 ? (
@@ -93,7 +93,7 @@ export function Trail({ title, crumbs, hrefOf }: { title: string; crumbs: readon
           <Slash />
           <Link
             ref={at === 0 ? first : undefined}
-            href={hrefOf(dir)}
+            href={getHref(dir)}
             title={dir}
             className={`${crumbStyle} max-w-48 truncate max-sm:max-w-28`}
           >

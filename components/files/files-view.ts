@@ -17,7 +17,7 @@ export type FileRow = {
 
 export type FilesView = {
   rows: readonly FileRow[];
-  /** Matching rows, on all pages. */
+  /** The number of matching rows on all pages. */
   total: number;
   files: number;
   bytes: number;
@@ -30,7 +30,7 @@ export function toFilesView(listedFiles: readonly UserdataFile[], query: FilesQu
   const nameSearch = foldCase(query.name.trim());
   const matches = ({ name }: FileRow) => foldCase(name).includes(nameSearch);
   const rows = (query.all ? files : withFolders(files, query.dir)).filter(matches);
-  rows.sort(inOrder(query));
+  rows.sort(createComparator(query));
   return {
     rows: rows.slice(query.offset, query.offset + ROWS),
     total: rows.length,
@@ -41,7 +41,7 @@ export function toFilesView(listedFiles: readonly UserdataFile[], query: FilesQu
   };
 }
 
-/** Includes folders that this tab created and that have no file yet, which no service lists. First page only. */
+/** Adds folders that this tab created and that have no file yet, which services don't list. First page only. */
 export function withNewFolders(rows: readonly FileRow[], query: FilesQuery, newFolders: readonly string[]): readonly FileRow[] {
   if (query.all || query.offset > 0 || newFolders.length === 0) return rows;
   const start = query.dir === ROOT_FOLDER ? "" : query.dir;
@@ -52,7 +52,7 @@ export function withNewFolders(rows: readonly FileRow[], query: FilesQuery, newF
     if (name === "" || listedPaths.has(path) || !foldCase(name).includes(foldCase(query.name.trim()))) return [];
     return [{ kind: "folder", path, name, bytes: undefined, modifiedMs: undefined, files: 0 }];
   });
-  return newRows.length === 0 ? rows : [...rows, ...newRows].sort(inOrder(query));
+  return newRows.length === 0 ? rows : [...rows, ...newRows].sort(createComparator(query));
 }
 
 function toRow({ path, size, modified }: UserdataFile, dir: string): FileRow {
@@ -60,7 +60,7 @@ function toRow({ path, size, modified }: UserdataFile, dir: string): FileRow {
   return { kind: "file", path, name, bytes: size ?? undefined, modifiedMs: toMilliseconds(modified), files: 1 };
 }
 
-/** The folder's own files, and one row for each subfolder, derived from the files in it. */
+/** The folder's own files, and one row per subfolder, derived from its files. */
 function withFolders(files: readonly FileRow[], dir: string): FileRow[] {
   const ownRows: FileRow[] = [];
   const folders = new Map<string, FileRow>();
@@ -75,7 +75,7 @@ function withFolders(files: readonly FileRow[], dir: string): FileRow[] {
     if (folder) {
       folder.files += 1;
       folder.bytes = folder.bytes === undefined || file.bytes === undefined ? undefined : folder.bytes + file.bytes;
-      folder.modifiedMs = newer(folder.modifiedMs, file.modifiedMs);
+      folder.modifiedMs = getNewer(folder.modifiedMs, file.modifiedMs);
     } else {
       folders.set(name, { ...file, kind: "folder", name, path: `${dir === ROOT_FOLDER ? "" : dir}${name}/` });
     }
@@ -83,17 +83,17 @@ function withFolders(files: readonly FileRow[], dir: string): FileRow[] {
   return [...folders.values(), ...ownRows];
 }
 
-/** Names that look the same compare equal, however a service encodes them. */
+/** Makes equal names compare equal, regardless of their Unicode form. */
 const foldCase = (name: string) => name.normalize("NFC").toLowerCase();
 
-function newer(value: number | undefined, other: number | undefined): number | undefined {
+function getNewer(value: number | undefined, other: number | undefined): number | undefined {
   return value === undefined || other === undefined ? (value ?? other) : Math.max(value, other);
 }
 
 const byName = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 
-/** Folders first; equal rows by path, so that the order is total. */
-function inOrder({ sort, order }: FilesQuery) {
+/** Folders first; equal rows are sorted by path. */
+function createComparator({ sort, order }: FilesQuery) {
   const sign = order === "asc" ? 1 : -1;
   const compare = (file: FileRow, other: FileRow): number => {
     if (sort === "size") return (file.bytes ?? -1) - (other.bytes ?? -1);
@@ -110,7 +110,7 @@ export const fileSorts = ["name", "size", "modified"] as const;
 
 const MAX_LENGTH = 1000;
 
-/** `dir` ends with a slash; "/" is the top. `all`: lists every file below the folder instead of its folders and own files. */
+/** `dir` ends with a slash; "/" is the root. `all`: lists every file below the folder instead of its subfolders and own files. */
 export const filesParams = {
   dir: { kind: "text", maxLength: MAX_LENGTH, default: ROOT_FOLDER, read: (text) => [text, `${text}/`].find(isFolder) },
   all: { kind: "boolean", default: false },
@@ -127,24 +127,24 @@ function isFolder(dir: string): boolean {
   return parts.pop() === "" && parts.every((part) => part !== "" && part !== "." && part !== "..") && !/[\\\u0000-\u001f\u007f]/.test(dir);
 }
 
-/** A listing is not paged by the service: the page shows this many rows at a time. */
+/** Rows per page. Services don't page listings. */
 export const ROWS = 500;
 
 export function filesHref(query: FilesQuery, { connection, file }: { connection?: string; file?: string } = {}): string {
   return withQuery("/files", { ...toSearchValues(filesParams, query), file, connection });
 }
 
-/** Always recursive: folders have no entries of their own and are derived from the paths. */
+/** Always recursive, since folders are derived from the files' paths. */
 export function listApiPath(dir: string, connection: string): `/${string}` {
   return withQuery("/api/userdata", { dir, recurse: true, full_info: true, connection });
 }
 
-/** The cache key of one view of the listing: the part after # distinguishes two views of one folder and is never sent. */
+/** The cache key of a view. The part after # distinguishes views of the same folder and is never sent. */
 export function viewApiPath(query: FilesQuery, connection: string): `/${string}` {
   return `${listApiPath(query.dir, connection)}#${writeExactJson(query)}`;
 }
 
-/** Slashes in a path are sent as %2F, as services take the path as one segment of the address. */
+/** Slashes in a path are sent as %2F, since services expect the path as one segment. */
 export function fileApiPath(path: string, query: { connection?: string; overwrite?: boolean; full_info?: boolean }): `/${string}` {
   return withQuery(`/api/userdata/${encodeURIComponent(path)}`, query);
 }
@@ -156,8 +156,8 @@ export function moveApiPath(from: string, to: string, query: { connection?: stri
 
 export type Crumb = { name: string; dir: string };
 
-/** Yields "a", then "b" for "a/b/", and nothing for the root. */
-export function crumbsOf(dir: string): Crumb[] {
+/** "a" and "b" for "a/b/"; empty for the root. */
+export function toCrumbs(dir: string): Crumb[] {
   if (dir === ROOT_FOLDER) return [];
   const names = dir.slice(0, -1).split("/");
   return names.map((name, index) => ({ name, dir: `${names.slice(0, index + 1).join("/")}/` }));
@@ -167,9 +167,9 @@ export function within(dir: string, name: string): string {
   return (dir === ROOT_FOLDER ? "" : dir) + name;
 }
 
-/** Undefined for a name that no service could store; the service may have further rules. */
+/** Undefined for a name that no service could store. Services may have further rules. */
 export function toFolderName(typed: string): string | undefined {
   const name = typed.trim().replace(/^\/+|\/+$/g, "");
-  const isOdd = name === "" || name.split("/").some((part) => part.trim() === "" || part === "." || part === "..");
-  return isOdd || /[\\\u0000-\u001f\u007f]/.test(name) ? undefined : name;
+  const isInvalid = name === "" || name.split("/").some((part) => part.trim() === "" || part === "." || part === "..");
+  return isInvalid || /[\\\u0000-\u001f\u007f]/.test(name) ? undefined : name;
 }

@@ -10,7 +10,7 @@ import { useCloseWarning } from "@/components/ui/hooks/use-close-warning";
 import { ProgressBar } from "@/components/ui/skeleton";
 import { type Tone, ToneIcon, toneInk } from "@/components/ui/status-badge";
 import { FileName } from "@/components/ui/truncated";
-import { type ConflictChoice, type FileUpload, type FileUploads, isLeft, isUnderWay } from "./file-uploads";
+import { type ConflictChoice, type FileUpload, type FileUploads, isUnderWay, needsRetry } from "./file-uploads";
 
 const tones: Record<FileUpload["state"], Tone> = {
   waiting: "off",
@@ -21,37 +21,37 @@ const tones: Record<FileUpload["state"], Tone> = {
   failed: "bad",
   stopped: "off",
 };
-const SHOWN = 50;
+const MAX_SHOWN = 50;
 const noUploads: readonly FileUpload[] = [];
 
-function urgency(fileUpload: FileUpload): number {
-  if (fileUpload.state === "conflict" || isLeft(fileUpload)) return 0;
+function getUrgency(fileUpload: FileUpload): number {
+  if (fileUpload.state === "conflict" || needsRetry(fileUpload)) return 0;
   return isUnderWay(fileUpload) ? (fileUpload.state === "sending" ? 1 : 2) : 3;
 }
 
-/** The uploads, below the tool bar: newest last, those with a question or a failure first. */
+/** The uploads: conflicts and failures first, newest last. */
 export function UploadsList({ uploads }: { uploads: FileUploads }) {
   const t = useTranslations("files.upload");
   const all = useSyncExternalStore(uploads.subscribe, uploads.get, () => noUploads);
-  const isOver = !all.some(isUnderWay);
-  useCloseWarning(!isOver);
+  const areAllDone = !all.some(isUnderWay);
+  useCloseWarning(!areAllDone);
   if (all.length === 0) return null;
-  const fileUploads = [...all].sort((fileUpload, other) => urgency(fileUpload) - urgency(other)).slice(0, SHOWN);
+  const fileUploads = [...all].sort((fileUpload, other) => getUrgency(fileUpload) - getUrgency(other)).slice(0, MAX_SHOWN);
   const doneCount = all.filter(({ state }) => state === "stored" || state === "skipped").length;
-  const left = all.filter(isLeft).length;
+  const retryCount = all.filter(needsRetry).length;
   return (
     <section aria-label={t("label")} className="border-b border-line bg-surface px-4 py-2.5 md:px-5">
       <div className="flex items-center gap-2">
         <p role="status" className="flex-1 text-ink-2">
           {t("progress", { done: doneCount, count: all.length })}
         </p>
-        {isOver && left > 1 ? (
+        {areAllDone && retryCount > 1 ? (
           <Button size="small" onClick={uploads.allAgain}>
-            {t("allAgain", { count: left })}
+            {t("allAgain", { count: retryCount })}
           </Button>
         ) : null}
-        <Button size="small" onClick={isOver ? uploads.clear : uploads.stopAll}>
-          {t(isOver ? "clear" : "stop")}
+        <Button size="small" onClick={areAllDone ? uploads.clear : uploads.stopAll}>
+          {t(areAllDone ? "clear" : "stop")}
         </Button>
       </div>
       <ul tabIndex={0} aria-label={t("label")} className="mt-1.5 max-h-52 overflow-y-auto">
@@ -59,7 +59,7 @@ export function UploadsList({ uploads }: { uploads: FileUploads }) {
           <UploadLine key={upload.key} upload={upload} uploads={uploads} />
         ))}
       </ul>
-      {all.length > SHOWN ? <p className="text-sm text-ink-3">{t("more", { count: all.length - SHOWN })}</p> : null}
+      {all.length > MAX_SHOWN ? <p className="text-sm text-ink-3">{t("more", { count: all.length - MAX_SHOWN })}</p> : null}
       <ReplaceDialog all={all} uploads={uploads} />
     </section>
   );
@@ -84,7 +84,7 @@ function UploadLine({ upload, uploads }: { upload: FileUpload; uploads: FileUplo
           {failure ? failureText(errors, failure) : share === undefined ? t(`state.${state}`) : t("sending", { share })}
         </span>
       </span>
-      {isLeft(upload) ? (
+      {needsRetry(upload) ? (
         <Button size="small" onClick={() => uploads.again(key)}>
           {t("again")}
         </Button>
@@ -101,17 +101,17 @@ function UploadLine({ upload, uploads }: { upload: FileUpload; uploads: FileUplo
   );
 }
 
-/** Confirms one file at a time. One choice can apply to the whole batch. Closing postpones open batches until a click. */
+/** Asks for one file at a time; a choice can apply to the whole batch. Closing postpones the open batches. */
 function ReplaceDialog({ all, uploads }: { all: readonly FileUpload[]; uploads: FileUploads }) {
   const t = useTranslations("files.replace");
   const [isForAll, setForAll] = useState(false);
-  // Batches postponed by the user: their other files also get the state `conflict`, and each would reopen the dialog.
-  const [later, setLater] = useState<ReadonlySet<number>>(new Set());
+  // Batches postponed by the user, whose other conflicts would reopen the dialog.
+  const [postponedBatches, setPostponedBatches] = useState<ReadonlySet<number>>(new Set());
   const conflicts = all.filter(({ state }) => state === "conflict");
-  const open = conflicts.filter(({ batch }) => !later.has(batch));
-  // The dialog keeps its file even if another conflict appears meanwhile.
+  const openConflicts = conflicts.filter(({ batch }) => !postponedBatches.has(batch));
+  // The dialog keeps its file even if another conflict appears.
   const [key, setKey] = useState<number>();
-  const file = open.find((fileUpload) => fileUpload.key === key) ?? open[0];
+  const file = openConflicts.find((fileUpload) => fileUpload.key === key) ?? openConflicts[0];
   if (file?.key !== key) {
     setKey(file?.key);
     setForAll(false);
@@ -119,27 +119,27 @@ function ReplaceDialog({ all, uploads }: { all: readonly FileUpload[]; uploads: 
   const otherUploads = all.filter(
     (fileUpload) => fileUpload.batch === file?.batch && fileUpload.key !== file.key && isUnderWay(fileUpload),
   );
-  function reply(text: ConflictChoice) {
+  function resolve(text: ConflictChoice) {
     if (file) uploads.resolveConflict(file.key, text, isForAll);
   }
   return (
     <>
-      {conflicts.some(({ batch }) => later.has(batch)) ? (
-        <Button size="small" className="mt-1.5" onClick={() => setLater(new Set())}>
+      {conflicts.some(({ batch }) => postponedBatches.has(batch)) ? (
+        <Button size="small" className="mt-1.5" onClick={() => setPostponedBatches(new Set())}>
           {t("ask", { count: conflicts.length })}
         </Button>
       ) : null}
       <ConfirmDialog
         isOpen={file !== undefined}
         onClose={() => {
-          // Without a file the dialog closed by itself, as no conflict was left.
-          if (file) setLater((before) => new Set([...before, ...open.map(({ batch }) => batch)]));
+          // Without a file, the dialog closed because no conflict was left.
+          if (file) setPostponedBatches((current) => new Set([...current, ...openConflicts.map(({ batch }) => batch)]));
         }}
         title={t("title", { path: file?.path ?? "" })}
         keep={t("keep")}
-        onKeep={() => reply("keep")}
+        onKeep={() => resolve("keep")}
         label={t(isForAll ? "replaceAll" : "replace")}
-        onConfirm={() => reply("replace")}
+        onConfirm={() => resolve("replace")}
       >
         <p>{t("text")}</p>
         {otherUploads.length > 0 ? (

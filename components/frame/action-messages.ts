@@ -1,13 +1,13 @@
 import { useMessages } from "next-intl";
 import { own } from "@/lib/contract/json/own";
 
-type ActionWords = { wordOf: (action: string) => string; attemptOf: (action: string) => string };
+type ActionWords = { getActionText: (action: string) => string; getAttemptText: (action: string) => string };
 
 /** Labels for an action in the log, completed or attempted. Unknown actions keep their code. */
 export function useActionMessages(): ActionWords {
   const audit = useMessages().settings?.audit;
-  const wordFrom = (actionKeys: Readonly<Record<string, string>> = {}) => {
+  const createLookup = (actionKeys: Readonly<Record<string, string>> = {}) => {
     return (action: string) => own(actionKeys, action) ?? action;
   };
-  return { wordOf: wordFrom(audit?.does), attemptOf: wordFrom(audit?.tried) };
+  return { getActionText: createLookup(audit?.does), getAttemptText: createLookup(audit?.tried) };
 }

@@ -8,17 +8,17 @@ import { type AssetView } from "@/lib/contract/views/asset-view";
 
 type AssetChoicesProps = {
   label: string;
-  /** On a page of their own, which scrolls itself. */
+  /** Whether they have their own page, which scrolls. */
   isWhole?: boolean;
   assets: readonly Pick<AssetView, "id" | "name">[];
-  srcOf: (id: string) => string;
-  /** Absent where one click makes the choice. */
+  getSrc: (id: string) => string;
+  /** The selected assets; absent if one click makes the choice. */
   chosen?: ReadonlyMap<string, unknown>;
-  /** `isRange`: Shift was held, which chooses everything from the last clicked tile to this one. */
+  /** `isRange`: Shift was held, which selects the range since the last clicked tile. */
   onClick: (id: string, isRange: boolean) => void;
 };
 
-export function AssetChoices({ label, isWhole = false, assets, srcOf, chosen, onClick }: AssetChoicesProps) {
+export function AssetChoices({ label, isWhole = false, assets, getSrc, chosen, onClick }: AssetChoicesProps) {
   return (
     <ul
       aria-label={label}
@@ -40,7 +40,7 @@ export function AssetChoices({ label, isWhole = false, assets, srcOf, chosen, on
               className={cn("block w-full rounded-sm text-left", isChosen && "outline-2 outline-offset-1 outline-accent")}
             >
               <span className="relative block aspect-[4/3] w-full">
-                <Picture src={srcOf(id)} alt="" width={160} height={120} className="absolute inset-0 size-full" />
+                <Picture src={getSrc(id)} alt="" width={160} height={120} className="absolute inset-0 size-full" />
                 {isChosen ? (
                   <span className="absolute top-1 right-1 grid size-5 place-items-center rounded-full bg-accent text-accent-ink">
                     <Check aria-hidden="true" className="size-3.5" />
@@ -58,15 +58,15 @@ export function AssetChoices({ label, isWhole = false, assets, srcOf, chosen, on
   );
 }
 
-/** Arrow keys move over the tiles as they are laid out; up and down move by the number of columns. */
+/** Moves the focus with arrow keys; up and down move by the number of columns. */
 function moveFocus(event: KeyboardEvent<HTMLUListElement>): void {
   const tiles = [...event.currentTarget.querySelectorAll<HTMLElement>("button")];
-  const at = tiles.findIndex((tile) => tile === document.activeElement);
+  const index = tiles.findIndex((tile) => tile === document.activeElement);
   const top = (tile: HTMLElement | undefined) => tile?.parentElement?.offsetTop ?? 0;
   const columns = Math.max(1, tiles.filter((tile) => top(tile) === top(tiles[0])).length);
   const moves: Record<string, number> = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: columns, ArrowUp: -columns };
   const move = moves[event.key];
-  const to = at < 0 || move === undefined ? undefined : tiles[at + move];
+  const to = index < 0 || move === undefined ? undefined : tiles[index + move];
   if (!to) return;
   event.preventDefault();
   to.focus();

@@ -10,7 +10,7 @@ import { type LastResponse, statusNow } from "./connection/connection-status";
 
 /** Counts of all, running and pending jobs; absent until loaded or if the service reports none. */
 export type JobCounts = { jobs?: number; running?: number; pending?: number };
-/** `lastResponse`: the service's last response, if any: an answer or a failure. */
+/** `lastResponse`: the service's last response or failure, if any. */
 export type Counts = JobCounts & { lastResponse?: LastResponse };
 const CountsContext = createContext<Counts>({});
 
@@ -18,13 +18,13 @@ export function countsPath(connection: string): `/${string}` {
   return withQuery("/api/console/counts", { connection });
 }
 
-const asIs = (counts: JobCounts) => counts;
+const identity = (counts: JobCounts) => counts;
 
-/** Reads the counts once for all that show them: navigation, filters and others. */
+/** Fetches the counts once for all consumers, such as navigation and filters. */
 export function CountsProvider({ children }: { children: ReactNode }) {
   const connection = useSeenConnection()?.id;
-  const { value, atMs, failure } = useLive(connection ? countsPath(connection) : undefined, { read: asIs });
-  // A first request that failed counts too.
+  const { value, atMs, failure } = useLive(connection ? countsPath(connection) : undefined, { read: identity });
+  // A failed first request counts, too.
   const lastResponse = failure?.code ?? (atMs === undefined ? undefined : "answer");
   const counts = useMemo((): Counts => ({ ...value, lastResponse }), [value, lastResponse]);
   return <CountsContext value={counts}>{children}</CountsContext>;

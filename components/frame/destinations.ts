@@ -5,8 +5,8 @@ import { type CurrentConnection } from "./connection/current-connection";
 
 type Word = Parameters<ReturnType<typeof useTranslations<"frame">>>[0];
 /**
- * `short`: its label in the bottom bar of narrow screens, where the full label is too long. `isAbove`: not in that bar, which has room for
- * eight; the member's picture links to it. `letter`: the key that opens it after `g`.
+ * `short`: the label in the bottom bar of narrow screens. `isAbove`: not in that bar; the member's picture links to it. `letter`: the key that
+ * opens the page after `g`.
  */
 type Destination = { href: `/${string}`; label: Word; short?: Word; letter?: string; icon: LucideIcon; isAbove?: true };
 
@@ -22,17 +22,17 @@ const destinations: readonly Destination[] = [
   { href: "/settings", label: "settings", letter: "s", icon: Settings, isAbove: true },
 ];
 
-/** The pages that are empty for another member's connection, where only jobs are visible. */
-const closed: readonly string[] = ["/assets", "/files", "/run", "/apps"];
+/** The pages that are unavailable on another member's connection, where only jobs are visible. */
+const closedPages: readonly string[] = ["/assets", "/files", "/run", "/apps"];
 
 export function isClosed(pathname: string): boolean {
-  return closed.some((href) => isWithin(pathname, href));
+  return closedPages.some((href) => isWithin(pathname, href));
 }
 
 /** `runsAppsOnly`: for members who only run apps. */
-export function destinationsOf(connection: CurrentConnection | undefined, runsAppsOnly = false): readonly Destination[] {
+export function getDestinations(connection: CurrentConnection | undefined, runsAppsOnly = false): readonly Destination[] {
   if (runsAppsOnly) return destinations.filter(({ label }) => label === "apps");
-  if (!hasFeature(connection, "fullAccess")) return destinations.filter(({ href }) => !closed.includes(href));
+  if (!hasFeature(connection, "fullAccess")) return destinations.filter(({ href }) => !closedPages.includes(href));
   return hasFeature(connection, "assets") ? destinations : destinations.filter(({ label }) => label !== "assets");
 }
 

@@ -1,4 +1,4 @@
-// Follows the jobs and app runs that this page submits, until they end.
+// Watches the jobs and app runs that this page submits, until they end.
 
 import { type ApiResponse, callApi, onResponse } from "@/lib/browser/api";
 import { liveState } from "@/lib/browser/live/live-state";
@@ -12,31 +12,31 @@ import { objectOf, textOf } from "@/lib/contract/json/json";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { toJobView } from "@/lib/contract/views/job-view";
 
-/** `app`: it is a run of this app, whose job some members may not see. `batch`: shared by the jobs that one press submitted. */
+/** `app`: set for runs of this app, whose job some members may not see. `batch`: shared by the jobs that one press submitted. */
 export type FollowedJob = { id: string; connection: string; app?: string; batch: string; atMs: number };
 type JobsFollower = {
   jobs?: readonly FollowedJob[];
   currentConnection: () => string | undefined;
   onSubmitted: (job: FollowedJob) => void;
-  /** `unknown`: it was removed, or its app run was never submitted. */
+  /** `unknown`: the job was removed, or the app run was never submitted. */
   onEnded: (job: FollowedJob, state: JobState) => void;
-  /** The first open job that runs, and the progress of the first one that reports it. */
+  /** Receives the first running job, and the progress of the first job that reports it. */
   onActivity?: (activity: JobActivity) => void;
 };
 export type JobActivity = { runningId?: string; share?: number };
 
 export const MAX_FOLLOWED = 1_000;
-/** A list that was read before the job was submitted lacks it. */
-const SETTLED_MS = 2_000;
+/** A list that was read before the submission lacks the job. */
+const CHECK_INTERVAL_MS = 2_000;
 
-/** Open jobs in one list, with the progress of those that run. `isCut`: there are more. */
+/** The open jobs of a list, with the progress of running ones. `isCut`: the list is truncated. */
 type OpenJobs = { ids: ReadonlySet<string>; running: ReadonlyMap<string, number | undefined>; isCut: boolean };
 const unknownList: OpenJobs = { ids: new Set(), running: new Map(), isCut: true };
 
 export function followJobs({ jobs = [], currentConnection, onSubmitted, onEnded, onActivity }: JobsFollower): () => void {
-  const open = new Map(jobs.map((job) => [job.id, job]));
+  const openJobsById = new Map(jobs.map((job) => [job.id, job]));
   const lists = new Map<string, { openJobs: OpenJobs; stop: () => void }>();
-  let isLooking = false;
+  let isChecking = false;
 
   function watch(job: FollowedJob): void {
     const path = listPath(job);
@@ -45,14 +45,14 @@ export function followJobs({ jobs = [], currentConnection, onSubmitted, onEnded,
       const list = lists.get(path);
       if (list) list.openJobs = "answer" in message ? toOpenJobs(message.answer) : unknownList;
       reportActivity();
-      void look();
+      void checkEnded();
     });
     lists.set(path, { openJobs: unknownList, stop });
   }
   function forget(job: FollowedJob): boolean {
-    if (!open.delete(job.id)) return false;
+    if (!openJobsById.delete(job.id)) return false;
     const path = listPath(job);
-    if (![...open.values()].some((other) => listPath(other) === path)) {
+    if (![...openJobsById.values()].some((other) => listPath(other) === path)) {
       lists.get(path)?.stop();
       lists.delete(path);
     }
@@ -60,26 +60,26 @@ export function followJobs({ jobs = [], currentConnection, onSubmitted, onEnded,
   }
   function reportActivity(): void {
     const running = new Map([...lists.values()].flatMap(({ openJobs }) => [...openJobs.running]));
-    const runningIds = [...open.keys()].filter((id) => running.has(id));
+    const runningIds = [...openJobsById.keys()].filter((id) => running.has(id));
     onActivity?.({ runningId: runningIds[0], share: runningIds.map((id) => running.get(id)).find((share) => share !== undefined) });
   }
-  /** Reads jobs that may have ended. If the list is cut or unknown, unlisted jobs may be queued, so it stops at the first open one. */
-  async function look(): Promise<void> {
-    if (isLooking) return;
-    isLooking = true;
-    await lookAtAll().finally(() => (isLooking = false));
+  /** Checks jobs that may have ended. If the list is truncated or unknown, unlisted jobs may be queued, so it stops at the first open one. */
+  async function checkEnded(): Promise<void> {
+    if (isChecking) return;
+    isChecking = true;
+    await checkAll().finally(() => (isChecking = false));
     reportActivity();
   }
-  async function lookAtAll(): Promise<void> {
-    const unended = new Set<string>();
+  async function checkAll(): Promise<void> {
+    const unendedPaths = new Set<string>();
     // Without a stream, the lists of a hidden tab are not updated.
     const isCurrent = document.visibilityState === "visible" || liveState.getState().isLive;
-    for (const job of [...open.values()]) {
+    for (const job of [...openJobsById.values()]) {
       const path = listPath(job);
-      const { ids, isCut } = (isCurrent && lists.get(path)?.openJobs) || unknownList;
-      if (ids.has(job.id) || Date.now() - job.atMs < SETTLED_MS || (isCut && unended.has(path))) continue;
-      const state = await readEnd(job);
-      if (state === undefined) unended.add(path);
+      const { ids, isCut: isTruncated } = (isCurrent && lists.get(path)?.openJobs) || unknownList;
+      if (ids.has(job.id) || Date.now() - job.atMs < CHECK_INTERVAL_MS || (isTruncated && unendedPaths.has(path))) continue;
+      const state = await fetchEndState(job);
+      if (state === undefined) unendedPaths.add(path);
       else if (forget(job)) onEnded(job, state);
     }
   }
@@ -88,17 +88,17 @@ export function followJobs({ jobs = [], currentConnection, onSubmitted, onEnded,
     const job = method === "POST" ? toSubmitted({ path, act, value }, currentConnection()) : undefined;
     if (!job) return;
     onSubmitted(job);
-    if (open.size >= MAX_FOLLOWED) return;
-    open.set(job.id, job);
+    if (openJobsById.size >= MAX_FOLLOWED) return;
+    openJobsById.set(job.id, job);
     watch(job);
   });
   for (const job of jobs) watch(job);
-  // Repeated, as a read may fail and the list may not change again.
-  const timer = setInterval(() => void look(), SETTLED_MS);
+  // Repeated, since a read may fail and the list may not change again.
+  const timer = setInterval(() => void checkEnded(), CHECK_INTERVAL_MS);
   return () => {
     stopListening();
     clearInterval(timer);
-    for (const job of [...open.values()]) forget(job);
+    for (const job of [...openJobsById.values()]) forget(job);
   };
 }
 
@@ -117,7 +117,7 @@ function toSubmitted({ path, act, value }: Pick<ApiResponse, "path" | "act" | "v
   };
 }
 
-/** The list that contains the job while it waits or runs. */
+/** The list that contains the job while it is pending or running. */
 function listPath({ app, connection }: FollowedJob): `/${string}` {
   return app === undefined ? withQuery("/api/console/queue", { connection }) : `/api/apps/${encodeURIComponent(app)}/runs`;
 }
@@ -142,7 +142,7 @@ function toOpenJobs(response: QueueView | RunsAnswer): OpenJobs {
 }
 
 /** Undefined if the job hasn't ended or its state is unknown. */
-async function readEnd(job: FollowedJob): Promise<JobState | undefined> {
+async function fetchEndState(job: FollowedJob): Promise<JobState | undefined> {
   const { id, connection, app } = job;
   if (app !== undefined) {
     const result = await callApi<{ run: AppRun }>(`${listPath(job)}/${encodeURIComponent(id)}`);
@@ -150,7 +150,7 @@ async function readEnd(job: FollowedJob): Promise<JobState | undefined> {
     const { run } = result.value;
     return hasRunEnded(run) ? toJobState(run.state) : undefined;
   }
-  const answer = await callApi<JobDetail>(withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection }));
-  if (!answer.ok) return answer.failure.status === 404 ? "unknown" : undefined;
-  return isTerminalWord(answer.value.status) ? toJobState(answer.value.status) : undefined;
+  const jobResult = await callApi<JobDetail>(withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection }));
+  if (!jobResult.ok) return jobResult.failure.status === 404 ? "unknown" : undefined;
+  return isTerminalWord(jobResult.value.status) ? toJobState(jobResult.value.status) : undefined;
 }

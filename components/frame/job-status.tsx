@@ -15,12 +15,12 @@ const jobTone: Readonly<Record<JobState, Tone>> = {
   unknown: "unknown",
 };
 
-/** A job's state, from the service's word. An unknown word is shown as it is; hovering shows the raw word. */
+/** A job's state. An unknown state is shown as it is; the tooltip shows the service's raw state. */
 export function JobStatus({ word, state = toJobState(word) }: { word: string; state?: JobState }) {
   return statusBadge(useTranslations("frame.states"), word, state);
 }
 
-/** The same without a component of its own, for long lists. */
+/** The same without a component, for long lists. */
 export function statusBadge(t: ReturnType<typeof useTranslations<"frame.states">>, word: string, state: JobState): ReactNode {
   return StatusBadge({ tone: jobTone[state], word: state === "unknown" ? word : t(state), title: t("raw", { word }) });
 }

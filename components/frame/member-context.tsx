@@ -8,18 +8,18 @@ import { hasRole, type Role } from "@/lib/contract/people/roles";
 /** `canChange`: false while the console is read-only. `signOutAt`: the proxy's sign-out URL; null if it has none. */
 type Member = { id?: string; role: Role; canChange?: boolean; signOutAt?: string | null };
 
-const Current = createContext<Member | undefined>(undefined);
+const MemberContext = createContext<Member | undefined>(undefined);
 
 /** The signed-in member, so that controls offer only permitted actions. The server enforces permissions. */
 export function MemberProvider({ id, role, canChange = true, signOutAt, children }: Member & { children: ReactNode }) {
   useEffect(() => {
     if (id !== undefined) setStorageOwner(id);
   }, [id]);
-  return <Current value={{ role, canChange, signOutAt }}>{children}</Current>;
+  return <MemberContext value={{ role, canChange, signOutAt }}>{children}</MemberContext>;
 }
 
 export function useRole(): Role | undefined {
-  return useContext(Current)?.role;
+  return useContext(MemberContext)?.role;
 }
 
 /** True for members who have only apps, their own runs and their account. */
@@ -28,29 +28,29 @@ export function useRunsAppsOnly(): boolean {
   return role !== undefined && !hasRole(role, "viewer");
 }
 
-/** False while the console is read-only, for any role. */
+/** False while the console is read-only, for every role. */
 export function useCanChange(): boolean {
-  return useContext(Current)?.canChange ?? true;
+  return useContext(MemberContext)?.canChange ?? true;
 }
 
 export function useSignOutAt(): string | null | undefined {
-  return useContext(Current)?.signOutAt;
+  return useContext(MemberContext)?.signOutAt;
 }
 
-/** The reason why an action is unavailable: read-only mode, otherwise the given text about the role. */
-export function useWhyNot(): (ofRole: string) => string {
+/** Returns why an action is unavailable: read-only mode, otherwise the given text about the role. */
+export function useDenialText(): (roleText: string) => string {
   const t = useTranslations("frame.readOnly");
   const canChange = useCanChange();
-  return (ofRole) => (canChange ? ofRole : t("short"));
+  return (roleText) => (canChange ? roleText : t("short"));
 }
 
-const May = createContext(false);
+const MayShareContext = createContext(false);
 
-/** Whether share links for people without an account are offered here. The server enforces permissions. */
+/** Whether public share links are offered. The server enforces permissions. */
 export function MayShare({ value, children }: { value: boolean; children: ReactNode }) {
-  return <May value={value}>{children}</May>;
+  return <MayShareContext value={value}>{children}</MayShareContext>;
 }
 
 export function useMayShare(): boolean {
-  return useContext(May);
+  return useContext(MayShareContext);
 }

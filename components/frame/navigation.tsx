@@ -10,7 +10,7 @@ import { CONSOLE_UNREACHABLE } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { useConnection, useConnectionParam } from "./connection/connection-context";
 import { useCounts } from "./counts-context";
-import { destinationsOf, isWithin } from "./destinations";
+import { getDestinations, isWithin } from "./destinations";
 import { useRunsAppsOnly } from "./member-context";
 
 /** The sidebar's list, with counts if known. */
@@ -18,8 +18,8 @@ export function Navigation() {
   const t = useTranslations("frame");
   const pathname = usePathname();
   const connection = useConnectionParam();
-  const destinations = destinationsOf(useConnection(), useRunsAppsOnly());
-  const stay = useStayWhenAway();
+  const destinations = getDestinations(useConnection(), useRunsAppsOnly());
+  const stayWhileOffline = useStayWhileOffline();
   const { jobs, running, pending } = useCounts();
   const number = useNumberFormat();
   const counts: Partial<Record<string, number>> = {
@@ -29,21 +29,21 @@ export function Navigation() {
   return (
     <ul className="flex flex-col gap-0.5">
       {destinations.map(({ href, label }) => {
-        const isHere = isWithin(pathname, href);
+        const isCurrent = isWithin(pathname, href);
         const count = counts[label];
         return (
           <li key={href} className={label === "settings" ? "mt-2.5 border-t border-line pt-2.5" : undefined}>
             <Link
               href={withQuery(href, { connection })}
-              onNavigate={(event) => stay(event, withQuery(href, { connection }))}
-              aria-current={isHere ? "page" : undefined}
+              onNavigate={(event) => stayWhileOffline(event, withQuery(href, { connection }))}
+              aria-current={isCurrent ? "page" : undefined}
               className={cn(
                 "flex items-center justify-between rounded-md px-2.5 py-1.5",
-                isHere ? "bg-off-soft font-[550] text-ink" : "text-ink-2 hover:bg-off-soft hover:text-ink",
+                isCurrent ? "bg-off-soft font-[550] text-ink" : "text-ink-2 hover:bg-off-soft hover:text-ink",
               )}
             >
               {t(label)}
-              {count === undefined ? null : <span className={cn("text-sm", isHere ? "text-ink-2" : "text-ink-3")}>{number(count)}</span>}
+              {count === undefined ? null : <span className={cn("text-sm", isCurrent ? "text-ink-2" : "text-ink-3")}>{number(count)}</span>}
             </Link>
           </li>
         );
@@ -56,24 +56,24 @@ export function BottomNavigation() {
   const t = useTranslations("frame");
   const pathname = usePathname();
   const connection = useConnectionParam();
-  const destinations = destinationsOf(useConnection(), useRunsAppsOnly()).filter(({ isAbove }) => !isAbove);
-  const stay = useStayWhenAway();
+  const destinations = getDestinations(useConnection(), useRunsAppsOnly()).filter(({ isAbove }) => !isAbove);
+  const stayWhileOffline = useStayWhileOffline();
   return (
     <ul className="grid auto-cols-fr grid-flow-col">
       {destinations.map(({ href, label, short = label, icon: Icon }) => {
-        const isHere = isWithin(pathname, href);
+        const isCurrent = isWithin(pathname, href);
         return (
           <li key={href}>
             <Link
               href={withQuery(href, { connection })}
-              onNavigate={(event) => stay(event, withQuery(href, { connection }))}
-              aria-current={isHere ? "page" : undefined}
+              onNavigate={(event) => stayWhileOffline(event, withQuery(href, { connection }))}
+              aria-current={isCurrent ? "page" : undefined}
               className={cn(
                 "flex min-h-12 flex-col items-center justify-center gap-0.5 text-xs max-[400px]:text-[10px]",
-                isHere ? "font-semibold text-ink" : "text-ink-2",
+                isCurrent ? "font-semibold text-ink" : "text-ink-2",
               )}
             >
-              <Icon aria-hidden="true" className="size-[18px]" strokeWidth={isHere ? 2.25 : 1.75} />
+              <Icon aria-hidden="true" className="size-[18px]" strokeWidth={isCurrent ? 2.25 : 1.75} />
               {t(short)}
             </Link>
           </li>
@@ -84,10 +84,10 @@ export function BottomNavigation() {
 }
 
 /**
- * For a link's `onNavigate`: while the console does not answer, the page stays, as following the link would end on the browser's own
- * error page and lose what was typed. It asks first, as the console may be back.
+ * For a link's `onNavigate`: while the console is unreachable, following a link would show the browser's error page and lose input. So the page
+ * stays, and navigates only if a health check succeeds.
  */
-function useStayWhenAway(): (event: { preventDefault: () => void }, href: string) => void {
+function useStayWhileOffline(): (event: { preventDefault: () => void }, href: string) => void {
   const t = useTranslations("frame");
   const { lastResponse } = useCounts();
   const router = useRouter();

@@ -1,4 +1,4 @@
-// Shows the outcome of jobs submitted in a hidden tab: in its title and icon, and by browser notifications.
+// Shows the outcomes of this tab's jobs while it is hidden: in its title and icon, and by browser notifications.
 
 import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
@@ -13,7 +13,7 @@ import { useConnection } from "./connection/connection-context";
 import { type FollowedJob, followJobs, type JobActivity, MAX_FOLLOWED } from "./follow-jobs";
 
 export const noticeChoices = ["off", "failed", "all"] as const;
-/** Undefined: not chosen, and not offered yet. */
+/** Undefined if not chosen and not offered yet. */
 export type NoticeChoice = (typeof noticeChoices)[number] | undefined;
 /** The job outcomes that trigger a browser notification. */
 export const noticeChoice = persisted("lightdesk.notifications", (value): NoticeChoice =>
@@ -22,30 +22,30 @@ export const noticeChoice = persisted("lightdesk.notifications", (value): Notice
 
 const OFFER_AFTER_MS = 10_000;
 
-const readOwn: Reader<FollowedJob> = (value) => {
+const readOwnJob: Reader<FollowedJob> = (value) => {
   const fields = objectOf(value) ?? {};
   const [id, connection, batch, atMs] = [text(fields.id), text(fields.connection), text(fields.batch), number(fields.atMs)];
   const app = text(fields.app);
   if (id === undefined || connection === undefined || batch === undefined || atMs === undefined) return undefined;
   return { id, connection, batch, atMs, ...(app !== undefined && { app }) };
 };
-const none: readonly FollowedJob[] = [];
-const ownJobs = persisted("lightdesk.own-jobs", (value) => list(readOwn, MAX_FOLLOWED)(value) ?? none, tabStorage);
+const noJobs: readonly FollowedJob[] = [];
+const ownJobs = persisted("lightdesk.own-jobs", (value) => list(readOwnJob, MAX_FOLLOWED)(value) ?? noJobs, tabStorage);
 
-function remember(job: FollowedJob): void {
+function storeJob(job: FollowedJob): void {
   ownJobs.set([...ownJobs.get().filter(({ id }) => id !== job.id), job].slice(-MAX_FOLLOWED));
 }
 
 type Tally = { finished: number; failed: number };
 
-/** Mounted once in the frame; its code loads after the page. */
+/** Mounted once in the frame; loaded after the page. */
 export function OwnJobs() {
   const connection = useConnection()?.id;
   const currentConnection = useEffectEvent(() => connection);
   const [{ runningId, share }, setActivity] = useState<JobActivity>({});
   const hidden = useHiddenTally();
   const notify = useNotify();
-  const end = useEffectEvent((id: string, state: JobState) => {
+  const endJob = useEffectEvent((id: string, state: JobState) => {
     const job = ownJobs.get().find((ownJob) => ownJob.id === id);
     if (!job) return;
     ownJobs.set(ownJobs.get().filter((ownJob) => ownJob !== job));
@@ -57,14 +57,14 @@ export function OwnJobs() {
       followJobs({
         jobs: ownJobs.get(),
         currentConnection: () => currentConnection(),
-        onSubmitted: remember,
-        onEnded: ({ id }, state) => end(id, state),
+        onSubmitted: storeJob,
+        onEnded: ({ id }, state) => endJob(id, state),
         onActivity: setActivity,
       }),
     [],
   );
-  useTitle(hidden.tally, share);
-  useOffer(runningId);
+  useTabTitle(hidden.tally, share);
+  useNotificationOffer(runningId);
   return null;
 }
 
@@ -80,12 +80,15 @@ function useHiddenTally() {
     return () => document.removeEventListener("visibilitychange", change);
   }, []);
   const count = (state: JobState) =>
-    setTally((now) => now && { finished: now.finished + Number(state === "completed"), failed: now.failed + Number(state === "failed") });
+    setTally(
+      (current) =>
+        current && { finished: current.finished + Number(state === "completed"), failed: current.failed + Number(state === "failed") },
+    );
   return { tally, count };
 }
 
-/** Only while the tab is hidden, when no navigation changes the title. */
-function useTitle(tally: Tally | undefined, share: number | undefined): void {
+/** Updates the title and icon, only while the tab is hidden, so that no navigation changes the title. */
+function useTabTitle(tally: Tally | undefined, share: number | undefined): void {
   const t = useTranslations("frame.ownJobs");
   const isHidden = tally !== undefined;
   const parts = tally
@@ -134,11 +137,14 @@ function useNotify(): (job: FollowedJob, state: JobState) => void {
   const router = useRouter();
   const batches = useRef(new Map<string, Tally>());
   return (job, state) => {
-    const before = batches.current.get(job.batch) ?? emptyTally;
-    const tally = { finished: before.finished + Number(state === "completed"), failed: before.failed + Number(state === "failed") };
+    const previousTally = batches.current.get(job.batch) ?? emptyTally;
+    const tally = {
+      finished: previousTally.finished + Number(state === "completed"),
+      failed: previousTally.failed + Number(state === "failed"),
+    };
     batches.current.set(job.batch, tally);
     if (ownJobs.get().some(({ batch }) => batch === job.batch)) return;
-    if (!isShown(noticeChoice.get(), tally) || document.visibilityState === "visible") return;
+    if (!isWanted(noticeChoice.get(), tally) || document.visibilityState === "visible") return;
     const count = tally.finished + tally.failed;
     if (count === 0) return;
     const body = [
@@ -159,13 +165,13 @@ function useNotify(): (job: FollowedJob, state: JobState) => void {
   };
 }
 
-function isShown(choice: NoticeChoice, { failed }: Tally): boolean {
+function isWanted(choice: NoticeChoice, { failed }: Tally): boolean {
   if (typeof Notification === "undefined" || Notification.permission !== "granted") return false;
   return choice === "all" || (choice === "failed" && failed > 0);
 }
 
 /** Offers notifications once, when a job has run for a while. */
-function useOffer(runningId: string | undefined): void {
+function useNotificationOffer(runningId: string | undefined): void {
   const t = useTranslations("frame.ownJobs");
   const offer = useEffectEvent(() => {
     if (noticeChoice.get() !== undefined || typeof Notification === "undefined" || Notification.permission !== "default") return;

@@ -6,7 +6,7 @@ import { useNumberFormat } from "@/components/ui/time/use-time-format";
 
 type PageHeaderProps = {
   title: ReactNode;
-  /** The page's place in the console: "Jobs /". */
+  /** The breadcrumbs: "Jobs /". */
   trail?: ReactNode;
   count?: number;
   badge?: ReactNode;
@@ -17,7 +17,7 @@ export function PageHeader({ title, trail, count, badge, children }: PageHeaderP
   const number = useNumberFormat();
   return (
     <header className="flex min-h-[52px] shrink-0 flex-wrap items-center gap-x-2.5 gap-y-1 border-b border-line bg-bg px-4 py-1.5 md:sticky md:top-0 md:z-20 md:px-5 md:has-[[role=menu]]:z-30">
-      {/* `contents` leaves no gap where the link is hidden. */}
+      {/* `contents` leaves no gap if the link is hidden. */}
       {trail ? <span className="contents text-ink-3">{trail}</span> : null}
       <h1 className="text-lg font-semibold">{title}</h1>
       {count === undefined ? null : <span className="text-ink-3">{number(count)}</span>}

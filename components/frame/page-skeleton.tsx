@@ -29,12 +29,12 @@ export function ContentSkeleton({ layout }: { layout: Layout }) {
 type PageSkeletonProps = {
   /** The namespace of its messages. */
   page: "apps" | "assets" | "files" | "history" | "jobs" | "masks" | "overview" | "queue" | "run" | "settings";
-  /** `true`: an empty tool bar. `"long"`: one of two rows on narrow screens. */
+  /** `true`: an empty tool bar. `"long"`: two rows on narrow screens. */
   tools?: boolean | "long" | ReactNode;
   layout: Layout;
 };
 
-/** A page while it loads: its header and grey blocks. For server components, and in the browser below the messages of the page. */
+/** A loading page: its header and grey blocks. */
 export function PageSkeleton({ page, tools, layout }: PageSkeletonProps) {
   const t = useTranslations();
   return (

@@ -18,7 +18,7 @@ export function SessionNotice({ notice, isEmbedded }: { notice: Notice; isEmbedd
       next={t(`next.${action}`)}
       actions={
         action === "signIn" ? (
-          // Opens another tab: this page keeps unsaved input.
+          // Opens another tab, so that this page keeps unsaved input.
           <a href={apiPath(withQuery("/sign-in", { callbackUrl: "/confirmed" }))} target="_blank" rel="noopener" className={buttonStyle()}>
             {t("signIn")}
           </a>

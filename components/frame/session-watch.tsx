@@ -16,11 +16,11 @@ const SessionNotice = dynamic(() => import("./session-notice").then((module) => 
 
 const OwnJobs = dynamic(() => import("./own-jobs").then((module) => module.OwnJobs), { ssr: false });
 
-const Watched = createContext(false);
+const WatchedContext = createContext(false);
 
-/** Whether a banner already shows that the session has ended, so that other parts of the page need not. */
+/** Whether a banner already shows the end of the session, so that other components need not. */
 export function useIsSessionWatched(): boolean {
-  return useContext(Watched);
+  return useContext(WatchedContext);
 }
 
 /** How often an ended session is checked, since a sign-in in another tab restores it. */
@@ -34,46 +34,46 @@ type SessionWatchProps = {
 };
 
 /**
- * Shows one banner when the page's session ends or its role changes. Signing in in another tab removes it. Renders the page again when
- * changes become possible or impossible.
+ * Shows one banner when the session ends or its role changes, until the user signs in in another tab. Refreshes the page when it becomes read-only
+ * or writable.
  */
 export function SessionWatch({ memberId, role, children }: SessionWatchProps) {
-  const { value, refresh } = useLive<SessionState, SessionState>(SESSION_PATH, { read: asIs });
-  const lookAgain = useEffectEvent((status: number, path: string) => {
+  const { value, refresh } = useLive<SessionState, SessionState>(SESSION_PATH, { read: identity });
+  const checkSession = useEffectEvent((status: number, path: string) => {
     if ((status === 401 || status === 403) && path !== SESSION_PATH) void refresh();
   });
-  useEffect(() => onResponse(({ status, path }) => lookAgain(status, path)), []);
+  useEffect(() => onResponse(({ status, path }) => checkSession(status, path)), []);
   const router = useRouter();
   const canChange = useCanChange();
   const isOutdated = value?.state === "live" && value.canChange !== canChange;
   const [isPending, startTransition] = useTransition();
-  const renderAgain = useEffectEvent(() => (isPending ? undefined : startTransition(() => router.refresh())));
-  // Repeated, as a refresh may fail.
+  const refreshPage = useEffectEvent(() => (isPending ? undefined : startTransition(() => router.refresh())));
+  // Repeated, since a refresh may fail.
   useEffect(() => {
     if (!isOutdated) return;
-    renderAgain();
-    const timer = setInterval(renderAgain, REPEAT_MS);
+    refreshPage();
+    const timer = setInterval(refreshPage, REPEAT_MS);
     return () => clearInterval(timer);
   }, [isOutdated]);
   const { mutate } = useSWRConfig();
   const hasEnded = value?.state === "ended";
-  // Embedded pages keep sending requests, because a refused one makes them fetch a new ticket.
+  // Embedded pages keep sending requests, since a refused one makes them fetch a new ticket.
   const isOver = hasEnded && memberId !== undefined;
   useEffect(() => {
     if (!setSessionEnded(isOver)) return;
     void mutate(() => true);
     void restartLive();
   }, [isOver, mutate]);
-  const readAgain = useEffectEvent(() => void refresh());
+  const refreshSession = useEffectEvent(() => void refresh());
   useEffect(() => {
     if (!hasEnded) return;
-    const timer = setInterval(readAgain, REPEAT_MS);
+    const timer = setInterval(refreshSession, REPEAT_MS);
     return () => clearInterval(timer);
   }, [hasEnded]);
   useEffect(() => () => void setSessionEnded(false), []);
-  const notice = value && noticeOf(value, { memberId, role });
+  const notice = value && getNotice(value, { memberId, role });
   return (
-    <Watched value={true}>
+    <WatchedContext value={true}>
       {notice ? (
         <div className="sticky top-12 z-20 bg-bg p-3 md:top-0">
           <SessionNotice notice={notice} isEmbedded={memberId === undefined} />
@@ -81,13 +81,13 @@ export function SessionWatch({ memberId, role, children }: SessionWatchProps) {
       ) : null}
       {children}
       {memberId === undefined ? null : <OwnJobs />}
-    </Watched>
+    </WatchedContext>
   );
 }
 
-const asIs = (state: SessionState) => state;
+const identity = (state: SessionState) => state;
 
-function noticeOf(now: SessionState, page: { memberId?: string; role: Role }): Notice | undefined {
+function getNotice(now: SessionState, page: { memberId?: string; role: Role }): Notice | undefined {
   if (now.state === "ended") return now;
   if (page.memberId !== undefined && now.memberId !== page.memberId) return { cause: "other", isLive: true };
   return now.role === page.role ? undefined : { cause: "role", from: page.role, to: now.role, isLive: true };

@@ -10,7 +10,7 @@ import { ConfirmGate } from "./account/confirm-gate";
 import { SignOutButton } from "./account/sign-out-button";
 import { ConnectionCard } from "./connection/connection-card";
 import { ConnectionProvider } from "./connection/connection-context";
-import { KeepConnection } from "./connection/connection-guard";
+import { PinConnection } from "./connection/connection-guard";
 import { toCurrent } from "./connection/current-connection";
 import { CountsProvider } from "./counts-context";
 import { ThemeSwitch } from "./look/theme";
@@ -31,8 +31,8 @@ type ShellProps = {
 };
 
 /**
- * The frame: a sidebar on wide screens, a bar at the top and one at the bottom on narrow ones. The document itself scrolls, so that the
- * browser restores the scroll position on Back.
+ * The frame: a sidebar on wide screens, a top and a bottom bar on narrow ones. The document itself scrolls, so that the browser restores the
+ * scroll position on Back.
  */
 export function Shell({ member, methods, connections, currentId, canChange, signOutAt, children }: ShellProps) {
   const t = useTranslations("frame");
@@ -81,7 +81,7 @@ export function Shell({ member, methods, connections, currentId, canChange, sign
           </div>
         </CountsProvider>
         <Toasts />
-        <KeepConnection currentId={currentId} />
+        <PinConnection currentId={currentId} />
         <ConfirmGate email={member.email} methods={methods} />
         <Shortcuts />
       </ConnectionProvider>

@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { Dialog, KeyList } from "@/components/ui/dialog";
 import { useConnection } from "./connection/connection-context";
-import { destinationsOf } from "./destinations";
+import { getDestinations } from "./destinations";
 import { useRunsAppsOnly } from "./member-context";
 
 const keys = [
@@ -24,7 +24,7 @@ const keys = [
 export function ShortcutSheet({ onClose }: { onClose: () => void }) {
   const t = useTranslations("frame.keys");
   const page = useTranslations("frame");
-  const pages = destinationsOf(useConnection(), useRunsAppsOnly()).flatMap(({ letter, label }) =>
+  const pages = getDestinations(useConnection(), useRunsAppsOnly()).flatMap(({ letter, label }) =>
     letter === undefined ? [] : [{ keys: ["g", letter], text: t("goTo", { page: page(label) }) }],
   );
   return (

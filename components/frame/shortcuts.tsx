@@ -6,7 +6,7 @@ import { isFreeKey, useKeySequence, usePageKey } from "@/components/ui/hooks/pag
 import { useRouter } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { useConnection, useConnectionParam } from "./connection/connection-context";
-import { destinationsOf } from "./destinations";
+import { getDestinations } from "./destinations";
 import { FILTERS } from "./list/tool-bar";
 import { useRunsAppsOnly } from "./member-context";
 import { showOverlay, useOverlay } from "./palette/palette-button";
@@ -15,14 +15,14 @@ const ShortcutSheet = dynamic(() => import("./shortcut-sheet").then((module) => 
 const CommandPalette = dynamic(() => import("./palette/command-palette").then((module) => module.CommandPalette), { ssr: false });
 
 /**
- * The keys of every page: Ctrl K or ⌘ K opens the commands, `/` focuses the page's filters, `?` lists all keys, `g` + letter opens a page.
- * The code of each dialog loads on first use.
+ * The shortcuts of every page: Ctrl K or ⌘ K opens the command palette, `/` focuses the filters, `?` lists all shortcuts, `g` + letter opens a
+ * page. Each dialog loads on first use.
  */
 export function Shortcuts() {
   const overlay = useOverlay();
   const router = useRouter();
   const connection = useConnectionParam();
-  const destinations = destinationsOf(useConnection(), useRunsAppsOnly());
+  const destinations = getDestinations(useConnection(), useRunsAppsOnly());
   useKeySequence("g", (key) => {
     const destination = destinations.find(({ letter }) => letter === key);
     if (destination) router.push(withQuery(destination.href, { connection }));
@@ -42,12 +42,12 @@ export function Shortcuts() {
   return overlay === "palette" ? <CommandPalette onClose={close} /> : null;
 }
 
-/** Works while typing, since it is not a letter, but not over another dialog. */
+/** Works while typing, but not over another dialog. */
 function isPaletteKey({ key, metaKey, ctrlKey, altKey, shiftKey }: KeyboardEvent): boolean {
   return key.toLowerCase() === "k" && metaKey !== ctrlKey && !altKey && !shiftKey && !document.querySelector("dialog[open]");
 }
 
-/** Focuses the first field of the filters, otherwise the first link; false where the page has no filters. */
+/** Focuses the first field of the filters, otherwise the first link. Returns false if the page has no filters. */
 function focusFilters(): boolean {
   const filters = document.querySelector(`[${FILTERS}]`);
   const first = filters?.querySelector<HTMLElement>('input[type="search"]') ?? filters?.querySelector<HTMLElement>("a, select");

@@ -1,16 +1,15 @@
-// Announces assets created, found or changed in this tab to lists that may show them.
-// Guarantees: a hidden list gets no announcement, and asks again when it is shown; hundreds at once cause only a few announcements,
-// and the last one is never lost.
+// Notifies lists of assets created, found or changed in this tab. Notifications are coalesced, and the last one is never lost. Hidden lists get
+// none, and revalidate when shown.
 
 import { useEffect, useEffectEvent } from "react";
 import { createStore } from "zustand/vanilla";
 
-/** A list that is read again for each of many files would never finish reading. */
-const GATHER_MS = 400;
-const word = createStore(() => 0);
+/** Coalesces notifications, since a list reloaded for each of many files would never finish loading. */
+const COALESCE_MS = 400;
+const notifications = createStore(() => 0);
 
-export function tellStored(): void {
-  word.setState((count) => count + 1);
+export function notifyStoredAssets(): void {
+  notifications.setState((count) => count + 1);
 }
 
 export function useStoredAssets(onStored: () => void): void {
@@ -21,9 +20,9 @@ export function useStoredAssets(onStored: () => void): void {
       timer = undefined;
       notify();
     };
-    const forget = word.subscribe(() => void (timer ??= setTimeout(notifyListeners, GATHER_MS)));
+    const unsubscribe = notifications.subscribe(() => void (timer ??= setTimeout(notifyListeners, COALESCE_MS)));
     return () => {
-      forget();
+      unsubscribe();
       clearTimeout(timer);
     };
   }, []);

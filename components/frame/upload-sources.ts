@@ -1,5 +1,5 @@
-// Opens an upload source from anywhere: a page's button, a command. One component handles all of them.
-// Guarantees: it runs within the same click, as a browser opens its file dialog only then.
+// Opens an upload source from anywhere, such as a button or a command. One component handles all of them, synchronously, since browsers open file
+// dialogs only within a click.
 
 import { hasFeature } from "@/lib/contract/connections";
 import { type CurrentConnection } from "./connection/current-connection";
@@ -8,8 +8,8 @@ import { type CurrentConnection } from "./connection/current-connection";
 const uploadSources = ["files", "folder", "url", "hash", "tray"] as const;
 export type UploadSource = (typeof uploadSources)[number];
 
-/** Offers only sources that the service accepts. */
-export function uploadSourcesOf(connection: CurrentConnection | undefined): readonly UploadSource[] {
+/** The sources that the service supports. */
+export function getUploadSources(connection: CurrentConnection | undefined): readonly UploadSource[] {
   if (!hasFeature(connection, "assets")) return [];
   return hasFeature(connection, "urlDownloads") ? uploadSources : uploadSources.filter((source) => source !== "url");
 }

@@ -7,9 +7,9 @@ import { own } from "@/lib/contract/json/own";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
 import { getNodeName } from "@/lib/contract/workflow/graph";
 import { boxesPath, edgesPath, type GraphLayout, nodeSize, type PlacedGroup, type PlacedNode } from "./graph-layout";
-import { gistOf, literalsOf, type NodeMark, type NodeMarks, toneOfState } from "./node-search";
+import { getLiterals, getPreviewText, type NodeMark, type NodeMarks, toneOfState } from "./node-search";
 import { type useViewport } from "./viewport";
-import { COMFORTABLE, isInView, nodeAt, READABLE } from "./viewport";
+import { COMFORTABLE, findNodeAt, isInView, READABLE } from "./viewport";
 
 type GraphCanvasProps = {
   graph: Graph;
@@ -19,21 +19,21 @@ type GraphCanvasProps = {
   selected?: string;
   matches: ReadonlySet<string>;
   onSelect: (id: string) => void;
-  /** Stays mounted behind another view, so that it keeps its state. */
+  /** Whether it is hidden behind another view; it stays mounted to keep its state. */
   isHidden: boolean;
   className: string;
 };
 
-/** In screen pixels, for titles of a graph that is too small for other text. */
+/** The title size in screen pixels, if the graph is too small for other text. */
 const TITLE_PX = 11;
 
 export function GraphCanvas({ graph, layout, marks, viewport, selected, matches, onSelect, isHidden, className }: GraphCanvasProps) {
   const t = useTranslations("graph");
-  const { frame, view, size, handlers, placeOf } = viewport;
-  // Where no text is readable, all nodes together are drawn as a few shapes.
+  const { frame, view, size, handlers, toPoint } = viewport;
+  // If no text is readable, all nodes are drawn as a few shapes.
   const isReadable = view.scale >= READABLE;
   const edges = useMemo(() => edgesPath(layout, layout.edges), [layout]);
-  const near = useMemo(
+  const selectedEdges = useMemo(
     () =>
       selected === undefined
         ? ""
@@ -43,19 +43,19 @@ export function GraphCanvas({ graph, layout, marks, viewport, selected, matches,
           ),
     [layout, selected],
   );
-  // Titles keep their size on screen while the graph gets smaller.
+  // Titles keep their size on screen when zooming out.
   const titlePx = view.scale < COMFORTABLE ? Math.round(TITLE_PX / view.scale) : undefined;
-  const [pointed, setPointed] = useState<{ node: PlacedNode; x: number; y: number }>();
+  const [hovered, setHovered] = useState<{ node: PlacedNode; x: number; y: number }>();
   const visibleNodes = isReadable ? [...layout.nodes.values()].filter((node) => isInView(node, view, size)) : [];
 
-  function pressUnreadable(event: MouseEvent) {
-    const node = isReadable ? undefined : nodeAt(layout.nodes.values(), view, placeOf(event));
+  function selectUnreadable(event: MouseEvent) {
+    const node = isReadable ? undefined : findNodeAt(layout.nodes.values(), view, toPoint(event));
     if (node) onSelect(node.id);
   }
-  function pointAt(event: PointerEvent) {
-    const at = placeOf(event);
-    const node = isReadable ? undefined : nodeAt(layout.nodes.values(), view, at);
-    setPointed(node && { node, ...at });
+  function updateHovered(event: PointerEvent) {
+    const at = toPoint(event);
+    const node = isReadable ? undefined : findNodeAt(layout.nodes.values(), view, at);
+    setHovered(node && { node, ...at });
   }
   return (
     <div
@@ -66,14 +66,14 @@ export function GraphCanvas({ graph, layout, marks, viewport, selected, matches,
       aria-keyshortcuts="ArrowLeft ArrowRight ArrowUp ArrowDown + - 0 1"
       {...handlers}
       hidden={isHidden}
-      onClick={pressUnreadable}
+      onClick={selectUnreadable}
       onPointerMove={(event) => {
         handlers.onPointerMove(event);
-        pointAt(event);
+        updateHovered(event);
       }}
       onPointerLeave={(event) => {
         handlers.onPointerLeave(event);
-        setPointed(undefined);
+        setHovered(undefined);
       }}
       className={cn(
         "relative cursor-grab touch-none overflow-hidden bg-[radial-gradient(var(--color-line)_1px,transparent_1px)] [background-size:18px_18px] select-none active:cursor-grabbing",
@@ -86,7 +86,7 @@ export function GraphCanvas({ graph, layout, marks, viewport, selected, matches,
             <GroupBox key={index} group={group} />
           ))}
           <path d={edges} className="stroke-control" strokeWidth={1.5} />
-          <path d={near} className="stroke-accent" strokeWidth={2} />
+          <path d={selectedEdges} className="stroke-accent" strokeWidth={2} />
           {isReadable ? null : <Overview layout={layout} marks={marks} found={matches} selected={selected} />}
         </g>
       </svg>
@@ -110,21 +110,21 @@ export function GraphCanvas({ graph, layout, marks, viewport, selected, matches,
           ) : null;
         })}
       </div>
-      {pointed && !isReadable ? (
+      {hovered && !isReadable ? (
         <div
           aria-hidden="true"
-          style={{ left: pointed.x + 12, top: pointed.y + 12 }}
+          style={{ left: hovered.x + 12, top: hovered.y + 12 }}
           className="pointer-events-none absolute z-10 flex max-w-72 items-baseline gap-2 rounded-sm border border-line bg-surface px-2 py-1 text-sm shadow-pop"
         >
-          <span className="truncate">{nameOf(own(graph, pointed.node.id), pointed.node)}</span>
-          {marks.get(pointed.node.id) ? <MarkWord mark={marks.get(pointed.node.id) ?? { state: "unreached" }} /> : null}
+          <span className="truncate">{getName(own(graph, hovered.node.id), hovered.node)}</span>
+          {marks.get(hovered.node.id) ? <MarkText mark={marks.get(hovered.node.id) ?? { state: "unreached" }} /> : null}
         </div>
       ) : null}
     </div>
   );
 }
 
-function nameOf(node: Graph[string] | undefined, { id, look }: PlacedNode): string {
+function getName(node: Graph[string] | undefined, { id, look }: PlacedNode): string {
   return `#${id} ${node ? getNodeName(node) : (look?.title ?? "")}`;
 }
 
@@ -174,7 +174,7 @@ function Overview({
 }) {
   const paths = useMemo(() => {
     const groups = new Map<Shape, PlacedNode[]>();
-    const shapeOf = (id: string): Shape => {
+    const getShape = (id: string): Shape => {
       if (id === selected) return "selected";
       if (matches.has(id)) return "found";
       const state = marks.get(id)?.state;
@@ -182,7 +182,7 @@ function Overview({
       return tone === undefined || tone === "unknown" ? "plain" : tone;
     };
     for (const node of layout.nodes.values()) {
-      const shape = shapeOf(node.id);
+      const shape = getShape(node.id);
       const group = groups.get(shape);
       if (group) group.push(node);
       else groups.set(shape, [node]);
@@ -194,7 +194,7 @@ function Overview({
   ));
 }
 
-const edgeOfTone = {
+const strokeByTone = {
   ok: "border-l-ok",
   run: "border-run",
   wait: "border-l-wait",
@@ -203,34 +203,34 @@ const edgeOfTone = {
   unknown: "",
 } as const;
 
-const ROW = 18;
+const ROW_HEIGHT = 18;
 
 type GraphNodeBoxProps = {
   placedNode: PlacedNode;
-  /** Undefined for a box that exists only in the editor's drawing. */
+  /** Undefined for boxes that exist only in the editor's drawing. */
   node: GraphNode | undefined;
   mark?: NodeMark;
   isSelected: boolean;
   isFound: boolean;
-  /** Set when only titles are readable: their size in graph units. */
+  /** The size of titles in graph units, if only titles are readable. */
   titlePx?: number;
   onSelect: (id: string) => void;
 };
 
-/** A node of the graph. Tab skips it, since keyboard users have the list next to it. */
+/** A node of the graph. Tab skips it, since keyboard users have the node list. */
 const GraphNodeBox = memo(function GraphNodeBox({ placedNode, node, mark, isSelected, isFound, titlePx, onSelect }: GraphNodeBoxProps) {
   const t = useTranslations("graph");
   const { look } = placedNode;
   const title = node ? getNodeName(node) : (look?.title ?? "");
   const tone = mark && toneOfState[mark.state];
-  const isLoud = tone === "bad" || tone === "run";
+  const isHighlighted = tone === "bad" || tone === "run";
   const isSubgraph = look?.kind === "subgraph";
   const isSmall = titlePx !== undefined;
   const rows =
-    node && !isSmall && placedNode.height > nodeSize.height + ROW
-      ? literalsOf(node).slice(0, Math.floor((placedNode.height - nodeSize.height) / ROW))
+    node && !isSmall && placedNode.height > nodeSize.height + ROW_HEIGHT
+      ? getLiterals(node).slice(0, Math.floor((placedNode.height - nodeSize.height) / ROW_HEIGHT))
       : [];
-  const gist = node && !isSmall && rows.length === 0 && placedNode.height >= nodeSize.height ? gistOf(node) : undefined;
+  const preview = node && !isSmall && rows.length === 0 && placedNode.height >= nodeSize.height ? getPreviewText(node) : undefined;
   const id = placedNode.id.slice(placedNode.id.lastIndexOf(":") + 1);
   return (
     <button
@@ -246,17 +246,17 @@ const GraphNodeBox = memo(function GraphNodeBox({ placedNode, node, mark, isSele
         width: placedNode.width,
         height: placedNode.height,
         ...(isSmall && { fontSize: Math.min(titlePx, placedNode.height * 0.7), lineHeight: 1.1, paddingTop: 0 }),
-        // A border of the default width would be invisible.
-        ...(isSmall && isLoud && { borderWidth: titlePx / 4 }),
+        // The default border would be invisible when zoomed out.
+        ...(isSmall && isHighlighted && { borderWidth: titlePx / 4 }),
       }}
       className={cn(
         "absolute flex flex-col overflow-hidden rounded-md px-2.5 text-left",
         look && placedNode.height > nodeSize.height ? "justify-start pt-1.5" : "justify-center",
         look?.kind === "note" ? "bg-wait-soft" : look?.mode ? "bg-sunken" : "bg-surface hover:bg-sunken",
-        isSubgraph ? "border-[3px]" : isLoud ? "border-2" : tone === "ok" || tone === "wait" ? "border border-l-[3px]" : "border",
+        isSubgraph ? "border-[3px]" : isHighlighted ? "border-2" : tone === "ok" || tone === "wait" ? "border border-l-[3px]" : "border",
         isSubgraph ? "border-double" : (look?.mode || tone === "off") && "border-dashed",
-        !isLoud && "border-line-strong",
-        tone && edgeOfTone[tone],
+        !isHighlighted && "border-line-strong",
+        tone && strokeByTone[tone],
         isSelected
           ? "outline-2 outline-offset-2 outline-solid outline-accent"
           : isFound && "outline-2 outline-offset-1 outline-dashed outline-accent",
@@ -270,8 +270,8 @@ const GraphNodeBox = memo(function GraphNodeBox({ placedNode, node, mark, isSele
         {look?.mode && !isSmall ? <span className="ml-auto shrink-0 text-xs text-ink-2">{t(`mode.${look.mode}`)}</span> : null}
       </span>
       <span className={cn("flex w-full items-center gap-1 text-ink-3", !isSmall && "text-xs")}>
-        {mark ? <MarkWord mark={mark} /> : null}
-        {gist ? <span className="min-w-0 truncate">{gist}</span> : null}
+        {mark ? <MarkText mark={mark} /> : null}
+        {preview ? <span className="min-w-0 truncate">{preview}</span> : null}
         {look?.count === undefined || isSmall ? null : t("nodes", { count: look.count })}
       </span>
       {look?.text && !isSmall ? <span className="mt-1 w-full text-xs whitespace-pre-wrap text-ink-2">{look.text}</span> : null}
@@ -287,7 +287,7 @@ const GraphNodeBox = memo(function GraphNodeBox({ placedNode, node, mark, isSele
 });
 
 /** Icon, label and colour of the state, and its duration if known. */
-export function MarkWord({ mark }: { mark: NodeMark }) {
+export function MarkText({ mark }: { mark: NodeMark }) {
   const t = useTranslations("graph.state");
   const tone = toneOfState[mark.state];
   const { fromMs, toMs } = mark;

@@ -4,32 +4,31 @@ import { getLinks } from "@/lib/contract/workflow/graph";
 /** In units of the drawing; a unit is a pixel at 1:1. */
 export const nodeSize = { width: 168, height: 46 } as const;
 /**
- * Distances from layer to layer, and from node to node within one. A layer with more than `maxNodes` nodes is folded into several, as five
- * thousand loose nodes would be one long line.
+ * Distances between layers, and between nodes of a layer. A layer with more than `maxNodes` nodes is split into several.
  */
 const pitches = {
   flat: { layer: nodeSize.width + 64, node: nodeSize.height + 26, extent: nodeSize.width, breadth: nodeSize.height, maxNodes: 72 },
   upright: { layer: nodeSize.height + 46, node: nodeSize.width + 26, extent: nodeSize.height, breadth: nodeSize.width, maxNodes: 12 },
 } as const;
-/** The distance from a lane to its neighbour, half of it on each side. */
-const LANE = 16;
-const SWEEPS = 6;
+/** The width of a lane. */
+const LANE_WIDTH = 16;
+const SWEEP_COUNT = 6;
 
 export type PlacedNode = { id: string; x: number; y: number; width: number; height: number; look?: NodeLook };
-/** Of a box from the editor's file. `title`: for a box that is no node of the graph. */
+/** The look of a box from the editor's file. `title`: set if the box is not a node of the graph. */
 type NodeLook = {
   kind: "node" | "subgraph" | "note" | "reroute";
   title: string;
-  /** `leftOut`: switched on, but not in the graph. */
+  /** `leftOut`: enabled, but not in the graph. */
   mode?: "muted" | "bypassed" | "leftOut";
   color?: string;
   text?: string;
   count?: number;
 };
 export type PlacedGroup = { title: string; x: number; y: number; width: number; height: number; color?: string };
-/** A link's passage through a layer between two nodes: the point where it begins, at the middle of its line. */
+/** The point where a link enters a layer between its nodes. */
 type LaneStart = { x: number; y: number };
-/** `source` has the output that `input` of `target` takes. A link to a missing node is no edge; the input shows it. `via`: its lanes. */
+/** An edge from `source` to the `input` of `target`. `via`: its lanes. Links to missing nodes are not edges. */
 export type GraphEdge = {
   source: string;
   target: string;
@@ -48,9 +47,8 @@ export type GraphLayout = {
 };
 
 /**
- * Nodes in columns, each to the right of the nodes it takes from; if upright, in rows, each below them, for a narrow and
- * high frame. Links that pass columns have lanes there. The same graph always gets the same drawing.
- * Pure, no recursion, no two nodes overlap. In a loop, the closing link runs backwards.
+ * Places nodes in columns, each to the right of its sources; if upright, in rows, each below them. Links that pass columns have lanes there. The
+ * layout is deterministic, and nodes never overlap. In a loop, the closing link runs backwards.
  */
 export function layoutGraph(graph: Graph, isUpright = false): GraphLayout {
   const pitch = pitches[isUpright ? "upright" : "flat"];
@@ -67,10 +65,10 @@ export function layoutGraph(graph: Graph, isUpright = false): GraphLayout {
       direct.targets[from]?.push(to);
     }
   }
-  const { ends, layer, between } = withLanes(direct, foldedLayers(layersOf(direct), direct, pitch.maxNodes));
+  const { ends, layer, between } = withLanes(direct, splitLayers(getLayers(direct), direct, pitch.maxNodes));
   const isNode = (item: number) => item < ids.length;
-  const columns = columnsOf(layer, ends);
-  const positions = placesOf(columns, ends, (item) => (isNode(item) ? pitch.node : LANE));
+  const columns = getColumns(layer, ends);
+  const positions = getPositions(columns, ends, (item) => (isNode(item) ? pitch.node : LANE_WIDTH));
   const half = (item: number) => (isNode(item) ? pitch.breadth / 2 : 0);
   const least = columns.reduce(
     (least, [first = 0]) => Math.min(least, (positions[first] ?? 0) - half(first)),
@@ -99,12 +97,12 @@ export function layoutGraph(graph: Graph, isUpright = false): GraphLayout {
   return { nodes, edges, isUpright, ...(isUpright ? { width: breadth, height: length } : { width: length, height: breadth }) };
 }
 
-/** The length of the longest path from the beginning to each node; links that close a loop do not count. */
-function layersOf({ sources, targets }: Ends): number[] {
-  const waits = sources.map((list) => list.length);
+/** The length of the longest path to each node. Links that close a loop do not count. */
+function getLayers({ sources, targets }: Ends): number[] {
+  const pendingSources = sources.map((list) => list.length);
   const layer = sources.map(() => 0);
   const isPlaced = sources.map(() => false);
-  let ready = waits.flatMap((count, node) => (count === 0 ? [node] : []));
+  let ready = pendingSources.flatMap((count, node) => (count === 0 ? [node] : []));
   let next = 0;
   for (;;) {
     for (let at = 0; at < ready.length; at++) {
@@ -113,31 +111,31 @@ function layersOf({ sources, targets }: Ends): number[] {
       for (const target of targets[node] ?? []) {
         if (isPlaced[target]) continue;
         layer[target] = Math.max(layer[target] ?? 0, (layer[node] ?? 0) + 1);
-        waits[target] = (waits[target] ?? 0) - 1;
-        if (waits[target] === 0) ready.push(target);
+        pendingSources[target] = (pendingSources[target] ?? 0) - 1;
+        if (pendingSources[target] === 0) ready.push(target);
       }
     }
     // Only loops remain. The first node in the graph's order is treated as if it had no sources.
     while (next < isPlaced.length && isPlaced[next]) next++;
     if (next >= isPlaced.length) return layer;
     ready = [next];
-    waits[next] = 0;
+    pendingSources[next] = 0;
   }
 }
 
-/** Splits a layer with too many nodes into several, one behind the other. */
-function foldedLayers(layer: readonly number[], ends: Ends, maxNodes: number): number[] {
-  const columns = columnsOf(layer, ends).flatMap((nodes) => {
+/** Splits layers with too many nodes. */
+function splitLayers(layer: readonly number[], ends: Ends, maxNodes: number): number[] {
+  const columns = getColumns(layer, ends).flatMap((nodes) => {
     const parts = Math.max(1, Math.ceil(nodes.length / maxNodes));
     const size = Math.ceil(nodes.length / parts);
     return Array.from({ length: parts }, (_, part) => nodes.slice(part * size, (part + 1) * size));
   });
-  const foldedColumns: number[] = [];
-  columns.forEach((nodes, index) => nodes.forEach((node) => (foldedColumns[node] = index)));
-  return foldedColumns;
+  const splitColumns: number[] = [];
+  columns.forEach((nodes, index) => nodes.forEach((node) => (splitColumns[node] = index)));
+  return splitColumns;
 }
 
-function columnsOf(layer: readonly number[], ends: Ends): number[][] {
+function getColumns(layer: readonly number[], ends: Ends): number[][] {
   const columns: number[][] = [];
   layer.forEach((at, node) => (columns[at] ??= []).push(node));
   for (let at = 0; at < columns.length; at++) columns[at] ??= [];
@@ -145,47 +143,47 @@ function columnsOf(layer: readonly number[], ends: Ends): number[][] {
   return columns;
 }
 
-/** Places nodes near their neighbours: sorts each layer by the middle of its neighbours, in alternating sweeps. */
+/** Sorts each layer by the mean position of its neighbours, in alternating sweeps. */
 function sortByNeighbours(layers: number[][], { sources, targets }: Ends): void {
   const rank: number[] = [];
   const note = (nodes: readonly number[]) => nodes.forEach((node, index) => (rank[node] = index - nodes.length / 2));
   layers.forEach(note);
-  for (let sweep = 0; sweep < SWEEPS; sweep++) {
+  for (let sweep = 0; sweep < SWEEP_COUNT; sweep++) {
     const neighbours = sweep % 2 === 0 ? sources : targets;
     const order = sweep % 2 === 0 ? layers : layers.toReversed();
     for (const nodes of order) {
-      const middle = new Map(nodes.map((node) => [node, meanOf(neighbours[node] ?? [], rank) ?? rank[node] ?? 0]));
+      const middle = new Map(nodes.map((node) => [node, getMean(neighbours[node] ?? [], rank) ?? rank[node] ?? 0]));
       nodes.sort((node, other) => (middle.get(node) ?? 0) - (middle.get(other) ?? 0) || (rank[node] ?? 0) - (rank[other] ?? 0));
       note(nodes);
     }
   }
 }
 
-/** Positions of the middles across the layer: pulls everything towards its neighbours' middle, keeping the order and without overlaps. */
-function placesOf(columns: readonly number[][], { sources, targets }: Ends, roomOf: (item: number) => number): number[] {
+/** Positions of the centers across the layer, as near as possible to their neighbours, keeping the order and without overlaps. */
+function getPositions(columns: readonly number[][], { sources, targets }: Ends, getSpace: (item: number) => number): number[] {
   const positions: number[] = [];
-  const stepsOf = new Map(columns.map((column) => [column, stepsIn(column, roomOf)]));
+  const stepsByColumn = new Map(columns.map((column) => [column, getSteps(column, getSpace)]));
   for (const column of columns) {
-    const steps = stepsOf.get(column) ?? [];
+    const steps = stepsByColumn.get(column) ?? [];
     column.forEach((item, index) => (positions[item] = (steps[index] ?? 0) - (steps.at(-1) ?? 0) / 2));
   }
-  for (let sweep = 0; sweep < SWEEPS; sweep++) {
+  for (let sweep = 0; sweep < SWEEP_COUNT; sweep++) {
     const neighbours = sweep % 2 === 0 ? sources : targets;
     for (const column of sweep % 2 === 0 ? columns : columns.toReversed()) {
-      const targets = column.map((item) => meanOf(neighbours[item] ?? [], positions) ?? positions[item] ?? 0);
-      spread(targets, stepsOf.get(column) ?? []).forEach((across, index) => (positions[column[index] ?? 0] = across));
+      const targets = column.map((item) => getMean(neighbours[item] ?? [], positions) ?? positions[item] ?? 0);
+      spread(targets, stepsByColumn.get(column) ?? []).forEach((across, index) => (positions[column[index] ?? 0] = across));
     }
   }
   return positions;
 }
 
-/** Each item's distance from the first, if all are packed as closely as allowed. */
-function stepsIn(column: readonly number[], roomOf: (item: number) => number): number[] {
+/** Each item's minimum distance from the first. */
+function getSteps(column: readonly number[], getSpace: (item: number) => number): number[] {
   let sum = 0;
-  return column.map((item, index) => (sum += index === 0 ? 0 : (roomOf(column[index - 1] ?? 0) + roomOf(item)) / 2));
+  return column.map((item, index) => (sum += index === 0 ? 0 : (getSpace(column[index - 1] ?? 0) + getSpace(item)) / 2));
 }
 
-/** The positions nearest to the wanted ones that keep these distances: neighbours that would collide share their middle. */
+/** The positions nearest to the targets that keep these distances. Colliding neighbours are centered around their mean. */
 function spread(targets: readonly number[], steps: readonly number[]): number[] {
   const blocks: { sum: number; size: number }[] = [];
   targets.forEach((across, index) => {
@@ -199,7 +197,7 @@ function spread(targets: readonly number[], steps: readonly number[]): number[] 
   return blocks.flatMap(({ sum, size }) => Array.from({ length: size }, () => sum / size)).map((base, index) => base + (steps[index] ?? 0));
 }
 
-function meanOf(nodes: readonly number[], of: readonly number[]): number | undefined {
+function getMean(nodes: readonly number[], of: readonly number[]): number | undefined {
   return nodes.length === 0 ? undefined : nodes.reduce((sum, node) => sum + (of[node] ?? 0), 0) / nodes.length;
 }
 
@@ -210,20 +208,20 @@ export type Ends = { sources: number[][]; targets: number[][] };
 type Lanes = {
   ends: Ends;
   layer: number[];
-  /** The lanes that a link from one node to another passes, in order. */
+  /** The lanes of a link, in order. */
   between: (source: number, target: number) => readonly number[];
 };
 
-/** The most lanes drawn; further links are plain curves that may cross nodes. */
+/** Maximum number of lanes. With more, links are plain curves that may cross nodes. */
 const MAX_LANES = 4_000;
 
-/** Links from one source share their lanes as far as their ways are the same. */
+/** Links from the same source share lanes. */
 function withLanes({ sources, targets }: Ends, layer: readonly number[]): Lanes {
   const count = layer.length;
-  const levelOf = (node: number) => layer[node] ?? 0;
-  const spans = targets.map((list, node) => list.reduce((maxSpan, target) => Math.max(maxSpan, levelOf(target) - levelOf(node) - 1), 0));
-  const isTooMany = spans.reduce((sum, span) => sum + span, 0) > MAX_LANES;
-  if (isTooMany) return { ends: { sources, targets }, layer: [...layer], between: () => [] };
+  const getLevel = (node: number) => layer[node] ?? 0;
+  const spans = targets.map((list, node) => list.reduce((maxSpan, target) => Math.max(maxSpan, getLevel(target) - getLevel(node) - 1), 0));
+  const hasTooManyLanes = spans.reduce((sum, span) => sum + span, 0) > MAX_LANES;
+  if (hasTooManyLanes) return { ends: { sources, targets }, layer: [...layer], between: () => [] };
   const ends: Ends = { sources: layer.map(() => []), targets: layer.map(() => []) };
   const layers = [...layer];
   const link = (from: number, to: number) => {
@@ -232,14 +230,14 @@ function withLanes({ sources, targets }: Ends, layer: readonly number[]): Lanes 
   };
   const chains = spans.map((span, node) =>
     Array.from({ length: span }, (_, at) => {
-      const lane = layers.push(levelOf(node) + at + 1) - 1;
+      const lane = layers.push(getLevel(node) + at + 1) - 1;
       ends.sources.push([]);
       ends.targets.push([]);
       link(at === 0 ? node : lane - 1, lane);
       return lane;
     }),
   );
-  const between = (source: number, target: number) => chains[source]?.slice(0, Math.max(0, levelOf(target) - levelOf(source) - 1)) ?? [];
+  const between = (source: number, target: number) => chains[source]?.slice(0, Math.max(0, getLevel(target) - getLevel(source) - 1)) ?? [];
   for (let source = 0; source < count; source++) {
     for (const target of targets[source] ?? []) link(between(source, target).at(-1) ?? source, target);
   }
@@ -249,8 +247,8 @@ function withLanes({ sources, targets }: Ends, layer: readonly number[]): Lanes 
 type PathEnds = { from: PlacedNode; to: PlacedNode } & Pick<GraphEdge, "via" | "at">;
 
 /**
- * A curve from the right of one node to the left of another (if upright, from bottom to top), straight through the layers in between.
- * A link that closes a loop has wide curves at both ends.
+ * A curve from the right of one node to the left of another (if upright, from bottom to top), straight through the layers in between. Links that
+ * close a loop have wide curves at both ends.
  */
 function edgePath({ from, to, via, at: slots }: PathEnds, isUpright: boolean): string {
   const { width, height } = from;
@@ -261,21 +259,21 @@ function edgePath({ from, to, via, at: slots }: PathEnds, isUpright: boolean): s
   const breadth = isUpright ? width : height;
   let at = { along: along(from) + extent, across: across(from) + (slots?.from ?? breadth / 2) };
   let path = `M${p(at.along, at.across)}`;
-  const curveTo = (next: typeof at) => {
+  const addCurve = (next: typeof at) => {
     const bend = Math.max(28, Math.min(160, Math.abs(next.along - at.along) / 2));
     path += `C${p(at.along + bend, at.across)} ${p(next.along - bend, next.across)} ${p(next.along, next.across)}`;
     at = next;
   };
   for (const lane of via) {
-    curveTo({ along: along(lane), across: across(lane) });
+    addCurve({ along: along(lane), across: across(lane) });
     at = { along: at.along + extent, across: at.across };
     path += `L${p(at.along, at.across)}`;
   }
-  curveTo({ along: along(to), across: across(to) + (slots?.to ?? breadth / 2) });
+  addCurve({ along: along(to), across: across(to) + (slots?.to ?? breadth / 2) });
   return path;
 }
 
-/** All edges as one shape, so that thousands of links are one element of the page. */
+/** All edges as one path, so that thousands of links are one element. */
 export function edgesPath({ nodes, isUpright }: GraphLayout, edges: readonly GraphEdge[]): string {
   return edges
     .map(({ source, target, ...way }) => {
@@ -285,7 +283,7 @@ export function edgesPath({ nodes, isUpright }: GraphLayout, edges: readonly Gra
     .join("");
 }
 
-/** Nodes as plain boxes, in one shape. */
+/** Nodes as boxes in one path. */
 export function boxesPath(nodes: readonly PlacedNode[]): string {
   return nodes.map(({ x, y, width, height }) => `M${n(x)} ${n(y)}h${width}v${height}h${-width}z`).join("");
 }

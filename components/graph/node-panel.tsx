@@ -7,18 +7,18 @@ import { CopyButton } from "@/components/ui/controls/copy-button";
 import { own } from "@/lib/contract/json/own";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { getNodeName } from "@/lib/contract/workflow/graph";
-import { MarkWord } from "./graph-canvas";
-import { gistOf, inputsOf, type NodeInput, type NodeMark, type NodeMarks, takersOf } from "./node-search";
+import { MarkText } from "./graph-canvas";
+import { findConsumers, getNodeInputs, getPreviewText, type NodeInput, type NodeMark, type NodeMarks } from "./node-search";
 
 type NodePanelProps = { graph: Graph; id: string; mark?: NodeMark; onSelect: (id: string) => void; onClose: () => void };
 
-/** The inputs of one node as they were submitted, and the nodes that take its outputs. */
+/** A node's submitted inputs, and the nodes that use its outputs. */
 export function NodePanel({ graph, id, mark, onSelect, onClose }: NodePanelProps) {
   const t = useTranslations("graph");
   const node = own(graph, id);
   if (!node) return null;
-  const inputs = inputsOf(graph, node);
-  const takers = takersOf(graph, id);
+  const inputs = getNodeInputs(graph, node);
+  const consumers = findConsumers(graph, id);
   return (
     <section
       aria-label={t("node", { id, title: getNodeName(node) })}
@@ -32,7 +32,7 @@ export function NodePanel({ graph, id, mark, onSelect, onClose }: NodePanelProps
       </div>
       <p className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <span className="font-mono text-sm break-all text-ink-2">{node.class_type}</span>
-        {mark ? <MarkWord mark={mark} /> : null}
+        {mark ? <MarkText mark={mark} /> : null}
       </p>
       {mark?.problems?.map((problem, index) => (
         <p key={index} className="rounded-md bg-bad-soft px-2.5 py-1.5 break-words text-bad">
@@ -50,13 +50,13 @@ export function NodePanel({ graph, id, mark, onSelect, onClose }: NodePanelProps
           </div>
         ))}
       </dl>
-      {takers.length > 0 ? (
+      {consumers.length > 0 ? (
         <p className="flex flex-wrap items-baseline gap-x-1.5 gap-y-1 text-ink-3">
           {t("takers")}
-          {takers.slice(0, 50).map((taker) => (
+          {consumers.slice(0, 50).map((taker) => (
             <NodeLink key={taker} id={taker} graph={graph} onSelect={onSelect} />
           ))}
-          {takers.length > 50 ? t("more", { count: takers.length - 50 }) : null}
+          {consumers.length > 50 ? t("more", { count: consumers.length - 50 }) : null}
         </p>
       ) : null}
     </section>
@@ -105,7 +105,7 @@ type NodeListProps = {
   className: string;
 };
 
-/** The drawing as a list, for keyboards and screen readers: the same nodes, marks and panel. */
+/** The graph as a list, for keyboards and screen readers. */
 export function NodeList({ graph, ids, marks, selected, onSelect, className }: NodeListProps) {
   const t = useTranslations("graph");
   const [limit, setLimit] = useState(PAGE_SIZE);
@@ -127,8 +127,8 @@ export function NodeList({ graph, ids, marks, selected, onSelect, className }: N
                 <span className="min-w-0 truncate">
                   {getNodeName(node)} <span className="text-ink-3">#{id}</span>
                 </span>
-                <span className="min-w-0 flex-1 truncate text-sm text-ink-3 max-sm:hidden">{gistOf(node)}</span>
-                <span className="ml-auto text-sm">{mark ? <MarkWord mark={mark} /> : null}</span>
+                <span className="min-w-0 flex-1 truncate text-sm text-ink-3 max-sm:hidden">{getPreviewText(node)}</span>
+                <span className="ml-auto text-sm">{mark ? <MarkText mark={mark} /> : null}</span>
               </button>
             </li>
           );

@@ -14,12 +14,12 @@ export function withTitles(graph: Graph, nameOfClass: (className: string) => str
   );
 }
 
-export function titledBy(graph: Graph, catalogue: ObjectInfo | undefined): Graph {
+export function withCatalogueTitles(graph: Graph, catalogue: ObjectInfo | undefined): Graph {
   return catalogue ? withTitles(graph, (className) => own(catalogue, className)?.display_name) : graph;
 }
 
-/** The most telling literal in a single line: the first text, otherwise the first number with its name. Masked values are skipped. */
-export function gistOf(node: GraphNode): string | undefined {
+/** The most informative literal: the first text, otherwise the first number with its name. Skips masked values. */
+export function getPreviewText(node: GraphNode): string | undefined {
   const literals = Object.entries(node.inputs).filter(
     ([, value]) => !isLink(value) && !(typeof value === "string" && value.includes(MASK)),
   );
@@ -29,7 +29,7 @@ export function gistOf(node: GraphNode): string | undefined {
   return number && `${number[0]} ${String(number[1])}`;
 }
 
-export function literalsOf({ inputs }: GraphNode): [name: string, text: string][] {
+export function getLiterals({ inputs }: GraphNode): [name: string, text: string][] {
   return Object.entries(inputs).flatMap(([name, value]): [string, string][] => {
     const text = typeof value === "string" ? value.slice(0, 80) : writeExactJson(value).slice(0, 80);
     return isLink(value) || text.includes(MASK) ? [] : [[name, text]];
@@ -50,7 +50,7 @@ export type NodeInput = { name: string } & (
   { kind: "link"; source: string; output: number; isDangling: boolean } | { kind: "literal"; text: string; isMasked: boolean }
 );
 
-export function inputsOf(graph: Graph, node: GraphNode): NodeInput[] {
+export function getNodeInputs(graph: Graph, node: GraphNode): NodeInput[] {
   return Object.entries(node.inputs).map(([name, value]) => {
     if (isLink(value)) return { name, kind: "link", source: value[0], output: value[1], isDangling: !Object.hasOwn(graph, value[0]) };
     const text = typeof value === "string" ? value : writeExactJson(value, 2);
@@ -58,8 +58,8 @@ export function inputsOf(graph: Graph, node: GraphNode): NodeInput[] {
   });
 }
 
-/** Ids of the nodes that take an output of this one, each once. */
-export function takersOf(graph: Graph, id: string): string[] {
+/** The ids of the nodes that use an output of this one. */
+export function findConsumers(graph: Graph, id: string): string[] {
   return Object.entries(graph).flatMap(([taker, node]) => (getLinks(node).some(({ source }) => source === id) ? [taker] : []));
 }
 
@@ -69,27 +69,29 @@ export type NodeState = "done" | "cached" | "running" | "waiting" | "stopped" | 
 export type NodeMark = { state: NodeState; fromMs?: number; toMs?: number; problems?: readonly string[] };
 export type NodeMarks = ReadonlyMap<string, NodeMark>;
 
-/** Services name only the running node: the nodes that feed it must be done, and so are those with outputs. */
-export function marksOfRunning(graph: Graph, currentNode: string, outputs: readonly OutputView[] = []): Map<string, NodeMark> {
-  const done = findSources(graph, currentNode);
-  for (const { nodeId } of outputs) done.add(nodeId);
-  const stateOf = (id: string): NodeState => (id === currentNode ? "running" : done.has(id) ? "done" : "waiting");
-  return new Map(Object.keys(graph).map((id) => [id, { state: stateOf(id) }]));
+/** Services report only the running node. Its sources and nodes with outputs must be done. */
+export function getRunningMarks(graph: Graph, currentNode: string, outputs: readonly OutputView[] = []): Map<string, NodeMark> {
+  const doneIds = findSources(graph, currentNode);
+  for (const { nodeId } of outputs) doneIds.add(nodeId);
+  const getState = (id: string): NodeState => (id === currentNode ? "running" : doneIds.has(id) ? "done" : "waiting");
+  return new Map(Object.keys(graph).map((id) => [id, { state: getState(id) }]));
 }
 
-/** The states to look at first: failed or stopped nodes, otherwise running ones. */
-const calling: readonly NodeState[] = ["failed", "refused", "faulty", "stopped", "running"];
+/** The most important states: failed or stopped nodes, otherwise running ones. */
+const importantStates: readonly NodeState[] = ["failed", "refused", "faulty", "stopped", "running"];
 
-export function callingNode(marks: NodeMarks): string | undefined {
-  for (const state of calling) for (const [id, mark] of marks) if (mark.state === state) return id;
+export function findImportantNode(marks: NodeMarks): string | undefined {
+  for (const state of importantStates) for (const [id, mark] of marks) if (mark.state === state) return id;
   return undefined;
 }
 
-/** Summarizes several nodes in one box: a state that needs attention first, then pending, then done. */
-const telling: readonly NodeState[] = [...calling, "waiting", "unreached", "done", "cached"];
+/** The priority of states if a box has several nodes. */
+const statePriority: readonly NodeState[] = [...importantStates, "waiting", "unreached", "done", "cached"];
 
-export function tellingMost(nodeMark: NodeMark | undefined, { state, problems }: NodeMark): NodeMark {
-  return nodeMark && telling.indexOf(nodeMark.state) <= telling.indexOf(state) ? nodeMark : { state, ...(problems && { problems }) };
+export function mergeMarks(nodeMark: NodeMark | undefined, { state, problems }: NodeMark): NodeMark {
+  return nodeMark && statePriority.indexOf(nodeMark.state) <= statePriority.indexOf(state)
+    ? nodeMark
+    : { state, ...(problems && { problems }) };
 }
 
 export const toneOfState: Readonly<Record<NodeState, Tone>> = {

@@ -17,15 +17,15 @@ import { unwrapWorkflow } from "@/lib/contract/workflow/read-workflow";
 
 type SaveWorkflowProps = {
   title: string;
-  /** The path where it is stored, suggested unchanged. */
+  /** The path of the stored file, suggested unchanged. */
   storedText?: string;
   onSaved?: (path: string) => void;
-  /** Called on saving, since the text may be megabytes. */
+  /** Called on saving, since the text may be large. */
   textOf: () => string | undefined;
   /** The same workflow in the editor's format, if it can be written. */
   editor?: EditorFormat;
   connection?: string;
-  /** An icon alone, where room is scarce. */
+  /** Shows only an icon. */
   isSmall?: boolean;
   tone?: ButtonProps["tone"];
   size?: ButtonProps["size"];
@@ -34,7 +34,7 @@ type SaveWorkflowProps = {
 /** `isDefault`: opened in this format. `isOriginalFile`: saved to its own file. `unplaced`: nodes and inputs missing there. */
 type EditorFormat = { isDefault: boolean; isOriginalFile: boolean; write: () => Promise<{ text: string; unplaced: readonly string[] }> };
 
-/** Saves into the folder workflows of the user data on the service; an existing file is replaced only after a second click. */
+/** Saves to the service's workflows folder. An existing file is replaced only after a second click. */
 export function SaveWorkflow({ isSmall = false, tone, size, ...form }: SaveWorkflowProps) {
   const t = useTranslations("graph.save");
   const [isOpen, setOpen] = useState(false);
@@ -66,13 +66,13 @@ type Saving = { path?: string; isBusy?: boolean; isTaken?: boolean; isEmpty?: bo
 
 function SaveForm({ title, storedText, onSaved, textOf, editor, connection, onClose }: SaveFormProps) {
   const t = useTranslations("graph.save");
-  const [name, setName] = useState(() => nameOfStored(storedText) ?? fileNameOf(title));
+  const [name, setName] = useState(() => toName(storedText) ?? toFileName(title));
   const [saving, setSaving] = useState<Saving>({});
-  // Computed once, when the dialog opens: looking for masked values reads the whole text.
+  // Computed once, since it searches the whole text.
   const [isMasked] = useState(() => textOf()?.includes(MASK) ?? false);
   const [isEditor, setEditor] = useState(editor?.isDefault ?? false);
   const [unplaced, setUnplaced] = useState<readonly string[]>([]);
-  const notify = useEffectEvent(
+  const checkUnplaced = useEffectEvent(
     () =>
       void editor?.write().then(
         (writeResult) => setUnplaced(writeResult.unplaced),
@@ -80,7 +80,7 @@ function SaveForm({ title, storedText, onSaved, textOf, editor, connection, onCl
       ),
   );
   useEffect(() => {
-    if (isEditor) notify();
+    if (isEditor) checkUnplaced();
   }, [isEditor]);
   const id = useId();
   const path = storedPath(name);
@@ -89,7 +89,7 @@ function SaveForm({ title, storedText, onSaved, textOf, editor, connection, onCl
   async function save() {
     if (path === undefined || saving.isBusy) return;
     setSaving({ path, isBusy: true });
-    // The code that writes it is loaded only now.
+    // The writing code is loaded on demand.
     const writeResult = isEditor ? await editor?.write().catch(() => "unreachable" as const) : { text: textOf() };
     if (writeResult === "unreachable") return setSaving({ path, failure: { code: "CONSOLE_UNREACHABLE", message: "", status: 0 } });
     const text = writeResult?.text;
@@ -186,9 +186,8 @@ function SaveForm({ title, storedText, onSaved, textOf, editor, connection, onCl
   );
 }
 
-// A workflow as it is stored: the bare graph, which every client of the interface opens, or with its extra data.
-// Guarantees: readWorkflow returns the same graph; digits of whole numbers are kept.
-// Must never: store a partner's key.
+// A workflow as stored: the plain graph, which every API client can open, or with its extra data. Whole numbers are exact. Must never store a
+// partner's key.
 
 const WORKFLOWS = "workflows/";
 const MAX_NAME_LENGTH = 200;
@@ -204,33 +203,33 @@ export function storedTextOfJob(workflow: unknown): string | undefined {
   return unwrapped && storedText(unwrapped.graph, unwrapped.extraData);
 }
 
-/** The path for a name: always a JSON file below workflows/; undefined if it is no valid name. */
+/** The path for a name: a JSON file below workflows/. Undefined if the name is invalid. */
 export function storedPath(name: string): string | undefined {
   const trimmed = name
     .trim()
     .replace(/^\/+/, "")
     .replace(/\.json$/i, "");
   const parts = trimmed.split("/");
-  const isOdd =
+  const isInvalid =
     parts.some((part) => part.trim() === "" || /^\.+$/.test(part)) || /[\\\p{Cc}]/u.test(trimmed) || trimmed.length > MAX_NAME_LENGTH;
-  return isOdd ? undefined : `${WORKFLOWS}${trimmed}.json`;
+  return isInvalid ? undefined : `${WORKFLOWS}${trimmed}.json`;
 }
 
-/** The name that gives this path; undefined if no name does. */
-function nameOfStored(path: string | undefined): string | undefined {
+/** The name for a path; undefined if there is none. */
+function toName(path: string | undefined): string | undefined {
   if (!path?.startsWith(WORKFLOWS)) return undefined;
   const name = path.slice(WORKFLOWS.length).replace(/\.json$/, "");
   return storedPath(name) === path ? name : undefined;
 }
 
-/** Makes a valid file name from the workflow's title. Replaces only characters that a file system or URL can't contain. */
-export function fileNameOf(title: string): string {
+/** Creates a valid file name from the workflow's title. */
+export function toFileName(title: string): string {
   return cutToBytes(title, MAX_NAME_LENGTH)
     .replace(/[/\\:*?"<>|\p{Cc}\p{Cs}]/gu, "_")
     .replace(/^\.+/, "_");
 }
 
-/** File systems count bytes, and most scripts need several per letter. */
+/** Cuts by bytes, since file systems limit bytes. */
 function cutToBytes(text: string, maxBytes: number): string {
   const bytes = new TextEncoder().encode(text);
   return bytes.length <= maxBytes ? text : new TextDecoder().decode(bytes.subarray(0, maxBytes)).replace(/\uFFFD+$/, "");

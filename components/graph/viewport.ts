@@ -4,7 +4,7 @@ import { type GraphLayout, type PlacedNode } from "./graph-layout";
 
 const MARGIN = 24;
 
-/** Below this scale a node shows only its title, in larger letters. */
+/** Below this scale a node shows only its title, in larger text. */
 export const COMFORTABLE = 0.62;
 const START_SCALE = 0.85;
 /** Below this scale no title is readable. */
@@ -12,43 +12,43 @@ export const READABLE = 0.35;
 /** The number of windows compared to find the one with the most nodes. */
 const MAX_WINDOWS = 400;
 
-/** Until a person moves it, the drawing shows all nodes if readable, otherwise the node that needs attention, or its beginning. */
+/** The initial view shows all nodes if readable, otherwise the most important node or the start. */
 export function useViewport(layout: GraphLayout, calling?: string) {
-  const start = useCallback((size: Size) => started(layout, size, calling), [layout, calling]);
+  const start = useCallback((size: Size) => getInitialView(layout, size, calling), [layout, calling]);
   const panZoom = usePanZoom({ content: layout, start });
   const { view, size, move } = panZoom;
   return {
     ...panZoom,
-    /** Does not move a node that is readable already. */
+    /** Does nothing if the node is already readable. */
     reveal: (node: PlacedNode) => {
-      if (!isReadable(node, view, size)) move(centredOn(node, view, size));
+      if (!isReadable(node, view, size)) move(centerOn(node, view, size));
     },
   };
 }
 
-/** Everything if readable. Otherwise the node that needs attention, or the beginning, or the densest part of a file's graph. */
-export function started(layout: Omit<GraphLayout, "edges">, size: Size, calling: string | undefined): Viewport {
+/** Everything if readable. Otherwise the most important node, the start, or the densest part of an editor file. */
+export function getInitialView(layout: Omit<GraphLayout, "edges">, size: Size, calling: string | undefined): Viewport {
   const all = fitted(layout, size);
   const isFile = layout.groups !== undefined;
   if (all.scale >= (isFile ? READABLE : COMFORTABLE) || size.width === 0) return all;
   const callingNode = calling === undefined ? undefined : layout.nodes.get(calling);
-  if (isFile) return at(callingNode ? centreOf(callingNode) : fullestPart([...layout.nodes.values()], size), READABLE, size);
-  if (callingNode) return centredOn(callingNode, { ...all, scale: START_SCALE }, size);
+  if (isFile) return viewAround(callingNode ? getCenter(callingNode) : findDensestPoint([...layout.nodes.values()], size), READABLE, size);
+  if (callingNode) return centerOn(callingNode, { ...all, scale: START_SCALE }, size);
   const { isUpright } = layout;
-  const first = firstOf(layout.nodes.values(), isUpright);
-  const along = (room: number, whole: number, position: number, extent: number, isAlong: boolean) => {
+  const first = findFirst(layout.nodes.values(), isUpright);
+  const getOffset = (room: number, whole: number, position: number, extent: number, isAlong: boolean) => {
     if (whole * START_SCALE <= room - 2 * MARGIN) return (room - whole * START_SCALE) / 2;
     return (isAlong ? MARGIN : (room - extent * START_SCALE) / 2) - position * START_SCALE;
   };
   return {
     scale: START_SCALE,
-    x: along(size.width, layout.width, first?.x ?? 0, first?.width ?? 0, !isUpright),
-    y: along(size.height, layout.height, first?.y ?? 0, first?.height ?? 0, isUpright),
+    x: getOffset(size.width, layout.width, first?.x ?? 0, first?.width ?? 0, !isUpright),
+    y: getOffset(size.height, layout.height, first?.y ?? 0, first?.height ?? 0, isUpright),
   };
 }
 
 /** The start of the workflow: the first node of the first layer. */
-function firstOf(nodes: Iterable<PlacedNode>, isUpright: boolean): PlacedNode | undefined {
+function findFirst(nodes: Iterable<PlacedNode>, isUpright: boolean): PlacedNode | undefined {
   const order = ({ x, y }: PlacedNode) => (isUpright ? ([y, x] as const) : ([x, y] as const));
   let best: PlacedNode | undefined;
   for (const node of nodes) {
@@ -64,20 +64,20 @@ export function isReadable(node: PlacedNode, { x, y, scale }: Viewport, size: Si
   return isInside && scale >= READABLE;
 }
 
-export function centredOn(node: PlacedNode, { scale }: Viewport, size: Size): Viewport {
-  return at(centreOf(node), Math.max(scale, 0.8), size);
+export function centerOn(node: PlacedNode, { scale }: Viewport, size: Size): Viewport {
+  return viewAround(getCenter(node), Math.max(scale, 0.8), size);
 }
 
-function at({ x, y }: Point, scale: number, size: Size): Viewport {
+function viewAround({ x, y }: Point, scale: number, size: Size): Viewport {
   return { scale, x: size.width / 2 - x * scale, y: size.height / 2 - y * scale };
 }
 
-function centreOf({ x, y, width, height }: PlacedNode): Point {
+function getCenter({ x, y, width, height }: PlacedNode): Point {
   return { x: x + width / 2, y: y + height / 2 };
 }
 
-/** The centre of the nodes in the window that contains the most of them. Each window has a node at its upper left. */
-function fullestPart(nodes: readonly PlacedNode[], size: Size): Point {
+/** The center of the nodes in the window that contains the most. Each window has a node at its top left. */
+function findDensestPoint(nodes: readonly PlacedNode[], size: Size): Point {
   const [width, height] = [(size.width - 2 * MARGIN) / READABLE, (size.height - 2 * MARGIN) / READABLE];
   const sorted = nodes.toSorted((node, other) => node.x - other.x || node.y - other.y);
   const every = Math.ceil(sorted.length / MAX_WINDOWS);
@@ -90,7 +90,7 @@ function fullestPart(nodes: readonly PlacedNode[], size: Size): Point {
   }
   const [left, top] = [Math.min(...best.map(({ x }) => x)), Math.min(...best.map(({ y }) => y))];
   const [right, bottom] = [Math.max(...best.map((node) => node.x + node.width)), Math.max(...best.map((node) => node.y + node.height))];
-  // If a node is larger than the window, show its beginning.
+  // If a node is larger than the window, its start is shown.
   return { x: left + Math.min(right - left, width) / 2, y: top + Math.min(bottom - top, height) / 2 };
 }
 
@@ -99,8 +99,8 @@ export function isInView(node: PlacedNode, { x, y, scale }: Viewport, size: Size
   return left < size.width && top < size.height && left + node.width * scale > 0 && top + node.height * scale > 0;
 }
 
-export function nodeAt(nodes: Iterable<PlacedNode>, { x, y, scale }: Viewport, at: Point): PlacedNode | undefined {
-  const [unitX, unitY] = [(at.x - x) / scale, (at.y - y) / scale];
+export function findNodeAt(nodes: Iterable<PlacedNode>, { x, y, scale }: Viewport, viewAround: Point): PlacedNode | undefined {
+  const [unitX, unitY] = [(viewAround.x - x) / scale, (viewAround.y - y) / scale];
   for (const node of nodes) {
     if (unitX >= node.x && unitX <= node.x + node.width && unitY >= node.y && unitY <= node.y + node.height) return node;
   }

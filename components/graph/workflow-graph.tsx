@@ -10,18 +10,18 @@ import { readMatchingDrawing } from "@/lib/contract/editor-workflow/drawing";
 import { isEditorFile } from "@/lib/contract/editor-workflow/file";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { boxOf, type Inside, layoutEditorFile, namesOf } from "./editor-layout";
+import { findBox, getSubgraphNames, type Inside, layoutEditorFile } from "./editor-layout";
 import { GraphCanvas } from "./graph-canvas";
 import { GraphJson } from "./graph-json";
 import { type GraphLayout, layoutGraph } from "./graph-layout";
 import { NodeList, NodePanel } from "./node-panel";
-import { callingNode, type NodeMark, type NodeMarks, searchNodes, tellingMost } from "./node-search";
+import { findImportantNode, mergeMarks, type NodeMark, type NodeMarks, searchNodes } from "./node-search";
 import { SaveWorkflow } from "./save-workflow";
 import { useViewport } from "./viewport";
 
-const PHONE = "(max-width: 639px)";
+const PHONE_QUERY = "(max-width: 639px)";
 
-const faces = ["drawing", "list", "json"] as const;
+const views = ["drawing", "list", "json"] as const;
 
 /** A node requested from outside the graph; `serial` distinguishes two clicks on the same link. */
 export type NodeRequest = { id: string; serial: number };
@@ -33,11 +33,11 @@ type WorkflowGraphProps = {
   json: unknown;
   fileName: string;
   nodeRequest?: NodeRequest;
-  /** Set if a form is next to it: selecting a node focuses the form instead of a panel. */
+  /** Set if a form is next to it: selecting a node focuses the form instead of opening a panel. */
   aside?: { selected?: string; onSelect: (id: string) => void };
-  /** The same nodes and links in an object that stays the same while values are typed, so that the layout is computed once. */
+  /** The same nodes and links in a stable object, so that typing does not recompute the layout. */
   shape?: Graph;
-  /** The editor's file of it; if present, it is drawn as in the editor. */
+  /** The editor's file; if present, the graph is drawn as in the editor. */
   drawing?: JsonObject;
   /** The possible save targets and the suggested title. */
   save?: { title: string; connection?: string; textOf: () => string | undefined };
@@ -58,25 +58,25 @@ export function WorkflowGraph({
   className,
 }: WorkflowGraphProps) {
   const t = useTranslations("graph");
-  // Next to a form and on a phone the frame is narrow.
-  const isPhone = useMedia(PHONE);
+  // Next to a form and on phones the frame is narrow.
+  const isPhone = useMedia(PHONE_QUERY);
   const isUpright = aside !== undefined || isPhone;
   const file = useMemo(() => readMatchingDrawing(drawing, shape), [drawing, shape]);
-  const [inside, setInside] = useState<Inside>(outside);
+  const [inside, setInside] = useState<Inside>(topLevel);
   const layout = useMemo(
     () => (file ? layoutEditorFile(file, inside, shape) : layoutGraph(shape, isUpright)),
     [file, inside, shape, isUpright],
   );
-  const boxMarks = useMemo(() => (file ? marksOfBoxes(layout, marks) : marks), [file, layout, marks]);
-  const calling = useMemo(() => callingNode(boxMarks), [boxMarks]);
-  const viewport = useViewport(layout, calling);
-  const [face, setFace] = useState<(typeof faces)[number]>("drawing");
+  const boxMarks = useMemo(() => (file ? mergeMarksByBox(layout, marks) : marks), [file, layout, marks]);
+  const importantNode = useMemo(() => findImportantNode(boxMarks), [boxMarks]);
+  const viewport = useViewport(layout, importantNode);
+  const [face, setFace] = useState<(typeof views)[number]>("drawing");
   const [openNodeId, setOpenNodeId] = useState<string>();
   const selected = aside ? aside.selected : openNodeId;
   const selectNode = aside ? aside.onSelect : setOpenNodeId;
   function select(id: string) {
     if (Object.hasOwn(graph, id)) return selectNode(id);
-    // A box of the editor's drawing that is no node of the graph: a subgraph is entered.
+    // Selecting a subgraph's box enters the subgraph.
     const path = file && layout.nodes.get(id)?.look?.kind === "subgraph" ? id.split(":") : undefined;
     if (path) enter(path);
   }
@@ -90,7 +90,7 @@ export function WorkflowGraph({
   const [handledSerial, setHandledSerial] = useState<number>();
   const matches = useMemo(() => searchNodes(graph, words), [graph, words]);
   const foundSet = useMemo(() => new Set(matches), [matches]);
-  // Has a fixed size on its own, and fills its container next to a form.
+  // Fills its container next to a form, otherwise has a fixed height.
   const height = aside ? "h-full min-h-0" : "h-[360px] lg:h-[560px]";
   const isSearching = words.trim() !== "";
   const isPanelOpen = !aside && selected !== undefined;
@@ -104,14 +104,14 @@ export function WorkflowGraph({
     setTargetId(selected);
   }
   if (targetId !== undefined && viewport.size.width > 0) {
-    const box = file && boxOf(file, targetId);
+    const box = file && findBox(file, targetId);
     const node = layout.nodes.get(box?.id ?? targetId);
-    // The node is in another subgraph, which is drawn first.
+    // The node is in another subgraph, which must be rendered first.
     if (box && !node) setInside(box.inside);
     else setTargetId(undefined);
     if (node) viewport.reveal(node);
   }
-  // The frame must have its size before a node can be centred in it.
+  // The frame must be measured before a node can be centered.
   if (nodeRequest && nodeRequest.serial !== handledSerial && viewport.size.width > 0) {
     setHandledSerial(nodeRequest.serial);
     if (face === "json") setFace("drawing");
@@ -130,7 +130,7 @@ export function WorkflowGraph({
         <>
           {save ? <SaveWorkflow {...save} tone="quiet" size="small" /> : null}
           <div role="group" aria-label={t("faces")} className="flex">
-            {faces.map((name) => (
+            {views.map((name) => (
               <Button
                 key={name}
                 tone="quiet"
@@ -181,7 +181,7 @@ export function WorkflowGraph({
       ) : null}
       {file && inside.length > 0 && face === "drawing" ? (
         <nav aria-label={t("trail")} className="flex flex-wrap items-center gap-1 border-b border-line px-2 py-1">
-          {[t("outside"), ...namesOf(file, inside)].map((name, depth) => (
+          {[t("outside"), ...getSubgraphNames(file, inside)].map((name, depth) => (
             <Button
               key={depth}
               size="small"
@@ -226,16 +226,16 @@ export function WorkflowGraph({
   );
 }
 
-const outside: Inside = [];
+const topLevel: Inside = [];
 
-/** A box for several nodes has their most telling state, and no times, which would belong to one node only. */
-function marksOfBoxes(layout: GraphLayout, marks: NodeMarks): NodeMarks {
+/** A box for several nodes has their most important state, and no times, since those belong to single nodes. */
+function mergeMarksByBox(layout: GraphLayout, marks: NodeMarks): NodeMarks {
   const boxes = new Map<string, NodeMark>();
   for (const [id, mark] of marks) {
     if (layout.nodes.has(id)) boxes.set(id, mark);
     for (let at = id.lastIndexOf(":"); at > 0; at = id.lastIndexOf(":", at - 1)) {
       const box = id.slice(0, at);
-      if (layout.nodes.has(box)) boxes.set(box, tellingMost(boxes.get(box), mark));
+      if (layout.nodes.has(box)) boxes.set(box, mergeMarks(boxes.get(box), mark));
     }
   }
   return boxes;

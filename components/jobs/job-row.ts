@@ -7,7 +7,7 @@ import { choosePreview, formatErrorLine, type RunningNode, toHistoryJob, toJobVi
 import { type OutputFile, type OutputView } from "@/lib/contract/views/outputs-view";
 import { getWorkflowName } from "@/lib/contract/workflow/workflow-name";
 
-/** A job as lists show it, from any response. Each page sends its rows to the browser, so add fields sparingly. */
+/** A row of a job list, from any response. Every page sends its rows to the browser, so add fields sparingly. */
 export type JobRow = {
   id: string;
   word: string;
@@ -31,17 +31,17 @@ export type JobRow = {
   error?: string;
   outputs?: number;
   preview?: OutputFile;
-  /** While it runs: the version of its newest preview picture. */
+  /** The version of a running job's newest preview picture. */
   livePreview?: number;
   /** Selects the icon that is shown without a picture. */
   previewKind?: "video" | "audio";
   /** Position in the queue: 1 is next. Undefined for running jobs. */
   position?: number;
-  /** Why the job waits although a slot may be free. */
+  /** Why the job is pending although a slot may be free. */
   waiting?: JobWaits;
 };
 
-/** `isCut`: the service has older jobs. `unreadable`: rows of unknown shape. `reach`: for rows from the job index. */
+/** `isCut`: the service has older jobs. `unreadable`: the number of rows of unknown shape. `reach`: set if the rows come from the job index. */
 export type JobsView = {
   rows: JobRow[];
   total?: number;

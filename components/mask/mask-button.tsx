@@ -17,7 +17,7 @@ type MaskButtonProps = {
   onSaved: (mask: SavedMask) => void;
 };
 
-/** Next to an input with a picture; the editor loads on the first click. */
+/** Opens the mask editor, which loads on the first click. */
 export function MaskButton({ file, title, connection, target, onSaved }: MaskButtonProps) {
   const t = useTranslations("masks");
   const [isOpen, setOpen] = useState(false);

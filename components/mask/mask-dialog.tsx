@@ -6,28 +6,28 @@ import { showToast } from "@/components/ui/toast-store";
 import { type FileName } from "@/lib/browser/urls";
 import { type SavedMask, sendMask } from "./file/mask-session";
 import { openMask } from "./file/open-mask";
-import { type MaskTarget, sourceOfFile } from "./file/picture-file";
+import { type MaskTarget, toFileSource } from "./file/picture-file";
 import { encodeInWorker } from "./file/worker-client";
 import { MaskOpening } from "./mask-opening";
 
 type MaskDialogProps = {
-  /** The picture that an input names. */
+  /** The input's picture. */
   file: Required<FileName>;
   title: string;
   connection?: string;
   target?: MaskTarget;
-  /** Gets the masked picture, which the input names from then on. */
+  /** Receives the masked picture, which becomes the input's value. */
   onSaved: (mask: SavedMask) => void;
   onClose: () => void;
 };
 
-/** The editor over a page that keeps its state. Closing it loses nothing: reopening the same picture continues. */
+/** The editor in a dialog. Closing it keeps the drawing: reopening the same picture continues it. */
 export function MaskDialog({ file, title, connection, target, onSaved, onClose }: MaskDialogProps) {
   const t = useTranslations("masks");
   const common = useTranslations("common");
   const dialog = useRef<HTMLDialogElement>(null);
   const keepsPixels = !useFeature("uprightMasks");
-  const [source] = useState(() => ({ ...sourceOfFile(file, title, connection, keepsPixels), target }));
+  const [source] = useState(() => ({ ...toFileSource(file, title, connection, keepsPixels), target }));
   const [ports] = useState(() => ({ encode: encodeInWorker, send: sendMask(connection, target) }));
   useEffect(() => {
     const element = dialog.current;

@@ -1,34 +1,34 @@
 import { useTranslations } from "next-intl";
 import { useTheme } from "next-themes";
 import { type ReactNode, type RefObject, useEffect, useId, useRef, useState, useSyncExternalStore } from "react";
-import { useWhyNot } from "@/components/frame/member-context";
+import { useDenialText } from "@/components/frame/member-context";
 import { PageHeader } from "@/components/frame/page-header";
 import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/controls/button";
 import { useCloseWarning } from "@/components/ui/hooks/use-close-warning";
 import { rectangle } from "./drawing/areas";
-import { type OpenSession, type SavedMask, type SavePorts, stepOf, useSave } from "./file/mask-session";
+import { getSaveStep, type OpenSession, type SavedMask, type SavePorts, useSave } from "./file/mask-session";
 import { type Command } from "./input/keys";
 import { KeyDialog, StatusBar, ToolRail } from "./screen/editor-bars";
 import { createPainter, type Painter } from "./screen/painter";
 import { SaveOutcome, Saving } from "./screen/save-outcome";
-import { createSettingsStore, rgbOf, type Settings } from "./screen/settings";
+import { createSettingsStore, overlayRgb, type Settings } from "./screen/settings";
 import { SettingsPanel } from "./screen/settings-panel";
 import { createSurface, type Surface } from "./screen/surface";
-import { useEditorKeys, useHands } from "./screen/use-input";
+import { useEditorKeys, usePointers } from "./screen/use-input";
 import { createViewStore, type ViewStore, watchRatio } from "./screen/view-store";
 
 export type MaskEditorProps = {
   session: OpenSession;
   title: string;
-  /** The editor's place in the console: "Assets / photo.png /". */
+  /** The breadcrumbs: "Assets / photo.png /". */
   trail?: ReactNode;
   connection?: string;
   canSave: boolean;
   ports: SavePorts;
-  /** Shown once above the drawing: the origin of its initial mask. */
+  /** A note about the initial mask, shown once above the drawing. */
   note?: string;
-  /** A caller that requested a mask receives it; otherwise the result is shown. */
+  /** Receives the saved mask; without it, the result is shown. */
   onSaved?: (mask: SavedMask) => void;
   onClose?: () => void;
 };
@@ -36,7 +36,7 @@ export type MaskEditorProps = {
 export function MaskEditor({ session, title, trail, connection, canSave, ports, note, onSaved, onClose }: MaskEditorProps) {
   const t = useTranslations("masks");
   const common = useTranslations("common");
-  const whyNot = useWhyNot();
+  const getDenialText = useDenialText();
   const { drawing } = session;
   const { width, height } = drawing.coverage;
   const state = useSyncExternalStore(drawing.subscribe, drawing.state, drawing.state);
@@ -86,7 +86,7 @@ export function MaskEditor({ session, title, trail, connection, canSave, ports, 
     release: () => undefined,
   };
   const isSpaceDown = useEditorKeys({ root, frame, painter, onCommand: perform });
-  const step = stepOf(saving.state);
+  const step = getSaveStep(saving.state);
   const isSaving = step !== undefined;
 
   return (
@@ -106,7 +106,7 @@ export function MaskEditor({ session, title, trail, connection, canSave, ports, 
             {isSaving ? t("act.saving") : t("act.save")}
           </Button>
         ) : (
-          <span className="text-ink-2">{whyNot(t("save.viewer"))}</span>
+          <span className="text-ink-2">{getDenialText(t("save.viewer"))}</span>
         )}
       </PageHeader>
       <div className="flex min-h-0 flex-1 max-lg:flex-col">
@@ -136,7 +136,7 @@ export function MaskEditor({ session, title, trail, connection, canSave, ports, 
             <SaveOutcome
               state={onSaved && saving.state.kind === "saved" ? { kind: "idle" } : saving.state}
               connection={connection}
-              onAgain={() => void saving.save()}
+              onRetry={() => void saving.save()}
               onDismiss={saving.forget}
             />
           </div>
@@ -166,7 +166,7 @@ type MaskCanvasProps = {
   wantsPan: () => boolean;
 };
 
-/** The drawing area. The canvases only show the drawing; the bar below describes it in words. */
+/** The drawing area. The status bar describes it in words. */
 function MaskCanvas({ frame, title, session, views, painter, settings, wantsPan }: MaskCanvasProps) {
   const t = useTranslations("masks");
   const help = useId();
@@ -174,7 +174,7 @@ function MaskCanvas({ frame, title, session, views, painter, settings, wantsPan 
   const mask = useRef<HTMLCanvasElement>(null);
   const marks = useRef<HTMLCanvasElement>(null);
   const surface = useRef<Surface>(undefined);
-  const hands = useHands({ frame, painter, views, wantsPan });
+  const pointerHandlers = usePointers({ frame, painter, views, wantsPan });
   const { look, colour, opacity, isShown, tool } = settings;
   const isDark = useTheme().resolvedTheme === "dark";
 
@@ -205,7 +205,7 @@ function MaskCanvas({ frame, title, session, views, painter, settings, wantsPan 
 
   useEffect(() => surface.current?.setMarks(painter.marks()), [painter, settings]);
   useEffect(() => {
-    if (look === "overlay") surface.current?.setLook({ kind: "overlay", colour: rgbOf[colour] });
+    if (look === "overlay") surface.current?.setLook({ kind: "overlay", colour: overlayRgb[colour] });
     else if (look === "mask") surface.current?.setLook({ kind: "mask" });
     else surface.current?.setLook({ kind: "result", board: isDark ? [36, 56] : [255, 222] });
   }, [session, look, colour, isDark]);
@@ -217,7 +217,7 @@ function MaskCanvas({ frame, title, session, views, painter, settings, wantsPan 
       tabIndex={0}
       aria-label={t("canvas", { name: title })}
       aria-describedby={help}
-      {...hands}
+      {...pointerHandlers}
       onFocus={({ currentTarget }) => {
         // Keyboard users need to see where they would draw.
         if (currentTarget.matches(":focus-visible")) painter.showCursor();

@@ -10,7 +10,7 @@ import { useNumberFormat } from "@/components/ui/time/use-time-format";
 import { showToast } from "@/components/ui/toast-store";
 import { isNotFound } from "@/lib/contract/failure";
 import { formatBytes } from "@/lib/shared/format";
-import { keepWork, type OpenSession, sessionOf, takeWork } from "./file/mask-session";
+import { createSession, type OpenSession, storeSession, takeSession } from "./file/mask-session";
 import { type OpenMask, type OpenRefusal } from "./file/open-mask";
 import { type MaskSource, MAX_BYTES, MAX_EDGE, MAX_PIXELS } from "./file/picture-file";
 import { MaskEditor, type MaskEditorProps } from "./mask-editor";
@@ -18,7 +18,7 @@ import { MaskEditor, type MaskEditorProps } from "./mask-editor";
 type MaskOpeningProps = Omit<MaskEditorProps, "session" | "title" | "connection" | "note"> & {
   source: MaskSource;
   open: OpenMask;
-  /** The actions offered with a refusal. */
+  /** Actions shown with a refusal. */
   wayBack?: ReactNode;
   /** Called when the editor closes with unsaved changes; the drawing is kept in this tab. */
   onStored?: () => void;
@@ -36,27 +36,27 @@ export function MaskOpening({ source, open, wayBack, onStored, ...editor }: Mask
   const [attempt, setAttempt] = useState<{ file?: File }>({});
   const session = useRef<OpenSession>(undefined);
   const load = useEffectEvent(async (signal: AbortSignal): Promise<State | undefined> => {
-    const openSession = takeWork(source.key);
+    const openSession = takeSession(source.key);
     if (openSession) {
       session.current = openSession;
       return { kind: "open", session: openSession, isFound: true };
     }
-    const onProgress = (share: number) => setState((now) => (now.kind === "opening" ? { kind: "opening", share } : now));
+    const onProgress = (share: number) => setState((current) => (current.kind === "opening" ? { kind: "opening", share } : current));
     const result = await open(source, { signal, onProgress, file: attempt.file });
     if (signal.aborted) {
       if (result.ok) result.value.picture?.close();
       return undefined;
     }
     if (!result.ok) return { kind: "refused", refusal: result.failure };
-    session.current = sessionOf(result.value);
+    session.current = createSession(result.value);
     return { kind: "open", session: session.current, isFound: false };
   });
-  const end = useEffectEvent((key: string) => {
+  const storeOnClose = useEffectEvent((key: string) => {
     const openSession = session.current;
     session.current = undefined;
     openSession?.drawing.end();
     if (!openSession?.drawing.state().isUnsaved) return openSession?.mask.picture?.close();
-    const lostNames = keepWork(key, { session: openSession, name: source.title });
+    const lostNames = storeSession(key, { session: openSession, name: source.title });
     onStored?.();
     for (const name of lostNames) showToast({ tone: "bad", text: t("kept.lost", { name }) });
   });
@@ -67,7 +67,7 @@ export function MaskOpening({ source, open, wayBack, onStored, ...editor }: Mask
     });
     return () => {
       controller.abort();
-      end(source.key);
+      storeOnClose(source.key);
     };
   }, [source.key, attempt]);
 
@@ -77,8 +77,8 @@ export function MaskOpening({ source, open, wayBack, onStored, ...editor }: Mask
   };
   if (state.kind === "open") {
     const { mask } = state.session;
-    const began = state.isFound ? t("kept.found") : mask.earlier === "none" ? undefined : t(`earlier.${mask.earlier}`);
-    const note = [mask.isPreview ? t("status.preview") : undefined, began].filter(Boolean).join(" ");
+    const initialNote = state.isFound ? t("kept.found") : mask.earlier === "none" ? undefined : t(`earlier.${mask.earlier}`);
+    const note = [mask.isPreview ? t("status.preview") : undefined, initialNote].filter(Boolean).join(" ");
     return <MaskEditor {...editor} session={state.session} title={source.title} connection={source.connection} note={note} />;
   }
   return (
@@ -117,7 +117,7 @@ function Opening({ share }: { share?: number }) {
 type MaskRefusedProps = {
   refusal: OpenRefusal;
   name: string;
-  /** The service lists the file, so it exists even if it is not handed out. */
+  /** Whether the service lists the file, so that it exists even if it is not served. */
   isListed: boolean;
   onRetry: () => void;
   onFile: (file: File) => void;

@@ -14,18 +14,18 @@ import { type AssetView } from "@/lib/contract/views/asset-view";
 import { type Result } from "@/lib/shared/result";
 import { sendMask } from "./file/mask-session";
 import { openMask } from "./file/open-mask";
-import { sourceOfAsset } from "./file/picture-file";
+import { toAssetSource } from "./file/picture-file";
 import { encodeInWorker } from "./file/worker-client";
 import { MaskOpening } from "./mask-opening";
 
 type MaskScreenProps = { assetId: string; connection?: string; canSave: boolean; asset: Promise<Result<{ value: AssetView }, Failure>> };
 
-/** A mask over an asset, on a page of its own. */
-export function MaskScreen({ assetId, connection, canSave, asset: reading }: MaskScreenProps) {
+/** The mask editor for an asset, on its own page. */
+export function MaskScreen({ assetId, connection, canSave, asset: assetPromise }: MaskScreenProps) {
   const t = useTranslations("masks");
   const assets = useTranslations("assets");
   const router = useRouter();
-  const asset = use(reading);
+  const asset = use(assetPromise);
   const connectionId = useConnection()?.id;
   const keepsPixels = !useFeature("uprightMasks");
   const page = withQuery(`/assets/${encodeURIComponent(assetId)}`, { connection });
@@ -57,7 +57,7 @@ export function MaskScreen({ assetId, connection, canSave, asset: reading }: Mas
       </>
     );
   }
-  const source = sourceOfAsset(asset.value.value, connectionId, keepsPixels);
+  const source = toAssetSource(asset.value.value, connectionId, keepsPixels);
   return (
     <MaskOpening
       source={source}

@@ -6,7 +6,7 @@ import { formatErrorLine, type RunningNode, toJobView, toRunningNode } from "@/l
 import { type OutputFile } from "@/lib/contract/views/outputs-view";
 import { getWorkflowName, isNameless } from "@/lib/contract/workflow/workflow-name";
 
-/** A job as the overview shows it, and no more. */
+/** The fields of a job that the overview shows. */
 export type OverviewJob = {
   id: string;
   word: string;

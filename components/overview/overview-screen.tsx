@@ -25,21 +25,21 @@ import { PageFailure, Part, PartNote, RowsSkeleton } from "./part";
 import { RunsPart } from "./runs-part";
 import { Welcome } from "./welcome";
 
-const MAX_ACTS = 6;
-const asIs = (counts: JobCounts) => counts;
+const MAX_ENTRIES = 6;
+const identity = (counts: JobCounts) => counts;
 const toEntries = ({ entries }: AuditPage) => entries;
 
 /** The newest entries of the audit log, for members who may read it. */
-function ActsPart() {
+function AuditPart() {
   const t = useTranslations("overview.acts");
-  const { wordOf, attemptOf: triedOf } = useActionMessages();
-  const live = useLive(withQuery("/api/console/audit", { limit: MAX_ACTS }), { read: toEntries });
+  const { getActionText, getAttemptText } = useActionMessages();
+  const live = useLive(withQuery("/api/console/audit", { limit: MAX_ENTRIES }), { read: toEntries });
   return (
     <Part
       title={t("title")}
       all={{ href: "/settings/audit", text: t("all") }}
       live={live}
-      skeleton={<RowsSkeleton rows={MAX_ACTS} />}
+      skeleton={<RowsSkeleton rows={MAX_ENTRIES} />}
       bodyClassName="p-0 min-h-[294px]"
     >
       {(entries) =>
@@ -55,7 +55,7 @@ function ActsPart() {
               >
                 <span className="min-w-0 flex-1">
                   <span className="block truncate">{member?.name || t("nobody")}</span>
-                  <span className="block truncate text-sm text-ink-2">{status < 400 ? wordOf(action) : triedOf(action)}</span>
+                  <span className="block truncate text-sm text-ink-2">{status < 400 ? getActionText(action) : getAttemptText(action)}</span>
                 </span>
                 <RelativeTime ms={at} className="whitespace-nowrap text-ink-3" />
               </li>
@@ -67,15 +67,15 @@ function ActsPart() {
   );
 }
 
-type Reading<T> = Promise<Result<TimedValue<T>, Failure>>;
-type OverviewReads = Readonly<Record<Question, Reading<OverviewJobs>>>;
+type TimedPromise<T> = Promise<Result<TimedValue<T>, Failure>>;
+type OverviewReads = Readonly<Record<Question, TimedPromise<OverviewJobs>>>;
 /** `runners` are for admins. */
 type OverviewScreenProps = {
   canRun: boolean;
   canManage: boolean;
   runners?: UnavailableRunners;
-  total: Reading<number | undefined>;
-  /** Jobs have run here before, even if none are listed now. */
+  total: TimedPromise<number | undefined>;
+  /** Whether jobs have run here before, even if none are listed now. */
   wasUsed: Promise<boolean>;
   reads: OverviewReads;
 };
@@ -84,10 +84,10 @@ type OverviewScreenProps = {
 export function OverviewScreen(props: OverviewScreenProps) {
   const connection = useConnection()?.id;
   const first = use(props.total);
-  // The same value as the navigation's.
+  // Shares its cache entry with the navigation.
   const all = useLive<JobCounts, JobCounts>(connection ? countsPath(connection) : undefined, {
     ...toInitial<JobCounts>(first.ok ? ok({ value: { jobs: first.value.value }, atMs: first.value.atMs }) : first),
-    read: asIs,
+    read: identity,
   });
   const total = all.value?.jobs;
   const wasUsed = use(props.wasUsed);
@@ -100,26 +100,30 @@ export function OverviewScreen(props: OverviewScreenProps) {
       <Welcome canRun={props.canRun} canManage={props.canManage} />
     </Page>
   ) : (
-    <Standing {...props} />
+    <CurrentState {...props} />
   );
 }
 
-function Standing({ canRun, canManage, runners, reads }: OverviewScreenProps) {
+function CurrentState({ canRun, canManage, runners, reads }: OverviewScreenProps) {
   const running = useJobs("running", reads.running);
   const failed = useJobs("failed", reads.failed);
   const pictures = useJobs("pictures", reads.pictures);
   const parts = [running, failed, pictures];
-  const isDown = parts.every(({ value, failure }) => value === undefined && failure?.code === running.failure?.code);
-  const down = isDown ? running.failure : undefined;
+  const haveAllFailed = parts.every(({ value, failure }) => value === undefined && failure?.code === running.failure?.code);
+  const sharedFailure = haveAllFailed ? running.failure : undefined;
   return (
     <Page live={running} canRun={canRun}>
       {runners ? <RunnersNotice runners={runners} /> : null}
-      {down ? (
-        <FailureMessage failure={down} onRetry={() => parts.forEach((part) => void part.refresh())} className="mx-4 mt-4 md:mx-5" />
+      {sharedFailure ? (
+        <FailureMessage
+          failure={sharedFailure}
+          onRetry={() => parts.forEach((part) => void part.refresh())}
+          className="mx-4 mt-4 md:mx-5"
+        />
       ) : null}
-      {/* One entry may be missing in each of the lists. */}
+      {/* The same entry may be unreadable in each list. */}
       <UnreadableRows count={Math.max(...parts.map(({ value }) => value?.unreadable ?? 0))} />
-      <PageFailure value={down?.code}>
+      <PageFailure value={sharedFailure?.code}>
         <div className="grid min-w-0 gap-3.5 p-4 md:px-5 lg:grid-cols-2">
           <RunningPart live={running} />
           <FailedPart live={failed} />
@@ -127,14 +131,14 @@ function Standing({ canRun, canManage, runners, reads }: OverviewScreenProps) {
             <PicturesPart live={pictures} />
           </div>
           <RunsPart className={canManage ? "min-w-0" : "min-w-0 lg:col-span-2"} />
-          {canManage ? <ActsPart /> : null}
+          {canManage ? <AuditPart /> : null}
         </div>
       </PageFailure>
     </Page>
   );
 }
 
-function useJobs(question: Question, reading: Reading<OverviewJobs>): LiveValue<OverviewJobs> {
+function useJobs(question: Question, reading: TimedPromise<OverviewJobs>): LiveValue<OverviewJobs> {
   const connection = useConnection()?.id;
   const first = use(reading);
   return useLive(connection ? jobsPath(question, connection) : undefined, { ...toInitial(first), read: toOverviewJobs });
@@ -155,7 +159,7 @@ function Page({ live, canRun, children }: { live: Pick<LiveValue<unknown>, "atMs
 
 type UnavailableRunners = Promise<Result<TimedValue<Runner[]>, Failure>>;
 
-/** For admins, while a runner that was not paused accepts no jobs, or while the state of the runners is unknown. */
+/** Shown to admins while a runner that was not paused accepts no jobs, or while the state of the runners is unknown. */
 export function RunnersNotice({ runners }: { runners: UnavailableRunners }) {
   const t = useTranslations("overview.runners");
   const live = useLive("/api/console/runners", { ...toInitial(use(runners)), read: unavailableRunners });

@@ -27,7 +27,7 @@ type PartProps<T> = {
 /** The failure code that the page itself shows. A part with the same failure only reports that it has no data. */
 export const PageFailure = createContext<string | undefined>(undefined);
 
-/** One part of the overview. It loads, fails and ages independently, and keeps its last value. */
+/** One part of the overview, which loads and fails independently, and keeps its last value. */
 export function Part<T>({ title, note, all, live, skeleton, bodyClassName, className, children }: PartProps<T>) {
   const { value, failure } = live;
   return (
@@ -62,11 +62,11 @@ export function Part<T>({ title, note, all, live, skeleton, bodyClassName, class
 
 function PartFailure<T>({ live, failure }: { live: LiveValue<T>; failure: NonNullable<LiveValue<T>["failure"]> }) {
   const t = useTranslations("overview");
-  const ofPage = use(PageFailure);
+  const pageFailureCode = use(PageFailure);
   const errors = useTranslations("errors");
-  // The reason would repeat the same in each part of the page.
+  // The reason would be repeated in each part of the page.
   const text = failure.code === "UPSTREAM_UNREACHABLE" ? errors("UPSTREAM_UNREACHABLE.title") : failureText(errors, failure);
-  if (failure.code === ofPage) return <PartNote>{t("unread")}</PartNote>;
+  if (failure.code === pageFailureCode) return <PartNote>{t("unread")}</PartNote>;
   return (
     <div role="alert" className="flex items-start gap-2.5 p-3.5">
       <span className="mt-0.5 text-bad">
@@ -113,10 +113,10 @@ export function PicturesSkeleton() {
   );
 }
 
-/** "Sat, 22 Nov": the date is already in the reader's time zone. */
+/** Formats a date, already in the user's time zone, as "Sat, 22 Nov". */
 export function useDayName(): (day: string) => string {
   const locale = useLocale();
-  // The server doesn't have the reader's date format.
+  // The server doesn't have the user's date format.
   const format = new Intl.DateTimeFormat(useHydrated() ? regionalLocale(locale) : locale, {
     weekday: "short",
     day: "numeric",

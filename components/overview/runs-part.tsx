@@ -17,7 +17,7 @@ const outcomes = [
   { name: "other", ink: "bg-run" },
 ] as const;
 const isUnread = (runs: RunsOfDay) => runs.isUnread === true;
-const same = (runs: RunsByDay) => runs;
+const identity = (runs: RunsByDay) => runs;
 
 /** How many jobs were submitted on each of the last days, as bars and as a table. */
 export function RunsPart({ className }: { className?: string }) {
@@ -29,10 +29,11 @@ export function RunsPart({ className }: { className?: string }) {
   const clock = useTimeFormat();
   const zone = isNear ? (selectedTimeZone() ?? browserTimeZone()) : undefined;
   const path = connection && zone ? withQuery("/api/console/runs-by-day", { zone, connection }) : undefined;
-  const live = useLive(path, { read: same });
+  const live = useLive(path, { read: identity });
   const runs = live.value;
-  const cut = runs && runs.sinceMs !== undefined ? t("cut", { jobs: runs.jobs, time: clock(runs.sinceMs, "until") ?? "" }) : undefined;
-  const period = runs?.days.some(isUnread) ? t("reading", { jobs: runs.jobs }) : cut;
+  const truncationNote =
+    runs && runs.sinceMs !== undefined ? t("cut", { jobs: runs.jobs, time: clock(runs.sinceMs, "until") ?? "" }) : undefined;
+  const period = runs?.days.some(isUnread) ? t("reading", { jobs: runs.jobs }) : truncationNote;
   return (
     <div ref={container} className={className}>
       <Part
@@ -59,7 +60,7 @@ export function RunsPart({ className }: { className?: string }) {
   );
 }
 
-/** A date below every fourth day, counted from the last, fits in narrow windows. */
+/** A date below every fourth day fits in narrow windows. */
 const DAYS_PER_DATE = 4;
 
 /** Stacked bars, one per day. The table below has the same numbers, so screen readers skip the chart. */
@@ -67,20 +68,20 @@ function RunsChart({ days }: Pick<RunsByDay, "days">) {
   const t = useTranslations("overview.runs");
   const toDayName = useDayName();
   const number = useNumberFormat();
-  const [pointed, setPointed] = useState<string>();
+  const [hoveredDay, setHoveredDay] = useState<string>();
   const max = Math.max(1, ...days.map((runs) => outcomes.reduce((sum, { name }) => sum + runs[name], 0)));
-  const runsOfDay = days.find(({ day }) => day === pointed);
+  const runsOfDay = days.find(({ day }) => day === hoveredDay);
   const toLine = ({ day, isUnread: unread, ...counts }: RunsOfDay) =>
     unread ? t("unreadLine", { day: toDayName(day) }) : t("line", { ...counts, day: toDayName(day) });
   return (
     <div aria-hidden="true" data-testid="runs-chart">
-      <div className="flex gap-2 text-xs text-ink-3 tabular-nums" onPointerLeave={() => setPointed(undefined)}>
+      <div className="flex gap-2 text-xs text-ink-3 tabular-nums" onPointerLeave={() => setHoveredDay(undefined)}>
         <span className="-mt-1.5">{number(max)}</span>
         <div className="flex min-w-0 flex-1 pb-6">
           {days.map((runs, index) => (
             <div
               key={runs.day}
-              onPointerEnter={() => setPointed(runs.day)}
+              onPointerEnter={() => setHoveredDay(runs.day)}
               className="relative flex h-[176px] flex-1 flex-col-reverse items-center border-y border-line hover:bg-sunken"
             >
               {isUnread(runs) ? (

@@ -2,7 +2,7 @@ import { FileJson2, type LucideIcon, Plug, UserPlus } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { useConnection, useConnectionParam } from "@/components/frame/connection/connection-context";
-import { useWhyNot } from "@/components/frame/member-context";
+import { useDenialText } from "@/components/frame/member-context";
 import { SampleCards } from "@/components/frame/samples/sample-cards";
 import { requestRun, type SampleName, samples } from "@/components/frame/samples/samples";
 import { cn } from "@/components/ui/cn";
@@ -12,32 +12,32 @@ import { useFilePicker } from "@/components/ui/hooks/use-file-picker";
 import { ButtonLink, useRouter } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 
-/** Shown before the first run: an introduction and all ways to start. */
+/** Shown before the first run: an introduction and the options to start. */
 export function Welcome({ canRun, canManage }: { canRun: boolean; canManage: boolean }) {
   const t = useTranslations("overview.welcome");
-  const whyNot = useWhyNot();
+  const getDenialText = useDenialText();
   const router = useRouter();
   const connection = useConnection();
   const connectionParam = useConnectionParam();
-  const toRun = (values: { sample?: SampleName } = {}) => router.push(withQuery("/run", { ...values, connection: connectionParam }));
+  const openRunPage = (values: { sample?: SampleName } = {}) => router.push(withQuery("/run", { ...values, connection: connectionParam }));
   return (
     <div className="mx-auto flex w-full max-w-[1120px] flex-col gap-5 px-4 py-6 md:px-5">
       <div>
         <h2 className="text-lg font-semibold">{t("title")}</h2>
         <p className="max-w-[80ch] text-ink-2">
-          {canRun ? t("lead", { connection: connection?.name ?? "" }) : whyNot(t("viewer"))}
+          {canRun ? t("lead", { connection: connection?.name ?? "" }) : getDenialText(t("viewer"))}
           {canRun && connection?.embedded ? ` ${t("embedded")}` : null}
         </p>
       </div>
       <section aria-label={t("samples")}>
         <SampleCards
           names={samples}
-          onOpen={async (sample) => toRun({ sample })}
+          onOpen={async (sample) => openRunPage({ sample })}
           onRun={
             canRun
               ? async (sample) => {
                   requestRun({ sample });
-                  toRun();
+                  openRunPage();
                 }
               : undefined
           }
@@ -48,7 +48,7 @@ export function Welcome({ canRun, canManage }: { canRun: boolean; canManage: boo
           canRun={canRun}
           onFiles={(files) => {
             requestRun({ files });
-            toRun();
+            openRunPage();
           }}
         />
         <Step icon={Plug} title={t("connect.title")} text={t("connect.text")}>

@@ -17,7 +17,7 @@ type EmptyRunProps = {
   connectionName?: string;
   isOver: boolean;
   note?: ReactNode;
-  /** While pictures wait for a workflow, lists workflows that take a picture first and offers no other pictures. */
+  /** Recent workflows with a picture input, shown while pictures wait for a workflow. */
   recent?: ReactNode;
   storedWorkflows?: ReactNode;
   onFiles: (files: File[]) => void;
@@ -33,7 +33,7 @@ const WORKFLOW_FILES = ".json,application/json,image/*,video/*,audio/*,.mkv,.fla
 export function EmptyRun({ connectionName, isOver, note, recent, storedWorkflows, onFiles, onText, onSample, onRunSample }: EmptyRunProps) {
   const t = useTranslations("run.empty");
   const { input, open } = useFilePicker({ accept: WORKFLOW_FILES, testId: "workflow-file", onFiles });
-  const offered = (
+  const sources = (
     <section aria-labelledby="samples">
       <h2 id="samples" className="font-semibold">
         {t(recent ? "pictureSamples" : "samples")}
@@ -50,7 +50,7 @@ export function EmptyRun({ connectionName, isOver, note, recent, storedWorkflows
       {recent ? (
         <>
           {recent}
-          {offered}
+          {sources}
         </>
       ) : null}
       <div
@@ -70,7 +70,7 @@ export function EmptyRun({ connectionName, isOver, note, recent, storedWorkflows
           <span className="text-ink-3 max-sm:hidden">{t("keys")}</span>
         </div>
       </div>
-      {recent ? null : offered}
+      {recent ? null : sources}
       {storedWorkflows}
       <PasteField onText={onText} />
     </div>
@@ -117,27 +117,27 @@ type OpenAnotherProps = {
   onStop: () => void;
 };
 
-/** Every way to open a workflow that the empty page has. The dialog closes once a workflow opens or is refused; the page shows why. */
+/** The sources of the empty page in a dialog, which closes once a workflow opens or is refused. */
 export function OpenAnother({ serial, refusal, openActions, onStop }: OpenAnotherProps) {
   const t = useTranslations("run.open");
   const common = useTranslations("common");
-  const [formatQuestion, setFormatQuestion] = useState<{ serial: number; refusal?: Refusal }>();
+  const [dialogState, setDialogState] = useState<{ serial: number; refusal?: Refusal }>();
   // Reset, not only hidden: the dialog would open again once the refusal is dismissed.
-  if (formatQuestion && (formatQuestion.serial !== serial || formatQuestion.refusal !== refusal)) setFormatQuestion(undefined);
+  if (dialogState && (dialogState.serial !== serial || dialogState.refusal !== refusal)) setDialogState(undefined);
   function cancel() {
-    // The dialog also reports a close that an opening or a refusal caused.
-    if (!formatQuestion) return;
-    setFormatQuestion(undefined);
+    // The dialog also reports closes caused by an opening or a refusal.
+    if (!dialogState) return;
+    setDialogState(undefined);
     onStop();
   }
   return (
     <>
-      <Button title={t("another")} onClick={() => setFormatQuestion({ serial, refusal })}>
+      <Button title={t("another")} onClick={() => setDialogState({ serial, refusal })}>
         <FolderOpen aria-hidden="true" className="size-4 lg:hidden" />
         <span className="max-lg:sr-only">{t("another")}</span>
       </Button>
       <Dialog
-        isOpen={formatQuestion !== undefined}
+        isOpen={dialogState !== undefined}
         onClose={cancel}
         title={t("anotherTitle")}
         className="w-[min(960px,calc(100vw-32px))]"
@@ -149,7 +149,7 @@ export function OpenAnother({ serial, refusal, openActions, onStop }: OpenAnothe
   );
 }
 
-/** A form of three nodes in its real size, with its drawing where both fit, shown while the first file loads. `picture`: what is sent first. */
+/** A placeholder shown while the first file loads. `picture`: the picture that is uploaded first. */
 export function OpeningRun({ picture, onStop }: { picture?: { name: string; share: number }; onStop?: () => void }) {
   const t = useTranslations("run");
   return (

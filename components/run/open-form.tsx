@@ -7,7 +7,7 @@ import { AdvancedCard } from "./form/advanced-card";
 import { focusProblem } from "./form/form-model";
 import { NodeCard, PinnedCard } from "./form/node-card";
 import { type Run, type RunContext } from "./run-actions";
-import { RunNotes, RunPast } from "./run-notes";
+import { EarlierJobs, RunNotes } from "./run-notes";
 import { type Sender } from "./use-open-run";
 import { EditorNote } from "./workflow/editor-file";
 import { FaultsCard } from "./workflow/faults-card";
@@ -28,10 +28,10 @@ export function OpenForm({ run, openWorkflow, context, sender, followedNode, not
   const t = useTranslations("run");
   const { pendingImages } = run.state;
   const { serial } = openWorkflow;
-  const { form, outputs, faults, placed, picture, settings, isMissing, onNamed, onEdit, onRunning } = sender.fields;
-  const { missing, editorFile, whyNot, send } = sender;
+  const { form, outputs, faults, placedProblems, picture, settings, isMissing, onNamed, onEdit, onRunning } = sender.fields;
+  const { missing, editorFile, reasonId, send } = sender;
   const isReadOnly = missing.length > 0;
-  // A picture can still be dropped on a disabled control, so sending is switched off as well.
+  // Pictures can be dropped on a disabled control, so sending is disabled too.
   const row = isReadOnly
     ? { picture: { ...picture, canSend: false }, settings, onEdit: () => undefined, onRunning }
     : { picture, settings, onEdit, onRunning };
@@ -44,16 +44,16 @@ export function OpenForm({ run, openWorkflow, context, sender, followedNode, not
       ) : null}
       {openWorkflow.rawTexts && editorFile ? <EditorNote {...editorFile.report()} /> : null}
       {openWorkflow.both?.shown ? (
-        <FormatNote shown={openWorkflow.both.shown} onOpen={(format) => void run.openFormat(openWorkflow, format)} />
+        <FormatNote shownFormat={openWorkflow.both.shown} onOpen={(format) => void run.openFormat(openWorkflow, format)} />
       ) : null}
       {faults ? (
         <FaultsCard
-          id={context.canRun ? whyNot : undefined}
+          id={context.canRun ? reasonId : undefined}
           faults={faults}
           missing={missing}
           graph={openWorkflow.original}
           form={form}
-          onAnyway={context.canRun ? () => send(true) : undefined}
+          onSendAnyway={context.canRun ? () => send(true) : undefined}
         />
       ) : null}
       {pendingImages ? (
@@ -71,11 +71,11 @@ export function OpenForm({ run, openWorkflow, context, sender, followedNode, not
             for (const picture of pendingImages.pictures) onNamed(picture.value, picture.name);
             sender.askCopies({ nodeId, name, values: pendingImages.pictures.map(({ value }) => value) });
           }}
-          onElsewhere={run.close}
+          onChooseOther={run.close}
           onDismiss={() => run.setPendingImages(undefined)}
         />
       ) : null}
-      <RunNotes run={run} canRun={context.canRun} placedProblems={placed} onAnyway={() => send(true)} />
+      <RunNotes run={run} canRun={context.canRun} placedProblems={placedProblems} onSendAnyway={() => send(true)} />
       {isMissing === "absent" ? <p className="text-ink-3">{t("open.guessed")}</p> : null}
       {isMissing === "failed" ? (
         <p className="flex flex-wrap items-center gap-x-3 gap-y-1.5 text-ink-3">
@@ -86,12 +86,12 @@ export function OpenForm({ run, openWorkflow, context, sender, followedNode, not
         </p>
       ) : null}
       <fieldset disabled={isReadOnly} aria-label={isReadOnly ? t("missing.readOnly") : undefined} className="flex min-w-0 flex-col gap-3.5">
-        <PinnedCard key={`${serial}/pinned`} form={form} placedProblems={placed} {...row} />
+        <PinnedCard key={`${serial}/pinned`} form={form} placedProblems={placedProblems} {...row} />
         {form.map((node) => (
           <NodeCard
             key={`${serial}/${node.id}`}
             node={node}
-            problems={own(placed.byNode, node.id)}
+            problems={own(placedProblems.byNode, node.id)}
             isFollowed={node.id === followedNode}
             {...row}
           />
@@ -103,7 +103,7 @@ export function OpenForm({ run, openWorkflow, context, sender, followedNode, not
         advanced={openWorkflow.advanced ?? {}}
         onChange={(next) => run.setAdvanced(serial, next)}
       />
-      <RunPast run={run} />
+      <EarlierJobs run={run} />
     </>
   );
 }

@@ -3,7 +3,7 @@ import { type ReactNode } from "react";
 import { cn } from "@/components/ui/cn";
 import { CopiesDialog } from "./copies/copies-dialog";
 import { isSendingCopies } from "./copies/copies-state";
-import { changesOf } from "./copies/send-copies";
+import { getCopyChanges } from "./copies/send-copies";
 import { type OpenActions } from "./empty-run";
 import { SentTexts } from "./form/node-card";
 import { useFollowedNode, useOpenForm } from "./form/use-open-form";
@@ -31,7 +31,7 @@ export function OpenRun({ run, openWorkflow, api, context, openActions, note }: 
   const { serial, graph } = openWorkflow;
   const name = openWorkflow.name || t("pasted");
   const fields = useOpenForm(run, openWorkflow, api, context);
-  const { info, form, placed, picture, settings } = fields;
+  const { info, form, placedProblems, picture, settings } = fields;
   const { isWide, isDrawn, showForm, toggle } = useDrawing(state.attention);
   const followedNode = useFollowedNode(form, showForm);
   const sender = useOpenRun({ run, openWorkflow, fields, name, canRun, showForm });
@@ -58,7 +58,7 @@ export function OpenRun({ run, openWorkflow, api, context, openActions, note }: 
         onClose={run.close}
         onCopies={askCopies}
       />
-      {canRun ? null : <ViewerNote id={sender.whyNot} />}
+      {canRun ? null : <ViewerNote id={sender.reasonId} />}
       <RunSplit
         isWide={isWide}
         className={openActions.isOver ? "bg-accent-soft" : undefined}
@@ -69,7 +69,7 @@ export function OpenRun({ run, openWorkflow, api, context, openActions, note }: 
               openWorkflow={openWorkflow}
               name={name}
               catalogue={info}
-              placedProblems={placed}
+              placedProblems={placedProblems}
               submittedJob={shownSubmittedJob(state, context.id)}
               connection={context.id}
               selected={followedNode.nodeId}
@@ -99,7 +99,7 @@ export function OpenRun({ run, openWorkflow, api, context, openActions, note }: 
         request={copiesAsk?.request}
         picture={picture}
         hasRandomised={settings.memory.randomised.length > 0}
-        filledFor={(edit, copy) => changesOf(graph, edit, copy, next).texts}
+        getFilledTexts={(edit, copy) => getCopyChanges(graph, edit, copy, next).texts}
         isBusy={isSendingCopies(state.copies)}
         onClose={sender.closeCopies}
         onStart={({ nodeId, input, values }) => {
@@ -109,7 +109,7 @@ export function OpenRun({ run, openWorkflow, api, context, openActions, note }: 
             nodeId,
             input,
             values,
-            seedsOf: next.seedsOf,
+            getSeeds: next.getSeeds,
             fill: next.fill,
             ...(inFile && { inFile }),
           });

@@ -1,5 +1,4 @@
-// What can be done on the Run page: the changes of its store, and what needs the network. Opening a workflow is in workflow/open-actions.ts,
-// copies are in copies/copies-actions.ts.
+// The actions of the Run page: the changes of its store, and those that use the network. Workflows are opened in workflow/open-actions.ts.
 
 import { useMemo, useSyncExternalStore } from "react";
 import { type SampleName } from "@/components/frame/samples/samples";
@@ -11,14 +10,14 @@ import { createCopiesActions } from "./copies/copies-actions";
 import { createPictureApi, type PictureApi } from "./form/controls/picture-api";
 import { emptyRun, type RunStore } from "./run-store";
 import {
-  askAfter,
   type Attempt,
   createSubmitApi,
-  forgetAttempt,
-  noteAttempt,
+  deleteAttempt,
+  lookUpOutcome,
   readSubmittedJobs,
   type RunOutcome,
   sendAttempt,
+  storeAttempt,
   storeSubmittedJobs,
   type SubmitApi,
 } from "./submit/attempt";
@@ -55,7 +54,7 @@ function createRunActions(store: RunStore, api: RunApi, memberId: string, connec
 
   function finish(serial: number, attempt: Attempt, outcome: RunOutcome) {
     // An attempt with an unknown outcome is stored, so that a reload looks it up again.
-    if (outcome.kind !== "unknown") forgetAttempt(tabStorage);
+    if (outcome.kind !== "unknown") deleteAttempt(tabStorage);
     store.finishSending({ serial, attempt, outcome, atMs: Date.now() });
     saveSubmittedJobs();
   }
@@ -66,7 +65,7 @@ function createRunActions(store: RunStore, api: RunApi, memberId: string, connec
     store.startSending();
     const name = openWorkflow.name || fallbackName;
     const attempt: Attempt = { ...context, key: createIdempotencyKey(), workflowId: openWorkflow.workflowId, name, atMs: Date.now() };
-    noteAttempt(tabStorage, attempt);
+    storeAttempt(tabStorage, attempt);
     const submission = toSubmission({ ...openWorkflow, name, graph: filled(openWorkflow.graph) }, openWorkflow.graph, inFile);
     finish(
       openWorkflow.serial,
@@ -81,12 +80,12 @@ function createRunActions(store: RunStore, api: RunApi, memberId: string, connec
     run,
     /** Opens a sample and runs it as it is. */
     runSample: (sample: SampleName) => openActions.openSampleToRun(sample, () => run(sample)),
-    /** Looks up the outcome of an unknown attempt; sends nothing. */
-    async askAfter(attempt: Attempt) {
+    /** Looks up the outcome of an attempt without a response. Sends nothing. */
+    async lookUpOutcome(attempt: Attempt) {
       const { openWorkflow, isSending } = get();
       if (isSending) return;
       store.startSending();
-      finish(openWorkflow?.serial ?? 0, attempt, await askAfter(api, attempt));
+      finish(openWorkflow?.serial ?? 0, attempt, await lookUpOutcome(api, attempt));
     },
     recall: () => store.restoreSubmittedJobs(readSubmittedJobs(tabStorage, memberId)),
     cancelSubmittedJobs(jobIds: readonly string[]) {
@@ -98,7 +97,7 @@ function createRunActions(store: RunStore, api: RunApi, memberId: string, connec
       saveSubmittedJobs();
     },
     clearSubmitError() {
-      forgetAttempt(tabStorage);
+      deleteAttempt(tabStorage);
       store.clearSubmitError();
     },
   };

@@ -110,7 +110,7 @@ export function RunHeader(props: RunHeaderProps) {
   );
 }
 
-/** On narrow screens: the buttons at the lower edge, within reach of the thumb. */
+/** The buttons at the bottom of narrow screens. */
 export function RunBar({ canRun, button, onCopies }: Pick<RunHeaderProps, "canRun" | "button" | "onCopies">) {
   return (
     <div
@@ -125,25 +125,25 @@ export function RunBar({ canRun, button, onCopies }: Pick<RunHeaderProps, "canRu
 
 type CopiesButtonProps = { button: RunButtonProps; onClick: () => void; className?: string };
 
-/** A problem that blocks one job also blocks copies, and is explained in the same place. */
-function CopiesButton({ button: { refusedBy, isSending, uploading }, onClick, className }: CopiesButtonProps) {
+/** A problem that blocks a run also blocks copies, and the same text explains it. */
+function CopiesButton({ button: { refusalId, isSending, uploading }, onClick, className }: CopiesButtonProps) {
   const t = useTranslations("run.copies");
-  const face = (
+  const content = (
     <>
       <CopyPlus aria-hidden="true" className="size-3.5" />
       {t("button")}
     </>
   );
-  if (refusedBy !== undefined) {
+  if (refusalId !== undefined) {
     return (
-      <button type="button" aria-disabled="true" aria-describedby={refusedBy} className={cn(buttonStyle(), className)}>
-        {face}
+      <button type="button" aria-disabled="true" aria-describedby={refusalId} className={cn(buttonStyle(), className)}>
+        {content}
       </button>
     );
   }
   return (
     <Button title={t("buttonHint")} busy={isSending || uploading > 0} onClick={onClick} className={className}>
-      {face}
+      {content}
     </Button>
   );
 }
@@ -152,34 +152,34 @@ type RunButtonProps = {
   isSending: boolean;
   uploading: number;
   /** The id of the text that explains why this member can't run; absent if they can. */
-  refusedBy?: string;
+  refusalId?: string;
   onRun: () => void;
   className?: string;
 };
 
-function RunButton({ isSending, uploading, refusedBy, onRun, className }: RunButtonProps) {
+function RunButton({ isSending, uploading, refusalId, onRun, className }: RunButtonProps) {
   const t = useTranslations("run.run");
-  const face = (
+  const content = (
     <>
       <Play aria-hidden="true" className="size-3.5 fill-current" />
       {uploading > 0 ? t("waiting", { count: uploading }) : isSending ? t("sending") : t("button")}
     </>
   );
-  if (refusedBy !== undefined) {
-    // The button stays focusable, so that screen readers announce the reason; pressing it scrolls there.
+  if (refusalId !== undefined) {
+    // The button stays focusable, so that screen readers announce the reason. Pressing it scrolls to the reason.
     return (
       <button
         type="button"
         aria-disabled="true"
-        aria-describedby={refusedBy}
-        onClick={() => document.getElementById(refusedBy)?.scrollIntoView?.({ block: "center" })}
+        aria-describedby={refusalId}
+        onClick={() => document.getElementById(refusalId)?.scrollIntoView?.({ block: "center" })}
         className={cn(buttonStyle({ tone: "primary" }), className)}
       >
-        {face}
+        {content}
       </button>
     );
   }
-  // Ignores the second click of a double click (`detail` counts them), even after a response in between.
+  // Ignores the second click of a double click, which `detail` counts.
   return (
     <Button
       tone="primary"
@@ -188,7 +188,7 @@ function RunButton({ isSending, uploading, refusedBy, onRun, className }: RunBut
       title={t("hint")}
       className={className}
     >
-      {face}
+      {content}
     </Button>
   );
 }

@@ -1,8 +1,8 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { useConnection } from "@/components/frame/connection/connection-context";
-import { useWhyNot } from "@/components/frame/member-context";
-import { titledBy } from "@/components/graph/node-search";
+import { useDenialText } from "@/components/frame/member-context";
+import { withCatalogueTitles } from "@/components/graph/node-search";
 import { Button } from "@/components/ui/controls/button";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
@@ -17,44 +17,44 @@ type RunNotesProps = {
   run: Run;
   canRun: boolean;
   placedProblems: PlacedProblems;
-  onAnyway?: () => void;
+  onSendAnyway?: () => void;
 };
 
 /** The outcome of this page's submissions: its error, its copies, its newest job. */
-export function RunNotes({ run, canRun, placedProblems, onAnyway }: RunNotesProps) {
+export function RunNotes({ run, canRun, placedProblems, onSendAnyway }: RunNotesProps) {
   const { submitError, copies, errors, openWorkflow } = run.state;
   const attempt = submitError?.attempt;
   const unknown = {
-    onLookAgain: () => void (attempt && run.askAfter(attempt)),
+    onCheckAgain: () => void (attempt && run.lookUpOutcome(attempt)),
     onLeave: run.clearSubmitError,
-    ...(onAnyway && { onSendAgain: onAnyway }),
+    ...(onSendAnyway && { onSendAgain: onSendAnyway }),
   };
   return (
     <>
       {submitError ? (
-        <ComesIntoView key={run.state.attention} isNeeded={placedProblems.first === undefined}>
+        <FocusOnMount key={run.state.attention} isNeeded={placedProblems.first === undefined}>
           <SubmitErrorNote
             submitError={submitError}
             placedProblems={placedProblems}
-            missingClass={missingClassOf(errors)}
+            missingClass={findMissingClass(errors)}
             unknown={unknown}
-            onAnyway={onAnyway}
+            onSendAnyway={onSendAnyway}
           />
-        </ComesIntoView>
+        </FocusOnMount>
       ) : null}
       {copies ? <CopiesSection key={copies.id} set={copies} openId={openWorkflow?.workflowId} canRun={canRun} work={run.copies} /> : null}
     </>
   );
 }
 
-/** The newest job of this page, at the lower edge of the window. Its nodes have the same names as in the form. */
+/** The newest job of this page. Its nodes have the same names as in the form. */
 export function RunJob({ run, catalogue }: { run: Run; catalogue?: ObjectInfo }) {
   const t = useTranslations("run");
   const { openWorkflow } = run.state;
   const submittedJob = shownSubmittedJob(run.state, useConnection()?.id);
-  // After a reload the sent graph is unknown; the open workflow has the same node names.
+  // After a reload the sent graph is unknown, but the open workflow has the same node names.
   const graph = submittedJob && openWorkflow ? (openWorkflow.sentGraph ?? openWorkflow.graph) : undefined;
-  const memo = useMemo(() => (graph ? titledBy(graph, catalogue) : undefined), [graph, catalogue]);
+  const memo = useMemo(() => (graph ? withCatalogueTitles(graph, catalogue) : undefined), [graph, catalogue]);
   return (
     <NewestJob
       submittedJob={submittedJob}
@@ -67,8 +67,8 @@ export function RunJob({ run, catalogue }: { run: Run; catalogue?: ObjectInfo })
   );
 }
 
-/** Run can be pressed anywhere on the page, so the note at the top is scrolled to and focused. */
-function ComesIntoView({ isNeeded, children }: { isNeeded: boolean; children: ReactNode }) {
+/** Scrolls to the note and focuses it, since Run can be pressed anywhere on the page. */
+function FocusOnMount({ isNeeded, children }: { isNeeded: boolean; children: ReactNode }) {
   const box = useRef<HTMLDivElement>(null);
   const focusOnMount = useRef(isNeeded);
   useEffect(() => {
@@ -96,24 +96,24 @@ function CopiesSection({ set, openId, canRun, work }: CopiesSectionProps) {
   if (isElsewhere || (isOther && !isRequested))
     return <CopiesAside {...shared} isElsewhere={isElsewhere} onShow={() => setRequested(true)} />;
   return (
-    <ComesIntoView isNeeded={set.ending === undefined}>
+    <FocusOnMount isNeeded={set.ending === undefined}>
       <CopiesCard {...shared} canRun={canRun} />
-    </ComesIntoView>
+    </FocusOnMount>
   );
 }
 
-/** At the top of the page: the options of a member who can't run. */
+/** Explains why this member can't run, and what they can do. */
 export function ViewerNote({ id }: { id?: string }) {
   const t = useTranslations("run.run");
-  const whyNot = useWhyNot();
+  const getDenialText = useDenialText();
   return (
     <p id={id} className="border-b border-line bg-sunken px-4 py-2 text-ink-2 md:px-5">
-      {whyNot(t("notYours"))}
+      {getDenialText(t("notYours"))}
     </p>
   );
 }
 
-export function RunPast({ run }: { run: Run }) {
+export function EarlierJobs({ run }: { run: Run }) {
   const t = useTranslations("run");
   const connection = useConnection()?.id;
   const shownJob = shownSubmittedJob(run.state, connection);
@@ -160,7 +160,7 @@ export function shownSubmittedJob(state: Run["state"], connection: string | unde
   return newest.connection === undefined || newest.connection === connection ? newest : undefined;
 }
 
-function missingClassOf(errors: Run["state"]["errors"]): string | undefined {
+function findMissingClass(errors: Run["state"]["errors"]): string | undefined {
   const entries = Object.values(errors);
   const isAboutClasses = entries.length > 0 && entries.every((entry) => entry.errors.every(({ type }) => type === "missing_node_type"));
   return isAboutClasses ? entries[0]?.class_type : undefined;

@@ -14,11 +14,11 @@ import { FormatDialog, RefusalNote } from "./workflow/opening-notes";
 import { PendingImagesNote, type PlacedPicture } from "./workflow/pending-images-note";
 import { RecentWorkflows, StoredFiles } from "./workflow/stored-workflows";
 
-/** Form, controls and pictures load with the first file; the empty page does not need them. */
+/** Loaded with the first file, since the empty page does not need it. */
 const OpenRun = lazy(() => import("./open-run").then(({ OpenRun }) => ({ default: OpenRun })));
 
 /** Shows the outcome of a run whose workflow was lost on reload. */
-const placedNowhere = { byNode: {}, strays: [], nodeCount: 0 };
+const noPlacedProblems = { byNode: {}, unplaced: [], nodeCount: 0 };
 
 type RunScreenProps = {
   canRun: boolean;
@@ -49,7 +49,9 @@ export function RunScreen({ canRun, memberId, source, store = tabRun, api: provi
       onClose={() => formatQuestion && run.askFormat(undefined)}
     />
   );
-  const element = refusal ? <RefusalNote refusal={refusal} keepsOpen={openWorkflow !== undefined} onRead={run.dismissRefusal} /> : null;
+  const refusalNote = refusal ? (
+    <RefusalNote refusal={refusal} keepsOpen={openWorkflow !== undefined} onDismiss={run.dismissRefusal} />
+  ) : null;
 
   function reportPlaced(placedPicture: PlacedPicture | undefined) {
     if (!placedPicture) return;
@@ -75,7 +77,7 @@ export function RunScreen({ canRun, memberId, source, store = tabRun, api: provi
   if (openWorkflow) {
     return (
       <Suspense fallback={<OpeningRun />}>
-        <OpenRun run={run} openWorkflow={openWorkflow} api={api} context={{ id, canRun }} openActions={openActions} note={element} />
+        <OpenRun run={run} openWorkflow={openWorkflow} api={api} context={{ id, canRun }} openActions={openActions} note={refusalNote} />
         {question}
       </Suspense>
     );
@@ -88,12 +90,12 @@ export function RunScreen({ canRun, memberId, source, store = tabRun, api: provi
         {...openActions}
         note={
           <>
-            {element}
+            {refusalNote}
             {pendingImages ? (
               <PendingImagesNote pendingImages={pendingImages} connection={id} onDismiss={() => run.setPendingImages(undefined)} />
             ) : null}
             <WayBack run={run} />
-            <RunNotes run={run} canRun={canRun} placedProblems={placedNowhere} />
+            <RunNotes run={run} canRun={canRun} placedProblems={noPlacedProblems} />
           </>
         }
         recent={

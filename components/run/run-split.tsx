@@ -11,7 +11,7 @@ import {
   useRef,
   useState,
 } from "react";
-import { marksOfRunning, type NodeMark, type NodeMarks, titledBy } from "@/components/graph/node-search";
+import { getRunningMarks, type NodeMark, type NodeMarks, withCatalogueTitles } from "@/components/graph/node-search";
 import { cn } from "@/components/ui/cn";
 import { useMedia } from "@/components/ui/hooks/use-media";
 import { Skeleton } from "@/components/ui/skeleton";
@@ -23,31 +23,30 @@ import { type SubmittedJob } from "./submit/attempt";
 import { useStartedJob } from "./submit/use-started-job";
 import { type OpenWorkflow } from "./workflow/opened-workflow";
 
-// The graph's share of the page next to the form, stored in this browser.
-// Guarantees: both sides always keep their minimum width.
-const shares = { least: 25, max: 65, default: 46, step: 3 } as const;
+// The graph's share of the width in percent, stored in this browser. Both sides keep their minimum width.
+const shareLimits = { least: 25, max: 65, default: 46, step: 3 } as const;
 
-function bounded(share: number): number {
-  return Math.min(shares.max, Math.max(shares.least, Math.round(share)));
+function clampShare(share: number): number {
+  return Math.min(shareLimits.max, Math.max(shareLimits.least, Math.round(share)));
 }
 
 const storedShare = persisted("lightdesk.run.split", (storedValue) =>
-  typeof storedValue === "number" ? bounded(storedValue) : shares.default,
+  typeof storedValue === "number" ? clampShare(storedValue) : shareLimits.default,
 );
 
-/** From this width on, the drawing and the form fit side by side. */
-const ROOM_FOR_BOTH = "(min-width: 1280px)";
+/** At this width the drawing and the form fit side by side. */
+const SIDE_BY_SIDE_QUERY = "(min-width: 1280px)";
 
-/** Whether the drawing is shown: from the start where both fit side by side; otherwise it replaces the form on request. */
+/** Whether the drawing is shown: by default if both fit side by side; otherwise it replaces the form on request. */
 export function useDrawing(attention: number) {
-  const isWide = useMedia(ROOM_FOR_BOTH);
+  const isWide = useMedia(SIDE_BY_SIDE_QUERY);
   const [isGraphShown, setGraphShown] = useState({ wide: true, narrow: false });
   const isDrawn = isWide ? isGraphShown.wide : isGraphShown.narrow;
-  const showForm = useCallback(() => setGraphShown((now) => ({ ...now, narrow: false })), []);
+  const showForm = useCallback(() => setGraphShown((current) => ({ ...current, narrow: false })), []);
   const toggle = () => setGraphShown({ ...isGraphShown, [isWide ? "wide" : "narrow"]: !isDrawn });
-  const [attended, setAttended] = useState(attention);
-  if (attended !== attention) {
-    setAttended(attention);
+  const [seenAttention, setSeenAttention] = useState(attention);
+  if (seenAttention !== attention) {
+    setSeenAttention(attention);
     showForm();
   }
   return { isWide, isDrawn, showForm, toggle };
@@ -66,7 +65,7 @@ type RunSplitProps = {
 /** The drawing stays in view while the form scrolls; the divider between them moves by pointer and by arrow keys. */
 export function RunSplit({ isWide, graph, foot, className, children }: RunSplitProps) {
   const t = useTranslations("run.split");
-  const [share, setShare] = useState(() => (isWide ? storedShare.get() : shares.default));
+  const [share, setShare] = useState(() => (isWide ? storedShare.get() : shareLimits.default));
   const isBeside = isWide && graph !== undefined;
   const footStyle = { display: "contents", "--form-width": isBeside ? `calc((100% - 11px) * ${(100 - share) / 100})` : "100%" };
   return (
@@ -103,20 +102,20 @@ function Divider({ share, onShare }: { share: number; onShare: (share: number) =
   const bar = useRef<HTMLDivElement>(null);
   function drag({ clientX }: PointerEvent) {
     const box = bar.current?.parentElement?.getBoundingClientRect();
-    if (box && box.width > 0) onShare(bounded(((clientX - box.left) / box.width) * 100));
+    if (box && box.width > 0) onShare(clampShare(((clientX - box.left) / box.width) * 100));
   }
   const moves: Record<string, number> = {
-    ArrowLeft: share - shares.step,
-    ArrowRight: share + shares.step,
-    Home: shares.least,
-    End: shares.max,
+    ArrowLeft: share - shareLimits.step,
+    ArrowRight: share + shareLimits.step,
+    Home: shareLimits.least,
+    End: shareLimits.max,
   };
   function onKeyDown(event: KeyboardEvent) {
     const to = moves[event.key];
     if (to === undefined) return;
     event.preventDefault();
-    onShare(bounded(to));
-    storedShare.set(bounded(to));
+    onShare(clampShare(to));
+    storedShare.set(clampShare(to));
   }
   return (
     <div
@@ -125,16 +124,16 @@ function Divider({ share, onShare }: { share: number; onShare: (share: number) =
       tabIndex={0}
       aria-label={t("divider")}
       aria-orientation="vertical"
-      aria-valuemin={shares.least}
-      aria-valuemax={shares.max}
+      aria-valuemin={shareLimits.least}
+      aria-valuemax={shareLimits.max}
       aria-valuenow={share}
       onKeyDown={onKeyDown}
       onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
       onPointerMove={(event) => (event.currentTarget.hasPointerCapture(event.pointerId) ? drag(event) : undefined)}
       onPointerUp={() => storedShare.set(share)}
       onDoubleClick={() => {
-        onShare(shares.default);
-        storedShare.set(shares.default);
+        onShare(shareLimits.default);
+        storedShare.set(shareLimits.default);
       }}
       className="group sticky top-[52px] grid h-[calc(100*var(--dvh)-52px)] cursor-col-resize touch-none place-items-center"
     >
@@ -143,7 +142,7 @@ function Divider({ share, onShare }: { share: number; onShare: (share: number) =
   );
 }
 
-/** The form does not need the drawing, so its code loads after the form. */
+/** Loaded after the form, which does not need it. */
 const Graph = dynamic(() => import("@/components/graph/workflow-graph").then((module) => module.WorkflowGraph), {
   ssr: false,
   loading: () => <Skeleton className="size-full rounded-lg" />,
@@ -173,12 +172,12 @@ export function RunGraph({
   onSelect,
 }: RunGraphProps) {
   const deferredValue = useDeferredValue(graph);
-  const titled = useMemo(() => titledBy(deferredValue, catalogue), [deferredValue, catalogue]);
+  const titled = useMemo(() => withCatalogueTitles(deferredValue, catalogue), [deferredValue, catalogue]);
   const { job, state } = useStartedJob(submittedJob, connection);
   const runningNode = state === "in_progress" ? (job?.progress?.currentNode ?? "") : undefined;
   const marks = useMemo<NodeMarks>(() => {
-    const marks = runningNode === undefined ? new Map<string, NodeMark>() : marksOfRunning(deferredValue, runningNode, job?.outputs);
-    for (const [id, problems] of Object.entries(placedProblems.byNode)) if (hasErrors(problems)) marks.set(id, markOf(problems));
+    const marks = runningNode === undefined ? new Map<string, NodeMark>() : getRunningMarks(deferredValue, runningNode, job?.outputs);
+    for (const [id, problems] of Object.entries(placedProblems.byNode)) if (hasErrors(problems)) marks.set(id, getMark(problems));
     return marks;
   }, [placedProblems, runningNode, deferredValue, job?.outputs]);
   const json = useMemo(() => ({ prompt: deferredValue, ...(extraData && { extra_data: extraData }) }), [deferredValue, extraData]);
@@ -197,26 +196,26 @@ export function RunGraph({
 }
 
 /** If the workflow was opened from a failed job, the failed node shows the error. */
-function markOf({ node }: NodeProblems): NodeMark {
+function getMark({ node }: NodeProblems): NodeMark {
   const failures = node.filter(({ type }) => type === "execution_failed").map(({ message }) => message);
   return failures.length > 0 ? { state: "failed", problems: failures } : { state: "faulty" };
 }
 
 /**
- * Names the tab after its workflow, so that several tabs have different titles. A browser shows the first title in the head; the page has
- * another one there, which may appear or change at any time, so that neither ever overwrites the other.
+ * Names the tab after its workflow. The browser shows the first title element in the head, so ours is moved before the page's own, which may
+ * change at any time.
  */
 export function TabTitle({ name }: { name: string }) {
   const t = useTranslations("run");
   const product = useTranslations("frame")("product");
   const titleRef = useRef<HTMLTitleElement>(null);
   useEffect(() => {
-    const lead = () => {
+    const moveToFront = () => {
       const first = document.head.querySelector("title");
       if (titleRef.current && first && first !== titleRef.current) first.before(titleRef.current);
     };
-    lead();
-    const titles = new MutationObserver(lead);
+    moveToFront();
+    const titles = new MutationObserver(moveToFront);
     titles.observe(document.head, { childList: true });
     return () => titles.disconnect();
   }, []);

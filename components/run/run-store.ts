@@ -1,9 +1,8 @@
-// The Run page's state, kept outside the page for as long as the tab lives: after a visit to a job every field is as it was,
-// and an answer that arrives in the meantime is not lost. It is in memory only; workflow/draft.ts keeps what survives a reload.
-// Guarantees: a file that cannot be opened, a refused run and a picture that does not arrive leave everything typed and chosen as it was;
-// an answer or upload of a workflow that is no longer open does not change the open one; opening, closing or refusing a workflow
-// ends what was still loading.
-// Must never: change on the server, where one process serves many people; only handlers and effects call its actions.
+// The Run page's state, in memory for as long as the tab exists, so that navigation loses neither edits nor responses. workflow/draft.ts
+// restores edits after a reload.
+// Guarantees: a refused file or run and a failed upload leave all edits unchanged. Responses and uploads of a closed workflow don't change
+// the open one. Opening, closing or refusing a workflow aborts pending loads.
+// Must never change on the server, which is shared by all users: only event handlers and effects call its actions.
 
 import { createStore } from "zustand/vanilla";
 import { type Failure } from "@/lib/contract/failure";
@@ -14,14 +13,14 @@ import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
 import { type CopiesAction, copiesReducer, type CopiesSet } from "./copies/copies-state";
-import { type Checked } from "./form/checks";
+import { type CheckResult } from "./form/checks";
 import { withInput } from "./form/form-model";
 import { type Attempt, MAX_SUBMITTED_JOBS, type RunOutcome, type SubmittedJob } from "./submit/attempt";
 import {
   type Advanced,
   type Draft,
   type Edit,
-  nameOfFile,
+  getWorkflowName,
   type OpenedFile,
   type OpenWorkflow,
   type PendingImages,
@@ -31,7 +30,7 @@ import { withoutSecrets } from "./workflow/workflow-contents";
 
 export type SubmitError = { kind: Exclude<RunOutcome["kind"], "accepted">; failure: Failure; attempt?: Attempt };
 
-/** `turn` identifies an opening. `isSeen`: shown instead of the open workflow. `picture`: uploaded first, with its progress. */
+/** `turn` identifies an opening. `isSeen`: shown instead of the open workflow. `picture`: the picture being uploaded first. */
 export type Arriving = { turn: string; isSeen: boolean; picture?: { name: string; share: number } };
 
 type RunState = {
@@ -51,7 +50,7 @@ type RunState = {
   isSending: boolean;
   /** The graph that is being sent while `isSending`. */
   inFlight?: Graph;
-  /** "node/input" of each picture on its way. */
+  /** "node/input" of each picture being uploaded. */
   uploading: readonly string[];
   /** Increments with each response that names nodes, so that the page focuses the first of them. */
   attention: number;
@@ -59,8 +58,8 @@ type RunState = {
 
 export const emptyRun: RunState = { errors: {}, submittedJobs: [], isSending: false, uploading: [], attention: 0 };
 
-/** `serial`: of the workflow that was open when it was sent. */
-export type Answer = { serial: number; outcome: RunOutcome; attempt?: Attempt; atMs: number };
+/** `serial` of the workflow that was sent. */
+export type SentOutcome = { serial: number; outcome: RunOutcome; attempt?: Attempt; atMs: number };
 
 export type RunStore = ReturnType<typeof createRunStore>;
 
@@ -84,14 +83,16 @@ export function createRunStore() {
     // Which workflow is open, or opens next.
     open({ errors, ...file }: OpenedFile) {
       update((state) => ({
-        ...calm(state),
+        ...clearTransientState(state),
         openWorkflow: { ...file, original: file.graph, serial: nextSerial(state), isEdited: false },
         before: state.openWorkflow,
-        ...(errors && pointingAt(state, errors)),
+        ...(errors && withErrors(state, errors)),
       }));
     },
     restore(draft: Draft) {
-      update((state) => (state.openWorkflow ? state : { ...calm(state), openWorkflow: restored(draft, nextSerial(state)) }));
+      update((state) =>
+        state.openWorkflow ? state : { ...clearTransientState(state), openWorkflow: restoreDraft(draft, nextSerial(state)) },
+      );
     },
     setArriving: (incoming: Arriving | undefined) => merge({ refusal: undefined, formatQuestion: undefined, incoming }),
     askFormat: (formatQuestion: OpenedFile | undefined) => merge({ refusal: undefined, incoming: undefined, formatQuestion }),
@@ -100,10 +101,12 @@ export function createRunStore() {
     goBack() {
       update((state) => {
         const { before, openWorkflow } = state;
-        return before ? { ...calm(state), openWorkflow: { ...before, serial: nextSerial(state) }, before: openWorkflow } : state;
+        return before
+          ? { ...clearTransientState(state), openWorkflow: { ...before, serial: nextSerial(state) }, before: openWorkflow }
+          : state;
       });
     },
-    close: () => update((state) => ({ ...calm(state), openWorkflow: undefined, before: state.openWorkflow })),
+    close: () => update((state) => ({ ...clearTransientState(state), openWorkflow: undefined, before: state.openWorkflow })),
     setPendingImages: (pendingImages: PendingImages | undefined) => merge({ pendingImages, ...(pendingImages && { incoming: undefined }) }),
 
     // A change of the open workflow.
@@ -126,13 +129,13 @@ export function createRunStore() {
         submitError: afterEdit(submitError, errors),
       }));
     },
-    /** Takes the keys and tokens out that the newest job was sent with. */
+    /** Removes the keys and tokens that the newest job was sent with. */
     leaveOutSecrets: (serial: number, secretPlaces: readonly SecretPlace[]) =>
       updateOpened(serial, (openWorkflow) => ({ openWorkflow: withoutSecrets(openWorkflow, secretPlaces) })),
     setStored(serial: number, path: string, graph: Graph) {
       updateOpened(serial, (openWorkflow) => {
         const isEdited = openWorkflow.isEdited && openWorkflow.graph !== graph;
-        return { openWorkflow: { ...openWorkflow, storedPath: path, name: nameOfFile(path), isEdited } };
+        return { openWorkflow: { ...openWorkflow, storedPath: path, name: getWorkflowName(path), isEdited } };
       });
     },
     nameFile: (serial: number, value: string, name: string) =>
@@ -146,29 +149,29 @@ export function createRunStore() {
       });
     },
     /** Problems found by the browser before sending. */
-    reportProblems(serial: number, { code, errors }: Checked) {
+    reportProblems(serial: number, { code, errors }: CheckResult) {
       const kind = code === "prompt_no_outputs" ? "refused" : "invalid";
       updateOpened(serial, (_opened, state) => ({
         submitError: { kind, failure: { code, message: "", status: 0 } },
-        ...pointingAt(state, errors),
+        ...withErrors(state, errors),
       }));
     },
 
     // The submission and its outcome.
     startSending: () => merge({ isSending: true, inFlight: get().openWorkflow?.graph, submitError: undefined, errors: {} }),
-    finishSending: (response: Answer) => update((state) => applyAnswer(state, response)),
+    finishSending: (response: SentOutcome) => update((state) => applyOutcome(state, response)),
     restoreSubmittedJobs(submittedJobs: readonly SubmittedJob[]) {
       if (get().submittedJobs.length === 0) merge({ submittedJobs });
     },
     cancelSubmittedJobs: (jobIds: readonly string[]) => updateSubmittedJobs(jobIds, { isCancelled: true }),
     dismissSubmittedJob: (jobId: string) => updateSubmittedJobs([jobId], { isDismissed: true }),
     clearSubmitError: () => merge({ submitError: undefined }),
-    changeCopies(copiesAct: CopiesAction) {
+    changeCopies(action: CopiesAction) {
       const { copies, openWorkflow } = get();
       // The graph is sent by its copies, so leaving the page loses nothing of it.
-      const isSent = copiesAct.type === "begun" && openWorkflow;
+      const isSent = action.type === "begun" && openWorkflow;
       merge({
-        copies: copiesReducer(copies, copiesAct),
+        copies: copiesReducer(copies, action),
         ...(isSent && { openWorkflow: { ...openWorkflow, sentGraph: openWorkflow.graph } }),
       });
     },
@@ -178,7 +181,7 @@ export function createRunStore() {
 export const tabRun = createRunStore();
 
 /** Drops everything that belongs to the workflow open until now. */
-function calm(state: RunState): RunState {
+function clearTransientState(state: RunState): RunState {
   return {
     ...state,
     refusal: undefined,
@@ -194,7 +197,7 @@ function nextSerial(state: RunState): number {
   return Math.max(state.openWorkflow?.serial ?? 0, state.before?.serial ?? 0) + 1;
 }
 
-function restored({ file, inputs: typed, ownNames }: Draft, serial: number): OpenWorkflow {
+function restoreDraft({ file, inputs: typed, ownNames }: Draft, serial: number): OpenWorkflow {
   const original = file.graph;
   const changedNodes = Object.entries(typed).flatMap(([id, inputs]) => {
     const node = own(original, id);
@@ -205,28 +208,28 @@ function restored({ file, inputs: typed, ownNames }: Draft, serial: number): Ope
   return { ...file, ...(ownNames && { ownNames }), original, graph, serial, isEdited };
 }
 
-/** After an edit, messages about an earlier run no longer apply, except for one that may have started or still names a node. */
+/** An edit clears the error of an earlier run, unless the run may have started or the error still names a node. */
 function afterEdit(submitError: SubmitError | undefined, errors: NodeErrors): SubmitError | undefined {
-  const isKept = submitError?.kind === "unknown" || (submitError?.kind === "invalid" && Object.keys(errors).length > 0);
-  return isKept ? submitError : undefined;
+  const isRelevant = submitError?.kind === "unknown" || (submitError?.kind === "invalid" && Object.keys(errors).length > 0);
+  return isRelevant ? submitError : undefined;
 }
 
-/** Once a value is changed, the service's error about the old value no longer applies. */
+/** Removes the errors about a changed value. */
 function withoutField(errors: NodeErrors, nodeId: string, name: string): NodeErrors {
   const entry = own(errors, nodeId);
   if (!entry) return errors;
-  const left = entry.errors.filter(({ extra_info }) => extra_info.input_name !== name);
+  const remainingErrors = entry.errors.filter(({ extra_info }) => extra_info.input_name !== name);
   const { [nodeId]: _, ...others } = errors;
-  return left.length === 0 ? others : { ...others, [nodeId]: { ...entry, errors: left } };
+  return remainingErrors.length === 0 ? others : { ...others, [nodeId]: { ...entry, errors: remainingErrors } };
 }
 
-function applyAnswer(state: RunState, response: Answer): RunState {
+function applyOutcome(state: RunState, response: SentOutcome): RunState {
   const { serial, outcome, attempt } = response;
   const isCurrent = state.openWorkflow?.serial === serial;
   const next = { ...state, isSending: false, inFlight: undefined };
   if (outcome.kind !== "accepted") {
     const submitError = { kind: outcome.kind, failure: outcome.failure, ...(attempt && { attempt }) };
-    return { ...next, submitError, ...(outcome.kind === "invalid" && isCurrent && pointingAt(state, outcome.errors)) };
+    return { ...next, submitError, ...(outcome.kind === "invalid" && isCurrent && withErrors(state, outcome.errors)) };
   }
   const submittedJob = toSubmittedJob(state, response, outcome);
   const submittedJobs = [submittedJob, ...state.submittedJobs].slice(0, MAX_SUBMITTED_JOBS);
@@ -235,15 +238,19 @@ function applyAnswer(state: RunState, response: Answer): RunState {
     ...next,
     openWorkflow,
     submittedJobs,
-    ...(isCurrent && submittedJob.nodesRefused > 0 && pointingAt(state, outcome.errors)),
+    ...(isCurrent && submittedJob.nodesRefused > 0 && withErrors(state, outcome.errors)),
   };
 }
 
-function pointingAt({ attention }: RunState, errors: NodeErrors): Pick<RunState, "errors" | "attention"> {
+function withErrors({ attention }: RunState, errors: NodeErrors): Pick<RunState, "errors" | "attention"> {
   return { errors, attention: attention + 1 };
 }
 
-function toSubmittedJob(state: RunState, { attempt, atMs }: Answer, accepted: Extract<RunOutcome, { kind: "accepted" }>): SubmittedJob {
+function toSubmittedJob(
+  state: RunState,
+  { attempt, atMs }: SentOutcome,
+  accepted: Extract<RunOutcome, { kind: "accepted" }>,
+): SubmittedJob {
   return {
     jobId: accepted.jobId,
     name: attempt?.name ?? state.openWorkflow?.name ?? "",

@@ -22,15 +22,15 @@ export type Sender = ReturnType<typeof useOpenRun>;
 export function useOpenRun({ run, openWorkflow, fields, name, canRun, showForm }: OpenRunOptions) {
   const { state } = run;
   const { serial, graph, advanced, original, extraData, rawTexts } = openWorkflow;
-  const { info, form, faults, placed, settings, onEdit } = fields;
+  const { info, form, faults, placedProblems, settings, onEdit } = fields;
   const missing = useMemo(() => missingClasses(original, info, extraData), [original, extraData, info]);
   const editorFile = useEditorFile(extraData, info);
   const inFile = editorFile?.withValues;
-  const whyNot = useId();
+  const reasonId = useId();
   const [copiesRequest, setCopiesRequest] = useState<{ request?: CopiesRequest }>();
   const next = useNextSubmission({ graph, form, info, isRandomised: settings.isRandomised, rawTexts, inFile });
 
-  /** True where nothing forbids a run; otherwise the page shows the reason. */
+  /** False if something prevents a run; the page then shows the reason. */
   function isReady(isAnyway: boolean): boolean {
     if (!canRun || state.isSending || state.uploading.length > 0 || (faults && (faults.isSure || !isAnyway))) return false;
     if (advanced?.targets?.length === 0 || !readExtra(advanced?.extra ?? "").ok) {
@@ -44,7 +44,7 @@ export function useOpenRun({ run, openWorkflow, fields, name, canRun, showForm }
   }
   function send(isAnyway = false) {
     if (!isReady(isAnyway)) return;
-    for (const seed of next.seedsOf()) onEdit(seed.nodeId, seed.name, seed.value);
+    for (const seed of next.getSeeds()) onEdit(seed.nodeId, seed.name, seed.value);
     void run.run(name, (now) => replaceTexts(now, next.fill(now)), inFile);
     next.drawn(1);
   }
@@ -53,26 +53,26 @@ export function useOpenRun({ run, openWorkflow, fields, name, canRun, showForm }
     next.look();
     setCopiesRequest({ ...(request && { request }) });
   }
-  const refusedBy = !canRun || faults ? whyNot : undefined;
+  const refusalId = !canRun || faults ? reasonId : undefined;
   const button = {
     isSending: state.isSending,
     uploading: state.uploading.length,
-    ...(refusedBy !== undefined && { refusedBy }),
+    ...(refusalId !== undefined && { refusalId }),
     onRun: () => send(),
   };
   useRunKey(button.onRun);
-  const attend = useEffectEvent(() => {
-    if (placed.first) focusProblem(placed.first);
+  const focusFirstProblem = useEffectEvent(() => {
+    if (placedProblems.first) focusProblem(placedProblems.first);
   });
   useEffect(() => {
-    if (state.attention > 0) attend();
+    if (state.attention > 0) focusFirstProblem();
   }, [state.attention]);
   return {
     fields,
     missing,
     editorFile,
     inFile,
-    whyNot,
+    reasonId,
     next,
     send,
     button,

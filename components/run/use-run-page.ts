@@ -1,14 +1,14 @@
-// The Run page's background work: restores after a reload, opens what the URL names and accepts files and texts.
+// The Run page's background work: restores drafts, opens the workflow in the URL, and accepts files and texts.
 
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { takeRunRequest } from "@/components/frame/samples/samples";
-import { askToStay } from "@/components/ui/hooks/use-close-warning";
+import { warnBeforeLeaving } from "@/components/ui/hooks/use-close-warning";
 import { tabStorage } from "@/lib/browser/persisted";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Run } from "./run-actions";
 import { type RunStore } from "./run-store";
-import { type Attempt, notedAttempt } from "./submit/attempt";
-import { forgetDraft, keepDraft, readDraft } from "./workflow/draft";
+import { type Attempt, readStoredAttempt } from "./submit/attempt";
+import { deleteDraft, readDraft, storeDraft } from "./workflow/draft";
 import { isUnsent } from "./workflow/opened-workflow";
 import { type RunSource } from "./workflow/run-sources";
 
@@ -22,19 +22,19 @@ type RunPage = {
   onFiles: (files: readonly File[]) => void;
 };
 
-/** Returns whether files are dragged over the page. */
+/** Returns whether files are being dragged over the page. */
 export function useRunPage({ run, store, memberId, connection, source, canRun, onFiles }: RunPage): boolean {
   const { openWorkflow } = run.state;
   useDraft(store, memberId);
   useRunSource(source, (newSource) => void run.openRunSource(newSource));
-  const takeOver = useEffectEvent(() => {
+  const openRunRequest = useEffectEvent(() => {
     const request = takeRunRequest();
     if (!request) return;
     if ("files" in request) onFiles(request.files);
     else void (canRun ? run.runSample(request.sample) : run.openRunSource(request));
   });
-  useEffect(() => takeOver(), []);
-  useNotedAttempt(store, memberId, (attempt) => void run.askAfter(attempt));
+  useEffect(() => openRunRequest(), []);
+  useNotedAttempt(store, memberId, (attempt) => void run.lookUpOutcome(attempt));
   // Looks up interrupted work once the page has hydrated.
   const recall = useEffectEvent(() => {
     run.recall();
@@ -61,13 +61,13 @@ function useTopOnOpening(serial: number | undefined): void {
   }, [serial]);
 }
 
-const QUIET_MS = 500;
+const DEBOUNCE_MS = 500;
 
 /** Restores the open workflow and typed values after a reload. If they are too large to store, the browser warns before leaving. */
 export function useDraft(store: RunStore, memberId: string): void {
-  const keep = useEffectEvent((): boolean => {
+  const saveDraft = useEffectEvent((): boolean => {
     const { openWorkflow } = store.get();
-    return openWorkflow !== undefined && keepDraft(tabStorage, memberId, openWorkflow);
+    return openWorkflow !== undefined && storeDraft(tabStorage, memberId, openWorkflow);
   });
   useEffect(() => {
     // After hydration, as the server rendered the page without a draft.
@@ -80,14 +80,14 @@ export function useDraft(store: RunStore, memberId: string): void {
       if (timer === undefined) return;
       clearTimeout(timer);
       timer = undefined;
-      keep();
+      saveDraft();
     };
     const onLeave = (event: BeforeUnloadEvent) => {
       flush();
-      if (isUnsent(store.get().openWorkflow) && !keep()) askToStay(event);
+      if (isUnsent(store.get().openWorkflow) && !saveDraft()) warnBeforeLeaving(event);
     };
-    // Registered only while something could be lost, since it excludes a page from the back/forward cache.
-    const guard = () => {
+    // Registered only while needed, since it excludes the page from the back/forward cache.
+    const updateUnloadGuard = () => {
       window.removeEventListener("beforeunload", onLeave);
       if (isUnsent(last)) window.addEventListener("beforeunload", onLeave);
     };
@@ -96,11 +96,11 @@ export function useDraft(store: RunStore, memberId: string): void {
       if (openWorkflow === last) return;
       last = openWorkflow;
       clearTimeout(timer);
-      timer = openWorkflow ? setTimeout(flush, QUIET_MS) : undefined;
-      if (!openWorkflow) forgetDraft(tabStorage);
-      guard();
+      timer = openWorkflow ? setTimeout(flush, DEBOUNCE_MS) : undefined;
+      if (!openWorkflow) deleteDraft(tabStorage);
+      updateUnloadGuard();
     };
-    guard();
+    updateUnloadGuard();
     const unsubscribe = store.subscribe(follow);
     window.addEventListener("pagehide", flush);
     return () => {
@@ -116,7 +116,7 @@ export function useDraft(store: RunStore, memberId: string): void {
 function useNotedAttempt(store: RunStore, memberId: string, onFound: (attempt: Attempt) => void): void {
   const reportFound = useEffectEvent(onFound);
   useEffect(() => {
-    const attempt = notedAttempt(tabStorage, memberId);
+    const attempt = readStoredAttempt(tabStorage, memberId);
     const { isSending, submitError } = store.get();
     if (attempt && !isSending && submitError?.attempt?.key !== attempt.key) reportFound(attempt);
   }, [store, memberId]);
@@ -124,19 +124,19 @@ function useNotedAttempt(store: RunStore, memberId: string, onFound: (attempt: A
 
 const names = ["job", "file", "carrier", "sample", "app", "asset", "assets", "without"] as const;
 
-/** Opens what the URL names once. The URL becomes /run, so that a reload restores typed values instead of the job. */
+/** Opens the URL's workflow once. The URL becomes /run, so that a reload restores the draft instead. */
 function useRunSource(source: RunSource | undefined, open: (source: RunSource) => void): void {
-  const onArrived = useEffectEvent(() => {
+  const openFromUrl = useEffectEvent(() => {
     const search = new URLSearchParams(window.location.search);
     if (!source || !names.some((name) => search.has(name))) return;
     for (const name of names) search.delete(name);
-    // Keeps a connection in the URL, since a workflow opened from it runs there.
+    // Keeps the connection in the URL, since the workflow runs there.
     const { pathname, hash } = window.location;
     window.history.replaceState(null, "", `${pathname}${search.size === 0 ? "" : `?${search}`}${hash}`);
     open(source);
   });
   const key = writeExactJson(source);
-  useEffect(() => onArrived(), [key]);
+  useEffect(() => openFromUrl(), [key]);
 }
 
 /** Accepts files dropped and texts pasted anywhere on the page, except in a focused field. True while files are dragged. */
@@ -147,25 +147,25 @@ function useDroppedFiles({ onFiles, onText }: { onFiles: (files: File[]) => void
   useEffect(() => {
     const controller = new AbortController();
     const { signal } = controller;
-    const on = <K extends keyof WindowEventMap>(type: K, listener: (event: WindowEventMap[K]) => void) =>
+    const addListener = <K extends keyof WindowEventMap>(type: K, listener: (event: WindowEventMap[K]) => void) =>
       window.addEventListener(type, listener, { signal });
     const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files") ?? false;
-    on("dragover", (event) => {
+    addListener("dragover", (event) => {
       if (!hasFiles(event)) return;
       // Without this the browser would leave the page and show the file.
       event.preventDefault();
       setOver(true);
     });
-    on("dragleave", (event) => {
+    addListener("dragleave", (event) => {
       if (event.relatedTarget === null) setOver(false);
     });
-    on("drop", (event) => {
+    addListener("drop", (event) => {
       setOver(false);
       if (!hasFiles(event) || event.defaultPrevented) return;
       event.preventDefault();
       takeFiles([...(event.dataTransfer?.files ?? [])]);
     });
-    on("paste", (event) => {
+    addListener("paste", (event) => {
       if (event.defaultPrevented || isField(event.target) || !event.clipboardData) return;
       const files = [...event.clipboardData.files];
       const text = event.clipboardData.getData("text/plain");

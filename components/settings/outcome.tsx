@@ -6,18 +6,18 @@ import { type ConnectionCheck } from "@/lib/contract/console";
 import { type Runner, type RunnerCheck } from "@/lib/contract/runners/runners";
 import { formatBytes } from "@/lib/shared/format";
 
-/** Each outcome has its own message: the problem, its owner and the remedy. */
+/** The message of a check's outcome: the problem and the remedy. */
 export function Outcome({ check }: { check: ConnectionCheck }) {
   const t = useTranslations("settings.outcome");
   const tone = connectionTone[check.outcome];
-  const words = check.outcome === "active" && check.dialect === "local" ? "local" : check.outcome;
+  const messageKey = check.outcome === "active" && check.dialect === "local" ? "local" : check.outcome;
   const waitMs = check.outcome === "failing" ? (check.retryAfterMs ?? 0) : 0;
-  const next = waitMs > 0 ? t("failing.wait", { seconds: Math.ceil(waitMs / 1000) }) : t(`${words}.next`);
+  const next = waitMs > 0 ? t("failing.wait", { seconds: Math.ceil(waitMs / 1000) }) : t(`${messageKey}.next`);
   return (
     <OutcomeNote
       outcome={check.outcome}
       tone={tone}
-      title={t(`${words}.title`)}
+      title={t(`${messageKey}.title`)}
       next={next}
       detail={tone === "bad" ? check.message : undefined}
     />
@@ -64,7 +64,7 @@ export function CheckNote({ check }: { check: RunnerCheck }) {
   );
 }
 
-/** Includes runners that are set aside or unresponsive. */
+/** Why a runner gets no jobs, with its own message. */
 export function ProblemNote({ code, message }: NonNullable<Runner["reason"]>) {
   const t = useTranslations("runners.problem");
   return <OutcomeNote outcome={code} tone="bad" title={t(`${code}.title`)} next={t(`${code}.next`)} detail={message} />;

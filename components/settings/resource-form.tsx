@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { faultyField } from "@/components/frame/failure/fault-owner";
+import { findInvalidField } from "@/components/frame/failure/fault-owner";
 import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
 import { CopyField } from "@/components/ui/controls/copy-button";
@@ -10,18 +10,18 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { useRequests } from "@/lib/browser/use-read";
 
 /** Submits a form. `field` is the field that the last failure refers to. */
-export function useResourceForm<Field extends string, Act extends string = "save">(fields: readonly Field[]) {
-  const { failure, ...requests } = useRequests<Act>();
-  return { ...requests, failure, field: failure && faultyField(failure, fields) };
+export function useResourceForm<Field extends string, Action extends string = "save">(fields: readonly Field[]) {
+  const { failure, ...requests } = useRequests<Action>();
+  return { ...requests, failure, field: failure && findInvalidField(failure, fields) };
 }
 
 type ResourceFormProps = {
   title: string;
   submitLabel: string;
   isBusy: boolean;
-  /** Another request of the form is under way. */
+  /** Whether another request of the form is pending. */
   isDisabled?: boolean;
-  /** A failure that is about no field. */
+  /** A failure that no field caused. */
   failure?: ApiFailure;
   /** Above the buttons. */
   note?: ReactNode;
@@ -32,7 +32,7 @@ type ResourceFormProps = {
   children: ReactNode;
 };
 
-/** Adds or changes a resource. Everything typed stays until it is saved. */
+/** Adds or changes a resource. Input is kept until it is saved. */
 export function ResourceForm({
   title,
   submitLabel,

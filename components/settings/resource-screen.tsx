@@ -16,12 +16,12 @@ import { RemovalDialog } from "./revocable-list";
 import { SettingsPage } from "./settings-tabs";
 
 export type TeamConnection = { id: string; name: string };
-/** Called for one of the resources; `fail` shows the failure above the list. */
+/** Actions for one resource; `fail` shows a failure above the list. */
 type ItemActions = { change: () => void; remove: () => void; fail: (failure: ApiFailure | undefined) => void };
 
 type ResourceListProps<T> = {
   words: "embedding" | "webhooks";
-  /** DELETE on a resource's path below it removes the resource. */
+  /** The API path of the list. DELETE on `path/id` removes a resource. */
   path: `/api/console/${string}`;
   title: string;
   none: string;
@@ -34,11 +34,11 @@ type ResourceScreenProps<T> = Omit<ResourceListProps<T>, "resources"> & {
   canAdd?: boolean;
   /** Absent for roles that may not see them. */
   resources?: Promise<Result<T[], Failure>>;
-  /** The form of a new one, or of an existing one. */
+  /** The form of a new or existing resource. */
   form: (resource: T | undefined, handlers: { onSaved: (name: string, secret?: string) => void; onClose: () => void }) => ReactNode;
 };
 
-/** Resources with a secret of their own: a list, and a form for one of them. */
+/** Lists resources that have their own secret, with a form to add or change one. */
 export function ResourceScreen<T extends { id: string; name: string }>(props: ResourceScreenProps<T>) {
   const { role, canAdd = true, resources, form, ...list } = props;
   const { words } = list;
@@ -48,7 +48,7 @@ export function ResourceScreen<T extends { id: string; name: string }>(props: Re
   const [open, setOpen] = useState<T | "new">();
   const [secret, setSecret] = useState<{ name: string; text: string }>();
   const close = () => setOpen(undefined);
-  const keep = (name: string, text?: string) => {
+  const handleSaved = (name: string, text?: string) => {
     close();
     setSecret(text === undefined ? undefined : { name, text });
     router.refresh();
@@ -69,7 +69,9 @@ export function ResourceScreen<T extends { id: string; name: string }>(props: Re
           <p className="text-ink-2">{t("intro")}</p>
           {secret ? <NewSecret words={words} name={secret.name} secret={secret.text} onClose={() => setSecret(undefined)} /> : null}
           {open ? (
-            <div key={open === "new" ? "new" : open.id}>{form(open === "new" ? undefined : open, { onSaved: keep, onClose: close })}</div>
+            <div key={open === "new" ? "new" : open.id}>
+              {form(open === "new" ? undefined : open, { onSaved: handleSaved, onClose: close })}
+            </div>
           ) : null}
           <ResourceList {...list} resources={resources} onChange={setOpen} />
         </>
@@ -96,7 +98,7 @@ function ResourceList<T extends { id: string; name: string }>(props: ResourceLis
     if (result.ok) showToast({ tone: "off", text: t("removed", { name }) });
     router.refresh();
   }
-  const actsOf = (item: T) => ({ change: () => onChange(item), remove: () => setRemovalTarget(item), fail: setFailure });
+  const getActions = (item: T) => ({ change: () => onChange(item), remove: () => setRemovalTarget(item), fail: setFailure });
   return (
     <>
       {failure ? <FailureMessage failure={failure} /> : null}
@@ -105,7 +107,7 @@ function ResourceList<T extends { id: string; name: string }>(props: ResourceLis
         <ul>
           {result.value.map((resource) => (
             <li key={resource.id} className="flex flex-col gap-2 border-b border-line px-3.5 py-3 last:border-b-0">
-              {item(resource, actsOf(resource))}
+              {item(resource, getActions(resource))}
             </li>
           ))}
         </ul>
@@ -128,7 +130,7 @@ type ResourceItemProps = {
   badge?: ReactNode;
   actions: readonly { key: string; label: string; onClick: () => void; isBusy?: boolean }[];
   facts: readonly (readonly [name: string, value: ReactNode])[];
-  /** The former secret is valid until then. */
+  /** When the previous secret expires. */
   oldSecretUntil: number | undefined;
   children?: ReactNode;
 };

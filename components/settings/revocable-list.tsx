@@ -11,17 +11,17 @@ import { useRequests } from "@/lib/browser/use-read";
 
 type Revocable = { id: string; name: string };
 type RevocableListProps<T extends Revocable> = {
-  /** The namespace of its sentences about ended items and revoking. */
+  /** The namespace of the messages about ended items and revoking. */
   words: "tokens" | "sharing.list" | "settings.invitations";
-  /** DELETE on an item's path below it revokes the item. */
+  /** The API path of the list. DELETE on `path/id` revokes an item. */
   path: `/api/console/${string}`;
   title: string;
   items: readonly T[];
-  /** The item is still valid. */
+  /** Whether the item is still valid. */
   isOpen: (item: T) => boolean;
   canRevoke?: boolean;
   none: ReactNode;
-  /** Shown in the confirmation, where names alone don't identify items. */
+  /** Shown in the confirmation, if names alone don't identify items. */
   about?: (item: T) => string;
   /** The item's description, shown before its button. */
   row: (item: T) => ReactNode;
@@ -33,20 +33,20 @@ export function RevocableList<T extends Revocable>(props: RevocableListProps<T>)
   const t = useTranslations(words);
   const settings = useTranslations("settings");
   const router = useRouter();
-  const [leaving, setLeaving] = useState<T>();
+  const [removalTarget, setRemovalTarget] = useState<T>();
   const { busyWith, failure, send } = useRequests<string>();
-  const open = items.filter(isOpen);
-  const past = items.filter((item) => !isOpen(item));
+  const openItems = items.filter(isOpen);
+  const endedItems = items.filter((item) => !isOpen(item));
 
   async function revoke({ id, name }: T) {
-    setLeaving(undefined);
+    setRemovalTarget(undefined);
     const result = await send(id, callApi(`${path}/${encodeURIComponent(id)}`, { method: "DELETE" }));
     if (result.ok) showToast({ tone: "off", text: t("revoked", { name }) });
     // It may have been used or revoked meanwhile.
     if (result.ok || result.failure.code !== "UNAUTHORIZED") router.refresh();
   }
 
-  const rowOf = (item: T) => {
+  const renderRow = (item: T) => {
     const isBusy = busyWith === item.id;
     return (
       <li
@@ -63,7 +63,7 @@ export function RevocableList<T extends Revocable>(props: RevocableListProps<T>)
               tone="danger"
               busy={isBusy}
               aria-label={settings("actOn", { act: t("revoke"), name: item.name })}
-              onClick={() => setLeaving(item)}
+              onClick={() => setRemovalTarget(item)}
             >
               {t("revoke")}
             </Button>
@@ -75,24 +75,24 @@ export function RevocableList<T extends Revocable>(props: RevocableListProps<T>)
   return (
     <>
       {failure ? <FailureMessage failure={failure} /> : null}
-      <Card title={title} note={open.length} bodyClassName="p-0">
-        {open.length === 0 ? none : <ul>{open.map(rowOf)}</ul>}
-        {past.length > 0 ? (
+      <Card title={title} note={openItems.length} bodyClassName="p-0">
+        {openItems.length === 0 ? none : <ul>{openItems.map(renderRow)}</ul>}
+        {endedItems.length > 0 ? (
           <details className="border-t border-line">
             <summary className="cursor-pointer px-3.5 py-2 text-ink-2 hover:text-ink">
-              {t("past")} <span className="text-ink-3">{past.length}</span>
+              {t("past")} <span className="text-ink-3">{endedItems.length}</span>
             </summary>
-            <ul className="border-t border-line">{past.map(rowOf)}</ul>
+            <ul className="border-t border-line">{endedItems.map(renderRow)}</ul>
           </details>
         ) : null}
       </Card>
       <RemovalDialog
-        item={leaving}
-        title={t("revokeTitle", { name: leaving?.name ?? "" })}
+        item={removalTarget}
+        title={t("revokeTitle", { name: removalTarget?.name ?? "" })}
         onRemove={(removed) => void revoke(removed)}
-        onClose={() => setLeaving(undefined)}
+        onClose={() => setRemovalTarget(undefined)}
       >
-        {about && leaving ? <span className="mb-2 block break-words text-ink">{about(leaving)}</span> : null}
+        {about && removalTarget ? <span className="mb-2 block break-words text-ink">{about(removalTarget)}</span> : null}
         {t("revokeText")}
       </RemovalDialog>
     </>

@@ -24,23 +24,23 @@ const parts = [
   { part: "account", href: "/settings/account" },
 ] as const;
 
-/** On a narrow screen the row is wider than the page: scrolls the current tab to the middle. */
-function showCurrent(row: HTMLElement | null): void {
+/** Scrolls the current tab to the middle, since the row is wider than narrow screens. */
+function scrollToCurrent(row: HTMLElement | null): void {
   const current = row?.querySelector<HTMLElement>("[aria-current]");
   if (row && current) row.scrollLeft = current.offsetLeft - row.offsetLeft - (row.clientWidth - current.offsetWidth) / 2;
 }
 
 type SettingsPart = (typeof parts)[number]["part"];
 
-/** Each part has its own address, so that Back, reload and a middle click work as everywhere. */
+/** Tabs are links with their own URLs, so that Back, reload and middle clicks work. */
 function SettingsTabs({ current }: { current: SettingsPart }) {
   const t = useTranslations("settings.tabs");
   const runsAppsOnly = useRunsAppsOnly();
-  const open = runsAppsOnly ? parts.filter(({ part }) => part === "tokens" || part === "account") : parts;
-  const visibleTabs = isEmbedded() ? open.filter(({ href }) => findEmbedPage(href) !== undefined) : open;
+  const permittedTabs = runsAppsOnly ? parts.filter(({ part }) => part === "tokens" || part === "account") : parts;
+  const visibleTabs = isEmbedded() ? permittedTabs.filter(({ href }) => findEmbedPage(href) !== undefined) : permittedTabs;
   return (
     <nav
-      ref={showCurrent}
+      ref={scrollToCurrent}
       aria-label={t("label")}
       className="flex min-h-[51px] shrink-0 items-center gap-2 overflow-x-auto border-b border-line bg-bg px-4 py-2 md:px-5"
     >
@@ -66,7 +66,7 @@ export function SettingsPage({ current, tools, isWide = false, children }: Setti
   );
 }
 
-/** One for every part: it finds the part by the page's address. */
+/** The skeleton of every settings page, chosen by the URL. */
 export function SettingsSkeleton() {
   const path = usePathname();
   const part = parts.find(({ href }) => href === path)?.part ?? "connections";

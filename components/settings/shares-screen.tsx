@@ -13,14 +13,14 @@ import { SettingsPage } from "./settings-tabs";
 
 const tones: Readonly<Record<ShareState | "soon", Tone>> = { open: "ok", soon: "wait", expired: "off", revoked: "off", closed: "wait" };
 
-/** `shares` is absent for roles that cannot make any; `isOn`: sharing is switched on in the console. */
+/** `shares` is absent for roles that can't create any. `isOn`: whether sharing is enabled. */
 type SharesScreenProps = { role: Role; shares?: readonly ShareView[]; isOn: boolean };
 
 export function SharesScreen({ role, shares, isOn }: SharesScreenProps) {
   const t = useTranslations("sharing.list");
   const roleName = useTranslations("frame.member.role");
   const clock = useTimeFormat();
-  const aboutShare = useAboutShare();
+  const describeShare = useDescribeShare();
   return (
     <SettingsPage current="shares">
       {shares && !isOn ? <p className="text-ink-2">{t("off")}</p> : null}
@@ -33,10 +33,10 @@ export function SharesScreen({ role, shares, isOn }: SharesScreenProps) {
             ...share,
             name: share.title || t("untitled", { made: clock(share.createdAt, "until") ?? "" }),
           }))}
-          about={(share) => aboutShare(share).join(" · ")}
+          about={(share) => describeShare(share).join(" · ")}
           isOpen={({ state }) => state === "open" || state === "closed"}
           none={<EmptyState title={t("none")} text={t("noneText")} />}
-          row={(share) => <Share share={share} name={share.name} about={aboutShare(share)} />}
+          row={(share) => <Share share={share} name={share.name} about={describeShare(share)} />}
         />
       ) : (
         <p className="text-ink-2">{t("notYours", { role: roleName(role) })}</p>
@@ -45,8 +45,8 @@ export function SharesScreen({ role, shares, isOn }: SharesScreenProps) {
   );
 }
 
-/** Distinguishes shares with the same title. */
-function useAboutShare(): (share: ShareView) => string[] {
+/** Describes a share, to distinguish shares with the same title. */
+function useDescribeShare(): (share: ShareView) => string[] {
   const t = useTranslations("sharing.list");
   const clock = useTimeFormat();
   return ({ count, ofJob, connection, isOwn, maker, hasPassword, keepsMetadata, showsWorkflow, createdAt }) => {

@@ -8,7 +8,7 @@ import { apiPath } from "@/lib/browser/urls";
 type Words = Record<"password" | "enter" | "entering" | "wrong" | "tries" | "unreached", string>;
 type Fault = "wrong" | "tries" | "unreached";
 
-/** The only scripted part of a share page. It has its own fetch, since this page loads nothing of the console. */
+/** The only interactive part of a share page. It uses fetch directly, since the page loads nothing of the console. */
 export function UnlockForm({ token, words }: { token: string; words: Words }) {
   const [isBusy, setBusy] = useState(false);
   const [fault, setFault] = useState<Fault>();
@@ -47,7 +47,7 @@ export function UnlockForm({ token, words }: { token: string; words: Words }) {
 
 async function unlock(token: string, password: string): Promise<number> {
   try {
-    // eslint-disable-next-line no-restricted-syntax -- a text alone, on a page that loads as little as can be
+    // eslint-disable-next-line no-restricted-syntax -- a single string, on a page that loads as little code as possible
     const init = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ password }) };
     return (await fetch(apiPath(`/api/share/${token}/unlock`), init)).status;
   } catch {

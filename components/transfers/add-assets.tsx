@@ -4,8 +4,8 @@ import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useState } from "react";
 import { useConnection, useFeature } from "@/components/frame/connection/connection-context";
-import { useRunsAppsOnly, useWhyNot } from "@/components/frame/member-context";
-import { onUploadSource, type UploadSource, uploadSourcesOf } from "@/components/frame/upload-sources";
+import { useDenialText, useRunsAppsOnly } from "@/components/frame/member-context";
+import { getUploadSources, onUploadSource, type UploadSource } from "@/components/frame/upload-sources";
 import { useFilePicker } from "@/components/ui/hooks/use-file-picker";
 import { usePathname } from "@/components/ui/link";
 import { selectedTimeZone } from "@/components/ui/time/use-time-format";
@@ -16,12 +16,12 @@ import { withQuery } from "@/lib/browser/urls";
 import { hasFeature } from "@/lib/contract/connections";
 import { type UploadRequest } from "./uploads/upload-item";
 
-/** The whole upload code loads with the first file. */
+/** Loaded with the first file. */
 const UploadsPanel = dynamic(() => import("./uploads-panel").then(({ UploadsPanel }) => UploadsPanel), { ssr: false });
 
 type NewUploadRequest = UploadRequest extends infer R ? (R extends UploadRequest ? Omit<R, "id"> : never) : never;
 
-/** Rendered once, outside the pages: accepts dropped, pasted or picked files everywhere. */
+/** Rendered once in the frame: accepts dropped, pasted or picked files on every page. */
 export function UploadSources({ canAdd: mayAdd }: { canAdd: boolean }) {
   const t = useTranslations("frame.ways");
   const connection = useConnection();
@@ -31,22 +31,22 @@ export function UploadSources({ canAdd: mayAdd }: { canAdd: boolean }) {
   // On the Run page a dropped file is a workflow or a picture for one.
   const isElsewhere = usePathname() !== "/run";
 
-  const cannot = canAdd ? (hasFeature(connection, "assets") ? undefined : "noAssets") : "refused";
-  const whyNot = useWhyNot();
+  const uploadProblem = canAdd ? (hasFeature(connection, "assets") ? undefined : "noAssets") : "refused";
+  const getDenialText = useDenialText();
   const runsAppsOnly = useRunsAppsOnly();
-  const cannotFetch = cannot ?? (uploadSourcesOf(connection).includes("url") ? undefined : "noAddresses");
+  const urlProblem = uploadProblem ?? (getUploadSources(connection).includes("url") ? undefined : "noAddresses");
   const nameValues = { connection: connection?.name ?? "" };
-  const explain = (reason: NonNullable<typeof cannotFetch>) => (reason === "refused" ? whyNot(t(reason)) : t(reason, nameValues));
-  const startRequest = (newRequest: NewUploadRequest) => setRequest((last) => ({ ...newRequest, id: (last?.id ?? 0) + 1 }));
+  const explain = (reason: NonNullable<typeof urlProblem>) => (reason === "refused" ? getDenialText(t(reason)) : t(reason, nameValues));
+  const startRequest = (newRequest: NewUploadRequest) => setRequest((current) => ({ ...newRequest, id: (current?.id ?? 0) + 1 }));
   function takeFiles(dropped: Promise<DroppedFiles>) {
-    if (cannot) return showToast({ tone: "bad", text: explain(cannot) });
+    if (uploadProblem) return showToast({ tone: "bad", text: explain(uploadProblem) });
     startRequest({ source: "files", dropped });
   }
   const onFiles = (files: File[]) => files.length > 0 && takeFiles(Promise.resolve(readFileInput(files)));
   const files = useFilePicker({ isMultiple: true, testId: "asset-files", onFiles });
   const folder = useFilePicker({ isFolder: true, testId: "asset-folder", onFiles });
   const open = useEffectEvent((source: UploadSource) => {
-    if (cannot && source !== "tray") showToast({ tone: "bad", text: explain(cannot) });
+    if (uploadProblem && source !== "tray") showToast({ tone: "bad", text: explain(uploadProblem) });
     else if (source === "files") files.open();
     else if (source === "folder") folder.open();
     else startRequest({ source });
@@ -64,26 +64,25 @@ export function UploadSources({ canAdd: mayAdd }: { canAdd: boolean }) {
     });
     return () => controller.abort();
   }, [connectionId, hasAccess, runsAppsOnly]);
-  const over = useWindowFiles({
-    isOn: isElsewhere,
+  const dragKind = useWindowFiles({
+    isEnabled: isElsewhere,
     onFiles: takeFiles,
-    onAddress: (address) =>
-      cannotFetch ? showToast({ tone: "bad", text: explain(cannotFetch) }) : startRequest({ source: "url", address }),
+    onAddress: (address) => (urlProblem ? showToast({ tone: "bad", text: explain(urlProblem) }) : startRequest({ source: "url", address })),
   });
 
   return (
     <>
       {files.input}
       {folder.input}
-      {over ? (
+      {dragKind ? (
         <div className="pointer-events-none fixed inset-2 z-50 grid place-items-center rounded-xl border-2 border-dashed border-accent bg-bg/85">
           <p className="rounded-lg bg-surface px-5 py-3 text-lg font-semibold shadow-lg">
-            {over === "files"
-              ? cannot
-                ? explain(cannot)
+            {dragKind === "files"
+              ? uploadProblem
+                ? explain(uploadProblem)
                 : t("drop", nameValues)
-              : cannotFetch
-                ? explain(cannotFetch)
+              : urlProblem
+                ? explain(urlProblem)
                 : t("dropAddress", nameValues)}
           </p>
         </div>
@@ -93,69 +92,69 @@ export function UploadSources({ canAdd: mayAdd }: { canAdd: boolean }) {
   );
 }
 
-/** Longer than the pause between two drag events, half a second in some browsers; it also ends a drag that sends no final event. */
-const STILL_OVER_MS = 1_000;
+/** Longer than the interval of drag events; also ends a drag without a final event. */
+const DRAG_TIMEOUT_MS = 1_000;
 const MAX_TEXT = 100_000;
 
 type Kind = "files" | "addresses";
 type WindowFiles = {
-  isOn: boolean;
+  isEnabled: boolean;
   onFiles: (files: Promise<DroppedFiles>) => void;
   /** One per line. */
   onAddress: (addresses: string) => void;
 };
 
-/** Accepts files and addresses dropped or pasted in the window unless another part of the page handles them; returns the current drag. */
-export function useWindowFiles({ isOn, onFiles, onAddress }: WindowFiles): Kind | undefined {
-  const [over, setOver] = useState<Kind>();
+/** Accepts files and URLs dropped or pasted in the window, unless another component handles them. Returns the kind of the current drag. */
+export function useWindowFiles({ isEnabled, onFiles, onAddress }: WindowFiles): Kind | undefined {
+  const [dragKind, setDragKind] = useState<Kind>();
   const take = useEffectEvent(onFiles);
   const takeAddress = useEffectEvent(onAddress);
   useEffect(() => {
-    if (!isOn) return;
+    if (!isEnabled) return;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let isOwn = false;
     const end = () => {
       clearTimeout(timer);
-      setOver(undefined);
+      setDragKind(undefined);
     };
-    const kindOf = ({ defaultPrevented, dataTransfer, target }: DragEvent): Kind | undefined => {
+    const getDragKind = ({ defaultPrevented, dataTransfer, target }: DragEvent): Kind | undefined => {
       const types = dataTransfer?.types ?? [];
       if (defaultPrevented) return undefined;
       if (types.includes("Files")) return "files";
       return types.includes("text/uri-list") && !isOwn && !isField(target) ? "addresses" : undefined;
     };
     const controller = new AbortController();
-    const on = <K extends keyof WindowEventMap>(type: K, listener: (event: WindowEventMap[K]) => void) =>
+    const addListener = <K extends keyof WindowEventMap>(type: K, listener: (event: WindowEventMap[K]) => void) =>
       window.addEventListener(type, listener, { signal: controller.signal });
-    // A link or picture of this very page is being dragged.
-    on("dragstart", ({ defaultPrevented }) => void (isOwn = !defaultPrevented));
-    on("dragend", () => void (isOwn = false));
-    const over = (event: DragEvent) => {
-      const kind = kindOf(event);
+    // A link or picture of this page is being dragged.
+    addListener("dragstart", ({ defaultPrevented }) => void (isOwn = !defaultPrevented));
+    addListener("dragend", () => void (isOwn = false));
+    const handleDragOver = (event: DragEvent) => {
+      const kind = getDragKind(event);
       if (!kind) return end();
       // Without this the browser would leave the page and show the dropped file.
       event.preventDefault();
       clearTimeout(timer);
-      timer = setTimeout(end, STILL_OVER_MS);
-      setOver(kind);
+      timer = setTimeout(end, DRAG_TIMEOUT_MS);
+      setDragKind(kind);
     };
-    on("dragenter", over);
-    on("dragover", over);
-    // No related target: the pointer has left the window.
-    on("dragleave", ({ relatedTarget }) => (relatedTarget === null ? end() : undefined));
-    on("drop", (event) => {
+    addListener("dragenter", handleDragOver);
+    addListener("dragover", handleDragOver);
+    // Without a related target, the pointer has left the window.
+    addListener("dragleave", ({ relatedTarget }) => (relatedTarget === null ? end() : undefined));
+    addListener("drop", (event) => {
       end();
-      const kind = kindOf(event);
+      const kind = getDragKind(event);
       if (!kind || !event.dataTransfer) return;
       event.preventDefault();
       if (kind === "files") return take(readDrop(event.dataTransfer));
-      const addresses = addressesIn(event.dataTransfer.getData("text/uri-list").replace(/^#.*$/gm, ""));
+      const addresses = parseUrls(event.dataTransfer.getData("text/uri-list").replace(/^#.*$/gm, ""));
       if (addresses !== undefined) takeAddress(addresses);
     });
-    on("paste", (event) => {
+    addListener("paste", (event) => {
       if (event.defaultPrevented || isField(event.target)) return;
       const files = [...(event.clipboardData?.files ?? [])];
-      const addresses = files.length === 0 ? addressesIn(event.clipboardData?.getData("text/plain") ?? "") : undefined;
+      const addresses = files.length === 0 ? parseUrls(event.clipboardData?.getData("text/plain") ?? "") : undefined;
       if (files.length === 0 && addresses === undefined) return;
       event.preventDefault();
       if (addresses !== undefined) return takeAddress(addresses);
@@ -166,12 +165,12 @@ export function useWindowFiles({ isOn, onFiles, onAddress }: WindowFiles): Kind 
       end();
       controller.abort();
     };
-  }, [isOn]);
-  return over;
+  }, [isEnabled]);
+  return dragKind;
 }
 
-/** Undefined if the text contains anything else. */
-function addressesIn(text: string): string | undefined {
+/** The URLs in the text, one per line; undefined if it contains anything else. */
+function parseUrls(text: string): string | undefined {
   const lines = text
     .slice(0, MAX_TEXT)
     .split("\n")
@@ -181,18 +180,25 @@ function addressesIn(text: string): string | undefined {
   return isAll ? lines.join("\n") : undefined;
 }
 
-/** A focused field keeps its own paste. */
+/** Whether a focused field handles the paste. */
 function isField(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest("input, textarea, select, [contenteditable]") !== null;
 }
 
-const moment = { year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit", second: "2-digit" } as const;
+const timestampFormat = {
+  year: "numeric",
+  month: "2-digit",
+  day: "2-digit",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+} as const;
 
-/** A browser names every pasted picture image.png: adding the local time distinguishes them. A copied file keeps its name. */
+/** Adds the time to the name, since browsers name every pasted picture image.png. Copied files keep their names. */
 export function pastedName(file: File, at: Date): File {
   const plain = /^image(\.\w+)$/i.exec(file.name);
   if (!plain) return file;
-  const format = new Intl.DateTimeFormat("en-GB", { ...moment, hourCycle: "h23", timeZone: selectedTimeZone() });
+  const format = new Intl.DateTimeFormat("en-GB", { ...timestampFormat, hourCycle: "h23", timeZone: selectedTimeZone() });
   const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, value]));
   const [day, time] = [
     [parts.get("year"), parts.get("month"), parts.get("day")],

@@ -10,7 +10,7 @@ import { DEFAULT_UPLOAD_PREFERENCES, uploadPreferences } from "./uploads/asset-f
 import { tabUploads } from "./uploads/tab-uploads";
 import { isAlarm, type UploadItem } from "./uploads/upload-item";
 import { UploadList } from "./uploads/upload-list";
-import { filterItems, type Tally, tallyOf, type UploadFilter } from "./uploads/upload-state";
+import { countUploads, filterItems, type Tally, type UploadFilter } from "./uploads/upload-state";
 
 const filters = ["all", "unfinished", "problems", "noPictures", "stored"] as const satisfies readonly UploadFilter[];
 export type TrayView = "uploads" | "downloads";
@@ -29,19 +29,19 @@ type UploadTrayProps = {
   onClose: () => void;
 };
 
-/** All transfers, shown over every page; collapsed it is one line. */
+/** All transfers, shown over every page; one line when collapsed. */
 export function UploadTray({ queue, downloads, connection, canAdd, view, isFolded, ...on }: UploadTrayProps) {
   const t = useTranslations("uploads.tray");
   const [filter, setFilter] = useState<UploadFilter>("all");
-  const tally = tallyOf(queue.items);
-  const alarms = queue.items.filter(isAlarm).length;
-  const tasks = downloads.list?.tasks.length ?? 0;
+  const tally = countUploads(queue.items);
+  const alarmCount = queue.items.filter(isAlarm).length;
+  const taskCount = downloads.list?.tasks.length ?? 0;
   const underWay = downloads.list?.underWay ?? 0;
-  const hasBoth = tally.all > 0 && tasks > 0;
-  const tray = tally.all === 0 && tasks > 0 ? "downloads" : tasks === 0 ? "uploads" : view;
-  const isAtRest = tally.unfinished === 0;
-  // Failures and alarms stay visible until a person deals with them.
-  const canClose = isAtRest && tally.problems === 0;
+  const hasBoth = tally.all > 0 && taskCount > 0;
+  const tray = tally.all === 0 && taskCount > 0 ? "downloads" : taskCount === 0 ? "uploads" : view;
+  const isIdle = tally.unfinished === 0;
+  // Failures and alarms are shown until the user handles them.
+  const canClose = isIdle && tally.problems === 0;
   return (
     <section
       aria-label={t("label")}
@@ -53,11 +53,13 @@ export function UploadTray({ queue, downloads, connection, canAdd, view, isFolde
           <p role="status" className="truncate font-semibold">
             <Summary shown={tray} tally={tally} isPaused={queue.isPaused} underWay={underWay} />
           </p>
-          {tray === "uploads" && tally.all > 0 && !isAtRest ? (
+          {tray === "uploads" && tally.all > 0 && !isIdle ? (
             <ProgressBar value={tally.share} label={t("progress")} className="mt-1 block w-full" />
           ) : null}
         </div>
-        {tray === "uploads" && tally.all > 0 && !isFolded ? <AllActs queue={queue} tally={tally} onDescribeAll={on.onDescribeAll} /> : null}
+        {tray === "uploads" && tally.all > 0 && !isFolded ? (
+          <QueueActions queue={queue} tally={tally} onDescribeAll={on.onDescribeAll} />
+        ) : null}
         <IconButton
           tone="quiet"
           icon={isFolded ? ChevronUp : ChevronDown}
@@ -66,9 +68,9 @@ export function UploadTray({ queue, downloads, connection, canAdd, view, isFolde
         />
         {canClose ? <IconButton tone="quiet" icon={X} label={t("close")} onClick={on.onClose} /> : null}
       </div>
-      {alarms > 0 ? (
+      {alarmCount > 0 ? (
         <p role="alert" className="border-t border-line bg-bad-soft px-3 py-1.5 font-medium text-bad">
-          {t("alarm", { count: alarms })}
+          {t("alarm", { count: alarmCount })}
         </p>
       ) : null}
       {isFolded ? null : (
@@ -78,7 +80,7 @@ export function UploadTray({ queue, downloads, connection, canAdd, view, isFolde
               label={t("label")}
               choices={[
                 { key: "uploads", text: `${t("uploads")} ${tally.all}` },
-                { key: "downloads", text: `${t("downloads")} ${tasks}` },
+                { key: "downloads", text: `${t("downloads")} ${taskCount}` },
               ]}
               chosen={tray}
               onChoose={on.onView}
@@ -91,7 +93,7 @@ export function UploadTray({ queue, downloads, connection, canAdd, view, isFolde
             </>
           ) : null}
           {tray === "downloads" ? <DownloadList downloads={downloads} connection={connection} canAdd={canAdd} /> : null}
-          {tally.all === 0 && tasks === 0 ? (
+          {tally.all === 0 && taskCount === 0 ? (
             <div className="px-3 py-5 text-center">
               <p className="font-semibold">{t("empty")}</p>
               <p className="text-ink-2">{t("emptyText")}</p>
@@ -119,7 +121,7 @@ function Summary({ shown: view, tally, isPaused, underWay }: { shown: TrayView; 
   return parts.join(" · ");
 }
 
-function AllActs({ queue, tally, onDescribeAll }: { queue: UploadQueue<UploadItem>; tally: Tally; onDescribeAll: () => void }) {
+function QueueActions({ queue, tally, onDescribeAll }: { queue: UploadQueue<UploadItem>; tally: Tally; onDescribeAll: () => void }) {
   const t = useTranslations("uploads.tray");
   const canPause = !queue.isPaused && tally.unfinished > 0;
   const canResume = queue.isPaused || tally.paused > 0;

@@ -14,36 +14,36 @@ import { DescribeAllDialog, ItemDialog } from "./uploads/item-dialog";
 import { HashDialog, StartDialog } from "./uploads/start-dialog";
 import { tabUploads } from "./uploads/tab-uploads";
 import { isAlarm, type UploadRequest } from "./uploads/upload-item";
-import { tallyOf } from "./uploads/upload-state";
+import { countUploads } from "./uploads/upload-state";
 import { type NewUpload } from "./uploads/upload-store";
 
 type UploadsPanelProps = { request: UploadRequest; connection?: CurrentConnection; canAdd: boolean };
 
-/** The sentences load together with this component: no page carries them before a file is added. */
-const loadWords = {
+/** The messages load together with this component, once a file is added. */
+const loadMessages = {
   en: () => import("@/lib/messages/en/uploads.json"),
   "zh-CN": () => import("@/lib/messages/zh-CN/uploads.json"),
 } satisfies Record<Language, () => Promise<unknown>>;
-const loading = new Map<Language, ReturnType<(typeof loadWords)["en"]>>();
+const messagesByLanguage = new Map<Language, ReturnType<(typeof loadMessages)["en"]>>();
 
-function wordsOf(language: Language) {
-  const cachedMessages = loading.get(language) ?? loadWords[language]();
-  loading.set(language, cachedMessages);
+function getMessages(language: Language) {
+  const cachedMessages = messagesByLanguage.get(language) ?? loadMessages[language]();
+  messagesByLanguage.set(language, cachedMessages);
   return cachedMessages;
 }
 
 export function UploadsPanel(props: UploadsPanelProps) {
-  const { default: uploads } = use(wordsOf(useLocale()));
+  const { default: uploads } = use(getMessages(useLocale()));
   return (
     <PageMessages messages={{ uploads }}>
-      <Room {...props} />
+      <Panel {...props} />
     </PageMessages>
   );
 }
 
 type Open = { kind: "url"; text: string } | { kind: "hash" } | { kind: "item"; key: number } | { kind: "all" } | undefined;
 
-function Room({ request, connection, canAdd }: UploadsPanelProps) {
+function Panel({ request, connection, canAdd }: UploadsPanelProps) {
   const queue = useSyncExternalStore(tabUploads.subscribe, tabUploads.get, tabUploads.get);
   const downloads = useDownloads(connection?.id);
   const [open, setOpen] = useState<Open>();
@@ -73,7 +73,7 @@ function Room({ request, connection, canAdd }: UploadsPanelProps) {
       if (request.source === "resume") setView("downloads");
     }
   }
-  const { unfinished, all } = tallyOf(queue.items);
+  const { unfinished, all } = countUploads(queue.items);
   useCloseWarning(unfinished > 0 || queue.items.some(isAlarm));
 
   const item = open?.kind === "item" ? queue.items.find(({ key }) => key === open.key) : undefined;
@@ -101,7 +101,7 @@ function Room({ request, connection, canAdd }: UploadsPanelProps) {
         <UrlDialog
           connection={connection?.id}
           text={open.text}
-          onText={(text) => setOpen((now) => (now?.kind === "url" ? { kind: "url", text } : now))}
+          onText={(text) => setOpen((current) => (current?.kind === "url" ? { kind: "url", text } : current))}
           onStarted={() => {
             setShown(true);
             setView("downloads");
@@ -132,24 +132,24 @@ function Room({ request, connection, canAdd }: UploadsPanelProps) {
 /** `dropped` is undefined while folders are read. */
 type IncomingUpload = { dropped?: DroppedFiles };
 
-/** Files dropped, pasted or picked that wait to be added: later ones join them; a batch cancelled while it was read stays away. */
+/** Dropped, pasted or picked files that wait to be added. Later ones join them, unless the batch was cancelled while it was read. */
 function useIncomingFiles(request: UploadRequest, onPlain: (uploads: readonly NewUpload[]) => void) {
-  const [coming, setComing] = useState<IncomingUpload>();
+  const [incoming, setIncoming] = useState<IncomingUpload>();
   const [lastRequestId, setLastRequestId] = useState(0);
   const handledId = useRef(0);
   const cancelled = useRef(0);
   if (request.source === "files" && request.id !== lastRequestId) {
     setLastRequestId(request.id);
-    if (!coming) setComing({});
+    if (!incoming) setIncoming({});
   }
 
-  const settle = useEffectEvent((dropped: DroppedFiles) => {
+  const handleDropped = useEffectEvent((dropped: DroppedFiles) => {
     const preferences = uploadPreferences.get();
     const fields = readDraft({ ...newDraft, tags: preferences.tags });
-    const waiting = coming?.dropped;
-    if (waiting || preferences.ask || !isPlain(dropped) || !fields.ok)
-      return setComing({ dropped: waiting ? mergeDropped(waiting, dropped) : dropped });
-    setComing(undefined);
+    const waiting = incoming?.dropped;
+    if (waiting || preferences.ask || !canAddDirectly(dropped) || !fields.ok)
+      return setIncoming({ dropped: waiting ? mergeDropped(waiting, dropped) : dropped });
+    setIncoming(undefined);
     onPlain(dropped.files.map(({ file, path }) => ({ file, assetFields: fieldsForFile(fields.value, path, "none") })));
   });
   useEffect(() => {
@@ -157,22 +157,22 @@ function useIncomingFiles(request: UploadRequest, onPlain: (uploads: readonly Ne
     const { id } = request;
     handledId.current = id;
     void request.dropped.then((dropped) => {
-      if (id > cancelled.current) settle(dropped);
+      if (id > cancelled.current) handleDropped(dropped);
     });
   }, [request]);
 
   return {
-    coming,
-    added: () => setComing(undefined),
+    coming: incoming,
+    added: () => setIncoming(undefined),
     cancel() {
       cancelled.current = handledId.current;
-      setComing(undefined);
+      setIncoming(undefined);
     },
   };
 }
 
-/** Exceeded limits, and empty or skipped files, must be shown before anything begins. */
-function isPlain({ files, unreadable, leftOut, isCut }: DroppedFiles): boolean {
+/** False if the user must first see exceeded limits, or empty or skipped files. */
+function canAddDirectly({ files, unreadable, leftOut, isCut }: DroppedFiles): boolean {
   return files.length > 0 && files.every(({ file }) => file.size > 0) && unreadable + leftOut === 0 && !isCut;
 }
 

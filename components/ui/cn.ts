@@ -1,2 +1,2 @@
-/** Joins class names. Two classes of one element must not conflict: styles that a caller may change are in the layer below utilities. */
+/** Joins class names. Classes of one element must not conflict: styles that callers may override are in the layer below utilities. */
 export { clsx as cn } from "clsx";

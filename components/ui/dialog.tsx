@@ -6,18 +6,18 @@ import { Button, type ButtonProps } from "./controls/button";
 type DialogProps = {
   isOpen: boolean;
   onClose: () => void;
-  /** Names the object and the number: "Cancel 7 pending jobs". */
+  /** Includes the object and the number: "Cancel 7 pending jobs". */
   title: ReactNode;
   children?: ReactNode;
-  /** "close": only a button that closes it. */
+  /** "close" for only a close button. */
   actions?: ReactNode | "close";
   className?: string;
 };
 
-/** The browser's modal dialog: it keeps the focus inside, closes on Esc and restores the focus, and needs no script. */
+/** The browser's modal dialog, which traps the focus, closes on Esc and restores the focus. */
 export function Dialog({ isOpen, onClose, title, children, actions, className }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
-  const isBeside = useRef(false);
+  const isOnBackdrop = useRef(false);
   const id = useId();
   const buttons = actions === "close" ? <CloseButton onClose={onClose} /> : actions;
   useEffect(() => {
@@ -31,10 +31,10 @@ export function Dialog({ isOpen, onClose, title, children, actions, className }:
       ref={dialog}
       aria-labelledby={id}
       onClose={onClose}
-      // A click beside the panel hits the dialog element itself. One that began inside, such as when selecting text, does not close it.
-      onPointerDown={(event) => void (isBeside.current = event.target === dialog.current)}
+      // A click on the backdrop targets the dialog element. One that began inside, such as when selecting text, does not close it.
+      onPointerDown={(event) => void (isOnBackdrop.current = event.target === dialog.current)}
       onClick={(event) => {
-        if (event.target === dialog.current && isBeside.current) onClose();
+        if (event.target === dialog.current && isOnBackdrop.current) onClose();
       }}
       className={cn(
         "dialog m-auto flex-col overflow-hidden rounded-lg border border-line bg-surface p-0 text-ink shadow-xl open:flex",
@@ -42,7 +42,7 @@ export function Dialog({ isOpen, onClose, title, children, actions, className }:
       )}
     >
       {isOpen ? (
-        // Title and actions stay visible; only the content between them scrolls, never the page behind.
+        // Only the content between title and actions scrolls.
         <div className="flex min-h-0 flex-col">
           <h2 id={id} className={cn("px-4 pt-4 text-lg font-semibold", !children && !actions && "pb-4")}>
             {title}
@@ -116,7 +116,7 @@ export function ConfirmDialog({
   );
 }
 
-/** The actions of a form that fills a dialog: they stay visible like the dialog's own. */
+/** The actions of a form that fills a dialog, always visible. */
 export function DialogFoot({ children }: { children: ReactNode }) {
   return (
     <div data-dialog-foot className="sticky bottom-0 -mx-4 flex flex-wrap justify-end gap-2 bg-surface px-4 pt-3 pb-4">
@@ -149,7 +149,7 @@ type KeyListProps = { rows: readonly { keys: readonly string[]; text: string }[]
 /** Keys as printed on a keyboard, each with its effect. */
 export function KeyList({ rows, className = "gap-y-1.5" }: KeyListProps) {
   return (
-    // Focusable, so that keys can scroll it when it is longer than the window.
+    // Focusable, so that keys can scroll it.
     <dl tabIndex={0} className={cn("grid grid-cols-[auto_minmax(0,1fr)] items-center gap-x-3", className)}>
       {rows.map(({ keys, text }) => (
         <Fragment key={`${keys.join(" ")} ${text}`}>

@@ -9,11 +9,11 @@ import { cn } from "./cn";
 import { buttonStyle } from "./controls/button";
 
 type LinkProps = Omit<ComponentProps<typeof NextLink>, "prefetch"> & {
-  /** Never prefetches: for one of many links side by side, or one that only changes the present page. */
+  /** Disables prefetching, for lists of links, or links that only change the current page. */
   prefetch?: false;
 };
 
-/** The target page is prefetched when the link is pointed at or focused, and not before. */
+/** Prefetches the target page only when the link is hovered or focused. */
 export function Link({ href, prefetch, onPointerEnter, onFocus, ...props }: LinkProps) {
   const [isNear, setNear] = useState(false);
   return (
@@ -33,7 +33,7 @@ export function Link({ href, prefetch, onPointerEnter, onFocus, ...props }: Link
   );
 }
 
-/** Looks like a button. */
+/** A link that looks like a button. */
 export function ButtonLink({ tone, size, className, ...link }: LinkProps & VariantProps<typeof buttonStyle>) {
   return <Link {...link} className={cn(buttonStyle({ tone, size }), className)} />;
 }
@@ -46,7 +46,7 @@ export function DisabledLink({ reason, className, children }: { reason: string; 
   );
 }
 
-/** Next's router for the console's addresses: an embedded page stays below its session's address. */
+/** Next's router. On embedded pages, URLs are below the session's path. */
 export function useRouter(): ReturnType<typeof useNextRouter> {
   const router = useNextRouter();
   return useMemo(

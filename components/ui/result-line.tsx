@@ -12,7 +12,7 @@ type ResultLineProps = {
   onDismiss?: () => void;
 };
 
-/** The outcome of an action, or its Undo, in the toolbar, where it moves nothing. Stays until dismissed or the next action begins. */
+/** The outcome of an action, or its Undo, in the toolbar. Shown until dismissed or the next action. */
 export function ResultLine({ tone, text, children, isResult: isResult = false, onDismiss }: ResultLineProps) {
   const t = useTranslations("common");
   const line = useFocusWhenLost<HTMLDivElement>(isResult);
@@ -40,7 +40,7 @@ export function ResultLine({ tone, text, children, isResult: isResult = false, o
   );
 }
 
-/** Focuses the result of an action if the clicked button has disappeared; otherwise the next key would start at the top of the page. */
+/** Focuses the result of an action if the clicked button has disappeared, since the focus would otherwise move to the top of the page. */
 export function useFocusWhenLost<Element extends HTMLElement>(isResult = true) {
   const element = useRef<Element>(null);
   useEffect(() => {

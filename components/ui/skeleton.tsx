@@ -1,6 +1,6 @@
 import { cn } from "./cn";
 
-/** A grey block in the size of the coming content. The screen around it announces once that it is loading. */
+/** A grey block in the size of the loading content. */
 export function Skeleton({ className }: { className?: string }) {
   return <span aria-hidden="true" className={cn("skeleton block animate-pulse bg-off-soft", className)} />;
 }
@@ -19,13 +19,13 @@ export function LoadingBlocks({ label, blocks, className = "flex flex-col gap-3"
 }
 
 type ProgressBarProps = {
-  /** 0 to 1; anything outside is clipped. */
+  /** 0 to 1; values outside are clamped. */
   value: number;
   label: string;
   className?: string;
 };
 
-/** An SVG, as its length then needs no inline style, which a strict content security policy would block. */
+/** An SVG, which needs no inline style. */
 export function ProgressBar({ value, label, className }: ProgressBarProps) {
   const percent = Math.round(Math.min(1, Math.max(0, value)) * 100);
   return (

@@ -3,12 +3,12 @@ import { cn } from "./cn";
 
 type StatusBadgeProps = {
   tone: Tone;
-  /** The state in words, as an icon or a colour alone is not accessible. */
+  /** The state in words, since an icon or a colour alone is not accessible. */
   word: string;
   title?: string;
 };
 
-/** A function without state, so that a long list may call it instead of mounting it. */
+/** Stateless, so that long lists can call it as a function. */
 export function StatusBadge({ tone, word, title }: StatusBadgeProps) {
   return (
     <span title={title} data-tone={tone} className={cn("status", toneStyle[tone])}>
@@ -18,7 +18,7 @@ export function StatusBadge({ tone, word, title }: StatusBadgeProps) {
   );
 }
 
-/** The five tones of the interface and one for the unknown. Their meaning is up to the caller. */
+/** The tones of states. Their meaning is up to the caller. */
 export const tones = ["ok", "run", "wait", "bad", "off", "unknown"] as const;
 export type Tone = (typeof tones)[number];
 
@@ -70,7 +70,7 @@ const shapes: Readonly<Record<Tone, ReactNode>> = {
   unknown: <path d="M4.75 5.1a2.3 2.3 0 1 1 3.2 2.1c-.6.3-.95.7-.95 1.4m0 2.1v.3" />,
 };
 
-/** Drawn as SVG, as a glyph would depend on the machine's fonts. */
+/** An SVG, since glyphs depend on installed fonts. */
 export function ToneIcon({ tone }: { tone: Tone }) {
   return (
     <svg className="icon" viewBox="0 0 14 14" aria-hidden="true">

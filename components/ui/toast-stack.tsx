@@ -8,7 +8,7 @@ import { dismissToast, holdToasts, toastStore } from "./toast-store";
 const GAP_PX = 8;
 const EDGE_PX = 16;
 
-/** The distance from the window's lower edge at which toasts cover no element marked with `data-lower-edge`. */
+/** The distance from the window's bottom at which toasts cover no element marked with `data-lower-edge`. */
 function freeBottom(stack: HTMLElement): number {
   const toasts = [...stack.children].map((toast) => toast.getBoundingClientRect());
   const [left, right] = [Math.min(...toasts.map((box) => box.left)), Math.max(...toasts.map((box) => box.right))];

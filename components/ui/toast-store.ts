@@ -3,7 +3,7 @@ import { type Tone } from "./status-badge";
 
 export type Toast = { id: number; tone: Tone; text: string; action?: { label: string; run: () => void } };
 
-const SHOWN_MS = 6_000;
+const DURATION_MS = 6_000;
 let lastId = 0;
 const timers = new Map<number, ReturnType<typeof setTimeout>>();
 let isPaused = false;
@@ -14,7 +14,7 @@ export const toastStore = createStore<readonly Toast[]>(() => []);
 export function showToast(toast: Omit<Toast, "id">): void {
   const id = ++lastId;
   toastStore.setState((toasts) => [...toasts.slice(-2), { ...toast, id }], true);
-  if (!isPaused) leaveLater(id);
+  if (!isPaused) scheduleDismiss(id);
 }
 
 export function dismissToast(id: number): void {
@@ -24,18 +24,18 @@ export function dismissToast(id: number): void {
   if (toastStore.getState().length === 0) isPaused = false;
 }
 
-/** While a person points at one or its button has the focus, all stay; afterwards each gets its whole time again. */
+/** Pauses all toasts while one is hovered or focused, and restarts their timers afterwards. */
 export function holdToasts(hold: boolean): void {
   if (hold === isPaused) return;
   isPaused = hold;
   for (const timer of timers.values()) clearTimeout(timer);
   timers.clear();
-  if (!hold) for (const { id } of toastStore.getState()) leaveLater(id);
+  if (!hold) for (const { id } of toastStore.getState()) scheduleDismiss(id);
 }
 
-function leaveLater(id: number): void {
+function scheduleDismiss(id: number): void {
   timers.set(
     id,
-    setTimeout(() => dismissToast(id), SHOWN_MS),
+    setTimeout(() => dismissToast(id), DURATION_MS),
   );
 }

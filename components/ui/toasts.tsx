@@ -12,13 +12,13 @@ const loadStack = () =>
   );
 const ToastStack = dynamic(loadStack, { ssr: false });
 
-/** For a browser that is offline, or that has a page of an older build open. */
+/** Used if the stack fails to load: offline, or with a page of an older build. */
 function PlainToasts() {
   const toasts = useStore(toastStore);
   return <p className="fixed inset-x-4 bottom-14 z-50 rounded-lg bg-ink px-3.5 py-2 text-bg">{toasts.map(({ text }) => text).join(" ")}</p>;
 }
 
-/** Used once, in the frame. The region exists before the first message, as otherwise a screen reader would not announce it. */
+/** Rendered once, in the frame. The region exists before the first message, so that screen readers announce it. */
 export function Toasts() {
   const hasToasts = useStore(toastStore, (toasts) => toasts.length > 0);
   useOnFirstInteraction(loadStack);

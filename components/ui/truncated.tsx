@@ -13,7 +13,7 @@ export function Truncated({ text, className }: { text: string; className?: strin
   );
 }
 
-/** Returns short text as it is, to save an element per row of a long list. */
+/** Returns short text unchanged, to save elements in long lists. */
 export function truncateIfLong(text: string): ReactNode {
   return text.length > MIN_TRUNCATED_LENGTH ? <Truncated text={text} /> : text;
 }

@@ -10,7 +10,7 @@ import { toShownPictureUrl } from "@/lib/browser/urls";
 import { InputDifferences } from "./input-differences";
 import { type ReadWorkflow, type ViewerItem } from "./use-viewing";
 import { ViewerDialog } from "./viewer-dialog";
-import { noteSize, StandIn, ZoomBar } from "./zoomed-picture";
+import { PicturePoster, storeSize, ZoomBar } from "./zoomed-picture";
 
 type CompareProps = {
   items: readonly ViewerItem[];
@@ -20,7 +20,7 @@ type CompareProps = {
   onClose: () => void;
 };
 
-/** Two to four pictures that move together, side by side or, for two, stacked with a slider. Below, how their jobs' inputs differ. */
+/** Compares two to four pictures, which pan and zoom together, side by side or, for two, with a slider. Below, the inputs that differ. */
 export function Compare({ items, readWorkflow, children, onClose }: CompareProps) {
   const t = useTranslations("viewer.comparing");
   const dialog = useRef<HTMLDialogElement>(null);
@@ -42,18 +42,18 @@ export function Compare({ items, readWorkflow, children, onClose }: CompareProps
   );
 }
 
-/** All are drawn as large as the largest, so that the same point of each picture is at the same point of its pane. */
+/** All pictures are scaled to the largest size, so that panes show the same part. */
 function ComparePictures({ items, isSlider }: { items: readonly ViewerItem[]; isSlider: boolean }) {
   const t = useTranslations("viewer.comparing");
   const [sizes, setSizes] = useState<Readonly<Record<string, Size | "broken">>>({});
   const [share, setShare] = useState(0.5);
-  const isTall = useSyncExternalStore(onResize, isTallNow, () => false);
+  const isPortraitScreen = useSyncExternalStore(onResize, isPortrait, () => false);
   const [longSide, shortSide] = isSlider ? [1, 1] : items.length === 4 ? [2, 2] : [items.length, 1];
-  const [columns, rows] = isTall ? [shortSide, longSide] : [longSide, shortSide];
-  const content = largest(Object.values(sizes).flatMap((size) => (size === "broken" ? [] : [size])));
+  const [columns, rows] = isPortraitScreen ? [shortSide, longSide] : [longSide, shortSide];
+  const content = findLargest(Object.values(sizes).flatMap((size) => (size === "broken" ? [] : [size])));
   const zoom = usePanZoom({ content, scales: pictureScales, margin: 0, columns, rows });
   const { frame, view, handlers } = zoom;
-  const clipOf = (index: number) => (index === 0 ? "none" : `inset(0 0 0 ${share * 100}%)`);
+  const getClip = (index: number) => (index === 0 ? "none" : `inset(0 0 0 ${share * 100}%)`);
   return (
     <>
       <div className="relative min-h-0 flex-1">
@@ -77,11 +77,11 @@ function ComparePictures({ items, isSlider }: { items: readonly ViewerItem[]; is
               own={sizes[item.id]}
               content={content}
               view={view}
-              clip={isSlider ? clipOf(index) : undefined}
+              clip={isSlider ? getClip(index) : undefined}
               isCaptionRight={isSlider && index === 1}
               onSize={(size) => {
                 setSizes((sizes) => ({ ...sizes, [item.id]: size }));
-                if (size !== "broken") noteSize(item.src, size);
+                if (size !== "broken") storeSize(item.src, size);
               }}
             />
           ))}
@@ -97,15 +97,15 @@ function ComparePictures({ items, isSlider }: { items: readonly ViewerItem[]; is
   );
 }
 
-/** On a phone pictures are stacked: side by side each would be a strip. */
-const isTallNow = () => window.innerHeight > window.innerWidth;
+/** On portrait screens, pictures are stacked. */
+const isPortrait = () => window.innerHeight > window.innerWidth;
 
 function onResize(listener: () => void): () => void {
   window.addEventListener("resize", listener, { passive: true });
   return () => window.removeEventListener("resize", listener);
 }
 
-function largest(sizes: readonly Size[]): Size {
+function findLargest(sizes: readonly Size[]): Size {
   return sizes.reduce((largest, size) => (size.width * size.height > largest.width * largest.height ? size : largest), {
     width: 0,
     height: 0,
@@ -114,14 +114,14 @@ function largest(sizes: readonly Size[]): Size {
 
 type ComparePaneProps = {
   item: ViewerItem;
-  /** Its number, as used in the text below. */
+  /** The picture's number in the text below. */
   number: number;
-  /** Its natural size; undefined until it has loaded, "broken" if it cannot load. */
+  /** The natural size; undefined until loaded, "broken" if the picture failed to load. */
   own: Size | "broken" | undefined;
-  /** The largest size of all pictures: each is drawn at this size. */
+  /** The largest size of all pictures, to which each is scaled. */
   content: Size;
   view: Viewport;
-  /** The part that the slider leaves visible, as a CSS clip; absent if panes are side by side. */
+  /** The visible part as a CSS clip; absent if panes are side by side. */
   clip?: string;
   isCaptionRight?: boolean;
   onSize: (size: Size | "broken") => void;
@@ -129,30 +129,32 @@ type ComparePaneProps = {
 
 function ComparePane({ item, number, own, content, view, clip, isCaptionRight = false, onSize }: ComparePaneProps) {
   const t = useTranslations("viewer");
-  const isThere = own !== undefined && own !== "broken";
-  const { x, y, ...drawn } = drawnIn(content, isThere ? own : undefined);
+  const isLoaded = own !== undefined && own !== "broken";
+  const { x, y, ...fittedSize } = fitInto(content, isLoaded ? own : undefined);
   const handleLoad = ({ naturalWidth: width, naturalHeight: height }: HTMLImageElement) => onSize(width > 0 ? { width, height } : "broken");
   return (
     <figure
       style={{ clipPath: clip }}
       className={cn("overflow-hidden bg-bg", clip === undefined ? "relative border-r border-b border-line" : "absolute inset-0")}
     >
-      {isThere ? null : <StandIn poster={item.poster} size={item} isLost={own === "broken" ? toShownPictureUrl(item.src) : undefined} />}
+      {isLoaded ? null : (
+        <PicturePoster poster={item.poster} size={item} isLost={own === "broken" ? toShownPictureUrl(item.src) : undefined} />
+      )}
       {/* eslint-disable-next-line @next/next/no-img-element -- the private bytes themselves, in their own size, which no optimiser may see */}
       <img
         ref={whileShown}
         src={toShownPictureUrl(item.src)}
         alt={item.name}
-        hidden={!isThere}
+        hidden={!isLoaded}
         draggable={false}
         onLoad={({ currentTarget }) => handleLoad(currentTarget)}
         onError={({ currentTarget }) => handleLoad(currentTarget)}
         style={{
-          ...drawn,
+          ...fittedSize,
           transform: `translate(${view.x + x * view.scale}px, ${view.y + y * view.scale}px) scale(${view.scale})`,
           backgroundSize: `${16 / view.scale}px ${16 / view.scale}px`,
           imageRendering: view.scale >= 3 ? "pixelated" : undefined,
-          // A hairline at every scale, so that even a white picture on a light ground has an edge.
+          // A hairline at every scale, so that white pictures on a light background have an edge.
           outlineWidth: `${1 / view.scale}px`,
         }}
         className="see-through absolute top-0 left-0 max-w-none origin-top-left outline outline-ink/25"
@@ -165,14 +167,14 @@ function ComparePane({ item, number, own, content, view, clip, isCaptionRight = 
         )}
       >
         {number} · <FileName name={item.name} /> {item.note ? <span className="text-ink-2">{item.note}</span> : null}{" "}
-        {isThere ? <span className="text-ink-2 tabular-nums">{t("size", own)}</span> : null}
+        {isLoaded ? <span className="text-ink-2 tabular-nums">{t("size", own)}</span> : null}
       </figcaption>
     </figure>
   );
 }
 
-/** As large as possible inside the largest size, and centred: the background shows around it. */
-function drawnIn(content: Size, naturalSize: Size | undefined): Size & { x: number; y: number } {
+/** Fits a picture into the largest size, centered. */
+function fitInto(content: Size, naturalSize: Size | undefined): Size & { x: number; y: number } {
   if (!naturalSize || naturalSize.width * naturalSize.height === 0) return { ...content, x: 0, y: 0 };
   const scale = Math.min(content.width / naturalSize.width, content.height / naturalSize.height);
   const [width, height] = [naturalSize.width * scale, naturalSize.height * scale];
@@ -181,7 +183,7 @@ function drawnIn(content: Size, naturalSize: Size | undefined): Size & { x: numb
 
 const KEY_STEP = 0.02;
 
-/** Sets where the first picture ends: by dragging the line itself, or with the slider at the bottom, which also takes keys. */
+/** Moves the split by dragging the line, or with the slider at the bottom, which also supports keys. */
 function CompareSlider({ share, onShare }: { share: number; onShare: (share: number) => void }) {
   const t = useTranslations("viewer.comparing");
   const field = useRef<HTMLDivElement>(null);

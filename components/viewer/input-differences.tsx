@@ -9,7 +9,7 @@ import { FileName } from "@/components/ui/truncated";
 import { findInputDifferences } from "@/lib/contract/jobs/job-inputs";
 import { type ReadWorkflow, type ViewerItem } from "./use-viewing";
 
-/** The inputs that differ between the jobs. A picture whose job is missing shows a note instead. */
+/** The inputs that differ between the jobs, with a note for each picture whose job is missing. */
 export function InputDifferences({ items, readWorkflow }: { items: readonly ViewerItem[]; readWorkflow: ReadWorkflow }) {
   const t = useTranslations("viewer.comparing");
   const errors = useTranslations("errors");

@@ -8,19 +8,19 @@ import { type ViewerItem } from "./use-viewing";
 
 type OtherMediaProps = { item: ViewerItem; canDownload: boolean; onReady: () => void; onKey: (event: KeyboardEvent) => boolean };
 
-/** Videos and sounds play; a file that the browser cannot show is named, with other ways to open it. */
+/** Plays video and audio files. For other files, shows the name and links to open or download it. */
 export function OtherMedia({ item, canDownload, onReady, onKey }: OtherMediaProps) {
   const t = useTranslations("viewer");
   const frame = useRef<HTMLDivElement>(null);
   const [isBroken, setBroken] = useState(false);
-  const isPlayed = item.kind === "video" || item.kind === "audio";
+  const isPlayable = item.kind === "video" || item.kind === "audio";
   useEffect(() => {
     frame.current?.focus();
-    if (!isPlayed) onReady();
-    // For another item this is mounted again.
-    // eslint-disable-next-line react-hooks/exhaustive-deps -- once for each thing that is shown
+    if (!isPlayable) onReady();
+    // Another item mounts this component again.
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- runs once per item
   }, []);
-  const broken = () => {
+  const handleBroken = () => {
     setBroken(true);
     onReady();
   };
@@ -43,20 +43,20 @@ export function OtherMedia({ item, canDownload, onReady, onKey }: OtherMediaProp
           label={item.name}
           poster={item.kind === "video" ? item.poster : undefined}
           onReady={onReady}
-          onBroken={broken}
+          onBroken={handleBroken}
           className={item.kind === "video" ? "max-h-full max-w-full" : "w-full max-w-xl"}
         />
       ) : null}
-      {isPlayed && !isBroken ? null : (
-        <Named item={item} canDownload={canDownload}>
-          {t(isPlayed ? "noPlay" : "noPicture")}
-        </Named>
+      {isPlayable && !isBroken ? null : (
+        <NamedFile item={item} canDownload={canDownload}>
+          {t(isPlayable ? "noPlay" : "noPicture")}
+        </NamedFile>
       )}
     </div>
   );
 }
 
-function Named({ item, canDownload, children }: { item: ViewerItem; canDownload: boolean; children: ReactNode }) {
+function NamedFile({ item, canDownload, children }: { item: ViewerItem; canDownload: boolean; children: ReactNode }) {
   const t = useTranslations("viewer");
   const locale = useLocale();
   return (
@@ -84,19 +84,19 @@ type MediaProps = {
   label: string;
   poster?: string;
   onReady?: () => void;
-  /** Its bytes can't be loaded, or the browser doesn't support the format. */
+  /** Called if the file can't be loaded, or the browser doesn't support its format. */
   onBroken: () => void;
   className?: string;
 };
 
-/** A player. Only the duration is loaded before it plays; seeking requests byte ranges. */
+/** A player. Only metadata is loaded before playing; seeking requests byte ranges. */
 export function Media({ kind, label, onReady, onBroken, ...rest }: MediaProps) {
   const media = useRef<HTMLVideoElement & HTMLAudioElement>(null);
-  const lookAtOnce = useEffectEvent(() => {
-    // A player in the first HTML may have failed before React was listening.
+  const checkOnMount = useEffectEvent(() => {
+    // A player in the first HTML may have failed before hydration.
     if (media.current?.error) onBroken();
   });
-  useEffect(() => lookAtOnce(), []);
+  useEffect(() => checkOnMount(), []);
   const Element = kind;
   return <Element ref={media} {...rest} controls preload="metadata" aria-label={label} onLoadedData={onReady} onError={onBroken} />;
 }

@@ -16,22 +16,22 @@ type NamedOutput = { view: OutputView; node: string };
 /** `isSmall`: the list covers a part of the page. */
 type OutputListProps = { outputs: readonly NamedOutput[]; connection?: string; isSmall?: boolean };
 
-/** Pictures as thumbnails that open in full; other outputs as players, texts or files. */
+/** Shows pictures as thumbnails that open in the viewer, and other outputs as players, texts or files. */
 export function OutputList({ outputs, connection, isSmall = false }: OutputListProps) {
   const t = useTranslations("viewer.output");
   const pictures = outputs.flatMap(({ view, node }) => (view.kind === "image" && view.file ? [{ view, node, file: view.file }] : []));
   const viewing = useViewing({
-    indexOf: (id) => pictures.findIndex(({ view }) => keyOf(view) === id),
-    idAt: (index) => pictures[index] && keyOf(pictures[index].view),
+    indexOf: (id) => pictures.findIndex(({ view }) => toKey(view) === id),
+    getId: (index) => pictures[index] && toKey(pictures[index].view),
   });
   const otherOutputs = outputs.filter(({ view }) => view.kind !== "image" || !view.file);
-  const isAlone = pictures.length === 1;
-  const itemAt = (index: number): ViewerItem | undefined => {
+  const isSingle = pictures.length === 1;
+  const getItem = (index: number): ViewerItem | undefined => {
     const picture = pictures[index];
     if (!picture) return undefined;
     const { view, node, file } = picture;
-    const poster = createThumbnailUrl({ connection, file, edge: isAlone ? 1024 : 512 });
-    return { id: keyOf(view), name: view.name, kind: "image", src: createViewUrl({ ...file, connection }), poster, note: node };
+    const poster = createThumbnailUrl({ connection, file, edge: isSingle ? 1024 : 512 });
+    return { id: toKey(view), name: view.name, kind: "image", src: createViewUrl({ ...file, connection }), poster, note: node };
   };
   return (
     <>
@@ -39,7 +39,7 @@ export function OutputList({ outputs, connection, isSmall = false }: OutputListP
         <ul
           className={cn(
             "grid gap-3",
-            isAlone
+            isSingle
               ? isSmall
                 ? "max-w-[min(100%,calc(4/3*min(380px,38*var(--dvh))))]"
                 : "max-w-[640px]"
@@ -47,10 +47,10 @@ export function OutputList({ outputs, connection, isSmall = false }: OutputListP
           )}
         >
           {pictures.map(({ view, node, file }, index) => (
-            <li key={keyOf(view)} className="min-w-0">
+            <li key={toKey(view)} className="min-w-0">
               <button type="button" onClick={() => viewing.open(index)} className="block w-full rounded-sm text-left">
                 <Picture
-                  src={createThumbnailUrl({ connection, file, edge: isAlone ? 1024 : 512 })}
+                  src={createThumbnailUrl({ connection, file, edge: isSingle ? 1024 : 512 })}
                   alt={t("open", { name: view.name })}
                   width={512}
                   height={384}
@@ -71,17 +71,17 @@ export function OutputList({ outputs, connection, isSmall = false }: OutputListP
       {otherOutputs.length > 0 ? (
         <ul className="flex flex-col gap-3">
           {otherOutputs.map(({ view, node }) => (
-            <OutputMedia key={keyOf(view)} view={view} node={node} connection={connection} />
+            <OutputMedia key={toKey(view)} view={view} node={node} connection={connection} />
           ))}
         </ul>
       ) : null}
       {viewing.at === undefined ? null : (
-        <Viewer count={pictures.length} at={viewing.at} itemAt={itemAt} onMove={viewing.move} onClose={viewing.close} />
+        <Viewer count={pictures.length} at={viewing.at} getItem={getItem} onMove={viewing.move} onClose={viewing.close} />
       )}
     </>
   );
 }
 
-function keyOf({ nodeId, key, index }: OutputView): string {
+function toKey({ nodeId, key, index }: OutputView): string {
   return `${nodeId}/${key}/${index}`;
 }

@@ -8,18 +8,18 @@ import { createViewUrl } from "@/lib/browser/urls";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type OutputView } from "@/lib/contract/views/outputs-view";
 
-/** `address`: where its bytes are, if they cannot be addressed by a file name. */
+/** `url`: the output's URL, if it has no file name. */
 type OutputMediaProps = { view: OutputView; node: string; connection?: string; url?: string };
 
-/** An output that is no picture: a player, a text, or a named file to download. */
+/** An output other than a picture: a player, a text, or a file to download. */
 export function OutputMedia({ view, node, connection, url }: OutputMediaProps) {
   const t = useTranslations("viewer.output");
   const src = url ?? (view.file && createViewUrl({ ...view.file, connection }));
-  const isPlayed = view.kind === "video" || view.kind === "audio";
+  const isPlayable = view.kind === "video" || view.kind === "audio";
   const text = view.text ?? (view.json === undefined ? undefined : writeExactJson(view.json, 2));
   return (
     <li className="flex min-w-0 flex-col gap-1.5">
-      {/* Only the duration is loaded before it plays; seeking requests byte ranges. */}
+      {/* Only metadata is loaded before playing; seeking requests byte ranges. */}
       {src && view.kind === "video" ? (
         <video
           src={src}
@@ -40,7 +40,7 @@ export function OutputMedia({ view, node, connection, url }: OutputMediaProps) {
             ) : (
               <FileDown aria-hidden="true" className="size-4 shrink-0" />
             )}
-            <span className="truncate">{isPlayed ? view.name : t("download", { name: view.name })}</span>
+            <span className="truncate">{isPlayable ? view.name : t("download", { name: view.name })}</span>
           </a>
         ) : (
           <>
@@ -63,11 +63,11 @@ export function OutputMedia({ view, node, connection, url }: OutputMediaProps) {
 
 type ReadState = TextBeginning | "reading" | "failed";
 
-/** A text file is loaded on a click, and of a long one only the beginning. */
+/** Loads a text file on click, or the beginning of a long one. */
 function TextFile({ src, name }: { src: string; name: string }) {
   const t = useTranslations("viewer.output");
   const [readState, setReadState] = useState<ReadState>();
-  async function read() {
+  async function load() {
     setReadState("reading");
     const beginning = await readBeginning(src);
     setReadState(beginning.ok ? beginning.value : "failed");
@@ -75,7 +75,7 @@ function TextFile({ src, name }: { src: string; name: string }) {
   if (readState === undefined || readState === "reading" || readState === "failed") {
     return (
       <span className="flex items-center gap-2">
-        <Button size="small" busy={readState === "reading"} onClick={() => void read()}>
+        <Button size="small" busy={readState === "reading"} onClick={() => void load()}>
           {t("read", { name })}
         </Button>
         {readState === "failed" ? <span className="text-bad">{t("unreadable")}</span> : null}

@@ -7,22 +7,22 @@ export type Shown = {
   value: string | undefined;
   /** Adds an entry to the browser's history, so that Back closes it. */
   open: (value: string) => void;
-  /** Shows another item; the entry in the browser's history stays the same. */
+  /** Shows another item without a new history entry. */
   note: (value: string) => void;
-  /** Goes back if opening added a history entry; if a link led here, only removes it from the address. */
+  /** Goes back if opening added a history entry; otherwise only removes the parameter from the URL. */
   close: () => void;
 };
 
-const MARK = "shown";
+const HISTORY_KEY = "shown";
 
-/** The value is in the address, so that a reload and a shared link show it again. */
+/** The value is in the URL, so that a reload or a shared link shows it again. */
 export function useShown(name: string): Shown {
   const paramValue = useSearchParams()?.get(name) ?? undefined;
   const [value, setValue] = useState(paramValue);
-  const [lastNamed, setLastNamed] = useState(paramValue);
-  if (paramValue !== lastNamed) {
-    setLastNamed(paramValue);
-    // The page's address changed without it: opening an item here sets the value before the address changes, so only a removal counts.
+  const [lastParamValue, setLastParamValue] = useState(paramValue);
+  if (paramValue !== lastParamValue) {
+    setLastParamValue(paramValue);
+    // Only a removal from the URL counts, since opening an item sets the value before the URL changes.
     if (paramValue === undefined) setValue(undefined);
   }
   useEffect(() => {
@@ -34,7 +34,7 @@ export function useShown(name: string): Shown {
   const open = useCallback(
     (next: string) => {
       setValue(next);
-      window.history.pushState({ [MARK]: name }, "", setSearchParam(name, next));
+      window.history.pushState({ [HISTORY_KEY]: name }, "", setSearchParam(name, next));
     },
     [name],
   );
@@ -46,20 +46,20 @@ export function useShown(name: string): Shown {
     [name],
   );
   const close = useCallback(() => {
-    if (markOfEntry() === name) return window.history.back();
+    if (readMark() === name) return window.history.back();
     setValue(undefined);
     window.history.replaceState(null, "", setSearchParam(name, undefined));
   }, [name]);
   return useMemo(() => ({ value, open, note, close }), [value, open, note, close]);
 }
 
-function markOfEntry(): unknown {
+function readMark(): unknown {
   const state: unknown = window.history.state;
-  return typeof state === "object" && state !== null && MARK in state ? state[MARK] : undefined;
+  return typeof state === "object" && state !== null && HISTORY_KEY in state ? state[HISTORY_KEY] : undefined;
 }
 
-/** To be passed on by code that changes the address of the current history entry. */
+/** The state that code must keep when it replaces the current history entry. */
 export function historyState(): Record<string, unknown> | null {
-  const mark = markOfEntry();
-  return mark === undefined ? null : { [MARK]: mark };
+  const mark = readMark();
+  return mark === undefined ? null : { [HISTORY_KEY]: mark };
 }

@@ -5,25 +5,25 @@ import { type Result } from "@/lib/shared/result";
 import { useShown } from "./use-shown";
 
 type ViewingOptions = {
-  /** Its index among the known items; -1 if unknown. */
+  /** The item's index; -1 if unknown. */
   indexOf: (id: string) => number;
-  idAt: (index: number) => string | undefined;
-  /** The viewer has stayed at this one, and the address names it. */
+  getId: (index: number) => string | undefined;
+  /** Called once the viewer has stayed at an item, after the URL is updated. */
   onRest?: (index: number) => void;
   onClosed?: (index: number) => void;
 };
 
-/** Browsers limit how often an address may change, and a key held down would reach the limit. */
-const RESTS_MS = 300;
+/** Browsers limit how often the URL may change, which a held key would exceed. */
+const REST_MS = 300;
 
-/** Which of many items the viewer shows: in the address, so that Back closes it, and a reload or a link shows it again. */
-export function useViewing({ indexOf, idAt, onRest, onClosed }: ViewingOptions) {
+/** The item that the viewer shows, in the URL, so that Back closes it, and a reload or a link shows it again. */
+export function useViewing({ indexOf, getId, onRest, onClosed }: ViewingOptions) {
   const shownParam = useShown("show");
   const { value, note } = shownParam;
   const [movedIndex, setMovedIndex] = useState<number>();
   const foundIndex = value === undefined ? -1 : indexOf(value);
   const at = value === undefined ? undefined : (movedIndex ?? (foundIndex < 0 ? undefined : foundIndex));
-  const id = at === undefined ? value : idAt(at);
+  const id = at === undefined ? value : getId(at);
   const last = useRef<number>(undefined);
 
   const onRested = useEffectEvent((index: number, now: string) => {
@@ -34,11 +34,11 @@ export function useViewing({ indexOf, idAt, onRest, onClosed }: ViewingOptions) 
     if (at === undefined) return;
     last.current = at;
     if (id === undefined || id === value) return;
-    const timer = setTimeout(() => onRested(at, id), RESTS_MS);
+    const timer = setTimeout(() => onRested(at, id), REST_MS);
     return () => clearTimeout(timer);
   }, [at, id, value]);
 
-  const closed = useEffectEvent(() => {
+  const handleClosed = useEffectEvent(() => {
     const index = last.current;
     last.current = undefined;
     setMovedIndex(undefined);
@@ -47,8 +47,8 @@ export function useViewing({ indexOf, idAt, onRest, onClosed }: ViewingOptions) 
   const isOpen = value !== undefined;
   useEffect(() => {
     if (isOpen) return;
-    // Runs after the browser has restored the scroll position of this history entry.
-    const frame = requestAnimationFrame(() => closed());
+    // Runs after the browser has restored the scroll position.
+    const frame = requestAnimationFrame(() => handleClosed());
     return () => cancelAnimationFrame(frame);
   }, [isOpen]);
 
@@ -56,11 +56,11 @@ export function useViewing({ indexOf, idAt, onRest, onClosed }: ViewingOptions) 
     isOpen,
     /** The shown item; undefined while the row at the open index has not been read. */
     id,
-    /** Undefined if it is not among the known items. */
+    /** The shown index; undefined if the item is unknown. */
     at,
     open: (index: number) => {
       setMovedIndex(index);
-      shownParam.open(idAt(index) ?? `at-${index}`);
+      shownParam.open(getId(index) ?? `at-${index}`);
     },
     move: setMovedIndex,
     close: shownParam.close,
@@ -71,9 +71,9 @@ export type ViewerItem = {
   id: string;
   name: string;
   kind: FileKind;
-  /** The address of the bytes themselves. */
+  /** The URL of the full file. */
   src: string;
-  /** A smaller picture of it, shown until the bytes have loaded. */
+  /** A smaller picture, shown until the file has loaded. */
   poster?: string;
   /** In pixels and in bytes, if known. */
   width?: number;
@@ -86,8 +86,8 @@ export type ViewerItem = {
 
 export const MAX_COMPARED = 4;
 
-/** Undefined: not loaded yet. */
+/** Returns undefined if not loaded yet. */
 export type ItemAt = (index: number) => ViewerItem | undefined;
 
-/** The workflow of a job, as the job carries it. */
+/** Reads the workflow of a job. */
 export type ReadWorkflow = (jobId: string) => Promise<Result<unknown, ApiFailure>>;

@@ -13,7 +13,7 @@ type ViewerBarProps = {
   at: number;
   count: number;
   slideshow: ReturnType<typeof useSlideshow>;
-  /** Whether this item is marked for comparing, and how many are; absent where comparing is not offered. */
+  /** Whether this item is marked for comparison, and how many are; absent if comparing is not offered. */
   marking: { isMarked: boolean; count: number; onMark: () => void; onCompare: () => void } | undefined;
   canDownload: boolean;
   /** Absent if share links can't be created. */
@@ -134,7 +134,7 @@ type SlideshowOptions = {
   onMove: (at: number) => void;
 };
 
-/** Advances automatically, and after the last slide to the first; each slide stays for its whole time after it has loaded. */
+/** Advances automatically, and from the last slide to the first. Each slide is shown for the full time after it has loaded. */
 export function useSlideshow({ isReady, at, count, onMove }: SlideshowOptions) {
   const [isPlaying, setPlaying] = useState(false);
   const [seconds, setSeconds] = useState<SlideSeconds>(4);
@@ -144,5 +144,5 @@ export function useSlideshow({ isReady, at, count, onMove }: SlideshowOptions) {
     const timer = setTimeout(() => move((at + 1) % count), seconds * 1000);
     return () => clearTimeout(timer);
   }, [isPlaying, isReady, at, count, seconds]);
-  return { isPlaying, seconds, setSeconds, toggle: () => setPlaying((before) => !before), stop: () => setPlaying(false) };
+  return { isPlaying, seconds, setSeconds, toggle: () => setPlaying((current) => !current), stop: () => setPlaying(false) };
 }

@@ -4,7 +4,7 @@ type ViewerDialogProps = {
   dialog: RefObject<HTMLDialogElement | null>;
   label: string;
   onClose: () => void;
-  /** Keys that no element inside has handled or needs. */
+  /** Receives keys that no element inside handles. */
   onKey?: (event: KeyboardEvent) => void;
   isCovered?: boolean;
   children: ReactNode;
@@ -29,9 +29,9 @@ export function ViewerDialog({ dialog, label, onClose, onKey, isCovered = false,
         if (event.target === event.currentTarget) wasCovered.current = isCovered;
       }}
       onClose={({ target, currentTarget }) => {
-        // React also passes on close events of dialogs inside this one.
+        // React also bubbles close events of nested dialogs.
         if (target !== currentTarget) return;
-        // Dialogs opened without a click, as after a reload, would all close on one Esc meant for the front one.
+        // After a reload, one Esc would close all dialogs that were opened without a click.
         if (!wasCovered.current) return onClose();
         wasCovered.current = false;
         currentTarget.showModal();
@@ -49,7 +49,7 @@ export function ViewerDialog({ dialog, label, onClose, onKey, isCovered = false,
   );
 }
 
-/** A dialog focuses its first link; the keys should go to the shown item instead. */
+/** Focuses the shown item instead of the dialog's first link, so that it receives the keys. */
 function focusOnShown(dialog: HTMLDialogElement): void {
   dialog.querySelector<HTMLElement>('[role="group"][tabindex="0"]')?.focus();
 }

@@ -12,12 +12,12 @@ import { ZoomedPicture } from "./zoomed-picture";
 type ViewerProps = {
   count: number;
   at: number;
-  itemAt: ItemAt;
+  getItem: ItemAt;
   onMove: (at: number) => void;
   onClose: () => void;
   onCompare?: (ids: readonly string[]) => void;
   isCovered?: boolean;
-  /** False where the service hands out no files. */
+  /** False if the service serves no files. */
   canDownload?: boolean;
   /** The assets' connection, if public share links can be created on it. */
   shareConnectionId?: string;
@@ -25,14 +25,14 @@ type ViewerProps = {
 
 const ShareDialog = dynamic(() => import("@/components/frame/share/share-dialog").then((module) => module.ShareDialog), { ssr: false });
 
-/** A larger file is not loaded ahead. */
-const MAX_AHEAD_BYTES = 32 * 1024 * 1024;
+/** Larger files are not preloaded. */
+const MAX_PRELOAD_BYTES = 32 * 1024 * 1024;
 
 /** Shows one item full size. Arrows change the item, Space plays, C marks it, + and - zoom, ? lists all keys. */
 export function Viewer({
   count,
   at,
-  itemAt,
+  getItem,
   onMove,
   onClose,
   onCompare,
@@ -43,22 +43,22 @@ export function Viewer({
   const t = useTranslations("viewer");
   const dialog = useRef<HTMLDialogElement>(null);
   const [readyId, setReadyId] = useState<string>();
-  const [marked, setMarked] = useState<readonly ViewerItem[]>([]);
+  const [markedItems, setMarkedItems] = useState<readonly ViewerItem[]>([]);
   const [isPaging, setPaging] = useState(false);
   const [isHelpOpen, setHelpOpen] = useState(false);
   const [sharedId, setSharedId] = useState<string>();
   const mayShare = useMayShare();
-  const item = itemAt(at);
+  const item = getItem(at);
   const isReady = item !== undefined && readyId === item.id;
   const slideshow = useSlideshow({ isReady: isReady && !isCovered && !isHelpOpen && sharedId === undefined, at, count, onMove });
   const turn = (by: 1 | -1, isRepeat = false) => {
     setPaging(isRepeat);
     if (at + by >= 0 && at + by < count) onMove(at + by);
   };
-  const isMarked = item !== undefined && marked.some(({ id }) => id === item.id);
+  const isMarked = item !== undefined && markedItems.some(({ id }) => id === item.id);
   const mark = () => {
     if (item?.kind !== "image" || !onCompare) return;
-    setMarked(isMarked ? marked.filter(({ id }) => id !== item.id) : [...marked, item].slice(-MAX_COMPARED));
+    setMarkedItems(isMarked ? markedItems.filter(({ id }) => id !== item.id) : [...markedItems, item].slice(-MAX_COMPARED));
   };
   const keys: Record<string, (isRepeat: boolean) => void> = {
     ArrowLeft: (isRepeat) => turn(-1, isRepeat),
@@ -75,12 +75,12 @@ export function Viewer({
     const handler = keys[event.key];
     if (!handler) return false;
     event.preventDefault();
-    // Of keys held down, only arrows repeat.
+    // Only arrows repeat while held down.
     if (!event.repeat || event.key.startsWith("Arrow")) handler(event.repeat);
     return true;
   };
-  const next = itemAt(slideshow.isPlaying ? (at + 1) % count : at + 1);
-  const preloadsNext = isReady && next?.kind === "image" && (next.sizeBytes ?? 0) <= MAX_AHEAD_BYTES;
+  const next = getItem(slideshow.isPlaying ? (at + 1) % count : at + 1);
+  const preloadsNext = isReady && next?.kind === "image" && (next.sizeBytes ?? 0) <= MAX_PRELOAD_BYTES;
   return (
     <ViewerDialog
       dialog={dialog}
@@ -94,7 +94,9 @@ export function Viewer({
         at={at}
         count={count}
         slideshow={slideshow}
-        marking={onCompare && { isMarked, count: marked.length, onMark: mark, onCompare: () => onCompare(marked.map(({ id }) => id)) }}
+        marking={
+          onCompare && { isMarked, count: markedItems.length, onMark: mark, onCompare: () => onCompare(markedItems.map(({ id }) => id)) }
+        }
         canDownload={canDownload}
         onShare={mayShare && shareConnectionId !== undefined && item ? () => setSharedId(item.id) : undefined}
         onTurn={turn}
@@ -124,7 +126,7 @@ export function Viewer({
   );
 }
 
-/** Space clicks a focused button or link; with Shift, arrows move the picture. */
+/** Space clicks a focused button or link; arrows with Shift pan the picture. */
 function isHandledByTarget({ key, shiftKey, target }: KeyboardEvent): boolean {
   if (key === " ") return target instanceof Element && target.closest("button, a") !== null;
   return shiftKey && key.startsWith("Arrow");
@@ -157,7 +159,7 @@ function ItemView({ item, isPassing: isPaging, canDownload, onReady, onTurn, onK
   );
 }
 
-/** The item isn't loaded yet; the keys keep working. */
+/** A placeholder for an item that isn't loaded yet, which handles the keys. */
 function LoadingItem({ onKey }: { onKey: ItemViewProps["onKey"] }) {
   const t = useTranslations("viewer");
   return (

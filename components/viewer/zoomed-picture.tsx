@@ -10,7 +10,7 @@ import { Skeleton } from "@/components/ui/skeleton";
 import { useNumberFormat } from "@/components/ui/time/use-time-format";
 import { toShownPictureUrl } from "@/lib/browser/urls";
 
-const LEAST = 56;
+const MIN_SWIPE_PX = 56;
 
 /** Swiping an unpannable picture with one finger moves to the next or previous one. A second finger cancels the swipe. */
 function useSwipe({ isOn, onSwipe }: { isOn: boolean; onSwipe: ((by: 1 | -1) => void) | undefined }) {
@@ -37,7 +37,7 @@ function useSwipe({ isOn, onSwipe }: { isOn: boolean; onSwipe: ((by: 1 | -1) => 
       end();
       if (!start) return;
       const [x, y] = [clientX - start.x, clientY - start.y];
-      if (Math.abs(x) >= LEAST && Math.abs(x) > 2 * Math.abs(y)) onSwipe?.(x < 0 ? 1 : -1);
+      if (Math.abs(x) >= MIN_SWIPE_PX && Math.abs(x) > 2 * Math.abs(y)) onSwipe?.(x < 0 ? 1 : -1);
     },
     cancel: end,
   };
@@ -50,22 +50,22 @@ type ZoomedPictureProps = {
   poster?: string;
   /** The size of the full picture, if known before it loads. */
   initialSize?: Partial<Size>;
-  /** On a page, a finger scrolls the page while the whole picture is visible; in the window, it moves the picture. */
+  /** On a page, a finger scrolls the page while the whole picture is visible; in a window, it pans the picture. */
   container: "page" | "window";
-  /** The picture may only be skipped, so its bytes are requested once the user stops. */
+  /** The user is paging quickly, so the file is requested once they stop. */
   isPaging?: boolean;
   onReady?: () => void;
-  /** Its bytes cannot be loaded, or are no picture. Without this callback, a sentence is shown in its place. */
+  /** Called if the picture fails to load. Without it, a message is shown instead. */
   onBroken?: () => void;
-  /** A finger swipes it while the whole picture is visible. */
+  /** Called on a swipe while the whole picture is visible. */
   onSwipe?: (by: 1 | -1) => void;
-  /** True if the key was handled. */
+  /** Returns true if the key was handled. */
   onKey?: (event: KeyboardEvent) => boolean;
 };
 
-const STAYS_MS = 120;
+const PAGING_REST_MS = 120;
 
-/** In its natural pixels, fitted until a person zooms. */
+/** A picture that can be zoomed and panned, fitted until the user zooms. */
 export function ZoomedPicture({ src, alt, poster, initialSize, container, isPaging: isPaging = false, ...on }: ZoomedPictureProps) {
   const { onReady, onBroken, onSwipe, onKey } = on;
   const t = useTranslations("viewer");
@@ -82,24 +82,24 @@ export function ZoomedPicture({ src, alt, poster, initialSize, container, isPagi
   function handleLoad({ naturalWidth: width, naturalHeight: height }: HTMLImageElement) {
     if (width > 0) {
       setSize({ width, height });
-      noteSize(src, { width, height });
+      storeSize(src, { width, height });
     } else {
       setBroken(true);
       onBroken?.();
     }
     onReady?.();
   }
-  const lookAtOnce = useEffectEvent(() => {
-    // A picture in the first HTML may have loaded, or failed, before React was listening.
+  const checkOnMount = useEffectEvent(() => {
+    // A picture in the first HTML may have loaded, or failed, before hydration.
     if (image.current?.complete && image.current.currentSrc) handleLoad(image.current);
   });
   useEffect(() => {
-    lookAtOnce();
+    checkOnMount();
     return whileShown(image.current);
   }, []);
   useEffect(() => {
     if (isRequested) return;
-    const timer = setTimeout(() => setRequested(true), STAYS_MS);
+    const timer = setTimeout(() => setRequested(true), PAGING_REST_MS);
     return () => clearTimeout(timer);
   }, [isRequested]);
   useEffect(() => {
@@ -130,14 +130,14 @@ export function ZoomedPicture({ src, alt, poster, initialSize, container, isPagi
           swipe.cancel();
           handlers.onPointerCancel(event);
         }}
-        onDoubleClick={(event) => (isFitted ? zoom.zoomTo(1, zoom.placeOf(event)) : zoom.fit())}
+        onDoubleClick={(event) => (isFitted ? zoom.zoomTo(1, zoom.toPoint(event)) : zoom.fit())}
         className={cn(
           "relative cursor-grab overflow-hidden -outline-offset-2 select-none",
           isInWindow ? "min-h-0 flex-1" : "h-[min(72*var(--dvh),820px,100vw)] rounded-sm bg-sunken",
           isInWindow || !isFitted ? "touch-none" : "touch-pan-y",
         )}
       >
-        {isLoaded ? null : <StandIn poster={poster} size={initialSize} isLost={isBroken ? toShownPictureUrl(src) : undefined} />}
+        {isLoaded ? null : <PicturePoster poster={poster} size={initialSize} isLost={isBroken ? toShownPictureUrl(src) : undefined} />}
         {/* eslint-disable-next-line @next/next/no-img-element -- the private bytes themselves, in their own size, which no optimiser may see */}
         <img
           ref={image}
@@ -162,7 +162,7 @@ export function ZoomedPicture({ src, alt, poster, initialSize, container, isPagi
         size={isLoaded ? size : undefined}
         className={cn(
           isInWindow ? "justify-center border-t border-line px-4 py-2" : "mt-2",
-          // Not zoomable, but the space is reserved since the next item may be a picture.
+          // Reserves the space, since the next item may be a picture.
           isBroken && "invisible",
         )}
       />
@@ -173,7 +173,7 @@ export function ZoomedPicture({ src, alt, poster, initialSize, container, isPagi
 type ZoomBarProps = {
   zoom: ReturnType<typeof usePanZoom>;
   isThere: boolean;
-  /** The size of the single picture, in its own pixels. */
+  /** The natural size of the single picture. */
   size?: Size;
   className?: string;
 };
@@ -200,7 +200,7 @@ export function ZoomBar({ zoom, size, isThere: isLoaded, className }: ZoomBarPro
   );
 }
 
-type StandInProps = {
+type PicturePosterProps = {
   poster?: string;
   /** The size of the full picture, if known: a smaller preview is not enlarged. */
   size?: Partial<Size>;
@@ -208,8 +208,8 @@ type StandInProps = {
   isLost: string | undefined;
 };
 
-/** The smaller picture until the whole one has loaded; without it, a note that it is loading, or that it failed. */
-export function StandIn({ poster, size, isLost }: StandInProps) {
+/** Shows the poster until the full picture has loaded; without a poster, a note that it is loading or has failed. */
+export function PicturePoster({ poster, size, isLost }: PicturePosterProps) {
   const t = useTranslations("viewer");
   const common = useTranslations("common");
   const [lostPoster, setLostPoster] = useState<string>();
@@ -218,7 +218,7 @@ export function StandIn({ poster, size, isLost }: StandInProps) {
   return (
     <>
       {isSeen ? (
-        // eslint-disable-next-line @next/next/no-img-element -- our own thumbnail route has made it already
+        // eslint-disable-next-line @next/next/no-img-element -- our own thumbnail route has already resized it
         <img
           ref={whileShown}
           src={poster}
@@ -247,17 +247,17 @@ export function StandIn({ poster, size, isLost }: StandInProps) {
   );
 }
 
-/** The sizes in pixels of files that were shown in full, by address, so that other parts of this tab can show them. */
+/** The sizes in pixels of pictures shown in full, by URL, for other components of this tab. */
 const useSizes = create<ReadonlyMap<string, Size>>(() => new Map());
 const MAX_COUNT = 1000;
 
-export function noteSize(src: string, size: Size): void {
+export function storeSize(src: string, size: Size): void {
   const sizes = useSizes.getState();
   const storedSize = sizes.get(src);
   if (storedSize?.width === size.width && storedSize.height === size.height) return;
   useSizes.setState(new Map([...[...sizes].slice(-MAX_COUNT + 1), [src, size]]), true);
 }
 
-export function useSeenSize(src: string | undefined): Size | undefined {
+export function useLoadedSize(src: string | undefined): Size | undefined {
   return useSizes((sizes) => (src === undefined ? undefined : sizes.get(src)));
 }

@@ -11,11 +11,11 @@ export const FEW_JOBS = 1_000;
 
 const PICTURES = 30;
 
-const graphOf = (color: number) => ({
+const createGraph = (color: number) => ({
   "1": { class_type: "EmptyImage", inputs: { width: 64, height: 64, batch_size: 1, color } },
   "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "bench" } },
 });
-export const graph = graphOf(3_368_652);
+export const graph = createGraph(3_368_652);
 
 const filled = new Map<string, Promise<string>>();
 
@@ -80,7 +80,7 @@ type BenchPair = { desk: Desk; service: PortService; connection: string };
 const databaseIn = (dataDir: string) => join(dataDir, "service", "service.sqlite");
 
 async function runOne(base: string, headers: Record<string, string>, color?: number): Promise<void> {
-  const prompt = color === undefined ? graph : graphOf(color);
+  const prompt = color === undefined ? graph : createGraph(color);
   const { prompt_id: id } = await post<{ prompt_id: string }>(`${base}/prompt`, { prompt }, headers);
   for (const until = Date.now() + 30_000; Date.now() < until;) {
     const { status }: { status: string } = await (await fetch(`${base}/jobs/${id}`, { headers })).json();

@@ -54,14 +54,14 @@ async function signIn(url: string, email: string): Promise<string> {
   const first = await fetch(`${url}/api/auth/csrf`);
   const { csrfToken }: { csrfToken: string } = await first.json();
   const body = new URLSearchParams({ csrfToken, email, password, json: "true" });
-  const headers = { cookie: cookiesOf(first), origin: url };
+  const headers = { cookie: getCookies(first), origin: url };
   const second = await fetch(`${url}/api/auth/callback/credentials`, { method: "POST", body, headers, redirect: "manual" });
-  const session = cookiesOf(second);
+  const session = getCookies(second);
   if (!session.includes("session")) throw new Error(`signing in was refused with ${second.status}: ${await second.text()}`);
   return session;
 }
 
-const cookiesOf = (response: Response) =>
+const getCookies = (response: Response) =>
   response.headers
     .getSetCookie()
     .map((cookie) => cookie.split(";")[0])

@@ -205,7 +205,7 @@ function watch(look: () => Memory): { end(): Memory } {
 /** Private memory of all processes of the browser: shared pages would count many times over. */
 function browserMiB(marker: string): number {
   const all = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
-  const parents = new Map(all.map((pid) => [pid, parentOf(pid)]));
+  const parents = new Map(all.map((pid) => [pid, getParent(pid)]));
   const root = all.find(
     (pid) => read(`/proc/${pid}/cmdline`).split("\0").includes(marker) && !read(`/proc/${pid}/cmdline`).includes("--type="),
   );
@@ -215,7 +215,7 @@ function browserMiB(marker: string): number {
   return all.filter(isOwn).reduce((sum, pid) => sum + anonymousKB(pid) + shmemKB(pid), 0) / 1024;
 }
 
-function parentOf(pid: string): string | undefined {
+function getParent(pid: string): string | undefined {
   return /^PPid:\s+(\d+)/m.exec(read(`/proc/${pid}/status`))?.[1];
 }
 

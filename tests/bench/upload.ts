@@ -13,12 +13,12 @@ export async function upload(desk: Desk, connection: string, service: PortServic
   const asset = await sendLarge(`${desk.url}/api/assets?connection=${connection}`, desk.headers, file);
   const seconds = (performance.now() - started) / 1000;
   const peak = memory.end();
-  const arrived = await hashOf(`${service.url}/api/assets/${asset.id}/content`, service.headers);
+  const arrived = await getHash(`${service.url}/api/assets/${asset.id}/content`, service.headers);
   if (arrived !== file.hash) throw new Error(`the bytes differ: sent ${file.hash}, arrived ${arrived}`);
   return { idleMiB: memory.idle, peakMiB: peak, overMiB: peak - memory.idle, seconds };
 }
 
-async function hashOf(url: string, headers: Record<string, string>): Promise<string> {
+async function getHash(url: string, headers: Record<string, string>): Promise<string> {
   const response = await fetch(url, { headers });
   if (!response.ok || !response.body) throw new Error(`${url} answered ${response.status}`);
   const hasher = new Blake3Hasher();

@@ -3,7 +3,7 @@ import { createServer, request as forward, type Server } from "node:http";
 import { afterAll, describe, expect, it } from "vitest";
 import { allOperations } from "@/lib/contract/operations";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
-import { canvas, ended, list, record, submit } from "../integration/service/support";
+import { canvas, list, record, submit, waitForEnd } from "../integration/service/support";
 import { conformance } from "../support/conformance-command";
 import { createKey, httpClient, startServiceProcess } from "../support/service-process";
 import { until } from "../support/until";
@@ -50,7 +50,7 @@ describe("npm run conformance", async () => {
   const key = await createKey(dataDir, "contract");
   const service = await startServiceProcess(dataDir);
   const client = httpClient(service.url, key);
-  await ended(client, await submit(client, canvas(1)));
+  await waitForEnd(client, await submit(client, canvas(1)));
   await client.upload("read me", "read-me.txt", { tags: "input" });
   await client.call("POST", "/api/userdata/workflows%2Fa.json", "{}");
   afterAll(async () => {

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import { afterAll, describe, expect, it } from "vitest";
 import { coreOperations, operations } from "@/lib/contract/operations";
-import { canvas, ended, list, png, record, running, sample, string, submit, waiting } from "../integration/service/support";
+import { canvas, list, png, record, sample, string, submit, waitForEnd, waitForStart, waitGraph } from "../integration/service/support";
 import { startService } from "../support/service";
 import { until } from "../support/until";
 import { answered, conforms } from "./conforms";
@@ -32,7 +32,7 @@ describe("core operations of the embedded service", async () => {
   const client = bench.client();
   const finishedId = await submit(client, sample("03-composite-with-mask"));
   const failedId = await submit(client, sample("06-fails-half-way"));
-  await Promise.all([ended(client, finishedId, 60_000), ended(client, failedId, 60_000)]);
+  await Promise.all([waitForEnd(client, finishedId, 60_000), waitForEnd(client, failedId, 60_000)]);
   afterAll(async () => {
     await bench.dispose();
     source.close();
@@ -45,8 +45,8 @@ describe("core operations of the embedded service", async () => {
   });
 
   it("GET /api/jobs: terminal, failed and running items", async () => {
-    const id = await submit(client, waiting(0.4));
-    await running(client, id);
+    const id = await submit(client, waitGraph(0.4));
+    await waitForStart(client, id);
     const json = record(conforms(operations.listJobs, await client.get("/api/jobs")));
     expectFields(json.pagination, paginationFields);
     const items = new Map(list(json.jobs).map((job) => [string(job.id), job]));
@@ -56,7 +56,7 @@ describe("core operations of the embedded service", async () => {
     expectFields(items.get(failedId), jobItemFields, [...whole, "execution_error"]);
     expectFields(items.get(failedId)?.execution_error, executionErrorFields);
     for (const late of whole.filter((name) => name !== "workflow_id")) expect(items.get(id)).not.toHaveProperty(late);
-    await ended(client, id);
+    await waitForEnd(client, id);
   });
 
   it("GET /api/jobs/{job_id}: everything in terminal states, nothing of it before", async () => {
@@ -71,12 +71,12 @@ describe("core operations of the embedded service", async () => {
       "outputs",
       "execution_status",
     ]);
-    const id = await submit(client, waiting(0.4, 2));
+    const id = await submit(client, waitGraph(0.4, 2));
     const early = conforms(operations.getJob, await client.get(`/api/jobs/${id}`));
     expectFields(early, jobDetailFields, ["workflow", "workflow_id"]);
     for (const late of ["outputs", "preview_output", "outputs_count", "execution_status", "execution_meta"])
       expect(early).not.toHaveProperty(late);
-    await ended(client, id);
+    await waitForEnd(client, id);
   });
 
   it("GET /api/job/{job_id}/status", async () => {
@@ -140,9 +140,9 @@ describe("core operations of the embedded service", async () => {
 
   it("answers POST /api/assets/download with 202, or 200 when the asset exists", async () => {
     const body = { source_url: `${sourceUrl}/models/afar.txt`, tags: ["models"], user_metadata: { from: "afar" } };
-    const started = await client.post("/api/assets/download", body);
-    expect(started.status).toBe(202);
-    const { task_id } = record(conforms(operations.downloadAsset, started));
+    const startResponse = await client.post("/api/assets/download", body);
+    expect(startResponse.status).toBe(202);
+    const { task_id } = record(conforms(operations.downloadAsset, startResponse));
     const task = await until("the task has ended", async () => {
       const now = record(conforms(operations.getTask, await client.get(`/api/tasks/${string(task_id)}`)));
       expectFields(now, taskFields);

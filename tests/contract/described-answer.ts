@@ -1,13 +1,13 @@
 // Checks a real response against the OpenAPI document: path, method, status and body.
 import { isObject, type JsonObject } from "@/lib/contract/json/json";
-import { problemsOf } from "./json-schema";
+import { findProblems } from "./json-schema";
 
 export type Exchange = { method: string; path: string; status: number; contentType: string; text: string };
 
 const at = (value: unknown, ...names: readonly string[]): unknown =>
   names.reduce<unknown>((inner, name) => (isObject(inner) && Object.hasOwn(inner, name) ? inner[name] : undefined), value);
 
-export function resolverOf(document: unknown) {
+export function createResolver(document: unknown) {
   return (ref: string): unknown => {
     const resolved = ref.startsWith("#/") ? at(document, ...ref.slice(2).split("/")) : undefined;
     if (resolved === undefined) throw new Error(`${ref} leads nowhere`);
@@ -19,7 +19,7 @@ export function resolverOf(document: unknown) {
 export function findOperation(document: unknown, method: string, path: string): { id: string; operation: JsonObject } | undefined {
   const paths = at(document, "paths");
   const matching = Object.entries(isObject(paths) ? paths : {})
-    .filter(([template]) => patternOf(template).test(path))
+    .filter(([template]) => toPattern(template).test(path))
     .sort(([a], [b]) => rank(a) - rank(b));
   for (const [, item] of matching) {
     const operation = at(item, method.toLowerCase()) ?? (method === "HEAD" ? at(item, "get") : undefined);
@@ -30,7 +30,7 @@ export function findOperation(document: unknown, method: string, path: string): 
 
 const rank = (template: string) => (template.endsWith("/move/{dest}") ? 0 : template.split("{").length);
 
-function patternOf(template: string): RegExp {
+function toPattern(template: string): RegExp {
   const any = template.startsWith("/api/userdata/") ? ".+" : "[^/]+";
   return new RegExp(`^${template.replace(/[.]/g, "\\.").replace(/\{\w+\}/g, any)}$`);
 }
@@ -47,5 +47,7 @@ export function undescribed(document: unknown, { method, path, status, contentTy
   if (method === "HEAD") return [];
   if (type !== "*/*" && contentType.split(";")[0] !== type) return [`${operation.id}: ${status} is ${contentType}, not ${type}`];
   if (type !== "application/json") return [];
-  return problemsOf(JSON.parse(text), at(media, "schema"), resolverOf(document)).map((problem) => `${operation.id} ${status} ${problem}`);
+  return findProblems(JSON.parse(text), at(media, "schema"), createResolver(document)).map(
+    (problem) => `${operation.id} ${status} ${problem}`,
+  );
 }

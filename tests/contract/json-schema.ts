@@ -7,7 +7,7 @@ export type Resolve = (ref: string) => unknown;
 const silent = new Set(["description", "default", "contentMediaType", "contentSchema", "title", "examples"]);
 
 /** The problems found, each with its path. */
-export function problemsOf(value: unknown, schema: unknown, resolve: Resolve, at = "$"): string[] {
+export function findProblems(value: unknown, schema: unknown, resolve: Resolve, at = "$"): string[] {
   if (typeof schema !== "object" || schema === null) return [`${at}: its schema is no object`];
   const rules: Schema = { ...schema };
   return Object.entries(rules).flatMap(([keyword, rule]) => (silent.has(keyword) ? [] : check(keyword, rule, value, rules, resolve, at)));
@@ -21,7 +21,7 @@ function check(keyword: string, rule: unknown, value: unknown, rules: Schema, re
   const limit = Number(rule);
   switch (keyword) {
     case "$ref":
-      return problemsOf(value, resolve(String(rule)), resolve, at);
+      return findProblems(value, resolve(String(rule)), resolve, at);
     case "type":
       return unless(
         (Array.isArray(rule) ? rule : [rule]).some((type) => isType(value, String(type))),
@@ -48,16 +48,16 @@ function check(keyword: string, rule: unknown, value: unknown, rules: Schema, re
     case "maxItems":
       return unless(!list || list.length <= limit, "has too many items");
     case "prefixItems":
-      return list ? schemas.flatMap((schema, index) => problemsOf(list[index], schema, resolve, `${at}[${index}]`)) : [];
+      return list ? schemas.flatMap((schema, index) => findProblems(list[index], schema, resolve, `${at}[${index}]`)) : [];
     case "items":
       return (list ?? [])
         .slice(Array.isArray(rules.prefixItems) ? rules.prefixItems.length : 0)
-        .flatMap((item, index) => problemsOf(item, rule, resolve, `${at}[${index}]`));
+        .flatMap((item, index) => findProblems(item, rule, resolve, `${at}[${index}]`));
     case "allOf":
-      return schemas.flatMap((schema) => problemsOf(value, schema, resolve, at));
+      return schemas.flatMap((schema) => findProblems(value, schema, resolve, at));
     case "anyOf":
       return unless(
-        schemas.some((schema) => problemsOf(value, schema, resolve, at).length === 0),
+        schemas.some((schema) => findProblems(value, schema, resolve, at).length === 0),
         "is none of what it may be",
       );
     case "required":
@@ -68,7 +68,7 @@ function check(keyword: string, rule: unknown, value: unknown, rules: Schema, re
       return typeof rule === "object" && object
         ? [...object]
             .filter(([name]) => !isNamed(rules.properties, name))
-            .flatMap(([name, subschema]) => problemsOf(subschema, rule, resolve, `${at}.${name}`))
+            .flatMap(([name, subschema]) => findProblems(subschema, rule, resolve, `${at}.${name}`))
         : [];
     default:
       return [`${at}: the checker does not know the keyword ${keyword}`];
@@ -78,7 +78,7 @@ function check(keyword: string, rule: unknown, value: unknown, rules: Schema, re
 function properties(object: Map<string, unknown> | undefined, rule: unknown, rules: Schema, resolve: Resolve, at: string): string[] {
   if (!object || typeof rule !== "object" || rule === null) return [];
   const errors = Object.entries(rule).flatMap(([name, schema]) =>
-    object.has(name) ? problemsOf(object.get(name), schema, resolve, `${at}.${name}`) : [],
+    object.has(name) ? findProblems(object.get(name), schema, resolve, `${at}.${name}`) : [],
   );
   // A part of an allOf names only some properties of an object that is described elsewhere.
   const isWhole = rules.required !== undefined || rules.additionalProperties === false;

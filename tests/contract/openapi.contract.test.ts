@@ -4,10 +4,10 @@ import { afterAll, describe, expect, it } from "vitest";
 import { isObject } from "@/lib/contract/json/json";
 import { createOpenApiDocument } from "@/lib/contract/openapi/document";
 import { allOperations } from "@/lib/contract/operations";
-import { canvas, ended, png, record, string, submit, waiting } from "../integration/service/support";
+import { canvas, png, record, string, submit, waitForEnd, waitGraph } from "../integration/service/support";
 import { createClient, startService } from "../support/service";
 import { until } from "../support/until";
-import { type Exchange, findOperation, resolverOf, undescribed } from "./described-answer";
+import { createResolver, type Exchange, findOperation, undescribed } from "./described-answer";
 import { runSuite } from "./suite/run-suite";
 
 const offered = allOperations.flatMap(({ name, summary }) => (summary === undefined ? [] : [name]));
@@ -45,7 +45,7 @@ describe("the OpenAPI document", () => {
 
   it("has no dangling reference and no unused component", () => {
     const refs = new Set([...objectsIn(document)].flatMap(({ $ref }) => (typeof $ref === "string" ? [$ref] : [])));
-    for (const ref of refs) expect(resolverOf(document)(ref)).toBeTypeOf("object");
+    for (const ref of refs) expect(createResolver(document)(ref)).toBeTypeOf("object");
     const components = Object.keys(record(record(document.components).schemas));
     expect(components.filter((name) => !refs.has(`#/components/schemas/${name}`))).toEqual([]);
   });
@@ -135,14 +135,14 @@ describe("the document and the service's answers", async () => {
       "3": { class_type: "PreviewAny", inputs: { source: ["1", 0] } },
     };
     const ids = [
-      await submit(ada, waiting(0.5)),
+      await submit(ada, waitGraph(0.5)),
       await submit(ada, failing),
       await submit(ada, canvas(3)),
-      await submit(ada, waiting(0.4, 2)),
+      await submit(ada, waitGraph(0.4, 2)),
     ];
     await ada.get("/api/jobs");
     await ada.get("/api/queue");
-    for (const id of ids) await ended(ada, id);
+    for (const id of ids) await waitForEnd(ada, id);
     for (const id of ids)
       for (const path of [`/api/jobs/${id}`, `/api/job/${id}/status`, `/api/history_v2/${id}`, `/api/jobs/${id}/assets`])
         await ada.get(path);

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { getApiReference } from "@/lib/contract/openapi/reference";
 import { createSample } from "@/lib/contract/openapi/samples";
 import { type Operation } from "@/lib/contract/operation";
-import { canvas, ended, png, record, string, submit, waiting } from "../integration/service/support";
+import { canvas, png, record, string, submit, waitForEnd, waitGraph } from "../integration/service/support";
 import { requireProgram } from "../support/program";
 import { type Client } from "../support/service";
 import { createKey, httpClient, type ServiceProcess, startServiceProcess } from "../support/service-process";
@@ -61,8 +61,8 @@ describe("the samples of the API reference", () => {
     }
     if (sample.includes("JOB_ID")) {
       const isCancelled = sample.includes("cancel");
-      const jobId = await submit(client, isCancelled ? waiting(20) : canvas(1));
-      if (!isCancelled) await ended(client, jobId);
+      const jobId = await submit(client, isCancelled ? waitGraph(20) : canvas(1));
+      if (!isCancelled) await waitForEnd(client, jobId);
       replaced.set("JOB_ID", jobId);
     }
     return [...replaced].reduce((text, [word, value]) => text.replaceAll(word, value), sample);

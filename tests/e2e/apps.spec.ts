@@ -1,4 +1,4 @@
-// An app, from a file of the graph editor to a picture on the phone of a person without knowledge of nodes.
+// An app, from an editor file to a picture on a phone.
 import { readFile } from "node:fs/promises";
 import { type Browser, type Page } from "@playwright/test";
 import sharp from "sharp";
@@ -8,7 +8,7 @@ import { drop, photograph, workflow } from "./support/files";
 import { expect, test } from "./support/test";
 
 const picture = { name: "IMAGE", type: "IMAGE", links: [1] };
-/** As the editor saves it, with its App mode: the picture is an input, and the last node's picture is the result. */
+/** A file as saved by the editor, with App mode: the picture is an input, and the last node's picture is the result. */
 const editorFile = {
   version: 0.4,
   last_node_id: 3,
@@ -35,7 +35,7 @@ const editorFile = {
 };
 
 test("runs an app made from an editor file on a phone and by a script", async ({ signedIn: page, browser, desk }) => {
-  test.slow(); // two people, ten runs, and whole pages checked in both themes
+  test.slow(); // two members, ten runs, and accessibility checks in both themes
   const address = await test.step("lets the author create the app", () => makeApp(page, desk));
   const phone = await test.step("shows the member nothing but apps", () => memberOnPhone(page, browser, desk));
   await phone.getByRole("link", { name: "Negative" }).tap();
@@ -58,7 +58,7 @@ test("runs an app made from an editor file on a phone and by a script", async ({
   await test.step("offers an earlier picture again", async () => {
     await phone.getByRole("button", { name: "From your pictures" }).tap();
     const offered = phone.getByRole("region", { name: "Uploaded by you" });
-    // The masked picture has the name of the picture it was drawn on; it is the newer of the two.
+    // The masked picture has the same name as the original, but is newer.
     await offered.getByRole("button", { name: photo.name }).last().tap();
     expect(await runOnce(phone, 3)).toBe(image);
   });
@@ -106,22 +106,22 @@ async function drawMask(phone: Page): Promise<void> {
 
 async function runByScript(phone: Page, desk: Desk, path: string): Promise<void> {
   const data = { name: "Script", role: "runner", connection: "embedded", operations: ["apps"], days: 7 };
-  const created = await phone.request.post(`${desk.url}/api/console/tokens`, { data, headers: { origin: desk.url } });
-  expect(created.status(), await created.text()).toBe(201);
-  const { token }: { token: string } = await created.json();
+  const createResponse = await phone.request.post(`${desk.url}/api/console/tokens`, { data, headers: { origin: desk.url } });
+  expect(createResponse.status(), await createResponse.text()).toBe(201);
+  const { token }: { token: string } = await createResponse.json();
   const bytes = new Uint8Array((await photograph({ r: 1, g: 2, b: 3 })).bytes);
   const headers = { "x-api-key": token, "idempotency-key": "the-key-of-a-script" };
-  const read = async (response: Response): Promise<{ id: string; state: string; inputs: object }> => (await response.json()).run;
+  const readRun = async (response: Response): Promise<{ id: string; state: string; inputs: object }> => (await response.json()).run;
   const send = async () => {
     const form = new FormData();
     form.set("image", new File([bytes], "of-a-script.png", { type: "image/png" }));
     form.set("filename_prefix", "script");
-    return read(await fetch(`${desk.url}${path}`, { method: "POST", body: form, headers }));
+    return readRun(await fetch(`${desk.url}${path}`, { method: "POST", body: form, headers }));
   };
   const [first, second] = [await send(), await send()];
   expect([second.id, second.inputs]).toEqual([first.id, expect.objectContaining({ filename_prefix: "script" })]);
   await expect(async () =>
-    expect((await read(await fetch(`${desk.url}${path}/${first.id}`, { headers }))).state).toBe("completed"),
+    expect((await readRun(await fetch(`${desk.url}${path}/${first.id}`, { headers }))).state).toBe("completed"),
   ).toPass();
   const { runs }: { runs: object[] } = await (await fetch(`${desk.url}${path}`, { headers })).json();
   expect(runs).toHaveLength(11);

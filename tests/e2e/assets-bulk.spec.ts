@@ -8,7 +8,7 @@ const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex
 
 test("downloads selected assets as one exact ZIP and deletes all matching", async ({ signedIn: page, desk }) => {
   const tag = `zip-${randomBytes(4).toString("hex")}`;
-  // Two with the same name, and one larger than any buffer on the way.
+  // Two with the same name, and one larger than any buffer.
   const files = new Map([
     ["same.bin", randomBytes(1000)],
     ["same (2).bin", randomBytes(5 * 1024 ** 2)],
@@ -43,7 +43,7 @@ test("downloads selected assets as one exact ZIP and deletes all matching", asyn
   await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
   await expect(page.getByText("No assets match")).toBeVisible();
 
-  // The audit log has one row for it, which unfolds to the three names; its exported file does too.
+  // The audit log and its export have one row for it, with the three names.
   await page.goto(`${desk.url}/settings/audit?action=deleteAsset`);
   const entry = page.locator("tr[data-entry]").first();
   await entry.getByText("3 items").click();

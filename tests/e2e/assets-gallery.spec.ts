@@ -131,7 +131,7 @@ test("scrolls, filters, selects and tags in the gallery and restores it by addre
   await page.unroute(/\/api\/assets\?.*offset=120/);
   await page.goto(urlBefore);
 
-  // The full view has an address of its own: a reload shows it again, and Back closes it.
+  // The full view has its own URL: a reload shows it again, and Back closes it.
   await tile(page, "wall_030.png").focus();
   await page.keyboard.press("Space");
   const viewer = page.getByRole("dialog", { name: /^wall_030\.png/ });
@@ -154,7 +154,7 @@ test("scrolls, filters, selects and tags in the gallery and restores it by addre
   await page.keyboard.press("Escape");
   await expect(bar(page)).toBeHidden();
 
-  // Tags and metadata narrow the list, and both are in the address.
+  // Tags and metadata narrow the list, and both are in the URL.
   await page.getByRole("button", { name: "Filter by tags" }).click();
   await page.getByRole("button", { name: "No assets with odd" }).click();
   // Enter chooses the only tag that contains the typed text.
@@ -174,7 +174,7 @@ test("scrolls, filters, selects and tags in the gallery and restores it by addre
   await expect(page.locator("header").getByText("22", { exact: true })).toBeVisible();
   await expect(tiles(page)).toHaveCount(22);
 
-  // A ticked box, a range to another one, and select-all by key, which a text field keeps for itself.
+  // Selects a checkbox, a range, and all by key, which text fields handle themselves.
   await tiles(page).first().hover();
   await page.getByRole("list", { name: "Assets" }).getByRole("checkbox").first().check();
   await page
@@ -241,7 +241,7 @@ test("opens, tags, edits, finds by bytes and deletes an asset in the panel", asy
   await expect(renamed.getByText("renamed.png will be deleted in 5 seconds")).toBeVisible();
   await renamed.getByRole("button", { name: "Undo" }).click();
   await expect(renamed.getByText("will be deleted in 5 seconds")).toBeHidden();
-  // Closing the panel confirms the deletion that it was holding back.
+  // Closing the panel sends the pending deletion.
   await renamed.getByRole("button", { name: "Delete" }).click();
   await renamed.getByRole("button", { name: "Close" }).click();
   await expect(page.getByText("renamed.png deleted.")).toBeVisible();
@@ -269,7 +269,7 @@ test("opens, tags, edits, finds by bytes and deletes an asset in the panel", asy
   await expect(page).toHaveURL(/by=pages/);
   await expect(page.getByText("1–11 of 11")).toBeVisible();
 
-  // The settings are saved under a name, and open the page from then on.
+  // The settings are saved as the default view.
   await page.getByRole("button", { name: "Views" }).click();
   await page.getByLabel("Name of the new view").fill("By name");
   await page.getByLabel("Use when Assets opens").check();
@@ -283,7 +283,7 @@ test("opens, tags, edits, finds by bytes and deletes an asset in the panel", asy
   await page.goto(`${ownDesk.url}/assets?include_tags=input,a-tag-of-some-length,another-tag-of-some-length`);
   await expect(page.getByRole("button", { name: "Views" })).toBeInViewport({ ratio: 1 });
 
-  // On a phone, the picture has a page of its own.
+  // On a phone, the picture has its own page.
   await page.setViewportSize({ width: 390, height: 844 });
   await page.goto(`${ownDesk.url}/assets?include_public=false`);
   await tile(page, "wall_011.png").click();

@@ -1,4 +1,4 @@
-// Assets of other services: core only, a plain local server, and one that is down.
+// Assets of other services: core only, a local server, and one that is down.
 import { readFileSync } from "node:fs";
 import { type Page } from "@playwright/test";
 import sharp from "sharp";
@@ -13,7 +13,7 @@ import { expect, test } from "./support/test";
 import { sha256 } from "./support/uploads";
 
 /** The errors in the browser's own log, from now on. */
-function errorsOf(page: Page): string[] {
+function getErrors(page: Page): string[] {
   const errors: string[] = [];
   page.on("console", (message) => void (message.type() === "error" && errors.push(`${message.text()} ${message.location().url}`)));
   return errors;
@@ -45,7 +45,7 @@ test("lists, filters, tags and renames assets on a service with the core only", 
     });
     expect(response.ok(), await response.text()).toBe(true);
   }
-  const errors = errorsOf(page);
+  const errors = getErrors(page);
   await page.goto(`${desk.url}/assets?connection=${connection}&include_public=false`);
   await expect(tile(page, "core_1.png")).toBeVisible();
   // The filter lists only tags seen on assets, since the service has no tag list.
@@ -106,9 +106,9 @@ test("shows, tags, downloads and masks assets of a local server", async ({ signe
     });
     expect(response.ok(), await response.text()).toBe(true);
   }
-  const errors = errorsOf(page);
+  const errors = getErrors(page);
   await page.goto(`${desk.url}/assets?connection=${connection}`);
-  // Features that the service lacks are not offered: it cannot filter by metadata or fetch from an address.
+  // Features that the service lacks are not offered: filtering by metadata and downloading from URLs.
   await expect(page.getByRole("button", { name: "Filter by tags" })).toBeVisible();
   await page.getByRole("button", { name: "Filters", exact: true }).click();
   await expect(page.getByRole("checkbox", { name: "Include shared" })).toBeVisible();
@@ -155,7 +155,7 @@ test("shows, downloads and loads files from a local server's folders", async ({ 
   files.write("output/sets/blue/leaf.png", bytes, "image/png");
   files.write("output/audio/tone.wav", tone, "audio/wav");
   files.write("temp/passing.png", bytes, "image/png");
-  const errors = errorsOf(page);
+  const errors = getErrors(page);
   await page.goto(`${desk.url}/assets?connection=${connection}`);
   for (const name of ["leaf.png", "passing.png"]) {
     const picture = tile(page, name).locator("xpath=ancestor-or-self::*[.//img][1]").locator("img").first();

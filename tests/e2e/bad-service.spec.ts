@@ -1,17 +1,17 @@
 import { type Page } from "@playwright/test";
-import { startStandIn } from "./support/service";
+import { startFakeService } from "./support/service";
 import { addConnection } from "./support/steps";
 import { expect, test } from "./support/test";
 
 test("shows a down service when saving and on every page", async ({ signedIn: page, desk }) => {
-  const emptyService = await startStandIn((_request, response) => response.end());
+  const emptyService = await startFakeService((_request, response) => response.end());
   await emptyService.stop();
   await page.goto(`${desk.url}/settings`);
   await addConnection(page, { name: "Gone", url: emptyService.url, key: "k" });
   await expect(page.getByText("The service could not be reached").first()).toBeVisible();
   await saveAnyway(page);
   const id = await connectionId(page, desk.url, "Gone");
-  // The sidebar and Settings agree about it.
+  // The sidebar and Settings show the same state.
   const card = page.getByRole("button", { name: "Switch connection, now Gone" }).filter({ visible: true });
   const row = page.locator(`[data-connection="${id}"]`);
   await page.goto(`${desk.url}/settings?connection=${id}`);

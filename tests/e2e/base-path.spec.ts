@@ -22,7 +22,7 @@ test.beforeAll(async ({}, testInfo) => {
   expect(code).toBe(0);
 });
 
-/** `own`: the console's address without the proxy. `others`: requests outside the path. */
+/** `own`: the console's URL without the proxy. `others`: requests outside the path. */
 type Below = { desk: Desk; origin: string; own: string; others: string[] };
 
 async function startBelow(
@@ -45,7 +45,7 @@ async function startBelow(
 
 test("keeps a visit below its path", async ({ page, browser }) =>
   startBelow(false, async ({ desk, origin, own, others }) => {
-    const faults = faultsOf(page);
+    const faults = findFaults(page);
     expect(desk.url).toBe(`${origin}${PATH}`);
 
     await test.step("creates an owner by the printed link and runs a sample", async () => {
@@ -60,7 +60,7 @@ test("keeps a visit below its path", async ({ page, browser }) =>
 
     await test.step("opens a job's page by link and by reload", async () => {
       await locator.click();
-      // Wait for the address first, since the previous page shows a picture too.
+      // Waits for the URL first, since the previous page shows a picture too.
       await expect(page).toHaveURL(origin + jobPath);
       await expectDrawn(page);
       await page.reload();
@@ -80,7 +80,7 @@ test("keeps a visit below its path", async ({ page, browser }) =>
     await test.step("renders every page at its address", async () => {
       await goTo(page, "Settings");
       await expect(page.getByRole("navigation", { name: "Settings sections" })).toBeVisible();
-      const pages = [...(await hrefsOf(page, "Main")), ...(await hrefsOf(page, "Settings sections"))];
+      const pages = [...(await getHrefs(page, "Main")), ...(await getHrefs(page, "Settings sections"))];
       expect(pages.length).toBeGreaterThan(10);
       for (const href of pages) {
         expect(href).toMatch(/^\/desk($|\/)/);
@@ -122,11 +122,11 @@ test("keeps a visit below its path", async ({ page, browser }) =>
       await expect(page.locator("tr[data-row] img")).toHaveCount(1);
     });
     await test.step("accepts an invitation below the path and scopes the session to it", async () => {
-      const invited = await page.request.post(`${desk.url}/api/console/members/invitations`, {
+      const inviteResponse = await page.request.post(`${desk.url}/api/console/members/invitations`, {
         data: { email: "bo@example.com", role: "viewer" },
         headers: { origin },
       });
-      expect(await invited.json()).toMatchObject({ url: expect.stringContaining(`${desk.url}/invitation?token=`) });
+      expect(await inviteResponse.json()).toMatchObject({ url: expect.stringContaining(`${desk.url}/invitation?token=`) });
       const [session] = (await page.context().cookies()).filter(({ name }) => name.endsWith("lightdesk.session"));
       expect(session).toMatchObject({ path: PATH, httpOnly: true });
     });
@@ -166,7 +166,7 @@ async function expectDrawn(page: Page): Promise<void> {
   await expect.poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(0);
 }
 
-const hrefsOf = (page: Page, navigation: string) =>
+const getHrefs = (page: Page, navigation: string) =>
   page
     .getByRole("navigation", { name: navigation })
     .getByRole("link")
@@ -187,8 +187,8 @@ function firstMessage(page: Page, address: string): Promise<string> {
   );
 }
 
-/** The browser's own reports: a missing file, a violated policy, a script that failed. */
-function faultsOf(page: Page): string[] {
+/** Errors reported by the browser: missing files, policy violations, failed scripts. */
+function findFaults(page: Page): string[] {
   const faults: string[] = [];
   page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
   page.on("pageerror", (error) => faults.push(error.message));

@@ -17,7 +17,7 @@ test("cancels, reruns, downloads and deletes the selection with a result per job
   const waits = await submit(page.request, desk, slowGraph(0.02, "-waits"));
   await page.goto(`${desk.url}/jobs`);
 
-  // Held back, undone, and then done for real.
+  // Scheduled, undone, and then executed.
   for (const id of [doneId, running, waits]) await choose(page, id);
   await expectAccessible(page);
   await bar(page).getByRole("button", { name: "Cancel" }).click();
@@ -42,7 +42,7 @@ test("cancels, reruns, downloads and deletes the selection with a result per job
   await expect(rows).toHaveCount(count + 1);
   await outcome(page).getByRole("button", { name: "Dismiss" }).click();
 
-  // The file holds exactly the chosen jobs.
+  // The file contains exactly the chosen jobs.
   await choose(page, doneId);
   await choose(page, waits);
   const [download] = await Promise.all([page.waitForEvent("download"), bar(page).getByRole("link", { name: "Export CSV" }).click()]);

@@ -1,4 +1,4 @@
-// A dialog that is longer than the window: its title and its actions stay in view, and only its body scrolls.
+// A dialog longer than the window: title and actions are always visible, and only the body scrolls.
 import { expectAccessible } from "./support/accessible";
 import { expect, test } from "./support/test";
 
@@ -41,7 +41,7 @@ test("scrolls only the body of a long dialog on a small phone", async ({ signedI
     await expect(last).toBeInViewport();
     await expect(keys.getByRole("heading").first()).toBeInViewport({ ratio: 1 });
   }
-  // The effect of a wheel shows in the frames after it.
+  // Scrolling takes effect in later frames.
   const movedPx = await page.evaluate(async () => {
     for (let frame = 0; frame < 10; frame += 1) await new Promise(requestAnimationFrame);
     return scrollY;

@@ -1,5 +1,4 @@
-// Embedded pages in a browser that really blocks third-party cookies: the visit is kept in a cookie partitioned by this host page, or in
-// memory where that is refused too.
+// Embedded pages in a browser that blocks third-party cookies: the session is stored in a cookie partitioned by the host page, or in memory.
 import { readFile } from "node:fs/promises";
 import { type Browser, type Page } from "@playwright/test";
 import { browserFlags, findTestBrowser } from "@/bin/browser.mjs";

@@ -1,4 +1,4 @@
-// A visitor's rights in an open embedded page, and who is refused.
+// A visitor's permissions in an embedded page.
 import { type Page } from "@playwright/test";
 import { embedded, hostLog, startHostPage } from "./support/host-page";
 import { expect, test } from "./support/test";
@@ -41,7 +41,7 @@ test("ignores foreign and malformed messages in the frame and in the element", a
   await visitor.goto(host.url);
   await expect(hostLog(visitor)).toContainText("ready");
 
-  // From the host's own origin, but not from the page around the frame, so its messages do not count.
+  // From the host's origin, but not from the parent frame, so its messages are ignored.
   await visitor.evaluate(async () => {
     const frame = document.createElement("iframe");
     frame.srcdoc = `<script>
@@ -54,7 +54,7 @@ test("ignores foreign and malformed messages in the frame and in the element", a
     document.body.append(frame);
     await new Promise((resolve) => (frame.onload = resolve));
   });
-  // From the host itself, but malformed, huge, not requested, or for pages that it may not show.
+  // From the host, but malformed, huge, not requested, or for pages that it may not show.
   await post(visitor, [
     null,
     "end",

@@ -105,7 +105,7 @@ test("shows how to fix a host page that is set up wrongly", async ({ signedIn: p
   await host.stop();
 });
 
-/** Correct except for its age: a ticket from a host with a two-minute delay. */
+/** A valid ticket that is two minutes old. */
 function expiredTicket(desk: Desk, { url, id, secret }: HostPage): Promise<string> {
   const startedAt = Math.floor(Date.now() / 1000) - 180;
   return new SignJWT({ role: "operator" })
@@ -144,11 +144,11 @@ test("sets up a host page, copies its code and explains a refused ticket", async
   await expect(page.getByText(/The previous secret works until \d/)).toBeVisible();
 
   const { hosts } = await (await page.request.get(`${desk.url}/api/console/embedding`)).json();
-  const refused = await page.request.post(`${desk.url}/embed/${hosts[0].id}/abcdefgh1234/api/embed/tickets`, {
+  const refusal = await page.request.post(`${desk.url}/embed/${hosts[0].id}/abcdefgh1234/api/embed/tickets`, {
     data: { ticket: "nonsense", origin: "https://app.example.com" },
     headers: { origin: desk.url },
   });
-  expect(refused.status()).toBe(401);
+  expect(refusal.status()).toBe(401);
   await page.reload();
   await expect(page.getByText("Last refused ticket: it was not a signed token")).toBeVisible();
   await page.getByRole("button", { name: "Remove: Portal" }).click();

@@ -2,7 +2,7 @@
 import { type Page } from "@playwright/test";
 import messages from "@/lib/messages/en/errors.json" with { type: "json" };
 import { type Desk } from "./support/desk";
-import { answering, connectOver, cut, startFlakyService } from "./support/flaky-service";
+import { answerWith, connectOver, cut, startFlakyService } from "./support/flaky-service";
 import { slowGraph, submit } from "./support/jobs";
 import { expect, test } from "./support/test";
 
@@ -14,14 +14,14 @@ const faults = [
   { name: "cut in the middle", fault: cut, code: "UPSTREAM_UNREACHABLE", owner: "service" },
   {
     name: "another key is wanted",
-    fault: answering(401, "application/json", refusal("UNAUTHORIZED", "no")),
+    fault: answerWith(401, "application/json", refusal("UNAUTHORIZED", "no")),
     code: "UPSTREAM_REFUSED_KEY",
     owner: "key",
   },
-  { name: "a web page", fault: answering(200, "text/html", "<!doctype html><h1>Welcome"), code: "UPSTREAM_UNREADABLE", owner: "service" },
+  { name: "a web page", fault: answerWith(200, "text/html", "<!doctype html><h1>Welcome"), code: "UPSTREAM_UNREADABLE", owner: "service" },
 ] as const satisfies readonly { name: string; fault: unknown; code: CodeWithSentence; owner: FaultOwner }[];
 
-/** The message states the failure, its owner and the remedy. */
+/** The message names the failure, its cause and the remedy. */
 async function expectShown(page: Page, code: CodeWithSentence, owner: FaultOwner): Promise<void> {
   const locator = page.getByRole("alert").filter({ hasText: messages[code].title });
   await expect(locator).toContainText(`Cause: ${messages.owner[owner]}`);
@@ -43,8 +43,8 @@ test("keeps the list with its age, names the fault and recovers after any bad re
   const age = page.getByRole("main").locator("[data-freshness]");
   await expect(row).toBeVisible();
   await expect(age).toHaveText("live");
-  const goesOn = async (code: CodeWithSentence) => {
-    // A refusal that would only be repeated waits for a press; after other faults the page retries by itself.
+  const expectRecovery = async (code: CodeWithSentence) => {
+    // Permanent refusals are retried only on click; other faults are retried automatically.
     if (code === "UPSTREAM_REFUSED_KEY") await page.getByRole("button", { name: "Try again" }).click();
     await expect(page.getByRole("alert").filter({ hasText: "Cause:" })).toHaveCount(0);
     await expect(age).toHaveText("live");
@@ -57,14 +57,14 @@ test("keeps the list with its age, names the fault and recovers after any bad re
       await expect(age).toHaveText(/^not updated since \d\d:\d\d$/);
       await expect(row).toBeVisible();
       line.spoil();
-      await goesOn(code);
+      await expectRecovery(code);
     });
   }
 
   await test.step("shows an unknown state and unknown fields", async () => {
     const oddJob = { id: "00000000-0000-4000-8000-000000000001", status: "dreaming", create_time: 1_767_225_600_000, mood: ["odd"] };
     const pagination = { offset: 0, limit: 100, total: 1, has_more: false };
-    line.spoil(answering(200, "application/json", JSON.stringify({ jobs: [oddJob], pagination })));
+    line.spoil(answerWith(200, "application/json", JSON.stringify({ jobs: [oddJob], pagination })));
     await expect(page.locator(`tr[data-row="${oddJob.id}"]`)).toContainText("dreaming");
     await expect(age).toHaveText("live");
     line.spoil();

@@ -1,6 +1,6 @@
 // Focus ring, space around an error, a graph on a phone, and real links.
 import { photograph } from "./support/files";
-import { answering, connectOver, startFlakyService } from "./support/flaky-service";
+import { answerWith, connectOver, startFlakyService } from "./support/flaky-service";
 import { cancel, slowGraph, submit, untilState } from "./support/jobs";
 import { openInNewTab } from "./support/new-tab";
 import { expect, test } from "./support/test";
@@ -11,7 +11,7 @@ test("outlines the focused row in Jobs and in the queue", async ({ signedIn: pag
     await page.goto(`${desk.url}/${path}`);
     const row = page.locator("tr[data-row]").first();
     await expect(row).toBeVisible();
-    // The rows may be there before the page handles keys.
+    // The rows may be visible before the page handles keys.
     await expect(async () => {
       await page.keyboard.press("j");
       await expect(row.getByRole("link", { name: id.slice(0, 8) })).toBeFocused({ timeout: 500 });
@@ -27,7 +27,7 @@ test("leaves space between an error and the stale list below it", async ({ signe
   await submit(page.request, desk, slowGraph(0.02, "-room"), { connection });
   await page.goto(`${desk.url}/jobs?connection=${connection}`);
   await expect(page.locator("tr[data-row]").first()).toBeVisible();
-  line.spoil(answering(503, "application/json", "{}"));
+  line.spoil(answerWith(503, "application/json", "{}"));
   const fault = page.getByRole("main").getByRole("alert").first();
   await expect(fault).toBeVisible({ timeout: 30_000 });
   const [above, below] = [await fault.boundingBox(), await page.getByRole("table").boundingBox()];
@@ -46,7 +46,7 @@ test("fits a job's drawing to a phone", async ({ signedIn: page, desk }) => {
     await page.getByRole("heading", { name: "Graph" }).scrollIntoViewIfNeeded({ timeout: 1_000 });
     await expect(nodes).toHaveCount(4, { timeout: 1_000 });
   }).toPass();
-  // It is fitted once its room is measured.
+  // It is fitted once its container is measured.
   await expect(async () => {
     for (const node of await nodes.all()) {
       const box = await node.boundingBox();

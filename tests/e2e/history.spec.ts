@@ -50,7 +50,7 @@ test("removes history entries with Undo, and all after a typed word; keeps asset
   await expect(page.getByText("1 removed from history")).toBeVisible();
   await expect(rows).toHaveCount(2);
 
-  // A press anywhere on a row opens its job, as in the list of jobs.
+  // A click anywhere on a row opens its job.
   await rows.first().locator("td").last().click();
   await expect(page).toHaveURL(new RegExp(`/history\\?job=${ids[2]}`));
   await expect(page.getByRole("complementary").getByRole("link", { name: "Open page" })).toBeVisible();

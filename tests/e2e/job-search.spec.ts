@@ -1,4 +1,4 @@
-// Jobs are found by words and a range of time in Jobs and in History, and by the commands however old they are.
+// Finds jobs of any age by words and time range in Jobs, History and the command palette.
 import { type APIRequestContext, type Page } from "@playwright/test";
 import { expectAccessible } from "./support/accessible";
 import { type Desk } from "./support/desk";
@@ -12,7 +12,7 @@ const withText = (value: string) => ({
   "2": { class_type: "PreviewAny", inputs: { source: ["1", 0] } },
 });
 const DAY_MS = 24 * 60 * 60_000;
-const dayOf = (ms: number) => new Intl.DateTimeFormat("sv-SE").format(ms);
+const formatDay = (ms: number) => new Intl.DateTimeFormat("sv-SE").format(ms);
 
 async function ended(request: APIRequestContext, desk: Desk, prompt: unknown, name?: string): Promise<string> {
   const id = await submit(request, desk, prompt, { name });
@@ -22,7 +22,7 @@ async function ended(request: APIRequestContext, desk: Desk, prompt: unknown, na
 
 const grace = { name: "Grace Operator", email: "grace@example.com", password: "another good password" };
 
-test("finds a job by words, time and person and keeps the filters on Back", async ({ page, ownDesk, browser }) => {
+test("finds a job by words, time and member and keeps the filters on Back", async ({ page, ownDesk, browser }) => {
   const jobId = await ended(page.request, ownDesk, withText("a lighthouse in the fog"));
   const otherId = await ended(page.request, ownDesk, withText("a meadow at noon"));
   await page.goto(`${ownDesk.url}/jobs`);
@@ -41,8 +41,8 @@ test("finds a job by words, time and person and keeps the filters on Back", asyn
   await page.getByLabel("Time", { exact: true }).selectOption("Choose dates…");
   const dates = page.getByRole("dialog", { name: "Filter by submission date" });
   const today = await page.evaluate(() => new Intl.DateTimeFormat("sv-SE").format(Date.now()));
-  await dates.getByLabel("First day").fill(dayOf(Date.parse(today) - 2 * DAY_MS));
-  await dates.getByLabel("Last day").fill(dayOf(Date.parse(today) - DAY_MS));
+  await dates.getByLabel("First day").fill(formatDay(Date.parse(today) - 2 * DAY_MS));
+  await dates.getByLabel("Last day").fill(formatDay(Date.parse(today) - DAY_MS));
   await dates.getByRole("button", { name: "Show jobs" }).click();
   await expect(page.getByText("No jobs match these filters")).toBeVisible();
   await page.getByLabel("Time", { exact: true }).selectOption("Any time");
@@ -105,8 +105,8 @@ test("finds an older job by its words in the command palette", async ({ page, ow
   await expect(page.getByRole("navigation", { name: "Pages" })).toContainText("of 106");
   await page.keyboard.press("ControlOrMeta+k");
   const commands = page.getByRole("dialog", { name: "Commands" });
-  for (const words of ["windmill first", "windmill-study", old.slice(0, 8)]) {
-    await commands.getByRole("combobox").fill(words);
+  for (const text of ["windmill first", "windmill-study", old.slice(0, 8)]) {
+    await commands.getByRole("combobox").fill(text);
     await expect(commands.getByRole("option", { name: /^windmill-study/ })).toBeVisible();
   }
   await commands.getByRole("option", { name: /^windmill-study/ }).click();

@@ -5,13 +5,13 @@ import { sample } from "./support/files";
 import { slowGraph, submit, untilState } from "./support/jobs";
 import { expect, test } from "./support/test";
 
-const graphOf = (name: string): unknown => JSON.parse(sample(name).bytes.toString("utf8"));
-const nodeOf = (page: Page, id: string) => page.getByRole("group", { name: /Workflow graph/ }).locator(`[data-node="${id}"]`);
+const createGraph = (name: string): unknown => JSON.parse(sample(name).bytes.toString("utf8"));
+const getNode = (page: Page, id: string) => page.getByRole("group", { name: /Workflow graph/ }).locator(`[data-node="${id}"]`);
 
 test("shows a failed job's node, inputs, graph, JSON and last runs", async ({ signedIn: page, desk }) => {
-  const first = await submit(page.request, desk, graphOf("06-fails-half-way"));
+  const first = await submit(page.request, desk, createGraph("06-fails-half-way"));
   await untilState(page.request, desk, first, "failed");
-  const failed = await submit(page.request, desk, graphOf("06-fails-half-way"));
+  const failed = await submit(page.request, desk, createGraph("06-fails-half-way"));
   await untilState(page.request, desk, failed, "failed");
   await page.goto(`${desk.url}/jobs/${failed}`);
   await expect(page.getByRole("heading", { name: "Job", level: 1 })).toBeVisible();
@@ -19,8 +19,8 @@ test("shows a failed job's node, inputs, graph, JSON and last runs", async ({ si
   await page.getByRole("button", { name: "Show in graph" }).click();
   const panel = page.getByRole("region", { name: "Node 4: Breaks here" });
   await expect(panel.getByText("RuntimeError: the sampler ran out of memory")).toBeVisible();
-  await expect(nodeOf(page, "4")).toContainText("failed");
-  await expect(nodeOf(page, "5")).toContainText("not reached");
+  await expect(getNode(page, "4")).toContainText("failed");
+  await expect(getNode(page, "5")).toContainText("not reached");
   await expectAccessible(page);
 
   await page.getByRole("searchbox", { name: "Find a node" }).fill("EmptyImage");
@@ -91,17 +91,17 @@ test("stops a running job, cancels a waiting one with Undo and reruns an ended o
   await expect(page.getByRole("button", { name: "Cancel job" })).toBeHidden();
 
   await page.goto(`${ownDesk.url}/jobs/${running}`);
-  await expect(nodeOf(page, "2")).toContainText("running");
-  await expect(nodeOf(page, "4")).toContainText("waiting");
+  await expect(getNode(page, "2")).toContainText("running");
+  await expect(getNode(page, "4")).toContainText("waiting");
   await expectAccessible(page);
   await page.getByRole("button", { name: "Stop job" }).click();
   await expect(page.getByText("1 stopped", { exact: true })).toBeVisible();
   await untilState(page.request, ownDesk, running, "cancelled");
   // The node at which the job was stopped is not shown as done, in the drawing, its panel, the list or the timeline.
-  await expect(nodeOf(page, "2")).toContainText("stopped");
-  await expect(nodeOf(page, "4")).toContainText("not reached");
+  await expect(getNode(page, "2")).toContainText("stopped");
+  await expect(getNode(page, "4")).toContainText("not reached");
   await expect(page.getByRole("region", { name: "Timeline" }).getByRole("listitem").filter({ hasText: "#2" })).toContainText("stopped");
-  await nodeOf(page, "2").click();
+  await getNode(page, "2").click();
   await expect(page.getByRole("region", { name: /^Node 2:/ })).toContainText("stopped");
   await page.getByRole("button", { name: "List", exact: true }).click();
   await expect(page.getByRole("list", { name: "Nodes of the workflow" }).getByRole("button", { name: /#2/ })).toContainText("stopped");

@@ -16,7 +16,7 @@ async function someJobs(page: Page, desk: Desk, count: number): Promise<{ done: 
 const rows = (page: Page) => page.locator("tr[data-row]");
 const chip = (page: Page, name: RegExp) => page.getByRole("group", { name: "Filters" }).getByRole("link", { name });
 
-/** The parts of the toolbar that are out of sight, and how far below it the table's header is when the page is scrolled. */
+/** The hidden parts of the toolbar, and the distance of the table's header below it when scrolled. */
 async function toolBar(page: Page): Promise<{ hidden: string[]; headBelowPx: number }> {
   await page.mouse.wheel(0, 400);
   await page.waitForFunction(() => window.scrollY > 200);
@@ -59,7 +59,7 @@ test("restores filters, sort and page from the address", async ({ page, ownDesk 
 
   await page.getByLabel("Rows per page").selectOption("25");
   await expect(page.getByText("1–25 of 31")).toBeVisible();
-  // A jump works on a narrow screen too, and nothing is wider than the screen.
+  // Jumping works on narrow screens too, and nothing is wider than the screen.
   await page.setViewportSize({ width: 390, height: 844 });
   await expect(page.getByLabel("Page", { exact: true })).toBeVisible();
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
@@ -116,7 +116,7 @@ test("selects rows by click, range, keys and all, and opens a job from any cell"
   await page.keyboard.press("Escape");
   await expect(locator).toHaveCount(0);
 
-  // On a narrow screen, a press anywhere on a row opens the job's own page.
+  // On a narrow screen, a click anywhere on a row opens the job's page.
   await page.setViewportSize({ width: 390, height: 844 });
   const row = rows(page).filter({ has: page.getByTitle(failed) });
   await row
@@ -163,23 +163,23 @@ test("keeps a jump within a thousand rows, and restores it on Back", async ({ si
   }));
   const thousandJobs = { jobs, pagination: { offset: 0, limit: 1000, total: 1000, has_more: false } };
   await answerLive(page, { jobs: thousandJobs });
-  // Too narrow for a panel: a press opens the job's page.
+  // Too narrow for a panel, so a click opens the job's page.
   await page.setViewportSize({ width: 900, height: 900 });
   await page.goto(`${desk.url}/jobs?limit=1000`);
   await expect(page.getByText("1–1,000 of 1,000")).toBeVisible();
   // After scrolling away from the focused row, the next key returns to it.
-  const keyed = () => page.evaluate(() => document.activeElement?.closest("tr")?.getAttribute("aria-rowindex"));
+  const getFocusedRow = () => page.evaluate(() => document.activeElement?.closest("tr")?.getAttribute("aria-rowindex"));
   for (const position of ["2", "3"]) {
     await page.keyboard.press("j");
-    await expect.poll(keyed).toBe(position);
+    await expect.poll(getFocusedRow).toBe(position);
   }
   await page.evaluate(() => window.scrollTo(0, 40_000));
   await expect.poll(() => page.evaluate(() => document.elementFromPoint(600, 450)?.closest("tr")?.dataset.row !== undefined)).toBe(true);
   await page.keyboard.press("j");
-  await expect.poll(keyed).toBe("4");
+  await expect.poll(getFocusedRow).toBe("4");
   expect(await page.evaluate(() => window.scrollY)).toBeLessThan(1_000);
   await page.keyboard.press("k");
-  await expect.poll(keyed).toBe("3");
+  await expect.poll(getFocusedRow).toBe("3");
   for (const y of [44_000, 200, 30_800]) {
     await page.evaluate((to) => window.scrollTo(0, to), y);
     const middle = () => page.evaluate(() => document.elementFromPoint(600, 450)?.closest("tr")?.dataset.row !== undefined);

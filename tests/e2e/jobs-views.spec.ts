@@ -34,7 +34,7 @@ test("saves, opens, sets as default and removes a saved view", async ({ page, ow
   await expect(page).toHaveURL(/limit=25/);
   await expect(page.getByText("No jobs match these filters")).toBeVisible();
 
-  // The default view comes first, and all jobs are one click away.
+  // The default view is shown first, and all jobs are one click away.
   await views.click();
   const star = dialog.getByRole("button", { name: "Use Broken ones" });
   await star.click();

@@ -68,7 +68,7 @@ test("runs a new user's workflow file and photo and shows the picture in the gal
       .first();
     await expect(poster).toBeVisible();
     await expect.poll(() => poster.locator("img").evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(0);
-    expect(await pixelOf(page, freshDesk, jobId)).toEqual([192, 34, 30]);
+    expect(await getPixel(page, freshDesk, jobId)).toEqual([192, 34, 30]);
   });
   expect(freshDesk.output()).not.toContain(service.key);
   expect(freshDesk.output()).not.toContain(owner.password);
@@ -95,7 +95,7 @@ async function expectPicture(page: Page, name: string): Promise<void> {
 }
 
 /** The colour in the middle of the job's first output, read from the file itself. */
-async function pixelOf(page: Page, desk: Desk, jobId: string): Promise<number[]> {
+async function getPixel(page: Page, desk: Desk, jobId: string): Promise<number[]> {
   type Item = { filename: string; subfolder: string; type: string };
   const job: { outputs: Record<string, { images?: Item[] }> } = await (await page.request.get(`${desk.url}/api/jobs/${jobId}`)).json();
   const item = Object.values(job.outputs).flatMap(({ images }) => images ?? [])[0];

@@ -1,5 +1,5 @@
 import { startProcess } from "@/tests/support/start-process";
-import { filesOf, startDesk } from "./support/desk";
+import { listFiles, startDesk } from "./support/desk";
 import { beginUpload } from "./support/half-upload";
 import { expect, test } from "./support/test";
 
@@ -22,9 +22,9 @@ test("starts with npm start and drains requests on Ctrl-C before exiting with 0"
   expect(second.output()).toContain(`another Lightdesk uses ${desk.dataDir}. Stop it first.`);
   await desk.setUp(request);
   await desk.signIn(context);
-  const before = filesOf(desk).length;
+  const before = listFiles(desk).length;
   const upload = await beginUpload(context, desk);
-  await expect.poll(() => filesOf(desk).length).toBe(before + 1);
+  await expect.poll(() => listFiles(desk).length).toBe(before + 1);
 
   const stopped = desk.stop("SIGINT");
   await expect.poll(() => accepts(desk.url)).toBe(false);

@@ -1,4 +1,4 @@
-// Jobs at a plain local server: stopped, failed, with pictures, and their times.
+// Jobs on a local server: stopped, failed, with pictures, and their times.
 import { type Locator, type Page } from "@playwright/test";
 import { createLocalFiles } from "@/tests/support/local-files";
 import { startLocalServer } from "@/tests/support/local-server";
@@ -6,13 +6,13 @@ import { expectAccessible } from "./support/accessible";
 import { keepConnection } from "./support/connections";
 import { photograph } from "./support/files";
 import { submit } from "./support/jobs";
-import { passOn, startStandIn } from "./support/service";
+import { forwardRequest, startFakeService } from "./support/service";
 import { expect, test } from "./support/test";
 
 /** The same service with some text of its JSON responses replaced. */
 const startChanged = (serviceUrl: string, change: (text: string) => string) =>
-  startStandIn((request, response) =>
-    passOn(serviceUrl, request, response, {
+  startFakeService((request, response) =>
+    forwardRequest(serviceUrl, request, response, {
       answered(upstreamResponse) {
         if (!upstreamResponse.headers["content-type"]?.includes("json"))
           return void upstreamResponse.pipe(response.writeHead(upstreamResponse.statusCode ?? 502, upstreamResponse.headers));
@@ -25,7 +25,7 @@ const startChanged = (serviceUrl: string, change: (text: string) => string) =>
       },
     }),
   );
-const nodeOf = (page: Page, id: string) => page.getByRole("group", { name: /Workflow graph/ }).locator(`[data-node="${id}"]`);
+const getNode = (page: Page, id: string) => page.getByRole("group", { name: /Workflow graph/ }).locator(`[data-node="${id}"]`);
 const width = (picture: Locator) => picture.evaluate((img: HTMLImageElement) => img.naturalWidth);
 
 const graph = {
@@ -53,23 +53,23 @@ test("stops only the running job of a local server, shows its error and pictures
 
   await test.step("Stop", async () => {
     await page.goto(at(`/jobs/${stopped}`));
-    await expect(nodeOf(page, "1")).toBeVisible();
+    await expect(getNode(page, "1")).toBeVisible();
     // The server reports no progress, so no node is shown as waiting.
     await expect(page.getByRole("group", { name: /Workflow graph/ })).not.toContainText("waiting");
     await page.getByRole("button", { name: "Stop job" }).click();
     await expect(page.getByText("stop requested for 1", { exact: true })).toBeVisible();
     await expect.poll(() => server.place.running).toEqual([]);
     expect(server.place.pending.map(([, id]) => id)).toEqual([failed, doneId]);
-    await expect(nodeOf(page, "1")).toContainText("stopped");
-    await expect(nodeOf(page, "3")).toContainText("not reached");
+    await expect(getNode(page, "1")).toContainText("stopped");
+    await expect(getNode(page, "3")).toContainText("not reached");
   });
   await test.step("shows a failure", async () => {
     server.begin();
     server.fail("2", "the kernel does not fit the picture");
     await page.goto(at(`/jobs/${failed}`));
     await expect(page.getByRole("main")).toContainText("the kernel does not fit the picture");
-    await expect(nodeOf(page, "2")).toContainText("failed");
-    await expect(nodeOf(page, "3")).toContainText("not reached");
+    await expect(getNode(page, "2")).toContainText("failed");
+    await expect(getNode(page, "3")).toContainText("not reached");
     await expectAccessible(page);
   });
   await test.step("shows a picture", async () => {

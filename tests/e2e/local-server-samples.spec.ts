@@ -1,4 +1,4 @@
-// Samples on a plain local server: each brings its picture along.
+// Samples on a local server, with their pictures uploaded.
 import { createLocalFiles } from "@/tests/support/local-files";
 import { startLocalServer } from "@/tests/support/local-server";
 import { expectAccessible } from "./support/accessible";

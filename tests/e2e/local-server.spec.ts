@@ -1,4 +1,4 @@
-// Plain local servers, by click: one older than /api/jobs and without assets, what its queue shows, and jobs that it has lost.
+// Local servers: one older than /api/jobs and without assets, its queue, and lost jobs.
 import { type Page } from "@playwright/test";
 import { startLocalServer } from "@/tests/support/local-server";
 import { expectAccessible } from "./support/accessible";
@@ -91,11 +91,11 @@ test("shows a vanished job as removed and a stopped one with its node", async ({
     for (const word of ["Running", "Pending"]) await expect(openPage.getByRole("main").getByText(word, { exact: true })).toHaveCount(0);
   }
   await expectAccessible(otherPage);
-  const cancelled = await page.request.post(`${desk.url}/api/queue?connection=${connection}`, {
+  const cancelResponse = await page.request.post(`${desk.url}/api/queue?connection=${connection}`, {
     data: { delete: [waiting] },
     headers: { origin: desk.url },
   });
-  expect(await cancelled.json()).toMatchObject({ deleted: [], gone: [waiting] });
+  expect(await cancelResponse.json()).toMatchObject({ deleted: [], gone: [waiting] });
   await page.goto(`${desk.url}/jobs?connection=${connection}`);
   await expect(rows(page)).toHaveCount(0);
 

@@ -1,4 +1,4 @@
-// A mask from the first stroke to the stored bytes and back: painted pixels have alpha 0 at the service, all others 255.
+// A mask from the first stroke to the stored bytes and back. Painted pixels have alpha 0 at the service, others 255.
 import { createHash, randomBytes } from "node:crypto";
 import { type Locator, type Page } from "@playwright/test";
 import sharp from "sharp";
@@ -110,7 +110,7 @@ test("paints a mask by keyboard and keeps it after leaving and failed uploads", 
   await page.getByRole("button", { name: "Save mask" }).click();
   await expect(page.getByText("The mask was not saved. Your drawing is still here.")).toBeVisible();
   await page.unroute("**/api/upload/mask*");
-  // The session ends, and a person signs in again in another tab.
+  // The session ends, and the user signs in again in another tab.
   await page.context().clearCookies();
   await page.getByRole("button", { name: "Try again" }).click();
   await expect(page.getByRole("link", { name: "Sign in", exact: true })).toBeVisible();

@@ -92,7 +92,7 @@ test("signs out a lowered admin and applies the new role; keeps a removed one ou
     await expect(memberRow(page, "Alan Admin").getByText("operator", { exact: true })).toBeVisible();
   });
 
-  await test.step("reports the change at once on an open page, refuses and leads to sign-in", async () => {
+  await test.step("reports the change immediately on an open page, refuses and leads to sign-in", async () => {
     const banner = alan.getByRole("alert").filter({ hasText: "Your role changed from admin to operator" });
     await expect(banner.getByRole("link", { name: "Sign in again" })).toBeVisible({ timeout: 5_000 });
     await alan.getByRole("button", { name: "Invite a member" }).click();
@@ -129,7 +129,7 @@ async function invite(page: Page, desk: Desk, email: string, role: Role): Promis
   return link.inputValue();
 }
 
-/** In a browser context of their own; the page shows the overview. It closes with the browser. */
+/** Opens the overview in a separate browser context, which closes with the browser. */
 async function join(browser: Browser, link: string, name: string): Promise<Page> {
   const page = await (await browser.newContext()).newPage();
   await page.goto(link);

@@ -51,7 +51,7 @@ test("opens the list of shortcuts from the command palette", async ({ signedIn: 
   await page.keyboard.press("Enter");
   const shortcuts = page.getByRole("dialog", { name: "Keyboard shortcuts" });
   await expect(shortcuts).toContainText("Open commands");
-  // Only these two lists can select more than the visible rows.
+  // Only these lists can select more than the visible rows.
   await expect(shortcuts).toContainText("Select everything shown; press again in Jobs or Assets to select all matches");
 });
 

@@ -1,6 +1,6 @@
 // Pages and requests while a service is unresponsive, refuses or returns nonsense.
 import { type IncomingMessage, type RequestListener } from "node:http";
-import { answering, connectOver, type FlakyService, forwarding, silent, startFlakyService, unanswered } from "./support/flaky-service";
+import { answerWith, connectOver, type FlakyService, forwardTo, leaveUnanswered, silent, startFlakyService } from "./support/flaky-service";
 import { slowGraph, submit } from "./support/jobs";
 import { goTo } from "./support/steps";
 import { expect, test } from "./support/test";
@@ -8,7 +8,7 @@ import { expect, test } from "./support/test";
 const pathOf = ({ url = "" }: IncomingMessage) => new URL(url, "http://x").pathname;
 const at = (path: string) => (request: IncomingMessage) => pathOf(request) === path;
 const refusing = (status: number, extra: Record<string, string> = {}, message = "because of a reason of its own") =>
-  answering(status, "application/json", JSON.stringify({ error: { message } }), extra);
+  answerWith(status, "application/json", JSON.stringify({ error: { message } }), extra);
 
 let line: FlakyService;
 let connection: string;
@@ -28,7 +28,7 @@ test("keeps pages usable when pictures time out and loads them on recovery", asy
   for (const ended of ["requestfinished", "requestfailed"] as const)
     page.on(ended as "requestfinished", (request) => void underWay.delete(request));
 
-  line.spoil(answering(200, "text/html", "<h1>Back soon"), isPicture);
+  line.spoil(answerWith(200, "text/html", "<h1>Back soon"), isPicture);
   await page.goto(`${desk.url}/assets?connection=${connection}`);
   const gallery = page.getByRole("list", { name: "Assets" });
   const picture = gallery.getByRole("link", { name: "photo.png" }).locator("img");
@@ -57,7 +57,7 @@ test("keeps pages usable when pictures time out and loads them on recovery", asy
 test("recovers open pages from refusals and from a service that restarts", async ({ signedIn, desk }) => {
   const lists = (request: IncomingMessage) => /^\/api\/(jobs|assets|history_v2)$/.test(pathOf(request));
   const counts = new Map<string, number>();
-  // Each list is refused in one way and then in the other.
+  // Each list fails in one way and then in the other.
   line.spoil((request, response) => {
     const times = counts.get(request.url ?? "") ?? 0;
     counts.set(request.url ?? "", times + 1);
@@ -71,7 +71,7 @@ test("recovers open pages from refusals and from a service that restarts", async
       return { path, page };
     }),
   );
-  // At least the second refusal: the first came with the page.
+  // At least the second failure, since the first one was rendered with the page.
   for (const list of ["/api/jobs?", "/api/assets?", "/api/history_v2?"])
     await expect.poll(() => [...counts].some(([url, times]) => url.startsWith(list) && times >= 2)).toBe(true);
   line.spoil();
@@ -98,7 +98,7 @@ test("keeps a job after one failed lookup", async ({ signedIn: page, desk, servi
   await expect(stop).toBeVisible();
   const isDetail = at(`/api/jobs/${id}`);
   let next = 0;
-  const forward = forwarding(service.url);
+  const forward = forwardTo(service.url);
   line.spoil((_request, response) => {
     response.writeHead(404, { "content-type": "application/json" }).end(JSON.stringify({ code: "NOT_FOUND", message: "no" }));
     line.spoil((request, later) => {
@@ -134,7 +134,7 @@ test("verifies a cleared queue and history when the response is lost", async ({ 
   await inDialog.click();
   await expect(page.getByText(`1 job is still waiting. ${answerLost}`)).toBeVisible();
   expect(sentCount).toBe(1);
-  lose(unanswered(service.url));
+  lose(leaveUnanswered(service.url));
   await clear.click();
   await inDialog.click();
   await expect(page.getByText(`The job is no longer waiting. ${answerLost}`)).toBeVisible();

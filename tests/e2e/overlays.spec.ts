@@ -1,4 +1,4 @@
-// Overlays and panels have no accessibility violations either: dialogs, panels, the tray and the mask editor.
+// Accessibility of overlays: dialogs, panels, the tray and the mask editor.
 import { type Page } from "@playwright/test";
 import { expectAccessibleInBothThemes } from "./support/accessible";
 import { photograph, sample } from "./support/files";
@@ -19,7 +19,7 @@ async function look(page: Page, name: string, open: () => Promise<void>): Promis
 const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).filter({ visible: true }).first().click();
 
 test("has no accessibility violations in any overlay in both themes", async ({ signedIn: page, desk }) => {
-  test.slow(); // a dozen places, each checked as a whole
+  test.slow(); // a dozen overlays, each fully checked
   const job = await submit(page.request, desk, JSON.parse(sample("01-invert").bytes.toString("utf8")));
   await untilState(page.request, desk, job, "completed");
 

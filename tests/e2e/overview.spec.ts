@@ -8,11 +8,11 @@ import { type Desk } from "./support/desk";
 import { sample } from "./support/files";
 import { cancel, failingGraph, slowGraph, submit, untilState } from "./support/jobs";
 import { answerLive, isLiveRequest } from "./support/live";
-import { startStandIn } from "./support/service";
+import { startFakeService } from "./support/service";
 import { goTo, setUpByLink } from "./support/steps";
 import { expect, test } from "./support/test";
 
-const graphOf = (name: string): unknown => JSON.parse(sample(name).bytes.toString("utf8"));
+const createGraph = (name: string): unknown => JSON.parse(sample(name).bytes.toString("utf8"));
 
 test("creates one job and its picture from one press on a sample after set-up", async ({ page, freshDesk }) => {
   await setUpByLink(page, freshDesk);
@@ -32,7 +32,7 @@ test("creates one job and its picture from one press on a sample after set-up", 
   const id = jobs[0]?.id ?? "";
   type SentPrompt = { workflow: { prompt: unknown; extra_data: { extra_pnginfo: { workflow: { name: string } } } } };
   const { workflow } = await get<SentPrompt>(page.request, freshDesk, `/api/jobs/${id}`);
-  expect(workflow.prompt).toEqual(graphOf("09-colour-field"));
+  expect(workflow.prompt).toEqual(createGraph("09-colour-field"));
   expect(workflow.extra_data.extra_pnginfo.workflow.name).toBe("Colour field");
   await expect(page.getByRole("heading", { level: 1 })).toContainText("Colour field");
   await expect(page).toHaveTitle(/^Colour field · Run a workflow · /);
@@ -72,7 +72,7 @@ test("shows running and failed jobs, pictures, actions and runs per day", async 
   await desk.setUp(page.request);
   await desk.signIn(page.context());
   for (const name of ["01-invert", "09-colour-field"]) {
-    await untilState(page.request, desk, await submit(page.request, desk, graphOf(name), { name }), "completed");
+    await untilState(page.request, desk, await submit(page.request, desk, createGraph(name), { name }), "completed");
   }
   await untilState(page.request, desk, await submit(page.request, desk, failingGraph, { name: "poster" }), "failed");
   const running = await submit(page.request, desk, slowGraph(600), { name: "long one" });
@@ -89,19 +89,19 @@ test("shows running and failed jobs, pictures, actions and runs per day", async 
     await expect(runs.getByRole("link", { name: "long one" })).toBeVisible();
     await expect(runs.getByRole("progressbar", { name: "Progress of long one" })).toBeVisible();
     await expect(runs.getByText("1 waiting")).toBeVisible();
-    expect(await idsIn(runs)).toEqual(await listJobs(page.request, desk, { status: "in_progress" }));
+    expect(await getIds(runs)).toEqual(await listJobs(page.request, desk, { status: "in_progress" }));
   });
   await test.step("shows failed jobs with reason and link", async () => {
     const failed = part(page, "Failed recently");
     const ids = await listJobs(page.request, desk, { status: "failed" });
-    expect(await idsIn(failed)).toEqual(ids);
+    expect(await getIds(failed)).toEqual(ids);
     await expect(failed.getByText("Fail: no such file")).toBeVisible();
     await expect(failed.getByRole("link", { name: "poster" })).toHaveAttribute("href", `/jobs/${ids[0]}`);
   });
   await test.step("hides Run, invitations and the audit log from a viewer", async () => {
     const pictures = part(page, "Newest pictures");
     const completed = await listJobs(page.request, desk, { status: "completed" });
-    expect(await idsIn(pictures)).toEqual(completed);
+    expect(await getIds(pictures)).toEqual(completed);
     await expectAllDrawn(pictures.locator("img"), completed.length);
   });
   await test.step("shows the team's last actions", async () => {
@@ -141,11 +141,11 @@ test("shows running and failed jobs, pictures, actions and runs per day", async 
 test("offers a viewer neither Run nor invitations and does not read the audit log", async ({ page, freshDesk: desk, browser }) => {
   await desk.setUp(page.request);
   await desk.signIn(page.context());
-  const invited = await page.request.post(`${desk.url}/api/console/members/invitations`, {
+  const inviteResponse = await page.request.post(`${desk.url}/api/console/members/invitations`, {
     data: { email: "vera@example.com", role: "viewer" },
     headers: { origin: desk.url },
   });
-  const { url }: { url: string } = await invited.json();
+  const { url }: { url: string } = await inviteResponse.json();
   const vera = await (await browser.newContext()).newPage();
   const requests: string[] = [];
   vera.on("request", (request) => void requests.push(new URL(request.url()).pathname));
@@ -158,7 +158,7 @@ test("offers a viewer neither Run nor invitations and does not read the audit lo
   await expect(vera.getByRole("link", { name: "Invite a colleague" })).toHaveCount(0);
   await expectAccessible(vera);
 
-  await untilState(page.request, desk, await submit(page.request, desk, graphOf("01-invert")), "completed");
+  await untilState(page.request, desk, await submit(page.request, desk, createGraph("01-invert")), "completed");
   await vera.reload();
   await expect(part(vera, "Newest pictures")).toBeVisible();
   await expect(part(vera, "Team activity")).toHaveCount(0);
@@ -170,12 +170,12 @@ test("offers a viewer neither Run nor invitations and does not read the audit lo
 test("explains missing nodes of a sample instead of offering Run", async ({ signedIn: page, desk }) => {
   const catalogue: Record<string, unknown> = JSON.parse(readFileSync("tests/fixtures/golden/object-info.json", "utf8"));
   const nodeInfo = Object.fromEntries(["EmptyImage", "ImageInvert", "SaveImage"].map((name) => [name, catalogue[name]]));
-  const answers: Record<string, unknown> = {
+  const responses: Record<string, unknown> = {
     "/api/object_info": nodeInfo,
     "/api/jobs": { jobs: [], pagination: { offset: 0, limit: 1, total: 0, has_more: false } },
   };
-  const bare = await startStandIn((request, response) => {
-    const body = answers[new URL(request.url ?? "/", "http://bare").pathname];
+  const bare = await startFakeService((request, response) => {
+    const body = responses[new URL(request.url ?? "/", "http://bare").pathname];
     response.writeHead(body ? 200 : 404, { "content-type": "application/json" }).end(JSON.stringify(body ?? {}));
   });
   const connection = await keepConnection(page, desk, { name: "Bare", baseUrl: bare.url, key: "key" });
@@ -189,7 +189,7 @@ test("explains missing nodes of a sample instead of offering Run", async ({ sign
 
 const part = (page: Page, title: string) => page.getByRole("region", { name: title, exact: true });
 
-async function idsIn(locator: Locator): Promise<(string | null)[]> {
+async function getIds(locator: Locator): Promise<(string | null)[]> {
   return locator.locator("[data-job]").evaluateAll((rows) => rows.map((row) => row.getAttribute("data-job")));
 }
 

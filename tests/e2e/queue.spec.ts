@@ -56,7 +56,7 @@ test("cancels one, several and all pending jobs, with the actual results", async
   for (const id of pending) await untilState(page.request, desk, id, "cancelled");
   await untilState(page.request, desk, running, "in_progress");
 
-  // A running job is stopped; leaving the page sends the held action at once.
+  // Stops a running job. Leaving the page sends the pending action immediately.
   await page.getByRole("button", { name: `Stop job ${running.slice(0, 8)}` }).click();
   await page.getByRole("link", { name: "Assets" }).first().click();
   await untilState(page.request, desk, running, "cancelled");

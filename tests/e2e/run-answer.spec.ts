@@ -34,7 +34,7 @@ for (const { width, height } of [
     await expect(page.getByRole("dialog")).toHaveCount(0);
     const run = page.getByRole("button", { name: "Run", exact: true }).filter({ visible: true });
     const last = page.locator("#field-t11-string_b");
-    // Cards get their real height only when they come near, so the first jump may fall short.
+    // Cards get their real height only near the viewport, so the first jump may fall short.
     const scrollDown = () =>
       expect(async () => {
         await last.evaluate((field) => field.scrollIntoView({ block: "center" }));
@@ -48,7 +48,7 @@ for (const { width, height } of [
     await expect(job.getByText(/^now (First|Second) wait/)).toBeInViewport({ ratio: 1 });
     if (width === 1440) await expect(page.locator("button[data-node]").filter({ hasText: /^(First|Second) wait.*running/ })).toBeVisible();
     await expect(job.getByText("The job completed")).toBeInViewport({ ratio: 1, timeout: 60_000 });
-    // The picture is whole and large enough to judge: as wide as the column where the column is narrow.
+    // The picture is fully visible and large, as wide as a narrow column.
     const picture = job.getByRole("img").first();
     await expect(picture).toBeInViewport({ ratio: 0.95 });
     const size = await picture.boundingBox();
@@ -58,7 +58,7 @@ for (const { width, height } of [
       const form = await page.getByRole("region", { name: "Workflow inputs" }).boundingBox();
       expect((await job.boundingBox())?.x ?? 0).toBeGreaterThanOrEqual(form?.x ?? Infinity);
     }
-    // The first fields keep their place above it.
+    // The first fields are still visible above it.
     await page.evaluate(() => window.scrollTo(0, 0));
     const firstField = page.getByRole("region", { name: "Workflow inputs" }).getByRole("textbox").first();
     await expect(firstField).toBeInViewport({ ratio: 1 });
@@ -102,7 +102,7 @@ test("shows copies in view when started with the form scrolled down", async ({ s
   await page.getByRole("button", { name: "Copies", exact: true }).filter({ visible: true }).click();
   const copies = page.getByRole("dialog", { name: "Run copies with a varied input" });
   await copies.getByLabel("Input", { exact: true }).selectOption({ label: "width · #1 Empty Image" });
-  // Whole pixels are the step offered first.
+  // The default step is whole pixels.
   await expect(copies.getByLabel("in steps of")).toHaveValue("1");
   await copies.getByLabel("From").fill("64");
   await copies.getByLabel("to", { exact: true }).fill("65");

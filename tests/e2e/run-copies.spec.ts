@@ -63,7 +63,7 @@ test("uses an asset in a run and confirms before replacing a saved workflow", as
   await page.goto(`${desk.url}/run?asset=${assets[0]?.id}`);
   await page.getByRole("button", { name: /^Poster from a photo/ }).click();
   const name = page.getByRole("textbox", { name: "Picture name" });
-  // The field with the focus shows the name that is sent.
+  // The focused field shows the name that is sent.
   await name.focus();
   await expect(name).toHaveValue(`${assets[0]?.asset_hash.replace("blake3:", "")}.png`);
   await page.getByRole("button", { name: "From assets" }).click();

@@ -8,7 +8,7 @@ import { keepConnection } from "./support/connections";
 import { drop, workflow } from "./support/files";
 import { submit } from "./support/jobs";
 import { manyTexts, POEM } from "./support/many-texts";
-import { expectShownIsSent, type Graph, shownIn } from "./support/shown-is-sent";
+import { expectShownIsSent, type Graph, readShown } from "./support/shown-is-sent";
 import { expect, test } from "./support/test";
 
 // This is one of the last files, so its tests are spread over the workers.
@@ -34,8 +34,8 @@ test("shows sixty texts before the node list loads and sends them as shown", asy
   await page.goto(`${desk.url}/run`);
   await drop(dropZone(page), workflow("texts.json", graph));
   await expect(formReady(page)).toBeVisible();
-  const before = await shownIn(page);
-  // The person is already typing.
+  const before = await readShown(page);
+  // The user is already typing.
   const typing = page.locator("#field-2-text_g");
   await typing.click();
   await typing.press("End");
@@ -52,7 +52,7 @@ test("shows sixty texts before the node list loads and sends them as shown", asy
   expect(sentValues["field-4-part_1"]).toBe("two\nlines in an input of one");
   expect(Object.keys(sentValues)).toEqual(expect.arrayContaining(Object.keys(before)));
 
-  // Typed, and reloaded at once.
+  // Typed, and reloaded immediately.
   await page.locator("#field-1-part_60").fill("last\nchange");
   await page.locator("#field-1-part_1").fill("a filled one");
   await page.reload();

@@ -4,7 +4,7 @@ import { startRunnerServer } from "@/tests/support/runner-server";
 import { expectAccessibleInBothThemes } from "./support/accessible";
 import { drop, photograph, workflow } from "./support/files";
 import { cancel, submit, untilState } from "./support/jobs";
-import { type Graph, shownIn } from "./support/shown-is-sent";
+import { type Graph, readShown } from "./support/shown-is-sent";
 import { expect, test } from "./support/test";
 
 const graph = (seed: number) => ({
@@ -43,7 +43,7 @@ test("adds a runner, runs a job only it can run and waits while it is paused", a
     await page.goto(`${desk.url}/run`);
     await drop(page.getByText("Drop a workflow file here"), workflow("house.json", graph(7)));
     await page.locator("#field-2-prompt").fill("a red house");
-    const controls = await shownIn(page);
+    const controls = await readShown(page);
     const pendingResponse = page.waitForResponse(
       (response) => response.request().method() === "POST" && response.url().includes("/api/prompt"),
     );
@@ -81,7 +81,7 @@ test("adds a runner, runs a job only it can run and waits while it is paused", a
     await row.getByRole("button", { name: `Remove: ${LABEL}` }).click();
     await page.getByRole("button", { name: `Remove ${LABEL}` }).click();
     await expect(row).toHaveCount(0);
-    // Its name stays with its jobs.
+    // Its jobs still show its name.
     await page.goto(`${desk.url}/jobs/${job}`);
     await expect(page.getByRole("definition").filter({ hasText: LABEL })).toBeVisible();
     expect(server.seen.submissions).toHaveLength(1);

@@ -22,7 +22,7 @@ test("shows where a job contains a key and reruns it without", async ({ signedIn
   await expectAccessible(page);
 
   await started.getByRole("link", { name: /^Open/ }).click();
-  // The Run page shows the same message until the job's page is there.
+  // The Run page shows the same message until the job's page is open.
   await expect(started).toBeHidden();
   const notice = page.getByRole("region", { name: /key or token was sent|Keys or tokens were sent/ });
   await expect(notice.getByText("#1, input string_a")).toBeVisible();

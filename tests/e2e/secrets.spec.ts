@@ -6,7 +6,7 @@ test("never exposes service keys, session tokens or workflow secrets", async ({ 
   const reading: Promise<void>[] = [];
   page.on("response", (response) => {
     const headers = withoutOwnCookie(response.url(), response.headers());
-    const body = response.text().catch(() => ""); // redirects and aborted answers have no body
+    const body = response.text().catch(() => ""); // redirects and aborted responses have no body
     reading.push(body.then((text) => void responses.push({ url: response.url(), text: `${headers}\n${text}` })));
   });
 
@@ -17,12 +17,12 @@ test("never exposes service keys, session tokens or workflow secrets", async ({ 
     "1": { class_type: "EmptyImage", inputs: { width: 64, height: 64, batch_size: 1, color: 255 } },
     "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "watched" } },
   };
-  const submitted = await page.request.post(`${desk.url}/api/prompt`, {
+  const submitResponse = await page.request.post(`${desk.url}/api/prompt`, {
     data: { prompt, extra_data: { api_key_comfy_org: secretInput } },
     headers: { origin: desk.url },
   });
-  expect(submitted.status(), await submitted.text()).toBe(200);
-  const { prompt_id: job }: { prompt_id: string } = await submitted.json();
+  expect(submitResponse.status(), await submitResponse.text()).toBe(200);
+  const { prompt_id: job }: { prompt_id: string } = await submitResponse.json();
   for (const path of ["jobs", `jobs/${job}`, "queue", "assets", "run", "settings"]) {
     await page.goto(`${desk.url}/${path}`);
     await expect(page.getByRole("heading", { level: 1 })).toBeVisible();

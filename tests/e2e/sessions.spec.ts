@@ -1,4 +1,4 @@
-// Sessions as people see them: their list, the question for the password, the read-only console, and sign-in by a proxy's header.
+// Sessions: the list, password confirmation, the read-only console, and sign-in by a proxy's header.
 import { join } from "node:path";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { expectAccessibleInBothThemes } from "./support/accessible";
@@ -76,10 +76,10 @@ test("lists and ends sessions, requires the password and announces read-only mod
     const notice = (on: typeof page) => on.getByRole("status").filter({ hasText: "Lightdesk is read-only." });
     await expect(notice(page)).toContainText(`${owner.name} turned this on`);
     await expect(page.getByRole("button", { name: "Remove: Grace Operator" })).toHaveCount(0);
-    const refused = await operator.request.post(`${desk.url}/api/queue`, { data: { clear: true }, headers: { origin: desk.url } });
-    expect([refused.status(), (await refused.json()).code]).toEqual([403, "READ_ONLY"]);
+    const refusal = await operator.request.post(`${desk.url}/api/queue`, { data: { clear: true }, headers: { origin: desk.url } });
+    expect([refusal.status(), (await refusal.json()).code]).toEqual([403, "READ_ONLY"]);
     await operator.setViewportSize({ width: 390, height: 844 });
-    // The open page learns of it from its next request.
+    // The open page detects it with its next request.
     await expect(notice(operator)).toContainText("Note: Backup until noon", { timeout: 60_000 });
     await expect(operator.getByRole("main").getByText("Lightdesk is read-only for now.")).toBeVisible();
     await expectAccessibleInBothThemes(operator);

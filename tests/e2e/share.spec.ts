@@ -11,7 +11,7 @@ const graph = {
   "3": { class_type: "PreviewAny", inputs: { source: "a line of text" } },
 };
 
-/** A person without an account: the requests of their page, and its complaints. */
+/** A visitor without an account, with the page's requests and errors. */
 async function openAsVisitor(browser: Browser, width: number): Promise<{ page: Page; requests: string[]; complaints: string[] }> {
   const context = await browser.newContext({ viewport: { width, height: 844 }, colorScheme: "light" });
   const page = await context.newPage();

@@ -15,14 +15,14 @@ test("shows who ran a job, usage by member and jobs on shared own connections", 
   await desk.signIn(hers.context(), grace);
   const ownConnection = await keepConnection(hers, desk, { name: "Grace's cloud", baseUrl: service.url, key: service.key });
   const [ofTeam, ofOwner, ofHers] = [
-    await submit(hers.request, desk, picture, { connection: (await connectionsOf(hers)).shared }),
+    await submit(hers.request, desk, picture, { connection: (await getConnections(hers)).shared }),
     await submit(page.request, desk, picture),
     await submit(hers.request, desk, picture, { connection: ownConnection }),
   ];
   await untilState(page.request, desk, ofTeam, "completed");
   await untilState(page.request, desk, ofOwner, "completed");
 
-  async function connectionsOf(of: typeof page) {
+  async function getConnections(of: typeof page) {
     const response = await of.request.get(`${desk.url}/api/console/connections`);
     const { connections }: { connections: { id: string; shared: boolean }[] } = await response.json();
     return { shared: connections.find(({ shared }) => shared)?.id };
@@ -81,7 +81,7 @@ test("shows who ran a job, usage by member and jobs on shared own connections", 
     await expect(hers.getByText("Ada Owner")).toHaveCount(0);
   });
 
-  await test.step("grants the owner access to a member's jobs and tells the member", async () => {
+  await test.step("grants the owner access to a member's jobs and informs the member", async () => {
     await page.goto(`${desk.url}/settings`);
     const card = page.getByRole("region", { name: "Connections of members" });
     await expect(card.getByText(`Personal connection of ${grace.name}`)).toBeVisible();

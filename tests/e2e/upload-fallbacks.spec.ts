@@ -1,4 +1,4 @@
-// Files sent to a plain local server, byte for byte.
+// Files sent to a local server, byte for byte.
 import { randomBytes } from "node:crypto";
 import sharp from "sharp";
 import { createLocalFiles } from "@/tests/support/local-files";

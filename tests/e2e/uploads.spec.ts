@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Page } from "@playwright/test";
-import { patternOf, startFileSource } from "@/tests/support/file-source";
+import { createPattern, startFileSource } from "@/tests/support/file-source";
 import { expectAccessible } from "./support/accessible";
 import { type Desk, startDesk } from "./support/desk";
 import { drop, photograph } from "./support/files";
@@ -46,12 +46,12 @@ test("uploads dropped, picked and pasted files, and sends known content only onc
   page.on("request", (request) => {
     if (request.method() === "POST" && new URL(request.url()).pathname === "/api/assets") bodies.push(request.url());
   });
-  // The tray stays when pages change.
+  // The tray is still shown on other pages.
   await page.getByRole("link", { name: /^Assets/ }).click();
   await expect(page.getByRole("heading", { name: "Assets" })).toBeVisible();
   await expect(tray(page).getByText("3 of 3 stored")).toBeVisible();
   await expectAccessible(page);
-  // While files are dragged over the page, it names their destination.
+  // While files are dragged over the page, it shows their destination.
   const hanging = await page.evaluateHandle(() => {
     const transfer = new DataTransfer();
     transfer.items.add(new File(["x"], "hangs.bin"));
@@ -70,7 +70,7 @@ test("uploads dropped, picked and pasted files, and sends known content only onc
   await expect(tray(page).getByText("already stored, nothing sent · verified")).toBeVisible();
   await expect(tray(page).getByText("1 already existed; nothing was sent")).toBeVisible();
   expect(bodies).toEqual([]);
-  // Of two equal new files, one is sent.
+  // Of two identical new files, only one is sent.
   const twin = fresh("twin.bin");
   await page.getByTestId("asset-files").setInputFiles([filePayload(twin), { ...filePayload(twin), name: "other.bin" }]);
   await add(page);
@@ -152,7 +152,7 @@ test("raises an alarm for a wrong stored file until it is dismissed", async ({ s
 });
 
 test("downloads from a URL through the service and never shows its token", async ({ browser, page, context }) => {
-  const bytes = patternOf(3_000_000, 7);
+  const bytes = createPattern(3_000_000, 7);
   const source = await startFileSource(bytes, { holdAfter: 1_000_000 });
   const desk = await startDesk({ LIGHTDESK_DOWNLOAD_HOSTS: source.url });
   try {
@@ -184,7 +184,7 @@ test("downloads from a URL through the service and never shows its token", async
     for (const line of source.pending) line.destroy();
     await expect(tray(second).getByText("stored", { exact: true })).toBeVisible({ timeout: 60_000 });
     expect((await storedAs(second, desk, "film.bin")).sha256).toBe(sha256(bytes));
-    // A file that the service already has becomes an asset at once, without a request to its source.
+    // A file that the service already has becomes an asset immediately, without a request to its source.
     const requestCount = source.responses.length;
     await page.getByRole("button", { name: "Add", exact: true }).click();
     await page.getByRole("menuitem", { name: "Download from URL…" }).click();

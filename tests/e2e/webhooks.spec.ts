@@ -1,4 +1,4 @@
-// A webhook from its first line: set up in Settings, tested, and its deliveries read.
+// A webhook: set up in Settings, tested, and its deliveries read.
 import { createServer, type Server } from "node:http";
 import { expectAccessibleInBothThemes } from "./support/accessible";
 import { startDesk } from "./support/desk";

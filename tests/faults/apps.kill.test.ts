@@ -54,9 +54,9 @@ async function runs(): Promise<AppRun[]> {
   const response = await fetch(`${url}/api/apps/${app.id}/runs`, { headers });
   return ((await response.json()) as { runs: AppRun[] }).runs;
 }
-const stateOf = async (prefix: string) => (await runs()).find(({ inputs }) => inputs.prefix === prefix)?.state;
+const getState = async (prefix: string) => (await runs()).find(({ inputs }) => inputs.prefix === prefix)?.state;
 const sentFor = (prefix: string) => gate.requests.filter((request) => isPrompt(request) && request.body.includes(`"${prefix}"`)).length;
-const ended = (prefix: string) => until(`${prefix} has ended`, async () => (await stateOf(prefix)) === "completed");
+const ended = (prefix: string) => until(`${prefix} has ended`, async () => (await getState(prefix)) === "completed");
 
 it("submits each run exactly once when killed before, during or after the response", async () => {
   const response = await run("a-key-of-answered", "answered");
@@ -66,7 +66,7 @@ it("submits each run exactly once when killed before, during or after the respon
   await until("the service has it", () => sentFor("unanswered") === 1);
   blocked.add("uploads");
   const unsent = run("a-key-of-unsent-0", "unsent").catch(() => "cut");
-  await until("it is written down, and its file is on the way", async () => (await stateOf("unsent")) === "sending");
+  await until("it is written down, and its file is on the way", async () => (await getState("unsent")) === "sending");
   await console.stop("SIGKILL");
   expect(await Promise.all([cut, unsent])).toEqual(["cut", "cut"]);
   blocked.clear();
@@ -74,8 +74,8 @@ it("submits each run exactly once when killed before, during or after the respon
 
   // The service kept running, so the run is found again with its results.
   await ended("answered");
-  expect(await stateOf("unanswered")).toBe("unknown");
-  expect(await stateOf("unsent")).toBe("unsent");
+  expect(await getState("unanswered")).toBe("unknown");
+  expect(await getState("unsent")).toBe("unsent");
   expect(await runs()).toHaveLength(3);
 
   expect((await run("a-key-of-answered", "answered")).run).toMatchObject({ id: response.run.id, state: "completed" });

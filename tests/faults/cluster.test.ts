@@ -62,18 +62,18 @@ test("runs an app once when a console is killed between two requests of a key", 
     const [otherConsole] = cluster.consoles.filter((part) => part !== console);
     const first = people.runApp(key, `http://127.0.0.1:${console.port}`);
     await until("the service has it", () => people.sentFor(key) === 1);
-    const stateOf = ({ status, text }: Answer) => [status, JSON.parse(text).run.state];
+    const getState = ({ status, text }: Answer) => [status, JSON.parse(text).run.state];
     const rerun = (to?: string) => people.answered("it is rerun", () => people.runApp(key, to));
     const otherUrl = `http://127.0.0.1:${otherConsole?.port}`;
     // The other console has recorded that it is being sent.
-    expect(stateOf(await rerun(otherUrl))).toEqual([202, "sending"]);
+    expect(getState(await rerun(otherUrl))).toEqual([202, "sending"]);
     const second = people.runApp(key, otherUrl);
     await console.process.stop("SIGKILL");
     expect((await first).status).toBe(0);
     // May run before the other console notices that the first one ended.
-    expect(stateOf(await second)).toEqual([202, expect.toBeOneOf(["sending", "unknown"])]);
-    await until("its end is known", async () => stateOf(await rerun())[1] !== "sending");
-    expect(stateOf(await rerun())).toEqual([202, "unknown"]);
+    expect(getState(await second)).toEqual([202, expect.toBeOneOf(["sending", "unknown"])]);
+    await until("its end is known", async () => getState(await rerun())[1] !== "sending");
+    expect(getState(await rerun())).toEqual([202, "unknown"]);
     expect(people.sentFor(key)).toBe(1);
     await console.begin();
   }

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { startFileSource } from "@/tests/support/servers";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
-import { patternOf } from "../support/file-source";
+import { createPattern } from "../support/file-source";
 import { createKey, httpClient, type ServiceProcess, startServiceProcess } from "../support/service-process";
 import { until } from "../support/until";
 
@@ -18,7 +18,7 @@ type Task = { status: string; bytes_downloaded: number; result?: { hash?: string
 describe("a download in a killed process", async () => {
   const dataDir = temporaryFolder();
   const key = await createKey(dataDir, "ada");
-  const source = await startFileSource(patternOf(SIZE), { etag: '"one"', drip: { bytes: 32 * 1024, everyMs: 10 } });
+  const source = await startFileSource(createPattern(SIZE), { etag: '"one"', drip: { bytes: 32 * 1024, everyMs: 10 } });
 
   const start = () => startServiceProcess(dataDir, { LIGHTDESK_DOWNLOAD_HOSTS: source.url });
   async function begin({ url }: ServiceProcess, name: string): Promise<string> {
@@ -71,7 +71,7 @@ describe("a download in a killed process", async () => {
 
   it("resumes after SIGTERM, keeps the order and refetches a changed file", async () => {
     source.responses.length = 0;
-    source.behaviour.bytes = patternOf(SIZE, 2);
+    source.behaviour.bytes = createPattern(SIZE, 2);
     const first = await start();
     const ids = [await begin(first, "a.bin"), await begin(first, "b.bin"), await begin(first, "c.bin")] as const;
     const reportedBytes = await reached(first, ids[0], 1_000_000);
@@ -94,7 +94,7 @@ describe("a download in a killed process", async () => {
     const changing = await begin(second, "changing.bin");
     await reached(second, changing, 2_000_000);
     await second.stop("SIGKILL");
-    Object.assign(source.behaviour, { holdAfter: undefined, bytes: patternOf(SIZE, 3), etag: '"two"' });
+    Object.assign(source.behaviour, { holdAfter: undefined, bytes: createPattern(SIZE, 3), etag: '"two"' });
     const third = await start();
     expect((await ended(third, changing)).result?.hash).toBe(`blake3:${Buffer.from(blake3(source.behaviour.bytes)).toString("hex")}`);
     await until("the part is gone", async () => (await partials()).length === 0);

@@ -53,8 +53,8 @@ function attack({ url }: Running, bytes: string, options?: Parameters<typeof ope
   return item;
 }
 
-const descriptorsOf = async ({ pid }: Running) => (await readdir(`/proc/${pid}/fd`)).length;
-const memoryOf = async ({ pid }: Running) => Number(/VmRSS:\s+(\d+) kB/.exec(await readFile(`/proc/${pid}/status`, "utf8"))?.[1]) * 1024;
+const countDescriptors = async ({ pid }: Running) => (await readdir(`/proc/${pid}/fd`)).length;
+const getMemory = async ({ pid }: Running) => Number(/VmRSS:\s+(\d+) kB/.exec(await readFile(`/proc/${pid}/status`, "utf8"))?.[1]) * 1024;
 const health = ({ url }: Running) => fetch(`${url}/api/health`).then(({ status }) => status);
 
 /** Two parsers that disagree about the body's length would desynchronize requests. */
@@ -84,7 +84,7 @@ describe.each(servers)("the $name", ({ script, label, large }) => {
     const server = await start(DESCRIPTORS);
     const attackers = Array.from({ length: 2 * DESCRIPTORS }, () => attack(server, "GET /", { from: "127.0.0.2" }));
     await until("the rest of them is refused", () => attackers.filter(({ socket }) => socket.closed).length > DESCRIPTORS);
-    expect(await descriptorsOf(server)).toBeLessThan(DESCRIPTORS / 2);
+    expect(await countDescriptors(server)).toBeLessThan(DESCRIPTORS / 2);
     expect(await health(server)).toBe(200);
     for (const { socket } of attackers) socket.destroy();
     const freed = () => sendRaw(server.url, `GET /api/health HTTP/1.0\r\n\r\n`).then((text) => text.includes("200"));
@@ -102,13 +102,13 @@ describe.each(servers)("the $name", ({ script, label, large }) => {
         await until("it is refused and ended", () => socket.readableEnded);
         expect(readRaw(received()).status).toBe(404);
       }
-      const before = await descriptorsOf(server);
-      await until("the server let go of those that ignore its FIN", async () => (await descriptorsOf(server)) <= before - 5);
+      const before = await countDescriptors(server);
+      await until("the server let go of those that ignore its FIN", async () => (await countDescriptors(server)) <= before - 5);
     });
 
     it("closes connections that send no request or don't read the response in time", async () => {
       const server = shared();
-      const before = await descriptorsOf(server);
+      const before = await countDescriptors(server);
       const silent = attack(server, "");
       const slow = attack(server, "GET /api/health HTTP/1.1\r\nHost: x\r\nX-Slow: ", { isHalfOpen: true });
       // More than the buffers of both systems hold together, so that the rest waits in the server.
@@ -116,8 +116,8 @@ describe.each(servers)("the $name", ({ script, label, large }) => {
         attack(server, `GET ${large} HTTP/1.1\r\nHost: ${new URL(server.url).host}\r\n\r\n`.repeat(16)),
       );
       for (const { socket } of unread) socket.pause();
-      await until("it answers them", async () => (await descriptorsOf(server)) > before + 10);
-      await until("none is held", async () => (await descriptorsOf(server)) <= before);
+      await until("it answers them", async () => (await countDescriptors(server)) > before + 10);
+      await until("none is held", async () => (await countDescriptors(server)) <= before);
       await until("the silent one is ended", () => silent.socket.closed);
       expect(readRaw(slow.received()).status).toBe(408);
     });
@@ -125,7 +125,7 @@ describe.each(servers)("the $name", ({ script, label, large }) => {
     it("answers one request per connection at a time and drops pipelined floods", async () => {
       const server = shared();
       await health(server);
-      const before = await memoryOf(server);
+      const before = await getMemory(server);
       const flood = `GET ${large} HTTP/1.1\r\nHost: ${new URL(server.url).host}\r\n\r\n`.repeat(100);
       const attackers = Array.from({ length: 50 }, () => attack(server, flood));
       for (const { socket } of attackers) socket.pause();
@@ -134,7 +134,7 @@ describe.each(servers)("the $name", ({ script, label, large }) => {
         return attackers.every(({ socket }) => socket.closed);
       });
       expect(await health(server)).toBe(200);
-      expect((await memoryOf(server)) - before).toBeLessThan(200 * MIB);
+      expect((await getMemory(server)) - before).toBeLessThan(200 * MIB);
       const few = await sendRaw(
         server.url,
         `GET /api/health HTTP/1.1\r\nHost: ${new URL(server.url).host}\r\n\r\n`.repeat(4) +
@@ -175,14 +175,14 @@ describe("the console", () => {
       expect({ method, status: response.status }).toEqual({ method, status: 405 });
       expect(response.head).toMatch(/allow: GET, HEAD/i);
     }
-    const statusOf = async (method: string) => {
+    const getStatus = async (method: string) => {
       const { status, head, body } = readRaw(
         await sendRaw(url, `${method} /api/jobs HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 9000000\r\n\r\nsome`),
       );
       return [status, /^allow: (.*)/im.exec(head)?.[1]?.trim(), JSON.parse(body).code];
     };
-    expect(await statusOf("PATCH")).toEqual([405, "GET, HEAD, OPTIONS", "METHOD_NOT_ALLOWED"]);
-    expect(await statusOf("PROPFIND")).toEqual([400, undefined, "BAD_REQUEST"]);
+    expect(await getStatus("PATCH")).toEqual([405, "GET, HEAD, OPTIONS", "METHOD_NOT_ALLOWED"]);
+    expect(await getStatus("PROPFIND")).toEqual([400, undefined, "BAD_REQUEST"]);
     for (const path of [
       "/",
       "/sign-in",
@@ -217,15 +217,15 @@ describe("the console", () => {
     expect((await send("/api/console/set-up", owner, { "content-type": "application/json" })).status).toBe(201);
     const csrf = await fetch(`${url}/api/auth/csrf`);
     const { csrfToken }: { csrfToken: string } = await csrf.json();
-    const cookiesOf = (response: Response) => response.headers.getSetCookie().map((cookie) => cookie.split(";")[0] ?? "");
+    const getCookies = (response: Response) => response.headers.getSetCookie().map((cookie) => cookie.split(";")[0] ?? "");
     const signIn = (email: string, password: string, ...extra: string[]) =>
       send("/api/auth/callback/credentials", new URLSearchParams({ csrfToken, email, password: password, json: "true" }).toString(), {
         "content-type": "application/x-www-form-urlencoded",
-        cookie: [...cookiesOf(csrf), ...extra].join("; "),
+        cookie: [...getCookies(csrf), ...extra].join("; "),
       });
     expect((await signIn("ada@desk.test", "wrong password")).status).toBe(401);
     expect((await signIn("typed-into-the-wrong-field", "x")).status).toBe(401);
-    const session = cookiesOf(await signIn("ada@desk.test", password)).join("; ");
+    const session = getCookies(await signIn("ada@desk.test", password)).join("; ");
     ownerSession = session;
     const { entries }: AuditPage = await (await fetch(`${url}/api/console/audit`, { headers: { cookie: session } })).json();
     expect(entries.slice(1, 3)).toMatchObject([
@@ -278,9 +278,9 @@ describe("the console", () => {
     }
     for (const path of ["/_next/static/nothing.js", "/samples/nothing.png"]) expect((await fetch(url + path)).status).toBe(404);
     const [first, second] = await Promise.all([1, 2].map(() => fetch(`${url}/sign-in?callbackUrl=/jobs`)));
-    const nonceOf = (response?: Response) => /'nonce-([^']+)'/.exec(response?.headers.get("content-security-policy") ?? "")?.[1] ?? "";
-    expect([nonceOf(first).length > 20, nonceOf(first) === nonceOf(second)]).toEqual([true, false]);
-    expect(await first?.text()).toContain(`nonce="${nonceOf(first)}"`);
+    const getNonce = (response?: Response) => /'nonce-([^']+)'/.exec(response?.headers.get("content-security-policy") ?? "")?.[1] ?? "";
+    expect([getNonce(first).length > 20, getNonce(first) === getNonce(second)]).toEqual([true, false]);
+    expect(await first?.text()).toContain(`nonce="${getNonce(first)}"`);
   });
 
   it("refuses an oversized body with 413 and logs no error", async () => {

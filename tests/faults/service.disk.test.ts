@@ -33,8 +33,8 @@ const submit = async (client: Client, seconds: number, color: number, note?: str
   const response = await client.post("/api/prompt", { prompt: graph(seconds, color, note) });
   return { ...response, id: String((response.body as { prompt_id?: string }).prompt_id) };
 };
-const jobOf = async (client: Client, id: string) => (await client.get(`/api/jobs/${id}`)).body as Record<string, unknown>;
-const state = async (client: Client, id: string) => (await jobOf(client, id)).status;
+const getJob = async (client: Client, id: string) => (await client.get(`/api/jobs/${id}`)).body as Record<string, unknown>;
+const state = async (client: Client, id: string) => (await getJob(client, id)).status;
 
 describe.each(disks)("on a full $name", ({ make }) => {
   it("refuses writes with 507, keeps reads and recovers when there is room", async () => {
@@ -80,7 +80,7 @@ describe.each(disks)("on a full $name", ({ make }) => {
     });
     for (const id of [waiting.id, ...uploadedIds]) expect(["completed", "failed"], id).toContain(await state(client, id));
     for (const id of [running.id, waiting.id, ...uploadedIds]) {
-      const job = await jobOf(client, id);
+      const job = await getJob(client, id);
       if (job.status === "completed") continue;
       const failure = {
         exception_type: "InsufficientStorage",

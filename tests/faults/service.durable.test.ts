@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { startFileSource } from "@/tests/support/servers";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
-import { patternOf } from "../support/file-source";
+import { createPattern } from "../support/file-source";
 import { createKey, httpClient, startServiceProcess } from "../support/service-process";
 import { until } from "../support/until";
 import { blobsIn, painted } from "./disk/durable";
@@ -19,7 +19,7 @@ const steps = () =>
     .map((line) => line.split("\t"));
 
 const folder = temporaryFolder();
-const source = await startFileSource(patternOf(200_000, 5));
+const source = await startFileSource(createPattern(200_000, 5));
 const key = await createKey(folder, "ada");
 const service = await startServiceProcess(folder, {
   LIGHTDESK_DOWNLOAD_HOSTS: source.url,
@@ -89,7 +89,7 @@ it("syncs a new store's folders into their parents", () => {
 it("makes an upload durable before answering, small or large", async () => {
   expect((await client.upload("some text", "a.txt")).status).toBe(201);
   expectBlobsDurable(sinceThen(), 1);
-  expect((await client.upload(new Uint8Array(patternOf(20_000_000)), "b.bin")).status).toBe(201);
+  expect((await client.upload(new Uint8Array(createPattern(20_000_000)), "b.bin")).status).toBe(201);
   expectBlobsDurable(sinceThen(), 1);
 });
 

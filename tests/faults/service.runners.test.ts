@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import { afterEach, expect, it } from "vitest";
 import { startRunnerServer } from "@/tests/support/servers";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
-import { detail, ended, list, png, record, running, submit } from "../integration/service/support";
+import { detail, list, png, record, submit, waitForEnd, waitForStart } from "../integration/service/support";
 import { gpuClasses } from "../support/gpu-classes";
 import { createKey, httpClient, serviceCommand, startServiceProcess } from "../support/service-process";
 import { until } from "../support/until";
@@ -35,7 +35,7 @@ it("collects the result of a job that finished while the service was down", { ti
   };
   await until("the service knows its classes", async () => "Sample" in record((await client.get("/api/object_info")).body));
   const id = await submit(client, graph);
-  await running(client, id);
+  await waitForStart(client, id);
   await until("it runs there", async () => server.queue().running !== undefined);
   await first.stop("SIGKILL");
   server.release();
@@ -43,7 +43,7 @@ it("collects the result of a job that finished while the service was down", { ti
 
   const second = await startServiceProcess(dataDir);
   const secondClient = httpClient(second.url, key);
-  expect(await ended(secondClient, id)).toMatchObject({ status: "completed", runner: { label: "GPU", attempt: 1 }, outputs_count: 1 });
+  expect(await waitForEnd(secondClient, id)).toMatchObject({ status: "completed", runner: { label: "GPU", attempt: 1 }, outputs_count: 1 });
   expect(list(record((await secondClient.get("/api/assets?include_public=false")).body).assets)).toHaveLength(1);
   expect(server.seen.submissions).toHaveLength(1);
   expect(await serviceCommand(dataDir, "runners", "pause", "GPU")).toBe("GPU is paused.");

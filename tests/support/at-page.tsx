@@ -1,9 +1,9 @@
-// Gives components that are rendered outside of a page the address of a page and a router without effect.
+// Provides a URL and a fake router to components that are rendered outside of a page.
 import { createContext, type ReactNode, use } from "react";
 
 const nothing = () => undefined;
 
-/** `push` receives the requested addresses. */
+/** `push` receives the requested URLs. */
 export function plainRouter(push: (href: string) => void = nothing) {
   return { push, replace: nothing, refresh: nothing, back: nothing, forward: nothing, prefetch: nothing, bfcacheId: "0" };
 }

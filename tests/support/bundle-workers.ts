@@ -1,4 +1,4 @@
-// Worker threads run JavaScript: the bundles are built before the suites, checked by the same stamp as everywhere, so that none is stale.
+// Worker threads run JavaScript, so stale bundles are rebuilt before the suites.
 import { ensureBundles } from "@/bin/prepare.mjs";
 
 export async function setup(): Promise<void> {

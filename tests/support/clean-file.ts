@@ -4,12 +4,12 @@ import { getPieceLength, type Piece } from "@/lib/server/shares/clean/pieces";
 import { createCleanStream, findOriginalRange, selectPieces } from "@/lib/server/shares/shared-bytes";
 
 /** The file as a share's visitor receives it; undefined if it can't be cleaned. */
-export const piecesOf = (file: Buffer) =>
+export const splitIntoPieces = (file: Buffer) =>
   cleanFile({ size: file.length, read: (at, length) => Promise.resolve(file.subarray(at, at + length)) });
 
 /** The file without its metadata, after a check that ranges of it equal the same ranges of the whole. */
 export async function cleaned(file: Buffer): Promise<Buffer | undefined> {
-  const pieces = await piecesOf(file);
+  const pieces = await splitIntoPieces(file);
   if (!pieces) return undefined;
   const bytes = await streamed(file, pieces);
   expect(bytes.length).toBe(pieces.reduce((sum, piece) => sum + getPieceLength(piece), 0));

@@ -1,4 +1,4 @@
-// `npm run conformance` as a user runs it: a process of its own.
+// Runs `npm run conformance` as a separate process.
 import { execFile } from "node:child_process";
 
 export type CommandResult = { code: number; output: string };

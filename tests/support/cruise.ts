@@ -1,4 +1,4 @@
-// Runs dependency-cruiser over some folders of a tree with the project's own rules, and reads its report.
+// Runs dependency-cruiser with the project's rules over some folders, and parses its report.
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -13,7 +13,7 @@ export async function cruise(tree: string, folders: readonly string[]): Promise<
   const tool = `${root}node_modules/dependency-cruiser/bin/dependency-cruise.mjs`;
   const args = [tool, "--config", `${root}.dependency-cruiser.cjs`, "--output-type", "json", ...folders];
   const report = await promisify(execFile)(process.execPath, args, { cwd: tree, maxBuffer: 64e6 }).catch((error: unknown) => {
-    // The exit code is the number of violations; the report is still there.
+    // The exit code is the number of violations; the report is still written.
     if (error instanceof Error && "stdout" in error && typeof error.stdout === "string") return { stdout: error.stdout };
     throw error;
   });
@@ -21,11 +21,11 @@ export async function cruise(tree: string, folders: readonly string[]): Promise<
   return { ...summary, modules };
 }
 
-/** Pairs of folders in `room` that import each other. Files directly in `room` belong to none. */
-export function circlesIn(room: string, modules: readonly Module[]): string[] {
-  const folderOf = (file: string) => new RegExp(`^${room}/([^/]+)/`).exec(file)?.[1];
+/** Pairs of folders in `parent` that import each other. Files directly in `parent` belong to none. */
+export function findCircles(parent: string, modules: readonly Module[]): string[] {
+  const getFolder = (file: string) => new RegExp(`^${parent}/([^/]+)/`).exec(file)?.[1];
   const imports = new Set(
-    modules.flatMap(({ source, dependencies }) => dependencies.map(({ resolved }) => `${folderOf(source)} ${folderOf(resolved)}`)),
+    modules.flatMap(({ source, dependencies }) => dependencies.map(({ resolved }) => `${getFolder(source)} ${getFolder(resolved)}`)),
   );
   return [...imports].filter((pair) => {
     const [from, to] = pair.split(" ");

@@ -1,5 +1,4 @@
-// Fractions, drawn evenly between two bounds. fc.double draws evenly among the values a double can have, and nearly all of those
-// are close to zero: a property of places and shares would be tried at zero alone.
+// Fractions, distributed evenly between two bounds. fc.double chooses among all double values, nearly all of which are close to zero.
 import fc from "fast-check";
 
 const STEPS = 1_000_000;

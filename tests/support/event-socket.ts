@@ -1,4 +1,4 @@
-// A WebSocket to /ws that keeps the messages it receives; the test that opens it closes it.
+// A WebSocket to /ws that records its messages. The test that opens it closes it.
 import { once } from "node:events";
 import { WebSocket } from "ws";
 import { until } from "./until";
@@ -6,7 +6,7 @@ import { until } from "./until";
 export type Received = { type: string; data: Record<string, unknown> };
 export type EventSocket = Awaited<ReturnType<typeof openEvents>>;
 
-/** `url`: the server's, with the path and query of the socket. Fails with the status if it is refused. */
+/** `url`: the server's URL with the path and query of the socket. Fails with the status if refused. */
 export async function openEvents(url: string, headers: Record<string, string> = {}) {
   const socket = new WebSocket(url.replace(/^http/, "ws"), { headers });
   const received: Received[] = [];
@@ -23,7 +23,7 @@ export async function openEvents(url: string, headers: Record<string, string> = 
     previews,
     /** The messages about one job, in order. */
     of: (id: string) => received.filter(({ data }) => data.prompt_id === id),
-    /** Waits for the last message that the family sends about a job. */
+    /** Waits for a job's final message. */
     over: (id: string) =>
       until(`the end of ${id} has arrived`, () =>
         received.some(({ type, data }) => type === "executing" && data.node === null && data.prompt_id === id),
@@ -36,8 +36,8 @@ export async function openEvents(url: string, headers: Record<string, string> = 
   };
 }
 
-/** The HTTP status with which a WebSocket is refused. */
-export async function refusedWith(url: string, headers: Record<string, string> = {}): Promise<number | undefined> {
+/** The HTTP status of a refused WebSocket. */
+export async function getRefusalStatus(url: string, headers: Record<string, string> = {}): Promise<number | undefined> {
   const socket = new WebSocket(url.replace(/^http/, "ws"), { headers });
   socket.on("error", () => undefined);
   return new Promise((resolve) => {

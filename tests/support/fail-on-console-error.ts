@@ -1,4 +1,4 @@
-// A test in which the program logs an error has failed.
+// Fails tests in which the program logs an error.
 import { afterEach, beforeEach, expect, vi } from "vitest";
 
 beforeEach(() => {

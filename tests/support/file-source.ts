@@ -1,5 +1,5 @@
-// A foreign server with one file, with configurable faults: it may lack ranges, change the file, cut or hold the connection. It records
-// each request and how many bytes of the file it sent.
+// A server with one file and configurable faults: it may lack ranges, change the file, or cut or stall the connection. It records each request
+// and the number of sent bytes.
 import { once } from "node:events";
 import { type ServerResponse } from "node:http";
 import { type LittleServer, type ReceivedRequest, startLittleServer } from "./little-server";
@@ -8,11 +8,11 @@ export type Behaviour = {
   bytes: Buffer;
   etag?: string;
   lastModified?: string;
-  /** False: every response is the whole file. */
+  /** If false, every response is the whole file. */
   hasRanges: boolean;
   hasLength: boolean;
   headers: Record<string, string>;
-  /** For each connection in turn: cuts it after this many body bytes; undefined doesn't cut it. */
+  /** Per connection: the number of body bytes after which it is cut, or undefined. */
   cuts: (number | undefined)[];
   refusesHead?: boolean;
   /** Statuses of the next responses, in order. */
@@ -21,7 +21,7 @@ export type Behaviour = {
   holdAfter?: number;
   /** A false Content-Range. */
   contentRange?: string;
-  /** That many bytes at a time, with a pause in between. */
+  /** Sends this many bytes at a time, with pauses. */
   drip?: { bytes: number; everyMs: number };
 };
 export type ServedResponse = { range?: string; ifRange?: string; status: number; start: number; sent: number };
@@ -38,8 +38,8 @@ export async function startFileSource(bytes: Buffer, behaviour: Partial<Behaviou
   return { ...server, behaviour: now, responses, pending, sent: () => responses.reduce((sum, response) => sum + response.sent, 0) };
 }
 
-/** Bytes that differ everywhere, so that a part in the wrong place changes the hash. */
-export function patternOf(length: number, seed = 1): Buffer {
+/** Bytes without repetition, so that a misplaced part changes the hash. */
+export function createPattern(length: number, seed = 1): Buffer {
   const bytes = Buffer.alloc(length);
   let value = seed;
   for (let at = 0; at < length; at += 1) {
@@ -60,8 +60,8 @@ async function serve(
   if (busy !== undefined) return void response.writeHead(busy, { "retry-after": "1" }).end();
   const range = request.headers.range;
   const ifRange = request.headers["if-range"]?.toString();
-  const holds = ifRange === undefined || ifRange === now.etag || ifRange === now.lastModified;
-  const isPart = now.hasRanges && range !== undefined && holds;
+  const matches = ifRange === undefined || ifRange === now.etag || ifRange === now.lastModified;
+  const isPart = now.hasRanges && range !== undefined && matches;
   const start = isPart ? Number(/^bytes=(\d+)-/.exec(range)?.[1] ?? 0) : 0;
   const end = isPart ? Number(/-(\d+)$/.exec(range)?.[1] ?? now.bytes.length - 1) : now.bytes.length - 1;
   const isBeyond = isPart && start >= now.bytes.length;

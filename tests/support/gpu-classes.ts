@@ -13,7 +13,7 @@ const io = (required: Json, output: string[], output_node = false) => ({
   output_node,
 });
 
-/** A few classes that the built-in runner lacks, with these models, and two that it has. */
+/** Classes that the built-in runner lacks, with these models, and two that it has. */
 export function gpuClasses(models: readonly string[]): Json {
   const classes: Record<string, Json> = {
     LoadModel: io({ model: [[...models], {}] }, ["MODEL"]),

@@ -1,5 +1,5 @@
-// The whole console without a socket: real store, real embedded service, members of each role with minted sessions, a captured log.
-// Requests are real Requests that go through the route handlers on disk.
+// The whole console without a socket: real store, real embedded service, members of each role with sessions, a captured log. Requests are real
+// Request objects handled by the route files.
 import { randomUUID } from "node:crypto";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -21,7 +21,7 @@ export const HOST = "desk.test";
 export const PASSWORD = "correct horse battery staple";
 
 export type HarnessRequest = {
-  /** A role, or a custom cookie header; anonymous if both are left out. */
+  /** A role, or a custom cookie header; anonymous without either. */
   as?: Role;
   cookie?: string;
   method?: string;
@@ -50,7 +50,7 @@ export async function createHarness({ settings = {}, dataDir, ...options }: Harn
   });
   let logged = "";
   const logDestination = { write: (line: string) => void (logged += line) };
-  // Tests change services behind the console's back, and read them at once.
+  // Tests change services directly, so responses must not be cached.
   const upstreamLimits = Object.assign(options.upstreamLimits ?? {}, { sharedMs: options.upstreamLimits?.sharedMs ?? 0 });
   const console = startComposition({ env, logDestination, ...options, upstreamLimits });
   const stop = console.stop.bind(console);
@@ -89,13 +89,13 @@ export async function createHarness({ settings = {}, dataDir, ...options }: Harn
     cookies.set(role, cookie);
   }
 
-  function viewerOf(role: Role): Viewer {
+  function getViewer(role: Role): Viewer {
     const viewer = viewers.get(role);
     if (!viewer) throw new Error(`no viewer ${role}`);
     return viewer;
   }
 
-  /** Like a sign-in's cookie, with its session in the store; with another secret only the cookie. */
+  /** A cookie like that of a sign-in, with its session in the store; with another secret, only the cookie. */
   async function mintCookie(claims: Claims, secret = console.authSecret): Promise<string> {
     const { sub: memberId, version, sid: id = randomUUID() } = claims;
     const at = console.now();
@@ -120,7 +120,7 @@ export async function createHarness({ settings = {}, dataDir, ...options }: Harn
     const init = { method, headers: allHeaders, signal, body: json === undefined ? body : JSON.stringify(json), duplex: "half" };
     const request = new Request(`http://${HOST}${path}`, init);
     const route = matchRoute(new URL(request.url).pathname);
-    // As Next does.
+    // Like Next.
     const handlers = route && (await loadHandlers(route.file));
     const handler = handlers?.get(method) ?? (method === "HEAD" ? handlers?.get("GET") : undefined);
     if (!route || !handler) throw new Error(`no handler for ${method} ${path}`);
@@ -133,16 +133,16 @@ export async function createHarness({ settings = {}, dataDir, ...options }: Harn
     request,
     mintCookie,
     cookieOf: (role: Role) => cookies.get(role) ?? "",
-    /** For tests that end sessions: signs in again every member that still exists. */
+    /** For tests that end sessions: signs in every remaining member again. */
     async renewCookies() {
       for (const [role, { memberId }] of viewers) {
         const member = await console.store.members.get(memberId);
         if (member) await beginSession(role, member);
       }
     },
-    viewerOf,
-    contextOf: (role: Role): Context => ({ composition: console, viewer: viewerOf(role) }),
-    /** Creates a shared connection without checking it at the service; without a key if undefined. */
+    viewerOf: getViewer,
+    contextOf: (role: Role): Context => ({ composition: console, viewer: getViewer(role) }),
+    /** Creates a shared connection without checking it at the service. */
     async connect(baseUrl: string, apiKey: string | undefined): Promise<string> {
       const { store, ring, now } = console;
       const connection = await store.connections.create({ name: "Another service", baseUrl, createdAt: now() });

@@ -1,9 +1,9 @@
-// JSON objects with the keys that reach a prototype when code assigns or looks them up carelessly, for property tests.
+// JSON objects for property tests, with keys that reach a prototype in careless code.
 import fc from "fast-check";
 
 const inheritedKeys = ["__proto__", "constructor", "prototype", "toString", "hasOwnProperty", "valueOf", "__defineGetter__"];
 
-/** JSON text: an object literal cannot have an own `__proto__`. `names`: field names that the reader looks for. */
+/** JSON text, since object literals can't have an own `__proto__`. `names`: field names that the code reads. */
 export function hostileJson(names: readonly string[]): fc.Arbitrary<string> {
   const key = fc.oneof(fc.constantFrom(...inheritedKeys), fc.constantFrom(...names), fc.constantFrom("0", "1", "operations"));
   return fc.letrec<{ value: string; object: string }>((tie) => ({
@@ -21,7 +21,7 @@ export function hostileJson(names: readonly string[]): fc.Arbitrary<string> {
 
 const watched = [Object.prototype, Object, Function.prototype, Array.prototype, String.prototype, Object.prototype.toString];
 
-/** The members of the prototypes that a polluted write reaches, and their values. */
+/** The members of the prototypes that pollution would change. */
 export function prototypeMembers(): unknown[] {
   return watched.map((item) => Reflect.ownKeys(item).map((name) => [name, Object.getOwnPropertyDescriptor(item, name)]));
 }

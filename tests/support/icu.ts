@@ -1,7 +1,7 @@
-// The arguments of an ICU message: enough of its grammar to compare two languages.
+// Parses the arguments of an ICU message, to compare languages.
 export type IcuArgument = { name: string; kind: "value" | "number" | "plural" | "select" | "tag"; cases: string[] };
 
-/** Every argument in order, including those inside cases. Throws if braces do not match. */
+/** All arguments in order, including nested ones. Throws if braces do not match. */
 export function icuArguments(message: string): IcuArgument[] {
   const args: IcuArgument[] = [...message.matchAll(/<([a-z]+)>/g)].map(([, name = ""]) => ({ name, kind: "tag", cases: [] }));
   readText(withoutQuotes(message), 0, 0, args);

@@ -1,4 +1,4 @@
-// A console with every kind of stored data, and a description that must be the same after a move.
+// A console with every kind of stored data, and a description of it, to compare before and after a move.
 import { createHash } from "node:crypto";
 import { type Role } from "@/lib/contract/people/roles";
 import { signIn } from "@/lib/server/auth/sign-in";
@@ -17,7 +17,7 @@ const post = async (world: AppWorld, path: string, options: HarnessRequest) => {
   return body;
 };
 
-function graphOf(color: number, seconds = 0) {
+function createGraph(color: number, seconds = 0) {
   return {
     "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color } },
     "2": { class_type: "Wait", inputs: { seconds, anything: ["1", 0] } },
@@ -26,7 +26,7 @@ function graphOf(color: number, seconds = 0) {
 }
 
 export async function submit(world: AppWorld, color: number, seconds?: number): Promise<string> {
-  return (await post(world, "/api/prompt", { json: { prompt: graphOf(color, seconds) } })).prompt_id;
+  return (await post(world, "/api/prompt", { json: { prompt: createGraph(color, seconds) } })).prompt_id;
 }
 
 export async function jobEnded(world: AppWorld, id: string): Promise<string> {
@@ -42,7 +42,7 @@ export async function upload(world: AppWorld, path: string, fields: Record<strin
   return post(world, path, { body: form });
 }
 
-/** The members of every role are the harness's own. */
+/** Uses the harness's members of every role. */
 export async function fillInstallation(world: AppWorld): Promise<Installation> {
   const { harness } = world;
   const connection = await harness.connect("http://127.0.0.1:9", ANOTHER_KEY);
@@ -65,8 +65,8 @@ export async function fillInstallation(world: AppWorld): Promise<Installation> {
   return { job, image: original, masked, app: app.id, run: run.body.run.id, share: path.slice("/share/".length), connection };
 }
 
-/** By request: the answer, bytes by their hash. Omits times of use and values that a start counts again. */
-export async function tellOf(world: AppWorld, installation: Installation): Promise<Record<string, unknown>> {
+/** The responses by request, with bytes replaced by their hash. Omits last-used times and values that are recounted on start. */
+export async function describeInstallation(world: AppWorld, installation: Installation): Promise<Record<string, unknown>> {
   const { harness } = world;
   const facts: Record<string, unknown> = {};
   const reads: [path: string, as: Role][] = [
@@ -95,7 +95,7 @@ export async function tellOf(world: AppWorld, installation: Installation): Promi
     facts[path] = isJson ? withoutUse(JSON.parse(bytes.toString())) : createHash("sha256").update(bytes).digest("hex");
   }
   const { store, ring } = harness.console;
-  facts["the output of the job"] = await outputOf(world, installation.job);
+  facts["the output of the job"] = await getOutput(world, installation.job);
   facts.keys = (await store.keys.list()).map((key) => openApiKey(ring, key)).sort();
   facts.connections = await store.connections.listFor(harness.viewerOf("operator").memberId);
   facts["the audit log"] = "brokenAt" in (await store.audit.verify());
@@ -103,7 +103,7 @@ export async function tellOf(world: AppWorld, installation: Installation): Promi
   return facts;
 }
 
-async function outputOf(world: AppWorld, job: string): Promise<string> {
+async function getOutput(world: AppWorld, job: string): Promise<string> {
   const { body } = await world.ask(`/api/jobs/${job}`, { as: "viewer" });
   const filename: string = body.outputs["3"].images[0].filename;
   const response = await world.harness.request(`/api/view?filename=${filename}&type=output`, { as: "viewer" });

@@ -1,7 +1,7 @@
-// Elements that have a size, which jsdom declares but does not implement.
+// Gives elements a size, which jsdom does not implement.
 import { vi } from "vitest";
 
-/** In effect until `vi.unstubAllGlobals`. */
+/** Lasts until `vi.unstubAllGlobals`. */
 export function standInForSizes(): void {
   vi.stubGlobal(
     "ResizeObserver",

@@ -1,4 +1,4 @@
-// A connection to a local server that can be cut like a cable: both ends stay open and receive nothing until it is restored.
+// A proxy to a local server that can be cut like a cable: both ends stay open and receive nothing until it is restored.
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
@@ -37,7 +37,7 @@ export async function startLine(to: number): Promise<Line> {
       for (const [other, chunk] of buffered) if (!other.destroyed) other.write(chunk);
       buffered = [];
     },
-    /** Open connections stay open and silent, as behind a firewall that dropped them. New connections work. */
+    /** Silences open connections, like a firewall that dropped them. New connections work. */
     forget: () => sockets.forEach((socket) => forgotten.add(socket)),
     bufferedBytes: () => buffered.reduce((sum, [, bytes]) => sum + bytes.length, 0),
     close() {

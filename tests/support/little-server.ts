@@ -1,4 +1,4 @@
-// A real HTTP server of a few lines that remembers its requests, for other people's services, good and bad ones.
+// A small real HTTP server that records its requests, to fake external services.
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import { type Duplex } from "node:stream";
 
@@ -47,7 +47,7 @@ export function answerJson(response: ServerResponse, value: unknown, status = 20
 
 async function read(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  // A client may disconnect midway; the body is then what arrived.
+  // If a client disconnects midway, the body is what has arrived.
   try {
     for await (const chunk of request) chunks.push(chunk);
   } catch {

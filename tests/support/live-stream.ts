@@ -47,7 +47,7 @@ export async function openLive(harness: Pick<Harness, "request">, path: string, 
     ended,
     of: <E extends keyof LiveEvents>(event: E, topic?: string): LiveEvents[E][] =>
       received.flatMap((item) =>
-        item.event === event && (topic === undefined || topicOf(item) === topic) ? [item.data as LiveEvents[E]] : [],
+        item.event === event && (topic === undefined || getTopic(item) === topic) ? [item.data as LiveEvents[E]] : [],
       ),
     next: (label: string, matches: (item: Received) => boolean) => until(label, () => received.find(matches)),
     async close(): Promise<void> {
@@ -57,6 +57,6 @@ export async function openLive(harness: Pick<Harness, "request">, path: string, 
   };
 }
 
-function topicOf({ data }: LiveEvent): unknown {
+function getTopic({ data }: LiveEvent): unknown {
   return "topic" in data ? data.topic : undefined;
 }

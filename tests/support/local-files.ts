@@ -1,5 +1,5 @@
-// The files of a plain local server: pictures by name, assets (as with --enable-assets), user data. Follows the wire facts (3.11 to 3.21,
-// 5): its names are file names, a second file of the same name gets a number, an id chosen by a client is refused.
+// The files of a fake local server: pictures, assets (as with --enable-assets) and user data. Follows the wire facts (3.11 to 3.21, 5): assets
+// are named by files, duplicate names get a number, and ids chosen by clients are refused.
 import { randomUUID } from "node:crypto";
 import { type ServerResponse } from "node:http";
 import { blake3 } from "@napi-rs/blake-hash";
@@ -25,11 +25,11 @@ export type LocalFiles = {
   userdata: Map<string, Buffer>;
   /** Stores a job's output, such as "output/video/a.mp4", as a file and as an asset. */
   write(path: string, bytes: Buffer, type: string): void;
-  /** False: the request is about something else. */
+  /** Returns false if the request is not about files. */
   answer(request: ReceivedRequest, response: ServerResponse): Promise<boolean>;
 };
 
-/** UTC, without saying so. */
+/** UTC without a time zone. */
 const stamp = { created_at: "2026-01-01T00:00:00.123456", updated_at: "2026-01-01T00:00:00.123456" };
 
 export function createLocalFiles(): LocalFiles {
@@ -51,7 +51,7 @@ export function createLocalFiles(): LocalFiles {
     // An uploaded asset's file is named by its content, in the folder of its tag.
     const folder = ["input", "output", "temp"].find((kind) => tags.includes(kind));
     const storedName = `${asset_hash.slice("blake3:".length)}${/\.[^.]+$/.exec(name)?.[0] ?? ""}`;
-    const placedAsset = folder === undefined ? asset : { ...asset, ...placementOf(`${folder}/${storedName}`) };
+    const placedAsset = folder === undefined ? asset : { ...asset, ...getPlacement(`${folder}/${storedName}`) };
     assets.push(placedAsset);
     if (folder) pictures.set(`${folder}/${storedName}`, bytes);
     return toPublicAsset(placedAsset, { created_new: true });
@@ -68,7 +68,7 @@ export function createLocalFiles(): LocalFiles {
       tags: [folder],
       user_metadata: {},
       bytes,
-      ...placementOf(path),
+      ...getPlacement(path),
     });
   }
   function storePicture(bytes: Buffer, name: string, key: string): string {
@@ -95,14 +95,14 @@ export function createLocalFiles(): LocalFiles {
       return answerJson(response, { assets: page.map((item) => toPublicAsset(item)), total: matches.length, has_more });
     }
     if (route === "POST /api/assets") {
-      const form = await formOf({ method, url: address, ...request });
+      const form = await parseForm({ method, url: address, ...request });
       if (form.has("id")) return refuse(400, "UNSUPPORTED_FIELD");
       const file = form.get("file");
       if (!(file instanceof File)) return refuse(400, "MISSING_FILE");
       if (file.size === 0) return refuse(400, "EMPTY_UPLOAD");
-      const name = textOf(form.get("name")) || file.name;
-      const tags: string[] = JSON.parse(textOf(form.get("tags")) || "[]");
-      const metadata: object = JSON.parse(textOf(form.get("user_metadata")) || "{}");
+      const name = getText(form.get("name")) || file.name;
+      const tags: string[] = JSON.parse(getText(form.get("tags")) || "[]");
+      const metadata: object = JSON.parse(getText(form.get("user_metadata")) || "{}");
       const storedAsset = storeAsset(Buffer.from(await file.arrayBuffer()), { name, type: file.type, tags, metadata });
       return answerJson(response, storedAsset, 201);
     }
@@ -136,20 +136,20 @@ export function createLocalFiles(): LocalFiles {
   }
 
   async function answerUpload(request: ReceivedRequest, response: ServerResponse): Promise<void> {
-    const form = await formOf(request);
+    const form = await parseForm(request);
     const image = form.get("image");
     if (!(image instanceof File) || image.size === 0) return void response.writeHead(400).end();
     const bytes = Buffer.from(await image.arrayBuffer());
-    const [type, subfolder] = [textOf(form.get("type")) || "input", textOf(form.get("subfolder"))];
+    const [type, subfolder] = [getText(form.get("type")) || "input", getText(form.get("subfolder"))];
     const prefix = `${type}/${subfolder && `${subfolder}/`}`;
     if (!request.url.startsWith("/api/upload/mask")) {
       const name = storePicture(bytes, image.name, prefix);
       return answerJson(response, { name, subfolder, type });
     }
-    const ref: { filename?: string; subfolder?: string; type?: string } = JSON.parse(textOf(form.get("original_ref")) || "{}");
+    const ref: { filename?: string; subfolder?: string; type?: string } = JSON.parse(getText(form.get("original_ref")) || "{}");
     if (!ref.filename) return void response.writeHead(400).end();
     const original = pictures.get(`${ref.type ?? "output"}/${ref.subfolder ? `${ref.subfolder}/` : ""}${ref.filename}`);
-    // Responds with a name even if it found no original and stored nothing.
+    // Returns a name even if it found no original and stored nothing.
     if (!original) return answerJson(response, { name: image.name, subfolder, type });
     const alpha = await sharp(bytes).ensureAlpha().extractChannel(3).raw().toBuffer();
     const { data, info } = await sharp(original).ensureAlpha().raw().toBuffer({ resolveWithObject: true });
@@ -213,7 +213,7 @@ export function createLocalFiles(): LocalFiles {
       const bytes = name.startsWith("blake3:")
         ? assets.find(({ asset_hash }) => asset_hash === name)?.bytes
         : pictures.get(`${url.searchParams.get("type") ?? "output"}/${folder && `${folder}/`}${name}`);
-      if (bytes) answerBytes(response, bytes, typeOf(name), { range: request.headers.range, name });
+      if (bytes) answerBytes(response, bytes, getType(name), { range: request.headers.range, name });
       else response.writeHead(404).end();
     } else return false;
     return true;
@@ -221,8 +221,8 @@ export function createLocalFiles(): LocalFiles {
   return { pictures, assets, userdata, write, answer: handleRequest };
 }
 
-/** The path within its folder, and its preview address; a temporary picture has no address. */
-function placementOf(path: string): Pick<Asset, "loader_path" | "preview_url"> {
+/** The path within its folder, and the preview URL, which temporary pictures lack. */
+function getPlacement(path: string): Pick<Asset, "loader_path" | "preview_url"> {
   const [folder = "", ...rest] = path.split("/");
   const [filename = "", subfolder] = [rest.at(-1), rest.slice(0, -1).join("/")];
   const params = new URLSearchParams({ type: folder, filename, ...(subfolder && { subfolder }) });
@@ -235,7 +235,7 @@ function tagCounts(assets: readonly { tags: string[] }[]): Map<string, number> {
   return counts;
 }
 
-function formOf({ headers, body }: ReceivedRequest): Promise<FormData> {
+function parseForm({ headers, body }: ReceivedRequest): Promise<FormData> {
   return new Response(new Uint8Array(body), { headers: { "content-type": headers["content-type"] ?? "" } }).formData();
 }
 
@@ -251,8 +251,8 @@ const types: Readonly<Record<string, string>> = {
   txt: "text/plain",
 };
 
-/** By the name alone; an unknown extension is plain bytes. */
-function typeOf(name: string): string {
+/** The media type by file name; application/octet-stream if unknown. */
+function getType(name: string): string {
   return types[name.slice(name.lastIndexOf(".") + 1).toLowerCase()] ?? "application/octet-stream";
 }
 
@@ -268,6 +268,6 @@ function answerBytes(response: ServerResponse, bytes: Buffer, type: string, { ra
   response.writeHead(206, { ...headers, ...rangeHeaders }).end(part);
 }
 
-function textOf(value: FormDataEntryValue | null): string {
+function getText(value: FormDataEntryValue | null): string {
   return typeof value === "string" ? value : "";
 }

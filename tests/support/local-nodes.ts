@@ -1,5 +1,5 @@
-// Node classes as a current plain local server lists them: choices that add inputs, lists that grow, boxes, colours, videos and sounds
-// among its files, texts that are filled in on sending.
+// Node classes of a current local server: choices that add inputs, growing lists, boxes, colours, video and audio files, and texts that are filled
+// in on sending.
 
 const size = (name: string) => ({ [name]: ["INT", { default: 512, min: 1, max: 4096 }] });
 const grows = (each: object, overrides: object) => ["COMFY_AUTOGROW_V3", { template: { input: { required: each }, ...overrides } }];

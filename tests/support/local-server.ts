@@ -1,5 +1,5 @@
-// A plain local server over real HTTP, faithful to real ones: one user, no key, its own wording, orders and refusals.
-// It runs nothing by itself: a test moves its jobs. A repeated graph is served from its cache, which it reports only to a named client.
+// A fake local server over real HTTP that behaves like real ones: one user, no key, its own messages and orders. It runs nothing itself; tests
+// advance its jobs. Repeated graphs are served from a cache, which is reported only to clients with an id.
 import { randomUUID } from "node:crypto";
 import { type ServerResponse } from "node:http";
 import { answerJson, type LittleServer, type ReceivedRequest, startLittleServer, type Upgrade } from "./little-server";
@@ -12,24 +12,23 @@ export type LocalServer = LittleServer & {
   place: JobsState;
   submit(): string;
   begin(): void;
-  /** `outputs`: the results when this graph runs for the first time. */
+  /** `outputs`: the results of the graph's first run. */
   end(outputs?: Entry["outputs"]): void;
-  /** Ends the running job as its Interrupt button does, inside this node. */
+  /** Interrupts the running job inside this node. */
   interrupt(nodeId: string): void;
-  /** Ends the running job with an exception in this node; the nodes before it were done. */
+  /** Ends the running job with an exception in this node, after completing earlier nodes. */
   fail(nodeId: string, message: string): void;
-  /** As after a restart of its process: the queue and the history are lost. */
+  /** Loses the queue and the history, as after a restart. */
   restart(): void;
-  /** Runs once, just before the next change of the queue takes effect. */
+  /** Called once, just before the next change of the queue. */
   beforeChange(act: () => void): void;
 };
 
 type LocalServerOptions = { isOld?: boolean; hasAssets?: boolean; objectInfo?: object; upgrade?: Upgrade };
 
 /**
- * `files`: its files; without them it was started without assets and has almost nothing. `isOld`: a version before /api/jobs and before
- * assets (0.3.64), whose jobs have no times of their own. `hasAssets`: false if it was started without assets but still has files.
- * `objectInfo`: its list of nodes. `upgrade` handles WebSockets; without it there are none.
+ * `files`: its files, if any. `isOld`: a version before /api/jobs and assets (0.3.64), whose jobs have no times. `hasAssets`: false if it has files
+ * but no assets. `objectInfo`: its list of nodes. `upgrade`: handles WebSockets.
  */
 export async function startLocalServer(
   files?: LocalFiles,
@@ -49,14 +48,14 @@ export async function startLocalServer(
     state.pending.push([number - 1, id, graph, { ...extra, ...(!isOld && { create_time: tick() }) }, ids]);
     return id;
   };
-  const interruptIn = (nodeId: string) => {
+  const interruptInNode = (nodeId: string) => {
     for (const item of state.running.splice(0)) state.history.set(item[1], interrupted(item, nodeId));
   };
   const server = await startLittleServer(async (request, response) => {
     const url = new URL(request.url, "http://local");
     const route = `${request.method} ${url.pathname}`;
     const nothing = (status: number) => void response.writeHead(status).end();
-    // On loopback it refuses an Origin other than its own host; it ignores keys.
+    // On loopback it refuses foreign origins. It ignores keys.
     if (request.headers.origin !== undefined) return nothing(403);
     // Without such a route, requests other than GET reach the route for static files.
     if (isOld && /^\/api\/(jobs|assets|tags)(\/|$)/.test(url.pathname)) return noRoute(request, response);
@@ -76,8 +75,8 @@ export async function startLocalServer(
       return answerJson(response, { exec_info: { queue_remaining: state.pending.length + state.running.length } });
     if (route === "POST /api/interrupt") {
       const [item] = state.running;
-      // An id that is not running is left alone; without an id, any running job is interrupted.
-      if (item && [undefined, item[1]].includes(textOf(body.prompt_id))) interruptIn(Object.keys(item[2])[0] ?? "");
+      // Interrupts the given job if it is running; without an id, any running job.
+      if (item && [undefined, item[1]].includes(getText(body.prompt_id))) interruptInNode(Object.keys(item[2])[0] ?? "");
       return nothing(200);
     }
     if (route === "POST /api/free") return nothing(200);
@@ -102,7 +101,7 @@ export async function startLocalServer(
       return nothing(200);
     }
     if (url.pathname === "/api/object_info" && objectInfo) return answerJson(response, objectInfo);
-    // Like a real one, it fails as a whole if it cannot read one of its jobs.
+    // Like real servers, it fails completely if it can't read one job.
     if (url.pathname.startsWith("/api/jobs") && isDamaged(state)) return nothing(500);
     if (route === "GET /api/jobs") return answerJobs(state, url.searchParams, (value, status) => answerJson(response, value, status));
     const [, jobId] = /^GET \/api\/jobs\/([^/]+)$/.exec(route) ?? [];
@@ -136,7 +135,7 @@ export async function startLocalServer(
         );
       }
     },
-    interrupt: interruptIn,
+    interrupt: interruptInNode,
     fail: (nodeId, message) => {
       for (const item of state.running.splice(0)) state.history.set(item[1], failed(item, nodeId, message));
     },
@@ -149,8 +148,8 @@ export async function startLocalServer(
   };
 }
 
-/** The entry that it keeps for every ending; each job took a second. */
-function entryOf(prompt: Item, status_str: string, ending: string, facts: object = {}, outputs: Entry["outputs"] = {}): Entry {
+/** The history entry of an ended job. Each job took a second. */
+function getEntry(prompt: Item, status_str: string, ending: string, facts: object = {}, outputs: Entry["outputs"] = {}): Entry {
   const at = Date.now();
   const factsAt = (ms: number) => ({ prompt_id: prompt[1], timestamp: at + ms });
   const messages = [
@@ -160,21 +159,21 @@ function entryOf(prompt: Item, status_str: string, ending: string, facts: object
   return { prompt, outputs, status: { status_str, completed: status_str === "success", messages }, meta: {} };
 }
 
-const ended = (item: Item, outputs: Entry["outputs"]) => entryOf(item, "success", "execution_success", {}, outputs);
-const interrupted = (item: Item, nodeId: string) => entryOf(item, "error", "execution_interrupted", factsOf(item, nodeId));
+const ended = (item: Item, outputs: Entry["outputs"]) => getEntry(item, "success", "execution_success", {}, outputs);
+const interrupted = (item: Item, nodeId: string) => getEntry(item, "error", "execution_interrupted", createFacts(item, nodeId));
 
-/** The nodes before this one were done. */
-function factsOf([, , graph]: Item, node_id: string) {
+/** The completed nodes before this one. */
+function createFacts([, , graph]: Item, node_id: string) {
   const ids = Object.keys(graph);
   return { node_id, node_type: record(graph[node_id]).class_type, executed: ids.slice(0, Math.max(0, ids.indexOf(node_id))) };
 }
 
-/** Its error is the event itself; where others have outputs it has the names of the nodes that were done. */
+/** The error is the event itself; instead of outputs it has the names of completed nodes. */
 function failed(item: Item, nodeId: string, exception_message: string): Entry {
-  const facts = factsOf(item, nodeId);
+  const facts = createFacts(item, nodeId);
   const traceback = [`RuntimeError: ${exception_message}\n`];
   const error = { exception_message, exception_type: "RuntimeError", traceback, current_inputs: {}, current_outputs: facts.executed };
-  return entryOf(item, "error", "execution_error", { ...facts, ...error });
+  return getEntry(item, "error", "execution_error", { ...facts, ...error });
 }
 
 function noRoute({ method }: ReceivedRequest, response: ServerResponse): void {
@@ -203,35 +202,35 @@ function allJobs({ running, pending, history }: JobsState) {
     const workflow_id = record(record(extra.extra_pnginfo).workflow).id;
     return { id, status, create_time: extra.create_time, priority, outputs_count: 0, workflow_id };
   };
-  const jobOf = (entry: Entry) => {
-    const [start, ending] = messagesOf(entry);
-    const word = { execution_error: "failed", execution_interrupted: "cancelled" }[ending?.[0] ?? ""] ?? "completed";
+  const getJob = (entry: Entry) => {
+    const [start, ending] = getMessages(entry);
+    const status = { execution_error: "failed", execution_interrupted: "cancelled" }[ending?.[0] ?? ""] ?? "completed";
     const files = Object.entries(entry.outputs).flatMap(([nodeId, output]) =>
       Object.entries(record(output)).flatMap(([mediaType, items]) =>
         (Array.isArray(items) ? items : []).map(record).flatMap((file) => (file.filename ? [{ ...file, nodeId, mediaType }] : [])),
       ),
     );
     return {
-      ...view(entry.prompt, word),
+      ...view(entry.prompt, status),
       execution_start_time: start?.[1].timestamp,
       execution_end_time: ending?.[1].timestamp,
       outputs_count: files.length,
       preview_output: files.find((file) => record(file).type === "output") ?? files[0],
-      execution_error: word === "failed" ? ending?.[1] : undefined,
+      execution_error: status === "failed" ? ending?.[1] : undefined,
     };
   };
   return [
     ...pending.map((item) => view(item, "pending")),
     ...running.map((item) => view(item, "in_progress")),
-    ...[...history.values()].map(jobOf),
+    ...[...history.values()].map(getJob),
   ];
 }
 
-function messagesOf({ status }: Entry): [string, Record<string, unknown>][] {
+function getMessages({ status }: Entry): [string, Record<string, unknown>][] {
   return Array.isArray(status.messages) ? (status.messages as [string, Record<string, unknown>][]) : [];
 }
 
-/** For a waiting or running job it sends no graph: the graph is in its queue. */
+/** Omits the graph of pending and running jobs, which is in the queue. */
 function jobDetails(state: JobsState, id: string) {
   const job = allJobs(state).find((item) => item.id === id);
   const entry = state.history.get(id);
@@ -270,7 +269,7 @@ function readBody({ body }: ReceivedRequest): Record<string, unknown> {
   return body.length === 0 ? {} : record(JSON.parse(body.toString("utf8")));
 }
 
-function textOf(value: unknown): string | undefined {
+function getText(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 

@@ -1,5 +1,4 @@
-// Live updates for rendered screens: reads each watched path every LIVE_MS through the test's own fetch, and passes on the answers. The
-// stream itself is tested in tests/unit/live.
+// Fake live updates: fetches each watched path every LIVE_MS through the test's fetch. The stream itself is tested in tests/unit/live.
 import { callApi } from "@/lib/browser/api";
 import { type LiveMessage } from "@/lib/browser/live/live-client";
 import { liveModule } from "@/lib/browser/live/use-live";

@@ -1,4 +1,4 @@
-// nginx with the example of docs/examples, changed only in names, ports and certificates by default.
+// nginx with the example in docs/examples; by default only names, ports and certificates are changed.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type StartedProcess, startProgram } from "./start-process";

@@ -1,8 +1,8 @@
-// Plays a browser on the way to a provider and back: it keeps cookies and calls the console's own handlers.
+// Simulates a browser during a sign-in at a provider: keeps cookies and calls the console's handlers.
 import { type Harness, HOST } from "./harness";
 import { type TokenIssuer } from "./token-issuer";
 
-// As bin/console.ts sets it.
+// As set in bin/console.ts.
 process.env.NEXTAUTH_URL = `http://${HOST}/api/auth`;
 
 /** Keeps cookies, and follows the console to the provider and back. */
@@ -37,7 +37,7 @@ export function oidcBrowser(harness: Harness, jar: Record<string, string> = {}) 
     },
     async finish(id: string, query: Record<string, string>) {
       const response = await request("GET", `/api/auth/callback/${id}?${new URLSearchParams(query).toString()}`);
-      return whereTo(response.headers.get("location") ?? "");
+      return toDestination(response.headers.get("location") ?? "");
     },
     async signIn(id: string, issuer: TokenIssuer, extra?: Record<string, string>) {
       return this.finish(id, issuer.visit(await this.begin(id, extra)));
@@ -51,8 +51,8 @@ export function oidcBrowser(harness: Harness, jar: Record<string, string> = {}) 
   };
 }
 
-/** For a refusal its name, for a page its path. */
-function whereTo(location: string): string {
+/** The code of a refusal, or the path of a page. */
+function toDestination(location: string): string {
   const { pathname, searchParams } = new URL(location, `http://${HOST}`);
   return searchParams.get("refused") ?? pathname;
 }

@@ -1,4 +1,4 @@
-// A receiver of OpenTelemetry spans on this machine: OTLP as JSON over HTTP.
+// A local receiver of OpenTelemetry spans: OTLP as JSON over HTTP.
 import { startLittleServer } from "./little-server";
 
 export type Span = { name: string; traceId: string; spanId: string; parentSpanId: string | undefined; attributes: Record<string, unknown> };

@@ -1,5 +1,5 @@
-// A worker runs many files one after another. Each starts with its own copy of our modules, and no test leaves mocks or a stopped clock
-// behind, so that a file behaves as if it ran alone; packages and the process are shared.
+// Isolates the test files of a worker: each file gets fresh copies of our modules, and mocks and fake timers are reset after each test. Packages and
+// the process are shared.
 import { afterEach, vi } from "vitest";
 
 vi.resetModules();

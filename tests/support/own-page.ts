@@ -1,10 +1,10 @@
-// The page that a worker's files share is emptied after each test: nothing rendered, nothing stored; after each file: the original address.
-// Preloaded: the first response would import it, which a test with fake timers can't wait for.
+// Clears the shared page after each test, and restores the URL after each file.
+// Preloaded, since a test with fake timers can't wait for the import.
 import "@/lib/browser/read-answer";
 import { cleanup, configure } from "@testing-library/react";
 import { afterAll, afterEach } from "vitest";
 
-// Bounds a hang only: a busy machine takes more than a second to load part of a page.
+// Generous, since a busy machine takes more than a second to load part of a page.
 configure({ asyncUtilTimeout: 20_000 });
 
 // jsdom has no modal dialogs.

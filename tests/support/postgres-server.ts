@@ -1,4 +1,4 @@
-// A real PostgreSQL: one that comes with the tests, or the one of DATABASE_URL_FOR_TESTS, in which databases can be created.
+// A real PostgreSQL server: the bundled one, or that of DATABASE_URL_FOR_TESTS.
 import { spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { statSync } from "node:fs";
@@ -13,11 +13,11 @@ import { freePort } from "./free-port";
 export type PostgresServer = { url: string; start(): Promise<void>; stop(): Promise<void>; remove(): Promise<void> };
 
 /**
- * For one test alone, which may stop and start it. `isDurable`: the default settings; else data need not survive a machine crash.
- * `below`: the folder for its data.
+ * A server for one test, which may stop and start it. `isDurable`: uses the default settings; otherwise data may be lost in a crash. `below`: the
+ * folder for its data.
  */
 export async function startPostgres({ isDurable = false, connections = 200, below = tmpdir() } = {}): Promise<PostgresServer> {
-  // PostgreSQL refuses to run as root, so the library creates a user if needed and removes it with the server.
+  // PostgreSQL refuses to run as root, so the library may create a user, which it removes with the server.
   const isRoot = process.getuid?.() === 0;
   const makesUser = isRoot && spawnSync("id", ["postgres"]).status !== 0;
   const folder = await mkdtemp(join(below, "lightdesk-postgres-"));
@@ -99,7 +99,7 @@ export function inSchema(url: string, schema: string): string {
   return parsedUrl.href;
 }
 
-/** Ends the connections of consoles and services to this database alone: the server has those of other suites too. Their number. */
+/** Ends the connections to this database and returns their number. */
 export async function endConnections(url: string, condition = "true"): Promise<number> {
   const queryResults = await queryDatabase(
     url,

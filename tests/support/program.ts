@@ -1,4 +1,4 @@
-// Optional programs. A test without its program is skipped, and the end of `npm test` names it.
+// Optional programs. Tests without their program are skipped, and `npm test` lists them at the end.
 import { type TestContext } from "vitest";
 import { findOrInstall } from "@/bin/browser.mjs";
 
@@ -9,7 +9,7 @@ declare module "vitest" {
   }
 }
 
-/** The package of Debian that has the program. */
+/** The Debian package of the program. */
 const packages = {
   nginx: "nginx-light",
   caddy: "caddy",
@@ -21,7 +21,7 @@ const packages = {
 };
 export type ProgramName = keyof typeof packages;
 
-/** The path of the program; undefined if it is not here and could not be installed. */
+/** The path of the program; undefined if it could not be found or installed. */
 export const findProgram = (name: ProgramName): Promise<string | undefined> => findOrInstall(name, packages[name]);
 
 /** Ends the test. */

@@ -1,4 +1,4 @@
-// Parses Prometheus' text strictly: anything that a scraper would refuse or find expensive is an error.
+// A strict parser of the Prometheus text format: throws on anything that a scraper would refuse or find expensive.
 
 export type Series = { name: string; labels: Record<string, string>; value: number };
 export type Scrape = { series: Series[]; types: Map<string, string> };
@@ -22,7 +22,7 @@ export function readScrape(text: string): Scrape {
     } else if (kind === "HELP") helped.add(name);
     else {
       const sample = readSample(line);
-      const family = familyOf(sample.name, types);
+      const family = getFamily(sample.name, types);
       if (family === undefined || !helped.has(family)) throw new Error(`a series without type or words: ${line}`);
       if (types.get(family) === "counter" && !sample.name.endsWith("_total")) throw new Error(`a counter is named …_total: ${line}`);
       const key = line.slice(0, line.lastIndexOf(" "));
@@ -47,7 +47,7 @@ function readSample(line: string): Series {
   return { name, labels, value: Number(number.replace("+Inf", "Infinity")) };
 }
 
-function familyOf(name: string, types: ReadonlyMap<string, string>): string | undefined {
+function getFamily(name: string, types: ReadonlyMap<string, string>): string | undefined {
   if (types.has(name)) return name;
   const base = name.replace(/_(bucket|sum|count)$/, "");
   return ["histogram", "summary"].includes(types.get(base) ?? "") ? base : undefined;

@@ -1,5 +1,4 @@
-// A reverse proxy as people put one in front of a server: it adds headers to every request and WebSocket, or serves the server below a
-// path of a host that another product uses too.
+// A reverse proxy: adds headers to every request and WebSocket, or serves the server below a path of a shared host.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, request as ask } from "node:http";
 import { type AddressInfo, connect } from "node:net";
@@ -7,16 +6,16 @@ import { type Duplex } from "node:stream";
 
 type Proxying = {
   headers?: Record<string, string>;
-  /** Paths outside belong to the other product and answer 404. `isTakenOff`: the proxy strips the path. */
+  /** Other paths return 404. `isTakenOff`: the proxy strips the path. */
   path?: { name: string; isTakenOff: boolean };
 };
 
 /**
- * `targetOf` is called for each request, since a server may need the proxy's address before it has its own. In the result, `host` is where
- * the proxy listens, and `others` lists the requests for the other product.
+ * `targetOf` is called per request, since a server may need the proxy's address before it has its own. Returns `host`, where the proxy listens, and
+ * `others`, the requests outside the path.
  */
 export async function startProxy(targetOf: () => string, { headers = {}, path }: Proxying) {
-  const onwardOf = (request: IncomingMessage) => {
+  const toTarget = (request: IncomingMessage) => {
     const { hostname, port, host } = new URL(targetOf());
     // Below a path, browsers use the proxy's own address, so the server must get that host.
     return { hostname, port, url: urlBehind(request.url ?? "/"), sent: { ...request.headers, ...(!path && { host }), ...headers } };
@@ -29,23 +28,23 @@ export async function startProxy(targetOf: () => string, { headers = {}, path }:
   };
   const otherNames: string[] = [];
   const server = createServer((request, response) => {
-    const { hostname, port, url, sent } = onwardOf(request);
+    const { hostname, port, url, sent } = toTarget(request);
     if (url === undefined) {
       otherNames.push(request.url ?? "");
       return void response.writeHead(404).end("the other product");
     }
-    const onward = ask({ hostname, port, method: request.method, path: url, headers: sent });
-    onward.on("response", (upstreamResponse) => {
+    const forwarded = ask({ hostname, port, method: request.method, path: url, headers: sent });
+    forwarded.on("response", (upstreamResponse) => {
       response.writeHead(upstreamResponse.statusCode ?? 502, upstreamResponse.headers);
       upstreamResponse.pipe(response);
     });
-    onward.on("error", () => response.destroy());
+    forwarded.on("error", () => response.destroy());
     // Proxies abort a request whose client has disconnected.
-    response.on("close", () => onward.destroy());
-    request.pipe(onward);
+    response.on("close", () => forwarded.destroy());
+    request.pipe(forwarded);
   });
   server.on("upgrade", (request, socket, head) => {
-    const { hostname, port, url, sent } = onwardOf(request);
+    const { hostname, port, url, sent } = toTarget(request);
     if (url === undefined) return void socket.destroy();
     passUpgrade(request, socket, head, { hostname, port, url, sent });
   });
@@ -64,16 +63,16 @@ export async function startProxy(targetOf: () => string, { headers = {}, path }:
 
 type Onward = { hostname: string; port: string; url: string; sent: Record<string, unknown> };
 
-/** Connections that begin as an HTTP request and continue as something else: bytes both ways until one side ends. */
+/** Pipes upgraded connections in both directions until one side ends. */
 export function passUpgrade({ method }: IncomingMessage, socket: Duplex, head: Buffer, { hostname, port, url, sent }: Onward): void {
-  const onward = connect(Number(port), hostname);
+  const forwarded = connect(Number(port), hostname);
   const lines = Object.entries(sent).map(([name, value]) => `${name}: ${String(value)}`);
-  onward.write(`${method} ${url} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`);
-  onward.write(head);
-  onward.pipe(socket).pipe(onward);
+  forwarded.write(`${method} ${url} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`);
+  forwarded.write(head);
+  forwarded.pipe(socket).pipe(forwarded);
   for (const [first, second] of [
-    [onward, socket],
-    [socket, onward],
+    [forwarded, socket],
+    [socket, forwarded],
   ] as const) {
     first.on("error", () => second.destroy());
     first.on("close", () => second.destroy());

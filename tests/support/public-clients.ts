@@ -1,5 +1,5 @@
-// Public clients of the family, unchanged from the registry, each doing what it can: follow a submitted graph to its end, fetch its
-// picture, upload, read, and take back (interrupt, delete, clear, free). The results are what the client made of the answers.
+// Public clients of the family, unchanged from the registry: each follows a submitted graph to its end, fetches its picture, and uploads, reads or
+// cancels as far as it can. The results are the client's own.
 import { randomUUID } from "node:crypto";
 import { CallWrapper, ComfyApi, PromptBuilder } from "@saintno/comfyui-sdk";
 import { Client } from "@stable-canvas/comfyui-client";
@@ -8,7 +8,7 @@ import { WebSocket } from "ws";
 import { startProxy } from "./proxy";
 import { until } from "./until";
 
-/** `base`: the address up to the path before /prompt and the others; `headers` identify the caller. */
+/** `base`: the URL before /prompt and the other paths; `headers` identify the caller. */
 export type ServiceTarget = { base: string; headers: Record<string, string> };
 export type Graph = Record<string, { class_type: string; inputs: Record<string, unknown> }>;
 export type Driven = {
@@ -27,7 +27,7 @@ export type Driven = {
 type Work = { graph: Graph; outputNode: string; upload: Uint8Array };
 type Item = { filename: string; subfolder: string; type: string };
 
-/** A client's methods for changing submitted jobs, with the client's key or member. */
+/** A client's methods for changing submitted jobs. */
 export type Controls = {
   submit(graph: Graph): Promise<string>;
   interrupt(id: string): Promise<void>;
@@ -41,7 +41,7 @@ export type Controls = {
   free?(): Promise<void>;
 };
 
-const bytesOf = async (blob: Blob) => new Uint8Array(await blob.arrayBuffer());
+const getBytes = async (blob: Blob) => new Uint8Array(await blob.arrayBuffer());
 
 /** Accepts a custom `fetch` and WebSocket; connects to /ws beside its base. It checks no status, so its `fetch` does. */
 function stableCanvas({ base, headers }: ServiceTarget): Client {
@@ -66,7 +66,7 @@ function stableCanvas({ base, headers }: ServiceTarget): Client {
 
 const saintno = ({ base, headers }: ServiceTarget) => new ComfyApi(base, randomUUID(), { credentials: { type: "custom", headers } });
 
-/** The client starts listening once it has the job's id, so it would miss an earlier end. */
+/** The client starts listening after it has the job's id, so it would miss an earlier end. */
 class ListeningClient extends ComfyUIClient {
   override async queuePrompt(prompt: Prompt): Promise<QueuePromptResult> {
     this.ws?.pause();
@@ -76,14 +76,14 @@ class ListeningClient extends ComfyUIClient {
   }
 }
 
-/** It cannot send custom headers: a proxy adds them. */
+/** It can't send custom headers, so a proxy adds them. */
 async function comfyUi({ base, headers }: ServiceTarget) {
   const proxy = await startProxy(() => new URL(base).origin, { headers });
   const { pathname } = new URL(base);
   return { client: new ListeningClient(`${proxy.host}${pathname === "/" ? "" : pathname}`, randomUUID()), proxy };
 }
 
-/** These clients return a picture as soon as its node has finished; the job ends a moment later. */
+/** These clients return a picture once its node has finished, just before the job ends. */
 const end = (received: readonly string[]) => until("the client hears of the job's end", () => received.includes("execution_success"));
 
 export const publicClients: Record<string, (target: ServiceTarget, work: Work) => Promise<Driven>> = {
@@ -127,8 +127,8 @@ export const publicClients: Record<string, (target: ServiceTarget, work: Work) =
       api.on(type, () => void received.push(type));
     try {
       await api.init().waitForReady();
-      const titled = Object.fromEntries(Object.entries(graph).map(([id, node]) => [id, { ...node, _meta: { title: id } }]));
-      const prompt = new PromptBuilder(titled, [], ["picture"]).setOutputNode("picture", outputNode);
+      const titledGraph = Object.fromEntries(Object.entries(graph).map(([id, node]) => [id, { ...node, _meta: { title: id } }]));
+      const prompt = new PromptBuilder(titledGraph, [], ["picture"]).setOutputNode("picture", outputNode);
       const result = await new CallWrapper(api, prompt).run();
       if (!result) throw new Error("the job failed for it");
       const { images } = result.picture as unknown as { images: Parameters<ComfyApi["getImage"]>[0][] };
@@ -138,7 +138,7 @@ export const publicClients: Record<string, (target: ServiceTarget, work: Work) =
       const uploaded = await api.uploadImage(upload, "sent.png");
       const queue = await api.getQueue();
       return {
-        picture: await bytesOf(await api.getImage(item)),
+        picture: await getBytes(await api.getImage(item)),
         uploaded: uploaded ? uploaded.info.filename : "",
         queue: { running: queue.queue_running.length, pending: queue.queue_pending.length },
         history: Object.keys(await api.getHistories()),
@@ -160,7 +160,7 @@ export const publicClients: Record<string, (target: ServiceTarget, work: Work) =
       const uploadImageResult = await client.uploadImage(Buffer.from(upload), "sent.png", true);
       const queue = await client.getQueue();
       return {
-        picture: await bytesOf(image.blob),
+        picture: await getBytes(image.blob),
         uploaded: uploadImageResult.name,
         queue: { running: queue.queue_running.length, pending: queue.queue_pending.length },
         history: Object.keys(await client.getHistory()),
@@ -175,7 +175,7 @@ export const publicClients: Record<string, (target: ServiceTarget, work: Work) =
   },
 };
 
-/** Each works without a socket, since these calls return at once. */
+/** Each works without a socket, since these calls return immediately. */
 export const controlsOf: Record<string, (target: ServiceTarget, callback: (controls: Controls) => Promise<void>) => Promise<void>> = {
   async "@stable-canvas/comfyui-client"(target, callback) {
     const client = stableCanvas(target);
@@ -209,7 +209,7 @@ export const controlsOf: Record<string, (target: ServiceTarget, callback: (contr
     api.destroy();
   },
 
-  /** Interrupts like the one before, and then expects a JSON object that no service of the family answers with. */
+  /** Interrupts like the previous one, but then expects a JSON object that no service returns. */
   async "comfy-ui-client"(target, callback) {
     const { client, proxy } = await comfyUi(target);
     await callback({

@@ -13,13 +13,13 @@ export async function sendRaw(url: string, bytes: string | Buffer): Promise<stri
   return received();
 }
 
-/** For a conversation that the caller ends. `from`: a local source address. `isHalfOpen`: leaves FINs unanswered. */
+/** Opens a connection that the caller ends. `from`: a local source address. `isHalfOpen`: does not respond to FIN. */
 export function openRaw(url: string, { from, isHalfOpen = false }: { from?: string; isHalfOpen?: boolean } = {}): Raw {
   const { hostname, port } = new URL(url);
   const socket = connect({ port: Number(port), host: hostname, localAddress: from, allowHalfOpen: isHalfOpen });
   const chunks: Buffer[] = [];
   socket.on("data", (chunk: Buffer) => void chunks.push(chunk));
-  socket.on("error", () => undefined); // ended while we were sending: "close" follows
+  socket.on("error", () => undefined); // ended while sending; "close" follows
   return { socket, received: () => Buffer.concat(chunks).toString("utf8") };
 }
 

@@ -1,4 +1,4 @@
-// The files of a ZIP whose entries are stored uncompressed, read by its central directory, each checked against its CRC.
+// Reads an uncompressed ZIP by its central directory, and checks each CRC.
 import { crc32 } from "node:zlib";
 
 const END = 0x06054b50;

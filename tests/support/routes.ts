@@ -11,7 +11,7 @@ export type Route = { method: string; path: string; file: string; handler: Handl
 
 let routeFiles: RouteFile[] | undefined;
 
-/** Static folders before [one], and [one] before [...rest]. Read once, because every request of a test looks here. */
+/** Static folders before [one], and [one] before [...rest]. Read once, since every request uses this. */
 export function listRouteFiles(): RouteFile[] {
   return (routeFiles ??= readdirSync(join(root, "api"), { recursive: true, encoding: "utf8" })
     .filter((name) => /(^|[\\/])route\.tsx?$/.test(name))

@@ -1,5 +1,5 @@
-// A plain local server of the family that runs the jobs it gets, one after the other: strict about the dialect, with faults on demand.
-// Nodes compute nothing: `makeOutput` decides their outputs. The server knows no key and refuses an Origin.
+// A fake runner that runs its jobs one after another, strict about the dialect, with faults on demand. Nodes compute nothing; `makeOutput` returns
+// their outputs. It has no key and refuses foreign origins.
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, type Socket } from "node:net";
@@ -18,12 +18,12 @@ export type RunnerOptions = {
   /** The response of GET /object_info. */
   objectInfo: Json;
   makeOutput?: (node: Node, nodeId: string) => NodeOutput | undefined;
-  /** An older version: it chooses the ids of jobs itself, and interrupts any running job. */
+  /** An older version, which chooses job ids itself and interrupts any running job. */
   isOld?: boolean;
   vram?: number;
-  /** Called when a job begins, before its nodes, and awaited. */
+  /** Called and awaited when a job begins, before its nodes. */
   works?: (graph: Record<string, Node>) => Promise<void>;
-  /** The errors of nodes; a graph with an error at each of its nodes is refused. */
+  /** The errors of nodes. A graph with errors at all nodes is refused. */
   validates?: (graph: Record<string, Node>) => Json;
 };
 
@@ -50,12 +50,12 @@ export async function startRunnerServer({
   const listeners = new Map<string, WebSocket>();
   const inputs = new Map<string, Buffer>();
   const outputs = new Map<string, { bytes: Buffer; type: string }>();
-  /** Graphs already run: a rerun reports their files without writing any. */
+  /** Graphs that were already run. A rerun reports their files without writing them. */
   const cache = new Set<string>();
   const seen = {
     views: [] as string[],
     submissions: [] as Json[],
-    /** The same as they were sent. */
+    /** The same, unparsed. */
     submittedTexts: [] as string[],
     uploads: [] as string[],
     interrupts: [] as unknown[],
@@ -63,7 +63,7 @@ export async function startRunnerServer({
     frees: [] as unknown[],
     ran: [] as string[],
   };
-  /** By path: handlers that replace the real response, one per entry or for every request. */
+  /** Handlers by path that replace the real response, once per entry or for every request. */
   const faults = new Map<string, (request: IncomingMessage, response: ServerResponse, real: () => Promise<void>) => unknown>();
 
   const sendEvent = (item: Item, type: string, data: Json) => {
@@ -297,15 +297,15 @@ export async function startRunnerServer({
     inputs,
     /** Sends a message to all clients. */
     send: (message: string | Buffer) => listeners.forEach((peer) => peer.send(message)),
-    /** Removes its output files, as an administrator would. */
+    /** Removes its output files. */
     clean: () => outputs.clear(),
-    /** Whether a client listens to it. */
+    /** Whether a client is listening. */
     hasListeners: () => listeners.size > 0,
     queue: () => ({ running: running?.[1], pending: pending.map((item) => item[1]) }),
     /** How jobs behave from now on. */
     does: (how: RunMode | ((item: Item) => RunMode)) => void (modeOf = typeof how === "function" ? how : () => how),
     release: () => release?.(),
-    /** As after a restart of its process: queue and history are lost. */
+    /** Loses queue and history, as after a restart. */
     restart(): void {
       generation += 1;
       running = undefined;
@@ -314,12 +314,12 @@ export async function startRunnerServer({
       for (const peer of listeners.values()) peer.terminate();
       release?.();
     },
-    /** Cut off from the network in both directions; the running job continues. */
+    /** Cuts the network in both directions. The running job continues. */
     goDark,
     comeBack: listen,
     /** Adds a job of another client. */
     strange: (graph: Record<string, Node>) => submit({ prompt: graph }, () => undefined),
-    /** Presses Interrupt there, as another person would. */
+    /** Interrupts the running job, as another user would. */
     interrupt: () => stopRunning?.(),
     close: goDark,
   };

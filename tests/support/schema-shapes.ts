@@ -1,11 +1,11 @@
-// The tables of a database as created, described in the same words for SQLite and PostgreSQL, so that the two can be compared.
+// Describes the tables of a database in the same terms for SQLite and PostgreSQL, to compare them.
 import pg from "pg";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 
 type Column = { name: string; kind: string; isNeeded: boolean; value: string | null };
 type Shape = { columns: Column[]; primary: string[]; unique: string[]; references: string[]; indexes: string[] };
 
-/** `own`: tables that only one of the two has. */
+/** `own`: tables that only one of the databases has. */
 export function shapesOfSqlite(file: string, ownPattern: RegExp): Map<string, Shape> {
   const database = new SqliteConnection(file, { readOnly: true });
   const all = (text: string) => database.prepare<[], Record<string, string | number | null>>(text).all();
@@ -21,7 +21,7 @@ export function shapesOfSqlite(file: string, ownPattern: RegExp): Map<string, Sh
           .prepare<[string], { sql: string | null }>("SELECT sql FROM sqlite_master WHERE name = ?")
           .get(String(index.name));
         const where = / WHERE (.*)$/i.exec(schemaRow?.sql ?? "")?.[1] ?? "";
-        return { ...index, text: textOf(String(index.name), index.unique === 1, names, where), columns: names.join(",") };
+        return { ...index, text: getText(String(index.name), index.unique === 1, names, where), columns: names.join(",") };
       });
       return [
         table,
@@ -29,7 +29,7 @@ export function shapesOfSqlite(file: string, ownPattern: RegExp): Map<string, Sh
           columns: byName(
             columns.map((column) => ({
               name: String(column.name),
-              kind: kindOf(String(column.type)),
+              kind: getKind(String(column.type)),
               // SQLite allows NULL in a key unless the column forbids it.
               isNeeded: column.notnull === 1 || Number(column.pk) > 0,
               value: column.dflt_value === null ? null : String(column.dflt_value),
@@ -89,7 +89,7 @@ export async function shapesOfPostgres(url: string, ownPattern: RegExp, schema =
             .filter((column) => column.table_name === table)
             .map((column) => ({
               name: column.column_name ?? "",
-              kind: kindOf(column.data_type ?? ""),
+              kind: getKind(column.data_type ?? ""),
               isNeeded: column.is_nullable === "NO",
               value: column.column_default?.replace(/::\w+$/, "") ?? null,
             })),
@@ -104,7 +104,7 @@ export async function shapesOfPostgres(url: string, ownPattern: RegExp, schema =
         indexes: indexes
           .filter((index) => index.table_name === table && !ownPattern.test(index.name ?? ""))
           .map(({ name = "", is_unique: isUnique, columns: names = "", where }) =>
-            textOf(name, isUnique === "true", names.split(","), where ?? ""),
+            getText(name, isUnique === "true", names.split(","), where ?? ""),
           )
           .sort(),
       };
@@ -114,7 +114,7 @@ export async function shapesOfPostgres(url: string, ownPattern: RegExp, schema =
 }
 
 /** PostgreSQL prints a list of values as an array of texts. */
-function textOf(name: string, isUnique: boolean, columns: readonly string[], where: string): string {
+function getText(name: string, isUnique: boolean, columns: readonly string[], where: string): string {
   const condition = where
     .toLowerCase()
     .replace(/[()]/g, "")
@@ -124,7 +124,7 @@ function textOf(name: string, isUnique: boolean, columns: readonly string[], whe
 }
 
 /** The width of integers is ignored: SQLite has only one. */
-function kindOf(type: string): string {
+function getKind(type: string): string {
   return /^(integer|bigint)$/i.test(type) ? "whole" : type.toLowerCase();
 }
 

@@ -1,4 +1,4 @@
-// Stand-ins for external servers. Each closes after the test or file that started it.
+// Fake external servers. Each closes after the test or file that started it.
 import { closeAfterwards } from "./close-afterwards";
 import * as fileSource from "./file-source";
 import * as littleServer from "./little-server";

@@ -1,4 +1,4 @@
-// Sits in front of a service on a port: it remembers the requests and leaves some of them unanswered. WebSockets pass.
+// A proxy in front of a service that records requests and can leave some of them unanswered. WebSockets pass.
 import { type ServerResponse } from "node:http";
 import { answerJson, type LittleServer, type ReceivedRequest, startLittleServer } from "./little-server";
 import { passUpgrade } from "./proxy";
@@ -22,7 +22,7 @@ export function startServiceGate(
       async (response) => ({ answer: response, read: Buffer.from(await response.arrayBuffer()) }),
       () => undefined,
     );
-    // The connection to the service broke, so this one breaks too.
+    // The connection to the service broke, so this one is closed too.
     if (!upstream) return void response.destroy();
     const { answer, read } = upstream;
     onAnswer(request, answer.status);

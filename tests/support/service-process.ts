@@ -15,7 +15,7 @@ const execute = promisify(execFile);
 export type ServiceProcess = StartedProcess & { url: string };
 
 const alive = new Set<StartedProcess>();
-// A test that fails half-way must not leave its process behind.
+// A failed test must not leave its process running.
 afterAll(async () => {
   for (const process of alive) await process.stop("SIGKILL");
 });
@@ -27,7 +27,7 @@ export async function startServiceProcess(dataDir: string, settings: Record<stri
   return { ...started, url: await started.printed("Service") };
 }
 
-/** A service with a folder, a key and a client of its own. It must exit with 0 when the tests have ended. */
+/** A service with its own folder, key and client. It must exit with 0 after the tests. */
 export async function openServiceProcess(settings?: Record<string, string>) {
   const dataDir = await mkdtemp(join(tmpdir(), "lightdesk-process-"));
   const key = await createKey(dataDir, "ada");

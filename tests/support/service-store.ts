@@ -1,4 +1,4 @@
-// The service's database without a service: SQLite in a folder of its own, or PostgreSQL for the suites that run on it.
+// The service's database without a service: SQLite in its own folder, or PostgreSQL for the suites that run on it.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ import { createDatabase } from "./postgres-server";
 
 export type TestServiceStore = Awaited<ReturnType<typeof createTestServiceStore>>;
 
-/** A place for the database, which may be opened again and again. */
+/** A location for the database, which may be opened repeatedly. */
 export async function createTestServiceStore() {
   const folder = await mkdtemp(join(tmpdir(), "lightdesk-service-store-"));
   const file = join(folder, "service.sqlite");
@@ -40,7 +40,7 @@ export async function createTestServiceStore() {
   };
 }
 
-/** Copies the rows that a seed makes; the triggers of the new database maintain their values again. */
+/** Copies seeded rows; the triggers of the new database recompute their values. */
 async function copySeeded(file: string, url: string): Promise<void> {
   await (await openPostgres(url, Date.now)).close();
   const from = new SqliteConnection(file, { readOnly: true });

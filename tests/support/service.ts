@@ -1,4 +1,4 @@
-// A real embedded service in its own folder, used through requests like a client.
+// A real embedded service in its own folder, used through client requests.
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ export type ServiceBench = Awaited<ReturnType<typeof startService>>;
 
 type Send = (request: Request) => Promise<Response>;
 
-/** `key` may be a promise. An object `body` is sent as JSON, anything else unchanged. */
+/** `key` may be a promise. Objects are sent as JSON, other bodies unchanged. */
 export function createClient(send: Send, key: string | undefined | Promise<string>, origin = ORIGIN) {
   async function raw(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Response> {
     const isPlain =
@@ -70,10 +70,10 @@ function parse(text: string): unknown {
   }
 }
 
-/** By folder, where the suites run on PostgreSQL: a service restarted on a folder finds its database again. */
+/** By folder, if the suites run on PostgreSQL, so that a service restarted on a folder finds its database. */
 const databases = new Map<string, TestDatabase>();
 
-async function databaseOf(folder: string): Promise<TestDatabase | undefined> {
+async function openDatabase(folder: string): Promise<TestDatabase | undefined> {
   const server = inject("postgres");
   const database = databases.get(folder) ?? (server === undefined ? undefined : await createDatabase(server));
   if (database) databases.set(folder, database);
@@ -82,8 +82,8 @@ async function databaseOf(folder: string): Promise<TestDatabase | undefined> {
 
 export async function startService(options: Partial<ServiceOptions> = {}) {
   const folder = options.dataDir ?? (await mkdtemp(join(tmpdir(), "lightdesk-service-")));
-  // An explicit `databaseUrl` wins, also `undefined`, which means SQLite.
-  const ownDatabase = "databaseUrl" in options ? undefined : await databaseOf(folder);
+  // An explicit `databaseUrl` wins, including `undefined`, which means SQLite.
+  const ownDatabase = "databaseUrl" in options ? undefined : await openDatabase(folder);
   const complaints: unknown[] = [];
   const complain = (fields: unknown, message: string) => void complaints.push({ fields, message });
   const log = { info: () => undefined, warn: () => undefined, error: complain };
@@ -109,7 +109,7 @@ export async function startService(options: Partial<ServiceOptions> = {}) {
     /** A client with a new key of that user. */
     client(user = "ada") {
       const key = service.keys.createKey(user).then((newKey) => newKey.key);
-      // The request that uses the key reports the error.
+      // The request that uses the key will report the error.
       key.catch(() => undefined);
       return createClient(send, key);
     },
@@ -125,7 +125,7 @@ export async function startService(options: Partial<ServiceOptions> = {}) {
         database.close();
       }
     },
-    /** Everything stored about keys: the rows on PostgreSQL, else the bytes of the files. */
+    /** Everything stored about keys: the rows on PostgreSQL, otherwise the bytes of the files. */
     async storedKeys() {
       if (ownDatabase) return JSON.stringify(await queryDatabase(ownDatabase.url, "SELECT * FROM lightdesk_service.keys"));
       const files = (await readdir(folder)).filter((file) => file.startsWith("service.sqlite"));

@@ -20,7 +20,7 @@ const requestedNames = (read: (source: Source) => unknown): ReadonlySet<string> 
   return names;
 };
 
-/** By the program that the image starts with `node`. */
+/** By program that the image starts with `node`. */
 export const settingsOf: Readonly<Record<string, ReadonlySet<string>>> = {
   "dist/console.mjs": requestedNames(readEnv),
   "dist/service.mjs": requestedNames(readServiceEnv),

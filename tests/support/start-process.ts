@@ -1,10 +1,10 @@
-// Starts one of the program's own processes from its bundle and reads the addresses it prints, as another person's script would.
+// Starts one of the program's processes from its bundle and parses the URLs it prints.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
 export type StartedProcess = {
   pid: number;
-  /** The text after `label: ` on a line of stdout; waits for it, and fails if the process ends first. */
+  /** Waits for a line `label: text` on stdout and returns its text. Fails if the process ends first. */
   printed(label: string): Promise<string>;
   /** Everything it printed, both streams. */
   output(): string;
@@ -16,7 +16,7 @@ export type StartedProcess = {
 /** Settings of the developer's shell must not reach the process under test. */
 const inheritedNames = ["PATH", "HOME", "TMPDIR", "LANG", "SystemRoot"];
 
-/** `script` is relative to `cwd`, else to the project's folder, where every suite runs. `descriptors` limits its open files. */
+/** `script` is relative to `cwd`, by default the project's folder. `descriptors` limits its open files. */
 export function startProcess(
   script: string,
   settings: Record<string, string>,
@@ -60,7 +60,7 @@ export function startProcess(
   return { pid: child.pid ?? 0, printed, output: () => output, ended, stop };
 }
 
-/** Another program; nothing it prints is waited for. */
+/** Starts another program, without waiting for output. */
 export function startProgram(program: string, args: string[], home: string): StartedProcess {
   const settings: NodeJS.ProcessEnv = {
     NODE_ENV: "production",
@@ -72,7 +72,7 @@ export function startProgram(program: string, args: string[], home: string): Sta
   const child = spawn(program, args, { env: settings, stdio: "ignore" });
   const ended = once(child, "close").then(() => child.exitCode);
   const stop = (signal: NodeJS.Signals = "SIGTERM") => {
-    // nginx's workers survive a SIGKILL of their master; asked to end, it ends them too.
+    // nginx's workers survive a SIGKILL of their master, but not a SIGTERM.
     child.kill(signal === "SIGKILL" ? "SIGTERM" : signal);
     return ended;
   };

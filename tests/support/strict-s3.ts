@@ -1,5 +1,5 @@
-// An object store of one bucket that is strict about S3's dialect, over real HTTP: signatures (version 4, in headers and in addresses) and
-// the hash of each body; order, tags and minimum sizes of parts; ranges, conditions, pages of lists. Faults on demand.
+// A fake S3 bucket over real HTTP that is strict about the dialect: signatures (version 4, in headers and in URLs), body hashes, order, tags and
+// minimum sizes of parts, ranges, conditions, and paged lists. Faults on demand.
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -21,7 +21,7 @@ export type Fault =
   | "cut"
   /** Parts are completed with 200 and an error in the body. */
   | "error-in-200"
-  /** The request is carried out, but its answer is lost. */
+  /** The request is executed, but its response is lost. */
   | "lost-answer";
 export type StrictS3 = Awaited<ReturnType<typeof startStrictS3>>;
 
@@ -45,9 +45,9 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
   const faults: { on: RegExp; fault: Fault; times: number }[] = [];
   const pauses: { on: RegExp; until: Promise<void> }[] = [];
   let sending = 0;
-  /** `aheadMs`: so far its clock is ahead. */
+  /** `aheadMs`: how far its clock is ahead. */
   const state = { isGone: false, knowsConditions: true, accepts: testKeys, aheadMs: 0 };
-  /** The content of each request. */
+  /** The body of each request. */
   const headers: { method: string; headers: IncomingMessage["headers"] }[] = [];
 
   async function keep(body: Buffer): Promise<Part> {
@@ -135,17 +135,17 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
     let resume = (): void => undefined;
     for (const event of ["drain", "close"]) response.on(event, () => resume());
     let start = 0;
-    let left = isCut ? Math.floor((last - first + 1) / 2) : Infinity;
+    let remaining = isCut ? Math.floor((last - first + 1) / 2) : Infinity;
     for (const part of parts) {
       const [from, to] = [Math.max(0, first - start), Math.min(part.size, last + 1 - start)];
       start += part.size;
       if (to <= from) continue;
       for await (const chunk of createReadStream(part.path, { start: from, end: to - 1, highWaterMark: 256 * 1024 })) {
         if (response.destroyed || !(chunk instanceof Uint8Array)) return;
-        const piece = chunk.subarray(0, left);
-        left -= piece.length;
+        const piece = chunk.subarray(0, remaining);
+        remaining -= piece.length;
         if (!response.write(piece)) await new Promise<void>((resolve) => (resume = resolve));
-        if (left <= 0) return void response.destroy();
+        if (remaining <= 0) return void response.destroy();
       }
     }
     response.end();

@@ -6,10 +6,10 @@ import { type AddressInfo } from "node:net";
 import { closeAfterwards } from "./close-afterwards";
 
 type Bent = {
-  /** Added to the claims of a good token; undefined removes one. */
+  /** Added to the claims of a valid token; undefined removes a claim. */
   claims?: Record<string, unknown>;
   algorithm?: "RS256" | "none" | "HS256";
-  /** Signs with a key that is not published. */
+  /** Signs with an unpublished key. */
   withOtherKey?: boolean;
   /** Added to the discovery document. */
   configuration?: Record<string, unknown>;
@@ -18,7 +18,7 @@ type Bent = {
   reusesCodes?: true;
   /** Responds to everything with this status. */
   status?: number;
-  /** The redirect address that is registered. */
+  /** The registered redirect URL. */
   redirect?: string;
   /** How far its clock is ahead. */
   aheadMs?: number;
@@ -30,7 +30,7 @@ export const CLIENT = { id: "lightdesk", secret: "a secret of the provider's" };
 export async function startTokenIssuer() {
   const keys = [newKey(), newKey()] as const;
   let bent: Bent = {};
-  /** By code: the parameters with which the browser arrived. */
+  /** The browser's authorization parameters, by code. */
   const grants = new Map<string, { nonce: string | null; challenge: string | null }>();
   const handleRequest: RequestListener = (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? "/", url);
@@ -62,7 +62,7 @@ export async function startTokenIssuer() {
       const now = Math.floor(Date.now() / 1000);
       const defaultClaims = { iss: url, sub: "ada", aud: CLIENT.id, iat: now, exp: now + 60, nonce: code?.nonce };
       const claims = { ...defaultClaims, email: "ada@example.com", email_verified: true, name: "Ada Lovelace", ...bent.claims };
-      send({ access_token: randomUUID(), token_type: "Bearer", expires_in: 60, id_token: tokenOf(claims, bent, keys) });
+      send({ access_token: randomUUID(), token_type: "Bearer", expires_in: 60, id_token: createToken(claims, bent, keys) });
     });
   };
   const server = createServer(handleRequest);
@@ -71,7 +71,7 @@ export async function startTokenIssuer() {
   return {
     url,
     bend: (next: Bent) => void (bent = next),
-    /** Plays the user at the provider: takes the console's URL and returns the provider's query. */
+    /** Simulates the user at the provider: takes the console's authorization URL and returns the provider's query. */
     visit(authorization: string): Record<string, string> {
       const { searchParams } = new URL(authorization);
       const code = randomUUID();
@@ -89,7 +89,7 @@ export async function startTokenIssuer() {
 }
 
 /** Console settings that make it trust this provider. */
-export function settingsOf(id: string, { url }: { url: string }, extra: Record<string, string> = {}): Record<string, string> {
+export function createSettings(id: string, { url }: { url: string }, extra: Record<string, string> = {}): Record<string, string> {
   const defaults = { ISSUER: url, CLIENT_ID: CLIENT.id, CLIENT_SECRET: CLIENT.secret, ...extra };
   return Object.fromEntries(Object.entries(defaults).map(([key, value]) => [`LIGHTDESK_OIDC_${id.toUpperCase()}_${key}`, value]));
 }
@@ -112,7 +112,7 @@ function configuration(url: string) {
 
 type Keys = readonly { privateKey: KeyObject }[];
 
-function tokenOf(claims: Record<string, unknown>, { algorithm = "RS256", withOtherKey }: Bent, keys: Keys): string {
+function createToken(claims: Record<string, unknown>, { algorithm = "RS256", withOtherKey }: Bent, keys: Keys): string {
   const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
   const signed = `${part({ alg: algorithm, typ: "JWT", ...(algorithm === "RS256" && { kid: "one" }) })}.${part(claims)}`;
   if (algorithm === "none") return `${signed}.`;

@@ -1,4 +1,4 @@
-// Personal access tokens of a harness's members, including expired ones and ones of a removed connection.
+// Personal access tokens of a harness's members, including expired ones and ones for a removed connection.
 import { randomBytes } from "node:crypto";
 import { type Role } from "@/lib/contract/people/roles";
 import { type NewToken, type Token } from "@/lib/server/store/people/tokens";

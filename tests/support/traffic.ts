@@ -1,4 +1,4 @@
-// A page's network traffic as the browser counts it: requests outside the page and their bytes.
+// Measures a page's network traffic in the browser: requests and their bytes.
 import { type CDPSession } from "@playwright/test";
 
 export type FetchedResource = { url: string; kind: string; bytes: number };

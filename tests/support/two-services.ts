@@ -1,10 +1,10 @@
-// Two services on one PostgreSQL with one place for bytes, each with a connection to the database that can be cut.
+// Two services with a shared PostgreSQL and blob store, each with a database connection that can be cut.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inject } from "vitest";
 import { type ServiceOptions } from "@/lib/service/index";
-import { settingsOf } from "./blob-backends";
+import { parseSettings } from "./blob-backends";
 import { closeAfterwards } from "./close-afterwards";
 import { createDatabase } from "./postgres-server";
 import { openWire } from "./postgres-wire";
@@ -16,7 +16,7 @@ export async function startTwoServices(options: Partial<ServiceOptions> = {}, se
   const database = await createDatabase(inject("postgres"));
   const blobs = await mkdtemp(join(tmpdir(), "lightdesk-shared-bytes-"));
   const wire = await openWire(database.url);
-  const shared = settingsOf({ LIGHTDESK_BLOBS: blobs });
+  const shared = parseSettings({ LIGHTDESK_BLOBS: blobs });
   const first = await startService({ ...shared, databaseUrl: database.url, ...options });
   const second = await startService({ ...shared, databaseUrl: wire.url, ...secondOptions });
   return {

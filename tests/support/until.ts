@@ -1,11 +1,10 @@
-// Polls until a condition is true, for a bounded time. Tests wait only this way.
+// Polls until a condition is true, for a limited time.
 
 const MIN_PAUSE_MS = 5;
 const MAX_PAUSE_MS = 80;
 
 /**
- * The first value of `probe` that is not undefined, null or false. Fails naming `what` after `timeoutMs`. Long waits probe less often,
- * so that they leave the processor to other tests.
+ * Returns the first value of `probe` that is not undefined, null or false. Fails with `what` after `timeoutMs`. Long waits probe less often.
  */
 export async function until<T>(
   label: string,

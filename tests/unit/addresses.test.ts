@@ -1,4 +1,4 @@
-// The lint rule that finds addresses which leave the base path or contain it twice.
+// The lint rule that finds URLs outside the base path or with a duplicate base path.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { IncomingMessage } from "node:http";
@@ -126,7 +126,7 @@ describe("embed path", () => {
   });
 
   describe("a request", () => {
-    const answered = (url: string) => {
+    const responded = (url: string) => {
       const request = new IncomingMessage(new Socket());
       request.url = url;
       request.headers[EMBED_PATH_HEADER] = here;
@@ -135,13 +135,13 @@ describe("embed path", () => {
     };
 
     it("routes a session path to the underlying route's address", () => {
-      expect([answered(`${here}/api/jobs?limit=1`), isApiPath(`${here}/api/jobs`)]).toEqual([[here, "/api/jobs?limit=1", here], true]);
+      expect([responded(`${here}/api/jobs?limit=1`), isApiPath(`${here}/api/jobs`)]).toEqual([[here, "/api/jobs?limit=1", here], true]);
     });
 
     it.each(["/api/userdata/embed/styles/portrait1/x.json", `/api/userdata${here}/jobs`, `/embed/short${here}/jobs`])(
       "is undefined when only a later part matches: %s",
       (url) => {
-        expect(answered(url)).toEqual(["", url, undefined]);
+        expect(responded(url)).toEqual(["", url, undefined]);
         expect(isApiPath(url)).toBe(url.startsWith("/api/"));
       },
     );
@@ -150,8 +150,8 @@ describe("embed path", () => {
   it("prefixes an address once with the current request's path", async () => {
     const paths = new AsyncLocalStorage<string>();
     setEmbedPaths(paths);
-    const answer = async (path: string) => paths.run(path, async () => [await Promise.resolve(getEmbedPath()), addEmbedPath("/jobs")]);
-    expect(await Promise.all([answer(here), answer("/embed/ffffff/zzzzzzzz")])).toEqual([
+    const response = async (path: string) => paths.run(path, async () => [await Promise.resolve(getEmbedPath()), addEmbedPath("/jobs")]);
+    expect(await Promise.all([response(here), response("/embed/ffffff/zzzzzzzz")])).toEqual([
       [here, `${here}/jobs`],
       ["/embed/ffffff/zzzzzzzz", "/embed/ffffff/zzzzzzzz/jobs"],
     ]);
@@ -215,7 +215,7 @@ it("docs/admin/troubleshooting.md lists every error code with its status", () =>
 });
 
 /** As GitHub derives them from headings. */
-function anchorsOf(file: string): string[] {
+function listAnchors(file: string): string[] {
   const headings = readFileSync(file, "utf8")
     .replaceAll(/^ *```[\s\S]*?^ *```/gm, "")
     .matchAll(/^#+ (.+)$/gm);
@@ -234,7 +234,7 @@ it("resolves every relative link of the docs", () => {
     [...readFileSync(file, "utf8").matchAll(/\]\(((?!\w+:)[^)\s]+)\)/g)].flatMap(([, link = ""]) => {
       const [path = "", anchor] = link.split("#");
       const target = path === "" ? file : join(dirname(file), path);
-      const exists = existsSync(target) && (anchor === undefined || anchorsOf(target).includes(anchor));
+      const exists = existsSync(target) && (anchor === undefined || listAnchors(target).includes(anchor));
       return exists ? [] : [`${file}: ${link}`];
     }),
   );

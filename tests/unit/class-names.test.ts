@@ -1,5 +1,5 @@
-// No two class names of one element may contradict each other, since the order of the stylesheet would decide. Read from the sources:
-// every call of `cn`, with the class names that callers of the component pass, in every combination of its conditions.
+// Class names of one element must not conflict, since the stylesheet's order would decide. Checks every call of `cn` in the sources, with the class
+// names that callers pass, in every combination of its conditions.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -26,7 +26,7 @@ function visit(node: ts.Node, look: (node: ts.Node) => void): void {
   ts.forEachChild(node, (child) => visit(child, look));
 }
 
-const joined = (lists: string[][]) =>
+const joinLists = (lists: string[][]) =>
   lists.reduce((all, list) => all.flatMap((value) => list.map((other) => `${value} ${other}`)).slice(0, MAX_COMBINATIONS), [""]);
 
 /** All literal texts of the expression; "" for dynamic parts. */
@@ -36,14 +36,14 @@ function texts(node: ts.Expression): string[] {
   if (ts.isConditionalExpression(node)) return [...texts(node.whenTrue), ...texts(node.whenFalse)];
   if (ts.isBinaryExpression(node)) return [...texts(node.right), ...(node.operatorToken.getText() === "&&" ? [""] : texts(node.left))];
   if (ts.isTemplateExpression(node)) {
-    return joined([[node.head.text], ...node.templateSpans.flatMap(({ expression, literal }) => [texts(expression), [literal.text]])]);
+    return joinLists([[node.head.text], ...node.templateSpans.flatMap(({ expression, literal }) => [texts(expression), [literal.text]])]);
   }
-  if (ts.isCallExpression(node) && node.expression.getText() === "cn") return joined(node.arguments.map(texts));
+  if (ts.isCallExpression(node) && node.expression.getText() === "cn") return joinLists(node.arguments.map(texts));
   return [""];
 }
 
 /** By component or function name: the class names that its callers pass, as an attribute or as an argument. */
-function givenTo(sources: readonly Source[]): Map<string, string[]> {
+function collectClasses(sources: readonly Source[]): Map<string, string[]> {
   const classesByComponent = new Map<string, string[]>();
   const add = (name: string, extra: string[]) => classesByComponent.set(name, [...(classesByComponent.get(name) ?? []), ...extra]);
   for (const { tree } of sources) {
@@ -68,14 +68,14 @@ function nameAround(node: ts.Node): string {
 }
 
 function contradictions(sources: readonly Source[]): string[] {
-  const passedClasses = givenTo(sources);
+  const passedClasses = collectClasses(sources);
   const classNames = new Set<string>();
   for (const { name, tree } of sources) {
     visit(tree, (node) => {
       if (!ts.isCallExpression(node) || node.expression.getText() !== "cn") return;
-      const takes = /className/i.test(node.getText());
+      const acceptsClass = /className/i.test(node.getText());
       for (const ownClass of texts(node)) {
-        for (const more of ["", ...(takes ? (passedClasses.get(nameAround(node)) ?? []) : [])]) {
+        for (const more of ["", ...(acceptsClass ? (passedClasses.get(nameAround(node)) ?? []) : [])]) {
           const names = `${ownClass} ${more}`.split(/\s+/).filter(Boolean);
           const mergedNames = new Set(twMerge(names.join(" ")).split(" "));
           const unmergedNames = names.filter((each) => !mergedNames.has(each));

@@ -1,4 +1,4 @@
-// The lint rules against writes by a key from outside, which may lead to a prototype, and against private names.
+// The lint rules against writes by untrusted keys, which may reach a prototype, and against private names.
 import { Linter } from "eslint";
 import { expect, test } from "vitest";
 import config from "@/eslint.config.mjs";

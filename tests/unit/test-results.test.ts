@@ -72,7 +72,7 @@ describe("test results", () => {
   });
 
   test("lists tests not run by the missing program or by name", () => {
-    const left = (fullName: string, meta: object) => ({ fullName, status: "skipped", failureMessages: [], meta });
+    const createSkipped = (fullName: string, meta: object) => ({ fullName, status: "skipped", failureMessages: [], meta });
     const ofVitest = report({
       numPassedTests: 1,
       numFailedTests: 0,
@@ -83,10 +83,10 @@ describe("test results", () => {
           startTime: 0,
           endTime: 10,
           assertionResults: [
-            left("behind nginx: a page", { missing: "nginx" }),
-            left("behind nginx: a path", { missing: "nginx" }),
-            left("behind caddy", { missing: "caddy" }),
-            left("forgotten", {}),
+            createSkipped("behind nginx: a page", { missing: "nginx" }),
+            createSkipped("behind nginx: a path", { missing: "nginx" }),
+            createSkipped("behind caddy", { missing: "caddy" }),
+            createSkipped("forgotten", {}),
             { fullName: "sums begin", status: "passed", failureMessages: [], meta: {} },
           ],
         },

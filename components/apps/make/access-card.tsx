@@ -12,7 +12,7 @@ import { useRead } from "@/lib/browser/use-read";
 import { type AppAccess, type AppLimits, type AppPerson } from "@/lib/contract/apps/app";
 import { type Draft } from "./use-source";
 
-/** Admins see every app except other members' private ones, so they are not listed. */
+/** Admins are not listed, since they see every app except other members' private ones. */
 const chosenRoles = ["operator", "viewer", "runner"] as const;
 const kinds = ["me", "team", "members"] as const;
 const limitNames = ["runsPerDay", "atOnce", "pictureBytes", "picturePixels"] as const;
@@ -90,7 +90,7 @@ function Members({ chosen, connection, onChange }: MembersProps) {
   const { data, error, mutate } = useRead(path, () => callApi<{ people: AppPerson[] }>(path));
   if (error) return <FailureMessage failure={error} onRetry={() => void mutate()} />;
   const people = data?.people ?? [];
-  // A chosen member who may not use the connection at present stays chosen.
+  // Keeps members who may currently not use the connection.
   const missingIds = chosen.filter((id) => !people.some((appPerson) => appPerson.id === id));
   return (
     <div role="group" aria-label={t("members")} className="max-h-60 overflow-y-auto rounded-md border border-line px-2.5 py-1">

@@ -7,7 +7,7 @@ import { CheckField, Input, Options } from "@/components/ui/controls/fields";
 import { FormField, InputField, SelectField, TextareaField } from "@/components/ui/controls/form-field";
 import { type AppControl, type AppInput, type AppValue } from "@/lib/contract/apps/app";
 import { checkValue } from "@/lib/contract/apps/fill";
-import { controlOf } from "../app-form";
+import { toFormControl } from "../app-form";
 
 type InputEditorProps = {
   input: AppInput;
@@ -23,8 +23,8 @@ export function InputEditor({ input, defaultValue, base, groups, onChange }: Inp
   const { control } = input;
   const set = (change: Partial<AppInput>) => onChange({ ...input, ...change });
   const changeControl = (next: AppControl) => {
-    const fitting = (value: AppValue | undefined) => (checkValue({ ...input, control: next }, value).ok ? value : undefined);
-    set({ control: next, default: fitting(input.default), example: fitting(input.example) });
+    const keepIfValid = (value: AppValue | undefined) => (checkValue({ ...input, control: next }, value).ok ? value : undefined);
+    set({ control: next, default: keepIfValid(input.default), example: keepIfValid(input.example) });
   };
   const isFile = control.kind === "picture" || control.kind === "video" || control.kind === "audio";
   return (
@@ -32,14 +32,14 @@ export function InputEditor({ input, defaultValue, base, groups, onChange }: Inp
       <InputField label={t("label")} required maxLength={80} value={input.label} onChange={({ target }) => set({ label: target.value })} />
       <SelectField
         label={t("look")}
-        hint={lookOf(control) === "masked" ? t("maskHint") : undefined}
-        value={lookOf(control)}
+        hint={getLook(control) === "masked" ? t("maskHint") : undefined}
+        value={getLook(control)}
         onChange={({ target }) => {
-          const look = looksFor(base).find((look) => look === target.value);
+          const look = getLooks(base).find((look) => look === target.value);
           if (look) changeControl(withLook(look, control, base));
         }}
       >
-        <Options of={[...new Set<Look>([...looksFor(base), lookOf(control)])].map((look) => [look, t(`looks.${look}`)])} />
+        <Options of={[...new Set<Look>([...getLooks(base), getLook(control)])].map((look) => [look, t(`looks.${look}`)])} />
       </SelectField>
       <div className="sm:col-span-2">
         <TextareaField
@@ -86,10 +86,10 @@ export function InputEditor({ input, defaultValue, base, groups, onChange }: Inp
             label={t("default")}
             hint={t("defaultHint")}
             control={control}
-            // Choices and switches are never empty; for a number the default is the placeholder.
+            // Choices and switches are never empty; a number shows its default as the placeholder.
             value={control.kind === "choice" || control.kind === "switch" ? defaultValue : input.default}
             placeholder={control.kind === "number" ? defaultValue : undefined}
-            // A text may be empty on purpose.
+            // A text may be empty intentionally.
             onChange={(value) => set({ default: control.kind === "text" ? (value ?? "") : value })}
           />
           <ValueField
@@ -111,9 +111,9 @@ export function InputEditor({ input, defaultValue, base, groups, onChange }: Inp
   );
 }
 
-type Ranged = Extract<AppControl, { kind: "number" | "seed" }>;
+type RangeControl = Extract<AppControl, { kind: "number" | "seed" }>;
 
-function Range({ control, onChange }: { control: Ranged; onChange: (control: Ranged) => void }) {
+function Range({ control, onChange }: { control: RangeControl; onChange: (control: RangeControl) => void }) {
   const t = useTranslations("apps.make.input");
   const integer = control.kind === "seed" || control.isWhole;
   const edges = control.kind === "number" ? (["min", "max", "step"] as const) : (["min", "max"] as const);
@@ -127,7 +127,7 @@ function Range({ control, onChange }: { control: Ranged; onChange: (control: Ran
               value={edge === "step" ? control.kind === "number" && control.step : control[edge]}
               integer={integer}
               onChange={(value) => {
-                const { [edge]: _, ...rest }: Ranged & { step?: number } = control;
+                const { [edge]: _, ...rest }: RangeControl & { step?: number } = control;
                 const isNumber = typeof value === "number" || (typeof value === "bigint" && edge !== "step");
                 onChange(isNumber ? { ...rest, [edge]: value } : rest);
               }}
@@ -140,11 +140,11 @@ function Range({ control, onChange }: { control: Ranged; onChange: (control: Ran
   );
 }
 
-type Chosen = Extract<AppControl, { kind: "choice" }>;
+type ChoiceInput = Extract<AppControl, { kind: "choice" }>;
 
-function Choices({ control, base, onChange }: { control: Chosen; base: AppControl; onChange: (control: Chosen) => void }) {
+function Choices({ control, base, onChange }: { control: ChoiceInput; base: AppControl; onChange: (control: ChoiceInput) => void }) {
   const t = useTranslations("apps.make.input");
-  const [text, setText] = useState(() => choicesText(control));
+  const [text, setText] = useState(() => formatChoices(control));
   return (
     <TextareaField
       label={t("choices")}
@@ -154,14 +154,14 @@ function Choices({ control, base, onChange }: { control: Chosen; base: AppContro
       value={text}
       onChange={({ target }) => {
         setText(target.value);
-        const choices = choicesOf(target.value, base);
+        const choices = parseChoices(target.value, base);
         if (choices.length > 0) onChange({ kind: "choice", choices });
       }}
     />
   );
 }
 
-/** Pictures cannot be sent here, as values are never files. */
+/** No pictures can be sent here, since values are never files. */
 const noPictures: PictureContext = {
   canSend: false,
   sendPicture: () => new Promise(() => undefined),
@@ -180,7 +180,7 @@ type ValueFieldProps = {
 };
 
 function ValueField({ label, hint, control, value, placeholder, onChange }: ValueFieldProps) {
-  const shownControl = control.kind === "seed" ? ({ kind: "number", integer: true } as const) : controlOf(control);
+  const shownControl = control.kind === "seed" ? ({ kind: "number", integer: true } as const) : toFormControl(control);
   return (
     <FormField label={label} hint={hint}>
       {(field) => (
@@ -211,12 +211,11 @@ function toValue(value: unknown): AppValue | undefined {
     : undefined;
 }
 
-// The controls that fit an input of a node, and the conversion between them.
-// Guarantees: pure; a range and choices stay if the next control has them too.
+// The controls that fit a node's input, and the conversion between them. Ranges and choices are kept if the next control has them too.
 
 export type Look = "line" | "long" | "number" | "slider" | "seed" | "switch" | "choice" | "picture" | "masked" | "video" | "audio";
 
-export function lookOf(control: AppControl): Look {
+export function getLook(control: AppControl): Look {
   if (control.kind === "text") return control.isLong ? "long" : "line";
   if (control.kind === "number") return control.isSlider ? "slider" : "number";
   if (control.kind === "picture") return control.hasMask ? "masked" : "picture";
@@ -224,7 +223,7 @@ export function lookOf(control: AppControl): Look {
 }
 
 /** `base`: the control that the workflow suggests. */
-export function looksFor(base: AppControl): readonly Look[] {
+export function getLooks(base: AppControl): readonly Look[] {
   switch (base.kind) {
     case "text":
       return ["line", "long"];
@@ -242,7 +241,7 @@ export function looksFor(base: AppControl): readonly Look[] {
 }
 
 export function withLook(look: Look, control: AppControl, base: AppControl): AppControl {
-  const { min, max } = { ...limitsOf(base), ...limitsOf(control) };
+  const { min, max } = { ...getLimits(base), ...getLimits(control) };
   const range = { ...(min !== undefined && { min }), ...(max !== undefined && { max }) };
   const step = control.kind === "number" ? control.step : base.kind === "number" ? base.step : undefined;
   switch (look) {
@@ -267,24 +266,24 @@ export function withLook(look: Look, control: AppControl, base: AppControl): App
   }
 }
 
-function limitsOf(control: AppControl) {
+function getLimits(control: AppControl) {
   return control.kind === "number" || control.kind === "seed" ? { min: control.min, max: control.max } : {};
 }
 
-/** One choice per line: the value, and its label where that differs. */
-export function choicesText(control: Extract<AppControl, { kind: "choice" }>): string {
+/** One choice per line: the value, and its label if different. */
+export function formatChoices(control: Extract<AppControl, { kind: "choice" }>): string {
   return control.choices.map(({ value, label }) => (label ? `${String(value)} = ${label}` : String(value))).join("\n");
 }
 
 /** An existing value keeps its type: the number 2 does not become the text "2". */
-export function choicesOf(text: string, base: AppControl): Extract<AppControl, { kind: "choice" }>["choices"] {
+export function parseChoices(text: string, base: AppControl): Extract<AppControl, { kind: "choice" }>["choices"] {
   const baseChoices = base.kind === "choice" ? base.choices : [];
   return text.split("\n").flatMap((line) => {
     const baseChoice = baseChoices.find(({ value }) => String(value) === line.trim());
-    const [, before = line, after] = baseChoice ? [] : (/^(.*?)\s=\s(.*)$/.exec(line) ?? []);
-    const typed = before.trim();
+    const [, valueText = line, labelText] = baseChoice ? [] : (/^(.*?)\s=\s(.*)$/.exec(line) ?? []);
+    const typed = valueText.trim();
     if (typed === "") return [];
     const value = baseChoices.find((item) => String(item.value) === typed)?.value ?? typed;
-    return [{ value, ...(after?.trim() && { label: after.trim() }) }];
+    return [{ value, ...(labelText?.trim() && { label: labelText.trim() }) }];
   });
 }

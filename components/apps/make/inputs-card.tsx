@@ -22,11 +22,11 @@ type InputsCardProps = {
   onChange: (inputs: AppInput[]) => void;
 };
 
-/** The inputs in order; each one unfolds to be edited. Below, the workflow's other inputs that could be added. */
+/** The app's inputs in order, each with a collapsed editor, and the workflow's other inputs that can be added. */
 export function InputsCard({ definition: { graph, inputs }, catalogue, unsupported, onChange }: InputsCardProps) {
   const t = useTranslations("apps.make.inputs");
   const [openInput, setOpenInput] = useState<string>();
-  const keyOf = ({ node, input }: Pick<AppInput, "node" | "input">) => `${node} ${input}`;
+  const toKey = ({ node, input }: Pick<AppInput, "node" | "input">) => `${node} ${input}`;
   function move(at: number, by: number) {
     const next = [...inputs];
     const [movedInput] = next.splice(at, 1);
@@ -44,16 +44,16 @@ export function InputsCard({ definition: { graph, inputs }, catalogue, unsupport
       {inputs.length > 0 ? (
         <ol className="flex flex-col rounded-md border border-line">
           {inputs.map((input, at) => (
-            <li key={keyOf(input)} className="border-b border-line last:border-b-0">
+            <li key={toKey(input)} className="border-b border-line last:border-b-0">
               <div className="flex min-h-[40px] items-center gap-1 px-2.5 py-1">
                 <button
                   type="button"
-                  aria-expanded={openInput === keyOf(input)}
-                  onClick={() => setOpenInput(openInput === keyOf(input) ? undefined : keyOf(input))}
+                  aria-expanded={openInput === toKey(input)}
+                  onClick={() => setOpenInput(openInput === toKey(input) ? undefined : toKey(input))}
                   className="flex min-w-0 flex-1 flex-wrap items-baseline gap-x-2 text-left"
                 >
                   <span className="truncate font-medium">{input.label}</span>
-                  <span className="truncate text-sm text-ink-3">{placeOf(graph, catalogue, input)}</span>
+                  <span className="truncate text-sm text-ink-3">{getLocation(graph, catalogue, input)}</span>
                 </button>
                 <IconButton
                   tone="quiet"
@@ -79,7 +79,7 @@ export function InputsCard({ definition: { graph, inputs }, catalogue, unsupport
                   onClick={() => onChange(inputs.filter((item) => item !== input))}
                 />
               </div>
-              {openInput === keyOf(input) ? (
+              {openInput === toKey(input) ? (
                 <InputEditor
                   input={input}
                   defaultValue={addDefault(input, graph).default}
@@ -98,14 +98,14 @@ export function InputsCard({ definition: { graph, inputs }, catalogue, unsupport
         inputs={inputs}
         onAdd={(newInput) => {
           onChange([...inputs, newInput]);
-          setOpenInput(keyOf(newInput));
+          setOpenInput(toKey(newInput));
         }}
       />
     </Card>
   );
 }
 
-function placeOf(graph: Graph, catalogue: ObjectInfo | undefined, { node: id, input }: AppInput): string {
+function getLocation(graph: Graph, catalogue: ObjectInfo | undefined, { node: id, input }: AppInput): string {
   const node = own(graph, id);
   return node ? `${getNodeName(node, own(catalogue, node.class_type)?.display_name)} · ${input}` : input;
 }
@@ -129,10 +129,10 @@ function Others({ graph, catalogue, inputs, onAdd }: OthersProps) {
     const form = formBuilder(graph, sortTopologically(graph), catalogue)(graph);
     return form.flatMap((node) => node.fields.filter(isEditable).map(({ name }) => ({ node: node.id, input: name, title: node.title })));
   }, [graph, catalogue]);
-  const words = searchText.trim().toLowerCase();
+  const normalizedText = searchText.trim().toLowerCase();
   const matches = all.filter(
     ({ node, input, title }) =>
-      !inputs.some((item) => item.node === node && item.input === input) && `${title} ${input}`.toLowerCase().includes(words),
+      !inputs.some((item) => item.node === node && item.input === input) && `${title} ${input}`.toLowerCase().includes(normalizedText),
   );
   return (
     <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
@@ -180,13 +180,13 @@ function Others({ graph, catalogue, inputs, onAdd }: OthersProps) {
 
 type OutputsCardProps = { definition: AppDefinition; catalogue?: ObjectInfo; onChange: (outputs: AppOutput[]) => void };
 
-/** The output nodes that are the app's results, and their names. None means all. */
+/** The output nodes that are the app's results. None selected means all. */
 export function OutputsCard({ definition: { graph, outputs }, catalogue, onChange }: OutputsCardProps) {
   const t = useTranslations("apps.make.outputs");
   const availableOutputs = useMemo(() => {
     const nodes = new Set([...outputNodes(graph, catalogue), ...outputs.map(({ node }) => node)]);
     return [...nodes].flatMap((node) => createOutputDraft(graph, node, catalogue) ?? []);
-    // eslint-disable-next-line react-hooks/exhaustive-deps -- the list stays as it is while boxes in it are ticked
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- the list must not change while its checkboxes are toggled
   }, [graph, catalogue]);
   return (
     <Card title={t("title")} bodyClassName="flex flex-col gap-2">

@@ -57,7 +57,7 @@ function MakeApp({ source }: { source: Source }) {
           <RefusalNote
             refusal={source.refusal}
             keepsOpen={false}
-            onRead={() => router.push(withQuery("/run", { connection: connectionParam }))}
+            onDismiss={() => router.push(withQuery("/run", { connection: connectionParam }))}
           />
         </div>
       ) : null}
@@ -107,7 +107,7 @@ function OpenEditor({ draft: first, unsupported = [], app, catalogue }: OpenEdit
   const [failure, setFailure] = useState<ApiFailure>();
   const { definition, access, limits } = draft;
   useCloseWarning(draft !== first && !isBusy);
-  const set = (change: Partial<AppDefinition>) => setDraft((now) => ({ ...now, definition: { ...now.definition, ...change } }));
+  const set = (change: Partial<AppDefinition>) => setDraft((current) => ({ ...current, definition: { ...current.definition, ...change } }));
 
   async function save() {
     if (isBusy) return;
@@ -155,7 +155,7 @@ function OpenEditor({ draft: first, unsupported = [], app, catalogue }: OpenEdit
             access={access}
             limits={limits}
             connection={connection}
-            onChange={(change) => setDraft((now) => ({ ...now, ...change }))}
+            onChange={(change) => setDraft((current) => ({ ...current, ...change }))}
           />
           {app ? <VersionsCard app={app} /> : null}
         </div>

@@ -19,7 +19,7 @@ import { getDrawing, isNameless } from "@/lib/contract/workflow/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { appApi } from "../apps-address";
 
-/** The edited source. `version`: that of the existing app. */
+/** The edited app. `version`: the version of the existing app. */
 export type Draft = { definition: AppDefinition; access: AppAccess; limits: AppLimits; version?: number };
 export type Source =
   | { kind: "loading" }
@@ -36,26 +36,26 @@ export function useNewSource(memberId: string, job: string | undefined): Source 
   const id = connection?.id;
   const { info: catalogue, isLoaded } = useCatalogue(id, id !== undefined);
   useDraft(tabRun, memberId);
-  const { openWorkflow: inRun } = useSyncExternalStore(tabRun.subscribe, tabRun.get, () => emptyRun);
-  const [ofJob, setOfJob] = useState<{ file: OpenedFile } | { refusal: Refusal }>();
-  const [isLooked, setLooked] = useState(false);
-  const look = useEffectEvent(async () => {
-    setLooked(true);
+  const { openWorkflow: runWorkflow } = useSyncExternalStore(tabRun.subscribe, tabRun.get, () => emptyRun);
+  const [jobResult, setJobResult] = useState<{ file: OpenedFile } | { refusal: Refusal }>();
+  const [hasLoaded, setLoaded] = useState(false);
+  const loadJob = useEffectEvent(async () => {
+    setLoaded(true);
     if (job === undefined || id === undefined) return;
     const runSourceResult = await openRunSource({ job }, createRunApi(connection));
-    setOfJob(runSourceResult.ok ? { file: runSourceResult.value } : { refusal: runSourceResult.failure });
+    setJobResult(runSourceResult.ok ? { file: runSourceResult.value } : { refusal: runSourceResult.failure });
   });
-  // A draft from before a reload is restored first.
-  useEffect(() => void Promise.resolve().then(() => look()), [job, id]);
-  const file = job === undefined ? inRun : ofJob && "file" in ofJob ? ofJob.file : undefined;
+  // Runs after a draft from before a reload is restored.
+  useEffect(() => void Promise.resolve().then(() => loadJob()), [job, id]);
+  const file = job === undefined ? runWorkflow : jobResult && "file" in jobResult ? jobResult.file : undefined;
   const fallbackName = t(job === undefined ? "run.pasted" : "apps.make.new");
   const memo = useMemo(
     () => (file && isLoaded ? newDraft(file, fallbackName, catalogue) : undefined),
     [file, isLoaded, catalogue, fallbackName],
   );
-  if (ofJob && "refusal" in ofJob) return { kind: "refused", refusal: ofJob.refusal };
+  if (jobResult && "refusal" in jobResult) return { kind: "refused", refusal: jobResult.refusal };
   if (memo) return { kind: "ready", ...memo, ...(catalogue && { catalogue }) };
-  return isLooked && job === undefined && !file ? { kind: "nothing" } : { kind: "loading" };
+  return hasLoaded && job === undefined && !file ? { kind: "nothing" } : { kind: "loading" };
 }
 
 function newDraft(
@@ -64,9 +64,9 @@ function newDraft(
   catalogue: ObjectInfo | undefined,
 ): { draft: Draft; unsupported: string[] } {
   const { graph, extraData, workflowId, name } = file;
-  const drawn = getDrawing(extraData);
-  const drawing = isEditorFile(drawn) ? drawn : undefined;
-  const pins = readMemory(workflowId).pinned.flatMap(pinOf);
+  const fileDrawing = getDrawing(extraData);
+  const drawing = isEditorFile(fileDrawing) ? fileDrawing : undefined;
+  const pins = readMemory(workflowId).pinned.flatMap(parsePin);
   const definition = createAppDraft(
     {
       graph,
@@ -80,7 +80,7 @@ function newDraft(
   return { draft: { definition, access: { kind: "me" }, limits: {} }, unsupported };
 }
 
-function pinOf(key: string): AppPin[] {
+function parsePin(key: string): AppPin[] {
   const json = parseJson(key);
   const [node, input]: unknown[] = Array.isArray(json) ? json : [];
   return typeof node === "string" && typeof input === "string" ? [{ node, input }] : [];
@@ -91,7 +91,7 @@ type AppSource = { view: AppView; workflow: Workflow };
 
 const MAX_READS = 3;
 
-/** Both of the same version: if the app is saved between the two reads, they are repeated. */
+/** Reads both parts of the same version, and retries if the app is saved in between. */
 async function readApp(app: string, reads = 1): Promise<Result<AppSource, ApiFailure>> {
   const [view, workflow] = await Promise.all([
     callApi<{ app: AppView }>(appApi(app), { cache: "no-store" }),
@@ -103,27 +103,27 @@ async function readApp(app: string, reads = 1): Promise<Result<AppSource, ApiFai
   return reads < MAX_READS ? readApp(app, reads + 1) : failed({ code: "CONFLICT", message: "", status: 409 });
 }
 
-/** An existing app with its workflow: read afresh at each opening, and never while it is edited. */
+/** An existing app with its workflow, read once when opened and never while it is edited. */
 export function useAppSource(app: string): Source {
   const [source, setSource] = useState<Result<AppSource, ApiFailure>>();
-  const [tries, setTries] = useState(0);
+  const [attempts, setAttempts] = useState(0);
   useEffect(() => {
-    let isLeft = false;
-    void readApp(app).then((now) => (isLeft ? undefined : setSource(now)));
+    let isUnmounted = false;
+    void readApp(app).then((now) => (isUnmounted ? undefined : setSource(now)));
     return () => {
-      isLeft = true;
+      isUnmounted = true;
     };
-  }, [app, tries]);
+  }, [app, attempts]);
   const data = source?.ok ? source.value : undefined;
   const { info: catalogue, isLoaded } = useCatalogue(data?.view.connectionId, data?.view.connectionId !== undefined);
   const draft = useMemo(() => {
     if (!data) return undefined;
     const { view, workflow } = data;
     const { access, chosen = { members: [], roles: [] }, limits } = view;
-    const who: AppAccess = access === "members" ? { kind: access, ...chosen } : { kind: access };
+    const appAccess: AppAccess = access === "members" ? { kind: access, ...chosen } : { kind: access };
     const { version, ...definition } = workflow;
-    return { definition, access: who, limits, version };
+    return { definition, access: appAccess, limits, version };
   }, [data]);
-  if (source?.ok === false) return { kind: "failed", failure: source.failure, retry: () => setTries((now) => now + 1) };
+  if (source?.ok === false) return { kind: "failed", failure: source.failure, retry: () => setAttempts((current) => current + 1) };
   return data && draft && isLoaded ? { kind: "ready", draft, app: data.view, ...(catalogue && { catalogue }) } : { kind: "loading" };
 }

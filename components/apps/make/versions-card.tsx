@@ -15,8 +15,8 @@ import { useRequests } from "@/lib/browser/use-read";
 import { type AppVersionView, type AppView } from "@/lib/contract/apps/app";
 import { appApi, appPath } from "../apps-address";
 
-type VersionsAnswer = { versions: AppVersionView[] };
-const versionsIn = ({ versions }: VersionsAnswer) => versions;
+type VersionsResponse = { versions: AppVersionView[] };
+const getVersions = ({ versions }: VersionsResponse) => versions;
 
 type Removal = "removal" | AppVersionView;
 
@@ -25,7 +25,7 @@ export function VersionsCard({ app }: { app: AppView }) {
   const connectionParam = useConnectionParam();
   const t = useTranslations("apps.make.versions");
   const router = useRouter();
-  const loadedVersions = useOnce(appApi(app.id, "versions"), versionsIn);
+  const loadedVersions = useOnce(appApi(app.id, "versions"), getVersions);
   const [pendingRemoval, setPendingRemoval] = useState<Removal>();
   const { busyWith, failure, send } = useRequests<"act">();
   async function submitChange(removal: Removal) {

@@ -16,14 +16,14 @@ import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type ArchiveAnswer } from "@/lib/contract/console";
 import { type AssetRights } from "../asset-calls";
 import { AssetPicture } from "../asset-picture";
-import { assetFileUrl, assetLink, MAX_IN_RUN, runHref, useFileDownload, useHandsOutFiles } from "../asset-urls";
+import { assetFileUrl, assetLink, MAX_IN_RUN, runHref, useFileDownload, useServesFiles } from "../asset-urls";
 import { assetsApiPath } from "../assets-address";
 import { TagsDialog } from "../tags-dialog";
 import {
   type AssetAction,
   AssetLines,
   type Entry,
-  MAX_IN_ACT,
+  MAX_PER_ACTION,
   type PendingAssetAction,
   type Selected,
   useAssetBulk,
@@ -32,7 +32,7 @@ import {
 
 const ShareDialog = dynamic(() => import("@/components/frame/share/share-dialog").then((module) => module.ShareDialog), { ssr: false });
 
-/** The largest number of files in one share. */
+/** Maximum files per share. */
 const MAX_SHARED = 100;
 
 type BulkBarProps = {
@@ -43,12 +43,12 @@ type BulkBarProps = {
   onDone: (assetAct: AssetAction, entries: readonly Entry[]) => void;
   onCompare: (ids: readonly string[]) => void;
   onClear: () => void;
-  /** Undone in time: these are selected as before. */
+  /** Called when a deletion is undone, with the assets to select again. */
   onRestored: (ids: readonly string[]) => void;
-  /** The assets to select are still being read. */
+  /** Whether the assets to select are still loading. */
   isReading: boolean;
   total: number | undefined;
-  /** Selects all that match; absent if no more do. */
+  /** Selects all matching assets; absent if all are selected. */
   onAll?: () => void;
 };
 
@@ -68,11 +68,11 @@ export function BulkBar({
 }: BulkBarProps) {
   const t = useTranslations("assets.bulk");
   const copy = useCopy();
-  const summaryOf = useAssetSummary();
+  const summarizeEntries = useAssetSummary();
   const bulk = useAssetBulk({
     connection: connectionId,
     onDone,
-    onUnfinished: (entries) => showToast({ ...summaryOf(entries), tone: "off" }),
+    onUnfinished: (entries) => showToast({ ...summarizeEntries(entries), tone: "off" }),
     onStarted: onClear,
     onRestored: (assets) => {
       showToast({ tone: "off", text: t("back", { count: assets.length }) });
@@ -87,10 +87,10 @@ export function BulkBar({
   const selectedAssets = selected.kind === "named" ? selected.assets : undefined;
   const count = selectedAssets ? selectedAssets.length : selected.kind === "matching" ? selected.total : 0;
   const tagsOfNamed = [...new Set(selectedAssets?.flatMap(({ tags }) => tags))];
-  const compared = selectedAssets?.every(({ kind }) => kind === "image") ? selectedAssets : [];
-  const hasFiles = useHandsOutFiles(connectionId, selectedAssets?.[0] && assetFileUrl(selectedAssets[0], connectionId));
+  const comparable = selectedAssets?.every(({ kind }) => kind === "image") ? selectedAssets : [];
+  const hasFiles = useServesFiles(connectionId, selectedAssets?.[0] && assetFileUrl(selectedAssets[0], connectionId));
   const only = selectedAssets?.length === 1 ? selectedAssets[0] : undefined;
-  function copyThese(kind: "ids" | "links") {
+  function copySelected(kind: "ids" | "links") {
     if (selected.kind === "matching") return void bulk.collect(selected.query);
     const texts = selected.assets.map(({ id }) => (kind === "ids" ? id : assetLink(id, connection ?? connectionId)));
     void copy(texts.join("\n"), t(kind === "ids" ? "copiedIds" : "copiedLinks", { count: texts.length }));
@@ -103,7 +103,7 @@ export function BulkBar({
           <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
             {isReading ? <span role="status">{t("reading")}</span> : null}
             {onAll ? <SelectionButton onClick={onAll}>{t("all", { total })}</SelectionButton> : null}
-            {/* While the selection is still being read, it is incomplete: its actions are disabled. */}
+            {/* Actions are disabled while the selection is still loading. */}
             <span inert={isReading} className={`contents ${isReading ? "[&>*]:opacity-50" : ""}`}>
               {rights.canTag ? <SelectionButton onClick={() => setPendingDialog("addTags")}>{t("addTags")}</SelectionButton> : null}
               {rights.can("tags.remove") ? (
@@ -117,14 +117,14 @@ export function BulkBar({
               {only || !hasFiles ? null : (
                 <SelectionButton onClick={() => void archive.download(selected)}>{t("downloadZip")}</SelectionButton>
               )}
-              {compared.length >= 2 && compared.length <= MAX_COMPARED ? (
-                <SelectionButton onClick={() => onCompare(compared.map(({ id }) => id))}>{t("compare")}</SelectionButton>
+              {comparable.length >= 2 && comparable.length <= MAX_COMPARED ? (
+                <SelectionButton onClick={() => onCompare(comparable.map(({ id }) => id))}>{t("compare")}</SelectionButton>
               ) : null}
               {mayShare && rights.canTag && hasFiles && selectedAssets && selectedAssets.length <= MAX_SHARED ? (
                 <SelectionButton onClick={() => setSharing(selectedAssets.map(({ id }) => id))}>{t("share")}</SelectionButton>
               ) : null}
-              <SelectionButton onClick={() => copyThese("ids")}>{t("copyIds")}</SelectionButton>
-              {selectedAssets ? <SelectionButton onClick={() => copyThese("links")}>{t("copyLinks")}</SelectionButton> : null}
+              <SelectionButton onClick={() => copySelected("ids")}>{t("copyIds")}</SelectionButton>
+              {selectedAssets ? <SelectionButton onClick={() => copySelected("links")}>{t("copyLinks")}</SelectionButton> : null}
               {rights.canTag && selectedAssets && selectedAssets.length <= MAX_IN_RUN ? (
                 <Link
                   href={runHref(
@@ -161,27 +161,27 @@ export function BulkBar({
   );
 }
 
-/** Downloads many files as one archive: the console remembers the selection, and a plain link streams the archive to the disk. */
+/** Downloads files as one archive: the console stores the selection, and a plain link streams the archive. */
 function useArchive(connectionId: string | undefined) {
   const t = useTranslations("assets.bulk");
   const errors = useTranslations("errors");
-  const [isAsking, setPendingDialog] = useState(false);
+  const [isPreparing, setPreparing] = useState(false);
   async function download(selected: Selected): Promise<void> {
-    if (isAsking) return;
-    setPendingDialog(true);
+    if (isPreparing) return;
+    setPreparing(true);
     const json =
       selected.kind === "named"
         ? { ids: selected.assets.map(({ id }) => id) }
         : { query: assetsApiPath({ ...selected.query, offset: 0 }, undefined).split("?")[1] ?? "" };
     const path = withQuery("/api/console/archive", { connection: connectionId });
     const result = await callApi<ArchiveAnswer>(path, { method: "POST", json });
-    setPendingDialog(false);
+    setPreparing(false);
     if (!result.ok) return showToast({ tone: "bad", text: failureText(errors, result.failure) });
     const { id, count, isCut } = result.value;
     saveUrl(apiPath(`/api/console/archive/${encodeURIComponent(id)}`), "");
     if (isCut) showToast({ tone: "wait", text: t("archiveCut", { count: count ?? 0 }) });
   }
-  return { download, isAsking };
+  return { download, isAsking: isPreparing };
 }
 
 type BulkConfirmProps = {
@@ -193,7 +193,7 @@ type BulkConfirmProps = {
 
 const MAX_PICTURES = 12;
 
-/** Confirms with the number and the pictures. A number beyond the limit of one action is reported beforehand. */
+/** Asks for confirmation with the number and pictures, and warns if the selection exceeds the limit. */
 function BulkConfirm({ pendingAct, connectionId, onClose, onConfirm }: BulkConfirmProps) {
   const t = useTranslations("assets.bulk.ask");
   const removesFiles = useFeature("fileRemoval");
@@ -201,8 +201,8 @@ function BulkConfirm({ pendingAct, connectionId, onClose, onConfirm }: BulkConfi
   const { action, selected } = pendingAct;
   const total = selected.kind === "named" ? selected.assets.length : selected.total;
   const deletable = (selected.kind === "named" ? selected.assets : selected.loadedAssets).filter(({ immutable }) => !immutable);
-  const fixed = selected.kind === "named" ? total - deletable.length : 0;
-  const count = Math.min(total - fixed, MAX_IN_ACT);
+  const immutableCount = selected.kind === "named" ? total - deletable.length : 0;
+  const count = Math.min(total - immutableCount, MAX_PER_ACTION);
   const title = t(`${action.kind}.title`, { count, tags: action.kind === "delete" ? "" : action.tags.join(", ") });
   return (
     <ConfirmDialog isOpen title={title} tone={action.kind === "delete" ? "danger" : "primary"} onConfirm={onConfirm} onClose={onClose}>
@@ -220,8 +220,8 @@ function BulkConfirm({ pendingAct, connectionId, onClose, onConfirm }: BulkConfi
         <p className="mt-1.5 text-sm text-ink-3">{t("more", { count: count - Math.min(deletable.length, MAX_PICTURES) })}</p>
       ) : null}
       {action.kind === "delete" && !removesFiles ? <p className="mt-2">{t("onDisk")}</p> : null}
-      {fixed > 0 ? <p className="mt-2">{t("fixed", { count: fixed })}</p> : null}
-      {total > MAX_IN_ACT ? <p className="mt-2">{t("bound", { max: MAX_IN_ACT, act: action.kind })}</p> : null}
+      {immutableCount > 0 ? <p className="mt-2">{t("fixed", { count: immutableCount })}</p> : null}
+      {total > MAX_PER_ACTION ? <p className="mt-2">{t("bound", { max: MAX_PER_ACTION, act: action.kind })}</p> : null}
     </ConfirmDialog>
   );
 }

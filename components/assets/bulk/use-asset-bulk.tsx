@@ -11,7 +11,7 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { isMissingOperation } from "@/lib/contract/failure";
 import { type AssetsAnswer, type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type AssetView } from "@/lib/contract/views/asset-view";
-import { assetPath, type AssetRights, MAX_PAGE_SIZE, requests, type TagsAnswer } from "../asset-calls";
+import { assetPath, type AssetRights, MAX_PAGE_SIZE, requests, type TagsResponse } from "../asset-calls";
 import { assetLink } from "../asset-urls";
 import { assetsApiPath, toAssetPage } from "../assets-address";
 
@@ -21,31 +21,31 @@ export type Selected =
   | { kind: "matching"; query: AssetsQuery; total: number; loadedAssets: readonly AssetView[] };
 export type PendingAssetAction = { action: AssetAction; selected: Selected };
 
-/** Among so few, users notice a wrong tile while the deletion can be undone. */
+/** With this few, users notice a wrong tile while the deletion can still be undone. */
 const MAX_UNCONFIRMED = 5;
 
-type Choices = {
+type AssetBulkOptions = {
   connection: string | undefined;
   onDone: (assetAction: AssetAction, entries: readonly Entry[]) => void;
   onUnfinished: (entries: readonly Entry[]) => void;
-  /** An action on the selection is in progress. */
+  /** Called when an action starts. */
   onStarted: () => void;
-  /** The action was undone in time. */
+  /** Called when a deletion is undone. */
   onRestored: (assets: readonly AssetTarget[]) => void;
 };
 
 /** Deleting a few listed assets can be undone for five seconds. Larger actions require confirmation. */
-export function useAssetBulk(choices: Choices) {
+export function useAssetBulk(options: AssetBulkOptions) {
   const [pendingAction, setPendingAction] = useState<PendingAssetAction>();
   const work = useBulkWork<AssetAction, AssetTarget, Entry, AssetsQuery>({
-    ...choices,
-    onRestored: (_action, items) => choices.onRestored(items),
-    carryOut: ({ action, items }, outside) => runAction(action, items, outside),
+    ...options,
+    onRestored: (_action, items) => options.onRestored(items),
+    carryOut: ({ action, items }, context) => runAction(action, items, context),
     walk: walkAssets,
   });
   function carryOut({ action, selected }: PendingAssetAction): void {
     work.dismissEnded();
-    choices.onStarted();
+    options.onStarted();
     if (selected.kind === "named") void work.run({ action, items: selected.assets });
     else void work.runAll(action, selected.query);
   }
@@ -54,13 +54,13 @@ export function useAssetBulk(choices: Choices) {
     ...work,
     pendingAct: pendingAction,
     start: (assetAction: AssetAction, selected: Selected) => {
-      const isFar = selected.kind === "matching" || (assetAction.kind === "delete" && selected.assets.length > MAX_UNCONFIRMED);
-      if (isFar) setPendingAction({ action: assetAction, selected });
+      const needsConfirmation = selected.kind === "matching" || (assetAction.kind === "delete" && selected.assets.length > MAX_UNCONFIRMED);
+      if (needsConfirmation) setPendingAction({ action: assetAction, selected });
       else if (assetAction.kind !== "delete") carryOut({ action: assetAction, selected });
       else {
         work.dismissEnded();
         work.schedule({ action: assetAction, items: selected.assets });
-        choices.onStarted();
+        options.onStarted();
       }
     },
     confirm: () => {
@@ -89,7 +89,7 @@ const outcomes = [
   "notDone",
 ] as const;
 type Outcome = (typeof outcomes)[number];
-/** The outcome for one asset. `changed`: tags that were really added or removed; `before`: tags that were already as wanted. */
+/** The outcome for one asset. `changed`: tags that were added or removed; `before`: tags that needed no change. */
 export type Entry = {
   id: string;
   name?: string;
@@ -100,7 +100,7 @@ export type Entry = {
   failure?: ApiFailure;
 };
 
-/** Calls in parallel while the person is on the page; each call waits out a rate limit. */
+/** Parallel calls while the page is open; each call waits out a rate limit. */
 const MAX_CONCURRENT = 4;
 
 async function runAction(assetAction: AssetAction, assets: readonly AssetTarget[], work: Work): Promise<Entry[]> {
@@ -110,7 +110,7 @@ async function runAction(assetAction: AssetAction, assets: readonly AssetTarget[
   async function batch(targets: readonly AssetTarget[]): Promise<BatchOutcome<Entry>> {
     const results = await Promise.all(
       targets.map((asset) =>
-        actOn(asset.only && assetAction.kind !== "delete" ? { ...assetAction, tags: asset.only } : assetAction, asset.id, work),
+        applyAction(asset.only && assetAction.kind !== "delete" ? { ...assetAction, tags: asset.only } : assetAction, asset.id, work),
       ),
     );
     return { entries: results.map(({ entry }) => entry), isOver: results.some(({ isOver }) => isOver) };
@@ -121,26 +121,26 @@ async function runAction(assetAction: AssetAction, assets: readonly AssetTarget[
   return [...done, ...entries].map((entry) => ({ ...entry, name: names.get(entry.id) }));
 }
 
-type Acted = { entry: Entry; isOver: boolean };
+type ActionResult = { entry: Entry; isOver: boolean };
 
-async function actOn(assetAction: AssetAction, id: string, work: Work): Promise<Acted> {
+async function applyAction(assetAction: AssetAction, id: string, work: Work): Promise<ActionResult> {
   if (assetAction.kind === "delete") {
     const result = await callWithRetry<unknown>(assetPath(id, work.connection), requests.remove, work);
     return result.ok ? { entry: { id, outcome: "deleted" }, isOver: false } : refused(assetAction, id, result.failure);
   }
   const isAdding = assetAction.kind === "addTags";
   const init = isAdding ? requests.addTags(assetAction.tags) : requests.removeTags(assetAction.tags);
-  const result = await callWithRetry<TagsAnswer>(assetPath(id, work.connection, "/tags"), init, work);
+  const result = await callWithRetry<TagsResponse>(assetPath(id, work.connection, "/tags"), init, work);
   if (!result.ok) return refused(assetAction, id, result.failure);
   const { total_tags: total, added, removed, already_present: present, not_present: absent } = result.value;
-  // Services may send only the complete list of tags: then the requested tags count as changed.
+  // Services may return only the full list of tags. Then the requested tags count as changed.
   const isDetailed = added.length + removed.length + present.length + absent.length > 0;
   const changedTags = isDetailed ? (isAdding ? added : removed) : assetAction.tags;
   const outcome = isAdding ? (changedTags.length > 0 ? "tagged" : "hadIt") : changedTags.length > 0 ? "untagged" : "hadNot";
   return { entry: { id, outcome, changed: changedTags, before: isAdding ? present : absent, total }, isOver: false };
 }
 
-function refused(assetAction: AssetAction, id: string, failure: ApiFailure): Acted {
+function refused(assetAction: AssetAction, id: string, failure: ApiFailure): ActionResult {
   const change = assetAction.kind === "delete" ? "assets.delete" : assetAction.kind === "removeTags" ? "tags.remove" : undefined;
   if (change && isMissingOperation(failure)) {
     return { entry: { id, outcome: "unable", failure }, isOver: true };
@@ -155,7 +155,7 @@ function refused(assetAction: AssetAction, id: string, failure: ApiFailure): Act
 }
 
 /** The reverse action for the changed assets; undefined if it can't be undone. */
-function reverseOf(assetAction: AssetAction, entries: readonly Entry[]): { action: AssetAction; items: AssetTarget[] } | undefined {
+function getReverseAction(assetAction: AssetAction, entries: readonly Entry[]): { action: AssetAction; items: AssetTarget[] } | undefined {
   if (assetAction.kind === "delete") return undefined;
   const items = entries.flatMap(({ id, name, changed }) =>
     changed && changed.length > 0 ? [{ id, name, immutable: false, only: changed }] : [],
@@ -165,21 +165,21 @@ function reverseOf(assetAction: AssetAction, entries: readonly Entry[]): { actio
 }
 
 const doneOutcomes: ReadonlySet<Outcome> = new Set(["tagged", "untagged", "deleted"]);
-const bad: ReadonlySet<Outcome> = new Set(["unknown", "failed"]);
+const badOutcomes: ReadonlySet<Outcome> = new Set(["unknown", "failed"]);
 
-function toneOf(outcome: Outcome): Tone {
-  return doneOutcomes.has(outcome) ? "ok" : bad.has(outcome) ? "bad" : "off";
+function getTone(outcome: Outcome): Tone {
+  return doneOutcomes.has(outcome) ? "ok" : badOutcomes.has(outcome) ? "bad" : "off";
 }
 
-/** All asset actions are idempotent: existing tags and deleted assets stay so. */
+/** All asset actions are idempotent. */
 function isRetryable({ outcome }: Entry): boolean {
-  return bad.has(outcome) || outcome === "notDone";
+  return badOutcomes.has(outcome) || outcome === "notDone";
 }
 
-/** The outcome of many assets, in one line. */
+/** Summarizes the outcomes of many assets in one line. */
 export function useAssetSummary() {
   const t = useTranslations("assets.bulk");
-  return (entries: readonly Entry[]) => summarize(outcomes, entries, { toneOf, textOf: (each) => t(`count.${each.outcome}`, each) });
+  return (entries: readonly Entry[]) => summarize(outcomes, entries, { getTone, getText: (each) => t(`count.${each.outcome}`, each) });
 }
 
 type AssetLinesProps = {
@@ -195,7 +195,7 @@ export function AssetLines({ bulk, connection, rights }: AssetLinesProps) {
   const removesFiles = useFeature("fileRemoval");
   const common = useTranslations("common");
   const errors = useTranslations("errors");
-  const summaryOf = useAssetSummary();
+  const summarizeEntries = useAssetSummary();
   return (
     <BulkLines
       words="assets.bulk"
@@ -208,11 +208,11 @@ export function AssetLines({ bulk, connection, rights }: AssetLinesProps) {
       readingText={(count) => t("walking", { found: count })}
       collectedText={(count) => t("collected", { count })}
       workingText={({ action, doneCount, items }) => t(`working.${action.kind}`, { done: doneCount, total: items.length })}
-      summaryOf={summaryOf}
+      summarize={summarizeEntries}
       failureText={(failure) => failureText(errors, failure)}
       isRetryable={isRetryable}
       resultActions={({ action, entries }, dismiss) => {
-        const reverse = reverseOf(action, entries);
+        const reverse = getReverseAction(action, entries);
         if (!reverse || (reverse.action.kind === "removeTags" && !rights.can("tags.remove"))) return null;
         return (
           <Button
@@ -227,9 +227,9 @@ export function AssetLines({ bulk, connection, rights }: AssetLinesProps) {
         );
       }}
       entryLook={{
-        toneOf: ({ outcome }) => toneOf(outcome),
-        // Includes the tags that were really added or removed.
-        textOf: ({ outcome, changed, before, failure }) =>
+        getTone: ({ outcome }) => getTone(outcome),
+        // Includes the tags that were added or removed.
+        getText: ({ outcome, changed, before, failure }) =>
           [
             t(`outcome.${outcome}`, { tags: changed?.join(", ") ?? "" }),
             (outcome === "tagged" || outcome === "untagged") &&
@@ -239,7 +239,7 @@ export function AssetLines({ bulk, connection, rights }: AssetLinesProps) {
           ]
             .filter(Boolean)
             .join(" "),
-        nameOf: ({ name }) => name,
+        getName: ({ name }) => name,
       }}
       copies={(items) => [
         { label: t("copyIds"), text: () => items.map(({ id }) => id).join("\n") },
@@ -250,15 +250,15 @@ export function AssetLines({ bulk, connection, rights }: AssetLinesProps) {
 }
 
 /** Maximum assets per action. */
-export const MAX_IN_ACT = 100_000;
+export const MAX_PER_ACTION = 100_000;
 
 /** All assets of a query. Keeps only the fields that an action needs, since there may be very many. */
 function walkAssets(query: AssetsQuery, work: Work) {
-  const pathAt = (offset: number) => assetsApiPath({ ...query, limit: MAX_PAGE_SIZE, offset }, work.connection);
-  function read(response: AssetsAnswer) {
+  const getPath = (offset: number) => assetsApiPath({ ...query, limit: MAX_PAGE_SIZE, offset }, work.connection);
+  function parsePage(response: AssetsAnswer) {
     const { assets, total, hasMore } = toAssetPage(response);
     const items = assets.map(({ id, name, immutable }): AssetTarget => ({ id, name, immutable }));
     return { items, rows: assets.length, total, hasMore };
   }
-  return readAllPages<AssetsAnswer, AssetTarget>({ pathAt, read, maxItems: MAX_IN_ACT }, work);
+  return readAllPages<AssetsAnswer, AssetTarget>({ pathAt: getPath, read: parsePage, maxItems: MAX_PER_ACTION }, work);
 }

@@ -9,7 +9,7 @@ import { MASK } from "@/lib/contract/secrets/secret-texts";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { canContainWorkflow } from "@/lib/contract/views/outputs-view";
 import { type AssetRights } from "../asset-calls";
-import { assetFileUrl, carriedHref, maskHref, runHref, useFileDownload, useHandsOutFiles } from "../asset-urls";
+import { assetFileUrl, embeddedWorkflowHref, maskHref, runHref, useFileDownload, useServesFiles } from "../asset-urls";
 import { toRows } from "../filter/metadata-rows";
 import { type AssetEdits } from "./asset-tags";
 
@@ -25,8 +25,8 @@ export function AssetActions({ asset, connectionId, connection, rights, edits }:
   const download = useFileDownload();
   const [isEditing, setEditing] = useState(false);
   const file = assetFileUrl(asset, connectionId);
-  const hasFiles = useHandsOutFiles(connectionId, file);
-  // The owner is unknown, so all who may change the asset see the warning. Other members see masks.
+  const hasFiles = useServesFiles(connectionId, file);
+  // The owner is unknown, so everyone who may change the asset sees the warning.
   const leaks = rights.canTag ? toRows(asset.metadata).filter(({ value }) => value.includes(MASK)) : [];
   const reason = asset.immutable
     ? "whyImmutable"
@@ -54,7 +54,7 @@ export function AssetActions({ asset, connectionId, connection, rights, edits }:
         ) : null}
         {rights.canTag ? <ButtonLink href={runHref([asset.id], connection)}>{t("useInRun")}</ButtonLink> : null}
         {rights.canTag && hasFiles && canContainWorkflow(asset.name) ? (
-          <ButtonLink href={carriedHref(asset.id, connection)}>{t("openWorkflow")}</ButtonLink>
+          <ButtonLink href={embeddedWorkflowHref(asset.id, connection)}>{t("openWorkflow")}</ButtonLink>
         ) : null}
         {rights.canTag && hasFiles && asset.kind === "image" ? (
           <ButtonLink href={maskHref(asset.id, connection)}>{t("drawMask")}</ButtonLink>

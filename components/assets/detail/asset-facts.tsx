@@ -14,9 +14,9 @@ import { toRows } from "../filter/metadata-rows";
 import { SameContent } from "./same-content";
 
 /** Longer values are collapsed. */
-const LONG = 240;
+const MAX_COLLAPSED_LENGTH = 240;
 
-/** Names and values. A nested value has its path as its name, written as in the filter and the editor. */
+/** Metadata names and values. Nested values are named by their path, as in the filter and the editor. */
 function MetadataTable({ label, values }: { label: string; values: Record<string, unknown> }) {
   return (
     <table aria-label={label} className="w-full table-fixed font-mono text-sm">
@@ -39,10 +39,10 @@ function MetadataTable({ label, values }: { label: string; values: Record<string
 function Value({ text }: { text: string }) {
   const t = useTranslations("assets.details");
   const [isOpen, setOpen] = useState(false);
-  if (text.length <= LONG) return text;
+  if (text.length <= MAX_COLLAPSED_LENGTH) return text;
   return (
     <>
-      {isOpen ? text : `${text.slice(0, LONG)}…`}{" "}
+      {isOpen ? text : `${text.slice(0, MAX_COLLAPSED_LENGTH)}…`}{" "}
       <Button size="small" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)} className="font-sans">
         {t(isOpen ? "showLess" : "showAll")}
       </Button>
@@ -52,7 +52,7 @@ function Value({ text }: { text: string }) {
 
 type Row = [label: string, value: ReactNode];
 
-/** Every known field of this asset, most important first; unsent fields have no row. */
+/** The asset's fields, most important first. Missing fields have no row. */
 export function AssetFacts({ asset, connectionId, connection }: { asset: AssetDetail; connectionId?: string; connection?: string }) {
   const t = useTranslations("assets.details");
   const locale = useLocale();
@@ -79,8 +79,8 @@ export function AssetFacts({ asset, connectionId, connection }: { asset: AssetDe
       sizeBytes === undefined ? null : <span title={t("bytes", { count: sizeBytes })}>{formatBytes(sizeBytes, locale)}</span>,
     ],
     [t("type"), asset.mimeType],
-    [t("hash"), hash && <Copyable text={hash} shown={shortHash(hash)} />],
-    [t("id"), <Copyable key="id" text={id} shown={id} />],
+    [t("hash"), hash && <Copyable text={hash} displayText={shortHash(hash)} />],
+    [t("id"), <Copyable key="id" text={id} displayText={id} />],
     [t("link"), <CopyLink key="link" id={id} connection={connection ?? connectionId} />],
     [
       t("previewAsset"),
@@ -92,7 +92,7 @@ export function AssetFacts({ asset, connectionId, connection }: { asset: AssetDe
         </Link>
       ),
     ],
-    [t("previewAddress"), previewUrl && <Copyable text={previewUrl} shown={previewUrl} />],
+    [t("previewAddress"), previewUrl && <Copyable text={previewUrl} displayText={previewUrl} />],
     [t("newlyMade"), asset.createdNew === undefined ? null : t(asset.createdNew ? "newlyMadeYes" : "newlyMadeNo")],
     [t("shared"), asset.isMutableReported && !asset.immutable ? t("mutable") : null],
   ];
@@ -128,11 +128,11 @@ function Rows({ rows, className, children }: { rows: readonly Row[]; className?:
 
 /** The table uses the full width, since it would be too narrow next to its name. */
 function Values({ label, values, none }: { label: string; values: Record<string, unknown>; none: string }) {
-  const isNone = Object.keys(values).length === 0;
+  const isEmpty = Object.keys(values).length === 0;
   return (
     <>
-      <dt className={isNone ? "text-ink-3" : "col-span-2 mt-1 text-ink-3"}>{label}</dt>
-      <dd className={isNone ? "text-ink-3" : "col-span-2 min-w-0"}>{isNone ? none : <MetadataTable label={label} values={values} />}</dd>
+      <dt className={isEmpty ? "text-ink-3" : "col-span-2 mt-1 text-ink-3"}>{label}</dt>
+      <dd className={isEmpty ? "text-ink-3" : "col-span-2 min-w-0"}>{isEmpty ? none : <MetadataTable label={label} values={values} />}</dd>
     </>
   );
 }
@@ -147,7 +147,7 @@ function JobLink({ jobId, connection }: { jobId: string; connection?: string }) 
   );
 }
 
-function Copyable({ text, shown: displayText }: { text: string; shown: string }) {
+function Copyable({ text, displayText }: { text: string; displayText: string }) {
   const common = useTranslations("common");
   return (
     <span className="flex items-center gap-1">
@@ -159,7 +159,7 @@ function Copyable({ text, shown: displayText }: { text: string; shown: string })
   );
 }
 
-/** Copies the address of the asset's page, including its connection, for sharing. */
+/** Copies the URL of the asset's page, including its connection. */
 function CopyLink({ id, connection }: { id: string; connection: string | undefined }) {
   const t = useTranslations("assets.details");
   return (
@@ -173,7 +173,7 @@ function CopyLink({ id, connection }: { id: string; connection: string | undefin
 /** Created by a job, even if the service doesn't name it. */
 const isOutput = ({ tags }: AssetDetail) => tags.includes("output") || tags.includes("temp");
 
-/** "blake3:4be1…90cd": beginning and end, the parts that people compare. */
+/** "blake3:4be1…90cd": the beginning and the end. */
 function shortHash(hash: string): string {
   const colon = hash.indexOf(":") + 1;
   return hash.length - colon <= 12 ? hash : `${hash.slice(0, colon + 4)}…${hash.slice(-4)}`;

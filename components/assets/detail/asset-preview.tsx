@@ -6,19 +6,19 @@ import { type Size } from "@/components/ui/hooks/use-pan-zoom";
 import { Skeleton } from "@/components/ui/skeleton";
 import { FileName } from "@/components/ui/truncated";
 import { Media } from "@/components/viewer/other-media";
-import { useSeenSize, ZoomedPicture } from "@/components/viewer/zoomed-picture";
+import { useLoadedSize, ZoomedPicture } from "@/components/viewer/zoomed-picture";
 import { readBeginning, readFirstBytes } from "@/lib/browser/files/byte-source";
 import { useRead } from "@/lib/browser/use-read";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { formatBytes } from "@/lib/shared/format";
 import { readPictureSize } from "@/lib/shared/picture-size";
-import { AssetPicture, extensionOf, KindIcon } from "../asset-picture";
-import { assetFileUrl, pictureUrl, useHandsOutFiles } from "../asset-urls";
+import { AssetPicture, getExtension, KindIcon } from "../asset-picture";
+import { assetFileUrl, pictureUrl, useServesFiles } from "../asset-urls";
 
 type AssetPreviewProps = {
   asset: AssetView;
   connectionId?: string;
-  /** True on the asset's own page, which has space for the file itself. */
+  /** True on the asset's own page, which shows the file itself. */
   isLarge: boolean;
 };
 
@@ -28,19 +28,19 @@ export function AssetPreview({ asset, connectionId, isLarge }: AssetPreviewProps
   const label = t("previewAlt", { name: asset.name });
   const file = assetFileUrl(asset, connectionId);
   const [brokenFile, setBrokenFile] = useState<string>();
-  const hasFiles = useHandsOutFiles(connectionId, file);
+  const hasFiles = useServesFiles(connectionId, file);
   const isBroken = brokenFile === file;
-  const broken = () => setBrokenFile(file);
+  const markBroken = () => setBrokenFile(file);
   const picture = <AssetPicture asset={asset} connection={connectionId} edge={isLarge ? 1024 : 512} alt={label} eager fit="contain" />;
 
-  // A preview may come from another asset or address, even where the service hands out no files.
-  const stand = asset.kind === "image" || asset.kind === "video" || asset.previewUrl ? picture : <FilePlate asset={asset} />;
-  if (!hasFiles) return stand;
+  // A preview may come from another asset or URL, even if the service serves no files.
+  const fallback = asset.kind === "image" || asset.kind === "video" || asset.previewUrl ? picture : <FilePlaceholder asset={asset} />;
+  if (!hasFiles) return fallback;
   if (asset.kind === "image") {
     if (!isLarge) return picture;
     if (!isBroken) {
       const poster = pictureUrl(asset, 512, { connection: connectionId });
-      return <ZoomedPicture key={file} container="page" src={file} alt={label} poster={poster} initialSize={asset} onBroken={broken} />;
+      return <ZoomedPicture key={file} container="page" src={file} alt={label} poster={poster} initialSize={asset} onBroken={markBroken} />;
     }
     return (
       <>
@@ -49,10 +49,10 @@ export function AssetPreview({ asset, connectionId, isLarge }: AssetPreviewProps
       </>
     );
   }
-  if (asset.sizeBytes === 0) return <FilePlate asset={asset} />;
+  if (asset.sizeBytes === 0) return <FilePlaceholder asset={asset} />;
   if (asset.kind === "text") return <TextPreview src={file} name={asset.name} />;
-  if (asset.kind !== "audio" && asset.kind !== "video") return stand;
-  const player = { kind: asset.kind, src: file, label, onBroken: broken };
+  if (asset.kind !== "audio" && asset.kind !== "video") return fallback;
+  const player = { kind: asset.kind, src: file, label, onBroken: markBroken };
   if (asset.kind === "video" && !isBroken) {
     return <Media key={file} {...player} className="aspect-[4/3] w-full rounded-sm bg-sunken" />;
   }
@@ -64,7 +64,7 @@ export function AssetPreview({ asset, connectionId, isLarge }: AssetPreviewProps
   );
 }
 
-function FilePlate({ asset }: { asset: AssetView }) {
+function FilePlaceholder({ asset }: { asset: AssetView }) {
   const locale = useLocale();
   return (
     <div className="flex items-center gap-3 rounded-sm border border-line bg-sunken p-4">
@@ -79,7 +79,7 @@ function FilePlate({ asset }: { asset: AssetView }) {
   );
 }
 
-/** A text file; of a long one only the beginning. */
+/** Shows a text file, or the beginning of a long one. */
 function TextPreview({ src, name }: { src: string; name: string }) {
   const t = useTranslations("assets.details");
   const { data, error, mutate } = useRead(src, () => readBeginning(src), { revalidateIfStale: false });
@@ -100,22 +100,22 @@ function TextPreview({ src, name }: { src: string; name: string }) {
 }
 
 /** A photograph's embedded thumbnail usually ends within the first bytes. A WebP stores its orientation at its end. */
-const BEGINNINGS = [64 * 1024, 8 * 1024 ** 2];
+const PREFIX_BYTES = [64 * 1024, 8 * 1024 ** 2];
 
-/** The size in pixels: measured when shown in full, otherwise from the metadata, otherwise from the file's beginning (if `mayAsk`). */
-function usePictureSize(asset: AssetView, connectionId: string | undefined, mayAsk: boolean): Size | undefined {
+/** The size in pixels: measured, otherwise from the metadata, otherwise from the file's first bytes if `mayFetch`. */
+function usePictureSize(asset: AssetView, connectionId: string | undefined, mayFetch: boolean): Size | undefined {
   const { kind, width, height, sizeBytes } = asset;
   const file = assetFileUrl(asset, connectionId);
-  const seenSize = useSeenSize(file);
+  const seenSize = useLoadedSize(file);
   const listedSize = width === undefined || height === undefined ? undefined : { width, height };
-  const isRequested = mayAsk && kind === "image" && sizeBytes !== 0 && !seenSize && !listedSize && connectionId !== undefined;
-  const hasFiles = useHandsOutFiles(isRequested ? connectionId : undefined, file);
+  const isRequested = mayFetch && kind === "image" && sizeBytes !== 0 && !seenSize && !listedSize && connectionId !== undefined;
+  const hasFiles = useServesFiles(isRequested ? connectionId : undefined, file);
   const { data } = useSWRImmutable(isRequested && hasFiles ? ["picture.size", file] : null, () => readSize(file));
   return seenSize ?? listedSize ?? data;
 }
 
 async function readSize(file: string): Promise<Size | undefined> {
-  for (const bytes of BEGINNINGS) {
+  for (const bytes of PREFIX_BYTES) {
     const firstBytesResult = await readFirstBytes(file, bytes);
     const size = firstBytesResult.ok ? await readPictureSize(firstBytesResult.value.bytes) : undefined;
     if (size || !firstBytesResult.ok || !isWebp(firstBytesResult.value.bytes)) return size;
@@ -130,7 +130,7 @@ function isWebp(bytes: Uint8Array): boolean {
 type AssetSummaryProps = {
   asset: AssetView;
   connectionId?: string;
-  /** The picture is shown next to this, and its size is read from it. */
+  /** The full picture is shown next to this, so its size can be measured. */
   isShownWhole?: boolean;
 };
 
@@ -140,13 +140,13 @@ export function AssetSummary({ asset, connectionId, isShownWhole = false }: Asse
   const t = useTranslations("assets.details");
   const size = usePictureSize(asset, connectionId, !isShownWhole);
   const { sizeBytes } = asset;
-  const parts = [size && t("size", size), sizeBytes === undefined ? undefined : formatBytes(sizeBytes, locale), formatOf(asset)];
+  const parts = [size && t("size", size), sizeBytes === undefined ? undefined : formatBytes(sizeBytes, locale), getFormat(asset)];
   return <p className="text-ink-3">{parts.filter(Boolean).join(" · ")}</p>;
 }
 
 /** The format's common name: the extension, otherwise the media type, unless that is generic binary. */
-function formatOf(asset: AssetView): string | undefined {
+function getFormat(asset: AssetView): string | undefined {
   const { mimeType } = asset;
   const type = mimeType === "application/octet-stream" ? undefined : mimeType?.split("/").at(-1)?.split(/[;+]/)[0];
-  return extensionOf(asset) ?? type?.toUpperCase();
+  return getExtension(asset) ?? type?.toUpperCase();
 }

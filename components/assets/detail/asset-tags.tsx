@@ -14,7 +14,7 @@ import { withQuery } from "@/lib/browser/urls";
 import { isMissingOperation } from "@/lib/contract/failure";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { parseTags } from "@/lib/shared/text";
-import { type AssetChange, type AssetEdit, assetPath, type AssetRights, requests, type TagsAnswer } from "../asset-calls";
+import { type AssetChange, type AssetEdit, assetPath, type AssetRights, requests, type TagsResponse } from "../asset-calls";
 
 type AssetTagsProps = {
   asset: AssetView;
@@ -24,7 +24,7 @@ type AssetTagsProps = {
   edits: AssetEdits;
 };
 
-/** Edits the tags in place: each is a link to its assets, its cross removes it, and the last field adds one. */
+/** Edits the tags in place. Each tag links to its assets. */
 export function AssetTags({ asset, connectionId, connection, rights, edits }: AssetTagsProps) {
   const t = useTranslations("assets.details");
   const mayAdd = rights.canTag && !asset.immutable;
@@ -71,15 +71,15 @@ function TagField({ connectionId, has, onTags }: { connectionId?: string; has: r
   const [typed, setTyped] = useState<string>();
   const list = useId();
   const search = (typed ?? "").trim();
-  // A text with a comma is a list of complete tags, so it is not searched as a part of one.
-  const isTypedOut = search.includes(",");
-  const { tags } = useTags(typed === undefined ? undefined : connectionId, isTypedOut ? "" : search);
+  // Text with a comma is a list of complete tags, so it is not used as a search.
+  const isTagList = search.includes(",");
+  const { tags } = useTags(typed === undefined ? undefined : connectionId, isTagList ? "" : search);
   const otherTags = tags.map(({ name }) => name).filter((tag) => !has.includes(tag));
-  const offered = otherTags.filter((tag) => tag.toLowerCase().includes(search.toLowerCase()));
+  const suggestions = otherTags.filter((tag) => tag.toLowerCase().includes(search.toLowerCase()));
   return (
     <form
       action={() => {
-        const only = isTypedOut ? undefined : onlyTag(search, offered);
+        const only = isTagList ? undefined : onlyTag(search, suggestions);
         const typedTags = only === undefined ? parseTags(search) : [only];
         if (typedTags.length > 0) onTags(typedTags);
         setTyped("");
@@ -92,7 +92,7 @@ function TagField({ connectionId, has, onTags }: { connectionId?: string; has: r
         value={typed ?? ""}
         maxLength={200}
         autoComplete="off"
-        onFocus={() => setTyped((now) => now ?? "")}
+        onFocus={() => setTyped((current) => current ?? "")}
         onChange={({ currentTarget }) => setTyped(currentTarget.value)}
         className={chipStyle(false, "w-[72px] border-dashed placeholder:text-ink-2 focus:w-36", true)}
       />
@@ -122,21 +122,21 @@ function Outcome({ outcome }: { outcome: EditOutcome | undefined }) {
   );
 }
 
-type Choices = {
+type AssetEditsOptions = {
   asset: AssetView | undefined;
   connectionId: string | undefined;
-  /** Row and panel show a change at once; the response corrects them. */
+  /** Applies a change to the row and the panel before the response arrives. */
   onPatch: (change: <A extends AssetView>(asset: A) => A) => void;
   onDone: () => void;
   onDeleted: (id: string) => void;
 };
-type Going = { id: string; name: string };
+type PendingDeletion = { id: string; name: string };
 
-/** The service's response about a tag, or its refusal. */
+/** The result of a change that had no effect or was refused. */
 type EditOutcome = { kind: "hadIt" | "hadNot"; tag: string } | { kind: "absent" } | { kind: "refused"; failure: ApiFailure };
 
 /** Edits one asset optimistically; the response corrects it and a refusal reverts it. */
-export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted }: Choices) {
+export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted }: AssetEditsOptions) {
   const [outcome, setOutcome] = useState<EditOutcome>();
   const [busy, setBusy] = useState<"tags" | "edit" | "delete">();
   const t = useTranslations("assets.details");
@@ -150,16 +150,16 @@ export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted 
 
   async function tag(kind: "add" | "remove", tags: string[]): Promise<void> {
     if (!asset) return;
-    const before = asset.tags;
-    const otherTags = before.filter((other) => !tags.includes(other));
+    const previousTags = asset.tags;
+    const otherTags = previousTags.filter((other) => !tags.includes(other));
     const newTags = kind === "add" ? [...otherTags, ...tags] : otherTags;
     setOutcome(undefined);
     setBusy("tags");
     onPatch((now) => ({ ...now, tags: newTags }));
     const init = kind === "add" ? requests.addTags(tags) : requests.removeTags(tags);
-    const result = await callApi<TagsAnswer>(assetPath(id, connectionId, "/tags"), init);
+    const result = await callApi<TagsResponse>(assetPath(id, connectionId, "/tags"), init);
     setBusy(undefined);
-    onPatch((now) => ({ ...now, tags: result.ok ? result.value.total_tags : before }));
+    onPatch((now) => ({ ...now, tags: result.ok ? result.value.total_tags : previousTags }));
     if (!result.ok) return refuse(result.failure, kind === "remove" ? "tags.remove" : undefined);
     const [hadIt] = result.value.already_present;
     const [hadNot] = result.value.not_present;
@@ -179,18 +179,18 @@ export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted 
     return result.ok;
   }
 
-  async function remove(going: Going, isLeaving: boolean): Promise<void> {
+  async function remove(deletion: PendingDeletion, isLeaving: boolean): Promise<void> {
     setBusy("delete");
-    const result = await callApi<unknown>(assetPath(going.id, connectionId), { ...requests.remove, keepalive: isLeaving });
+    const result = await callApi<unknown>(assetPath(deletion.id, connectionId), { ...requests.remove, keepalive: isLeaving });
     setBusy(undefined);
-    if (result.ok) onDeleted(going.id);
-    // This asset is no longer shown, so the message names it.
-    if (result.ok && isLeaving) showToast({ tone: "ok", text: t("deleted", going) });
+    if (result.ok) onDeleted(deletion.id);
+    // The asset is no longer shown, so the message names it.
+    if (result.ok && isLeaving) showToast({ tone: "ok", text: t("deleted", deletion) });
     if (result.ok) return;
-    if (isLeaving) showToast({ tone: "bad", text: `${t("notDeleted", going)} ${failureText(errors, result.failure)}` });
+    if (isLeaving) showToast({ tone: "bad", text: `${t("notDeleted", deletion)} ${failureText(errors, result.failure)}` });
     else refuse(result.failure, "assets.delete");
   }
-  const { actions, schedule, undo } = usePendingUndo<Going>((going, isLeaving) => void remove(going, isLeaving));
+  const { actions, schedule, undo } = usePendingUndo<PendingDeletion>((deletion, isLeaving) => void remove(deletion, isLeaving));
 
   return {
     outcome,
@@ -198,7 +198,7 @@ export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted 
     addTags: (names: string[]) => void tag("add", names),
     removeTag: (name: string) => void tag("remove", [name]),
     edit,
-    /** Assets that are about to be deleted: this one, and those viewed before it. */
+    /** Pending deletions: this asset, and those viewed before it. */
     going: actions,
     undo,
     remove: () => {

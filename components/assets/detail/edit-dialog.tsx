@@ -11,9 +11,9 @@ import { fromRows, type ReadRows, toRows } from "../filter/metadata-rows";
 import { type AssetEdits } from "./asset-tags";
 
 const noProblems: ReadRows["problems"] = new Map();
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** The fields of an asset that a service allows to change. Only changed ones are sent; the bytes and their hash stay. */
+/** Edits an asset's fields. Only changed fields are sent. */
 export function EditDialog({ asset, edits, onClose }: { asset: AssetView; edits: AssetEdits; onClose: () => void }) {
   const t = useTranslations("assets.edit");
   const common = useTranslations("common");
@@ -23,12 +23,12 @@ export function EditDialog({ asset, edits, onClose }: { asset: AssetView; edits:
   const [preview, setPreview] = useState(asset.previewId === asset.id ? "" : (asset.previewId ?? ""));
   const [rows, setRows] = useState(() => toRows(asset.metadata));
   const [problems, setProblems] = useState(noProblems);
-  const isNoId = preview.trim() !== "" && !uuid.test(preview.trim());
+  const isInvalidId = preview.trim() !== "" && !uuidPattern.test(preview.trim());
   async function save() {
     const result = fromRows(rows);
     setProblems(result.problems);
-    if (result.problems.size > 0 || isNoId || name.trim() === "") return;
-    const change = changeOf(asset, { name: name.trim(), type: type.trim(), preview: preview.trim(), metadata: result.metadata });
+    if (result.problems.size > 0 || isInvalidId || name.trim() === "") return;
+    const change = getChange(asset, { name: name.trim(), type: type.trim(), preview: preview.trim(), metadata: result.metadata });
     if (!change || (await edits.edit(change))) onClose();
   }
   return (
@@ -52,7 +52,7 @@ export function EditDialog({ asset, edits, onClose }: { asset: AssetView; edits:
         <InputField
           label={t("preview")}
           hint={t("previewHint")}
-          error={isNoId ? t("previewWrong") : undefined}
+          error={isInvalidId ? t("previewWrong") : undefined}
           value={preview}
           maxLength={36}
           className="font-mono"
@@ -76,14 +76,14 @@ export function EditDialog({ asset, edits, onClose }: { asset: AssetView; edits:
 
 type EditedFields = { name: string; type: string; preview: string; metadata: Record<string, unknown> };
 
-function changeOf(asset: AssetView, fields: EditedFields): AssetEdit | undefined {
-  const hadPreview = asset.previewId === asset.id ? "" : (asset.previewId ?? "");
-  const isOther = writeExactJson(fields.metadata) !== writeExactJson(asset.metadata);
+function getChange(asset: AssetView, fields: EditedFields): AssetEdit | undefined {
+  const previousPreview = asset.previewId === asset.id ? "" : (asset.previewId ?? "");
+  const hasNewMetadata = writeExactJson(fields.metadata) !== writeExactJson(asset.metadata);
   const change: AssetEdit = {
     ...(fields.name !== asset.name && { name: fields.name }),
     ...(fields.type !== (asset.mimeType ?? "") && fields.type !== "" && { mime_type: fields.type }),
-    ...(fields.preview !== hadPreview && { preview_id: fields.preview === "" ? null : fields.preview }),
-    ...(isOther && { user_metadata: fields.metadata }),
+    ...(fields.preview !== previousPreview && { preview_id: fields.preview === "" ? null : fields.preview }),
+    ...(hasNewMetadata && { user_metadata: fields.metadata }),
   };
   return Object.keys(change).length === 0 ? undefined : change;
 }

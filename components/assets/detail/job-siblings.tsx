@@ -53,7 +53,7 @@ export function JobSiblings({ jobId, asset, connectionId, connection }: JobSibli
     );
   const ownIndex = data.siblings.findIndex((sibling) => isSame(sibling, asset));
   const otherSiblings = data.siblings.filter((_, index) => index !== ownIndex);
-  const isCut = data.isCut || otherSiblings.length > MAX_COUNT;
+  const isTruncated = data.isCut || otherSiblings.length > MAX_COUNT;
   if (otherSiblings.length === 0) return <p className="text-ink-3">{t("none")}</p>;
   const job = toJobHref(jobId, connection);
   return (
@@ -73,17 +73,17 @@ export function JobSiblings({ jobId, asset, connectionId, connection }: JobSibli
                   alt={sibling.name}
                   width={96}
                   height={72}
-                  fallback={() => <Plate {...sibling} />}
+                  fallback={() => <Placeholder {...sibling} />}
                   className="h-[54px] w-full"
                 />
               ) : (
-                <Plate {...sibling} />
+                <Placeholder {...sibling} />
               )}
             </Link>
           </li>
         ))}
       </ul>
-      {isCut ? (
+      {isTruncated ? (
         <Link href={job} className="mt-1.5 inline-block text-accent underline-offset-2 hover:underline">
           {t("more")}
         </Link>
@@ -99,7 +99,7 @@ function isSame({ assetId, name, file }: Sibling, { id, name: ownName, hash }: N
   return digits === undefined ? name === ownName : file?.startsWith(digits) === true || name === ownName;
 }
 
-function Plate({ kind, name }: Pick<Sibling, "kind" | "name">) {
+function Placeholder({ kind, name }: Pick<Sibling, "kind" | "name">) {
   return (
     <span className="grid h-[54px] place-items-center rounded-sm border border-line bg-sunken text-ink-3">
       <KindIcon kind={kind} className="size-5" />
@@ -113,19 +113,19 @@ function Plate({ kind, name }: Pick<Sibling, "kind" | "name">) {
 async function readSiblings(jobId: string, connection: string | undefined): Promise<Siblings> {
   const job = `/api/jobs/${encodeURIComponent(jobId)}` as const;
   const result = await callApi<{ assets: unknown[] }>(withQuery(`${job}/assets`, { limit: MAX_COUNT + 2, connection }));
-  // One of them is the asset itself, so one more is requested than is shown.
+  // One of them is the asset itself, so one more is requested than shown.
   const maxItems = MAX_COUNT + 1;
   if (result.ok) {
     const { assets } = result.value;
-    return { siblings: assets.slice(0, maxItems).flatMap((asset) => ofAsset(asset, connection)), isCut: assets.length > maxItems };
+    return { siblings: assets.slice(0, maxItems).flatMap((asset) => toSiblings(asset, connection)), isCut: assets.length > maxItems };
   }
   if (!isMissingOperation(result.failure)) throw result.failure;
   const jobResult = await callApi<JobDetail>(withQuery(job, { connection }));
   if (!jobResult.ok) throw jobResult.failure;
   const outputs = listOutputs(jobResult.value.outputs).flatMap((view) => {
     if (!view.file || view.kind === "json") return [];
-    const isSeen = view.kind === "image" || view.kind === "video";
-    const picture = isSeen ? createThumbnailUrl({ connection, file: view.file, edge: 128 }) : undefined;
+    const hasPicture = view.kind === "image" || view.kind === "video";
+    const picture = hasPicture ? createThumbnailUrl({ connection, file: view.file, edge: 128 }) : undefined;
     return [
       {
         key: `${view.nodeId}/${view.key}/${view.index}`,
@@ -142,11 +142,11 @@ async function readSiblings(jobId: string, connection: string | undefined): Prom
 
 const listedAsset = object({ id: text }, { name: text, mime_type: text, preview_url: text });
 
-function ofAsset(response: unknown, connection: string | undefined): Sibling[] {
+function toSiblings(response: unknown, connection: string | undefined): Sibling[] {
   const asset = listedAsset(response);
   if (!asset) return [];
   const { id, name = id, mime_type, preview_url } = asset;
   const kind = getMediaKind({ names: [name], types: [mime_type] });
-  const isSeen = kind === "image" || kind === "video" || preview_url !== undefined;
-  return [{ key: id, name, kind, assetId: id, picture: isSeen ? createThumbnailUrl({ connection, asset: id, edge: 128 }) : undefined }];
+  const hasPicture = kind === "image" || kind === "video" || preview_url !== undefined;
+  return [{ key: id, name, kind, assetId: id, picture: hasPicture ? createThumbnailUrl({ connection, asset: id, edge: 128 }) : undefined }];
 }

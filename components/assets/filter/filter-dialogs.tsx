@@ -72,9 +72,9 @@ type TagDialogProps = {
   onClose: () => void;
 };
 
-const SHOWN = 100;
+const MAX_SHOWN = 100;
 
-/** Which tags an asset must have, and which it must not. Tags chosen already narrow the offered ones. */
+/** Chooses the tags that assets must have or must not have. Chosen tags narrow the offered ones. */
 export function TagDialog({ query, connectionId, loadedTags, onChange, onClose }: TagDialogProps) {
   const t = useTranslations("assets.tags");
   const common = useTranslations("common");
@@ -82,16 +82,16 @@ export function TagDialog({ query, connectionId, loadedTags, onChange, onClose }
   const search = typed.trim();
   const tagsState = useTags(connectionId, search.includes(",") ? "" : search);
   const refined = useRefinedTags(connectionId, query);
-  // Late rows would move under the pointer, so they appear only once both requests are answered.
-  const isAsking = connectionId !== undefined && (tagsState.state === "asking" || refined.state === "asking");
-  const [isReady, setReady] = useState(!isAsking);
-  if (!isReady && !isAsking) setReady(true);
-  const offered = !isReady ? [] : offer({ listedTags: tagsState.tags, refined: refined.tags, loadedTags, query, search });
+  // Late rows would move under the pointer, so they are shown once both requests have completed.
+  const isLoading = connectionId !== undefined && (tagsState.state === "asking" || refined.state === "asking");
+  const [isReady, setReady] = useState(!isLoading);
+  if (!isReady && !isLoading) setReady(true);
+  const offeredTags = !isReady ? [] : getOfferedTags({ listedTags: tagsState.tags, refined: refined.tags, loadedTags, query, search });
   const only = onlyTag(
     search,
-    offered.map(({ name }) => name),
+    offeredTags.map(({ name }) => name),
   );
-  const isTypable = search !== "" && !search.includes(",") && !offered.some(({ name }) => name === search);
+  const canAddTyped = search !== "" && !search.includes(",") && !offeredTags.some(({ name }) => name === search);
   const set = (tag: string, state: TagState) => {
     onChange(withTagState(query, tag, state));
     setTyped("");
@@ -116,14 +116,16 @@ export function TagDialog({ query, connectionId, loadedTags, onChange, onClose }
       {tagsState.state === "unknown" && tagsState.failure ? <FailureMessage failure={tagsState.failure} className="mt-2" /> : null}
       {tagsState.state === "absent" ? <p className="mt-1.5 text-sm text-ink-3">{t("seenOnly")}</p> : null}
       <ul aria-label={t("list")} className="mt-2 flex max-h-[44vh] flex-col overflow-y-auto">
-        {isTypable ? <TagLine tag={{ name: search, count: undefined }} state={tagState(query, search)} onState={set} /> : null}
-        {offered.slice(0, SHOWN).map((tag) => (
+        {canAddTyped ? <TagLine tag={{ name: search, count: undefined }} state={tagState(query, search)} onState={set} /> : null}
+        {offeredTags.slice(0, MAX_SHOWN).map((tag) => (
           <TagLine key={tag.name} tag={tag} state={tagState(query, tag.name)} onState={set} />
         ))}
       </ul>
-      {offered.length > SHOWN ? <p className="mt-2 text-sm text-ink-3">{t("more", { count: offered.length - SHOWN })}</p> : null}
+      {offeredTags.length > MAX_SHOWN ? (
+        <p className="mt-2 text-sm text-ink-3">{t("more", { count: offeredTags.length - MAX_SHOWN })}</p>
+      ) : null}
       {!isReady ? <p className="mt-2">{common("loading")}</p> : null}
-      {offered.length === 0 && !isTypable && isReady ? <p className="mt-2">{t("none")}</p> : null}
+      {offeredTags.length === 0 && !canAddTyped && isReady ? <p className="mt-2">{t("none")}</p> : null}
     </Dialog>
   );
 }
@@ -170,16 +172,17 @@ type TagSources = {
   search: string;
 };
 
-/** Active filters first; then the tags of this view, then all others. */
-function offer({ listedTags, refined, loadedTags, query, search }: TagSources): TagCount[] {
-  const match = new Map<string, number | undefined>();
+/** Active filters first, then the tags of this view, then all others. */
+function getOfferedTags({ listedTags, refined, loadedTags, query, search }: TagSources): TagCount[] {
+  const countsByName = new Map<string, number | undefined>();
   const counts = new Map(refined.map(({ name, count }) => [name, count]));
   const rest = loadedTags.map((name) => ({ name, count: undefined }));
   const queriedTags = [...(query.include_tags ?? []), ...(query.exclude_tags ?? [])].map((name) => ({ name, count: counts.get(name) }));
   for (const { name, count } of [...queriedTags, ...refined, ...listedTags, ...rest]) {
-    const fits = name.toLowerCase().includes(search.toLowerCase());
-    // The interface joins tags by commas, so a tag with a comma cannot be requested.
-    if (fits && !name.includes(",") && !match.has(name)) match.set(name, counts.get(name) ?? (counts.size > 0 ? undefined : count));
+    const isMatch = name.toLowerCase().includes(search.toLowerCase());
+    // The API separates tags by commas, so a tag with a comma can't be requested.
+    if (isMatch && !name.includes(",") && !countsByName.has(name))
+      countsByName.set(name, counts.get(name) ?? (counts.size > 0 ? undefined : count));
   }
-  return [...match].map(([name, count]) => ({ name, count }));
+  return [...countsByName].map(([name, count]) => ({ name, count }));
 }

@@ -10,7 +10,7 @@ type MetadataEditorProps = {
   onRows: (rows: MetadataRow[]) => void;
 };
 
-/** A row per value: its name, the value, and its type where guessing would be wrong. */
+/** One row per value: its name, the value, and its type if guessing would be wrong. */
 export function MetadataEditor({ rows, problems, onRows }: MetadataEditorProps) {
   const t = useTranslations("assets.metadata");
   const change = (at: number, part: Partial<MetadataRow>) => onRows(rows.map((row, index) => (index === at ? { ...row, ...part } : row)));
@@ -20,7 +20,7 @@ export function MetadataEditor({ rows, problems, onRows }: MetadataEditorProps) 
         {rows.map((row, at) => {
           const problem = problems.get(at);
           return (
-            // Rows are identified by their index alone; removing one removes its fields.
+            // Rows have no identity other than their index.
             <li key={at} className="flex flex-wrap items-center gap-1.5">
               <Input
                 aria-label={t("path")}

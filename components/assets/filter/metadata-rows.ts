@@ -11,22 +11,22 @@ export type MetadataRow = { path: string; type: ValueType; value: string };
 export type RowProblem = "path" | "twice" | "number" | "truth" | "json";
 export type ReadRows = { metadata: Record<string, unknown>; problems: ReadonlyMap<number, RowProblem> };
 
-const numeral = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
+const numberPattern = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 
 export function toRows(metadata: unknown): MetadataRow[] {
-  return isObject(metadata) ? under("", metadata) : [];
+  return isObject(metadata) ? flatten("", metadata) : [];
 }
 
-function under(above: string, values: Record<string, unknown>): MetadataRow[] {
+function flatten(prefix: string, values: Record<string, unknown>): MetadataRow[] {
   return Object.entries(values).flatMap(([name, value]) => {
-    const path = above + name.replace(/[\\.]/g, "\\$&");
-    if (isObject(value) && Object.keys(value).length > 0) return under(`${path}.`, value);
+    const path = prefix + name.replace(/[\\.]/g, "\\$&");
+    if (isObject(value) && Object.keys(value).length > 0) return flatten(`${path}.`, value);
     return [{ path, ...toText(value, spellingOf(values, name)) }];
   });
 }
 
 function toText(value: unknown, spelling?: string): Omit<MetadataRow, "path"> {
-  if (typeof value === "string") return { type: typeof guessed(value) === "string" && value === value.trim() ? "guess" : "text", value };
+  if (typeof value === "string") return { type: typeof guessValue(value) === "string" && value === value.trim() ? "guess" : "text", value };
   if (typeof value === "number" || typeof value === "bigint" || typeof value === "boolean" || value === null) {
     return { type: "guess", value: spelling ?? writeExactJson(value) };
   }
@@ -37,18 +37,18 @@ function toText(value: unknown, spelling?: string): Omit<MetadataRow, "path"> {
 export function fromRows(rows: readonly MetadataRow[]): ReadRows {
   const problems = new Map<number, RowProblem>();
   const root: Branch = new Map();
-  rows.forEach((row, at) => {
+  rows.forEach((row, index) => {
     if (row.path.trim() === "" && row.value === "") return;
-    const names = namesOf(row.path.trim());
-    const value = valueOf(row);
-    if (names.some((name) => name === "")) problems.set(at, "path");
-    else if ("problem" in value) problems.set(at, value.problem);
-    else if (!insert(root, names, { value: value.value, spelling: row.value.trim() })) problems.set(at, "twice");
+    const names = splitPath(row.path.trim());
+    const value = parseValue(row);
+    if (names.some((name) => name === "")) problems.set(index, "path");
+    else if ("problem" in value) problems.set(index, value.problem);
+    else if (!insert(root, names, { value: value.value, spelling: row.value.trim() })) problems.set(index, "twice");
   });
   return { metadata: toObject(root), problems };
 }
 
-/** JSON text for the address; undefined where there is no filter. */
+/** The JSON text for the URL; undefined without a filter. */
 export function toFilter(metadata: Record<string, unknown>): string | undefined {
   return Object.keys(metadata).length === 0 ? undefined : writeExactJson(metadata);
 }
@@ -58,12 +58,12 @@ export function readFilter(text: string | undefined): MetadataRow[] {
   try {
     return toRows(parseExactJson(text));
   } catch {
-    // The page has validated it before; text that is no JSON filters nothing.
+    // Already validated by the page; invalid JSON means no filter.
     return [];
   }
 }
 
-/** `spelling`: of a number. */
+/** `spelling`: how the number was written. */
 type Leaf = { value: unknown; spelling: string };
 type Branch = Map<string, Branch | Leaf>;
 
@@ -81,14 +81,14 @@ function insert(root: Branch, names: readonly string[], leaf: Leaf): boolean {
   return true;
 }
 
-/** fromEntries defines properties, so that `__proto__` is a name like any other. */
+/** fromEntries defines properties, so `__proto__` is an ordinary name. */
 function toObject(branch: Branch): Record<string, unknown> {
   const object = Object.fromEntries([...branch].map(([name, node]) => [name, node instanceof Map ? toObject(node) : node.value]));
   for (const [name, node] of branch) if (!(node instanceof Map) && typeof node.value === "number") setSpelling(object, name, node.spelling);
   return object;
 }
 
-function namesOf(path: string): string[] {
+function splitPath(path: string): string[] {
   const names = [""];
   for (let at = 0; at < path.length; at += 1) {
     const letter = path.charAt(at);
@@ -98,22 +98,22 @@ function namesOf(path: string): string[] {
   return names;
 }
 
-function guessed(text: string): unknown {
+function guessValue(text: string): unknown {
   const word = text.trim();
-  if (numeral.test(word)) return parseExactJson(word);
+  if (numberPattern.test(word)) return parseExactJson(word);
   if (word === "null") return null;
   return word === "true" ? true : word === "false" ? false : text;
 }
 
-function valueOf({ type, value }: MetadataRow): { value: unknown } | { problem: RowProblem } {
+function parseValue({ type, value }: MetadataRow): { value: unknown } | { problem: RowProblem } {
   const word = value.trim();
   switch (type) {
     case "guess":
-      return { value: guessed(value) };
+      return { value: guessValue(value) };
     case "text":
       return { value };
     case "number":
-      return numeral.test(word) ? { value: parseExactJson(word) } : { problem: "number" };
+      return numberPattern.test(word) ? { value: parseExactJson(word) } : { problem: "number" };
     case "truth":
       return word === "true" || word === "false" ? { value: word === "true" } : { problem: "truth" };
     case "json":

@@ -14,36 +14,36 @@ import { type Motion } from "./motion";
 import { type Picking } from "./use-picking";
 
 type AssetTileProps = {
-  /** Undefined: not read yet. */
+  /** Undefined while loading. */
   asset: AssetView | undefined;
   index: number;
   count: number;
   locale: string;
   /** The service's id, for the preview. */
   connectionId?: string;
-  /** The connection named by the address, if any. */
+  /** The connection in the URL, if any. */
   connection?: string;
   edge: ThumbnailEdge;
-  /** Other assets have the same name, so more is shown next to it. */
+  /** Whether other assets have the same name, so that the caption must distinguish them. */
   isNamesake: boolean;
   fit: "cover" | "contain";
   isOpen: boolean;
   isEarly: boolean;
-  /** The tile that Tab leads to. */
+  /** Whether Tab moves to this tile. */
   isCurrent: boolean;
   motion: Motion;
   picking: Picking;
 };
 
-/** A plain link: thousands are mounted and unmounted while scrolling, and the gallery listens for all clicks. */
+/** A plain link, since thousands are mounted and unmounted while scrolling. The gallery handles all clicks. */
 export const AssetTile = memo(function AssetTile(props: AssetTileProps) {
   const { asset, index, count, locale, connectionId, connection, edge, isNamesake, fit, isOpen, isEarly, isCurrent, motion, picking } =
     props;
   const { store } = picking;
   const canOpen = asset === undefined || isAddressableId(asset.id);
-  const isChosen = useSelectionValue(store, () => asset !== undefined && store.has(asset.id));
+  const isSelected = useSelectionValue(store, () => asset !== undefined && store.has(asset.id));
   return (
-    <li aria-setsize={count} aria-posinset={index + 1} data-chosen={isChosen || undefined} className="group/tile relative min-w-0">
+    <li aria-setsize={count} aria-posinset={index + 1} data-chosen={isSelected || undefined} className="group/tile relative min-w-0">
       <a
         href={asset && canOpen ? apiPath(assetHref(asset.id, connection)) : undefined}
         role={canOpen ? undefined : "link"}
@@ -56,7 +56,7 @@ export const AssetTile = memo(function AssetTile(props: AssetTileProps) {
         className={cn(
           "block rounded-sm outline-offset-2",
           isOpen && "outline-2 outline-accent",
-          isChosen && "bg-accent-soft outline-2 outline-accent",
+          isSelected && "bg-accent-soft outline-2 outline-accent",
         )}
       >
         {asset ? (
@@ -73,11 +73,11 @@ export const AssetTile = memo(function AssetTile(props: AssetTileProps) {
           <span className="tile-picture block rounded-sm bg-sunken" />
         )}
         <span className="flex h-[27px] items-baseline gap-2 px-px py-1">
-          <span title={asset && canOpen ? titleOf(asset) : undefined} className="min-w-0 flex-1 truncate">
+          <span title={asset && canOpen ? getTitle(asset) : undefined} className="min-w-0 flex-1 truncate">
             {asset ? <FileName name={asset.name} /> : " "}
           </span>
           {canOpen ? null : <CannotOpen />}
-          {asset ? captionOf(asset, locale, isNamesake) : null}
+          {asset ? getCaption(asset, locale, isNamesake) : null}
         </span>
       </a>
       {asset ? <SelectBox id={asset.id} name={asset.name} index={index} picking={picking} className="tile-select" /> : null}
@@ -95,12 +95,12 @@ function CannotOpen() {
   );
 }
 
-function titleOf({ name, jobId }: AssetView): string {
+function getTitle({ name, jobId }: AssetView): string {
   return jobId ? `${name} · ${shortId(jobId)}` : name;
 }
 
-/** Its size, or its job or date if several share the name. Not a component, since hundreds mount and unmount. */
-function captionOf({ jobId, createdAtMs, sizeBytes }: AssetView, locale: string, isNamesake: boolean): ReactNode {
+/** The asset's size, or its job or date if the name is not unique. Not a component, since hundreds are mounted and unmounted. */
+function getCaption({ jobId, createdAtMs, sizeBytes }: AssetView, locale: string, isNamesake: boolean): ReactNode {
   const style = "text-sm whitespace-nowrap text-ink-3";
   if (isNamesake && jobId) return <span className={cn(style, "font-mono")}>{shortId(jobId)}</span>;
   if (isNamesake && createdAtMs !== undefined) return <RelativeTime ms={createdAtMs} className={style} />;
@@ -109,12 +109,12 @@ function captionOf({ jobId, createdAtMs, sizeBytes }: AssetView, locale: string,
 
 type SelectBoxProps = { id: string; name: string; index: number; picking: Picking; className?: string };
 
-/** The whole label can be clicked; with Shift it selects everything from the last clicked one to this one. */
+/** A click with Shift selects the range since the last click. */
 export function SelectBox({ id, name, index, picking, className }: SelectBoxProps) {
   const isOn = useSelectionValue(picking.store, () => picking.store.has(id));
   return (
     <label className={className} onClick={(event) => event.stopPropagation()}>
-      {/* A plain element, labelled by what it selects: hundreds come and go while scrolling. */}
+      {/* A plain element, since hundreds are mounted and unmounted while scrolling. */}
       <input
         type="checkbox"
         tabIndex={-1}

@@ -1,8 +1,8 @@
 import { useLocale, useTranslations } from "next-intl";
 import { type ReactNode, useMemo } from "react";
 import { DataTable } from "@/components/data-table/data-table";
-import { columnsFor, type ColumnStyle, type Sorting } from "@/components/data-table/table-columns";
-import { type ListState, useListQuery, useMoving } from "@/components/frame/list/list-state";
+import { type ColumnStyle, createColumns, type Sorting } from "@/components/data-table/table-columns";
+import { type ListState, useIsNavigating, useListQuery } from "@/components/frame/list/list-state";
 import { CopyButton } from "@/components/ui/controls/copy-button";
 import { DisabledLink } from "@/components/ui/link";
 import { RelativeTime } from "@/components/ui/time/relative-time";
@@ -17,7 +17,7 @@ import { assetHref } from "../asset-urls";
 import { SelectBox } from "./asset-tile";
 import { type GalleryViewProps, useHandle, useRequestedRows } from "./gallery";
 import { MAX_TILES } from "./gallery-layout";
-import { standAt } from "./gallery-scroll";
+import { getOffsetStyle } from "./gallery-scroll";
 import { type Motion } from "./motion";
 import { OffsetLabel, useGallery } from "./use-gallery";
 import { type Picking } from "./use-picking";
@@ -39,10 +39,10 @@ const assetColumnStyles = {
 const ROW_PX = 46;
 const HEAD_PX = 34;
 const FIRST_ROWS = 40;
-const layoutOf = () => ({ columns: 1, rowPx: ROW_PX });
+const getLayout = () => ({ columns: 1, rowPx: ROW_PX });
 const rowId = (row: AssetRow) => row.id;
 
-/** The same list as rows: only the part near the view is a table. */
+/** The same list as table rows. Only rows near the viewport are rendered. */
 export function AssetsTable({
   source,
   picking,
@@ -58,7 +58,7 @@ export function AssetsTable({
   const t = useTranslations("assets");
   const cannotOpen = useTranslations("common")("cannotOpen");
   const locale = useLocale();
-  const gallery = useGallery({ count: source.count, layoutOf, startIndex, onRest, headPx: HEAD_PX });
+  const gallery = useGallery({ count: source.count, getLayout, startIndex, onRest, headPx: HEAD_PX });
   const { rendered, container, motion } = gallery;
   const [from, to] = rendered ? [rendered.from, rendered.to] : [startIndex, Math.min(source.count, startIndex + FIRST_ROWS)];
   const inView = useHandle(onReady, gallery, from, to);
@@ -74,10 +74,13 @@ export function AssetsTable({
       <div
         ref={container}
         style={{ marginTop: HEAD_PX, ...(rendered && { height: rendered.heightPx }) }}
-        // The header is positioned from the start, so that nothing moves after measuring.
+        // The header is positioned before measuring, so that nothing moves afterwards.
         className="relative"
       >
-        <div style={rendered && standAt(rendered.topPx)} className={rendered ? "absolute inset-x-0 -top-[34px]" : "relative -top-[34px]"}>
+        <div
+          style={rendered && getOffsetStyle(rendered.topPx)}
+          className={rendered ? "absolute inset-x-0 -top-[34px]" : "relative -top-[34px]"}
+        >
           <DataTable
             caption={t("table.caption")}
             columns={columns}
@@ -85,9 +88,9 @@ export function AssetsTable({
             rowId={rowId}
             isSelected={(row) => row.id === openId}
             part={{ first: from, total: source.count }}
-            sorting={sortingOf(useListQuery(listState), listState.go)}
+            sorting={getSorting(useListQuery(listState), listState.go)}
             isFixed
-            className={useMoving(listState) ? "opacity-60" : undefined}
+            className={useIsNavigating(listState) ? "opacity-60" : undefined}
           />
         </div>
       </div>
@@ -96,14 +99,14 @@ export function AssetsTable({
   );
 }
 
-/** The first click sorts by newest, largest or A first; the second reverses it. */
-function sortingOf(query: AssetsQuery, go: ListState<AssetsQuery>["go"]): Sorting {
+/** The first click sorts by the default order (newest, largest or A first); the second reverses it. */
+function getSorting(query: AssetsQuery, go: ListState<AssetsQuery>["go"]): Sorting {
   const by = (sort: AssetsQuery["sort"], defaultOrder: AssetsQuery["order"]) => {
-    const isNow = query.sort === sort;
+    const isCurrent = query.sort === sort;
     const reversed = defaultOrder === "asc" ? "desc" : "asc";
     return {
-      ...(isNow && { direction: query.order }),
-      onSort: () => go({ sort, order: isNow && query.order === defaultOrder ? reversed : defaultOrder }),
+      ...(isCurrent && { direction: query.order }),
+      onSort: () => go({ sort, order: isCurrent && query.order === defaultOrder ? reversed : defaultOrder }),
     };
   };
   return {
@@ -117,20 +120,20 @@ function sortingOf(query: AssetsQuery, go: ListState<AssetsQuery>["go"]): Sortin
 /** A row of the list; `asset` is undefined while it loads. */
 type AssetRow = { id: string; index: number; asset: AssetView | undefined };
 
-const rowOfAsset = new WeakMap<AssetView, AssetRow>();
-const waitingRows = Array.from({ length: MAX_TILES }, (_, index): AssetRow => ({ id: `waiting-${index}`, index, asset: undefined }));
+const rowCache = new WeakMap<AssetView, AssetRow>();
+const loadingRows = Array.from({ length: MAX_TILES }, (_, index): AssetRow => ({ id: `waiting-${index}`, index, asset: undefined }));
 
 /** Returns the same row for the same asset and index, so that scrolling renders only new rows. */
 function assetRow(asset: AssetView | undefined, index: number): AssetRow {
-  if (!asset) return waitingRows[index % MAX_TILES] ?? { id: `at-${index}`, index, asset };
-  const cachedRow = rowOfAsset.get(asset);
+  if (!asset) return loadingRows[index % MAX_TILES] ?? { id: `at-${index}`, index, asset };
+  const cachedRow = rowCache.get(asset);
   if (cachedRow?.index === index) return cachedRow;
   const row = { id: asset.id, index, asset };
-  rowOfAsset.set(asset, row);
+  rowCache.set(asset, row);
   return row;
 }
 
-type Where = {
+type ColumnOptions = {
   connectionId: string | undefined;
   connection: string | undefined;
   locale: string;
@@ -140,17 +143,21 @@ type Where = {
   /** Explains rows whose id can't be part of a URL. */
   cannotOpen: string;
 };
-type Words = ReturnType<typeof useTranslations<"assets">>;
+type Translate = ReturnType<typeof useTranslations<"assets">>;
 
-const column = columnsFor<AssetRow>();
+const column = createColumns<AssetRow>();
 const nameStyle = "row-link min-w-0 truncate !font-sans !text-base";
 // Not animated: a jump draws a screenful of these, and animating each costs work in every frame.
-const waiting = <span className="block h-3.5 w-16 rounded-sm bg-sunken" />;
+const loadingCell = <span className="block h-3.5 w-16 rounded-sm bg-sunken" />;
 
-function assetColumns(t: Words, { connectionId, connection, locale, picking, motion, onOpen, cannotOpen }: Where) {
-  const timeOf = (ms: number | undefined) => (ms === undefined ? t("table.nothing") : <RelativeTime ms={ms} />);
+function assetColumns(t: Translate, { connectionId, connection, locale, picking, motion, onOpen, cannotOpen }: ColumnOptions) {
+  const renderTime = (ms: number | undefined) => (ms === undefined ? t("table.nothing") : <RelativeTime ms={ms} />);
   /** `missing`: shown while the asset loads. */
-  const named = (id: keyof typeof assetColumnStyles, cell: (asset: AssetView, index: number) => ReactNode, missing: ReactNode = null) =>
+  const createColumn = (
+    id: keyof typeof assetColumnStyles,
+    cell: (asset: AssetView, index: number) => ReactNode,
+    missing: ReactNode = null,
+  ) =>
     column.display({
       id,
       header: t(`table.${id}`),
@@ -158,8 +165,10 @@ function assetColumns(t: Words, { connectionId, connection, locale, picking, mot
       cell: ({ row: { original } }) => (original.asset ? cell(original.asset, original.index) : missing),
     });
   return [
-    named("select", ({ id, name }, index) => <SelectBox id={id} name={name} index={index} picking={picking} className="select-cell" />),
-    named(
+    createColumn("select", ({ id, name }, index) => (
+      <SelectBox id={id} name={name} index={index} picking={picking} className="select-cell" />
+    )),
+    createColumn(
       "preview",
       (asset) => (
         <TilePicture
@@ -174,7 +183,7 @@ function assetColumns(t: Words, { connectionId, connection, locale, picking, mot
       ),
       <span className="block h-9 w-[52px] rounded-sm bg-sunken" />,
     ),
-    named(
+    createColumn(
       "name",
       ({ id, name, jobId }) => (
         <span className="flex min-w-0 items-center gap-0.5">
@@ -204,12 +213,16 @@ function assetColumns(t: Words, { connectionId, connection, locale, picking, mot
           <CopyButton text={id} label={t("table.copyId")} />
         </span>
       ),
-      waiting,
+      loadingCell,
     ),
-    named("tags", ({ tags }) => <Truncated text={tags.join(", ")} className="text-ink-2" />, waiting),
-    named("type", ({ mimeType, kind }) => <Truncated text={mimeType ?? t(`kind.${kind}`)} className="text-ink-2" />),
-    named("size", ({ sizeBytes }) => (sizeBytes === undefined ? t("table.nothing") : formatBytes(sizeBytes, locale)), t("table.nothing")),
-    named("created", ({ createdAtMs }) => timeOf(createdAtMs), t("table.nothing")),
-    named("used", ({ lastUsedAtMs }) => timeOf(lastUsedAtMs), t("table.nothing")),
+    createColumn("tags", ({ tags }) => <Truncated text={tags.join(", ")} className="text-ink-2" />, loadingCell),
+    createColumn("type", ({ mimeType, kind }) => <Truncated text={mimeType ?? t(`kind.${kind}`)} className="text-ink-2" />),
+    createColumn(
+      "size",
+      ({ sizeBytes }) => (sizeBytes === undefined ? t("table.nothing") : formatBytes(sizeBytes, locale)),
+      t("table.nothing"),
+    ),
+    createColumn("created", ({ createdAtMs }) => renderTime(createdAtMs), t("table.nothing")),
+    createColumn("used", ({ lastUsedAtMs }) => renderTime(lastUsedAtMs), t("table.nothing")),
   ];
 }

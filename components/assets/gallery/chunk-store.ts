@@ -1,8 +1,7 @@
-// The rows of a long list, read in chunks by offset for the part in view.
-// Guarantees: at most MAX_CHUNKS chunks are cached, those nearest to the view; a request is aborted when its chunk leaves the view; a
-// refusal stays until a retry and never looks like the end of the list; rows added at the top since the first read do not shift the others
-// (`lead`).
-// Must never: request a chunk that is already being read.
+// The rows of a long list, read in chunks around the viewport.
+// Guarantees: caches at most MAX_CHUNKS chunks, those nearest to the viewport. A request is aborted when its chunk leaves the viewport, and
+// never sent twice. A failure is kept until a retry and never looks like the end of the list. Rows added at the top since the first read do
+// not shift the others (`lead`).
 
 import { createStore } from "zustand/vanilla";
 import { type ApiFailure } from "@/lib/browser/read-failure";
@@ -17,72 +16,72 @@ export const MAX_CHUNKS = 24;
 export type ReadPage = (range: { offset: number; limit: number }, signal: AbortSignal) => Promise<Result<AssetPage, ApiFailure>>;
 export type ChunkStore = ReturnType<typeof createChunkStore>;
 
-/** Both may show the list at once: a full view opens over the gallery. */
+/** Both may show the list at once, since the full view opens over the gallery. */
 type Viewer = "gallery" | "full view";
 type Chunk = { rows: readonly AssetView[]; isStale: boolean; reading?: AbortController };
 
 export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
   const chunks = new Map<number, Chunk>();
-  /** Grows with each change of the list, so that views read the rows again. */
+  /** Incremented on each change of the list, so that views read the rows again. */
   const version = createStore(() => 0);
   let total: number | undefined;
-  /** The old length is used until the next response. */
-  let isAnew = true;
-  /** Without a total: the end of the list once seen, or its minimum length. */
-  let seen = 0;
-  let isEndSeen = false;
-  /** Rows that arrived at the top since, not shown yet. */
+  /** True until the first response after a change of the list; the old length is used until then. */
+  let isLengthStale = true;
+  /** Without a total: the length of the list if known, otherwise its minimum length. */
+  let knownLength = 0;
+  let isEndKnown = false;
+  /** New rows at the top that are not shown yet. */
   let lead = 0;
   const failures = new Map<number, ApiFailure>();
   const viewedRanges = new Map<Viewer, { from: number; to: number }>();
 
   const notify = () => version.setState((count) => count + 1);
 
-  function learn(page: AssetPage, end: number, limit = CHUNK) {
+  function updateLength(page: AssetPage, end: number, limit = CHUNK) {
     if (page.total !== undefined) {
-      if (total === undefined || isAnew) [total, lead] = [page.total, 0];
+      if (total === undefined || isLengthStale) [total, lead] = [page.total, 0];
       else if (options.leads && page.total > total) lead = page.total - total;
       else if (!options.leads || page.total < total) [total, lead] = [page.total, 0];
     } else {
-      seen = Math.max(seen, end);
-      isEndSeen ||= page.hasMore === false || (page.hasMore === undefined && page.assets.length < limit);
+      knownLength = Math.max(knownLength, end);
+      isEndKnown ||= page.hasMore === false || (page.hasMore === undefined && page.assets.length < limit);
     }
-    isAnew = false;
+    isLengthStale = false;
   }
 
-  async function readAt(offset: number, limit: number, signal: AbortSignal) {
+  async function readRange(offset: number, limit: number, signal: AbortSignal) {
     const usedLead = lead;
     const result = await read({ offset: offset + usedLead, limit }, signal);
-    if (result.ok) learn(result.value, offset + result.value.assets.length, limit);
-    // The list grew at the top since the last response, so these rows are further down than requested.
+    if (result.ok) updateLength(result.value, offset + result.value.assets.length, limit);
+    // The list has grown at the top, so these rows are further down than requested.
     return result.ok && lead !== usedLead && !signal.aborted ? read({ offset: offset + lead, limit }, signal) : result;
   }
 
   async function load(number: number) {
     const reading = new AbortController();
-    const before = chunks.get(number);
-    chunks.set(number, { rows: before?.rows ?? [], isStale: true, reading });
+    const previousChunk = chunks.get(number);
+    chunks.set(number, { rows: previousChunk?.rows ?? [], isStale: true, reading });
     const offset = number * CHUNK;
-    const result = await readAt(offset, CHUNK, reading.signal);
+    const result = await readRange(offset, CHUNK, reading.signal);
     if (reading.signal.aborted || chunks.get(number)?.reading !== reading) return;
     if (result.ok) {
       failures.delete(number);
       chunks.set(number, { rows: result.value.assets, isStale: false });
     } else {
       failures.set(number, result.failure);
-      if (before && before.rows.length > 0) chunks.set(number, { rows: before.rows, isStale: true });
+      if (previousChunk && previousChunk.rows.length > 0) chunks.set(number, { rows: previousChunk.rows, isStale: true });
       else chunks.delete(number);
     }
     notify();
   }
 
-  function giveUp(number: number, chunk: Chunk) {
+  function abortRead(number: number, chunk: Chunk) {
     chunk.reading?.abort();
     if (chunk.rows.length > 0) chunks.set(number, { rows: chunk.rows, isStale: true });
     else chunks.delete(number);
   }
 
-  function dropFar(middle: number) {
+  function evictDistant(middle: number) {
     const farthest = [...chunks.keys()].sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle)).slice(MAX_CHUNKS);
     for (const number of farthest) if (!isNeeded(number)) chunks.delete(number);
   }
@@ -90,15 +89,15 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
   const isNeeded = (number: number) =>
     [...viewedRanges.values()].some(({ from, to }) => number * CHUNK < to && (number + 1) * CHUNK > from);
 
-  /** Reads missing chunks that one or all viewers need, and aborts those no longer needed. */
+  /** Loads the missing chunks of one or all viewers, and aborts chunks that are no longer needed. */
   function readViewedRanges(by: Iterable<{ from: number; to: number }> = viewedRanges.values()) {
-    for (const [number, chunk] of chunks) if (chunk.reading && !isNeeded(number)) giveUp(number, chunk);
+    for (const [number, chunk] of chunks) if (chunk.reading && !isNeeded(number)) abortRead(number, chunk);
     for (const { from, to } of by) {
       for (let number = Math.floor(from / CHUNK); number * CHUNK < to; number += 1) {
         const chunk = chunks.get(number);
         if (!chunk || (chunk.isStale && !chunk.reading)) void load(number);
       }
-      dropFar((from + to) / 2 / CHUNK);
+      evictDistant((from + to) / 2 / CHUNK);
     }
   }
 
@@ -108,19 +107,19 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
     subscribe: version.subscribe,
     version: version.getState,
     at,
-    /** These rows, reading those that are not loaded; fewer where the service refuses or the caller aborts. */
+    /** Returns these rows and loads missing ones. Returns fewer if the service refuses or the caller aborts. */
     async range(from: number, to: number, signal: AbortSignal): Promise<AssetView[]> {
       const loaded = Array.from({ length: to - from }, (_, index) => at(from + index)).filter((asset) => asset !== undefined);
       if (loaded.length === to - from) return loaded;
       const assets: AssetView[] = [];
       for (let offset = from; offset < to; offset += MAX_PAGE_SIZE) {
-        const page = await readAt(offset, Math.min(MAX_PAGE_SIZE, to - offset), signal);
+        const page = await readRange(offset, Math.min(MAX_PAGE_SIZE, to - offset), signal);
         if (!page.ok || signal.aborted) break;
         assets.push(...page.value.assets);
       }
       return assets;
     },
-    count: (): number => total ?? (isEndSeen ? seen : seen + CHUNK),
+    count: (): number => total ?? (isEndKnown ? knownLength : knownLength + CHUNK),
     total: () => total,
     /** The failure of the chunks in view, even if another chunk has loaded. */
     failure: () => [...failures].find(([number]) => isNeeded(number))?.[1],
@@ -132,32 +131,32 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
       else viewedRanges.delete(viewer);
       readViewedRanges(from < to ? [range] : []);
     },
-    /** Adds a page that was read elsewhere, such as by the server for the first paint. `offset` begins a chunk. */
+    /** Adds a page that was read elsewhere, such as by the server. `offset` is the start of a chunk. */
     seed(page: AssetPage, offset: number): void {
-      learn(page, offset + page.assets.length);
+      updateLength(page, offset + page.assets.length);
       // A response without rows is cached too, since it contains the length.
       for (let at = 0; at === 0 || at < page.assets.length; at += CHUNK) {
         chunks.set((offset + at) / CHUNK, { rows: page.assets.slice(at, at + CHUNK), isStale: false });
       }
       notify();
     },
-    /** Replaces the list by its newest state: other loaded chunks are read again when they come into view. `offset` begins a chunk. */
+    /** Replaces the list by a newer state: other loaded chunks are reloaded when scrolled into view. `offset` is the start of a chunk. */
     adopt(page: AssetPage, offset = 0): void {
       for (const { reading } of chunks.values()) reading?.abort();
       for (const [number, chunk] of chunks) chunks.set(number, { rows: chunk.rows, isStale: true });
-      [seen, isEndSeen, lead, isAnew] = [0, false, 0, true];
+      [knownLength, isEndKnown, lead, isLengthStale] = [0, false, 0, true];
       failures.clear();
-      learn(page, offset + page.assets.length);
+      updateLength(page, offset + page.assets.length);
       chunks.set(offset / CHUNK, { rows: page.assets.slice(0, CHUNK), isStale: false });
       readViewedRanges();
       notify();
     },
-    /** Loaded rows may be outdated: those in view are read again now, and shown as they were until then. */
+    /** Marks loaded rows as stale. Visible rows are reloaded now, and shown unchanged until then. */
     refresh(): void {
-      [lead, isAnew] = [0, true];
+      [lead, isLengthStale] = [0, true];
       failures.clear();
       for (const [number, chunk] of chunks) {
-        if (chunk.reading) giveUp(number, chunk);
+        if (chunk.reading) abortRead(number, chunk);
         else chunks.set(number, { rows: chunk.rows, isStale: true });
       }
       readViewedRanges();
@@ -185,7 +184,7 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
 
 /** The assets of a gallery, whether one page of a list or the whole list. */
 export type AssetsSource = {
-  /** Grows with every change of the loaded rows. */
+  /** Incremented on every change of the loaded rows. */
   version: number;
   count: number;
   /** The length of the whole list; undefined if the service reports none. */
@@ -194,15 +193,15 @@ export type AssetsSource = {
   indexOf: (id: string) => number;
   /** The loaded rows, in order. */
   rows: () => AssetView[];
-  /** These rows, loading those that are missing; fewer where the service refuses. */
+  /** Returns these rows and loads missing ones. Returns fewer if the service refuses. */
   range: (from: number, to: number, signal: AbortSignal) => Promise<AssetView[]>;
-  /** Called when these rows stay in view for a moment, in the gallery or in the full view. Empty when that closes. */
+  /** Called once these rows have stayed in view, and with an empty range when the viewer closes. */
   request: (from: number, to: number, viewer?: "gallery" | "full view") => void;
-  /** New assets above, not shown yet. */
+  /** The number of new assets above that are not shown yet. */
   newCount: number;
   /** Why some rows are missing. */
   failure: ApiFailure | undefined;
-  /** Rows at the top of the list, or on the page, that the service sent in an unknown shape. */
+  /** The number of rows that the service sent in an unknown shape. */
   unreadable?: number;
   atMs: number | undefined;
   /** Call after an action that changed the list. */

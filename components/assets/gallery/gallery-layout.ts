@@ -1,6 +1,6 @@
-// The layout of a gallery of tiles: columns, tile heights and row heights from the width, the screen and the chosen size. Pure arithmetic.
-// Guarantees: all rows have the same height, so that a position among a million tiles is one multiplication; a screenful plus a row above
-// and below never exceeds MAX_TILES, since tiles grow on screens that would show more.
+// The columns and heights of a gallery of tiles.
+// Guarantees: all rows have the same height. A screenful plus one row above and below never exceeds MAX_TILES, since tiles grow on larger
+// screens.
 
 export const tileSizes = ["small", "medium", "large"] as const;
 export type TileSize = (typeof tileSizes)[number];
@@ -10,7 +10,7 @@ export const GAP_X = 10;
 const GAP_Y = 8;
 const CAPTION_PX = 27;
 
-/** A tile's least width and the height of its picture. */
+/** A tile's minimum width and the height of its picture. */
 const shapes: Readonly<Record<TileSize, { widthPx: number; picturePx: number }>> = {
   small: { widthPx: 104, picturePx: 80 },
   medium: { widthPx: 150, picturePx: 120 },
@@ -25,17 +25,17 @@ export function galleryLayout({ widthPx, screenPx, size }: { widthPx: number; sc
     const columns = Math.max(1, Math.floor((widthPx + GAP_X) / (shape.widthPx * scale + GAP_X)));
     const picturePx = Math.round(shape.picturePx * scale);
     const rowPx = picturePx + CAPTION_PX + GAP_Y;
-    if (columns === 1 || columns * rowsOf(screenPx, rowPx) <= MAX_TILES) return { columns, rowPx, picturePx };
+    if (columns === 1 || columns * countRows(screenPx, rowPx) <= MAX_TILES) return { columns, rowPx, picturePx };
   }
 }
 
-/** For the first HTML, where the width is unknown: the browser chooses the columns by the same rule. */
+/** For the server-rendered HTML, where the width is unknown: CSS chooses the columns by the same rule. */
 export function plainLayout(size: TileSize): { widthPx: number; picturePx: number } {
   return shapes[size];
 }
 
-/** The rows that a screen can touch, with one above and one below. */
-function rowsOf(screenPx: number, rowPx: number): number {
+/** The number of rows that can be visible at once, plus one above and one below. */
+function countRows(screenPx: number, rowPx: number): number {
   return Math.ceil(screenPx / rowPx) + 3;
 }
 
@@ -51,7 +51,7 @@ export type View = {
   isBare?: boolean;
 };
 
-/** Which rows to draw around `atPx`: those in view, and as many above and below as allowed, half a screen at most. */
+/** The rows to draw around `atPx`: visible rows and up to half a screen above and below. */
 export function rowsAround({ atPx, screenPx, rowPx, columns, rows, isBare = false }: View): Rows {
   const first = Math.floor(atPx / rowPx);
   const last = Math.ceil((atPx + screenPx) / rowPx);
@@ -61,8 +61,8 @@ export function rowsAround({ atPx, screenPx, rowPx, columns, rows, isBare = fals
   return { from, to: Math.min(rows, Math.max(from, last + margin)) };
 }
 
-/** The rows that must be drawn in this frame: those in view, together with those already drawn. The rest of `targetRows` can follow later. */
-export function rowsAtOnce(inView: Rows, targetRows: Rows, rows: Rows | undefined): Rows {
+/** The rows to draw in this frame: visible rows and those already drawn. The rest of `targetRows` can follow later. */
+export function getRowsToDraw(inView: Rows, targetRows: Rows, rows: Rows | undefined): Rows {
   if (!rows || rows.to < inView.from || rows.from > inView.to) return inView;
   return {
     from: Math.min(inView.from, Math.max(targetRows.from, rows.from)),

@@ -5,7 +5,7 @@ import { type AssetView } from "@/lib/contract/views/asset-view";
 import { AssetTile } from "./asset-tile";
 import { type AssetsSource } from "./chunk-store";
 import { type GalleryLayout, galleryLayout, GAP_X, MAX_TILES, plainLayout, type TileSize } from "./gallery-layout";
-import { standAt } from "./gallery-scroll";
+import { getOffsetStyle } from "./gallery-scroll";
 import { RubberBand } from "./rubber-band";
 import { type GalleryView, OffsetLabel, useGallery } from "./use-gallery";
 import { type Picking, type usePicking } from "./use-picking";
@@ -17,12 +17,12 @@ export type GalleryViewProps = {
   connectionId?: string;
   connection?: string;
   openId?: string;
-  /** Where the list opens, counted from its first row here. */
+  /** The index at which the list opens. */
   startIndex: number;
-  /** Opens the asset in the panel; false without space. */
+  /** Opens the asset in the panel. Returns false if there is no space. */
   onOpen: (id: string) => boolean;
   onPage: (id: string) => void;
-  /** Shows the asset in full, with the rest of the list around it. */
+  /** Opens the asset in the viewer, which can step through the list. */
   onView: (index: number) => void;
   onRest: (firstIndex: number) => void;
   /** Undefined on unmount. */
@@ -32,8 +32,8 @@ export type GalleryViewProps = {
 export type GalleryHandle = { jumpTo: (index: number) => void; reveal: (index: number) => void; inView: () => number[] };
 type GalleryProps = GalleryViewProps & { size: TileSize; fit: "cover" | "contain" };
 
-/** More than fit on the first screen of most windows: in the first HTML, and loaded at once. */
-const EARLY = 20;
+/** Enough tiles to fill most windows. They are in the first HTML and loaded immediately. */
+const EARLY_TILES = 20;
 const FIRST_TILES = 60;
 const edges: Readonly<Record<TileSize, ThumbnailEdge>> = { small: 256, medium: 256, large: 512 };
 
@@ -54,8 +54,8 @@ export function Gallery({
 }: GalleryProps) {
   const t = useTranslations("assets.grid");
   const locale = useLocale();
-  const layoutOf = useCallback((widthPx: number, screenPx: number) => galleryLayout({ widthPx, screenPx, size }), [size]);
-  const gallery = useGallery<GalleryLayout>({ count: source.count, layoutOf, startIndex, onRest });
+  const getLayout = useCallback((widthPx: number, screenPx: number) => galleryLayout({ widthPx, screenPx, size }), [size]);
+  const gallery = useGallery<GalleryLayout>({ count: source.count, getLayout, startIndex, onRest });
   const { rendered, container, motion } = gallery;
   const [current, setCurrent] = useState<number>();
   useRequestedRows(source, gallery);
@@ -82,7 +82,7 @@ export function Gallery({
   const inView = useHandle(onReady, gallery, from, to);
   const style = rendered
     ? {
-        ...standAt(rendered.topPx),
+        ...getOffsetStyle(rendered.topPx),
         gridTemplateColumns: `repeat(${rendered.columns}, minmax(0, 1fr))`,
         columnGap: GAP_X,
         "--tile-picture": `${rendered.picturePx}px`,
@@ -100,10 +100,10 @@ export function Gallery({
         style={rendered ? { height: rendered.heightPx } : undefined}
         className="relative select-none"
         {...clicks}
-        // Without this the browser would drag a link or picture instead of drawing the band.
+        // Without this the browser would drag the link or picture.
         onDragStart={(event) => event.preventDefault()}
         onFocus={({ target }) => {
-          const index = indexOf(target);
+          const index = getTileIndex(target);
           if (index !== undefined) setCurrent(index);
         }}
       >
@@ -126,7 +126,7 @@ export function Gallery({
                 edge={edges[size]}
                 fit={fit}
                 isOpen={openId !== undefined && asset?.id === openId}
-                isEarly={!rendered && index < startIndex + EARLY}
+                isEarly={!rendered && index < startIndex + EARLY_TILES}
                 isCurrent={isCurrent}
                 motion={motion}
                 picking={picking}
@@ -141,7 +141,7 @@ export function Gallery({
   );
 }
 
-function indexOf(target: EventTarget): number | undefined {
+function getTileIndex(target: EventTarget): number | undefined {
   const text = target instanceof HTMLElement ? target.dataset.index : undefined;
   return text === undefined ? undefined : Number(text);
 }
@@ -173,13 +173,13 @@ export function useRequestedRows(
   const to = rendered && Math.min(count, rendered.to * rendered.columns);
   useEffect(() => {
     if (from === undefined || to === undefined) return;
-    // At first, missing rows are requested at once; during scrolling, once it rests.
+    // Missing rows are requested immediately at first, later once scrolling rests.
     return motion.onRest(() => request(from, to));
   }, [from, to, request, motion]);
   useEffect(() => () => request(0, 0), [request]);
 }
 
-/** Opening a panel narrows the gallery: its tile is kept in view. */
+/** Keeps the open tile in view when the panel narrows the gallery. */
 function useKeepInView(openId: string | undefined, source: AssetsSource, gallery: GalleryView<GalleryLayout>): void {
   const last = useRef<string>(undefined);
   const columns = gallery.rendered?.columns;
@@ -194,8 +194,8 @@ function useKeepInView(openId: string | undefined, source: AssetsSource, gallery
 }
 
 /**
- * The placeholder of an asset that is not read yet. A jump draws a screenful in one frame: no hooks, and as few elements as possible.
- * A click does not focus it, as the focus would be lost when its asset arrives.
+ * The placeholder of an asset that is loading. A jump draws a screenful in one frame, so it has no hooks and few elements. A click does not
+ * focus it, since the focus would be lost when the asset arrives.
  */
 function WaitingTile({ index, count }: { index: number; count: number }) {
   return (
@@ -218,7 +218,7 @@ type TileClicks = {
 function useTileClicks({ source, picking, onOpen, onPage }: TileClicks) {
   return {
     onClick(event: MouseEvent<HTMLElement>) {
-      const index = tileOf(event);
+      const index = findTileIndex(event);
       const asset = index === undefined ? undefined : source.at(index);
       if (index === undefined || !asset || event.metaKey || event.ctrlKey || event.altKey) return;
       event.preventDefault();
@@ -227,25 +227,25 @@ function useTileClicks({ source, picking, onOpen, onPage }: TileClicks) {
       else if (!onOpen(asset.id)) onPage(asset.id);
     },
     onDoubleClick(event: MouseEvent<HTMLElement>) {
-      const index = tileOf(event);
+      const index = findTileIndex(event);
       const asset = index === undefined ? undefined : source.at(index);
       if (asset && !event.shiftKey && picking.store.ids().size === 0) onPage(asset.id);
     },
   };
 }
 
-function tileOf({ target }: MouseEvent): number | undefined {
+function findTileIndex({ target }: MouseEvent): number | undefined {
   const tile = target instanceof Element ? target.closest<HTMLElement>("a[data-index]") : null;
   return tile ? Number(tile.dataset.index) : undefined;
 }
 
-/** Names that occur more than once: jobs of one workflow give their outputs the same names. */
+/** The names that occur more than once. */
 export function sharedNames(assets: readonly Pick<AssetView, "name">[]): ReadonlySet<string> {
-  const seenIds = new Set<string>();
+  const seenNames = new Set<string>();
   const shared = new Set<string>();
   for (const { name } of assets) {
-    if (seenIds.has(name)) shared.add(name);
-    seenIds.add(name);
+    if (seenNames.has(name)) shared.add(name);
+    seenNames.add(name);
   }
   return shared;
 }

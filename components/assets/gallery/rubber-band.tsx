@@ -15,21 +15,21 @@ type Drag = {
   isBand: boolean;
 };
 
-const STARTS_PX = 6;
+const DRAG_THRESHOLD_PX = 6;
 const EDGE_PX = 48;
-const FASTEST_PX = 22;
+const MAX_SCROLL_PX = 22;
 
 /** Dragging with a mouse selects the tiles under the band. Shift or Ctrl adds to the selection. */
 export function RubberBand({ gallery, source, picking }: { gallery: GalleryView<GalleryLayout>; source: AssetsSource; picking: Picking }) {
   const drag = useRef<Drag>(undefined);
   const [box, setBox] = useState<{ left: number; top: number; width: number; height: number }>();
-  const choose = useEffectEvent(() => {
+  const updateSelection = useEffectEvent(() => {
     const now = drag.current;
     const layout = gallery.rendered;
     if (!now?.isBand || !layout) return;
-    now.to = gallery.pointAt(now.clientX, now.clientY);
-    const { widthPx } = gallery.pointAt(0, 0);
-    now.touched = tilesUnder(now.from, now.to, { ...layout, widthPx, count: source.count });
+    now.to = gallery.toListPoint(now.clientX, now.clientY);
+    const { widthPx } = gallery.toListPoint(0, 0);
+    now.touched = findTilesUnder(now.from, now.to, { ...layout, widthPx, count: source.count });
     picking.band(now.touched, now.before);
     // Positions in the list are converted to those in the page, which is shorter than a very long list.
     const shift = layout.topPx - layout.from * layout.rowPx;
@@ -40,51 +40,52 @@ export function RubberBand({ gallery, source, picking }: { gallery: GalleryView<
   const begin = useEffectEvent((event: PointerEvent) => {
     const isOnControl = event.target instanceof Element && event.target.closest("label, input, button");
     if (event.button !== 0 || event.pointerType !== "mouse" || isOnControl) return;
-    const from = gallery.pointAt(event.clientX, event.clientY);
+    const from = gallery.toListPoint(event.clientX, event.clientY);
     const before: ReadonlySet<string> = event.shiftKey || event.ctrlKey || event.metaKey ? new Set(picking.store.ids()) : new Set();
     drag.current = { from, to: from, clientX: event.clientX, clientY: event.clientY, before, touched: [], isBand: false };
   });
 
-  const { container, pointAt } = gallery;
+  const { container, toListPoint } = gallery;
   useEffect(() => {
     const element = container.current;
     if (!element) return;
     let frame = 0;
     const onDown = (event: PointerEvent) => begin(event);
-    function creep() {
+    function autoScroll() {
       frame = 0;
-      const now = drag.current;
-      if (!now?.isBand) return;
-      const over = Math.max(0, now.clientY - (window.innerHeight - EDGE_PX)) - Math.max(0, 120 + EDGE_PX - now.clientY);
-      if (over !== 0) {
-        window.scrollBy({ top: Math.sign(over) * Math.min(FASTEST_PX, Math.abs(over) / 2), behavior: "instant" });
-        choose();
+      const currentDrag = drag.current;
+      if (!currentDrag?.isBand) return;
+      const overshootPx =
+        Math.max(0, currentDrag.clientY - (window.innerHeight - EDGE_PX)) - Math.max(0, 120 + EDGE_PX - currentDrag.clientY);
+      if (overshootPx !== 0) {
+        window.scrollBy({ top: Math.sign(overshootPx) * Math.min(MAX_SCROLL_PX, Math.abs(overshootPx) / 2), behavior: "instant" });
+        updateSelection();
       }
-      frame = requestAnimationFrame(creep);
+      frame = requestAnimationFrame(autoScroll);
     }
     function onMove(event: PointerEvent) {
-      const now = drag.current;
-      if (!now) return;
-      [now.clientX, now.clientY] = [event.clientX, event.clientY];
-      const to = pointAt(event.clientX, event.clientY);
-      if (!now.isBand && Math.hypot(to.x - now.from.x, to.y - now.from.y) < STARTS_PX) return;
-      if (!now.isBand) frame ||= requestAnimationFrame(creep);
-      now.isBand = true;
-      choose();
+      const currentDrag = drag.current;
+      if (!currentDrag) return;
+      [currentDrag.clientX, currentDrag.clientY] = [event.clientX, event.clientY];
+      const to = toListPoint(event.clientX, event.clientY);
+      if (!currentDrag.isBand && Math.hypot(to.x - currentDrag.from.x, to.y - currentDrag.from.y) < DRAG_THRESHOLD_PX) return;
+      if (!currentDrag.isBand) frame ||= requestAnimationFrame(autoScroll);
+      currentDrag.isBand = true;
+      updateSelection();
     }
     function onUp() {
-      const was = drag.current;
+      const finishedDrag = drag.current;
       drag.current = undefined;
       setBox(undefined);
-      if (!was?.isBand) return;
-      settle(was);
+      if (!finishedDrag?.isBand) return;
+      settle(finishedDrag);
       // The click that ends a band must not activate the tile under it.
-      const swallow = (event: MouseEvent) => {
+      const suppressClick = (event: MouseEvent) => {
         event.stopPropagation();
         event.preventDefault();
       };
-      window.addEventListener("click", swallow, { capture: true, once: true });
-      setTimeout(() => window.removeEventListener("click", swallow, { capture: true }), 0);
+      window.addEventListener("click", suppressClick, { capture: true, once: true });
+      setTimeout(() => window.removeEventListener("click", suppressClick, { capture: true }), 0);
     }
     element.addEventListener("pointerdown", onDown);
     window.addEventListener("pointermove", onMove);
@@ -97,7 +98,7 @@ export function RubberBand({ gallery, source, picking }: { gallery: GalleryView<
       window.removeEventListener("pointerup", onUp);
       window.removeEventListener("pointercancel", onUp);
     };
-  }, [container, pointAt]);
+  }, [container, toListPoint]);
 
   return box ? (
     <div aria-hidden="true" style={box} className="pointer-events-none absolute z-10 rounded-sm border border-accent bg-accent/15" />
@@ -107,7 +108,7 @@ export function RubberBand({ gallery, source, picking }: { gallery: GalleryView<
 type Grid = { columns: number; rowPx: number; picturePx: number; widthPx: number; count: number };
 
 /** The tiles touched by a band between two points of the whole list, in list order. */
-export function tilesUnder(a: Point, b: Point, { columns, rowPx, widthPx, count }: Grid): number[] {
+export function findTilesUnder(a: Point, b: Point, { columns, rowPx, widthPx, count }: Grid): number[] {
   const columnPx = (widthPx + GAP_X) / columns;
   const span = (from: number, to: number, sizePx: number, gapPx: number, maxIndex: number) => {
     const [low, high] = [Math.min(from, to), Math.max(from, to)];
@@ -115,11 +116,11 @@ export function tilesUnder(a: Point, b: Point, { columns, rowPx, widthPx, count 
     const first = Math.floor(low / sizePx) + (low - Math.floor(low / sizePx) * sizePx > sizePx - gapPx ? 1 : 0);
     return { first: Math.max(0, first), last: Math.min(maxIndex, Math.floor(high / sizePx)) };
   };
-  const across = span(a.x, b.x, columnPx, GAP_X, columns - 1);
-  const down = span(a.y, b.y, rowPx, 8, Math.ceil(count / columns) - 1);
+  const columnSpan = span(a.x, b.x, columnPx, GAP_X, columns - 1);
+  const rowSpan = span(a.y, b.y, rowPx, 8, Math.ceil(count / columns) - 1);
   const indexes: number[] = [];
-  for (let row = down.first; row <= down.last; row += 1) {
-    for (let column = across.first; column <= across.last; column += 1) {
+  for (let row = rowSpan.first; row <= rowSpan.last; row += 1) {
+    for (let column = columnSpan.first; column <= columnSpan.last; column += 1) {
       const index = row * columns + column;
       if (index < count) indexes.push(index);
     }

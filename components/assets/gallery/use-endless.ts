@@ -7,11 +7,11 @@ import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { type Result } from "@/lib/shared/result";
 import { readAssets } from "../asset-calls";
-import { type AssetPage, assetsApiPath, isNewestFirst, questionOf, toAssetPage } from "../assets-address";
+import { type AssetPage, assetsApiPath, getListKey, isNewestFirst, toAssetPage } from "../assets-address";
 import { type AssetsSource, CHUNK, type ChunkStore, createChunkStore } from "./chunk-store";
 
-// The rows of the few lists viewed last, so that going back shows them at once.
-// Must never: keep anything on the server, where all members would share it.
+// Caches the rows of the last few lists, so that going back shows them immediately.
+// Must never cache on the server, which is shared by all members.
 type CachedStore = { store: ChunkStore; atMs: number };
 const MAX_COUNT = 3;
 const stores = new Map<string, CachedStore>();
@@ -34,27 +34,27 @@ type EndlessOptions = {
   isOn: boolean;
 };
 
-/** Loads the whole list in chunks around the viewport. The top updates live; new rows are held above it. */
+/** Loads the whole list in chunks around the viewport. The top updates live; new rows are held back above it. */
 export function useEndless({ query, connectionId, first, isOn }: EndlessOptions): AssetsSource {
-  const question = questionOf(query);
-  const store = useStore(question, { query, connectionId, first, isOn });
+  const listKey = getListKey(query);
+  const store = useStore(listKey, { query, connectionId, first, isOn });
   const version = useVersion(store);
   const path = connectionId && isOn ? assetsApiPath({ ...query, offset: 0, limit: CHUNK }, connectionId) : undefined;
   const live = useLive(path, { ...(isOn && query.offset === 0 && toInitial(first)), read: toAssetPage });
   const isAtTop = useSyncExternalStore(subscribeToTop, isPageAtTop, () => true);
   const latest = live.value;
-  const isOther = latest !== undefined && isOn && differs(store, latest);
+  const hasChanged = latest !== undefined && isOn && differs(store, latest);
   useEffect(() => {
     if (!latest || !isOn) return;
-    // If the list could not be read before, this is its first part.
+    // If the list had failed to load, this is its first part.
     if (store.loadedChunks() === 0) store.adopt(latest);
-    else if (isOther && (isAtTop || store.count() === 0)) store.adopt(latest);
-    else if (!isOther) patchAll(store, latest);
-    // The service responds again, so visible chunks that it refused are reread.
+    else if (hasChanged && (isAtTop || store.count() === 0)) store.adopt(latest);
+    else if (!hasChanged) patchAll(store, latest);
+    // The service responds again, so failed visible chunks are reloaded.
     if (store.failure()) store.refresh();
-  }, [latest, isOther, isAtTop, isOn, store]);
+  }, [latest, hasChanged, isAtTop, isOn, store]);
 
-  const newCount = isOther && !isAtTop ? countNew(store, latest) : 0;
+  const newCount = hasChanged && !isAtTop ? countNew(store, latest) : 0;
   const total = latest?.total ?? store.total();
   const firstFailure = first.ok ? undefined : first.failure;
   const { atMs, refresh } = live;
@@ -85,25 +85,25 @@ export function useEndless({ query, connectionId, first, isOn }: EndlessOptions)
   );
 }
 
-/** Updates in a transition: rows arrive by the hundred, often during scrolling. */
+/** Updates in a transition, since hundreds of rows may arrive during scrolling. */
 function useVersion(store: ChunkStore): number {
   const [version, setVersion] = useState(store.version);
   useEffect(() => {
-    const look = () => startTransition(() => setVersion(store.version()));
-    look();
-    return store.subscribe(look);
+    const updateVersion = () => startTransition(() => setVersion(store.version()));
+    updateVersion();
+    return store.subscribe(updateVersion);
   }, [store]);
   return version;
 }
 
-function useStore(question: string, { query, connectionId, first, isOn }: EndlessOptions): ChunkStore {
-  const key = `${connectionId ?? ""} ${question}`;
+function useStore(listKey: string, { query, connectionId, first, isOn }: EndlessOptions): ChunkStore {
+  const key = `${connectionId ?? ""} ${listKey}`;
   const store = useMemo(() => {
-    const read = (range: { offset: number; limit: number }, signal: AbortSignal) => readAssets({ query, connectionId }, range, signal);
-    const store = readCachedStore(key)?.store ?? createChunkStore(read, { leads: isNewestFirst(query) });
+    const readRange = (range: { offset: number; limit: number }, signal: AbortSignal) => readAssets({ query, connectionId }, range, signal);
+    const store = readCachedStore(key)?.store ?? createChunkStore(readRange, { leads: isNewestFirst(query) });
     if (isOn && first.ok && store.loadedChunks() === 0) store.seed(first.value.value, query.offset);
     return store;
-    // eslint-disable-next-line react-hooks/exhaustive-deps -- the key names the question; a later reading of it is adopted below
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- the key identifies the list; a later response is added below
   }, [key, isOn]);
   useEffect(() => {
     if (!isOn) return;
@@ -111,7 +111,7 @@ function useStore(question: string, { query, connectionId, first, isOn }: Endles
     const atMs = first.ok ? first.value.atMs : 0;
     if (cachedStore && first.ok && atMs > cachedStore.atMs) store.adopt(first.value.value, query.offset);
     cacheStore(key, { store, atMs: Math.max(atMs, cachedStore?.atMs ?? 0) });
-    // eslint-disable-next-line react-hooks/exhaustive-deps -- the key names the question
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- the key identifies the list
   }, [key, first, isOn, store]);
   return store;
 }
@@ -131,9 +131,9 @@ function countNew(store: ChunkStore, page: AssetPage): number {
 }
 
 function patchAll(store: ChunkStore, page: AssetPage): void {
-  const before = page.assets.flatMap((_, index) => store.at(index) ?? []);
-  const storedAssets = new Set(before);
-  for (const asset of reuseRows(before, page.assets)) if (!storedAssets.has(asset)) store.patch(asset.id, () => asset);
+  const previousRows = page.assets.flatMap((_, index) => store.at(index) ?? []);
+  const previousAssets = new Set(previousRows);
+  for (const asset of reuseRows(previousRows, page.assets)) if (!previousAssets.has(asset)) store.patch(asset.id, () => asset);
 }
 
 type PagedOptions = {
@@ -143,15 +143,15 @@ type PagedOptions = {
   isOn: boolean;
 };
 
-const none: AssetView[] = [];
+const noAssets: AssetView[] = [];
 
 /** One page of the list, kept current by live updates. */
 export function usePaged({ query, connectionId, first, isOn }: PagedOptions): AssetsSource & { hasMore: boolean | undefined } {
   const path = connectionId && isOn ? assetsApiPath(query, connectionId) : undefined;
   const live = useLive(path, { ...(isOn && toInitial(first)), read: toAssetPage });
   const page = live.value;
-  const view = `${questionOf(query)} ${query.offset} ${query.limit}`;
-  const paused = usePausedRows(view, page?.assets ?? none, { total: page?.total, isHeld: query.offset > 0 });
+  const view = `${getListKey(query)} ${query.offset} ${query.limit}`;
+  const paused = usePausedRows(view, page?.assets ?? noAssets, { total: page?.total, isHeld: query.offset > 0 });
   const { rows, newCount } = paused;
   const { failure, atMs, refresh, patch } = live;
   return useMemo(
@@ -180,11 +180,11 @@ export function usePaged({ query, connectionId, first, isOn }: PagedOptions): As
 
 type Page = Pick<AssetsSource, "at" | "indexOf" | "count" | "total">;
 
-/** The whole list around one of its pages, counted from the list's first row: the viewer continues beyond the page. */
+/** Combines a page with its whole list, so that the viewer continues beyond the page. Indexes count from the list's first row. */
 export function aroundPage(page: Page, offset: number, list: AssetsSource): AssetsSource {
   return {
     ...list,
-    // A list without a total ends with the page.
+    // Without a total, the list ends with the page.
     count: page.total ?? offset + page.count,
     at: (index) => page.at(index - offset) ?? list.at(index),
     indexOf(id) {
@@ -195,10 +195,11 @@ export function aroundPage(page: Page, offset: number, list: AssetsSource): Asse
 }
 
 /** Stores the position in an endless list in the URL, for Back, a reload and links. Makes no request. */
-export function noteOffset(index: number): void {
+export function storeOffsetInUrl(index: number): void {
   const address = new URL(window.location.href);
-  const before = address.searchParams.get("offset");
+  const previousOffset = address.searchParams.get("offset");
   if (index === 0) address.searchParams.delete("offset");
   else address.searchParams.set("offset", String(index));
-  if (address.searchParams.get("offset") !== before) window.history.replaceState(historyState(), "", address.pathname + address.search);
+  if (address.searchParams.get("offset") !== previousOffset)
+    window.history.replaceState(historyState(), "", address.pathname + address.search);
 }

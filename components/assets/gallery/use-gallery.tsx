@@ -7,7 +7,7 @@ import { createMotion, type Motion } from "./motion";
 
 export type GalleryView<S extends Shape> = Pick<
   ReturnType<typeof createGalleryScroll<S>>,
-  "jumpTo" | "reveal" | "firstIndex" | "pointAt"
+  "jumpTo" | "reveal" | "firstIndex" | "toListPoint"
 > & {
   container: RefObject<HTMLDivElement | null>;
   /** Undefined until the browser has measured the width. */
@@ -17,18 +17,18 @@ export type GalleryView<S extends Shape> = Pick<
 
 type GalleryOptions<S extends Shape> = {
   count: number;
-  /** Must be a stable function while nothing changes. */
-  layoutOf: (widthPx: number, screenPx: number) => S;
+  /** Must be a stable function. */
+  getLayout: (widthPx: number, screenPx: number) => S;
   /** The index at which the list opens. */
   startIndex: number;
-  /** The scrolling ended with this tile at the top. */
+  /** Called when scrolling ends, with the top tile. */
   onRest: (firstIndex: number) => void;
   /** The height of a sticky list header, which covers rows. */
   headPx?: number;
 };
 
 /** A list of any length in the page's scroll: renders only nearby rows, within every browser's height limit. */
-export function useGallery<S extends Shape>({ count, layoutOf, startIndex, onRest, headPx = 0 }: GalleryOptions<S>): GalleryView<S> {
+export function useGallery<S extends Shape>({ count, getLayout, startIndex, onRest, headPx = 0 }: GalleryOptions<S>): GalleryView<S> {
   const container = useRef<HTMLDivElement>(null);
   const [motion] = useState(() => createMotion());
   const [rendered, setRendered] = useState<RenderedRows<S>>();
@@ -38,25 +38,25 @@ export function useGallery<S extends Shape>({ count, layoutOf, startIndex, onRes
   useLayoutEffect(() => scroll.isCurrent(rendered), [scroll, rendered]);
 
   useLayoutEffect(() => {
-    if (container.current) scroll.update({ element: container.current, count, headPx, layoutOf }, startIndex);
-    // eslint-disable-next-line react-hooks/exhaustive-deps -- where the list opens is asked for once
-  }, [scroll, count, headPx, layoutOf]);
+    if (container.current) scroll.update({ element: container.current, count, headPx, getLayout }, startIndex);
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- only the initial start index counts
+  }, [scroll, count, headPx, getLayout]);
 
-  // With another layout, the earlier scroll has ended.
-  useEffect(() => scroll.listen(motion, (first) => onRested(first)), [scroll, motion, headPx, layoutOf]);
+  // A new layout ends the previous scroll.
+  useEffect(() => scroll.listen(motion, (first) => onRested(first)), [scroll, motion, headPx, getLayout]);
 
-  const { jumpTo, reveal, firstIndex, pointAt } = scroll;
-  return { container, rendered, motion, jumpTo, reveal, firstIndex, pointAt };
+  const { jumpTo, reveal, firstIndex, toListPoint } = scroll;
+  return { container, rendered, motion, jumpTo, reveal, firstIndex, toListPoint };
 }
 
-const never = () => false;
+const alwaysFalse = () => false;
 
 /** Shows the position in the list during fast scrolling. */
 export function OffsetLabel({ gallery, source }: { gallery: GalleryView<{ columns: number; rowPx: number }>; source: AssetsSource }) {
   const t = useTranslations("assets.grid");
   const number = useNumberFormat();
-  const isFlying = useSyncExternalStore(gallery.motion.subscribe, gallery.motion.isFlying, never);
-  // For a short list the scroll bar is enough.
+  const isFlying = useSyncExternalStore(gallery.motion.subscribe, gallery.motion.isFlying, alwaysFalse);
+  // For short lists the scroll bar is enough.
   if (!isFlying || source.count < 300 || !gallery.rendered) return null;
   const at = Math.min(source.count, source.offset + gallery.firstIndex() + 1);
   return (

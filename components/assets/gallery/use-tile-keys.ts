@@ -20,9 +20,9 @@ type TileKeys = {
   onView: (index: number) => void;
 };
 
-const moving = new Set(["j", "k"]);
+const repeatableKeys = new Set(["j", "k"]);
 /** Keys that don't repeat while held down. */
-const acting = new Set(["x", " ", "i", "Enter"]);
+const singleKeys = new Set(["x", " ", "i", "Enter"]);
 
 /** Arrows, j and k move through the list, and with Shift select; x selects, i opens the panel, Enter the page, Space the viewer. */
 export function useTileKeys({
@@ -39,7 +39,7 @@ export function useTileKeys({
   onView,
 }: TileKeys): void {
   function focus(index: number) {
-    // Done first, so that the tile is drawn as the one that keeps the focus.
+    // Rendered first, so that the tile exists and keeps the focus.
     flushSync(() => onCurrent(index));
     gallery.reveal(index);
     gallery.container.current?.querySelector<HTMLElement>(`a[data-index="${index}"]`)?.focus({ preventScroll: true });
@@ -51,16 +51,16 @@ export function useTileKeys({
   const handleKey = (event: KeyboardEvent) => {
     if (!isFreeKey(event)) return false;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-    const focusedIndex = isInside(gallery, document.activeElement) ? indexOf(document.activeElement) : undefined;
+    const focusedIndex = isInside(gallery, document.activeElement) ? getTileIndex(document.activeElement) : undefined;
     if (focusedIndex === undefined) {
-      if (!moving.has(key) || source.count === 0) return false;
-      // The keys start at the last focused tile if it is still drawn, otherwise at the scroll position.
+      if (!repeatableKeys.has(key) || source.count === 0) return false;
+      // Starts at the last focused tile if it is still drawn, otherwise at the scroll position.
       focus(
         current !== undefined && gallery.container.current?.querySelector(`a[data-index="${current}"]`) ? current : gallery.firstIndex(),
       );
       return true;
     }
-    if (event.repeat && acting.has(key)) return true;
+    if (event.repeat && singleKeys.has(key)) return true;
     const asset = source.at(focusedIndex);
     if (key === "x") picking.toggle(focusedIndex);
     else if (key === " ") onView(focusedIndex);
@@ -82,24 +82,24 @@ export function useTileKeys({
 }
 
 function isInside(gallery: TileKeys["gallery"], element: Element | null): boolean {
-  return element !== null && gallery.container.current?.contains(element) === true && indexOf(element) !== undefined;
+  return element !== null && gallery.container.current?.contains(element) === true && getTileIndex(element) !== undefined;
 }
 
-function indexOf(element: Element | null): number | undefined {
+function getTileIndex(element: Element | null): number | undefined {
   const text = element instanceof HTMLElement ? element.dataset.index : undefined;
   return text === undefined ? undefined : Number(text);
 }
 
-/** The tile that a key leads to from the one at `at`. Undefined for other keys. */
+/** The index that a key moves to from `at`. Undefined for other keys. */
 export function nextTile(key: string, at: number, { count, columns, rowsInView }: { count: number; columns: number; rowsInView: number }) {
   const last = count - 1;
   if (at < 0 || last < 0) return undefined;
-  const down = (rows: number) => {
+  const moveDown = (rows: number) => {
     const to = at + rows * columns;
-    // The last row may be shorter; from its end a step down does nothing.
+    // The last row may be shorter.
     return to <= last ? to : Math.floor(at / columns) < Math.floor(last / columns) ? last : at;
   };
-  const up = (rows: number) => (at - rows * columns >= 0 ? at - rows * columns : at % columns);
+  const moveUp = (rows: number) => (at - rows * columns >= 0 ? at - rows * columns : at % columns);
   switch (key) {
     case "ArrowRight":
     case "j":
@@ -108,13 +108,13 @@ export function nextTile(key: string, at: number, { count, columns, rowsInView }
     case "k":
       return Math.max(0, at - 1);
     case "ArrowDown":
-      return down(1);
+      return moveDown(1);
     case "ArrowUp":
       return at - columns >= 0 ? at - columns : at;
     case "PageDown":
-      return down(rowsInView);
+      return moveDown(rowsInView);
     case "PageUp":
-      return up(rowsInView);
+      return moveUp(rowsInView);
     case "Home":
       return 0;
     case "End":

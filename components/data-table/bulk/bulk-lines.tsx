@@ -10,7 +10,7 @@ import { type WorkOf, type WorkPhase } from "./use-bulk-work";
 import { WorkLine, WorkLines } from "./work-line";
 
 type BulkWords = "acts" | "assets.bulk" | "files.removal";
-type Of<Phase, Kind> = Extract<Phase, { kind: Kind }>;
+type PhaseOf<Phase, Kind> = Extract<Phase, { kind: Kind }>;
 
 type BulkActions<Action, Item, Entry> = {
   works: readonly WorkOf<Action, Item, Entry>[];
@@ -21,20 +21,20 @@ type BulkActions<Action, Item, Entry> = {
 };
 type Words<Act, Item, Entry extends { id: string }> = {
   words: BulkWords;
-  undoableText: (phase: Of<WorkPhase<Act, Item, Entry>, "undoable">) => string;
+  undoableText: (phase: PhaseOf<WorkPhase<Act, Item, Entry>, "undoable">) => string;
   /** Shown while the list is read to find the rows. */
   readingText?: (count: number) => string;
   collectedText?: (count: number) => string;
-  workingText: (phase: Of<WorkPhase<Act, Item, Entry>, "working">) => string;
-  /** How often each outcome occurred, and the tone of the most important one. */
-  summaryOf: (entries: readonly Entry[]) => { text: string; tone: Tone };
-  /** Why something was not done. */
-  causeOf?: (entries: readonly Entry[]) => string | undefined;
+  workingText: (phase: PhaseOf<WorkPhase<Act, Item, Entry>, "working">) => string;
+  /** The count of each outcome, and the tone of the most important one. */
+  summarize: (entries: readonly Entry[]) => { text: string; tone: Tone };
+  /** The reason of the first failure. */
+  getCause?: (entries: readonly Entry[]) => string | undefined;
   failureText: (failure: ApiFailure) => string;
-  /** Whether a failed entry may be tried again. */
+  /** Whether a failed entry can be retried. */
   isRetryable: (entry: Entry, action: Act) => boolean;
   /** Further actions on the results; `dismiss` removes their line. */
-  resultActions?: (phase: Of<WorkPhase<Act, Item, Entry>, "done">, dismiss: () => void) => ReactNode;
+  resultActions?: (phase: PhaseOf<WorkPhase<Act, Item, Entry>, "done">, dismiss: () => void) => ReactNode;
   entryLook: EntryLook<Entry>;
   copies?: (items: readonly Item[]) => { label: string; text: () => string }[];
 };
@@ -59,16 +59,16 @@ type BulkLineProps<Act, Item, Entry extends { id: string }> = BulkLinesProps<Act
   phase: WorkPhase<Act, Item, Entry>;
 };
 
-function BulkLine<Act, Item, Entry extends { id: string }>({ id, phase, actions, ...say }: BulkLineProps<Act, Item, Entry>) {
+function BulkLine<Act, Item, Entry extends { id: string }>({ id, phase, actions, ...texts }: BulkLineProps<Act, Item, Entry>) {
   const t = useTranslations("common.bulk");
   const common = useTranslations("common");
   const [isReading, setReading] = useState(false);
-  const cut = (isCut: boolean) => (isCut ? ` · ${t("cut")}` : "");
+  const cutText = (isCut: boolean) => (isCut ? ` · ${t("cut")}` : "");
   const dismiss = () => actions.dismiss(id);
   switch (phase.kind) {
     case "undoable":
       return (
-        <WorkLine tone="wait" text={say.undoableText(phase)}>
+        <WorkLine tone="wait" text={texts.undoableText(phase)}>
           <Button size="small" onClick={() => actions.undo(id)}>
             {common("undo")}
           </Button>
@@ -77,8 +77,8 @@ function BulkLine<Act, Item, Entry extends { id: string }>({ id, phase, actions,
     case "walking":
     case "working":
       return (
-        <MovingLine
-          text={phase.kind === "working" ? say.workingText(phase) : (say.readingText?.(phase.foundCount) ?? "")}
+        <ProgressLine
+          text={phase.kind === "working" ? texts.workingText(phase) : (texts.readingText?.(phase.foundCount) ?? "")}
           share={phase.kind === "working" ? phase.doneCount / Math.max(1, phase.items.length) : undefined}
           waitMs={phase.waitMs}
           isStopping={phase.kind === "working" && phase.isStopping === true}
@@ -86,44 +86,50 @@ function BulkLine<Act, Item, Entry extends { id: string }>({ id, phase, actions,
         />
       );
     case "done": {
-      const { text, tone } = say.summaryOf(phase.entries);
-      const isRetryableEntry = (entry: Entry) => say.isRetryable(entry, phase.action);
-      const left = phase.entries.filter(isRetryableEntry).length;
-      const cause = say.causeOf?.(phase.entries);
+      const { text, tone } = texts.summarize(phase.entries);
+      const isRetryableEntry = (entry: Entry) => texts.isRetryable(entry, phase.action);
+      const retryableCount = phase.entries.filter(isRetryableEntry).length;
+      const cause = texts.getCause?.(phase.entries);
       return (
         <>
-          <WorkLine tone={tone} text={text + cut(phase.isCut)} onDismiss={dismiss}>
+          <WorkLine tone={tone} text={text + cutText(phase.isCut)} onDismiss={dismiss}>
             {cause ? <span className="max-w-prose text-ink-2">{cause}</span> : null}
-            {say.resultActions?.(phase, dismiss)}
-            {left > 0 ? (
+            {texts.resultActions?.(phase, dismiss)}
+            {retryableCount > 0 ? (
               <Button size="small" onClick={() => void actions.retry(id, isRetryableEntry)}>
-                {t("again", { count: left })}
+                {t("again", { count: retryableCount })}
               </Button>
             ) : null}
             <Button size="small" onClick={() => setReading(true)}>
               {t("result.open")}
             </Button>
           </WorkLine>
-          <ResultDialog {...say.entryLook} words={say.words} isOpen={isReading} entries={phase.entries} onClose={() => setReading(false)} />
+          <ResultDialog
+            {...texts.entryLook}
+            words={texts.words}
+            isOpen={isReading}
+            entries={phase.entries}
+            onClose={() => setReading(false)}
+          />
         </>
       );
     }
     case "collected":
       return (
-        <WorkLine tone="ok" text={(say.collectedText?.(phase.items.length) ?? "") + cut(phase.isCut)} onDismiss={dismiss}>
-          {say.copies?.(phase.items).map((copy) => (
+        <WorkLine tone="ok" text={(texts.collectedText?.(phase.items.length) ?? "") + cutText(phase.isCut)} onDismiss={dismiss}>
+          {texts.copies?.(phase.items).map((copy) => (
             <CopyButton key={copy.label} {...copy} className="size-6 text-inherit" />
           ))}
         </WorkLine>
       );
     case "broken":
-      return <WorkLine tone="bad" text={say.failureText(phase.failure)} onDismiss={dismiss} />;
+      return <WorkLine tone="bad" text={texts.failureText(phase.failure)} onDismiss={dismiss} />;
   }
 }
 
 type MovingLineProps = {
   text: string;
-  /** The share that is done, from 0 to 1; absent where unknown. */
+  /** The completed share, from 0 to 1; absent if unknown. */
   share?: number;
   waitMs?: number;
   isStopping: boolean;
@@ -131,7 +137,7 @@ type MovingLineProps = {
 };
 
 /** A bulk action in progress. */
-function MovingLine({ text, share, waitMs, isStopping, onStop }: MovingLineProps) {
+function ProgressLine({ text, share, waitMs, isStopping, onStop }: MovingLineProps) {
   const t = useTranslations("common.bulk");
   const wait = waitMs === undefined ? "" : ` · ${t("waiting", { seconds: Math.ceil(waitMs / 1000) })}`;
   return (
@@ -145,10 +151,10 @@ function MovingLine({ text, share, waitMs, isStopping, onStop }: MovingLineProps
 }
 
 type EntryLook<Entry> = {
-  toneOf: (entry: Entry) => Tone;
-  textOf: (entry: Entry) => string;
+  getTone: (entry: Entry) => Tone;
+  getText: (entry: Entry) => string;
   /** The display name, if more than the id is known. */
-  nameOf: (entry: Entry) => string | undefined;
+  getName: (entry: Entry) => string | undefined;
 };
 type ResultDialogProps<Entry extends { id: string }> = EntryLook<Entry> & {
   words: BulkWords;
@@ -157,13 +163,21 @@ type ResultDialogProps<Entry extends { id: string }> = EntryLook<Entry> & {
   onClose: () => void;
 };
 
-/** At most this many lines are shown; the copied text has them all. */
-const SHOWN = 500;
+/** Maximum shown lines; the copied text has all of them. */
+const MAX_SHOWN = 500;
 
-function ResultDialog<Entry extends { id: string }>({ isOpen, entries, words, toneOf, textOf, nameOf, onClose }: ResultDialogProps<Entry>) {
+function ResultDialog<Entry extends { id: string }>({
+  isOpen,
+  entries,
+  words,
+  getTone,
+  getText,
+  getName,
+  onClose,
+}: ResultDialogProps<Entry>) {
   const t = useTranslations(`${words}.result`);
   const common = useTranslations("common.bulk.result");
-  const asText = () => entries.map((entry) => [entry.id, nameOf(entry) ?? "", textOf(entry)].join("\t")).join("\n");
+  const asText = () => entries.map((entry) => [entry.id, getName(entry) ?? "", getText(entry)].join("\t")).join("\n");
   return (
     <Dialog
       isOpen={isOpen}
@@ -190,16 +204,16 @@ function ResultDialog<Entry extends { id: string }>({ isOpen, entries, words, to
             </tr>
           </thead>
           <tbody>
-            {entries.slice(0, SHOWN).map((entry) => (
+            {entries.slice(0, MAX_SHOWN).map((entry) => (
               <tr key={entry.id} className="border-b border-line align-top last:border-0">
                 <td className="py-1.5 pr-3">
-                  {nameOf(entry) ? <span className="block break-words text-ink">{nameOf(entry)}</span> : null}
+                  {getName(entry) ? <span className="block break-words text-ink">{getName(entry)}</span> : null}
                   <span className="font-mono text-sm break-all">{entry.id}</span>
                 </td>
                 <td className="py-1.5 text-ink">
                   <span className="flex items-start gap-1.5 break-words">
-                    <ToneIcon tone={toneOf(entry)} />
-                    <span className="min-w-0">{textOf(entry)}</span>
+                    <ToneIcon tone={getTone(entry)} />
+                    <span className="min-w-0">{getText(entry)}</span>
                   </span>
                 </td>
               </tr>
@@ -207,7 +221,7 @@ function ResultDialog<Entry extends { id: string }>({ isOpen, entries, words, to
           </tbody>
         </table>
       </div>
-      {entries.length > SHOWN ? <p className="mt-2">{common("more", { count: entries.length - SHOWN })}</p> : null}
+      {entries.length > MAX_SHOWN ? <p className="mt-2">{common("more", { count: entries.length - MAX_SHOWN })}</p> : null}
     </Dialog>
   );
 }

@@ -7,7 +7,7 @@ import { type Result } from "@/lib/shared/result";
 import { createUuid } from "@/lib/shared/text";
 
 export type BulkRequest<Action, Item> = { action: Action; items: readonly Item[] };
-/** An action with the outcome of each item. `isCut`: there are more items. */
+/** An action with the outcome of each item. `isCut`: not all items were included. */
 type FinishedWork<Act, Item, Entry> = BulkRequest<Act, Item> & { entries: readonly Entry[]; isCut: boolean };
 
 export type WorkPhase<Act, Item, Entry> =
@@ -20,7 +20,7 @@ export type WorkPhase<Act, Item, Entry> =
 /** One action, from start until its result is dismissed. */
 export type WorkOf<Act, Item, Entry> = { key: number; phase: WorkPhase<Act, Item, Entry> };
 
-type Choices<Act, Item, Query, Entry> = {
+type BulkWorkOptions<Act, Item, Query, Entry> = {
   connection: string | undefined;
   carryOut: (request: BulkRequest<Act, Item>, work: Work) => Promise<Entry[]>;
   walk?: (query: Query, work: Work) => Promise<Result<AllPages<Item>, ApiFailure>>;
@@ -28,13 +28,13 @@ type Choices<Act, Item, Query, Entry> = {
   onRestored: (action: Act, items: readonly Item[]) => void;
   /** Called if the page that would show the outcome was left. */
   onUnfinished: (entries: readonly Entry[]) => void;
-  /** Leaving the page doesn't stop actions: other pages of the tab continue them. */
+  /** Actions continue after leaving the page. */
   outlivesPage?: boolean;
 };
 
-const forever = new AbortController().signal;
+const neverAborted = new AbortController().signal;
 
-/** Bulk actions: each can be undone for a moment, then runs, can be stopped and reports each outcome. */
+/** Bulk actions that can be undone for a moment, can be stopped, and report each outcome. */
 export function useBulkWork<Act, Item extends { id: string }, Entry extends { id: string }, Query = never>({
   connection,
   carryOut,
@@ -43,28 +43,30 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
   onRestored,
   onUnfinished,
   outlivesPage = false,
-}: Choices<Act, Item, Query, Entry>) {
+}: BulkWorkOptions<Act, Item, Query, Entry>) {
   type Phase = WorkPhase<Act, Item, Entry>;
-  const [startedWorks, setBegun] = useState<readonly WorkOf<Act, Item, Entry>[]>([]);
+  const [startedWorks, setStartedWorks] = useState<readonly WorkOf<Act, Item, Entry>[]>([]);
   const stopping = useRef(new Map<number, AbortController>());
-  const isThere = useRef(true);
-  // Leaving the page finishes running calls and starts no others.
+  const isMounted = useRef(true);
+  // After leaving the page, running calls finish but no others start.
   useEffect(() => {
     const all = stopping.current;
-    isThere.current = true;
+    isMounted.current = true;
     return () => {
-      isThere.current = false;
+      isMounted.current = false;
       if (!outlivesPage) for (const each of all.values()) each.abort();
     };
   }, [outlivesPage]);
 
   const setPhase = (key: number, phase: Phase) =>
-    setBegun((now) =>
-      now.some((item) => item.key === key) ? now.map((item) => (item.key === key ? { key, phase } : item)) : [...now, { key, phase }],
+    setStartedWorks((current) =>
+      current.some((item) => item.key === key)
+        ? current.map((item) => (item.key === key ? { key, phase } : item))
+        : [...current, { key, phase }],
     );
   const change = (key: number, next: (phase: Phase) => Phase) =>
-    setBegun((now) => now.map((item) => (item.key === key ? { key, phase: next(item.phase) } : item)));
-  const drop = (key: number) => setBegun((now) => now.filter((item) => item.key !== key));
+    setStartedWorks((current) => current.map((item) => (item.key === key ? { key, phase: next(item.phase) } : item)));
+  const drop = (key: number) => setStartedWorks((current) => current.filter((item) => item.key !== key));
 
   function begin(key = newActionKey()): Work {
     const stop = new AbortController();
@@ -73,11 +75,11 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
       connection,
       act: createUuid(),
       signal: stop.signal,
-      onDone: (count) => change(key, (now) => advanced(now, count)),
+      onDone: (count) => change(key, (now) => withProgress(now, count)),
       onWait: (waitMs) => change(key, (now) => (now.kind === "walking" || now.kind === "working" ? { ...now, waitMs } : now)),
     };
   }
-  /** `before`: earlier outcomes, when some entries are tried again. */
+  /** `before`: earlier outcomes, if some entries are retried. */
   async function run(
     request: BulkRequest<Act, Item>,
     { key = newActionKey(), isCut = false, before }: { key?: number; isCut?: boolean; before?: FinishedWork<Act, Item, Entry> } = {},
@@ -86,7 +88,7 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
     setPhase(key, { kind: "working", action, items, doneCount: 0 });
     const entries = await carryOut(request, begin(key));
     stopping.current.delete(key);
-    if (!isThere.current) return onUnfinished(entries);
+    if (!isMounted.current) return onUnfinished(entries);
     const ids = new Set(items.map(({ id }) => id));
     const earlier = before?.entries.filter(({ id }) => !ids.has(id)) ?? [];
     setPhase(key, {
@@ -99,8 +101,15 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
     onDone(action, entries);
   }
   async function leave(request: BulkRequest<Act, Item>): Promise<void> {
-    const silent = { connection, action: createUuid(), signal: forever, onDone: () => undefined, onWait: () => undefined, isLeaving: true };
-    onUnfinished(await carryOut(request, silent));
+    const silentWork = {
+      connection,
+      action: createUuid(),
+      signal: neverAborted,
+      onDone: () => undefined,
+      onWait: () => undefined,
+      isLeaving: true,
+    };
+    onUnfinished(await carryOut(request, silentWork));
   }
   const pending = usePendingUndo<BulkRequest<Act, Item>>(
     (request, isLeaving, key) => void (isLeaving ? leave(request) : run(request, { key })),
@@ -111,7 +120,7 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
     setPhase(key, { kind: "walking", foundCount: 0 });
     const work = begin(key);
     const walkResult = await walkList(query, work);
-    // Stopped before anything was done, so there is nothing to report.
+    // Stopped before anything was done, so nothing is reported.
     if (work.signal.aborted) drop(key);
     else if (!walkResult.ok) setPhase(key, { kind: "broken", failure: walkResult.failure });
     return work.signal.aborted || !walkResult.ok ? undefined : walkResult.value;
@@ -122,22 +131,22 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
       ...startedWorks,
       ...pending.actions.map(({ key, payload }): WorkOf<Act, Item, Entry> => ({ key, phase: { kind: "undoable", ...payload } })),
     ],
-    /** Does nothing without items or after leaving the page, where nobody could undo it. */
+    /** Does nothing without items or after leaving the page, since it could not be undone there. */
     schedule: (request: BulkRequest<Act, Item>) => {
-      if (isThere.current && request.items.length > 0) pending.schedule(request);
+      if (isMounted.current && request.items.length > 0) pending.schedule(request);
     },
     undo: (key: number) => {
       const pendingAction = pending.undo(key);
       if (pendingAction) onRestored(pendingAction.payload.action, pendingAction.payload.items);
     },
-    /** Undoes one item; the others of the action stay scheduled. */
+    /** Undoes one item; the other items of the action are still scheduled. */
     undoOne: (id: string) => {
       const pendingAction = pending.actions.find(({ payload }) => payload.items.some((item) => item.id === id));
       if (!pendingAction) return;
       const { action, items } = pendingAction.payload;
-      const left = items.filter((item) => item.id !== id);
-      if (left.length === 0) pending.undo(pendingAction.key);
-      else pending.change(pendingAction.key, { action, items: left });
+      const remainingItems = items.filter((item) => item.id !== id);
+      if (remainingItems.length === 0) pending.undo(pendingAction.key);
+      else pending.change(pendingAction.key, { action, items: remainingItems });
       onRestored(
         action,
         items.filter((item) => item.id === id),
@@ -145,7 +154,7 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
     },
     begin,
     run: (request: BulkRequest<Act, Item>) => run(request),
-    /** Acts on all matching: reads them first, then acts on those that `isIncluded` accepts. */
+    /** Applies the action to all matching items that `isIncluded` accepts. */
     runAll: async (action: Act, query: Query, isIncluded: (item: Item) => boolean = () => true) => {
       const key = newActionKey();
       const walkResult = await walk(key, query);
@@ -174,29 +183,29 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
     fail: (failure: ApiFailure) => setPhase(newActionKey(), { kind: "broken", failure }),
     dismiss: drop,
     /** Dismisses results of finished actions when a new one begins. */
-    dismissEnded: () => setBegun((now) => now.filter(({ phase: { kind } }) => kind === "walking" || kind === "working")),
+    dismissEnded: () => setStartedWorks((current) => current.filter(({ phase: { kind } }) => kind === "walking" || kind === "working")),
   };
 }
 
-function advanced<Act, Item, Entry>(phase: WorkPhase<Act, Item, Entry>, count: number): WorkPhase<Act, Item, Entry> {
+function withProgress<Act, Item, Entry>(phase: WorkPhase<Act, Item, Entry>, count: number): WorkPhase<Act, Item, Entry> {
   if (phase.kind === "walking") return { ...phase, foundCount: phase.foundCount + count };
   return phase.kind === "working" ? { ...phase, doneCount: phase.doneCount + count } : phase;
 }
 
-type Words<Outcome> = { textOf: (result: { outcome: Outcome; count: number }) => string; toneOf: (outcome: Outcome) => Tone };
+type Words<Outcome> = { getText: (result: { outcome: Outcome; count: number }) => string; getTone: (outcome: Outcome) => Tone };
 
 /** Counts outcomes in the order of `outcomes`; the first sets the tone. */
 export function summarize<Outcome extends string>(
   outcomes: readonly Outcome[],
   entries: readonly { outcome: Outcome }[],
-  { textOf, toneOf }: Words<Outcome>,
+  { getText, getTone }: Words<Outcome>,
 ): { text: string; tone: Tone } {
   const counts = new Map<Outcome, number>();
   for (const { outcome } of entries) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
   const presentOutcomes = outcomes.filter((outcome) => counts.has(outcome));
   const [first] = presentOutcomes;
   return {
-    text: presentOutcomes.map((outcome) => textOf({ outcome, count: counts.get(outcome) ?? 0 })).join(", "),
-    tone: first === undefined ? "off" : toneOf(first),
+    text: presentOutcomes.map((outcome) => getText({ outcome, count: counts.get(outcome) ?? 0 })).join(", "),
+    tone: first === undefined ? "off" : getTone(first),
   };
 }

@@ -5,7 +5,7 @@ import { useEscape } from "@/components/ui/hooks/page-keys";
 import { useFocusWhenLost } from "@/components/ui/result-line";
 import { type Tone, ToneIcon } from "@/components/ui/status-badge";
 
-/** A bar at the list's lower edge with running actions and their outcomes, above the selection's actions. */
+/** A bar at the bottom of the list with running actions and outcomes, above the selection's actions. */
 export function LowerEdge({ children }: { children: ReactNode }) {
   return (
     <div
@@ -17,7 +17,7 @@ export function LowerEdge({ children }: { children: ReactNode }) {
   );
 }
 
-/** One line per action, in starting order. `label` names them all. */
+/** One line per action, in starting order. */
 export function WorkLines({ label, children }: { label: string; children: ReactNode }) {
   return (
     <div role="region" aria-label={label} className="flex max-w-[calc(100%-32px)] flex-col items-center gap-2">
@@ -33,7 +33,7 @@ export function WorkLine({ tone, text, children, onDismiss }: { tone: Tone; text
     <div
       ref={line}
       tabIndex={-1}
-      // Ignores the second click of a double click, which was for the earlier content.
+      // Ignores the second click of a double click, which was meant for the previous content.
       onClickCapture={(event) => (event.detail > 1 ? event.stopPropagation() : undefined)}
       className="flex w-fit max-w-full flex-wrap items-center gap-x-3 gap-y-1.5 rounded-lg border border-line-strong bg-surface px-3.5 py-2 text-ink shadow-xl"
     >

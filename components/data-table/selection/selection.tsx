@@ -2,7 +2,7 @@ import { useEffect, useState, useSyncExternalStore } from "react";
 import { createStore } from "zustand/vanilla";
 import { Checkbox } from "@/components/ui/controls/fields";
 import { isTyping, usePageKey } from "@/components/ui/hooks/page-keys";
-import { between } from "@/components/ui/hooks/use-range";
+import { getRange } from "@/components/ui/hooks/use-range";
 
 export function useSelectionValue<T extends string | boolean | ReadonlySet<string>>(store: SelectionStore, read: () => T): T {
   return useSyncExternalStore(store.subscribe, read, read);
@@ -16,7 +16,7 @@ export function SelectRow({ id, label, store }: SelectRowProps) {
   return (
     // With Shift the browser would select the text between the two clicks.
     <label className="select-cell" onMouseDown={(event) => (event.shiftKey ? event.preventDefault() : undefined)}>
-      {/* A plain element, with the row's colour from the stylesheet: selecting all renders as many of these as the window holds. */}
+      {/* A plain element, since selecting all renders many of these. */}
       <input
         type="checkbox"
         aria-label={label}
@@ -44,7 +44,7 @@ export function SelectAllRows({ label, store, isEmpty = false }: Omit<SelectRowP
   );
 }
 
-/** Selected rows of a list by id, in its order; a row that has left the list is deselected. `selectable`: those that "select all" selects. */
+/** The selected ids of a list, in order. Removed rows are deselected. `selectable`: the rows that "select all" selects. */
 export function useSelection(ids: readonly string[], selectable = ids) {
   const [store] = useState(createSelection);
   const selectionValue = useSelectionValue(store, store.ids);
@@ -53,7 +53,7 @@ export function useSelection(ids: readonly string[], selectable = ids) {
   return { store, ids: ids.filter((id) => selectionValue.has(id)) };
 }
 
-/** Ctrl A or ⌘ A selects the rows of the page; pressed again, all that match, if there are more. */
+/** Ctrl A or ⌘ A selects the rows of the page; pressed again, all matching rows. */
 export function useAllRowsKey(store: SelectionStore, selectMatching?: () => void): void {
   useAllKey(
     () => store.ids().size > 0 || document.activeElement?.closest("tr[data-row]") != null,
@@ -64,7 +64,7 @@ export function useAllRowsKey(store: SelectionStore, selectMatching?: () => void
   );
 }
 
-/** `isOurs`: something is selected or the focus is in the list. Otherwise the browser handles the key. */
+/** `isApplicable`: something is selected or the focus is in the list. Otherwise the browser handles the key. */
 export function useAllKey(isApplicable: () => boolean, select: () => void): void {
   usePageKey((event) => {
     const { key, metaKey, ctrlKey, shiftKey, altKey, target } = event;
@@ -75,8 +75,8 @@ export function useAllKey(isApplicable: () => boolean, select: () => void): void
   });
 }
 
-// The selected rows are outside React's state: selecting one of a thousand rows renders one checkbox. `matching` means all rows that match
-// the filters, on all pages; selecting single rows ends it.
+// The selection is outside React's state, so that selecting a row renders one checkbox. `isMatching`: all rows that match the filters are
+// selected, on all pages, until single rows are selected.
 
 export type SelectionStore = ReturnType<typeof createSelection>;
 
@@ -85,20 +85,20 @@ export function createSelection() {
   let page: readonly string[] = [];
   let ids: ReadonlySet<string> = new Set();
   let isMatching = false;
-  let leftOut: ReadonlySet<string> = new Set();
+  let excludedIds: ReadonlySet<string> = new Set();
   let anchor: string | undefined;
   const changes = createStore(() => 0);
   const notify = () => changes.setState((count) => count + 1);
-  const become = (next: ReadonlySet<string>, matching = false) => {
+  const setSelected = (next: ReadonlySet<string>, matching = false) => {
     ids = next;
     isMatching = matching;
-    leftOut = new Set();
+    excludedIds = new Set();
     notify();
   };
-  const has = (id: string) => (isMatching ? !leftOut.has(id) : ids.has(id));
+  const has = (id: string) => (isMatching ? !excludedIds.has(id) : ids.has(id));
   return {
     subscribe: changes.subscribe,
-    /** Sets the page's rows, in order. `selectable`: those that "select all" selects. */
+    /** Sets the page's rows, in order. `selectable`: the rows that "select all" selects. */
     list(rows: readonly string[], selectable = rows): void {
       if (isSame(rows, listedIds) && isSame(selectable, page)) return;
       listedIds = rows;
@@ -114,35 +114,35 @@ export function createSelection() {
       const count = page.filter(has).length;
       return count === 0 ? "none" : count === page.length ? "all" : "some";
     },
-    /** With `isRange`, everything from the last clicked one to this one. */
+    /** Toggles a row; with `isRange`, the range since the last clicked row. */
     select(id: string, isOn: boolean, isRange = false): void {
       const next = new Set(isMatching ? listedIds.filter(has) : ids);
-      for (const each of isRange ? between(listedIds, anchor, id) : [id]) {
+      for (const each of isRange ? getRange(listedIds, anchor, id) : [id]) {
         if (isOn) next.add(each);
         else next.delete(each);
       }
       anchor = id;
-      become(next);
+      setSelected(next);
     },
-    /** Adds these, unless all that match are selected already. */
+    /** Adds these rows, unless all matching rows are selected. */
     add(these: Iterable<string>): void {
-      if (!isMatching) become(new Set([...ids, ...these]));
+      if (!isMatching) setSelected(new Set([...ids, ...these]));
     },
-    /** Selects these and no others, anywhere in the list. */
-    replace: (ids: Iterable<string>) => become(new Set(ids)),
-    selectPage: () => become(new Set(page)),
-    selectMatching: () => become(new Set(listedIds), true),
-    /** Excludes these from all that match; the caller then finds out the others and selects those. */
+    /** Selects only these rows, anywhere in the list. */
+    replace: (ids: Iterable<string>) => setSelected(new Set(ids)),
+    selectPage: () => setSelected(new Set(page)),
+    selectMatching: () => setSelected(new Set(listedIds), true),
+    /** Excludes these from all matching rows; the caller then loads and selects the others. */
     leaveOut(ids: Iterable<string>): void {
-      leftOut = new Set(ids);
+      excludedIds = new Set(ids);
       notify();
     },
     /** Returns whether anything was selected. */
     clear: (): boolean => {
       anchor = undefined;
-      const wasAny = ids.size > 0 || isMatching;
-      if (wasAny) become(new Set());
-      return wasAny;
+      const hadSelection = ids.size > 0 || isMatching;
+      if (hadSelection) setSelected(new Set());
+      return hadSelection;
     },
   };
 }

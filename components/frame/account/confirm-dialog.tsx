@@ -10,11 +10,11 @@ import { signInWithProvider } from "@/lib/browser/session";
 import { useRequests } from "@/lib/browser/use-read";
 import { type OidcChoice, type SignInMethods } from "@/lib/contract/people/sign-in";
 import { FailureMessage } from "../failure/failure-message";
-import { faultyField } from "../failure/fault-owner";
+import { findInvalidField } from "../failure/fault-owner";
 
 type ConfirmDialogProps = { email: string; methods: SignInMethods; onEnd: (isConfirmed: boolean) => void };
 
-/** Opens over everything, even another dialog, whose action continues afterwards. */
+/** Opens over everything, even another dialog, whose action continues after confirmation. */
 export function ConfirmDialog({ email, methods, onEnd }: ConfirmDialogProps) {
   const t = useTranslations("frame.confirm");
   const connected = methods.providers.filter((provider) => provider.connected);
@@ -34,7 +34,7 @@ function ConfirmForm({ email, onEnd }: Omit<ConfirmDialogProps, "methods">) {
   const t = useTranslations("frame.confirm");
   const { busyWith, failure, send } = useRequests<"confirm">();
   const isBusy = busyWith !== undefined;
-  const isWrong = failure !== undefined && faultyField(failure, ["password"]) !== undefined;
+  const isWrong = failure !== undefined && findInvalidField(failure, ["password"]) !== undefined;
 
   async function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
@@ -49,7 +49,7 @@ function ConfirmForm({ email, onEnd }: Omit<ConfirmDialogProps, "methods">) {
     <form method="post" onSubmit={(event) => void submit(event)} className="flex flex-col gap-3.5">
       <p>{t("text", { email })}</p>
       {failure && !isWrong ? <FailureMessage failure={failure} /> : null}
-      {/* Tells the browser's password manager whose password it is. */}
+      {/* For password managers: the account of the password. */}
       <input type="email" name="username" autoComplete="username" defaultValue={email} hidden readOnly />
       <InputField
         label={t("password")}
@@ -66,7 +66,7 @@ function ConfirmForm({ email, onEnd }: Omit<ConfirmDialogProps, "methods">) {
   );
 }
 
-/** Opens the provider in a new tab, so that this page loses nothing. */
+/** Opens the provider in a new tab, so that this page keeps its state. */
 function ConfirmAtProvider({ providers, onConfirmed }: { providers: readonly OidcChoice[]; onConfirmed: () => void }) {
   const t = useTranslations("frame.confirm");
   const [busyWith, setBusyWith] = useState<string>();
@@ -75,7 +75,7 @@ function ConfirmAtProvider({ providers, onConfirmed }: { providers: readonly Oid
   useEffect(() => onConfirmedElsewhere(onConfirmed), [onConfirmed]);
 
   async function open({ id, label }: OidcChoice) {
-    // Opened at once, as the browser would otherwise block it as a pop-up.
+    // Opened synchronously, since the browser would otherwise block it as a pop-up.
     const tab = window.open("", "_blank");
     setBusyWith(id);
     setRefused(undefined);

@@ -7,7 +7,7 @@ import { type SignInMethods } from "@/lib/contract/people/sign-in";
 
 const ConfirmDialog = dynamic(() => import("./confirm-dialog").then((module) => module.ConfirmDialog), { ssr: false });
 
-/** Opens when a call is refused until the person has confirmed their identity. The dialog's code loads with the first such call. */
+/** Opens the dialog, loaded on demand, when a call requires the user to confirm their identity. */
 export function ConfirmGate({ email, methods }: { email: string; methods: SignInMethods }) {
   const [request, setRequest] = useState<{ respond: (isConfirmed: boolean) => void }>();
   useEffect(() => onConfirmationRequest((respond) => setRequest({ respond })), []);

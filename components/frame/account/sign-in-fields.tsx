@@ -20,7 +20,7 @@ export function NewPasswordInput(control: ComponentProps<typeof Input>) {
 
 export type ProviderRefusalReason = OidcRefusal | "unreachable" | "broken";
 
-/** The provider's result and the remedy. */
+/** Why the provider refused the sign-in, and the remedy. */
 export function ProviderRefusal({ reason, provider, actions }: { reason: ProviderRefusalReason; provider: string; actions?: ReactNode }) {
   const t = useTranslations("auth.provider.reasons");
   return <FailureNotice title={t(`${reason}.title`, { provider })} next={t(`${reason}.next`, { provider })} actions={actions} />;

@@ -21,13 +21,13 @@ export function useSignOut() {
   const t = useTranslations("frame.member");
   const [isBusy, setBusy] = useState(false);
   const signOutAt = useSignOutAt();
-  async function end() {
+  async function endSession() {
     setBusy(true);
-    // The user has confirmed already, and an ended session leaves nothing to keep.
+    // The user has already confirmed losing unsaved work.
     allowLeaving(true);
-    // Lists that are still open read nothing more.
+    // Stops live updates.
     setSessionEnded(true);
-    // A full page load, so that no member data stays in memory.
+    // A full page load, so that no member data remains in memory.
     const target = signOutAt ?? (await signOut());
     if (target !== undefined) {
       clearPersonalStorage();
@@ -39,8 +39,8 @@ export function useSignOut() {
     showToast({ tone: "bad", text: t("signOutFailed") });
   }
   async function leave() {
-    if (!wouldLose()) return end();
-    showToast({ tone: "wait", text: t("signOutLoses"), action: { label: t("signOutAllTheSame"), run: () => void end() } });
+    if (!hasUnsavedWork()) return endSession();
+    showToast({ tone: "wait", text: t("signOutLoses"), action: { label: t("signOutAllTheSame"), run: () => void endSession() } });
   }
   return { isBusy, leave, isOffered: signOutAt !== null };
 }
@@ -54,6 +54,6 @@ function signOut(): Promise<string | undefined> {
 }
 
 /** Runs all beforeunload listeners to detect unsaved work. */
-function wouldLose(): boolean {
+function hasUnsavedWork(): boolean {
   return !window.dispatchEvent(new Event("beforeunload", { cancelable: true }));
 }

@@ -22,7 +22,7 @@ export function ConnectionCard({ connections, className }: { connections: readon
   const t = useTranslations("frame.connection");
   const currentId = useConnection()?.id;
   const current = connections.find(({ id }) => id === currentId);
-  const statusOf = useConnectionStatus();
+  const getStatus = useConnectionStatus();
   const keyNote = useKeyNote();
   const runsAppsOnly = useRunsAppsOnly();
   const [isOpen, setOpen] = useState(false);
@@ -35,7 +35,7 @@ export function ConnectionCard({ connections, className }: { connections: readon
       </Link>
     );
   }
-  const status = statusOf(current);
+  const status = getStatus(current);
   return (
     <>
       <button

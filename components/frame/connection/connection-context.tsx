@@ -21,14 +21,14 @@ export function useConnectionParam(): string | undefined {
   return useSearchParams()?.get("connection") ?? undefined;
 }
 
-/** The connection named by `?connection=`, otherwise the member's last used one, otherwise none. */
+/** The connection in `?connection=`, otherwise the member's last used one, if any. */
 export function useConnection(): CurrentConnection | undefined {
   const { currentId, connections } = useContext(Connections);
   const connectionParam = useConnectionParam();
   return connections.find(({ id }) => id === connectionParam) ?? connections.find(({ id }) => id === currentId);
 }
 
-/** The same, but only if this member may call its service directly. */
+/** The current connection, if this member may call its service directly. */
 export function useSeenConnection(): CurrentConnection | undefined {
   const currentConnection = useConnection();
   return useRunsAppsOnly() ? undefined : currentConnection;

@@ -17,7 +17,7 @@ export function ConnectionGuard({ children }: { children: ReactNode }) {
   const isKnown = useConnections().some(({ id }) => id === connectionParam);
   const hasAccess = useFeature("fullAccess");
   if (!hasAccess && isClosed(pathname ?? "")) return <JobsOnly />;
-  // Settings are about all connections, and are where one is added.
+  // Settings apply to all connections, and new ones are added there.
   if (!connectionParam || isKnown || pathname === "/settings" || pathname?.startsWith("/settings/")) return children;
   return <NoSuchConnection />;
 }
@@ -25,10 +25,10 @@ export function ConnectionGuard({ children }: { children: ReactNode }) {
 const CHANNEL = "lightdesk-connection";
 
 /**
- * Keeps a tab on its connection: if another tab switched the member to a different one, this tab puts its own into its address, which
- * every link of the frame keeps. Otherwise the next page would silently come from the other service.
+ * Keeps a tab on its connection: if another tab switches the member to a different one, this tab adds its own to the URL. Otherwise the next
+ * page would silently use the other service.
  */
-export function KeepConnection({ currentId }: { currentId?: string }) {
+export function PinConnection({ currentId }: { currentId?: string }) {
   const shownId = useConnection()?.id;
   const pathname = usePathname();
   const params = useSearchParams();
@@ -36,7 +36,7 @@ export function KeepConnection({ currentId }: { currentId?: string }) {
   const channel = useRef<BroadcastChannel>(undefined);
   const postedId = useRef(currentId);
 
-  const keep = useEffectEvent((usedId: unknown) => {
+  const pinConnection = useEffectEvent((usedId: unknown) => {
     if (shownId === undefined || usedId === shownId || params.has("connection")) return;
     const newParams = new URLSearchParams(params);
     newParams.set("connection", shownId);
@@ -45,7 +45,7 @@ export function KeepConnection({ currentId }: { currentId?: string }) {
 
   useEffect(() => {
     const broadcastChannel = new BroadcastChannel(CHANNEL);
-    broadcastChannel.onmessage = ({ data }) => keep(data);
+    broadcastChannel.onmessage = ({ data }) => pinConnection(data);
     channel.current = broadcastChannel;
     return () => broadcastChannel.close();
   }, []);

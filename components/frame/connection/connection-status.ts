@@ -34,7 +34,7 @@ const failureStatus: Readonly<Partial<Record<string, ConnectionStatus>>> = {
 /** The last response overrides an earlier check: the status is green only if that response succeeded. */
 export function statusNow(checked: ConnectionStatus = "unknown", last?: LastResponse): ConnectionStatus {
   if (last === undefined) return checked;
-  // Waitlisted accounts get responses too.
+  // Waitlisted accounts also get responses.
   if (last === "answer") return checked === "waitlisted" ? checked : "active";
   return own(failureStatus, last) ?? (checked === "active" ? "unknown" : checked);
 }

@@ -19,7 +19,7 @@ type Refusal = { code: string; message: string };
 export function ConnectionSwitch({ connections, currentId, onClose }: ConnectionSwitchProps) {
   const t = useTranslations("frame.connection");
   const switchTo = useSwitchConnection();
-  const statusOf = useConnectionStatus();
+  const getStatus = useConnectionStatus();
   const keyNote = useKeyNote();
   const runsAppsOnly = useRunsAppsOnly();
   const [refusal, setRefusal] = useState<Refusal>();
@@ -48,7 +48,7 @@ export function ConnectionSwitch({ connections, currentId, onClose }: Connection
     >
       <ul className="flex flex-col gap-1">
         {connections.map((connection) => {
-          const status = statusOf(connection);
+          const status = getStatus(connection);
           const isCurrent = connection.id === currentId;
           return (
             <li key={connection.id}>
@@ -86,7 +86,7 @@ export function useSwitchConnection() {
     const result = await callApi(`/api/console/connections/${encodeURIComponent(id)}/use`, { method: "POST" });
     if (!result.ok) return result.failure;
     showToast({ tone: "ok", text: t("switched", { name }) });
-    // A job or an asset of the old connection does not exist on the new one: opens the list instead.
+    // The page's job or asset does not exist on the new connection, so the list is opened instead.
     router.push(`/${pathname.split("/")[1] ?? ""}`);
     router.refresh();
     return undefined;

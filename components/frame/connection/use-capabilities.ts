@@ -22,8 +22,8 @@ onResponse(({ path, method, failure }) => {
 });
 
 /**
- * The capabilities of a service, from a read, never from a changing act. A capability whose act was refused as absent is absent. Without a
- * connection nothing is requested. `dir`: a folder with a file, which some checks need.
+ * The capabilities of a service, found by read-only requests. A capability is absent once one of its actions was refused as unsupported. Without
+ * a connection nothing is requested. `dir`: a folder with a file, which some checks need.
  */
 export function useCapabilities(connection: string | undefined, of: readonly Capability[], dir?: string) {
   const path = connection === undefined ? null : withQuery("/api/console/capabilities", { of: of.join(","), dir, connection });
@@ -34,7 +34,7 @@ export function useCapabilities(connection: string | undefined, of: readonly Cap
   return {
     /** Undefined: unknown or not loaded yet. */
     has: (capability: Capability): boolean | undefined => (refused.has(capability) ? false : (data?.[capability] ?? undefined)),
-    /** An action was refused as absent. */
+    /** Whether an action was refused as unsupported. */
     isRefused: (capability: Capability) => refused.has(capability),
     isAsking: isLoading && data === undefined,
     failure: error,

@@ -27,7 +27,7 @@ export function FailureMessage({ failure, about, onRetry, actions, className }: 
   const common = useTranslations("common");
   const code = toFaultCode(failure);
   const isSessionWatched = useIsSessionWatched();
-  // The page's banner shows the reason. A failed action shows it in place.
+  // The page's banner already shows the reason, except for failed actions.
   if (code === "UNAUTHORIZED" && isSessionWatched && onRetry) return null;
   const reason = failure.message ? t("reason", { message: failure.message }) : undefined;
   const download = code === "UPSTREAM_TOO_LARGE" && isObject(failure.details) ? textOf(failure.details.download) : undefined;
@@ -51,7 +51,7 @@ export function FailureMessage({ failure, about, onRetry, actions, className }: 
               {common("downloadAnswer")}
             </a>
           ) : (
-            <WayOut code={code} />
+            <RemedyLink code={code} />
           )}
           {actions}
         </>
@@ -64,16 +64,16 @@ const MAX_DETAILS = 300;
 
 /** Details of the failure, such as the wrong fields, on one line. */
 function detailsText(details: unknown): string | undefined {
-  return truncateText(wordsOf(details, 0), MAX_DETAILS) || undefined;
+  return truncateText(toText(details, 0), MAX_DETAILS) || undefined;
 }
 
-function wordsOf(value: unknown, depth: number): string {
+function toText(value: unknown, depth: number): string {
   if (typeof value === "string" || typeof value === "number") return String(value);
   if (depth > 2) return "";
   if (Array.isArray(value))
     return value
       .slice(0, 20)
-      .map((item) => wordsOf(item, depth + 1))
+      .map((item) => toText(item, depth + 1))
       .filter(Boolean)
       .join("; ");
   if (!isObject(value)) return "";
@@ -83,13 +83,13 @@ function wordsOf(value: unknown, depth: number): string {
   return Object.entries(value)
     .slice(0, 20)
     .flatMap(([name, item]) => {
-      const words = wordsOf(item, depth + 1);
-      return words ? [`${name}: ${words}`] : [];
+      const itemText = toText(item, depth + 1);
+      return itemText ? [`${name}: ${itemText}`] : [];
     })
     .join(", ");
 }
 
-function WayOut({ code }: { code: string }) {
+function RemedyLink({ code }: { code: string }) {
   const t = useTranslations("errors");
   const pathname = usePathname();
   const search = useSearchParams()?.toString();

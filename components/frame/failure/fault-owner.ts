@@ -2,12 +2,12 @@ import { type useTranslations } from "next-intl";
 import { type ErrorCode, type Failure, getCodeByStatus, type QUEUE_FULL } from "@/lib/contract/failure";
 
 type FaultOwner = "us" | "service" | "key" | "network" | "request" | "rights";
-/** Failures that only a browser can meet, besides the console's own codes. */
+/** Failures that occur only in the browser. */
 type BrowserCode = "CONSOLE_UNREACHABLE" | "ABORTED" | "FILE_UNREADABLE";
 type FaultCode = ErrorCode | BrowserCode | typeof QUEUE_FULL | "UNKNOWN";
 type FailureFacts = Pick<Failure, "code"> & Partial<Pick<Failure, "message" | "status">>;
 
-/** Who caused a failure. Complete by type: a new code does not compile until its cause is chosen. */
+/** Who caused a failure. Exhaustive, so that a new code doesn't compile without an entry. */
 export const faultOwners: Readonly<Record<FaultCode, FaultOwner>> = {
   UNKNOWN: "service",
   CONSOLE_UNREACHABLE: "network",
@@ -82,8 +82,8 @@ export function failureText(t: ReturnType<typeof useTranslations<"errors">>, fai
   return failure.message ? `${title}. ${t("reason", { message: failure.message })}` : title;
 }
 
-/** Which form field a refusal is about, so that its hint is shown there. The console begins its message with the field's name. */
-export function faultyField<Name extends string>({ status, message }: Failure, names: readonly Name[]): Name | undefined {
+/** The form field that a refusal is about. The console's message starts with the field's name. */
+export function findInvalidField<Name extends string>({ status, message }: Failure, names: readonly Name[]): Name | undefined {
   if (status !== 400) return undefined;
   const fieldName = /^(\w+)(?:\.\w+)*:\s*\S/.exec(message)?.[1];
   return names.find((name) => name === fieldName);

@@ -9,7 +9,7 @@ type PanelProps = {
   id: string;
   label: string;
   button: RefObject<HTMLElement | null>;
-  /** Closed with the keyboard: focus returns to the button. */
+  /** Called when closed with the keyboard; the focus returns to the button. */
   onClose: () => void;
   onLeave: () => void;
   children: ReactNode;
@@ -32,10 +32,10 @@ export function FiltersPanel({ id, label, button, onClose, onLeave, children }: 
     window.addEventListener("pointerdown", leave);
     return () => window.removeEventListener("pointerdown", leave);
   }, [button, onLeave]);
-  // After a dialog that a filter has opened, the focus may be outside.
+  // After a filter's dialog, the focus may be outside.
   useEscape("panel", onClose);
   function onKeyDown(event: KeyboardEvent) {
-    // A dialog that a filter has opened closes first.
+    // A filter's dialog closes first.
     if (event.key !== "Escape" || document.querySelector("dialog[open]")) return;
     event.preventDefault();
     event.stopPropagation();

@@ -6,27 +6,27 @@ import { afterPaint } from "@/lib/browser/after-paint";
 export type ListAddress<Query> = {
   /** The same list always has the same key. */
   keyOf: (query: Query) => string;
-  hrefOf: (query: Query) => `/${string}`;
-  /** `isReplacing`: the step is part of the last one in the browser's history. */
+  getHref: (query: Query) => `/${string}`;
+  /** `isReplacing`: replaces the last entry of the browser's history. */
   push: (href: `/${string}`, isReplacing: boolean) => void;
-  /** The rows of the clicked list are on the page. */
+  /** Called when the rows of the requested list are shown. */
   onShown?: () => void;
 };
 
 /**
- * The last requested list, kept outside React's state: a click renders only the controls that show it. The address, the request and the
- * rows follow after that frame.
+ * The last requested list, stored outside React's state, so that a click first renders only the controls that show it. The URL, the request
+ * and the rows are updated after that frame.
  */
 export type ListState<Query> = {
   subscribe: (listener: () => void) => () => void;
   query: () => Query;
   isMoving: () => boolean;
-  hrefOf: (change: Partial<Query>) => string;
-  /** A new query begins on its first page. Continued typing is one step of the browser's history. */
+  getHref: (change: Partial<Query>) => string;
+  /** Requests another query from its first page. Continued typing is one entry of the browser's history. */
   go: (change: Partial<Query>, isTyped?: boolean) => void;
   /** Adopts the current URL, however it changed. */
   follow: (query: Query, address: ListAddress<Query>) => void;
-  /** The rows of this list, or their failure, are on the page. */
+  /** Called when the rows of this list, or their failure, are shown. */
   show: (response: Query) => void;
 };
 
@@ -37,7 +37,7 @@ export function createListState<Query extends { offset: number }>(
   const { keyOf } = firstAddress;
   let current = { query: first, address: firstAddress };
   let lastQuery: Query | undefined;
-  /** The newest list that the address names or is about to name. */
+  /** The key of the list that is or will be in the URL. */
   let pushedKey = keyOf(first);
   let shownKey = pushedKey;
   let isPressed = false;
@@ -53,9 +53,9 @@ export function createListState<Query extends { offset: number }>(
     const key = keyOf(lastQuery);
     if (key !== pushedKey) {
       pushedKey = key;
-      return current.address.push(current.address.hrefOf(lastQuery), isReplacing);
+      return current.address.push(current.address.getHref(lastQuery), isReplacing);
     }
-    // The user returned to the shown list within one frame.
+    // The user switched back to the shown list within one frame.
     if (key !== keyOf(current.query)) return;
     lastQuery = undefined;
     isPressed = false;
@@ -65,7 +65,7 @@ export function createListState<Query extends { offset: number }>(
     subscribe: changes.subscribe,
     query,
     isMoving: () => keyOf(query()) !== shownKey,
-    hrefOf: (change) => current.address.hrefOf({ ...query(), offset: 0, ...change }),
+    getHref: (change) => current.address.getHref({ ...query(), offset: 0, ...change }),
     go(change, isTyped = false) {
       const next = { ...query(), offset: 0, ...change };
       if (keyOf(next) === keyOf(query())) return;
@@ -79,7 +79,7 @@ export function createListState<Query extends { offset: number }>(
     },
     follow(addressed, address) {
       current = { query: lastQuery && keyOf(lastQuery) === keyOf(addressed) ? lastQuery : addressed, address };
-      // Back or a link: the next typed word is a step of its own.
+      // After Back or a link, typing starts a new history entry.
       if (keyOf(addressed) !== pushedKey) wasTyped = false;
       pushedKey = keyOf(addressed);
       if (!isPushing) lastQuery = undefined;
@@ -98,7 +98,7 @@ export function createListState<Query extends { offset: number }>(
   };
 }
 
-/** `shown`: the query whose rows are on the page. */
+/** `shownQuery`: the query whose rows are shown. */
 export function useListState<Query extends { offset: number }>(
   query: Query,
   address: ListAddress<Query>,
@@ -112,11 +112,11 @@ export function useListState<Query extends { offset: number }>(
 
 /** One value of the newest requested list; renders only when that value changes. */
 export function useListField<Query, T extends Query | Query[keyof Query]>(state: ListState<Query>, pick: (query: Query) => T): T {
-  const read = () => pick(state.query());
-  return useSyncExternalStore(state.subscribe, read, read);
+  const getValue = () => pick(state.query());
+  return useSyncExternalStore(state.subscribe, getValue, getValue);
 }
 
-export function useMoving<Query>(state: ListState<Query>): boolean {
+export function useIsNavigating<Query>(state: ListState<Query>): boolean {
   return useSyncExternalStore(state.subscribe, state.isMoving, state.isMoving);
 }
 

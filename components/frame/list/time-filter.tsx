@@ -7,15 +7,15 @@ import { useTimeFormat } from "@/components/ui/time/use-time-format";
 
 const DatesDialog = dynamic(() => import("./dates-dialog").then((module) => module.DatesDialog), { ssr: false });
 
-const hoursOf = { hour: 1, day: 24, week: 24 * 7, month: 24 * 30, quarter: 24 * 90 } as const;
+const spanHours = { hour: 1, day: 24, week: 24 * 7, month: 24 * 30, quarter: 24 * 90 } as const;
 const noTime = { from: undefined, to: undefined, within: undefined };
 
-/** `from` (included) and `to` (excluded) are moments; `within`: hours back from now. */
+/** `from` (inclusive) and `to` (exclusive) are timestamps; `within`: the last hours. */
 export type TimeRange = { from?: number; to?: number; within?: number };
 type TimeFilterProps = {
   range: TimeRange;
-  spans: readonly (keyof typeof hoursOf)[];
-  /** "Any time" is offered, too. */
+  spans: readonly (keyof typeof spanHours)[];
+  /** Whether "Any time" is offered. */
   hasAny?: boolean;
   onGo: (change: TimeRange) => void;
 };
@@ -30,7 +30,7 @@ export function TimeFilter({ range: { from, to, within }, spans, hasAny = false,
     if (to === undefined) return t("since", { from: day(from ?? 0) });
     return from === undefined ? t("until", { to: day(to - 1) }) : t("range", { from: day(from), to: day(to - 1) });
   };
-  const isOther = within !== undefined && !spans.some((span) => hoursOf[span] === within);
+  const isCustom = within !== undefined && !spans.some((span) => spanHours[span] === within);
   return (
     <>
       <Select
@@ -43,8 +43,8 @@ export function TimeFilter({ range: { from, to, within }, spans, hasAny = false,
         className={chipStyle(isRange || within !== undefined, "h-[28px] w-auto max-sm:text-[13px]")}
       >
         {hasAny ? <option value="">{t("anyTime")}</option> : null}
-        <Options of={spans.map((span) => [hoursOf[span], t(span)])} />
-        {isOther ? <option value={within}>{t("hours", { count: within })}</option> : null}
+        <Options of={spans.map((span) => [spanHours[span], t(span)])} />
+        {isCustom ? <option value={within}>{t("hours", { count: within })}</option> : null}
         {isRange ? <option value="range">{days()}</option> : null}
         <option value="dates">{t("dates")}</option>
       </Select>

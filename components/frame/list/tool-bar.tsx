@@ -7,12 +7,12 @@ import { useHydrated, useNow } from "@/components/ui/time/use-now";
 import { useTimeFormat } from "@/components/ui/time/use-time-format";
 import { getFreshness, liveState, useIsLive } from "@/lib/browser/live/live-state";
 
-/** Marks the element that the key `/` focuses. */
+/** The attribute of the element that the key `/` focuses. */
 export const FILTERS = "data-filters";
 
 /**
- * Sticky below the page's header: filters on the left, the view's tools on the right. `isLong`: two rows where one is too narrow;
- * elements below it read its height from --tool-bar (globals.css).
+ * Sticky below the page's header: filters on the left, the view's tools on the right. `isLong`: two rows on narrow screens. Elements below use
+ * its height from --tool-bar (globals.css).
  */
 export function ToolBar({ label, isLong = false, children }: { label: string; isLong?: boolean; children: ReactNode }) {
   return (
@@ -37,8 +37,8 @@ export function Freshness({ atMs, isFailing }: FreshnessProps) {
   const clock = useTimeFormat();
   const isLive = useIsLive();
   if (atMs === undefined) return null;
-  const answeredMs = Math.max(atMs, liveState.getState().lastReceivedMs);
-  const freshness = getFreshness({ nowMs: isHydrated ? nowMs : answeredMs, answeredMs, isLive, isFailing });
+  const responseMs = Math.max(atMs, liveState.getState().lastReceivedMs);
+  const freshness = getFreshness({ nowMs: isHydrated ? nowMs : responseMs, answeredMs: responseMs, isLive, isFailing });
   const ageText = (seconds: number) =>
     seconds < 100 ? t("seconds", { count: seconds }) : t("minutes", { count: Math.floor(seconds / 60) });
   const word =
@@ -52,7 +52,7 @@ export function Freshness({ atMs, isFailing }: FreshnessProps) {
   );
 }
 
-/** Names ignored URL values, since silently showing another list would mislead. */
+/** Reports ignored URL values, since silently showing another list would mislead. */
 export function IgnoredValues({ list }: { list: readonly string[] }) {
   const t = useTranslations("common");
   if (list.length === 0) return null;

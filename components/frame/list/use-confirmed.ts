@@ -4,7 +4,7 @@ import { showToast } from "@/components/ui/toast-store";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { failureText } from "../failure/fault-owner";
 
-/** An action with confirmation: the dialog keeps typed values until the response and shows failures. */
+/** An action with confirmation. The dialog keeps its input until the response and shows failures. */
 export function useConfirmed({
   isOpen,
   act: confirm,

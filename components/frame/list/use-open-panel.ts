@@ -13,16 +13,16 @@ export type OpenPanel = {
   subscribe: (listener: () => void) => () => void;
   get: () => string | undefined;
   has: (id: string) => boolean;
-  /** False if there is no space for a panel, or if the id can't be part of a URL. */
+  /** Returns false if there is no space for a panel, or if the id can't be part of a URL. */
   open: (id: string) => boolean;
   close: () => void;
-  /** Reads the address again, which may have changed in other ways. */
+  /** Reads the URL again, which may have changed otherwise. */
   settle: () => void;
 };
 
 function createOpenPanel(name: string, first: string | undefined): OpenPanel {
   const storeApi = createStore(() => first);
-  const become = (id: string | undefined) => storeApi.setState(id, true);
+  const setOpenId = (id: string | undefined) => storeApi.setState(id, true);
   const readParam = () => new URL(window.location.href).searchParams.get(name) ?? undefined;
   return {
     subscribe: storeApi.subscribe,
@@ -30,28 +30,28 @@ function createOpenPanel(name: string, first: string | undefined): OpenPanel {
     has: (id) => id === storeApi.getState(),
     open(id) {
       if (!isAddressableId(id) || !window.matchMedia(MIN_PANEL_WIDTH).matches) return false;
-      become(id);
+      setOpenId(id);
       window.history[readParam() === undefined ? "pushState" : "replaceState"](null, "", setSearchParam(name, id));
       return true;
     },
     close() {
-      become(undefined);
+      setOpenId(undefined);
       window.history.pushState(null, "", setSearchParam(name, undefined));
     },
-    settle: () => become(readParam()),
+    settle: () => setOpenId(readParam()),
   };
 }
 
-/** Opens the item named by parameter `name` in the panel, or its page on a narrow screen. Makes no request. */
-export function useOpenPanel(name: string, pageOf: (id: string) => `/${string}`): OpenPanel {
+/** Opens the item in the URL parameter `name` in the panel, or its page on narrow screens. Makes no request. */
+export function useOpenPanel(name: string, getPageHref: (id: string) => `/${string}`): OpenPanel {
   const router = useRouter();
   const id = useSearchParams()?.get(name) ?? undefined;
   const [panel] = useState(() => createOpenPanel(name, id));
   useEffect(() => panel.settle(), [panel, id]);
   useEffect(() => {
     // A link from a wide screen opens the item's page on a narrow one.
-    if (id !== undefined && !window.matchMedia(MIN_PANEL_WIDTH).matches) router.replace(pageOf(id));
-  }, [id, pageOf, router]);
+    if (id !== undefined && !window.matchMedia(MIN_PANEL_WIDTH).matches) router.replace(getPageHref(id));
+  }, [id, getPageHref, router]);
   return panel;
 }
 

@@ -15,23 +15,23 @@ import { FailureMessage } from "../failure/failure-message";
 type ViewsDialogProps = {
   screen: ViewScreen;
   query: string;
-  hrefOf: (query: string) => string;
-  /** The member may save views for the team. */
+  getHref: (query: string) => string;
+  /** Whether the member may save views for the team. */
   canShare: boolean;
   onClose: () => void;
 };
 
 const PATH = "/api/console/views";
 
-/** Compares lists independently of the order of their parameters, as a saved view may come from an older version. */
-function inOneOrder(query: string): string {
+/** Sorts the parameters for comparison, since a saved view may come from an older version. */
+function sortParams(query: string): string {
   const parts = new URLSearchParams(query);
   parts.sort();
   return parts.toString();
 }
 
 /** Opens saved views by their links, and saves the current list as a view. */
-export function ViewsDialog({ screen, query, hrefOf, canShare, onClose }: ViewsDialogProps) {
+export function ViewsDialog({ screen, query, getHref, canShare, onClose }: ViewsDialogProps) {
   const t = useTranslations("savedViews");
   const list = useTranslations(screen)("title");
   const path = withQuery(PATH, { screen });
@@ -60,8 +60,8 @@ export function ViewsDialog({ screen, query, hrefOf, canShare, onClose }: ViewsD
             key={view.id}
             list={list}
             view={view}
-            href={hrefOf(view.query)}
-            isCurrent={inOneOrder(view.query) === inOneOrder(query)}
+            href={getHref(view.query)}
+            isCurrent={sortParams(view.query) === sortParams(query)}
             onOpen={onClose}
             onDefault={() => void sendRequest(`${PATH}/${view.id}`, { method: "PUT", json: { isDefault: !view.isDefault } })}
             onReplace={() => void sendRequest(`${PATH}/${view.id}`, { method: "PUT", json: { query } })}

@@ -5,7 +5,7 @@ import { Select } from "@/components/ui/controls/fields";
 import { useRouter } from "@/components/ui/link";
 import { type Language, LANGUAGE_COOKIE, languageNames, languages } from "@/lib/shared/languages";
 
-/** Each language is written in itself, so that people who read no other can find it. */
+/** Each language is shown in its own name, so that its readers can find it. */
 export function LanguageSwitch() {
   const t = useTranslations("frame.language");
   const { language, change } = useLanguage();
@@ -27,13 +27,13 @@ export function LanguageSwitch() {
   );
 }
 
-const A_YEAR = 365 * 24 * 60 * 60;
+const COOKIE_MAX_AGE_S = 365 * 24 * 60 * 60;
 
-/** The page's language and its setter: the server renders again and typed values stay. */
+/** The page's language and its setter, which renders the page again and keeps input. */
 export function useLanguage() {
   const router = useRouter();
   function change(language: Language) {
-    document.cookie = `${LANGUAGE_COOKIE}=${language}; path=/; max-age=${A_YEAR}; samesite=lax`;
+    document.cookie = `${LANGUAGE_COOKIE}=${language}; path=/; max-age=${COOKIE_MAX_AGE_S}; samesite=lax`;
     router.refresh();
   }
   return { language: useLocale(), change };

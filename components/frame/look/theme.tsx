@@ -11,10 +11,13 @@ import { type EmbedTheme } from "@/lib/contract/embed/embed-pages";
 
 /** `embedded`: the host page's theme, which overrides the console's stored theme. */
 export function Theme({ nonce, embedded, children }: { nonce?: string; embedded?: EmbedTheme; children: ReactNode }) {
-  const ofHost = useEmbedTheme(embedded);
-  const hostTheme = ofHost && { storageKey: "lightdesk.embedded-theme", forcedTheme: ofHost === "system" ? undefined : ofHost };
+  const activeTheme = useEmbedTheme(embedded);
+  const hostTheme = activeTheme && {
+    storageKey: "lightdesk.embedded-theme",
+    forcedTheme: activeTheme === "system" ? undefined : activeTheme,
+  };
   return (
-    // The stylesheet sets color-scheme itself, as a style attribute would need a less strict content security policy.
+    // The stylesheet sets color-scheme, since a style attribute would need a weaker content security policy.
     <ThemeProvider
       attribute="data-theme"
       defaultTheme="system"
@@ -34,7 +37,7 @@ const icons = { system: Monitor, light: Sun, dark: Moon };
 export function ThemeSwitch() {
   const t = useTranslations("frame.theme");
   const { theme, setTheme } = useTheme();
-  // The choice is stored in the browser; until it is read, the button shows the default in the same size.
+  // The choice is stored in the browser; until it is read, the button shows the default.
   const selectedTheme = (useHydrated() && themes.find((name) => name === theme)) || "system";
   const Icon = icons[selectedTheme];
   const label = t("now", { theme: t(selectedTheme) });
@@ -48,10 +51,10 @@ export function ThemeSwitch() {
   );
 }
 
-/** The theme that the host page has set since this page was opened. */
+/** The last theme that the host page has set. */
 const themeStore = createStore<{ theme?: EmbedTheme }>(() => ({}));
 
-export function turnEmbedTheme(theme: EmbedTheme): void {
+export function setEmbedTheme(theme: EmbedTheme): void {
   themeStore.setState({ theme });
 }
 

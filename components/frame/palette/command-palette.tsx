@@ -14,22 +14,22 @@ import { type AssetView, toAssetView } from "@/lib/contract/views/asset-view";
 import { useSeenConnection } from "../connection/connection-context";
 import { useSwitchConnection } from "../connection/connection-switch";
 import { failureText } from "../failure/fault-owner";
-import { findItems, paletteGroups, type PaletteItem, usePaletteItems, wholeJobId } from "./use-palette-items";
-import { useFoundJobs, useRecentJobs, useSought, useSoughtJob } from "./use-recent-jobs";
+import { findItems, paletteGroups, type PaletteItem, parseJobId, usePaletteItems } from "./use-palette-items";
+import { useDebouncedRequest, useJobLookup, useJobSearch, useRecentJobs } from "./use-recent-jobs";
 
 const MIN_LENGTH = 2;
 const MAX_COUNT = 6;
 
-type SoughtAssets = { text: string; assets: readonly AssetView[]; failure?: ApiFailure };
+type AssetSearch = { text: string; assets: readonly AssetView[]; failure?: ApiFailure };
 
-/** Searches assets by name at the service, which has the full list. */
-function useSoughtAssets(typed: string): SoughtAssets | undefined {
+/** Searches the service's assets by name. */
+function useAssetSearch(typed: string): AssetSearch | undefined {
   const seenConnection = useSeenConnection();
   const connection = seenConnection?.id;
   const text = typed.trim();
   const isRequested = text.length >= MIN_LENGTH && connection !== undefined && hasFeature(seenConnection, "assets");
   const query = { name_contains: text, include_public: true, sort: "created_at", order: "desc", limit: MAX_COUNT, connection };
-  return useSought<AssetsAnswer, SoughtAssets>(isRequested ? withQuery("/api/assets", query) : undefined, (result) =>
+  return useDebouncedRequest<AssetsAnswer, AssetSearch>(isRequested ? withQuery("/api/assets", query) : undefined, (result) =>
     result.ok
       ? { text, assets: result.value.assets.map(toAssetView) }
       : { text, assets: [], ...(!isMissingOperation(result.failure) && { failure: result.failure }) },
@@ -38,32 +38,32 @@ function useSoughtAssets(typed: string): SoughtAssets | undefined {
 
 const MAX_TEXT = 200;
 
-/** Finds pages, jobs, workflows, samples, assets, connections and actions by typing: arrows move, Enter or a click runs the choice. */
+/** Finds pages, jobs, workflows, samples, assets, connections and actions by typing. */
 export function CommandPalette({ onClose }: { onClose: () => void }) {
   const t = useTranslations("frame.palette");
   const errors = useTranslations("errors");
   const list = useId();
   const field = useRef<HTMLInputElement>(null);
   const [typed, setTyped] = useState("");
-  const [marked, setMarked] = useState(0);
+  const [markedIndex, setMarkedIndex] = useState(0);
   const switchTo = useSwitchConnection();
 
   const recent = useRecentJobs();
-  const searchedId = wholeJobId(typed);
+  const searchedId = parseJobId(typed);
   const isKnown = recent.some(({ id }) => id === searchedId);
-  const soughtJob = useSoughtJob(isKnown ? undefined : searchedId);
-  const jobs = soughtJob?.kind === "found" ? [soughtJob.job, ...recent] : recent;
-  const soughtAssets = useSoughtAssets(typed);
-  const foundJobs = useFoundJobs(typed);
+  const jobLookup = useJobLookup(isKnown ? undefined : searchedId);
+  const jobs = jobLookup?.kind === "found" ? [jobLookup.job, ...recent] : recent;
+  const assetSearch = useAssetSearch(typed);
+  const foundJobs = useJobSearch(typed);
   const items = usePaletteItems({
     jobs,
     foundJobs,
-    assets: soughtAssets?.assets ?? [],
+    assets: assetSearch?.assets ?? [],
     onSwitch: (connection) =>
       void switchTo(connection).then((failure) => failure && showToast({ tone: "bad", text: failureText(errors, failure) })),
   });
-  const palettes = findItems(items, typed);
-  const active = palettes[Math.min(marked, palettes.length - 1)];
+  const matches = findItems(items, typed);
+  const active = matches[Math.min(markedIndex, matches.length - 1)];
 
   // The dialog focuses its first control; some engines focus the dialog itself if the control was added later.
   useEffect(() => field.current?.focus(), []);
@@ -75,9 +75,9 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
 
   function onKeyDown(event: KeyboardEvent) {
     if (isComposing(event.nativeEvent)) return;
-    const at = active ? palettes.indexOf(active) : -1;
-    if (event.key === "ArrowDown") setMarked((at + 1) % Math.max(1, palettes.length));
-    else if (event.key === "ArrowUp") setMarked((at + palettes.length - 1) % Math.max(1, palettes.length));
+    const index = active ? matches.indexOf(active) : -1;
+    if (event.key === "ArrowDown") setMarkedIndex((index + 1) % Math.max(1, matches.length));
+    else if (event.key === "ArrowUp") setMarkedIndex((index + matches.length - 1) % Math.max(1, matches.length));
     else if (event.key === "Enter" && active) choose(active);
     else return;
     event.preventDefault();
@@ -108,37 +108,37 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
         className="h-9 w-full"
         onChange={(event) => {
           setTyped(event.target.value);
-          setMarked(0);
+          setMarkedIndex(0);
         }}
         onKeyDown={onKeyDown}
       />
       <PaletteList
         id={list}
-        items={palettes}
+        items={matches}
         activeKey={active?.key}
-        onPoint={(item) => setMarked(palettes.indexOf(item))}
+        onPoint={(item) => setMarkedIndex(matches.indexOf(item))}
         onChoose={choose}
       />
-      <p role="status" className={palettes.length > 0 ? "sr-only" : "px-2.5 py-3 text-ink-3"}>
-        {palettes.length > 0 ? t("count", { count: palettes.length }) : t(emptyWord(soughtJob?.kind))}
+      <p role="status" className={matches.length > 0 ? "sr-only" : "px-2.5 py-3 text-ink-3"}>
+        {matches.length > 0 ? t("count", { count: matches.length }) : t(getEmptyKey(jobLookup?.kind))}
       </p>
       {foundJobs?.reach?.extent === "reading" ? <p className="px-2.5 pb-2 text-sm text-ink-3">{t("jobsReading")}</p> : null}
-      {foundJobs?.failure && soughtJob?.kind !== "failed" ? (
+      {foundJobs?.failure && jobLookup?.kind !== "failed" ? (
         <p className="px-2.5 pb-2 text-sm text-bad">{`${t("jobsFailed")} ${failureText(errors, foundJobs.failure)}`}</p>
       ) : null}
-      {soughtAssets?.failure && soughtJob?.kind !== "failed" ? (
-        <p className="px-2.5 pb-2 text-sm text-bad">{`${t("assetsFailed")} ${failureText(errors, soughtAssets.failure)}`}</p>
+      {assetSearch?.failure && jobLookup?.kind !== "failed" ? (
+        <p className="px-2.5 pb-2 text-sm text-bad">{`${t("assetsFailed")} ${failureText(errors, assetSearch.failure)}`}</p>
       ) : null}
-      {soughtJob?.kind === "failed" && soughtJob.failure.code !== "NOT_FOUND" ? (
-        <p className="px-2.5 pb-2 text-sm text-bad">{failureText(errors, soughtJob.failure)}</p>
+      {jobLookup?.kind === "failed" && jobLookup.failure.code !== "NOT_FOUND" ? (
+        <p className="px-2.5 pb-2 text-sm text-bad">{failureText(errors, jobLookup.failure)}</p>
       ) : null}
     </Dialog>
   );
 }
 
-function emptyWord(soughtJob: "asking" | "found" | "failed" | undefined): "asking" | "missing" | "none" {
-  if (soughtJob === "asking") return "asking";
-  return soughtJob === "failed" ? "missing" : "none";
+function getEmptyKey(jobLookup: "asking" | "found" | "failed" | undefined): "asking" | "missing" | "none" {
+  if (jobLookup === "asking") return "asking";
+  return jobLookup === "failed" ? "missing" : "none";
 }
 
 type PaletteListProps = {
@@ -152,10 +152,10 @@ type PaletteListProps = {
 /** The focus stays in the field; `aria-activedescendant` names the marked item. */
 function PaletteList({ id, items, activeKey, onPoint, onChoose }: PaletteListProps) {
   const t = useTranslations("frame.palette");
-  const marked = useRef<HTMLDivElement>(null);
+  const markedIndex = useRef<HTMLDivElement>(null);
   useEffect(() => {
     // Some browsers return a promise, which an effect must not return.
-    void marked.current?.scrollIntoView({ block: "nearest" });
+    void markedIndex.current?.scrollIntoView({ block: "nearest" });
   }, [activeKey]);
   return (
     <div id={id} role="listbox" aria-label={t("list")} className="mt-2 max-h-[min(420px,60dvh)] overflow-y-auto overscroll-contain">
@@ -169,11 +169,11 @@ function PaletteList({ id, items, activeKey, onPoint, onChoose }: PaletteListPro
             {groupItems.map((item) => (
               <div
                 key={item.key}
-                ref={item.key === activeKey ? marked : undefined}
+                ref={item.key === activeKey ? markedIndex : undefined}
                 id={`${id}-${item.key}`}
                 role="option"
                 aria-selected={item.key === activeKey}
-                // Keeps the focus in the field: otherwise an on-screen keyboard would close at each tap.
+                // Keeps the focus in the field; otherwise on-screen keyboards would close at each tap.
                 onPointerDown={(event) => event.preventDefault()}
                 onPointerMove={() => item.key !== activeKey && onPoint(item)}
                 onClick={() => onChoose(item)}

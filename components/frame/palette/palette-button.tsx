@@ -8,7 +8,7 @@ import { cn } from "@/components/ui/cn";
 import { IconButton } from "@/components/ui/controls/button";
 import { useHydrated } from "@/components/ui/time/use-now";
 
-/** Opens the commands without a keyboard, and shows their key. */
+/** Opens the command palette, and shows its shortcut. */
 export function PaletteButton({ small = false, className }: { small?: boolean; className?: string }) {
   const t = useTranslations("frame.palette");
   const isMac = useHydrated() && /mac|iphone|ipad/i.test(navigator.platform);

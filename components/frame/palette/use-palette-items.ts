@@ -12,11 +12,11 @@ import { type AssetView } from "@/lib/contract/views/asset-view";
 import { languageNames, languages } from "@/lib/shared/languages";
 import { useSignOut } from "../account/sign-out-button";
 import { useConnection, useConnectionParam, useConnections } from "../connection/connection-context";
-import { destinationsOf } from "../destinations";
+import { getDestinations } from "../destinations";
 import { useLanguage } from "../look/language-switch";
 import { useRole, useRunsAppsOnly } from "../member-context";
 import { samples } from "../samples/samples";
-import { openUploadSource, uploadSourcesOf } from "../upload-sources";
+import { getUploadSources, openUploadSource } from "../upload-sources";
 import { showOverlay, usePageActions } from "./palette-button";
 import { type FoundJobs } from "./use-recent-jobs";
 
@@ -24,16 +24,16 @@ const themes = ["system", "light", "dark"] as const;
 
 const RECENT_JOBS = 5;
 
-type Ports = {
+type PaletteOptions = {
   jobs: readonly JobListItem[];
-  /** Jobs found by their content; the typed words need not be adjacent. */
+  /** Jobs found by their content. */
   foundJobs: FoundJobs | undefined;
   assets: readonly AssetView[];
   onSwitch: (connection: { id: string; name: string }) => void;
 };
 
-/** Everything that can be opened or done from anywhere. */
-export function usePaletteItems({ jobs, foundJobs, assets, onSwitch }: Ports): PaletteItem[] {
+/** The items of the command palette. */
+export function usePaletteItems({ jobs, foundJobs, assets, onSwitch }: PaletteOptions): PaletteItem[] {
   const t = useTranslations("frame");
   const router = useRouter();
   const { setTheme } = useTheme();
@@ -43,40 +43,40 @@ export function usePaletteItems({ jobs, foundJobs, assets, onSwitch }: Ports): P
   const connections = useConnections();
   const connection = useConnectionParam();
   const clock = useTimeFormat();
-  const whenOf = ({ create_time: time }: JobListItem) => {
+  const formatCreated = ({ create_time: time }: JobListItem) => {
     const ms = toMilliseconds(time);
     return ms === undefined ? undefined : clock(ms, "until");
   };
   const role = useRole();
   const pageActions = usePageActions();
   const runsAppsOnly = useRunsAppsOnly();
-  const to = (href: `/${string}`) => () => router.push(href);
+  const navigateTo = (href: `/${string}`) => () => router.push(href);
   return [
-    ...destinationsOf(current, runsAppsOnly).map(({ href, label }) => ({
+    ...getDestinations(current, runsAppsOnly).map(({ href, label }) => ({
       key: href,
       group: "pages" as const,
       label: t(label),
       searchTerms: href,
-      run: to(withQuery(href, { connection })),
+      run: navigateTo(withQuery(href, { connection })),
     })),
-    ...allJobs(jobs, foundJobs)
+    ...mergeJobs(jobs, foundJobs)
       .filter(({ job }) => isAddressableId(job.id))
       .map(({ job, searchTerms }, index) => ({
         key: `job-${job.id}`,
         group: "jobs" as const,
         label: job.workflow_name ?? job.job_label ?? job.prompt_excerpt ?? t("palette.unnamed", { id: shortId(job.id) }),
-        note: [whenOf(job), stateWord(job, t)].filter(Boolean).join(" · "),
+        note: [formatCreated(job), stateWord(job, t)].filter(Boolean).join(" · "),
         searchTerms: `${job.id} ${searchTerms ?? ""}`,
         onDemand: index >= RECENT_JOBS,
-        run: to(toJobHref(job.id, connection)),
+        run: navigateTo(toJobHref(job.id, connection)),
       })),
-    ...workflowsOf(jobs).map(({ id, name }) => ({
+    ...getWorkflows(jobs).map(({ id, name }) => ({
       key: `workflow-${id}`,
       group: "workflows" as const,
       label: name,
       note: t("palette.workflowJobs"),
       searchTerms: id,
-      run: to(withQuery("/jobs", { workflow_id: id, connection })),
+      run: navigateTo(withQuery("/jobs", { workflow_id: id, connection })),
     })),
     ...(runsAppsOnly ? [] : samples).map((name) => ({
       key: `sample-${name}`,
@@ -85,7 +85,7 @@ export function usePaletteItems({ jobs, foundJobs, assets, onSwitch }: Ports): P
       note: t("palette.sample"),
       searchTerms: name,
       onDemand: true,
-      run: to(withQuery("/run", { sample: name, connection })),
+      run: navigateTo(withQuery("/run", { sample: name, connection })),
     })),
     ...assets
       .filter(({ id }) => isAddressableId(id))
@@ -95,7 +95,7 @@ export function usePaletteItems({ jobs, foundJobs, assets, onSwitch }: Ports): P
         label: name,
         searchTerms: id,
         onDemand: true,
-        run: to(withQuery(`/assets/${encodeURIComponent(id)}`, { connection })),
+        run: navigateTo(withQuery(`/assets/${encodeURIComponent(id)}`, { connection })),
       })),
     ...connections
       .filter(({ id }) => id !== current?.id)
@@ -105,7 +105,7 @@ export function usePaletteItems({ jobs, foundJobs, assets, onSwitch }: Ports): P
         label: t("palette.connection", { name }),
         run: () => onSwitch({ id, name }),
       })),
-    ...(runsAppsOnly ? [] : uploadSourcesOf(current)).map((source) => ({
+    ...(runsAppsOnly ? [] : getUploadSources(current)).map((source) => ({
       key: `way-${source}`,
       group: "actions" as const,
       label: t(`ways.${source}`),
@@ -119,7 +119,7 @@ export function usePaletteItems({ jobs, foundJobs, assets, onSwitch }: Ports): P
             key: "show-failed",
             group: "actions" as const,
             label: t("palette.showFailed"),
-            run: to(withQuery("/jobs", { status: "failed", connection })),
+            run: navigateTo(withQuery("/jobs", { status: "failed", connection })),
           },
         ]),
     ...(role !== undefined && hasRole(role, "operator")
@@ -128,7 +128,7 @@ export function usePaletteItems({ jobs, foundJobs, assets, onSwitch }: Ports): P
             key: "cancel-waiting",
             group: "actions" as const,
             label: t("palette.cancelWaiting"),
-            run: to(withQuery("/queue", { clear: 1, connection })),
+            run: navigateTo(withQuery("/queue", { clear: 1, connection })),
           },
         ]
       : []),
@@ -138,7 +138,7 @@ export function usePaletteItems({ jobs, foundJobs, assets, onSwitch }: Ports): P
             key: "invite",
             group: "actions" as const,
             label: t("palette.invite"),
-            run: to(withQuery("/settings/members", { invite: 1, connection })),
+            run: navigateTo(withQuery("/settings/members", { invite: 1, connection })),
           },
         ]
       : []),
@@ -164,7 +164,7 @@ export function usePaletteItems({ jobs, foundJobs, assets, onSwitch }: Ports): P
   ];
 }
 
-function allJobs(jobs: readonly JobListItem[], foundJobs: FoundJobs | undefined): { job: JobListItem; searchTerms?: string }[] {
+function mergeJobs(jobs: readonly JobListItem[], foundJobs: FoundJobs | undefined): { job: JobListItem; searchTerms?: string }[] {
   const knownIds = new Set(jobs.map(({ id }) => id));
   const foundIds = new Set(foundJobs?.jobs.map(({ id }) => id));
   const recent = jobs.map((job) => ({ job, ...(foundIds.has(job.id) && { searchTerms: foundJobs?.text }) }));
@@ -181,8 +181,8 @@ function stateWord({ status }: JobListItem, t: Words): string {
   return state === "unknown" ? status : t(`states.${state}`);
 }
 
-/** The workflows of the newest jobs, latest first; one without a name is listed by its id. */
-function workflowsOf(jobs: readonly JobListItem[]): { id: string; name: string }[] {
+/** The workflows of the newest jobs, latest first, by name or id. */
+function getWorkflows(jobs: readonly JobListItem[]): { id: string; name: string }[] {
   const names = new Map<string, string>();
   for (const { workflow_id: id, workflow_name: name } of jobs) if (id && !names.has(id)) names.set(id, name ?? id);
   return [...names].map(([id, name]) => ({ id, name }));
@@ -203,28 +203,28 @@ export type PaletteItem = {
   run: () => void;
 };
 
-/** The maximum number of items in a group. Actions are few, so all of them are listed. */
+/** Maximum items per group, except for actions. */
 const MAX_GROUP_ITEMS = 12;
 
-/** Items that contain every typed word, in the order of the groups; those that begin with the text come first. */
+/** Items that contain every typed word, by group; items that start with the text are first. */
 export function findItems(items: readonly PaletteItem[], typed: string): PaletteItem[] {
   const text = typed.trim().toLowerCase();
   const words = text.split(/\s+/).filter(Boolean);
-  const palettes = items.filter((item) => {
+  const matches = items.filter((item) => {
     if (words.length === 0) return !item.onDemand;
     const searched = `${item.label} ${item.note ?? ""} ${item.searchTerms ?? ""}`.toLowerCase();
     return words.every((word) => searched.includes(word));
   });
   return paletteGroups.flatMap((group) => {
-    const groupItems = palettes.filter((item) => item.group === group);
-    const begins = (item: PaletteItem) => text !== "" && item.label.toLowerCase().startsWith(text);
-    const ordered = [...groupItems.filter(begins), ...groupItems.filter((item) => !begins(item))];
+    const groupItems = matches.filter((item) => item.group === group);
+    const startsWithText = (item: PaletteItem) => text !== "" && item.label.toLowerCase().startsWith(text);
+    const ordered = [...groupItems.filter(startsWithText), ...groupItems.filter((item) => !startsWithText(item))];
     return group === "actions" ? ordered : ordered.slice(0, MAX_GROUP_ITEMS);
   });
 }
 
 /** A complete job id in pasted text; undefined for anything shorter or different. */
-export function wholeJobId(typed: string): string | undefined {
+export function parseJobId(typed: string): string | undefined {
   const text = typed.trim();
   return /^[\w-]{16,200}$/.test(text) && /\d/.test(text) ? text : undefined;
 }

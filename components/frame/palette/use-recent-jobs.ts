@@ -7,7 +7,7 @@ import { type JobListItem, type JobsAnswer } from "@/lib/contract/schemas/job";
 import { type Result } from "@/lib/shared/result";
 import { useSeenConnection } from "../connection/connection-context";
 
-const NEWEST = 100;
+const RECENT_LIMIT = 100;
 
 /** The newest jobs, requested once when the commands open; if that fails, pages and actions still work. */
 export function useRecentJobs(): readonly JobListItem[] {
@@ -16,7 +16,7 @@ export function useRecentJobs(): readonly JobListItem[] {
   useEffect(() => {
     if (!connection) return;
     const controller = new AbortController();
-    void callApi<JobsAnswer>(withQuery("/api/jobs", { limit: NEWEST, connection }), { signal: controller.signal }).then((result) => {
+    void callApi<JobsAnswer>(withQuery("/api/jobs", { limit: RECENT_LIMIT, connection }), { signal: controller.signal }).then((result) => {
       if (result.ok && !controller.signal.aborted) setJobs(result.value.jobs);
     });
     return () => controller.abort();
@@ -28,54 +28,54 @@ const MIN_LENGTH = 2;
 const MAX_FOUND = 12;
 export type FoundJobs = { text: string; jobs: readonly JobListItem[]; reach?: JobReach; failure?: ApiFailure };
 
-/** Jobs of any age, by words of their prompt, error, workflow name or person's name. */
-export function useFoundJobs(typed: string): FoundJobs | undefined {
+/** Searches jobs of any age by words of their prompt, error, workflow or member. */
+export function useJobSearch(typed: string): FoundJobs | undefined {
   const connection = useSeenConnection()?.id;
   const text = typed.trim();
   const isRequested = text.length >= MIN_LENGTH && connection !== undefined;
   const path = isRequested ? withQuery("/api/console/jobs/search", { text, limit: MAX_FOUND, connection }) : undefined;
-  return useSought<JobSearchAnswer, FoundJobs>(path, (result) =>
+  return useDebouncedRequest<JobSearchAnswer, FoundJobs>(path, (result) =>
     result.ok ? { text, jobs: result.value.jobs, reach: result.value.reach } : { text, jobs: [], failure: result.failure },
   );
 }
 
-type SoughtJob = { id: string } & ({ kind: "asking" } | { kind: "found"; job: JobListItem } | { kind: "failed"; failure: ApiFailure });
+type JobLookup = { id: string } & ({ kind: "asking" } | { kind: "found"; job: JobListItem } | { kind: "failed"; failure: ApiFailure });
 
 /** The job with this id, if it is not among the newest. */
-export function useSoughtJob(id: string | undefined): SoughtJob | undefined {
+export function useJobLookup(id: string | undefined): JobLookup | undefined {
   const connection = useSeenConnection()?.id;
   const path = id === undefined || !connection ? undefined : withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection });
-  const soughtJob = useSought<JobListItem, SoughtJob>(path, (result) => ({
+  const jobLookup = useDebouncedRequest<JobListItem, JobLookup>(path, (result) => ({
     id: id ?? "",
     ...(result.ok ? { kind: "found", job: result.value } : { kind: "failed", failure: result.failure }),
   }));
   if (id === undefined || !connection) return undefined;
-  return soughtJob?.id === id ? soughtJob : { id, kind: "asking" };
+  return jobLookup?.id === id ? jobLookup : { id, kind: "asking" };
 }
 
-const PAUSE_MS = 200;
+const DEBOUNCE_MS = 200;
 
 /**
- * The parsed answer to `path`, requested a moment after the last typed letter. Earlier results stay while the next answer loads; without a
- * path there are none.
+ * The parsed response of `path`, requested a moment after the last change. The previous value is returned while the next one loads. Undefined
+ * without a path.
  */
-export function useSought<Answer, Found>(
+export function useDebouncedRequest<Answer, Found>(
   path: `/${string}` | undefined,
-  read: (result: Result<Answer, ApiFailure>) => Found,
+  parse: (result: Result<Answer, ApiFailure>) => Found,
 ): Found | undefined {
-  const [found, setResult] = useState<Found>();
-  const onAnswer = useEffectEvent((result: Result<Answer, ApiFailure>) => setResult(read(result)));
+  const [latestValue, setValue] = useState<Found>();
+  const handleResult = useEffectEvent((result: Result<Answer, ApiFailure>) => setValue(parse(result)));
   useEffect(() => {
     if (path === undefined) return;
     const controller = new AbortController();
     const timer = setTimeout(async () => {
       const result = await callApi<Answer>(path, { signal: controller.signal });
-      if (!controller.signal.aborted) onAnswer(result);
-    }, PAUSE_MS);
+      if (!controller.signal.aborted) handleResult(result);
+    }, DEBOUNCE_MS);
     return () => {
       clearTimeout(timer);
       controller.abort();
     };
   }, [path]);
-  return path === undefined ? undefined : found;
+  return path === undefined ? undefined : latestValue;
 }

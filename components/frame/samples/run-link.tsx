@@ -3,7 +3,7 @@ import { useConnectionParam } from "@/components/frame/connection/connection-con
 import { ButtonLink } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 
-/** The next step where there are no jobs: to run one. */
+/** A link to the Run page, shown if there are no jobs. */
 export function RunLink() {
   const connection = useConnectionParam();
   return <ButtonLink href={withQuery("/run", { connection })}>{useTranslations("frame")("run")}</ButtonLink>;

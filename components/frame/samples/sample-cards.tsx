@@ -13,12 +13,12 @@ import { sampleClasses, type SampleName, samples } from "./samples";
 
 type SampleCardsProps = {
   names: readonly SampleName[];
-  /** Absent for members who may not run, and where a sample is only to be chosen. */
+  /** Absent for members who may not run, and if a sample is only chosen. */
   onRun?: (name: SampleName) => Promise<void>;
   onOpen: (name: SampleName) => Promise<void>;
 };
 
-/** Samples, shown by their resulting pictures: the picture opens a sample as a form, Run starts it as it is. */
+/** Samples with their resulting pictures. A click opens a sample as a form, Run starts it. */
 export function SampleCards({ names, onRun, onOpen }: SampleCardsProps) {
   const connection = useConnection();
   const lacking = useLackingClasses(connection);
@@ -91,24 +91,24 @@ function SampleCard({ name, eager, lacks, connectionName, onRun, onOpen }: Sampl
   );
 }
 
-const none: readonly string[] = [];
-const everyClass = [...new Set(samples.flatMap((name) => sampleClasses[name]))].sort().join(",");
+const noClasses: readonly string[] = [];
+const allClasses = [...new Set(samples.flatMap((name) => sampleClasses[name]))].sort().join(",");
 
-/** Node classes of the samples that the connection's service lacks; empty while unknown. The embedded service has them all. */
+/** The samples' node classes that the connection's service lacks; empty while unknown. The embedded service has all of them. */
 function useLackingClasses(connection: CurrentConnection | undefined): readonly string[] {
   const isRequested = connection !== undefined && !connection.embedded;
-  const path = isRequested ? withQuery("/api/console/lacking-classes", { names: everyClass, connection: connection.id }) : undefined;
+  const path = isRequested ? withQuery("/api/console/lacking-classes", { names: allClasses, connection: connection.id }) : undefined;
   const { data } = useSWR(path, readLacking, {
     revalidateOnFocus: false,
     revalidateOnReconnect: false,
     revalidateIfStale: false,
     shouldRetryOnError: false,
   });
-  return data ?? none;
+  return data ?? noClasses;
 }
 
-/** Other requests report outages: here a failure only means that the state is unknown. */
+/** Other requests report outages, so a failure is ignored here. */
 async function readLacking(path: `/${string}`): Promise<readonly string[]> {
   const result = await callApi<LackingClasses>(path);
-  return result.ok ? result.value.lacking : none;
+  return result.ok ? result.value.lacking : noClasses;
 }

@@ -1,4 +1,4 @@
-/** Files under /samples, in the order of the offer; titles are in the message catalogue, pictures under /samples/pictures. */
+/** Files under /samples, in display order. Titles are in the message catalogue, pictures under /samples/pictures. */
 export const samples = [
   "02-poster-from-photo",
   "09-colour-field",
@@ -17,7 +17,7 @@ export const pictureSamples = [
 ] as const satisfies readonly SampleName[];
 export type SampleName = (typeof samples)[number];
 
-/** The node classes of each sample: a service may lack some of them. */
+/** The node classes of each sample. Services may lack some of them. */
 export const sampleClasses: Readonly<Record<SampleName, readonly string[]>> = {
   "01-invert": ["EmptyImage", "ImageInvert", "SaveImage"],
   "02-poster-from-photo": ["EmptyImage", "ImageBlend", "ImageScale", "ImageSharpen", "LoadImage", "SaveImage"],
@@ -33,8 +33,8 @@ export function isSample(name: unknown): name is SampleName {
   return samples.some((sample) => sample === name);
 }
 
-// A request from another page to the Run page: a sample to run, or files to open. It is in memory only: an address that runs something on
-// opening could be sent as a link.
+// A request from another page to the Run page: a sample to run, or files to open. Stored in memory, since a URL that runs something could be
+// sent as a link.
 
 type RunRequest = { sample: SampleName } | { files: readonly File[] };
 

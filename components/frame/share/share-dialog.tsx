@@ -14,54 +14,54 @@ import { list, object, text } from "@/lib/contract/json/readers";
 import { type CreatedShare, type ShareBody } from "@/lib/contract/share";
 
 const HOUR_MS = 60 * 60_000;
-const ends = { hour: HOUR_MS, day: 24 * HOUR_MS, week: 7 * 24 * HOUR_MS, month: 30 * 24 * HOUR_MS } as const;
-type End = keyof typeof ends;
-const endNames = ["hour", "day", "week", "month"] as const satisfies readonly End[];
-/** The same values as in the contract, of which only types reach the browser. */
+const lifetimes = { hour: HOUR_MS, day: 24 * HOUR_MS, week: 7 * 24 * HOUR_MS, month: 30 * 24 * HOUR_MS } as const;
+type Lifetime = keyof typeof lifetimes;
+const lifetimeNames = ["hour", "day", "week", "month"] as const satisfies readonly Lifetime[];
+/** Must match the contract, of which only types are bundled. */
 const MIN_PASSWORD = 8;
 const MAX_TITLE = 120;
 
 export type ShareSubject = { job: string } | { assets: readonly string[] };
 type ShareDialogProps = { subject: ShareSubject; connectionId: string | undefined; onClose: () => void };
 
-const notCleanableIn = object({ notCleanable: list(text) });
+const readNotCleanable = object({ notCleanable: list(text) });
 
-/** Makes a link that needs no account. It is shown once, as the console keeps only a hash of it. */
+/** Creates a public link. It is shown once, since the console stores only a hash. */
 export function ShareDialog({ subject, connectionId, onClose }: ShareDialogProps) {
   const t = useTranslations("sharing.dialog");
   const form = useId();
   const isJob = "job" in subject;
   const { busyWith, failure, send } = useRequests<"make">();
   const isBusy = busyWith !== undefined;
-  const [madeShare, setMadeShare] = useState<CreatedShare>();
+  const [createdShare, setCreatedShare] = useState<CreatedShare>();
   const [keepsMetadata, setKeepsMetadata] = useState(false);
   const copy = useCopy();
-  const notCleanable = failure?.code === "UNPROCESSABLE" ? notCleanableIn(failure.details)?.notCleanable : undefined;
+  const notCleanable = failure?.code === "UNPROCESSABLE" ? readNotCleanable(failure.details)?.notCleanable : undefined;
 
   async function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
     const fields = new FormData(event.currentTarget);
     const password = String(fields.get("password") ?? "");
-    const end = endNames.find((name) => name === fields.get("end")) ?? "week";
+    const end = lifetimeNames.find((name) => name === fields.get("end")) ?? "week";
     const json: ShareBody = {
       ...(isJob ? { job: subject.job } : { assets: [...subject.assets] }),
       title: String(fields.get("title") ?? ""),
-      expiresInMs: ends[end],
+      expiresInMs: lifetimes[end],
       ...(password !== "" && { password }),
       keepsMetadata,
       showsMaker: fields.has("showsMaker"),
       showsWorkflow: fields.has("showsWorkflow"),
-      // True on the second try, after the dialog named the files that cannot be cleaned.
+      // True on the second try, after the dialog has listed the files that can't be cleaned.
       leavesOut: notCleanable !== undefined,
     };
     const path = withQuery("/api/console/shares", { connection: connectionId });
     const result = await send("make", callApi<CreatedShare>(path, { method: "POST", json }));
     if (!result.ok) return;
-    setMadeShare(result.value);
-    void copy(linkOf(result.value), t("copied"));
+    setCreatedShare(result.value);
+    void copy(getShareUrl(result.value), t("copied"));
   }
 
-  if (madeShare) return <MadeLink made={madeShare} onClose={onClose} />;
+  if (createdShare) return <CreatedLink made={createdShare} onClose={onClose} />;
   return (
     <ConfirmDialog
       isOpen
@@ -77,7 +77,7 @@ export function ShareDialog({ subject, connectionId, onClose }: ShareDialogProps
         <p>{t("text")}</p>
         <InputField label={t("name")} hint={t("nameHint")} name="title" maxLength={MAX_TITLE} autoComplete="off" autoFocus />
         <SelectField label={t("expires")} name="end" defaultValue="week">
-          <Options of={endNames.map((name) => [name, t(`end.${name}`)])} />
+          <Options of={lifetimeNames.map((name) => [name, t(`end.${name}`)])} />
         </SelectField>
         <InputField
           label={t("password")}
@@ -140,7 +140,7 @@ function Option({ name, text: label, hint, checked, onChange }: OptionProps) {
   );
 }
 
-function MadeLink({ made: share, onClose }: { made: CreatedShare; onClose: () => void }) {
+function CreatedLink({ made: share, onClose }: { made: CreatedShare; onClose: () => void }) {
   const t = useTranslations("sharing.dialog");
   const clock = useTimeFormat();
   return (
@@ -154,13 +154,13 @@ function MadeLink({ made: share, onClose }: { made: CreatedShare; onClose: () =>
       <CopyField
         label={t("link")}
         hint={t("linkHint", { until: clock(share.expiresAt, "until") ?? "", count: share.count })}
-        text={linkOf(share)}
+        text={getShareUrl(share)}
         copyLabel={t("copy")}
       />
     </Dialog>
   );
 }
 
-function linkOf({ path }: CreatedShare): string {
+function getShareUrl({ path }: CreatedShare): string {
   return window.location.origin + apiPath(path);
 }

@@ -15,16 +15,16 @@ type TagsInputProps = Omit<ComponentProps<"input">, "value" | "list" | "onChange
   onText: (text: string) => void;
 };
 
-const OFFERED = 30;
+const MAX_SUGGESTIONS = 30;
 
-/** Comma-separated tags. Enter on a part of a tag completes it if only one matches; after a complete tag Enter belongs to the form. */
+/** Comma-separated tags. Enter completes a partial tag if only one matches; otherwise it submits the form. */
 export function TagsInput({ connection, value, loadedTags: loadedTags = [], onText, ...rest }: TagsInputProps) {
   const list = useId();
   const [isTyped, setTyped] = useState(false);
-  const { before, typed } = lastTag(value);
+  const { before, typed } = splitLastTag(value);
   const { tags } = useTags(isTyped ? connection : undefined, typed);
   const allTags = [...new Set([...tags.map(({ name }) => name), ...loadedTags])].filter((tag) => !tag.includes(","));
-  const offered = isTyped ? tagsFor(value, allTags) : [];
+  const offered = isTyped ? suggestTags(value, allTags) : [];
   return (
     <>
       <Input
@@ -44,7 +44,7 @@ export function TagsInput({ connection, value, loadedTags: loadedTags = [], onTe
         }}
       />
       <datalist id={list}>
-        {offered.slice(0, OFFERED).map((tag) => (
+        {offered.slice(0, MAX_SUGGESTIONS).map((tag) => (
           <option key={tag} value={before + tag} />
         ))}
       </datalist>
@@ -52,49 +52,49 @@ export function TagsInput({ connection, value, loadedTags: loadedTags = [], onTe
   );
 }
 
-/** The tag matching a typed part: the only suggestion, unless the text is a complete tag. */
+/** The only suggestion, unless the text is already a complete tag. */
 export function onlyTag(typed: string, offered: readonly string[]): string | undefined {
   if (typed === "" || offered.includes(typed)) return typed || undefined;
   return offered.length === 1 ? offered[0] : undefined;
 }
 
-/** Splits comma-separated tags: the last one, which is still being typed, and the text before it. */
-function lastTag(text: string): { before: string; typed: string } {
+/** Splits the text into the last tag, which is still being typed, and the text before it. */
+function splitLastTag(text: string): { before: string; typed: string } {
   const [before = ""] = /^.*[,\n，]\s*/s.exec(text) ?? [];
   return { before, typed: text.slice(before.length).trim() };
 }
 
-function tagsFor(text: string, allTags: readonly string[]): string[] {
-  const { before, typed } = lastTag(text);
+function suggestTags(text: string, allTags: readonly string[]): string[] {
+  const { before, typed } = splitLastTag(text);
   const tags = parseTags(before);
   return allTags.filter((tag) => tag.toLowerCase().includes(typed.toLowerCase()) && !tags.includes(tag));
 }
 
 export type TagCount = { name: string; count: number | undefined };
-type TagsAnswer = { tags: { name: string; count: number }[] };
-type RefineAnswer = { tag_counts: Record<string, number> };
+type TagsResponse = { tags: { name: string; count: number }[] };
+type RefineResponse = { tag_counts: Record<string, number> };
 
-/** `absent`: the service has no such list. `unknown`: any other reason. */
+/** `absent`: the service has no such list. `unknown`: the request failed otherwise. */
 type TagsState = { state: "asking" | "present" | "absent" | "unknown"; tags: TagCount[]; failure?: ApiFailure };
 
-const quiet = { revalidateOnFocus: false, revalidateIfStale: false, shouldRetryOnError: false, keepPreviousData: true };
+const swrOptions = { revalidateOnFocus: false, revalidateIfStale: false, shouldRetryOnError: false, keepPreviousData: true };
 
-/** Null: the service has no such list. */
-function tagsState(tags: TagCount[] | null | undefined, failure: ApiFailure | undefined): TagsState {
+/** `tags` is null if the service has no such list. */
+function toTagsState(tags: TagCount[] | null | undefined, failure: ApiFailure | undefined): TagsState {
   if (failure) return { state: "unknown", tags: tags ?? [], failure };
   if (tags === null) return { state: "absent", tags: [] };
   return tags ? { state: "present", tags } : { state: "asking", tags: [] };
 }
 
-/** The service's tags with this prefix, most used first. A response also reveals the service's generation. */
+/** The service's tags with this prefix, most used first. */
 export function useTags(connectionId: string | undefined, prefix = ""): TagsState {
   const path =
     connectionId === undefined ? null : withQuery("/api/console/optional/tags", { prefix, limit: 100, connection: connectionId });
-  const { data, error } = useSWR<TagCount[] | null, ApiFailure>(path, fetchTags, quiet);
-  return tagsState(data, error);
+  const { data, error } = useSWR<TagCount[] | null, ApiFailure>(path, fetchTags, swrOptions);
+  return toTagsState(data, error);
 }
 
-/** The tags of a view's assets, with the number of assets for each. */
+/** The tags of a view's assets, each with the number of assets. */
 export function useRefinedTags(connectionId: string | undefined, query: AssetsQuery): TagsState {
   const { include_tags, exclude_tags, name_contains, metadata_filter, include_public } = query;
   const filters = { include_tags, exclude_tags, name_contains, metadata_filter, include_public };
@@ -102,18 +102,18 @@ export function useRefinedTags(connectionId: string | undefined, query: AssetsQu
     connectionId === undefined
       ? null
       : withQuery("/api/console/optional/refined-tags", { ...filters, limit: 200, connection: connectionId });
-  const { data, error } = useSWR<TagCount[] | null, ApiFailure>(path, readRefined, quiet);
-  return tagsState(data, error);
+  const { data, error } = useSWR<TagCount[] | null, ApiFailure>(path, fetchRefinedTags, swrOptions);
+  return toTagsState(data, error);
 }
 
 async function fetchTags(path: `/${string}`): Promise<TagCount[] | null> {
-  const result = await callApi<TagsAnswer | null>(path);
+  const result = await callApi<TagsResponse | null>(path);
   if (!result.ok) throw result.failure;
   return result.value?.tags ?? null;
 }
 
-async function readRefined(path: `/${string}`): Promise<TagCount[] | null> {
-  const result = await callApi<RefineAnswer | null>(path);
+async function fetchRefinedTags(path: `/${string}`): Promise<TagCount[] | null> {
+  const result = await callApi<RefineResponse | null>(path);
   if (!result.ok) throw result.failure;
   if (result.value === null) return null;
   const counts = Object.entries(result.value.tag_counts).map(([name, count]) => ({ name, count }));

@@ -13,7 +13,7 @@ type ClearAllProps = {
   words: "queue.clear" | "history.clear";
   /** The number of entries; absent if the service reports none. */
   count: number | undefined;
-  /** A word that must be typed first, where the entries cannot be restored. */
+  /** A word to type as confirmation, if the entries can't be restored. */
   word?: string;
   parameter?: string;
   isBusy: boolean;
@@ -26,8 +26,8 @@ export function ClearAll({ words, count, word, parameter, isBusy, onClear }: Cle
   const form = useId();
   const [shownCount, setShownCount] = useState<{ count: number | undefined }>();
   const [typed, setTyped] = useState("");
-  const titleOf = (count: number | undefined) => (count === undefined ? t("all") : t("counted", { count }));
-  const title = titleOf(shownCount ? shownCount.count : count);
+  const getTitle = (count: number | undefined) => (count === undefined ? t("all") : t("counted", { count }));
+  const title = getTitle(shownCount ? shownCount.count : count);
   const isConfirmed = word === undefined || typed.trim().toLowerCase() === word;
   const address = useSearchParams();
   const isRequested = parameter !== undefined && (address?.has(parameter) ?? false);
@@ -39,39 +39,43 @@ export function ClearAll({ words, count, word, parameter, isBusy, onClear }: Cle
   function close() {
     setShownCount(undefined);
     setTyped("");
-    question.begin();
+    confirmation.begin();
     if (!isRequested) return;
     // A reload must not open it again.
     const withoutRequest = new URL(window.location.href);
     withoutRequest.searchParams.delete(parameter);
     window.history.replaceState(null, "", withoutRequest);
   }
-  const question = useConfirmed({
+  const confirmation = useConfirmed({
     isOpen: shownCount !== undefined,
     act: async () => (shownCount ? onClear(shownCount.count) : undefined),
     close,
   });
   function submit(event: FormEvent) {
     event.preventDefault();
-    if (isConfirmed) void question.confirm();
+    if (isConfirmed) void confirmation.confirm();
   }
   return (
     <>
       <Button tone="danger" disabled={count === 0} busy={isBusy} onClick={() => setShownCount({ count })}>
-        {count === 0 ? t("act") : titleOf(count)}
+        {count === 0 ? t("act") : getTitle(count)}
       </Button>
       <ConfirmDialog
         isOpen={shownCount !== undefined}
         title={title}
         keep={t("keep")}
         form={form}
-        isBusy={question.isBusy}
+        isBusy={confirmation.isBusy}
         isDisabled={!isConfirmed}
         onClose={close}
       >
         <p>{t("text")}</p>
-        {question.failure ? (
-          <FailureMessage failure={question.failure} about={hasNoResponse(question.failure) ? t("unclear") : undefined} className="mt-3" />
+        {confirmation.failure ? (
+          <FailureMessage
+            failure={confirmation.failure}
+            about={hasNoResponse(confirmation.failure) ? t("unclear") : undefined}
+            className="mt-3"
+          />
         ) : null}
         <form id={form} onSubmit={submit} className="mt-3" autoComplete="off">
           {word === undefined ? null : (
@@ -83,7 +87,7 @@ export function ClearAll({ words, count, word, parameter, isBusy, onClear }: Cle
   );
 }
 
-/** `path` clears all entries; `leftPath` lists those that are left. The dialog shows a failed request itself. */
+/** `path` clears all entries; `leftPath` lists the remaining ones. The dialog shows a failed request. */
 export function useClearAll<Answer>(path: `/${string}`, leftPath: `/${string}`, refresh: () => Promise<unknown>) {
   const [isBusy, setBusy] = useState(false);
   const [cleared, setCleared] = useState<{ shownCount: number | undefined; outcome: ClearAllResult<Answer> }>();
@@ -93,7 +97,7 @@ export function useClearAll<Answer>(path: `/${string}`, leftPath: `/${string}`, 
     const result = await clearAllJobs<Answer>(path, leftPath);
     setBusy(false);
     if (!result.ok) return result.failure;
-    // If the service doesn't name cleared jobs, only the next list shows it.
+    // If the service doesn't name cleared jobs, only the reloaded list shows the result.
     await refresh();
     setCleared({ shownCount, outcome: result.value });
     return undefined;

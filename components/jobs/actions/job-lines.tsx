@@ -11,8 +11,8 @@ import { useTimeFormat } from "@/components/ui/time/use-time-format";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { withQuery } from "@/lib/browser/urls";
-import { causeOf, isRetryable, toneOf } from "./end-jobs";
-import { type JobWork, useSummary } from "./use-job-work";
+import { findFailure, getOutcomeTone, isRetryable } from "./end-jobs";
+import { type JobWork, useSummarizeEntries } from "./use-job-work";
 
 type JobLinesProps = {
   actions: Pick<JobWork, "works" | "undo" | "stop" | "retry" | "dismiss">;
@@ -25,7 +25,7 @@ export function JobLines({ actions, connection, onStopped }: JobLinesProps) {
   const t = useTranslations("acts");
   const errors = useTranslations("errors");
   const clock = useTimeFormat();
-  const summaryOf = useSummary();
+  const summarizeEntries = useSummarizeEntries();
   return (
     <BulkLines
       words="acts"
@@ -34,9 +34,9 @@ export function JobLines({ actions, connection, onStopped }: JobLinesProps) {
       readingText={(count) => t("walking", { found: count })}
       collectedText={(count) => t("collected", { count })}
       workingText={({ action, doneCount, items }) => t(`working.${action}`, { done: doneCount, total: items.length })}
-      summaryOf={summaryOf}
-      causeOf={(entries) => {
-        const cause = causeOf(entries);
+      summarize={summarizeEntries}
+      getCause={(entries) => {
+        const cause = findFailure(entries);
         return cause && failureText(errors, cause);
       }}
       failureText={(failure) => failureText(errors, failure)}
@@ -47,15 +47,15 @@ export function JobLines({ actions, connection, onStopped }: JobLinesProps) {
           dismiss();
           onStopped();
         };
-        return count > 0 ? <StopTogether count={count} connection={connection} onDone={stopped} /> : null;
+        return count > 0 ? <StopAllButton count={count} connection={connection} onDone={stopped} /> : null;
       }}
       entryLook={{
-        toneOf: ({ outcome }) => toneOf(outcome),
-        textOf: ({ outcome, newId, failure }) =>
+        getTone: ({ outcome }) => getOutcomeTone(outcome),
+        getText: ({ outcome, newId, failure }) =>
           [t(`outcome.${outcome}`), newId && t("outcome.as", { id: newId }), failure && failureText(errors, failure)]
             .filter(Boolean)
             .join(" "),
-        nameOf: ({ workflow, label, createdMs }) =>
+        getName: ({ workflow, label, createdMs }) =>
           [workflow, label, createdMs !== undefined && clock(createdMs, "until")].filter(Boolean).join(" · "),
       }}
       copies={(jobs) => [{ label: t("copyIds"), text: () => jobs.map(({ id }) => id).join("\n") }]}
@@ -63,12 +63,12 @@ export function JobLines({ actions, connection, onStopped }: JobLinesProps) {
   );
 }
 
-/** For services that can't stop a single job: confirms with the number, since the other jobs stop too. */
-function StopTogether({ count, connection, onDone }: { count: number; connection: string | undefined; onDone: () => void }) {
+/** For services that can't stop a single job: asks for confirmation with the number, since the other jobs stop too. */
+function StopAllButton({ count, connection, onDone }: { count: number; connection: string | undefined; onDone: () => void }) {
   const t = useTranslations("acts.together");
-  const [isAsking, setAsking] = useState(false);
-  const question = useConfirmed({
-    isOpen: isAsking,
+  const [isConfirming, setConfirming] = useState(false);
+  const confirmation = useConfirmed({
+    isOpen: isConfirming,
     act: async () => {
       const result = await callApi(withQuery("/api/interrupt", { connection }), { method: "POST", json: {} });
       if (!result.ok) return result.failure;
@@ -76,35 +76,35 @@ function StopTogether({ count, connection, onDone }: { count: number; connection
       onDone();
       return undefined;
     },
-    close: () => setAsking(false),
+    close: () => setConfirming(false),
   });
   return (
     <>
       <Button
         size="small"
         onClick={() => {
-          question.begin();
-          setAsking(true);
+          confirmation.begin();
+          setConfirming(true);
         }}
       >
         {t("stop", { count })}
       </Button>
       <ConfirmDialog
-        isOpen={isAsking}
+        isOpen={isConfirming}
         title={t("stop", { count })}
         keep={t("keep")}
-        isBusy={question.isBusy}
-        onConfirm={() => void question.confirm()}
-        onClose={() => setAsking(false)}
+        isBusy={confirmation.isBusy}
+        onConfirm={() => void confirmation.confirm()}
+        onClose={() => setConfirming(false)}
       >
         <p>{t("text")}</p>
-        {question.failure ? <FailureMessage failure={question.failure} className="mt-3" /> : null}
+        {confirmation.failure ? <FailureMessage failure={confirmation.failure} className="mt-3" /> : null}
       </ConfirmDialog>
     </>
   );
 }
 
-/** False if the service cannot stop running jobs; if unsure, true: the request shows it. Checked only while something runs. */
+/** False if the service can't stop running jobs. If unknown, true, since the request will show it. Checked only while a job runs. */
 export function useCanStop(connection: string | undefined, isRunning: boolean): boolean {
   return useCapabilities(isRunning ? connection : undefined, ["jobs.stop"]).has("jobs.stop") !== false;
 }

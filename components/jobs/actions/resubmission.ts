@@ -5,7 +5,7 @@ import { isMasked, removeMasks } from "@/lib/contract/secrets/secret-texts";
 import { getNodeName, isLink, isSeedName, readLooseGraph } from "@/lib/contract/workflow/graph";
 import { unwrapWorkflow } from "@/lib/contract/workflow/read-workflow";
 
-const SEEDS = 2 ** 32;
+const SEED_COUNT = 2 ** 32;
 
 export type MaskedInput = { nodeId: string; node: string; input: string };
 export type Submission = { prompt: Graph; extra_data?: JsonObject };
@@ -22,9 +22,9 @@ export function toResubmission(workflow: unknown, newSeed?: () => number): Resub
   return { kind: "ready", submission: { prompt, ...(unwrapped.extraData && { extra_data: removeMasks(unwrapped.extraData) }) } };
 }
 
-export function someSeed(): number {
+export function randomSeed(): number {
   const [seed = 0] = crypto.getRandomValues(new Uint32Array(1));
-  return seed % SEEDS;
+  return seed % SEED_COUNT;
 }
 
 /** A seed that is a literal number; a linked seed changes at the other node. */

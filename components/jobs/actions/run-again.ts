@@ -9,7 +9,7 @@ import { createIdempotencyKey } from "@/lib/shared/text";
 import { type Outcome, type ResultEntry, type TargetJob, withJobNames } from "./end-jobs";
 import { type MaskedInput, toResubmission } from "./resubmission";
 
-/** `unknown`: it may or may not have been submitted, and is never resent automatically. `unread`: nothing was sent. */
+/** `unknown`: the job may have been submitted, and is never resent automatically. `unread`: nothing was sent. */
 type RunAgainResult =
   | { kind: "submitted"; id: string }
   | { kind: "masked"; inputs: MaskedInput[] }
@@ -17,17 +17,17 @@ type RunAgainResult =
   | { kind: "unknown"; failure?: ApiFailure }
   | { kind: "unread" | "refused"; failure: ApiFailure };
 
-type Choices = {
+type RunAgainOptions = {
   newSeed?: () => number;
   call?: <T>(path: `/${string}`, init?: CallInit) => Promise<Result<T, ApiFailure>>;
   isStopped?: () => boolean;
 };
 
-/** Submits the job's workflow again, as the service holds it now. */
+/** Submits the job's workflow again, as the service returns it now. */
 export async function runAgain(
   id: string,
   connection: string | undefined,
-  { newSeed, call = callApi, isStopped }: Choices,
+  { newSeed, call = callApi, isStopped }: RunAgainOptions,
 ): Promise<RunAgainResult> {
   const result = await call<JobDetail>(withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection }));
   if (!result.ok) return { kind: "unread", failure: result.failure };
@@ -37,16 +37,16 @@ export async function runAgain(
   const headers = { [IDEMPOTENCY_HEADER]: createIdempotencyKey(), [RERUN_HEADER]: encodeURIComponent(id) };
   const init = { method: "POST", json: resubmission.submission, headers };
   const submitResult = await call<unknown>(withQuery("/api/prompt", { connection }), init);
-  if (!submitResult.ok) return { kind: isUnanswered(submitResult.failure) ? "unknown" : "refused", failure: submitResult.failure };
+  if (!submitResult.ok) return { kind: mayHaveSubmitted(submitResult.failure) ? "unknown" : "refused", failure: submitResult.failure };
   const newId = getSubmittedJob(submitResult.value);
   return newId === undefined ? { kind: "unknown" } : { kind: "submitted", id: newId };
 }
 
-function isUnanswered(failure: ApiFailure): boolean {
+function mayHaveSubmitted(failure: ApiFailure): boolean {
   return failure.status === 0 || failure.code === "CONSOLE_UNREACHABLE" || couldHaveStarted(failure);
 }
 
-export async function runEachAgain(jobs: readonly TargetJob[], work: Work): Promise<ResultEntry[]> {
+export async function runJobsAgain(jobs: readonly TargetJob[], work: Work): Promise<ResultEntry[]> {
   return withJobNames(jobs, await runInBatches(jobs, 1, ([job]) => runOneAgain(job?.id ?? "", work), work));
 }
 

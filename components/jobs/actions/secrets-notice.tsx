@@ -6,7 +6,7 @@ import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
 
 type SecretsNoticeProps = { places: readonly SecretPlace[]; isSent?: boolean; actions?: ReactNode; className?: string };
 
-/** For the job's owner: the node or field that contained a key or token. The key never reaches a browser. */
+/** Shows the job's owner which node or field contained a key or token. The key itself is never sent to the browser. */
 export function SecretsNotice({ places, isSent = true, actions, className }: SecretsNoticeProps) {
   const t = useTranslations("acts.secrets");
   const title = t(isSent ? "title" : "leftOut", { count: places.length });
@@ -20,7 +20,7 @@ export function SecretsNotice({ places, isSent = true, actions, className }: Sec
         <ul className="my-1 list-inside list-disc">
           {places.map((secretPlace) => (
             <li key={[secretPlace.kind, ...Object.values(secretPlace)].join("/")} className="break-words">
-              {placeText(secretPlace, t)}
+              {toPlaceText(secretPlace, t)}
             </li>
           ))}
         </ul>
@@ -31,11 +31,11 @@ export function SecretsNotice({ places, isSent = true, actions, className }: Sec
   );
 }
 
-export function canLeaveOut(secretPlaces: readonly SecretPlace[]): boolean {
+export function hasRemovableSecrets(secretPlaces: readonly SecretPlace[]): boolean {
   return secretPlaces.some(({ kind }) => kind === "input" || kind === "extra");
 }
 
-function placeText(secretPlace: SecretPlace, t: ReturnType<typeof useTranslations<"acts.secrets">>): string {
+function toPlaceText(secretPlace: SecretPlace, t: ReturnType<typeof useTranslations<"acts.secrets">>): string {
   switch (secretPlace.kind) {
     case "input":
       return t("input", { node: secretPlace.node, id: secretPlace.node_id, input: secretPlace.input });

@@ -5,8 +5,8 @@ import { showToast } from "@/components/ui/toast-store";
 import { type AllPages, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Result } from "@/lib/shared/result";
-import { useTellBusy } from "./busy-jobs";
-import { cancelJobs, causeOf, outcomes, removeJobs, type ResultEntry, type TargetJob, toneOf, withJobNames } from "./end-jobs";
+import { useMarkBusy } from "./busy-jobs";
+import { cancelJobs, findFailure, getOutcomeTone, outcomes, removeJobs, type ResultEntry, type TargetJob, withJobNames } from "./end-jobs";
 
 export type JobAction = "cancel" | "remove" | "runAgain";
 
@@ -16,7 +16,7 @@ const actions: Readonly<Record<JobAction, (jobs: readonly TargetJob[], work: Wor
   // The code is loaded on demand; if that fails, nothing was sent.
   runAgain: (jobs, work) =>
     import("./run-again").then(
-      ({ runEachAgain }) => runEachAgain(jobs, work),
+      ({ runJobsAgain }) => runJobsAgain(jobs, work),
       () =>
         withJobNames(
           jobs,
@@ -25,7 +25,7 @@ const actions: Readonly<Record<JobAction, (jobs: readonly TargetJob[], work: Wor
     ),
 };
 
-type Choices<Query> = {
+type JobWorkOptions<Query> = {
   connection: string | undefined;
   onDone: (jobAct: JobAction, entries: readonly ResultEntry[]) => void;
   /** Called instead of `onDone` after leaving the page, for state that outlives it. */
@@ -34,10 +34,10 @@ type Choices<Query> = {
   walk?: (query: Query, work: Work) => Promise<Result<AllPages<TargetJob>, ApiFailure>>;
 };
 
-export function useJobWork<Query = never>({ connection, onDone, onUnfinished, onRestored, walk }: Choices<Query>) {
+export function useJobWork<Query = never>({ connection, onDone, onUnfinished, onRestored, walk }: JobWorkOptions<Query>) {
   const t = useTranslations("acts");
   const errors = useTranslations("errors");
-  const summaryOf = useSummary();
+  const summarizeEntries = useSummarizeEntries();
   const carryOut = ({ action, items }: BulkRequest<JobAction, TargetJob>, work: Work) => actions[action](items, work);
   const work = useBulkWork<JobAction, TargetJob, ResultEntry, Query>({
     connection,
@@ -50,25 +50,26 @@ export function useJobWork<Query = never>({ connection, onDone, onUnfinished, on
     },
     onUnfinished: (entries) => {
       onUnfinished?.(entries);
-      const { text, tone } = summaryOf(entries);
-      const cause = causeOf(entries);
+      const { text, tone } = summarizeEntries(entries);
+      const cause = findFailure(entries);
       showToast({ tone, text: cause ? `${text}: ${failureText(errors, cause)}` : text });
     },
   });
-  const idsIn = (kind: "undoable" | "working") =>
+  const getIds = (kind: "undoable" | "working") =>
     new Set(work.works.flatMap(({ phase }) => (phase.kind === kind ? phase.items.map(({ id }) => id) : [])));
   // A rerun leaves the original job unchanged.
-  useTellBusy(
+  useMarkBusy(
     work.works.flatMap(({ phase }) =>
       (phase.kind === "undoable" || phase.kind === "working") && phase.action !== "runAgain" ? phase.items.map(({ id }) => id) : [],
     ),
   );
-  return { ...work, pendingIds: idsIn("undoable"), busyIds: idsIn("working") };
+  return { ...work, pendingIds: getIds("undoable"), busyIds: getIds("working") };
 }
 
 export type JobWork = ReturnType<typeof useJobWork>;
 
-export function useSummary() {
+export function useSummarizeEntries() {
   const t = useTranslations("acts");
-  return (entries: readonly ResultEntry[]) => summarize(outcomes, entries, { toneOf, textOf: (each) => t(`count.${each.outcome}`, each) });
+  return (entries: readonly ResultEntry[]) =>
+    summarize(outcomes, entries, { getTone: getOutcomeTone, getText: (each) => t(`count.${each.outcome}`, each) });
 }

@@ -11,7 +11,7 @@ import { isAddressableId } from "@/lib/contract/params";
 import { isNameless } from "@/lib/contract/workflow/workflow-name";
 import { type JobRow } from "../job-row";
 
-/** Computed once for the whole table: per cell they would be a good part of a row's cost. */
+/** Computed once per table, since computing them per cell is slow. */
 export type CellWords = {
   t: ReturnType<typeof useTranslations<"jobList">>;
   states: ReturnType<typeof useTranslations<"frame.states">>;
@@ -20,7 +20,7 @@ export type CellWords = {
   ago: AgoWords;
   cannotOpen: string;
 };
-type Cell = { row: JobRow; words: CellWords; hrefOf: (id: string) => string | undefined };
+type Cell = { row: JobRow; words: CellWords; getHref: (id: string) => string | undefined };
 type StateCell = Cell & { lineEnd?: (row: JobRow) => ReactNode };
 
 export function useCellWords(): CellWords {
@@ -33,12 +33,12 @@ export function useCellWords(): CellWords {
   return useMemo(() => ({ t, states, durations, nodes, ago, cannotOpen }), [t, states, durations, nodes, ago, cannotOpen]);
 }
 
-/** On narrow screens, a second line shows the hidden columns. */
+/** On narrow screens, a second line shows the values of hidden columns. */
 export function stateCell(cell: StateCell): ReactNode {
   const { row, words } = cell;
   return (
     <>
-      {badgeOf(words, row)}
+      {getBadge(words, row)}
       <SecondLine {...cell} />
     </>
   );
@@ -47,7 +47,7 @@ export function stateCell(cell: StateCell): ReactNode {
 /** Lists have few states, so each badge is created once. */
 const badges = new WeakMap<CellWords, Map<string, ReactNode>>();
 
-function badgeOf(words: CellWords, { word, state }: JobRow): ReactNode {
+function getBadge(words: CellWords, { word, state }: JobRow): ReactNode {
   const badgesOfState = badges.get(words) ?? new Map<string, ReactNode>();
   badges.set(words, badgesOfState);
   const badge = badgesOfState.get(word) ?? statusBadge(words.states, word, state);
@@ -56,13 +56,13 @@ function badgeOf(words: CellWords, { word, state }: JobRow): ReactNode {
 }
 
 function SecondLine({ lineEnd, ...cell }: StateCell): ReactNode {
-  const isWide = useSyncExternalStore(subscribeWidth, readWidth, no);
+  const isWide = useSyncExternalStore(subscribeWidth, readWidth, alwaysFalse);
   if (isWide) return null;
-  const workflow = titleOf(cell.row);
+  const workflow = getRowTitle(cell.row);
   return (
     <span className="second-line">
       {workflow && cell.row.match?.text !== workflow ? <span className="min-w-0 truncate">{workflow}</span> : null}
-      {whatCell(cell)}
+      {detailsCell(cell)}
       <span className={lineEnd ? "ml-auto shrink-0" : "ml-auto shrink-0 sm:hidden"}>
         {lineEnd ? lineEnd(cell.row) : submittedCell(cell.row, cell.words)}
       </span>
@@ -70,8 +70,8 @@ function SecondLine({ lineEnd, ...cell }: StateCell): ReactNode {
   );
 }
 
-/** The workflow's name. Without one, the beginning of the prompt is more useful than an id. */
-export function titleOf({ workflow = "", excerpt }: JobRow): string {
+/** The workflow's name, or the beginning of the prompt. */
+export function getRowTitle({ workflow = "", excerpt }: JobRow): string {
   return excerpt !== undefined && (workflow === "" || isNameless(workflow)) ? excerpt : workflow;
 }
 
@@ -90,11 +90,11 @@ function Match({ match: { text, marks } }: { match: NonNullable<JobRow["match"]>
   );
 }
 
-export function whatCell({ row, words: { t, nodes }, hrefOf }: Cell): ReactNode {
+export function detailsCell({ row, words: { t, nodes }, getHref }: Cell): ReactNode {
   const { id, error, progress, expected, startedMs, runningNode, label, match, waiting } = row;
   const node = runningNode && formatRunningNode(nodes, runningNode);
   const now = error ? (
-    rowPart(hrefOf(id), error, "block min-w-0 truncate text-bad", error)
+    rowPart(getHref(id), error, "block min-w-0 truncate text-bad", error)
   ) : waiting?.state === "queued" ? (
     <span className="min-w-0 truncate text-wait">{t("queuedOn", { runners: waiting.runners.join(", "), ahead: waiting.ahead ?? 0 })}</span>
   ) : progress === undefined && node === undefined && !(expected && startedMs) ? null : (
@@ -147,15 +147,15 @@ export function ranCell({ state, startedMs, endedMs }: JobRow, { t, durations }:
 }
 
 /** The same width as `two-lines` in the stylesheet. */
-const WIDE = "(width >= 64rem)";
+const WIDE_QUERY = "(width >= 64rem)";
 let width: MediaQueryList | undefined;
-const widthHere = () => (width ??= window.matchMedia(WIDE));
-const readWidth = () => widthHere().matches;
-const no = () => false;
+const getWidthQuery = () => (width ??= window.matchMedia(WIDE_QUERY));
+const readWidth = () => getWidthQuery().matches;
+const alwaysFalse = () => false;
 
 function subscribeWidth(listener: () => void): () => void {
-  widthHere().addEventListener("change", listener);
-  return () => widthHere().removeEventListener("change", listener);
+  getWidthQuery().addEventListener("change", listener);
+  return () => getWidthQuery().removeEventListener("change", listener);
 }
 
 /** The URL of a row's links. Undefined if the service's id can't be part of a URL. */
@@ -163,7 +163,7 @@ export function rowHref(id: string, connectionParam: string | undefined): string
   return isAddressableId(id) ? apiPath(toJobHref(id, connectionParam)) : undefined;
 }
 
-/** Plain links: `useRowClick` is the only listener for all rows. Without `href`, the row shows the reason in `cannotOpen`. */
+/** A plain link, since `useRowClick` handles the clicks of all rows. Without `href`, it shows `cannotOpen`. */
 export function rowLink(id: string, href: string | undefined, cannotOpen: string): ReactNode {
   if (href === undefined)
     return (
@@ -178,7 +178,7 @@ export function rowLink(id: string, href: string | undefined, cannotOpen: string
   );
 }
 
-/** Cells with a tooltip of their own link to the row's page as well. */
+/** Cells with their own tooltip also link to the row's page. */
 function rowPart(href: string | undefined, children: ReactNode, className?: string, title?: string): ReactNode {
   if (href === undefined)
     return (
@@ -193,14 +193,14 @@ function rowPart(href: string | undefined, children: ReactNode, className?: stri
   );
 }
 
-/** Copies the id of its row. The stylesheet draws the icon, in the one row that shows it. */
+/** Copies the row's id. The stylesheet draws the icon in the hovered row. */
 export function copyButton(label: string): ReactNode {
   return <button type="button" data-copies="" aria-label={label} className="copy" />;
 }
 
 const controls = "button, input, label, select, textarea";
 const isPlain = (event: MouseEvent) => event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
-const isForTab = (event: MouseEvent) => event.button === 1 || (event.button === 0 && (event.metaKey || event.ctrlKey));
+const opensNewTab = (event: MouseEvent) => event.button === 1 || (event.button === 0 && (event.metaKey || event.ctrlKey));
 
 /** A click opens the job in the panel if `onOpen` finds space, otherwise its page. Modified clicks use a new tab. */
 export function useRowClick(onOpen?: (id: string) => boolean): (event: MouseEvent<HTMLElement>) => void {
@@ -217,13 +217,13 @@ export function useRowClick(onOpen?: (id: string) => boolean): (event: MouseEven
       if (target.closest(controls) || !isAddressableId(id)) return;
       const isLink = target.closest("a") !== null;
       if (isPlain(event)) {
-        // Selecting text to copy it is no click.
+        // Ignores clicks that select text.
         if (!isLink && window.getSelection()?.isCollapsed === false) return;
         event.preventDefault();
         // The second click of a double click would hit this open row or a closed dialog.
         if (event.detail > 1) return;
         if (!onOpen?.(id)) router.push(toJobHref(id, connectionParam));
-      } else if (!isLink && isForTab(event)) {
+      } else if (!isLink && opensNewTab(event)) {
         window.open(apiPath(toJobHref(id, connectionParam)), "_blank", "noopener");
       }
     },

@@ -18,11 +18,11 @@ type ColumnsDialogProps = {
   onClose: () => void;
 };
 
-/** Every change is stored at once and visible in the list behind. */
+/** Every change is applied to the list immediately. */
 export function ColumnsDialog({ choice, defaultChoice, jobs, connection, onChoose, onClose }: ColumnsDialogProps) {
   const t = useTranslations("jobList.columns");
   const common = useTranslations("common");
-  const nameOf = useColumnName();
+  const getColumnName = useColumnName();
   return (
     <Dialog
       isOpen
@@ -42,7 +42,7 @@ export function ColumnsDialog({ choice, defaultChoice, jobs, connection, onChoos
           <ColumnLine
             key={id}
             id={id}
-            name={nameOf(id)}
+            name={getColumnName(id)}
             isShown={!choice.hidden.includes(id)}
             isFirst={index === 0}
             isLast={index === choice.order.length - 1}
@@ -143,9 +143,11 @@ function InputPicker({ choice, jobs, connection, onAdd }: InputPickerProps) {
   const common = useTranslations("common");
   const [words, setWords] = useState("");
   const ids = jobs.slice(0, MAX_READ_JOBS);
-  const { data: seen, error } = useSWR(["seen inputs", connection, ...ids], () => readSeen(ids, connection), { revalidateOnFocus: false });
+  const { data: fetchedInputs, error } = useSWR(["seen inputs", connection, ...ids], () => fetchInputs(ids, connection), {
+    revalidateOnFocus: false,
+  });
   const searchText = words.trim().toLowerCase();
-  const seenInputs = seen?.filter(({ name, example }) => `${name} ${example}`.toLowerCase().includes(searchText)) ?? [];
+  const seenInputs = fetchedInputs?.filter(({ name, example }) => `${name} ${example}`.toLowerCase().includes(searchText)) ?? [];
   const isFull = choice.order.filter(isInputId).length >= MAX_INPUTS;
   return (
     <section aria-label={t("inputs")} className="mt-3 border-t border-line pt-3">
@@ -184,8 +186,8 @@ function InputPicker({ choice, jobs, connection, onAdd }: InputPickerProps) {
           );
         })}
       </ul>
-      {seen && seenInputs.length === 0 ? <p role="status">{t("noInputs")}</p> : null}
-      {!seen && !error ? <p role="status">{common("loading")}</p> : null}
+      {fetchedInputs && seenInputs.length === 0 ? <p role="status">{t("noInputs")}</p> : null}
+      {!fetchedInputs && !error ? <p role="status">{common("loading")}</p> : null}
       {error ? (
         <p role="alert" className="text-bad">
           {t("inputsFailed")}
@@ -196,7 +198,7 @@ function InputPicker({ choice, jobs, connection, onAdd }: InputPickerProps) {
 }
 
 /** Skips unreadable jobs. Fails only if all of them are unreadable. */
-async function readSeen(ids: readonly string[], connection: string | undefined): Promise<SeenInput[]> {
+async function fetchInputs(ids: readonly string[], connection: string | undefined): Promise<SeenInput[]> {
   const { readJobInputs } = await import("./value-cell");
   const outcomes = await Promise.allSettled(ids.map((id) => readJobInputs(id, connection)));
   const jobs = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
@@ -206,9 +208,9 @@ async function readSeen(ids: readonly string[], connection: string | undefined):
 }
 
 export function moveColumn(choice: ColumnChoice, id: ColumnId, by: -1 | 1): ColumnChoice {
-  const at = choice.order.indexOf(id);
-  const to = at + by;
-  if (at < 0 || to < 0 || to >= choice.order.length) return choice;
+  const index = choice.order.indexOf(id);
+  const to = index + by;
+  if (index < 0 || to < 0 || to >= choice.order.length) return choice;
   const order = choice.order.filter((each) => each !== id);
   order.splice(to, 0, id);
   return { ...choice, order };

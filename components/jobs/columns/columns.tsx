@@ -3,19 +3,30 @@ import { useTranslations } from "next-intl";
 import { type ComponentProps, type ReactNode, useCallback } from "react";
 import { DataTable } from "@/components/data-table/data-table";
 import { SelectAllRows, type SelectionStore, SelectRow } from "@/components/data-table/selection/selection";
-import { columnsFor, type ColumnStyle } from "@/components/data-table/table-columns";
+import { type ColumnStyle, createColumns } from "@/components/data-table/table-columns";
 import { plainPicture } from "@/components/ui/pictures/plain-picture";
 import { Truncated, truncateIfLong } from "@/components/ui/truncated";
 import { createLivePreviewUrl, createThumbnailUrl, shortId } from "@/lib/browser/urls";
 import { type InputId, splitInputId } from "@/lib/contract/jobs/job-list";
 import { type JobRow } from "../job-row";
-import { type CellWords, copyButton, ranCell, rowHref, rowLink, stateCell, submittedCell, titleOf, useRowClick, whatCell } from "./cells";
+import {
+  type CellWords,
+  copyButton,
+  detailsCell,
+  getRowTitle,
+  ranCell,
+  rowHref,
+  rowLink,
+  stateCell,
+  submittedCell,
+  useRowClick,
+} from "./cells";
 import { type ColumnChoice, type NamedId } from "./column-choice";
 
 // Loaded only if the list shows a column of workflow values.
 const ValueCell = dynamic(() => import("./value-cell").then((module) => module.ValueCell), { ssr: false, loading: () => " " });
 
-export const column = columnsFor<JobRow>();
+export const column = createColumns<JobRow>();
 
 export const jobColumnStyles = {
   select: { width: "w-10 md:w-[46px]", visibility: "whole-cell", isFixedWidth: true },
@@ -23,7 +34,7 @@ export const jobColumnStyles = {
   status: { width: "w-[120px] max-sm:takes-rest" },
   job: { width: "w-[108px]" },
   workflow: { width: "w-[176px] min-[90rem]:w-[260px]", visibility: "max-lg:hidden max-xl:in-[.with-panel]:hidden" },
-  /** Columns of workflow values never take the last free space: the table scrolls instead. */
+  /** Columns of workflow values never shrink the others: the table scrolls instead. */
   what: { visibility: "max-lg:hidden xl:min-w-[144px] xl:in-[.with-panel]:min-w-0", hiddenHeader: true },
   outputs: { width: "w-[78px]", visibility: "max-md:hidden in-[.with-panel]:hidden", align: "end" },
   by: { width: "w-[116px]", visibility: "max-xl:hidden in-[.with-panel]:hidden" },
@@ -39,7 +50,7 @@ type SelectColumn = {
   store: SelectionStore;
   t: CellWords["t"];
   selectAllLabel: string;
-  /** Which rows have a checkbox. Default: all. */
+  /** Whether a row has a checkbox. Default: all rows. */
   hasCheckbox?: (row: JobRow) => boolean;
   isEmpty?: boolean;
 };
@@ -62,7 +73,7 @@ export function selectColumn({ store, t, selectAllLabel, hasCheckbox, isEmpty }:
 
 type JobColumnsOptions = {
   connection: string | undefined;
-  /** The page's `?connection=`; its links keep it. */
+  /** The page's `?connection=`, which its links keep. */
   connectionParam: string | undefined;
   /** Content at the end of a row's second line. Default: the submission time. */
   lineEnd?: (row: JobRow) => ReactNode;
@@ -79,7 +90,7 @@ export function jobColumns(
 ) {
   const { t } = words;
   const copyLabel = t("copyId");
-  const hrefOf = (id: string) => rowHref(id, connectionParam);
+  const getHref = (id: string) => rowHref(id, connectionParam);
   const namedColumn = (id: NamedId, cell: (row: JobRow) => ReactNode) =>
     column.display({ id, header: t(`column.${id}`), meta: columnStyles[id], cell: ({ row }) => cell(row.original) });
   return {
@@ -95,15 +106,17 @@ export function jobColumns(
         className: "h-9 w-[52px]",
       }),
     ),
-    status: namedColumn("status", (row) => stateCell({ row, words, hrefOf, lineEnd })),
+    status: namedColumn("status", (row) => stateCell({ row, words, getHref, lineEnd })),
     job: namedColumn("job", ({ id }) => (
       <>
-        {rowLink(id, hrefOf(id), words.cannotOpen)}
+        {rowLink(id, getHref(id), words.cannotOpen)}
         {copyButton(copyLabel)}
       </>
     )),
-    workflow: namedColumn("workflow", (row) => (isWorkflowTruncated ? <Truncated text={titleOf(row)} /> : truncateIfLong(titleOf(row)))),
-    what: namedColumn("what", (row) => whatCell({ row, words, hrefOf })),
+    workflow: namedColumn("workflow", (row) =>
+      isWorkflowTruncated ? <Truncated text={getRowTitle(row)} /> : truncateIfLong(getRowTitle(row)),
+    ),
+    what: namedColumn("what", (row) => detailsCell({ row, words, getHref })),
     outputs: namedColumn("outputs", ({ outputs }) => outputs || t("nothing")),
     by: namedColumn("by", ({ by, token }) => {
       if (by === undefined) return t("nothing");
@@ -137,7 +150,8 @@ export function JobTable({ onOpen, ...table }: JobTableProps) {
   const states = useTranslations("frame.states");
   const onClick = useRowClick(onOpen);
   const placeholderText = useCallback(
-    (row: JobRow) => [row.state === "unknown" ? row.word : states(row.state), shortId(row.id), titleOf(row), row.error ?? ""].join("   "),
+    (row: JobRow) =>
+      [row.state === "unknown" ? row.word : states(row.state), shortId(row.id), getRowTitle(row), row.error ?? ""].join("   "),
     [states],
   );
   return <DataTable {...table} rowId={rowId} placeholderText={placeholderText} onClick={onClick} className="two-lines" />;

@@ -8,7 +8,7 @@ import { collectInputs, type JobInputs } from "@/lib/contract/jobs/job-inputs";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { createLimiter } from "@/lib/shared/async";
 
-/** One input of one node. The job's details are requested once the cell has been in view, and once for all value columns. */
+/** The value of a node's input. The job's details load once the cell is visible, and once for all value columns. */
 export function ValueCell({ id, connection, node, input }: { id: string; connection: string | undefined; node: string; input: string }) {
   const t = useTranslations("jobList");
   const cell = useRef<HTMLSpanElement>(null);
@@ -22,7 +22,7 @@ export function ValueCell({ id, connection, node, input }: { id: string; connect
     observer.observe(element);
     return () => observer.disconnect();
   }, [wasSeen]);
-  const path = pathOf(id, connection);
+  const path = getPath(id, connection);
   const { data, error } = useSWR(wasSeen ? ["inputs", path] : null, () => readInputs(path), {
     // Submitted inputs never change.
     revalidateIfStale: false,
@@ -37,18 +37,18 @@ export function ValueCell({ id, connection, node, input }: { id: string; connect
   );
 }
 
-const fewAtOnce = createLimiter(4);
+const limiter = createLimiter(4);
 
 export function readJobInputs(id: string, connection: string | undefined): Promise<JobInputs> {
-  return readInputs(pathOf(id, connection));
+  return readInputs(getPath(id, connection));
 }
 
-function pathOf(id: string, connection: string | undefined): `/${string}` {
+function getPath(id: string, connection: string | undefined): `/${string}` {
   return withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection });
 }
 
 function readInputs(path: `/${string}`): Promise<JobInputs> {
-  return fewAtOnce(async () => {
+  return limiter(async () => {
     const result = await callApi<{ workflow?: JsonObject }>(path);
     if (!result.ok) throw result.failure;
     return collectInputs(result.value.workflow);

@@ -13,7 +13,7 @@ import { type Tone } from "@/components/ui/status-badge";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { shortId, toJobHref, withQuery } from "@/lib/browser/urls";
 import { type JobState } from "@/lib/contract/jobs/job-list";
-import { type MaskedInput, someSeed } from "../actions/resubmission";
+import { type MaskedInput, randomSeed } from "../actions/resubmission";
 import { runAgain } from "../actions/run-again";
 import { type JobFacts } from "./job-facts";
 
@@ -49,11 +49,11 @@ export function JobActions({ facts: { job, workflowParts }, actions }: JobAction
           </ButtonLink>
           <ButtonLink href={editHref(job.id, connectionParam)}>{t("edit")}</ButtonLink>
           {workflowParts.seeds > 0 ? (
-            <Button busy={isBusy} onClick={oncePressed(() => void actions.runAgain(true))}>
+            <Button busy={isBusy} onClick={ignoreDoubleClick(() => void actions.runAgain(true))}>
               {t("newSeeds")}
             </Button>
           ) : null}
-          <Button tone={job.terminal ? "primary" : "plain"} busy={isBusy} onClick={oncePressed(() => void actions.runAgain(false))}>
+          <Button tone={job.terminal ? "primary" : "plain"} busy={isBusy} onClick={ignoreDoubleClick(() => void actions.runAgain(false))}>
             {t("again")}
           </Button>
         </>
@@ -62,7 +62,7 @@ export function JobActions({ facts: { job, workflowParts }, actions }: JobAction
   );
 }
 
-/** Undo, the newest result, and missing confirmations, over the page's lower edge so that nothing moves. */
+/** Undo, the newest result and errors, at the bottom of the page so that nothing moves. */
 export function JobActionResult({ facts: { job }, actions }: JobActionsProps) {
   const connectionParam = useConnectionParam();
   const t = useTranslations("jobs.job.acts");
@@ -118,11 +118,11 @@ export function JobActionResult({ facts: { job }, actions }: JobActionsProps) {
 }
 
 /** Ignores the second click of a double click, even after a response in between. */
-function oncePressed(act: () => void) {
+function ignoreDoubleClick(act: () => void) {
   return ({ detail }: MouseEvent) => (detail > 1 ? undefined : act());
 }
 
-/** The Run form without the masked values, so that the user sees what is sent. */
+/** The Run page with the job's workflow, without its masked values. */
 export function withoutSecretsHref(id: string, connection: string | undefined) {
   return withQuery("/run", { job: id, without: "secrets", connection });
 }
@@ -142,7 +142,7 @@ export function useJobActions({ jobId, connection, onDone }: { jobId: string; co
 
   async function run(withNewSeeds: boolean) {
     setRerun({ isBusy: true });
-    const result = await runAgain(jobId, connection, { newSeed: withNewSeeds ? someSeed : undefined });
+    const result = await runAgain(jobId, connection, { newSeed: withNewSeeds ? randomSeed : undefined });
     if (result.kind === "submitted") setRerun({ result: { tone: "ok", text: t("submitted"), jobId: result.id } });
     else if (result.kind === "masked") setRerun({ masked: result.inputs });
     else if (result.kind === "no-graph") setRerun({ result: { tone: "off", text: t("noGraph") } });

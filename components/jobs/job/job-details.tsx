@@ -13,28 +13,28 @@ import { useTimeFormat } from "@/components/ui/time/use-time-format";
 import { createLivePreviewUrl, shortId, toJobHref } from "@/lib/browser/urls";
 import { toJobState } from "@/lib/contract/jobs/job-list";
 import { formatNamelessWorkflow } from "@/lib/contract/workflow/workflow-name";
-import { type JobFacts, type RawWords as Words } from "./job-facts";
+import { type JobFacts, type RawTexts as Words } from "./job-facts";
 
 export function JobDetails({ facts }: { facts: JobFacts }) {
   const { job, workflow, label, submittedBy, rerunOf, reruns, runner, words } = facts;
   const t = useTranslations("jobs.job.details");
   const list = useTranslations("jobList");
   const { createdAtMs: createdMs, startedAtMs: startedMs, endedAtMs: endedMs } = job;
-  const waitedTo = startedMs ?? (job.terminal ? endedMs : undefined);
-  // Without an id and a name the workflow would be named after the job.
-  const isOfOne = job.workflowId !== undefined || workflow !== formatNamelessWorkflow(job.id);
+  const waitEndMs = startedMs ?? (job.terminal ? endedMs : undefined);
+  // A workflow without an id and a name is named after the job.
+  const hasWorkflow = job.workflowId !== undefined || workflow !== formatNamelessWorkflow(job.id);
   return (
     <Card title={t("title")}>
       <dl className="grid grid-cols-[80px_minmax(0,1fr)] gap-y-1.5">
         {hasOwnMeaning(words) ? (
           <Fact name={t("state")}>
-            <RawWords words={words} />
+            <RawTexts words={words} />
           </Fact>
         ) : null}
         <Fact name={t("job")}>
           <CopyableId id={job.id} className="-my-0.5 [&>span]:text-xs" />
         </Fact>
-        {isOfOne ? (
+        {hasWorkflow ? (
           <Fact name={t("workflow")}>
             <span title={job.workflowId}>{workflow}</span>
           </Fact>
@@ -56,12 +56,12 @@ export function JobDetails({ facts }: { facts: JobFacts }) {
             <span className="text-ink-3">
               (<RelativeTime ms={createdMs} />)
             </span>
-            {submittedBy ? <span className="block">{t("by", { name: whoOf(submittedBy, list) })}</span> : null}
+            {submittedBy ? <span className="block">{t("by", { name: toSubmitterText(submittedBy, list) })}</span> : null}
           </Fact>
         )}
-        {createdMs === undefined || (waitedTo === undefined && job.state !== "pending") ? null : (
+        {createdMs === undefined || (waitEndMs === undefined && job.state !== "pending") ? null : (
           <Fact name={t("waited")}>
-            {waitedTo === undefined ? <RunningDuration fromMs={createdMs} /> : <Waited fromMs={createdMs} toMs={waitedTo} />}
+            {waitEndMs === undefined ? <RunningDuration fromMs={createdMs} /> : <WaitDuration fromMs={createdMs} toMs={waitEndMs} />}
           </Fact>
         )}
         {startedMs === undefined || (endedMs === undefined && job.terminal) ? null : (
@@ -89,7 +89,7 @@ export function JobDetails({ facts }: { facts: JobFacts }) {
   );
 }
 
-function whoOf({ name, token }: NonNullable<JobFacts["submittedBy"]>, t: ReturnType<typeof useTranslations<"jobList">>): string {
+function toSubmitterText({ name, token }: NonNullable<JobFacts["submittedBy"]>, t: ReturnType<typeof useTranslations<"jobList">>): string {
   return token === undefined ? name : t("byToken", { token, name });
 }
 
@@ -112,42 +112,42 @@ function JobLinks({ ids }: { ids: readonly string[] }) {
   );
 }
 
-/** Details contain whole seconds, so a short wait is only an upper bound. */
-function Waited({ fromMs, toMs }: { fromMs: number; toMs: number }) {
+/** Services may report whole seconds, so a short wait is only an upper bound. */
+function WaitDuration({ fromMs, toMs }: { fromMs: number; toMs: number }) {
   const t = useTranslations("jobs.job.details");
   const duration = durationText(useTranslations("common.duration"), toMs - fromMs);
   const isRounded = fromMs % 1000 === 0 && toMs - fromMs < 10_000;
   return <>{isRounded ? t("upTo", { duration }) : duration}</>;
 }
 
-const isAgreed = ({ details, status }: Words) => status === undefined || toJobState(status) === toJobState(details);
-const hasOwnMeaning = (words: Words) => !isAgreed(words) || toJobState(words.details) === "unknown";
+const isSameState = ({ details, status }: Words) => status === undefined || toJobState(status) === toJobState(details);
+const hasOwnMeaning = (words: Words) => !isSameState(words) || toJobState(words.details) === "unknown";
 
-/** The state in the words of both views; a service may use different words for the same state. */
-function RawWords({ words }: { words: Words }) {
+/** The raw state of both views, since a service may use different words for the same state. */
+function RawTexts({ words }: { words: Words }) {
   const { details, status } = words;
   const t = useTranslations("jobs.job.details");
   const raw = { code: (word: ReactNode) => <span className="font-mono text-sm">{word}</span> };
-  // The view is named only where there are two: a plain local server has no status view.
+  // Views are named only if there are two; a local server has no status view.
   if (status === undefined || status === details) return raw.code(details);
   return (
     <>
       {t.rich("wordOfDetails", { ...raw, word: details })}, {t.rich("wordOfStatus", { ...raw, word: status })}
-      {isAgreed(words) ? null : <span className="block text-wait">{t("disagree")}</span>}
+      {isSameState(words) ? null : <span className="block text-wait">{t("disagree")}</span>}
     </>
   );
 }
 
 const DAY_MS = 86_400_000;
 
-/** In the reader's time zone, which only the browser has; the date is added if it is another day. */
+/** The time in the browser's time zone, with the date if it is another day. */
 function Clock({ ms }: { ms: number }) {
   const clock = useTimeFormat();
-  const isOfToday = useNow() - ms < DAY_MS;
-  return clock(ms, isOfToday ? "second" : "until") ?? <span className="inline-block w-[52px]" />;
+  const isToday = useNow() - ms < DAY_MS;
+  return clock(ms, isToday ? "second" : "until") ?? <span className="inline-block w-[52px]" />;
 }
 
-/** While a job waits or runs: its progress, exactly in the words and numbers that the service sends. */
+/** The progress of a pending or running job, in the service's own words and numbers. */
 export function JobProgress({ facts: { job, currentNode, waiting }, connection }: { facts: JobFacts; connection?: string }) {
   const t = useTranslations("jobs.job.progress");
   const { state, createdAtMs, startedAtMs, progress, expected } = job;

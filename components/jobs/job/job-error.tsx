@@ -40,16 +40,16 @@ export function JobError({ failure, facts: { job, timeline }, onShowNode }: JobE
         {failure.refused ? <RefusedNodes nodes={failure.refused} onShowNode={onShowNode} /> : <Reason failure={failure} />}
         <div className="flex flex-wrap items-start gap-2">
           {failure.isInGraph ? <Button onClick={() => onShowNode(failure.nodeId ?? "")}>{t("show")}</Button> : null}
-          {traceback ? <Unfold title={t("traceback")}>{traceback}</Unfold> : null}
-          {failure.inputs ? <Unfold title={t("inputs")}>{failure.inputs}</Unfold> : null}
-          <CopyReport text={reportOf(job, failure, traceback)} />
+          {traceback ? <Disclosure title={t("traceback")}>{traceback}</Disclosure> : null}
+          {failure.inputs ? <Disclosure title={t("inputs")}>{failure.inputs}</Disclosure> : null}
+          <CopyReport text={toReport(job, failure, traceback)} />
         </div>
       </div>
     </section>
   );
 }
 
-/** Notes that the outputs don't show: the job ran twice, or a runner refused some of its outputs. */
+/** Notes about a job that ran twice, or of which a runner refused some outputs. */
 export function JobNotes({ notes, onShowNode }: { notes: readonly JobNote[]; onShowNode: (nodeId: string) => void }) {
   const t = useTranslations("jobs.job.notes");
   return notes.map((jobNote, index) => (
@@ -112,8 +112,8 @@ function CopyReport({ text }: { text: string }) {
 }
 
 /** Everything needed to investigate the failure, as plain text. Secrets are already masked. */
-function reportOf(job: JobFacts["job"], failure: JobFailure, traceback: string): string {
-  const at = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms).toISOString());
+function toReport(job: JobFacts["job"], failure: JobFailure, traceback: string): string {
+  const toIso = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms).toISOString());
   const refused = failure.refused?.flatMap(({ nodeId, node, errors }) =>
     errors.map(({ message, details }) => `#${nodeId} ${node ?? ""}: ${[message, details].filter(Boolean).join(": ")}`),
   );
@@ -122,9 +122,9 @@ function reportOf(job: JobFacts["job"], failure: JobFailure, traceback: string):
     `Status ${job.word}`,
     job.workflowId && `Workflow ${job.workflowId}`,
     job.assignedTo && `Machine ${job.assignedTo}`,
-    job.createdAtMs !== undefined && `Submitted ${at(job.createdAtMs)}`,
-    job.startedAtMs !== undefined && `Started ${at(job.startedAtMs)}`,
-    job.endedAtMs !== undefined && `Ended ${at(job.endedAtMs)}`,
+    job.createdAtMs !== undefined && `Submitted ${toIso(job.createdAtMs)}`,
+    job.startedAtMs !== undefined && `Started ${toIso(job.startedAtMs)}`,
+    job.endedAtMs !== undefined && `Ended ${toIso(job.endedAtMs)}`,
     failure.nodeId !== undefined && `Node #${failure.nodeId} ${failure.nodeType ?? failure.node ?? ""}`,
   ];
   const reason = refused ? refused.join("\n") : [failure.type, failure.message].filter(Boolean).join(": ");
@@ -132,9 +132,9 @@ function reportOf(job: JobFacts["job"], failure: JobFailure, traceback: string):
 }
 
 type JobMissingProps = {
-  existed: boolean;
-  /** It had not ended when it was last seen. */
-  wasMoving?: boolean;
+  hasExisted: boolean;
+  /** Whether the job had not ended when it was last seen. */
+  wasActive?: boolean;
   isForbidden?: boolean;
   /** The id can't be part of a URL, so no request was sent. */
   isUnopenable?: boolean;
@@ -142,27 +142,27 @@ type JobMissingProps = {
   backLink?: ReactNode;
 };
 
-/** Shown instead of a state: the service lost a job that waited or ran. */
+/** Shown instead of a state if the service lost an unfinished job. */
 export function GoneBadge() {
   return <StatusBadge tone="off" word={useTranslations("jobs.job.missing")("badge")} />;
 }
 
-/** Most services respond the same for a deleted job and for another person's; so does this page. */
-export function JobMissing({ existed, wasMoving = false, isForbidden = false, isUnopenable = false, backLink }: JobMissingProps) {
+/** Most services respond the same for a deleted job and for another member's job, and so does this page. */
+export function JobMissing({ hasExisted, wasActive = false, isForbidden = false, isUnopenable = false, backLink }: JobMissingProps) {
   const t = useTranslations("jobs.job.missing");
   const cannotOpen = useTranslations("common")("cannotOpen");
   if (isUnopenable) return <EmptyState title={cannotOpen} action={backLink} />;
   if (isForbidden) return <EmptyState title={t("forbidden")} text={t("forbiddenText")} action={backLink} />;
-  if (!existed) return <EmptyState title={t("title")} text={t("text")} action={backLink} />;
+  if (!hasExisted) return <EmptyState title={t("title")} text={t("text")} action={backLink} />;
   return (
     <p role="status" className="rounded-lg border border-line bg-off-soft px-3.5 py-2.5">
-      {t(wasMoving ? "left" : "vanished")}
+      {t(wasActive ? "left" : "vanished")}
     </p>
   );
 }
 
-/** Additional text that opens in place, without script. */
-function Unfold({ title, children }: { title: ReactNode; children: ReactNode }) {
+/** Collapsed text that opens without a script. */
+function Disclosure({ title, children }: { title: ReactNode; children: ReactNode }) {
   return (
     <details className="min-w-0 open:basis-full">
       <summary className={cn(buttonStyle(), "w-fit list-none after:content-['▾'] [&::-webkit-details-marker]:hidden")}>{title}</summary>

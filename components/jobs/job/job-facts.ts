@@ -25,10 +25,9 @@ export type JobFailure = JobErrorView & {
   isInGraph: boolean;
 };
 
-/** The state in the words of the service's two views, read at the same time; the status view may be missing. */
-export type RawWords = { details: string; status?: string };
+/** The raw state in both views of the service. The status view may be missing. */
+export type RawTexts = { details: string; status?: string };
 
-/** The job's page data. The submitted graph stays on the server. */
 /**
  * `cache_cleared`: a runner's output files were gone, so the job ran a second time. `outputs_refused`: the runner ran only some outputs.
  */
@@ -42,19 +41,19 @@ export type JobFacts = {
   /** The original that this job reruns, and the reruns of this job, newest first. */
   rerunOf?: string;
   reruns?: readonly string[];
-  /** Where a key or a token was; only the job's owner gets this. */
+  /** Where the submission contained a key or token. Only the job's owner gets this. */
   secretPlaces?: readonly SecretPlace[];
   /** Its runner, and the attempt. */
   runner?: JobRunner;
-  /** Why it waits, where no runner able to do it accepts jobs. */
+  /** Why the job is pending, if no suitable runner accepts jobs. */
   waiting?: JobWaits;
   currentNode?: string;
   failure?: JobFailure;
   notes: JobNote[];
   outputs: { view: OutputView; node: string }[];
   timeline: TimelineNode[];
-  words: RawWords;
-  /** The parts of the workflow that decide which actions are possible; absent if the service kept none. */
+  words: RawTexts;
+  /** The parts of the workflow that decide which actions are possible; absent if the service has none. */
   workflowParts?: { nodes: number; seeds: number };
 };
 
@@ -74,9 +73,9 @@ export function toJobFacts(detail: JobDetail, status?: JobStatus): JobFacts {
     ...(detail.waits && job.state === "pending" && { waiting: detail.waits }),
     ...(current !== undefined && { currentNode: names.get(current) ?? current }),
     ...(error && { failure: withNames(error, detail, names) }),
-    notes: notesOf(detail, names),
-    outputs: outputsOf(detail, job).map((view) => ({ view, node: names.get(view.nodeId) ?? view.nodeId })),
-    timeline: timelineOf(detail, names, job),
+    notes: getNotes(detail, names),
+    outputs: getOutputs(detail, job).map((view) => ({ view, node: names.get(view.nodeId) ?? view.nodeId })),
+    timeline: buildTimeline(detail, names, job),
     words: { details: detail.status },
     ...(detail.workflow && { workflowParts: { nodes: names.size, seeds: countSeeds(detail.workflow) } }),
   };
@@ -84,13 +83,13 @@ export function toJobFacts(detail: JobDetail, status?: JobStatus): JobFacts {
 }
 
 /** Services list the outputs of finished jobs; live updates report those of running ones. */
-function outputsOf(detail: JobDetail, { terminal }: Course): OutputView[] {
+function getOutputs(detail: JobDetail, { terminal }: Course): OutputView[] {
   const outputs = listOutputs(detail.outputs);
   return outputs.length > 0 || terminal ? outputs : listLiveOutputs(detail);
 }
 
-/** The last known facts of a job that its service no longer has; its end is unknown. */
-function toGone(facts: JobFacts): JobFacts {
+/** The last known facts of a job that the service no longer has. Its outcome is unknown. */
+function withUnknownOutcome(facts: JobFacts): JobFacts {
   if (facts.job.terminal) return facts;
   const { progress: _progress, ...job } = facts.job;
   const { currentNode: _node, ...rest } = facts;
@@ -98,13 +97,13 @@ function toGone(facts: JobFacts): JobFacts {
   return { ...rest, timeline, job: { ...job, state: "unknown", terminal: true } };
 }
 
-/** A job's state after `failure`: `last` is the state before it. */
-export function factsAfter(last: JobFacts | undefined, failure: Failure | undefined) {
+/** The facts to show after a failed request. `last`: the last known facts. */
+export function getFactsAfterFailure(last: JobFacts | undefined, failure: Failure | undefined) {
   const isGone = failure?.code === "NOT_FOUND";
   return {
-    facts: last && isGone ? toGone(last) : last,
+    facts: last && isGone ? withUnknownOutcome(last) : last,
     isGone,
-    wasMoving: isGone && last?.job.terminal === false,
+    wasActive: isGone && last?.job.terminal === false,
     isForbidden: failure?.code === "FORBIDDEN",
   };
 }
@@ -143,8 +142,8 @@ function withNames(error: JobErrorView, detail: JobDetail, names: ReadonlyMap<st
   };
 }
 
-/** From the embedded service: the run's messages named "note". Unknown notes are skipped. */
-function notesOf(detail: JobDetail, names: ReadonlyMap<string, string>): JobNote[] {
+/** The messages named "note" of the embedded service. Skips unknown notes. */
+function getNotes(detail: JobDetail, names: ReadonlyMap<string, string>): JobNote[] {
   return (detail.execution_status?.messages ?? []).flatMap(([event, { code, runner, nodeErrors }]): JobNote[] => {
     if (event !== "note") return [];
     if (code === "cache_cleared") return [{ code }];
@@ -169,7 +168,7 @@ type TimelineNode = {
   state: "done" | "cached" | "running" | "stopped" | "failed" | "unreached";
 };
 
-/** The names of the submitted graph's nodes, where the service sends the graph. */
+/** The names of the submitted graph's nodes, if the service sends the graph. */
 function nodeNames({ workflow, class_names: names = {} }: Pick<JobDetail, "workflow" | "class_names">): ReadonlyMap<string, string> {
   const nodes = Object.entries(readLooseGraph(workflow) ?? {});
   return new Map(
@@ -186,16 +185,15 @@ export function nameOfClass(names: Readonly<Record<string, string>>, className: 
 type Course = Pick<JobView, "state" | "terminal" | "startedAtMs" | "endedAtMs">;
 
 /**
- * In the order in which the nodes began. A node without times keeps its place: where a service sends no times, only the order is known.
- * The node that failed, was stopped or is running follows them even without times; nodes that such a job never reached come
- * last. In a job that did not complete, a node is done only where the service says so or no other reading is possible.
+ * The nodes in the order in which they began. Nodes without times keep the service's order. The failed, stopped or running node follows them,
+ * and unreached nodes are last. In an incomplete job, a node is done only if the service reports it or nothing else is possible.
  */
-function timelineOf(detail: JobDetail, names: ReadonlyMap<string, string>, job: Course): TimelineNode[] {
-  // A late refusal names no node here, or an empty one.
+function buildTimeline(detail: JobDetail, names: ReadonlyMap<string, string>, job: Course): TimelineNode[] {
+  // A late refusal has no node id here, or an empty one.
   const failedId = textOf(detail.execution_error?.node_id);
   const currentId = job.terminal ? undefined : detail.progress?.current_node;
-  const isBroken = job.terminal && job.state !== "completed";
-  const stoppedId = isBroken ? (failedId ?? stoppedNodeOf(detail)) : undefined;
+  const isIncomplete = job.terminal && job.state !== "completed";
+  const stoppedId = isIncomplete ? (failedId ?? findStoppedNode(detail)) : undefined;
   const metas = Object.entries(detail.execution_meta ?? {});
   const timeline = metas.map(([nodeId, meta]): TimelineNode => {
     const endMs = toMilliseconds(meta.end_time);
@@ -212,7 +210,7 @@ function timelineOf(detail: JobDetail, names: ReadonlyMap<string, string>, job: 
   const isListed = last === undefined || timeline.some(({ nodeId }) => nodeId === last);
   const reportedEntries = reportedStates(detail);
   const executed = new Set(reportedEntries.flatMap(([nodeId, was]) => (was === "done" ? [nodeId] : [])));
-  if (isBroken)
+  if (isIncomplete)
     for (const node of timeline) if (node.state === "done" && !hasEnded(node, timeline, stoppedId, executed)) node.state = "stopped";
   const untimed = reportedEntries.filter(([nodeId]) => own(detail.execution_meta, nodeId) === undefined && nodeId !== last);
   const unlisted = (state: "cached" | "done") =>
@@ -225,21 +223,21 @@ function timelineOf(detail: JobDetail, names: ReadonlyMap<string, string>, job: 
         { nodeId: last, name: names.get(last) ?? last, state: last === failedId ? "failed" : last === stoppedId ? "stopped" : "running" },
       ];
   const isTimed = timeline.length === 0 ? detail.execution_meta !== undefined : timeline.some(({ startMs }) => startMs !== undefined);
-  const drawn = isTimed
+  const nodesWithSpans = isTimed
     ? startedNodes.map((node) => (node.state === "failed" || node.state === "stopped" ? withSpan(node, timeline, job) : node))
     : startedNodes;
   const reached = new Set([...startedNodes.map(({ nodeId }) => nodeId), ...metas.flatMap(([, meta]) => meta.real_node_id ?? [])]);
-  return isBroken && startedNodes.length > 0 ? [...drawn, ...unreachedOf(names, reached)] : drawn;
+  return isIncomplete && startedNodes.length > 0 ? [...nodesWithSpans, ...getUnreachedNodes(names, reached)] : nodesWithSpans;
 }
 
-/** The node at which the run was interrupted, where the service names it. */
-function stoppedNodeOf({ execution_status: status }: JobDetail): string | undefined {
+/** The node at which the run was interrupted, if the service names it. */
+function findStoppedNode({ execution_status: status }: JobDetail): string | undefined {
   for (const [event, facts] of status?.messages ?? [])
     if (event === "execution_interrupted" && textOf(facts.node_id)) return textOf(facts.node_id);
   return undefined;
 }
 
-/** Whether a node of an incomplete job had ended. Without any word from the service, only the last node that began counts as not ended. */
+/** Whether a node of an incomplete job had ended. If the service reports nothing, only the last node counts as not ended. */
 function hasEnded(
   node: TimelineNode,
   timeline: readonly TimelineNode[],
@@ -252,19 +250,19 @@ function hasEnded(
   return isReported ? node.startMs === undefined && stoppedId !== undefined : node !== timeline.at(-1);
 }
 
-const idsIn = withFallback(list(anyText), []);
+const readIds = withFallback(list(anyText), []);
 
-/** Nodes that only the run's messages name: cached ones, and those that were done when the run failed or was stopped. */
+/** The cached and done nodes in the run's messages. */
 function reportedStates(detail: JobDetail): [nodeId: string, state: "cached" | "done"][] {
   const messages = detail.execution_status?.messages ?? [];
   const states = new Map<string, "cached" | "done">();
-  for (const id of idsIn(detail.execution_error?.executed)) states.set(id, "done");
-  for (const [, facts] of messages) for (const id of idsIn(facts.executed)) states.set(id, "done");
-  for (const [event, facts] of messages) if (event === "execution_cached") for (const id of idsIn(facts.nodes)) states.set(id, "cached");
+  for (const id of readIds(detail.execution_error?.executed)) states.set(id, "done");
+  for (const [, facts] of messages) for (const id of readIds(facts.executed)) states.set(id, "done");
+  for (const [event, facts] of messages) if (event === "execution_cached") for (const id of readIds(facts.nodes)) states.set(id, "cached");
   return [...states];
 }
 
-/** Services report times only for finished nodes; the failed or stopped node gets the rest. */
+/** Services report times only for finished nodes, so the failed or stopped node gets the remaining time. */
 function withSpan(node: TimelineNode, timeline: readonly TimelineNode[], { startedAtMs, endedAtMs }: Course): TimelineNode {
   const ends = timeline.flatMap(({ nodeId, endMs }) => (nodeId === node.nodeId || endMs === undefined ? [] : [endMs]));
   const startMs = node.startMs ?? (ends.length > 0 ? Math.max(...ends) : startedAtMs);
@@ -273,19 +271,21 @@ function withSpan(node: TimelineNode, timeline: readonly TimelineNode[], { start
   return { ...node, startMs, endMs: Math.max(startMs, endMs) };
 }
 
-function unreachedOf(names: ReadonlyMap<string, string>, reached: ReadonlySet<string>): TimelineNode[] {
+function getUnreachedNodes(names: ReadonlyMap<string, string>, reached: ReadonlySet<string>): TimelineNode[] {
   return [...names].flatMap(([nodeId, name]) => (reached.has(nodeId) ? [] : [{ nodeId, name, state: "unreached" as const }]));
 }
 
 export type Bar = { from: number; to: number };
 
-/** Each bar's place between the submission and the end of the last node, in percent. */
-export function barsOf(spans: readonly { startMs?: number; endMs?: number }[], nowMs: number): (Bar | undefined)[] {
+/** Each bar's position in percent, from the first start to the last end. */
+export function toBars(spans: readonly { startMs?: number; endMs?: number }[], nowMs: number): (Bar | undefined)[] {
   const starts = spans.flatMap(({ startMs }) => (startMs === undefined ? [] : [startMs]));
   const ends = spans.flatMap(({ startMs, endMs }) => (startMs === undefined ? [] : [endMs ?? nowMs]));
   if (starts.length === 0) return spans.map(() => undefined);
   const first = Math.min(...starts);
-  const whole = Math.max(1, Math.max(...ends) - first);
-  const at = (ms: number) => Math.min(100, Math.max(0, ((ms - first) / whole) * 100));
-  return spans.map(({ startMs, endMs }) => (startMs === undefined ? undefined : { from: at(startMs), to: at(endMs ?? nowMs) }));
+  const totalMs = Math.max(1, Math.max(...ends) - first);
+  const toPercent = (ms: number) => Math.min(100, Math.max(0, ((ms - first) / totalMs) * 100));
+  return spans.map(({ startMs, endMs }) =>
+    startMs === undefined ? undefined : { from: toPercent(startMs), to: toPercent(endMs ?? nowMs) },
+  );
 }

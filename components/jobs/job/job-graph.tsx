@@ -2,7 +2,7 @@ import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { useEffect, useMemo, useRef } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { marksOfRunning, type NodeMark, type NodeMarks, withTitles } from "@/components/graph/node-search";
+import { getRunningMarks, type NodeMark, type NodeMarks, withTitles } from "@/components/graph/node-search";
 import { storedTextOfJob } from "@/components/graph/save-workflow";
 import { type NodeRequest } from "@/components/graph/workflow-graph";
 import { Card } from "@/components/ui/card";
@@ -16,7 +16,7 @@ import { type Graph } from "@/lib/contract/schemas/graph";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { unwrapWorkflow } from "@/lib/contract/workflow/read-workflow";
 import { getDrawing } from "@/lib/contract/workflow/workflow-name";
-import { type Bar, barsOf, type JobFacts, nameOfClass } from "./job-facts";
+import { type Bar, type JobFacts, nameOfClass, toBars } from "./job-facts";
 
 const Graph = dynamic(() => import("@/components/graph/workflow-graph").then((module) => module.WorkflowGraph), {
   ssr: false,
@@ -33,7 +33,7 @@ function readSubmitted({ workflow, class_names: names = {} }: JobDetail) {
   };
 }
 
-/** `canSave`: it may be saved as a file of the connection. */
+/** `canSave`: whether the workflow can be saved to the service. */
 type JobGraphProps = { facts: JobFacts; connection?: string; nodeRequest?: NodeRequest; canSave: boolean };
 
 /** The workflow of a job. The graph and its code load when the card scrolls into view. */
@@ -42,11 +42,11 @@ export function JobGraph({ facts, connection, nodeRequest, canSave }: JobGraphPr
   const card = useRef<HTMLDivElement>(null);
   const isNear = useIsNear(card) || nodeRequest !== undefined;
   const id = facts.job.id;
-  // The page keeps the same details under another key.
+  // A separate cache key, since the page parses the same details differently.
   const path = withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection });
   const submitted = useOnce(isNear && facts.workflowParts ? `${path}#workflow` : undefined, readSubmitted);
   const graph = submitted.value?.graph;
-  const marks = useMemo(() => marksOf(facts, graph ?? {}), [facts, graph]);
+  const marks = useMemo(() => getNodeMarks(facts, graph ?? {}), [facts, graph]);
   useEffect(() => {
     if (nodeRequest) card.current?.scrollIntoView({ block: "nearest" });
   }, [nodeRequest]);
@@ -94,10 +94,10 @@ function GraphSkeleton() {
 }
 
 /** Marks each node in the graph. Nodes without a state are unmarked, or pending if the service reports progress. */
-export function marksOf({ job, timeline, failure, outputs }: JobFacts, graph: Graph): NodeMarks {
+export function getNodeMarks({ job, timeline, failure, outputs }: JobFacts, graph: Graph): NodeMarks {
   const progress = job.state === "in_progress" ? job.progress : undefined;
   const views = outputs.map(({ view }) => view);
-  const marks = progress ? marksOfRunning(graph, progress.currentNode ?? "", views) : new Map<string, NodeMark>();
+  const marks = progress ? getRunningMarks(graph, progress.currentNode ?? "", views) : new Map<string, NodeMark>();
   for (const { nodeId, state, startMs, endMs } of timeline) {
     marks.set(nodeId, {
       state,
@@ -112,7 +112,7 @@ export function marksOf({ job, timeline, failure, outputs }: JobFacts, graph: Gr
   return marks;
 }
 
-/** The wait and every node as a bar, in the order in which they ran. Without times only the order is shown. */
+/** The wait and each node as a bar, in execution order. Without times, only the order is shown. */
 export function JobTimeline({ facts: { job, timeline } }: { facts: JobFacts }) {
   const t = useTranslations("jobs.job.timeline");
   const nowMs = useClampedNow();
@@ -123,9 +123,9 @@ export function JobTimeline({ facts: { job, timeline } }: { facts: JobFacts }) {
     ...span,
     endMs: span.endMs ?? (job.terminal ? (endedMs ?? span.startMs) : undefined),
   }));
-  // The job's own span is not drawn, but scales the bars.
-  const whole = { startMs: startedMs, endMs: endedMs ?? (job.terminal ? startedMs : undefined) };
-  const [waitBar, ...bars] = barsOf([...spans, whole], nowMs);
+  // The job's own span is not drawn, but determines the scale.
+  const jobSpan = { startMs: startedMs, endMs: endedMs ?? (job.terminal ? startedMs : undefined) };
+  const [waitBar, ...bars] = toBars([...spans, jobSpan], nowMs);
   return (
     <Card title={t("title")} bodyClassName="py-2.5">
       <ol className="flex flex-col">
@@ -152,7 +152,7 @@ export function JobTimeline({ facts: { job, timeline } }: { facts: JobFacts }) {
   );
 }
 
-/** The graph's list holds all of them. */
+/** The graph shows all nodes. */
 const MAX_COUNT = 60;
 const fills = { done: "fill-ok", cached: "fill-off", running: "fill-run", stopped: "fill-off", failed: "fill-bad", unreached: "fill-off" };
 

@@ -20,7 +20,7 @@ import { JobPanelFrame } from "../list/list-screen";
 import { JobActionResult, JobActions, useJobActions } from "./job-actions";
 import { JobDetails, JobProgress } from "./job-details";
 import { GoneBadge, JobError, JobMissing, JobNotes } from "./job-error";
-import { factsAfter, type JobFacts, toJobFacts } from "./job-facts";
+import { getFactsAfterFailure, type JobFacts, toJobFacts } from "./job-facts";
 
 type JobPanelProps = {
   jobId: string;
@@ -32,7 +32,7 @@ type JobPanelProps = {
   onPrevious?: () => void;
 };
 
-/** Next to the list on wide screens, over it on narrow ones. On closing, the last shown job gets the focus. */
+/** A job's panel, next to the list on wide screens and over it on narrow ones. On close, the job's row gets the focus. */
 export function JobPanel({ jobId, connection, canRun, onClose, onNext, onPrevious }: JobPanelProps) {
   const connectionParam = useConnectionParam();
   const t = useTranslations("jobs.panel");
@@ -44,7 +44,7 @@ export function JobPanel({ jobId, connection, canRun, onClose, onNext, onPreviou
   }, [jobId]);
   useEffect(() => {
     panel.current?.focus({ preventScroll: true });
-    // Runs once the list is drawn without the panel, as a row that is drawn again would lose the focus.
+    // Runs after the list is rendered without the panel, since a re-rendered row would lose the focus.
     return () => {
       if (document.activeElement === document.body) focusRow(shownId.current);
     };
@@ -87,7 +87,7 @@ function usePanelKeys(panel: RefObject<HTMLElement | null>, { onClose, onNext, o
   useEscape("panel", onClose);
   const handleKey = (event: KeyboardEvent): boolean => {
     if (!isFreeKey(event)) return false;
-    // Up and down scroll the panel; left and right are free inside it.
+    // Inside the panel, up and down scroll it.
     const isInside = panel.current?.contains(document.activeElement) ?? false;
     const step =
       event.key === "j" || (isInside && event.key === "ArrowRight")
@@ -108,10 +108,10 @@ function usePanelKeys(panel: RefObject<HTMLElement | null>, { onClose, onNext, o
   );
 }
 
-/** The panel shows a few; the job's page shows all. */
-const SHOWN = 12;
+/** The job's page shows all outputs. */
+const MAX_SHOWN = 12;
 
-/** The first picture large, the other outputs in one strip below it. */
+/** Shows the first picture large, and the other outputs in a strip below it. */
 function JobPanelOutputs({ facts: { outputs }, connection }: { facts: JobFacts; connection: string | undefined }) {
   const t = useTranslations("jobs.job.outputs");
   const files = outputs.flatMap(({ view }) => (view.file ? [{ ...view, file: view.file }] : []));
@@ -134,7 +134,7 @@ function JobPanelOutputs({ facts: { outputs }, connection }: { facts: JobFacts; 
       ) : null}
       {rest.length > 0 ? (
         <ul className="flex gap-1.5 overflow-x-auto py-0.5">
-          {rest.slice(0, SHOWN).map(({ nodeId, key, index, kind, name, file }) => (
+          {rest.slice(0, MAX_SHOWN).map(({ nodeId, key, index, kind, name, file }) => (
             <li key={`${nodeId}/${key}/${index}`} className="shrink-0">
               <a href={createViewUrl({ ...file, connection })} {...getNewTabProps()} title={name} className="block rounded-sm">
                 {kind === "image" || kind === "video" || kind === "audio" ? (
@@ -157,7 +157,7 @@ function JobPanelOutputs({ facts: { outputs }, connection }: { facts: JobFacts; 
               </a>
             </li>
           ))}
-          {rest.length > SHOWN ? <li className="self-center px-1 text-ink-3">+{rest.length - SHOWN}</li> : null}
+          {rest.length > MAX_SHOWN ? <li className="self-center px-1 text-ink-3">+{rest.length - MAX_SHOWN}</li> : null}
         </ul>
       ) : null}
     </section>
@@ -174,22 +174,22 @@ type JobPanelBodyProps = {
 const readJob = (detail: JobDetail) => toJobFacts(detail);
 const hasEnded = (facts: JobFacts) => facts.job.terminal;
 
-/** The job, stored under its page's own cache key, so that the page has it at once if opened next. */
+/** Uses the cache key of the job's page, so that the page opens immediately. */
 function JobPanelBody({ jobId, connection, canRun, onOpenPage }: JobPanelBodyProps) {
   const t = useTranslations("jobs.panel");
   const path = connection ? withQuery(`/api/jobs/${encodeURIComponent(jobId)}`, { connection }) : undefined;
   const live = useLive(path, { read: readJob, isFinal: hasEnded });
   const actions = useJobActions({ jobId, connection, onDone: () => void live.refresh() });
   const { value, failure } = live;
-  const { facts, isGone, wasMoving, isForbidden } = factsAfter(value, failure);
+  const { facts, isGone, wasActive, isForbidden } = getFactsAfterFailure(value, failure);
   return (
     <div className="flex flex-col gap-3">
-      {isGone || isForbidden ? <JobMissing existed={facts !== undefined} wasMoving={wasMoving} isForbidden={isForbidden} /> : null}
+      {isGone || isForbidden ? <JobMissing hasExisted={facts !== undefined} wasActive={wasActive} isForbidden={isForbidden} /> : null}
       {failure && !isGone && !isForbidden ? <FailureMessage failure={failure} onRetry={() => void live.refresh()} /> : null}
       {facts ? (
         <>
           <p className="flex flex-wrap items-center gap-2">
-            {wasMoving ? <GoneBadge /> : <JobStatus word={facts.job.word} state={facts.job.state} />}
+            {wasActive ? <GoneBadge /> : <JobStatus word={facts.job.word} state={facts.job.state} />}
             <span title={facts.workflow} className="min-w-0 flex-1 truncate font-medium">
               {facts.workflow}
             </span>

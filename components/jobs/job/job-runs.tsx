@@ -31,7 +31,7 @@ export function JobRuns({ jobId, workflowId, connection }: JobRunsProps) {
   return runs ? <RunBars runs={runs} jobId={jobId} /> : null;
 }
 
-const ends = ["completed", "failed", "cancelled", "in_progress", "pending", "unknown"] as const satisfies readonly JobState[];
+const tallyStates = ["completed", "failed", "cancelled", "in_progress", "pending", "unknown"] as const satisfies readonly JobState[];
 
 const fills: Readonly<Record<JobState, string>> = {
   completed: "bg-ok",
@@ -42,7 +42,7 @@ const fills: Readonly<Record<JobState, string>> = {
   unknown: "bg-off",
 };
 
-/** Oldest first; a bar's height is the run's duration. A run without a duration is a stub. */
+/** Bars for the runs, oldest first. The height is the duration. */
 export function RunBars({ runs: all, jobId }: { runs: readonly Run[]; jobId: string }) {
   const connectionParam = useConnectionParam();
   const runs = all.filter(({ id }) => isAddressableId(id));
@@ -51,7 +51,9 @@ export function RunBars({ runs: all, jobId }: { runs: readonly Run[]; jobId: str
   const time = useTranslations("common.duration");
   if (runs.length < 2) return null;
   const maxRunMs = Math.max(1, ...runs.map(({ runMs = 0 }) => runMs));
-  const counts = ends.map((state) => ({ state, count: runs.filter((run) => run.state === state).length })).filter(({ count }) => count > 0);
+  const counts = tallyStates
+    .map((state) => ({ state, count: runs.filter((run) => run.state === state).length }))
+    .filter(({ count }) => count > 0);
   const tally =
     counts.length === 1 && counts[0]?.state === "completed"
       ? t("allCompleted", { count: runs.length })
@@ -63,20 +65,20 @@ export function RunBars({ runs: all, jobId }: { runs: readonly Run[]; jobId: str
           const word = state === "unknown" ? t("unknown") : states(state);
           const name = { id: shortId(id), state: word };
           const label = runMs === undefined ? t("run", name) : t("ranFor", { ...name, time: durationText(time, runMs) });
-          const isThis = id === jobId;
+          const isCurrent = id === jobId;
           return (
             <li key={id} className="max-w-8 min-w-0 flex-1">
               <Link
                 href={toJobHref(id, connectionParam)}
                 prefetch={false}
                 aria-label={label}
-                aria-current={isThis ? "page" : undefined}
+                aria-current={isCurrent ? "page" : undefined}
                 title={label}
                 className="group flex h-full items-end rounded-sm"
               >
                 <span
                   style={{ height: `${Math.max(8, ((runMs ?? 0) / maxRunMs) * 100)}%` }}
-                  className={cn("block w-full rounded-sm group-hover:opacity-80", fills[state], !isThis && "opacity-60")}
+                  className={cn("block w-full rounded-sm group-hover:opacity-80", fills[state], !isCurrent && "opacity-60")}
                 />
               </Link>
             </li>

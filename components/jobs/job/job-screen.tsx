@@ -8,7 +8,7 @@ import { JobStatus } from "@/components/frame/job-status";
 import { Freshness } from "@/components/frame/list/tool-bar";
 import { PageHeader } from "@/components/frame/page-header";
 import { ShareButton } from "@/components/frame/share/share-button";
-import { canLeaveOut, SecretsNotice } from "@/components/jobs/actions/secrets-notice";
+import { hasRemovableSecrets, SecretsNotice } from "@/components/jobs/actions/secrets-notice";
 import { Card } from "@/components/ui/card";
 import { buttonStyle } from "@/components/ui/controls/button";
 import { CopyableId } from "@/components/ui/controls/copy-button";
@@ -25,7 +25,7 @@ import { type Result } from "@/lib/shared/result";
 import { JobActionResult, JobActions, useJobActions, withoutSecretsHref } from "./job-actions";
 import { JobDetails, JobProgress } from "./job-details";
 import { GoneBadge, JobError, JobMissing, JobNotes } from "./job-error";
-import { factsAfter, type JobFacts, ownName, toJobFacts, toStatusFacts, withStatusFacts } from "./job-facts";
+import { getFactsAfterFailure, type JobFacts, ownName, toJobFacts, toStatusFacts, withStatusFacts } from "./job-facts";
 import { JobGraph, JobTimeline } from "./job-graph";
 import { JobRuns } from "./job-runs";
 
@@ -46,7 +46,7 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
   const live = useLive(path, { ...toInitial(first), read: readJob, isFinal: hasEnded });
   const failure = live.failure;
   const jobFacts = first.ok ? first.value.value : undefined;
-  // The details are live; whenever their state changes, the status view is read once for its own word and the machine.
+  // The details are live. When their state changes, the status view is read once for its raw state and the machine.
   const word = live.value?.words.details;
   const isKnown = !hasStatus || word === undefined || (jobFacts?.words.status !== undefined && word === jobFacts.words.details);
   const status = useOnce(
@@ -54,10 +54,10 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
     toStatusFacts,
   );
   const newestJob = isKnown ? { ...jobFacts?.job, word: jobFacts?.words.status } : { ...jobFacts?.job, word: undefined, ...status.value };
-  const { facts, isGone, wasMoving, isForbidden } = factsAfter(live.value && withStatusFacts(live.value, newestJob), failure);
+  const { facts, isGone, wasActive, isForbidden } = getFactsAfterFailure(live.value && withStatusFacts(live.value, newestJob), failure);
   const actions = useJobActions({ jobId, connection: connectionId, onDone: () => void live.refresh() });
   const [nodeRequest, setNodeRequest] = useState<{ id: string; serial: number }>();
-  const showNode = useCallback((nodeId: string) => setNodeRequest((last) => ({ id: nodeId, serial: (last?.serial ?? 0) + 1 })), []);
+  const showNode = useCallback((nodeId: string) => setNodeRequest((current) => ({ id: nodeId, serial: (current?.serial ?? 0) + 1 })), []);
   return (
     <>
       <PageHeader
@@ -69,9 +69,9 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
         title={<JobTitle facts={facts} />}
         badge={
           <>
-            {/* Narrow screens show it in the details. */}
+            {/* Narrow screens show this in the details. */}
             <CopyableId id={jobId} displayText={8} className="max-sm:hidden" />
-            {wasMoving ? <GoneBadge /> : facts ? <JobStatus word={facts.job.word} state={facts.job.state} /> : null}
+            {wasActive ? <GoneBadge /> : facts ? <JobStatus word={facts.job.word} state={facts.job.state} /> : null}
           </>
         }
       >
@@ -84,8 +84,8 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
       <div className="flex flex-col gap-3.5 p-4 md:px-5">
         {isGone || isForbidden ? (
           <JobMissing
-            existed={facts !== undefined}
-            wasMoving={wasMoving}
+            hasExisted={facts !== undefined}
+            wasActive={wasActive}
             isForbidden={isForbidden}
             isUnopenable={!isAddressableId(jobId)}
             backLink={
@@ -105,7 +105,7 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
                   <SecretsNotice
                     places={facts.secretPlaces}
                     actions={
-                      canRun && facts.workflowParts && canLeaveOut(facts.secretPlaces) ? (
+                      canRun && facts.workflowParts && hasRemovableSecrets(facts.secretPlaces) ? (
                         <Link href={withoutSecretsHref(jobId, connection)} className={buttonStyle()}>
                           {actionTexts("secrets.again")}
                         </Link>

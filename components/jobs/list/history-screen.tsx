@@ -2,7 +2,7 @@
 
 import { useTranslations } from "next-intl";
 import { useRefreshCounts } from "@/components/frame/counts-context";
-import { useWhyNot } from "@/components/frame/member-context";
+import { useDenialText } from "@/components/frame/member-context";
 import { ResultLine } from "@/components/ui/result-line";
 import { useLive } from "@/lib/browser/live/use-live";
 import { withQuery } from "@/lib/browser/urls";
@@ -12,24 +12,24 @@ import { type JobListProps, JobListScreen } from "./jobs-screen";
 import { endedJobsPath, isFilteredList } from "./list-address";
 import { useJobList } from "./use-job-list";
 
-const totalOf = (response: JobsAnswer) => response.pagination.total;
+const getTotal = (response: JobsAnswer) => response.pagination.total;
 
 export function HistoryScreen({ query: initialQuery, ignored, connection: connectionParam, view, canRun, isTeam, first }: JobListProps) {
   const t = useTranslations("history");
-  const whyNot = useWhyNot();
+  const getDenialText = useDenialText();
   const links = { connection: connectionParam, view };
   const jobList = useJobList({ list: "history", initialQuery, first, links });
   const { connection, live } = jobList;
   // The history reports no total of its own.
-  const ended = useLive(connection ? endedJobsPath(connection) : undefined, { read: totalOf });
+  const ended = useLive(connection ? endedJobsPath(connection) : undefined, { read: getTotal });
   const refreshCounts = useRefreshCounts();
   const refresh = () => Promise.all([live.refresh(), ended.refresh(), refreshCounts()]);
   const clearAll = useClearAll(withQuery("/api/history", { connection }), endedJobsPath(connection), refresh);
-  const left = clearAll.cleared?.outcome.kind === "lost" ? clearAll.cleared.outcome.left : 0;
+  const remainingCount = clearAll.cleared?.outcome.kind === "lost" ? clearAll.cleared.outcome.left : 0;
   const isFiltered = isFilteredList(jobList.query);
-  // Hidden while filtered, as it would clear the filtered-out entries too.
+  // Hidden while filtered, since it would also clear the hidden entries.
   const canClear = canRun && jobList.view && !isFiltered;
-  const note = canRun ? t("stays") : whyNot(t("viewerHint"));
+  const note = canRun ? t("stays") : getDenialText(t("viewerHint"));
   const isBusy = clearAll.isBusy || jobList.isActing;
   return (
     <JobListScreen
@@ -48,8 +48,8 @@ export function HistoryScreen({ query: initialQuery, ignored, connection: connec
           {clearAll.cleared ? (
             <ResultLine
               isResult
-              tone={left === 0 ? "ok" : "off"}
-              text={left === 0 ? t("cleared") : t("clearLost", { count: left })}
+              tone={remainingCount === 0 ? "ok" : "off"}
+              text={remainingCount === 0 ? t("cleared") : t("clearLost", { count: remainingCount })}
               onDismiss={clearAll.dismiss}
             />
           ) : null}

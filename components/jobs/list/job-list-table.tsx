@@ -26,7 +26,7 @@ type JobListTableProps = {
   connection: string | undefined;
   selection: SelectionStore;
   choice: ColumnChoice;
-  /** Without it, columns and order are fixed. */
+  /** Without it, columns and their order are fixed. */
   onChoiceChange?: (choice: ColumnChoice) => void;
   canSort?: boolean;
   openPanel?: OpenPanel;
@@ -41,7 +41,7 @@ export const JobListTable = memo(function JobListTable(props: JobListTableProps)
   const { t } = words;
   const sortBy = useListField(state, (query) => query.sort_by);
   const sortOrder = useListField(state, (query) => query.sort_order);
-  const nameOf = useColumnName();
+  const getColumnName = useColumnName();
   useEffect(() => selection.list(rows.map(rowId)), [selection, rows]);
   const columns = useMemo(() => {
     const { workflow, by } = choice.widths;
@@ -53,7 +53,7 @@ export const JobListTable = memo(function JobListTable(props: JobListTableProps)
   const sizing: Sizing | undefined = onChoiceChange && {
     widths: choice.widths,
     onResize: (id, px) => onChoiceChange({ ...choice, widths: { ...choice.widths, [id]: px } }),
-    label: (id) => t("resize", { name: nameOf(choice.order.find((columnId): columnId is ColumnId => columnId === id) ?? "job") }),
+    label: (id) => t("resize", { name: getColumnName(choice.order.find((columnId): columnId is ColumnId => columnId === id) ?? "job") }),
     defaultWidth: t("defaultWidth"),
   };
   return (
@@ -64,7 +64,7 @@ export const JobListTable = memo(function JobListTable(props: JobListTableProps)
       onOpen={openPanel?.open}
       marks={openPanel}
       isBusy={isBusy}
-      sorting={onChoiceChange && canSort ? sortingOf(sortBy, sortOrder, state.go) : undefined}
+      sorting={onChoiceChange && canSort ? getSorting(sortBy, sortOrder, state.go) : undefined}
       sizing={sizing}
       isFixed
       isCompact={choice.isCompact}
@@ -72,9 +72,9 @@ export const JobListTable = memo(function JobListTable(props: JobListTableProps)
   );
 });
 
-/** The first click sorts newest or longest first, the second reverses it. */
-function sortingOf(sortBy: JobsQuery["sort_by"], sortOrder: JobsQuery["sort_order"], onSortChange: JobListState["go"]): Sorting {
-  const sortOf = (field: JobsQuery["sort_by"]) => {
+/** The first click sorts by newest or longest, the second reverses the order. */
+function getSorting(sortBy: JobsQuery["sort_by"], sortOrder: JobsQuery["sort_order"], onSortChange: JobListState["go"]): Sorting {
+  const getFieldSort = (field: JobsQuery["sort_by"]) => {
     const isActive = sortBy === field;
     const nextOrder = isActive && sortOrder === "desc" ? "asc" : "desc";
     return {
@@ -82,7 +82,7 @@ function sortingOf(sortBy: JobsQuery["sort_by"], sortOrder: JobsQuery["sort_orde
       onSort: () => onSortChange({ sort_by: field, sort_order: nextOrder }),
     };
   };
-  return { submitted: sortOf("create_time"), ran: sortOf("execution_time") };
+  return { submitted: getFieldSort("create_time"), ran: getFieldSort("execution_time") };
 }
 
 const loadActions = () => import("./selection-actions");
@@ -100,8 +100,8 @@ type SelectedJobsProps = {
   onDone: () => void;
 };
 
-/** Undefined if nothing is selected. */
-function commandFor(store: SelectionStore, action: Command["action"]): Command | undefined {
+/** Builds the command for the selection. Undefined if nothing is selected. */
+function toCommand(store: SelectionStore, action: Command["action"]): Command | undefined {
   if (store.isMatching()) return { action };
   return store.ids().size > 0 ? { action, ids: [...store.ids()] } : undefined;
 }
@@ -112,7 +112,7 @@ export function useJobKeys(store: SelectionStore, onCommand: (command: Command) 
     const action = event.key === "c" ? "cancel" : event.key === "r" ? "runAgain" : undefined;
     if (!action || event.repeat || event.defaultPrevented || !isFreeKey(event)) return;
     const row = document.activeElement?.closest<HTMLElement>("tr[data-row]")?.dataset.row;
-    const command = commandFor(store, action) ?? (row === undefined ? undefined : { action, ids: [row] });
+    const command = toCommand(store, action) ?? (row === undefined ? undefined : { action, ids: [row] });
     if (!command) return;
     onCommand(command);
     event.preventDefault();
@@ -145,7 +145,7 @@ function useSelectionActions(store: SelectionStore, count: number, onCommand: (c
         key: action,
         label: t(action, { count }),
         searchTerms: actionSearchTerms[action],
-        run: () => onCommand(commandFor(store, action)),
+        run: () => onCommand(toCommand(store, action)),
       };
     };
     return count === 0 ? [] : [action("cancel"), action("runAgain")];

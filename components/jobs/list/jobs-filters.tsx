@@ -3,7 +3,7 @@ import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { useCounts } from "@/components/frame/counts-context";
 import { ClearFilters, FiltersPopover } from "@/components/frame/list/filters-popover";
-import { useListQuery, useMoving } from "@/components/frame/list/list-state";
+import { useIsNavigating, useListQuery } from "@/components/frame/list/list-state";
 import { TimeFilter } from "@/components/frame/list/time-filter";
 import { FILTERS } from "@/components/frame/list/tool-bar";
 import { chipStyle } from "@/components/ui/controls/button";
@@ -20,9 +20,9 @@ import { type JobListState } from "./use-job-list";
 const loadMore = () => import("./more-filters");
 const MoreFilters = dynamic(() => loadMore().then((module) => module.MoreFilters), { ssr: false });
 
-const spans = ["hour", "day", "week", "month"] as const;
+const timeSpans = ["hour", "day", "week", "month"] as const;
 
-const sorts = {
+const sortings = {
   newest: { sort_by: "create_time", sort_order: "desc" },
   oldest: { sort_by: "create_time", sort_order: "asc" },
   longest: { sort_by: "execution_time", sort_order: "desc" },
@@ -40,7 +40,7 @@ export function JobsFilters({ list, state, rows, total, connection }: JobsFilter
     <>
       <StatusFilter list={list} state={state} total={total} />
       <span aria-hidden="true" className="h-5 shrink-0 border-l border-line" />
-      <TimeFilter range={query} spans={spans} hasAny onGo={go} />
+      <TimeFilter range={query} spans={timeSpans} hasAny onGo={go} />
       <FiltersPopover count={[query.member, query.workflow_id, query.output_type].filter(Boolean).length}>
         <MoreFilters state={state} rows={rows} connection={connection} />
       </FiltersPopover>
@@ -49,8 +49,8 @@ export function JobsFilters({ list, state, rows, total, connection }: JobsFilter
   );
 }
 
-/** The search field in a list's header: words in prompts, errors and names. */
-export function WordsField({ text = "", go }: { text: string | undefined; go: JobListState["go"] }) {
+/** The search field for prompts, errors and names. */
+export function SearchTextField({ text = "", go }: { text: string | undefined; go: JobListState["go"] }) {
   const t = useTranslations("jobSearch");
   return (
     <div role="search" {...{ [FILTERS]: "" }} className="max-sm:order-last max-sm:w-full sm:w-64 lg:ml-3 lg:w-80">
@@ -69,14 +69,14 @@ export function WordsField({ text = "", go }: { text: string | undefined; go: Jo
 export function SortSelect({ state }: { state: JobListState }) {
   const t = useTranslations("jobList.filter");
   const query = useListQuery(state);
-  const sort = sortNames.find((name) => sorts[name].sort_by === query.sort_by && sorts[name].sort_order === query.sort_order);
+  const sort = sortNames.find((name) => sortings[name].sort_by === query.sort_by && sortings[name].sort_order === query.sort_order);
   return (
     <Select
       aria-label={t("sort")}
       value={sort}
       onChange={({ currentTarget: { value } }) => {
         const sortName = sortNames.find((name) => name === value);
-        if (sortName) state.go(sorts[sortName]);
+        if (sortName) state.go(sortings[sortName]);
       }}
       className="shrink-0 border-transparent bg-transparent text-ink-3 max-sm:text-[13px]"
     >
@@ -87,21 +87,21 @@ export function SortSelect({ state }: { state: JobListState }) {
 
 const order = ["in_progress", "pending", "completed", "failed", "cancelled"] as const satisfies readonly KnownJobState[];
 
-/** `total`: of the list that is shown. */
+/** `total`: the length of the shown list. */
 type StatusFilterProps = { list: ListName; state: JobListState; total?: number };
 
-/** Each chip toggles its state. Counts are shown if known without a request. */
+/** Chips that toggle a state. Counts are shown if they need no request. */
 export function StatusFilter({ list, state: listState, total }: StatusFilterProps) {
   const t = useTranslations("jobList");
   const states = useTranslations("frame.states");
   const { running, pending } = useCounts();
   const query = useListQuery(listState);
-  const isMoving = useMoving(listState);
+  const isNavigating = useIsNavigating(listState);
   const selectedStatuses = query.status ?? [];
   const isAllWorkflows = !query.workflow_id && !query.output_type && !isSearch(query);
   const counts: Partial<Record<KnownJobState, number>> = {
     ...(isAllWorkflows && { in_progress: running, pending }),
-    ...(selectedStatuses.length === 1 && selectedStatuses[0] && !isMoving && { [selectedStatuses[0]]: total }),
+    ...(selectedStatuses.length === 1 && selectedStatuses[0] && !isNavigating && { [selectedStatuses[0]]: total }),
   };
   return (
     <>
@@ -113,7 +113,8 @@ export function StatusFilter({ list, state: listState, total }: StatusFilterProp
         const next = order.filter((each) => (each === state ? !isOn : selectedStatuses.includes(each)));
         return (
           <Chip key={state} state={listState} change={{ status: next.length > 0 ? next : undefined }} isOn={isOn}>
-            {states(state)} <Count value={counts[state]} hasRoom={isAllWorkflows && (state === "in_progress" || state === "pending")} />
+            {states(state)}{" "}
+            <Count value={counts[state]} reservesSpace={isAllWorkflows && (state === "in_progress" || state === "pending")} />
           </Chip>
         );
       })}
@@ -126,7 +127,7 @@ type ChipProps = { state: JobListState; change: Partial<JobSearchQuery>; isOn: b
 function Chip({ state, change, isOn, children }: ChipProps) {
   return (
     <Link
-      href={state.hrefOf(change)}
+      href={state.getHref(change)}
       prefetch={false}
       onNavigate={(event) => {
         event.preventDefault();
@@ -141,8 +142,8 @@ function Chip({ state, change, isOn, children }: ChipProps) {
 }
 
 /** Space for counts is reserved, so that chips don't move while jobs run. */
-function Count({ value, hasRoom }: { value: number | undefined; hasRoom: boolean }) {
+function Count({ value, reservesSpace }: { value: number | undefined; reservesSpace: boolean }) {
   const number = useNumberFormat();
-  if (value === undefined && !hasRoom) return null;
-  return <span className={hasRoom ? "min-w-[1ch]" : undefined}>{value === undefined ? null : number(value)}</span>;
+  if (value === undefined && !reservesSpace) return null;
+  return <span className={reservesSpace ? "min-w-[1ch]" : undefined}>{value === undefined ? null : number(value)}</span>;
 }

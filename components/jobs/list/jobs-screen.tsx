@@ -13,10 +13,10 @@ import { ButtonLink } from "@/components/ui/link";
 import { toJobHref } from "@/lib/browser/urls";
 import { type JobSearchQuery } from "@/lib/contract/console";
 import { parseInputIds } from "@/lib/contract/jobs/job-list";
-import { choiceOfOne, type ColumnChoice, DEFAULT_CHOICE, shownInputs, useColumnChoice, withInputs } from "../columns/column-choice";
+import { type ColumnChoice, DEFAULT_CHOICE, shownInputs, singleMemberChoice, useColumnChoice, withInputs } from "../columns/column-choice";
 import { type JobRow } from "../job-row";
 import { JobListTable, SelectedJobs } from "./job-list-table";
-import { JobsFilters, SortSelect, WordsField } from "./jobs-filters";
+import { JobsFilters, SearchTextField, SortSelect } from "./jobs-filters";
 import { INPUTS_PARAM, type ListLinks, type ListName, requestQuery, viewHref, viewQuery } from "./list-address";
 import { JobPanelFrame, ListEmpty, ListPages, ListRows, ListScreen } from "./list-screen";
 import { type FirstAnswer, type JobListState, type ShownList, useJobList } from "./use-job-list";
@@ -36,7 +36,7 @@ type JobsToolsProps = {
   canShare: boolean;
 };
 
-/** The view's own tools, on the right of the tool bar; each loads its code when it is opened. */
+/** The view's tools at the right of the toolbar. Each dialog loads when it is opened. */
 function JobsTools({ list, choice, defaultChoice, onChoose, state, rows, connection, canShare }: JobsToolsProps) {
   const connectionParam = useConnectionParam();
   const t = useTranslations();
@@ -55,7 +55,7 @@ function JobsTools({ list, choice, defaultChoice, onChoose, state, rows, connect
         <ViewsDialog
           screen={list}
           query={viewQuery(list, state.query(), shownInputs(choice))}
-          hrefOf={(query) => viewHref(list, query, connectionParam)}
+          getHref={(query) => viewHref(list, query, connectionParam)}
           canShare={canShare}
           onClose={close}
         />
@@ -76,15 +76,15 @@ function JobsTools({ list, choice, defaultChoice, onChoose, state, rows, connect
 
 type JobListScreenProps = {
   displayed: ShownList;
-  /** The address as the server read it. */
+  /** The query that the server read from the URL. */
   initialQuery: JobSearchQuery;
-  /** The values of the address that could not be read. */
+  /** The values in the URL that could not be parsed. */
   ignored: readonly string[];
   links: ListLinks;
   canRun: boolean;
   isTeam: boolean;
   total?: number;
-  /** Of all jobs; the header shows it. */
+  /** The number of all jobs, shown in the header. */
   actions: ReactNode;
   note?: ReactNode;
   onStarted?: () => void;
@@ -105,24 +105,24 @@ export function JobListScreen({
   onStarted,
   onDone,
 }: JobListScreenProps) {
-  const { list, connection, question, query, view, live, state, rows, selection, isBusy } = displayed;
+  const { list, connection, urlQuery, query, view, live, state, rows, selection, isBusy } = displayed;
   const t = useTranslations(list);
   const connectionParam = links.connection;
-  const defaultChoice = isTeam ? DEFAULT_CHOICE : choiceOfOne;
+  const defaultChoice = isTeam ? DEFAULT_CHOICE : singleMemberChoice;
   const [choice, choose] = useColumnChoice(connection, defaultChoice);
   const viewInputs = useSearchParams()?.get(INPUTS_PARAM) ?? "";
   const showInputs = useEffectEvent((ids: string) => choose(withInputs(choice, parseInputIds(ids))));
-  // A saved view restores its inputs. After that they are ordinary columns.
+  // A saved view restores its inputs as ordinary columns.
   useEffect(() => {
     if (viewInputs !== "") showInputs(viewInputs);
   }, [viewInputs]);
-  const pageOf = useCallback((id: string) => toJobHref(id, connectionParam), [connectionParam]);
-  const openPanel = useOpenPanel("job", pageOf);
+  const getJobHref = useCallback((id: string) => toJobHref(id, connectionParam), [connectionParam]);
+  const openPanel = useOpenPanel("job", getJobHref);
   const request = useMemo(() => requestQuery(list, query), [list, query]);
   const shared = { rows, connection };
   return (
     <>
-      {question === initialQuery ? <IgnoredValues list={ignored} /> : null}
+      {urlQuery === initialQuery ? <IgnoredValues list={ignored} /> : null}
       <ListScreen
         list={list}
         count={total}
@@ -131,7 +131,7 @@ export function JobListScreen({
         reach={view?.reach}
         isCut={view?.isCut}
         unreadable={view?.unreadable}
-        search={<WordsField text={question.text} go={state.go} />}
+        search={<SearchTextField text={urlQuery.text} go={state.go} />}
         actions={actions}
         tools={
           <>
@@ -149,7 +149,7 @@ export function JobListScreen({
           </>
         }
       >
-        <JobsBeside {...shared} openPanel={openPanel} canRun={canRun} state={state}>
+        <JobsWithPanel {...shared} openPanel={openPanel} canRun={canRun} state={state}>
           {view && rows.length > 0 ? (
             <JobListTable
               {...shared}
@@ -163,7 +163,7 @@ export function JobListScreen({
               isBusy={isBusy}
             />
           ) : null}
-        </JobsBeside>
+        </JobsWithPanel>
         {view && rows.length === 0 && !live.failure && !view.unreadable ? (
           <ListEmpty list={list} state={state} total={displayed.total} canRun={canRun} />
         ) : null}
@@ -178,7 +178,7 @@ export function JobListScreen({
           onStarted={onStarted}
           onDone={onDone}
         />
-        {/* Some services keep fewer jobs than entries of the history: such a total is left out. */}
+        {/* Some services have fewer jobs than history entries, so the total is omitted. */}
         <ListPages
           {...displayed}
           total={list === "history" && total !== undefined && total < query.offset + rows.length ? undefined : total}
@@ -191,9 +191,9 @@ export function JobListScreen({
 export type JobListProps = {
   query: JobSearchQuery;
   ignored: readonly string[];
-  /** `?connection=` of the address, if present. */
+  /** `?connection=` of the URL, if present. */
   connection?: string;
-  /** If the member has a default view, the bare list needs `view=all` in its address. */
+  /** Set if the member has a default view, since the plain list then needs `view=all` in its URL. */
   view?: ListLinks["view"];
   canRun: boolean;
   isTeam: boolean;
@@ -221,7 +221,7 @@ export function JobsScreen({ query: initialQuery, ignored, connection, view, can
 const loadPanel = () => import("../job/job-panel");
 const JobPanel = dynamic(() => loadPanel().then((module) => module.JobPanel), { ssr: false, loading: () => <JobPanelFrame /> });
 
-type JobsBesideProps = {
+type JobsWithPanelProps = {
   openPanel: OpenPanel;
   rows: readonly JobRow[];
   connection: string | undefined;
@@ -230,13 +230,13 @@ type JobsBesideProps = {
   children: ReactNode;
 };
 
-/** The list with the open job in a panel. The row is marked at once; the panel may follow a frame later. */
-function JobsBeside({ openPanel, rows, connection, canRun, state, children }: JobsBesideProps) {
+/** The list with the open job in a panel. The row is marked immediately; the panel may follow a frame later. */
+function JobsWithPanel({ openPanel, rows, connection, canRun, state, children }: JobsWithPanelProps) {
   const id = useDeferredValue(useOpenPanelId(openPanel));
   useOnFirstInteraction(loadPanel);
-  const at = id === undefined ? -1 : rows.findIndex((row) => row.id === id);
-  const neighbour = (by: -1 | 1) => {
-    const next = at < 0 ? undefined : rows[at + by]?.id;
+  const index = id === undefined ? -1 : rows.findIndex((row) => row.id === id);
+  const openNeighbour = (by: -1 | 1) => {
+    const next = index < 0 ? undefined : rows[index + by]?.id;
     return next === undefined ? undefined : () => void openPanel.open(next);
   };
   return (
@@ -250,8 +250,8 @@ function JobsBeside({ openPanel, rows, connection, canRun, state, children }: Jo
           connection={connection}
           canRun={canRun}
           onClose={openPanel.close}
-          onNext={neighbour(1)}
-          onPrevious={neighbour(-1)}
+          onNext={openNeighbour(1)}
+          onPrevious={openNeighbour(-1)}
         />
       ) : null}
     </div>

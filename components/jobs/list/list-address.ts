@@ -1,5 +1,4 @@
-// The address of a list of jobs: reads it, on the server and in the browser, and writes it.
-// Guarantees: the same list always has the same address.
+// Reads and writes the URL of a job list, on the server and in the browser. The same list always has the same URL.
 
 import { withQuery } from "@/lib/browser/urls";
 import { type JobSearchQuery } from "@/lib/contract/console";
@@ -7,44 +6,44 @@ import { type InputId, isSearch, jobParams, type KnownJobState, searchParams } f
 import { parseSearch, toSearchValues } from "@/lib/contract/params";
 
 export type ListName = "jobs" | "history";
-const ended = ["completed", "failed", "cancelled"] as const satisfies readonly KnownJobState[];
+const endedStates = ["completed", "failed", "cancelled"] as const satisfies readonly KnownJobState[];
 const DEFAULT_QUERY = parseSearch(jobParams, new URLSearchParams()).query;
 
-const noSearch = parseSearch(searchParams, new URLSearchParams()).query;
-export const noFilters = { ...noSearch, status: undefined, workflow_id: undefined, output_type: undefined };
+const emptySearch = parseSearch(searchParams, new URLSearchParams()).query;
+export const noFilters = { ...emptySearch, status: undefined, workflow_id: undefined, output_type: undefined };
 
 export function isFilteredList(query: JobSearchQuery): boolean {
   return query.status !== undefined || Boolean(query.workflow_id ?? query.output_type) || isSearch(query);
 }
 
 const { offset, limit, workflow_id, output_type } = jobParams;
-const paramsOfJobs = { ...jobParams, ...searchParams };
-const endedStatus = { kind: "words", values: ended } as const;
-const paramsOfHistory = { status: endedStatus, workflow_id, output_type, ...searchParams, offset, max_items: limit };
+const jobListParams = { ...jobParams, ...searchParams };
+const endedStatus = { kind: "words", values: endedStates } as const;
+const historyListParams = { status: endedStatus, workflow_id, output_type, ...searchParams, offset, max_items: limit };
 
-/** `ignored`: the values that could not be read. */
+/** `ignored`: the values that could not be parsed. */
 export function readList(list: ListName, search: URLSearchParams): { query: JobSearchQuery; ignored: string[] } {
-  const { query, ignored } = list === "jobs" ? parseSearch(paramsOfJobs, search) : readHistory(search);
+  const { query, ignored } = list === "jobs" ? parseSearch(jobListParams, search) : readHistory(search);
   return { query: { ...query, status: query.status?.length ? query.status : undefined }, ignored };
 }
 
 function readHistory(search: URLSearchParams): { query: JobSearchQuery; ignored: string[] } {
-  const { query, ignored } = parseSearch(paramsOfHistory, search);
+  const { query, ignored } = parseSearch(historyListParams, search);
   const { max_items, ...filters } = query;
   return { query: { ...DEFAULT_QUERY, ...filters, limit: max_items }, ignored };
 }
 
-/** The query of the request: if no status is chosen, the history is all jobs that have ended. */
+/** The query to send. Without a status filter, the history requests all ended jobs. */
 export function requestQuery(list: ListName, query: JobSearchQuery): JobSearchQuery {
-  return list === "history" && query.status === undefined ? { ...query, status: [...ended] } : query;
+  return list === "history" && query.status === undefined ? { ...query, status: [...endedStates] } : query;
 }
 
-/** Services filter jobs, but not their history. */
+/** Whether the query can use the service's history, which can't be filtered. */
 export function isPlainHistory(list: ListName, query: JobSearchQuery): boolean {
   return list === "history" && !isFilteredList(query);
 }
 
-/** Parameters kept in links: the connection, and whether the unfiltered list is meant. */
+/** Parameters kept in links. */
 export type ListLinks = {
   connection?: string;
   /** With a default view, `view=all` selects the unfiltered list. Any other URL names its own filters. */
@@ -52,22 +51,22 @@ export type ListLinks = {
 };
 
 export function listHref(list: ListName, query: JobSearchQuery, { connection, view }: ListLinks = {}): `/${string}` {
-  const values = addressOf(list, query);
+  const values = toUrlValues(list, query);
   const isBare = Object.values(values).every((value) => value === undefined);
   return withQuery(`/${list}`, { ...values, view: isBare ? view : undefined, connection });
 }
 
-function addressOf(list: ListName, query: JobSearchQuery) {
-  if (list === "jobs") return toSearchValues(paramsOfJobs, query);
-  const status = query.status && ended.filter((each) => query.status?.includes(each));
-  return toSearchValues(paramsOfHistory, { ...query, status, max_items: query.limit });
+function toUrlValues(list: ListName, query: JobSearchQuery) {
+  if (list === "jobs") return toSearchValues(jobListParams, query);
+  const status = query.status && endedStates.filter((each) => query.status?.includes(each));
+  return toSearchValues(historyListParams, { ...query, status, max_items: query.limit });
 }
 
 export const INPUTS_PARAM = "inputs";
 
-/** A saved view: the list's address without its page and connection. */
+/** The query string of a saved view: the list's URL without page and connection. */
 export function viewQuery(list: ListName, query: JobSearchQuery, inputs: readonly InputId[]): string {
-  const values = { ...addressOf(list, { ...query, offset: 0 }), [INPUTS_PARAM]: inputs.join(",") || undefined };
+  const values = { ...toUrlValues(list, { ...query, offset: 0 }), [INPUTS_PARAM]: inputs.join(",") || undefined };
   return withQuery(`/${list}`, values).split("?")[1] ?? "";
 }
 
@@ -82,7 +81,7 @@ export function listApiPath(list: ListName, query: JobSearchQuery, connection: s
   return withQuery(isSearch(query) ? "/api/console/jobs/search" : "/api/jobs", { ...requestQuery(list, query), connection });
 }
 
-/** For the length of the history, which has no total. */
+/** Used for the length of the history, which has no total. */
 export function endedJobsPath(connection: string | undefined): `/${string}` {
-  return withQuery("/api/jobs", { status: ended, limit: 1, connection });
+  return withQuery("/api/jobs", { status: endedStates, limit: 1, connection });
 }

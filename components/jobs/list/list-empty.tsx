@@ -12,29 +12,29 @@ import { type JobListState } from "./use-job-list";
 
 type ListEmptyProps = { list: ListName; state: JobListState; total?: number; canRun: boolean };
 
-/** Why there are no rows, and a link to some. */
+/** Explains why there are no rows, with a link to a list that may have some. */
 export function ListEmpty({ list, state, total, canRun }: ListEmptyProps) {
   const query = useListQuery(state);
-  const { hrefOf } = state;
+  const { getHref } = state;
   const t = useTranslations(`${list}.empty`);
   const pages = useTranslations("jobList.empty");
-  const reset = (href: string, label: string) => <ButtonLink href={href}>{label}</ButtonLink>;
+  const renderReset = (href: string, label: string) => <ButtonLink href={href}>{label}</ButtonLink>;
   if (query.offset > 0 && total !== 0) {
     const last = total === undefined ? undefined : lastOffset(total, query.limit);
-    // If this was the last page and its rows are gone, offers the first page.
+    // If all rows of the last page are gone, offers the first page.
     const firstPageLink =
       last === undefined || last >= query.offset
-        ? reset(hrefOf({ offset: 0 }), pages("firstPage"))
-        : reset(hrefOf({ offset: last }), pages("lastPage"));
+        ? renderReset(getHref({ offset: 0 }), pages("firstPage"))
+        : renderReset(getHref({ offset: last }), pages("lastPage"));
     return (
       <EmptyState title={pages("beyond")} text={total === undefined ? undefined : pages("beyondText", { total })} action={firstPageLink} />
     );
   }
-  if (isFilteredList(query)) return <EmptyState title={t("filtered")} action={reset(hrefOf(noFilters), t("showAll"))} />;
+  if (isFilteredList(query)) return <EmptyState title={t("filtered")} action={renderReset(getHref(noFilters), t("showAll"))} />;
   return <EmptyState title={t("title")} text={t("text")} action={canRun ? <RunLink /> : undefined} />;
 }
 
-/** How far back the search reached, and whether the service responds: an unfound job may still exist. */
+/** How far back the search reached, since a job that was not found may still exist. */
 export function SearchReach({ reach }: { reach: JobReach | undefined }) {
   const t = useTranslations("jobSearch.reach");
   const clock = useTimeFormat();
@@ -43,18 +43,18 @@ export function SearchReach({ reach }: { reach: JobReach | undefined }) {
   const date = sinceMs === undefined ? undefined : (clock(sinceMs, "day") ?? "…");
   const undated = extent === "newest" ? t("undated") : t("starting");
   const covered = extent === "all" ? [] : [date === undefined ? undated : t(extent, { date })];
-  const isOut = asOfMs !== undefined;
+  const isOutage = asOfMs !== undefined;
   const outage = () => (asOfMs ? t("outage", { date: clock(asOfMs, "until") ?? "…" }) : t("outageUnknown"));
-  const notes = [...(isOut ? [outage()] : []), ...covered, ...(unread > 0 ? [t("unread", { count: unread })] : [])];
+  const notes = [...(isOutage ? [outage()] : []), ...covered, ...(unread > 0 ? [t("unread", { count: unread })] : [])];
   if (notes.length === 0) return null;
   return (
-    <p role="status" className={cn("border-b border-line px-4 py-1.5 text-sm md:px-5", isOut ? "bg-wait-soft text-wait" : "text-ink-3")}>
+    <p role="status" className={cn("border-b border-line px-4 py-1.5 text-sm md:px-5", isOutage ? "bg-wait-soft text-wait" : "text-ink-3")}>
       {notes.join(" ")}
     </p>
   );
 }
 
-export function ListCut() {
+export function ListLimitNote() {
   const t = useTranslations("jobSearch.reach");
   return <p className="border-b border-line px-4 py-1.5 text-sm text-ink-3 md:px-5">{t("listCut")}</p>;
 }

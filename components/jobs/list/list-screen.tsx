@@ -3,7 +3,7 @@ import { useTranslations } from "next-intl";
 import { type ComponentProps, type ReactNode, useEffect, useState } from "react";
 import { PageControls, Paging } from "@/components/data-table/paging";
 import { NewRows } from "@/components/data-table/paused-rows";
-import { useMoving } from "@/components/frame/list/list-state";
+import { useIsNavigating } from "@/components/frame/list/list-state";
 import { Freshness, ToolBar, UnreadableRows } from "@/components/frame/list/tool-bar";
 import { PageHeader } from "@/components/frame/page-header";
 import { cn } from "@/components/ui/cn";
@@ -15,12 +15,12 @@ import { type JobListState, type ShownList } from "./use-job-list";
 const loadFailure = () => import("@/components/frame/failure/failure-message");
 const FailureMessage = dynamic(() => loadFailure().then((module) => module.FailureMessage), { loading: () => null });
 
-// Each has its own fallback; otherwise loading it would hide the page and the search field would lose focus.
+// Each has its own fallback; otherwise loading it would suspend the page, and the search field would lose focus.
 const SearchReach = dynamic(() => import("./list-empty").then((module) => module.SearchReach), { loading: () => null });
 
 export const ListEmpty = dynamic(() => import("./list-empty").then((module) => module.ListEmpty), { loading: () => null });
 
-const ListCut = dynamic(() => import("./list-empty").then((module) => module.ListCut), { loading: () => null });
+const ListLimitNote = dynamic(() => import("./list-empty").then((module) => module.ListLimitNote), { loading: () => null });
 
 type ListScreenProps = {
   list: "jobs" | "history" | "queue";
@@ -67,14 +67,14 @@ export function ListScreen({
       </ToolBar>
       {failure ? <FailureMessage failure={failure} onRetry={() => void refresh()} className="m-4 md:mx-5" /> : null}
       {reach ? <SearchReach reach={reach} /> : null}
-      {isCut ? <ListCut /> : null}
+      {isCut ? <ListLimitNote /> : null}
       <UnreadableRows count={unreadable} />
       <ClampedClock value={failure && live.atMs}>{children}</ClampedClock>
     </>
   );
 }
 
-/** The frame of an open job: next to the list on wide screens, over it on narrow ones. Drawn before its content. */
+/** The frame of the job panel, rendered before its content. Next to the list on wide screens, over it on narrow ones. */
 export function JobPanelFrame({ className, ...rest }: ComponentProps<"aside">) {
   return (
     <aside
@@ -89,13 +89,13 @@ export function JobPanelFrame({ className, ...rest }: ComponentProps<"aside">) {
 
 const DIM_AFTER_MS = 300;
 
-/** The rows, marked as busy while others are loading. */
+/** The rows, dimmed while others are loading. */
 export function ListRows({ state, className, children }: { state: JobListState; className?: string; children: ReactNode }) {
-  const isMoving = useMoving(state);
+  const isNavigating = useIsNavigating(state);
   // Dimming a thousand rows is slow and flickers if the next rows arrive at once.
-  const isLate = useLate(isMoving, DIM_AFTER_MS);
+  const isSlow = useLate(isNavigating, DIM_AFTER_MS);
   return (
-    <div aria-busy={isMoving || undefined} className={cn("min-w-0", className, isLate && "opacity-60")}>
+    <div aria-busy={isNavigating || undefined} className={cn("min-w-0", className, isSlow && "opacity-60")}>
       {children}
     </div>
   );
@@ -105,7 +105,7 @@ export function ListRows({ state, className, children }: { state: JobListState; 
 export function ListPages({ query: { offset, limit }, rows, newCount, view, total, state }: ShownList) {
   const t = useTranslations("jobList");
   if (!view) return null;
-  // Unreadable rows took a place on the page, too.
+  // Unreadable rows count towards the page, too.
   const hasMore = view.hasMore ?? rows.length + (view.unreadable ?? 0) >= limit;
   return (
     <>
@@ -121,7 +121,7 @@ export function ListPages({ query: { offset, limit }, rows, newCount, view, tota
         total={total}
         hasMore={hasMore}
         nextOffset={view.nextOffset}
-        hrefOf={(to) => state.hrefOf({ offset: to })}
+        getHref={(to) => state.getHref({ offset: to })}
         className="mt-auto md:sticky md:bottom-0 md:z-20"
       >
         <PageControls offset={offset} limit={limit} total={total} onGo={state.go} />

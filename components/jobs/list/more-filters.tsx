@@ -20,28 +20,28 @@ import { type JobListState } from "./use-job-list";
 
 type MoreFiltersProps = { state: JobListState; rows: readonly JobRow[]; connection: string | undefined };
 
-/** The less used filters. Members and workflows load when their filter is set or about to be. */
+/** The less used filters. Members and workflows load when their filter is set or opened. */
 export function MoreFilters({ state, rows, connection }: MoreFiltersProps) {
   const t = useTranslations();
-  const [picking, setPicking] = useState<"person" | "workflow">();
-  const close = () => setPicking(undefined);
+  const [openPicker, setOpenPicker] = useState<"person" | "workflow">();
+  const close = () => setOpenPicker(undefined);
   const { member, workflow_id: id } = useListQuery(state);
   const workflow = id && (rows.find((row) => row.workflowId === id)?.workflow ?? formatNamelessWorkflow(id));
   return (
     <>
       <FilterRow name={t("jobSearch.person")}>
-        <PickButton onClick={() => setPicking("person")}>
+        <PickButton onClick={() => setOpenPicker("person")}>
           {member === undefined ? t("jobSearch.personDialog.any") : <PersonName member={member} connection={connection} />}
         </PickButton>
       </FilterRow>
       <OutputFilter state={state} />
       <FilterRow name={t("jobList.filter.workflow")}>
-        <PickButton title={id} onClick={() => setPicking("workflow")}>
+        <PickButton title={id} onClick={() => setOpenPicker("workflow")}>
           {workflow ?? t("jobList.filter.anyWorkflow")}
         </PickButton>
       </FilterRow>
-      {picking === "person" ? <PersonPicker state={state} connection={connection} onClose={close} /> : null}
-      {picking === "workflow" ? <WorkflowPicker state={state} rows={rows} connection={connection} onClose={close} /> : null}
+      {openPicker === "person" ? <PersonPicker state={state} connection={connection} onClose={close} /> : null}
+      {openPicker === "workflow" ? <WorkflowPicker state={state} rows={rows} connection={connection} onClose={close} /> : null}
     </>
   );
 }
@@ -55,7 +55,7 @@ function PickButton({ title, onClick, children }: { title?: string; onClick: () 
   );
 }
 
-/** If the URL has this filter although the connection does not offer it, users can remove it. */
+/** Also shown if the URL has this filter but the connection does not support it, so that it can be removed. */
 export function OutputFilter({ state }: { state: JobListState }) {
   const t = useTranslations("jobList.filter");
   const query = useListQuery(state);
@@ -170,17 +170,17 @@ const MAX_SHOWN = 50;
 
 async function readChoices(path: `/${string}`): Promise<WorkflowChoice[]> {
   const result = await callApi<{ workflows: WorkflowChoice[] }>(path);
-  // Offers those seen on the page; an id can be pasted.
+  // On failure, offers the workflows on the page; an id can be pasted.
   return result.ok ? result.value.workflows : [];
 }
 
-/** A workflow seen on the page or known by name, or a pasted id. */
+/** Chooses a workflow by name or by a pasted id. */
 function WorkflowPicker({ state, rows, connection, onClose }: PickerProps & { rows: readonly JobRow[] }) {
   const t = useTranslations("jobList.workflowPicker");
   const [text, setText] = useState("");
   const { data } = useSWR(withQuery("/api/console/workflows", { connection }), readChoices, { revalidateOnFocus: false });
   const search = text.trim().toLowerCase();
-  const workflowChoices = workflowsOf(rows, data ?? []).filter(({ id, name }) => `${name} ${id}`.toLowerCase().includes(search));
+  const workflowChoices = mergeWorkflows(rows, data ?? []).filter(({ id, name }) => `${name} ${id}`.toLowerCase().includes(search));
   const pick = (id: string | undefined) => state.go({ workflow_id: id });
   return (
     <PickDialog
@@ -223,7 +223,7 @@ function WorkflowLabel({ id, name }: WorkflowChoice) {
   );
 }
 
-function workflowsOf(rows: readonly JobRow[], choices: readonly WorkflowChoice[]): WorkflowChoice[] {
+function mergeWorkflows(rows: readonly JobRow[], choices: readonly WorkflowChoice[]): WorkflowChoice[] {
   const byId = new Map(choices.map((workflow) => [workflow.id, workflow]));
   for (const { workflowId, workflow } of rows) {
     if (workflowId && !byId.has(workflowId)) byId.set(workflowId, { id: workflowId, name: workflow ?? formatNamelessWorkflow(workflowId) });

@@ -12,26 +12,35 @@ import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type InputId } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { useBusyJobs } from "../actions/busy-jobs";
-import { fits, type TargetJob } from "../actions/end-jobs";
+import { canApply, type TargetJob } from "../actions/end-jobs";
 import { JobLines } from "../actions/job-lines";
 import { type JobAction } from "../actions/use-job-work";
 import { type JobRow } from "../job-row";
-import { type Bulk, type ChosenJobs, type Command, jobsWith, MAX_AT_ONCE, narrowedTo, type PendingJobAction, useBulk } from "./use-bulk";
+import {
+  type Bulk,
+  type ChosenJobs,
+  type Command,
+  MAX_PER_ACTION,
+  narrowQuery,
+  type PendingJobAction,
+  toTargetJobs,
+  useBulk,
+} from "./use-bulk";
 
 type ExportFormat = "csv" | "json";
 
-const MAX_IDS_IN_ADDRESS = 150;
+const MAX_IDS_IN_URL = 150;
 
 /** `inputs`: additional columns. */
-type Saved = { connection: string | undefined; inputs: readonly InputId[] | undefined };
+type ExportOptions = { connection: string | undefined; inputs: readonly InputId[] | undefined };
 
-/** A download link: the file streams to the disk without passing through a script. Undefined where too many jobs are named. */
-function exportHref(chosenJobs: ChosenJobs, format: ExportFormat, { connection, inputs }: Saved): string | undefined {
+/** A plain download link, so that the file streams to disk. Undefined if the ids don't fit in a URL. */
+function exportHref(chosenJobs: ChosenJobs, format: ExportFormat, { connection, inputs }: ExportOptions): string | undefined {
   if (chosenJobs.kind === "matching") {
     const { offset: _offset, limit: _limit, ...filters } = chosenJobs.query;
     return apiPath(withQuery("/api/console/jobs/export", { ...filters, format, inputs, connection }));
   }
-  if (chosenJobs.ids.length > MAX_IDS_IN_ADDRESS) return undefined;
+  if (chosenJobs.ids.length > MAX_IDS_IN_URL) return undefined;
   return apiPath(withQuery("/api/console/jobs/export", { ids: chosenJobs.ids, format, inputs, connection }));
 }
 
@@ -57,18 +66,19 @@ export function SelectionActions({ chosen, rows, connection, inputs, bulk, onDon
   const errors = useTranslations("errors");
   const busy = useBusyJobs();
   const isFree = (jobAction: JobAction, { id }: TargetJob) => !(jobAction === "runAgain" ? bulk.busyIds : busy).has(id);
-  const selectedJobs = chosen.kind === "ids" ? jobsWith(chosen.ids, rows) : [];
-  const jobsFor = (jobAction: JobAction, jobs = selectedJobs) => jobs.filter((job) => isFree(jobAction, job) && fits(jobAction, job));
+  const selectedJobs = chosen.kind === "ids" ? toTargetJobs(chosen.ids, rows) : [];
+  const getApplicableJobs = (jobAction: JobAction, jobs = selectedJobs) =>
+    jobs.filter((job) => isFree(jobAction, job) && canApply(jobAction, job));
   const count = chosen.kind === "ids" ? chosen.ids.length : chosen.total;
   const startAction = (jobAction: JobAction) => {
     if (chosen.kind === "matching") void bulk.ask(jobAction, chosen.query);
-    else bulk.start(jobAction, jobsFor(jobAction));
+    else bulk.start(jobAction, getApplicableJobs(jobAction));
   };
-  const offered = (jobAction: JobAction) =>
-    chosen.kind === "matching" ? narrowedTo(jobAction, chosen.query) !== undefined : jobsFor(jobAction).length > 0;
+  const isOffered = (jobAction: JobAction) =>
+    chosen.kind === "matching" ? narrowQuery(jobAction, chosen.query) !== undefined : getApplicableJobs(jobAction).length > 0;
   const begin = useEffectEvent((next: Command) => {
-    const jobs = next.ids && jobsFor(next.action, jobsWith(next.ids, rows));
-    if (jobs ? jobs.length === 0 : !offered(next.action)) bulk.reportNothing();
+    const jobs = next.ids && getApplicableJobs(next.action, toTargetJobs(next.ids, rows));
+    if (jobs ? jobs.length === 0 : !isOffered(next.action)) bulk.reportNoMatches();
     else if (jobs) bulk.start(next.action, jobs);
     else startAction(next.action);
   });
@@ -80,15 +90,15 @@ export function SelectionActions({ chosen, rows, connection, inputs, bulk, onDon
     else void copy(chosen.ids.join("\n"), t("copied", { count }));
   }
   async function save(format: ExportFormat) {
-    const failure = chosen.kind === "ids" ? await saveNamed(chosen.ids, format, { connection, inputs }) : undefined;
+    const failure = chosen.kind === "ids" ? await saveByIds(chosen.ids, format, { connection, inputs }) : undefined;
     if (failure) showToast({ tone: "bad", text: failureText(errors, failure) });
   }
   return (
     <>
       <LowerEdge>
-        {bulk.isNothing ? (
+        {bulk.hasNoMatches ? (
           <WorkLines label={t("label")}>
-            <WorkLine tone="off" text={t("nothing")} onDismiss={bulk.forgetNothing} />
+            <WorkLine tone="off" text={t("nothing")} onDismiss={bulk.dismissNoMatches} />
           </WorkLines>
         ) : null}
         <JobLines actions={bulk} connection={connection} onStopped={onDone} />
@@ -96,11 +106,11 @@ export function SelectionActions({ chosen, rows, connection, inputs, bulk, onDon
           <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
             {all ? <SelectionButton onClick={all.onChoose}>{t("all", { total: all.total })}</SelectionButton> : null}
             {chosen.kind === "matching" ? <span role="status">{t("matching")}</span> : null}
-            {canRun && offered("cancel") ? <SelectionButton onClick={() => startAction("cancel")}>{t("cancel")}</SelectionButton> : null}
-            {canRun && offered("runAgain") ? (
+            {canRun && isOffered("cancel") ? <SelectionButton onClick={() => startAction("cancel")}>{t("cancel")}</SelectionButton> : null}
+            {canRun && isOffered("runAgain") ? (
               <SelectionButton onClick={() => startAction("runAgain")}>{t("runAgain")}</SelectionButton>
             ) : null}
-            {canRun && offered("remove") ? <SelectionButton onClick={() => startAction("remove")}>{t("remove")}</SelectionButton> : null}
+            {canRun && isOffered("remove") ? <SelectionButton onClick={() => startAction("remove")}>{t("remove")}</SelectionButton> : null}
             <SelectionButton onClick={copyIds}>{t("copyIds")}</SelectionButton>
             {(["csv", "json"] as const).map((format) => (
               <ExportLink
@@ -134,7 +144,7 @@ export function OwnSelectionActions({ onRestored, onStarted, ...props }: OwnBulk
   return <SelectionActions {...props} bulk={bulk} />;
 }
 
-/** If the ids do not fit in an address, the file is requested on click instead. */
+/** Without `href`, the file is requested on click, since the ids don't fit in a URL. */
 function ExportLink({ href, label, onSave }: { href: string | undefined; label: string; onSave: () => void }) {
   if (href === undefined) return <SelectionButton onClick={onSave}>{label}</SelectionButton>;
   return (
@@ -145,7 +155,11 @@ function ExportLink({ href, label, onSave }: { href: string | undefined; label: 
 }
 
 /** Saves the file of jobs whose ids don't fit in a URL: at most one page, so it fits in memory. */
-async function saveNamed(ids: readonly string[], format: ExportFormat, { connection, inputs }: Saved): Promise<ApiFailure | undefined> {
+async function saveByIds(
+  ids: readonly string[],
+  format: ExportFormat,
+  { connection, inputs }: ExportOptions,
+): Promise<ApiFailure | undefined> {
   try {
     const response = await fetch(apiPath(withQuery("/api/console/jobs/export", { connection })), {
       method: "POST",
@@ -164,12 +178,12 @@ async function saveNamed(ids: readonly string[], format: ExportFormat, { connect
 
 type BulkConfirmProps = { pendingAct: PendingJobAction | undefined; onClose: () => void; onConfirm: () => void };
 
-/** Confirms with the number; a number beyond the limit of one action is reported beforehand. */
+/** Asks for confirmation with the number, and warns if it exceeds the limit. */
 function BulkConfirm({ pendingAct, onClose, onConfirm }: BulkConfirmProps) {
   const t = useTranslations("acts");
   if (!pendingAct) return null;
   const { action, count } = pendingAct;
-  const cappedCount = count === undefined ? undefined : Math.min(count, MAX_AT_ONCE);
+  const cappedCount = count === undefined ? undefined : Math.min(count, MAX_PER_ACTION);
   const title = cappedCount === undefined ? t(`ask.${action}.all`) : t(`ask.${action}.title`, { count: cappedCount });
   return (
     <ConfirmDialog
@@ -181,7 +195,7 @@ function BulkConfirm({ pendingAct, onClose, onConfirm }: BulkConfirmProps) {
       onClose={onClose}
     >
       <p>{t(`ask.${action}.text`)}</p>
-      {count === undefined || count > MAX_AT_ONCE ? <p className="mt-2">{t("ask.bound", { max: MAX_AT_ONCE })}</p> : null}
+      {count === undefined || count > MAX_PER_ACTION ? <p className="mt-2">{t("ask.bound", { max: MAX_PER_ACTION })}</p> : null}
     </ConfirmDialog>
   );
 }

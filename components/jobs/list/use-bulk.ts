@@ -6,7 +6,7 @@ import { jobStates } from "@/lib/contract/jobs/job-list";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { ok, type Result } from "@/lib/shared/result";
 import { watchBusy } from "../actions/busy-jobs";
-import { fits, type TargetJob } from "../actions/end-jobs";
+import { canApply, type TargetJob } from "../actions/end-jobs";
 import { type JobAction, useJobWork } from "../actions/use-job-work";
 import { type JobRow, toJobRow } from "../job-row";
 import { listApiPath } from "./list-address";
@@ -14,43 +14,43 @@ import { listApiPath } from "./list-address";
 /** `count` is undefined if the service doesn't report it; `query` is set while the jobs' ids are unknown. */
 export type PendingJobAction = { action: JobAction; count: number | undefined; jobs?: readonly TargetJob[]; query?: JobSearchQuery };
 
-type Choices = {
+type BulkOptions = {
   connection: string | undefined;
   onDone: () => void;
   onStarted: () => void;
   onRestored?: (jobs: readonly TargetJob[]) => void;
 };
 
-/** Cancelling and removing listed jobs can be undone for five seconds; an action on a query is confirmed with the number. */
-export function useBulk({ connection, onDone, onStarted, onRestored }: Choices) {
+/** Cancelling and removing listed jobs can be undone for five seconds. Actions on a query require confirmation. */
+export function useBulk({ connection, onDone, onStarted, onRestored }: BulkOptions) {
   const [pendingAction, setPendingAction] = useState<PendingJobAction>();
-  const [isNothing, setNothing] = useState(false);
+  const [hasNoMatches, setNoMatches] = useState(false);
   const work = useJobWork<JobSearchQuery>({ connection, onDone, onRestored, walk: walkJobs });
   async function prepareAction(jobAction: JobAction, query: JobSearchQuery): Promise<void> {
-    const narrowed = narrowedTo(jobAction, query);
-    if (!narrowed) return setNothing(true);
-    const outside = work.begin();
-    const count = await countJobs(narrowed, outside);
-    if (outside.signal.aborted) return;
+    const narrowedQuery = narrowQuery(jobAction, query);
+    if (!narrowedQuery) return setNoMatches(true);
+    const context = work.begin();
+    const count = await countJobs(narrowedQuery, context);
+    if (context.signal.aborted) return;
     if (!count.ok) work.fail(count.failure);
-    else if (count.value === 0) setNothing(true);
-    else setPendingAction({ action: jobAction, count: count.value, query: narrowed });
+    else if (count.value === 0) setNoMatches(true);
+    else setPendingAction({ action: jobAction, count: count.value, query: narrowedQuery });
   }
-  /** Jobs that another part of the page is ending at the start of the list's reading or during it are reported there, not here. */
+  /** Skips jobs that another component is ending before or during the read of the list, since they are reported there. */
   async function runAll(jobAction: JobAction, query: JobSearchQuery): Promise<void> {
     const busyElsewhere = watchBusy();
     await work.runAll(jobAction, query, ({ id }) => jobAction === "runAgain" || !busyElsewhere.ids.has(id));
     busyElsewhere.end();
   }
   function begin(): void {
-    setNothing(false);
+    setNoMatches(false);
     work.dismissEnded();
   }
 
   return {
     ...work,
     pendingAct: pendingAction,
-    isNothing,
+    hasNoMatches,
     ask: (jobAction: JobAction, query: JobSearchQuery) => {
       begin();
       return prepareAction(jobAction, query);
@@ -70,8 +70,8 @@ export function useBulk({ connection, onDone, onStarted, onRestored }: Choices) 
       onStarted();
     },
     leave: () => setPendingAction(undefined),
-    reportNothing: () => setNothing(true),
-    forgetNothing: () => setNothing(false),
+    reportNoMatches: () => setNoMatches(true),
+    dismissNoMatches: () => setNoMatches(false),
   };
 }
 
@@ -83,30 +83,30 @@ export type Command = { action: "cancel" | "runAgain"; ids?: readonly string[] }
 /** Chosen jobs by id, or everything that a query matches, on any page. */
 export type ChosenJobs = { kind: "ids"; ids: readonly string[] } | { kind: "matching"; query: JobSearchQuery; total: number };
 
-export function jobsWith(ids: readonly string[], rows: readonly JobRow[]): TargetJob[] {
+export function toTargetJobs(ids: readonly string[], rows: readonly JobRow[]): TargetJob[] {
   const rowsById = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => rowsById.get(id) ?? { id });
 }
 
-/** The part of the query that the action applies to; undefined if none. */
-export function narrowedTo(jobAction: JobAction, query: JobSearchQuery): JobSearchQuery | undefined {
+/** Narrows the query to jobs that the action applies to; undefined if there are none. */
+export function narrowQuery(jobAction: JobAction, query: JobSearchQuery): JobSearchQuery | undefined {
   if (jobAction === "runAgain") return query;
-  const status = (query.status ?? jobStates).filter((state) => fits(jobAction, { id: "", word: state, state }));
+  const status = (query.status ?? jobStates).filter((state) => canApply(jobAction, { id: "", word: state, state }));
   return status.length === 0 ? undefined : { ...query, status };
 }
 
-const PAGE = 1000;
-export const MAX_AT_ONCE = 10_000;
+const PAGE_SIZE = 1000;
+export const MAX_PER_ACTION = 10_000;
 
 function walkJobs(query: JobSearchQuery, work: Work) {
-  const pathAt = (offset: number) => listApiPath("jobs", { ...query, limit: PAGE, offset }, work.connection);
-  const read = ({ jobs, pagination: { total, has_more: hasMore }, unreadable = 0 }: JobsAnswer) => {
+  const getPath = (offset: number) => listApiPath("jobs", { ...query, limit: PAGE_SIZE, offset }, work.connection);
+  const parsePage = ({ jobs, pagination: { total, has_more: hasMore }, unreadable = 0 }: JobsAnswer) => {
     return { items: jobs.map(toJobRow), rows: jobs.length + unreadable, total, hasMore };
   };
-  return readAllPages<JobsAnswer, TargetJob>({ pathAt, read, maxItems: MAX_AT_ONCE }, work);
+  return readAllPages<JobsAnswer, TargetJob>({ pathAt: getPath, read: parsePage, maxItems: MAX_PER_ACTION }, work);
 }
 
-/** How many jobs a query matches now; undefined if the service reports none. */
+/** How many jobs a query matches now; undefined if the service reports no total. */
 async function countJobs(query: JobSearchQuery, work: Work): Promise<Result<number | undefined, ApiFailure>> {
   const path = listApiPath("jobs", { ...query, limit: 1, offset: 0 }, work.connection);
   const result = await callWithRetry<JobsAnswer>(path, { cache: "no-store" }, work);

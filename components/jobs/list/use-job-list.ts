@@ -33,27 +33,27 @@ const noRows: JobRow[] = [];
 const toView = (response: JobsAnswer | HistoryAnswer) => import("../job-row").then(({ toJobsView }) => toJobsView(response));
 
 /**
- * A list of jobs: the address's query and its newest answer. Until a new query has its first answer, the last answer of the previous
- * query is shown; `query` is the one that `rows` belong to.
+ * The job list of the URL's query. Until a new query has its first response, the rows of the previous query are shown; `query` is the one that
+ * `rows` belong to.
  */
 export function useJobList({ list, initialQuery, first, links }: JobList) {
   const result = use(first);
   const connection = useConnection()?.id;
-  const question = useQuestion(list, initialQuery);
-  const initialState = question === initialQuery ? toInitial(result) : {};
-  const path = connection ? listApiPath(list, question, connection) : undefined;
+  const urlQuery = useUrlQuery(list, initialQuery);
+  const initialState = urlQuery === initialQuery ? toInitial(result) : {};
+  const path = connection ? listApiPath(list, urlQuery, connection) : undefined;
   const live = useLive(path, { ...initialState, read: toView, revalidateOnReturn: true });
-  const displayed = useShown(question, live);
-  const { query = question, view } = displayed ?? {};
-  const { connection: connectionParam, view: bare } = links;
-  const address = useMemo(() => jobsAddress(list, { connection: connectionParam, view: bare }), [list, connectionParam, bare]);
-  const state = useListState(question, address, query);
+  const displayed = useDisplayedPage(urlQuery, live);
+  const { query = urlQuery, view } = displayed ?? {};
+  const { connection: connectionParam, view: viewParam } = links;
+  const address = useMemo(() => jobsAddress(list, { connection: connectionParam, view: viewParam }), [list, connectionParam, viewParam]);
+  const state = useListState(urlQuery, address, query);
   const href = listHref(list, query);
   const [selection] = useState(createSelection);
-  // After a change of filters, the selected jobs may not be in the list.
+  // After filters change, the selected jobs may not be in the list.
   useEffect(() => () => void selection.clear(), [href, selection]);
   const { rows, newCount } = usePausedRows(href, view?.rows ?? noRows, { total: view?.total, isHeld: query.offset > 0 });
-  // An empty list that can no longer be read shows no numbers.
+  // No total is shown if the list is empty and can't be read.
   const total = live.failure && rows.length === 0 ? undefined : view?.total;
   const busyIds = useBusyJobs();
   const isBusy = useCallback(({ id }: JobRow) => busyIds.has(id), [busyIds]);
@@ -61,7 +61,7 @@ export function useJobList({ list, initialQuery, first, links }: JobList) {
   return {
     list,
     connection,
-    question,
+    urlQuery,
     query,
     view,
     live,
@@ -78,7 +78,7 @@ export function useJobList({ list, initialQuery, first, links }: JobList) {
 
 export type ShownList = ReturnType<typeof useJobList>;
 
-function useShown(query: JobSearchQuery, { value: view, atMs, failure }: LiveValue<JobsView>) {
+function useDisplayedPage(query: JobSearchQuery, { value: view, atMs, failure }: LiveValue<JobsView>) {
   const [last, setLast] = useState<DisplayedPage>();
   if (view === undefined) return failure ? undefined : last;
   if (last?.view === view && last.query === query) return last;
@@ -87,8 +87,8 @@ function useShown(query: JobSearchQuery, { value: view, atMs, failure }: LiveVal
   return displayed;
 }
 
-/** The same object while the address asks for the same list, and the server's own object if it read the same list. */
-function useQuestion(list: ListName, initialQuery: JobSearchQuery): JobSearchQuery {
+/** The query of the URL: a stable object per list, and the server's own object if it read the same list. */
+function useUrlQuery(list: ListName, initialQuery: JobSearchQuery): JobSearchQuery {
   const search = useSearchParams()?.toString() ?? "";
   const href = useMemo(() => listHref(list, readList(list, new URLSearchParams(search)).query), [list, search]);
   return useMemo(
@@ -97,11 +97,11 @@ function useQuestion(list: ListName, initialQuery: JobSearchQuery): JobSearchQue
   );
 }
 
-/** The address changes without the router, which would request and render the whole page for a new list of rows. */
+/** Changes the URL without the router, which would render the whole page again. */
 export function jobsAddress(list: ListName, links: ListLinks): ListAddress<JobSearchQuery> {
   return {
     keyOf: (query) => listHref(list, query),
-    hrefOf: (query) => listHref(list, query, links),
+    getHref: (query) => listHref(list, query, links),
     push: (href, isReplacing) => window.history[isReplacing ? "replaceState" : "pushState"](null, "", apiPath(href)),
     // After a click the page scrolls to the first row.
     onShown: () => window.scrollTo({ top: 0 }),

@@ -28,7 +28,7 @@ const queueColumnStyles = {
 type Queue = {
   words: CellWords;
   connection: string | undefined;
-  /** `?connection=` of the page's own address, which its links keep. */
+  /** The page's `?connection=`, which its links keep. */
   connectionParam: string | undefined;
   selection: SelectionStore;
   /** The label of the header's checkbox, and whether nothing is selectable. */
@@ -36,20 +36,20 @@ type Queue = {
   /** For members who may cancel: whether the job can be cancelled or stopped. */
   isOffered: ((row: JobRow) => boolean) | undefined;
   busyIds: ReadonlySet<string>;
-  /** Jobs that will be cancelled unless it is undone. */
+  /** Jobs whose cancellation can still be undone. */
   pendingIds: ReadonlySet<string>;
   /** When a waiting job may start. */
-  startOf: (id: string) => TimeRange | undefined;
+  getStart: (id: string) => TimeRange | undefined;
   cancel: (row: JobRow) => void;
   undo: (id: string) => void;
 };
 
 export function queueColumns(queue: Queue) {
-  const { words, connection, connectionParam, selection, selectAll, isOffered, startOf } = queue;
+  const { words, connection, connectionParam, selection, selectAll, isOffered, getStart } = queue;
   const { t } = words;
   const start = (row: JobRow) => {
     if (row.state !== "pending") return null;
-    return row.waiting ? <WaitsCell waiting={row.waiting} /> : <StartCell range={startOf(row.id)} />;
+    return row.waiting ? <WaitReasonCell waiting={row.waiting} /> : <StartCell range={getStart(row.id)} />;
   };
   const jobs = jobColumns(words, {
     connection,
@@ -117,15 +117,15 @@ function CancelOrUndo({
   );
 }
 
-/** Counts until the job starts, then stays. */
+/** Counts until the job starts. */
 function waitedCell({ state, createdMs, startedMs }: JobRow, { t, durations }: CellWords) {
   if (createdMs === undefined) return t("nothing");
   if (state === "pending") return <RunningDuration fromMs={createdMs} />;
   return startedMs === undefined ? t("nothing") : durationText(durations, startedMs - createdMs);
 }
 
-/** The job cannot start before a runner accepts jobs again or completes the jobs ahead of it. */
-function WaitsCell({ waiting: { state, runners, ahead = 0 } }: { waiting: JobWaits }) {
+/** Shown for jobs that can't start before a runner accepts jobs again or completes the jobs ahead. */
+function WaitReasonCell({ waiting: { state, runners, ahead = 0 } }: { waiting: JobWaits }) {
   const t = useTranslations("queue.waits");
   const text = t(state, { runners: runners.join(", "), ahead });
   return (
@@ -135,32 +135,32 @@ function WaitsCell({ waiting: { state, runners, ahead = 0 } }: { waiting: JobWai
   );
 }
 
-/** "in 2–6 min"; empty if it is unknown. */
+/** "in 2–6 min"; empty if unknown. */
 function StartCell({ range }: { range: TimeRange | undefined }) {
   const t = useTranslations("queue.start");
   return range ? <span title={t("hint")}>{t("range", toSpan(range))}</span> : null;
 }
 
-type Ahead = { expected?: ExpectedRun };
-type Jobs = { running: readonly (Ahead & { startedMs?: number })[]; pending: readonly Ahead[]; nowMs: number };
+type ExpectedJob = { expected?: ExpectedRun };
+type QueueTimes = { running: readonly (ExpectedJob & { startedMs?: number })[]; pending: readonly ExpectedJob[]; nowMs: number };
 
 /** When each waiting job may start; undefined if unknown or nothing runs. Assumes the current concurrency. */
-export function startRanges({ running, pending, nowMs }: Jobs): (TimeRange | undefined)[] {
-  const left = running.map(
+export function startRanges({ running, pending, nowMs }: QueueTimes): (TimeRange | undefined)[] {
+  const remainingTimes = running.map(
     ({ expected, startedMs }) => expected && startedMs !== undefined && estimateTimeLeft(expected, nowMs - startedMs),
   );
-  const early = left.map((range) => (range ? range.fromMs : 0));
-  const endTimes = left.map((range) => (range ? range.toMs : Infinity));
+  const earliestTimes = remainingTimes.map((range) => (range ? range.fromMs : 0));
+  const endTimes = remainingTimes.map((range) => (range ? range.toMs : Infinity));
   return pending.map(({ expected }) => {
-    const range = { fromMs: occupy(early, expected?.low_ms ?? 0), toMs: occupy(endTimes, expected?.high_ms ?? Infinity) };
+    const range = { fromMs: occupy(earliestTimes, expected?.low_ms ?? 0), toMs: occupy(endTimes, expected?.high_ms ?? Infinity) };
     return Number.isFinite(range.toMs) ? range : undefined;
   });
 }
 
-/** Occupies the slot that is free first for `forMs`; returns when it became free. */
+/** Occupies the first free slot for `forMs` and returns when it became free. */
 function occupy(slots: number[], forMs: number): number {
-  const at = slots.indexOf(Math.min(...slots));
-  const freeMs = slots[at] ?? Infinity;
-  slots[at] = freeMs + forMs;
+  const index = slots.indexOf(Math.min(...slots));
+  const freeMs = slots[index] ?? Infinity;
+  slots[index] = freeMs + forMs;
   return freeMs;
 }

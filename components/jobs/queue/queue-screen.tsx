@@ -6,7 +6,7 @@ import { use, useState } from "react";
 import { useSelection } from "@/components/data-table/selection/selection";
 import { useConnection, useConnectionParam } from "@/components/frame/connection/connection-context";
 import { useRefreshCounts } from "@/components/frame/counts-context";
-import { useWhyNot } from "@/components/frame/member-context";
+import { useDenialText } from "@/components/frame/member-context";
 import { RunLink } from "@/components/frame/samples/run-link";
 import { EmptyState } from "@/components/ui/empty-state";
 import { useOnFirstInteraction } from "@/components/ui/hooks/use-on-first-interaction";
@@ -28,7 +28,7 @@ import { type Command, useBulk } from "../list/use-bulk";
 import { queueColumns, startRanges } from "./queue-columns";
 
 const loadActions = () => import("../list/selection-actions");
-// If the bar's code fails to load, the queue still works: each row has its own Cancel and Undo.
+// If this fails to load, each row still has its own Cancel and Undo.
 const noActions = () => () => null;
 const SelectionActions = dynamic(() => loadActions().then((module) => module.SelectionActions, noActions), { ssr: false });
 
@@ -37,15 +37,15 @@ type QueueScreenProps = {
   queue: Promise<Result<TimedValue<QueueList>, Failure>>;
 };
 
-/** How often the estimated starts are counted down. */
+/** Step of the countdown of estimated starts. */
 const START_STEP_MS = 5_000;
-const idOf = (row: JobRow) => row.id;
+const getId = (row: JobRow) => row.id;
 const emptyQueue: QueueList = { running: [], pending: [], pendingTotal: 0, isSortedBySubmission: false, canStop: false };
 
 export function QueueScreen({ canCancel, queue }: QueueScreenProps) {
   const connectionParam = useConnectionParam();
   const t = useTranslations("queue");
-  const whyNot = useWhyNot();
+  const getDenialText = useDenialText();
   useOnFirstInteraction(loadActions);
   const words = useCellWords();
   const first = use(queue);
@@ -55,8 +55,8 @@ export function QueueScreen({ canCancel, queue }: QueueScreenProps) {
   const { value: list, failure } = live;
   const { running, pending, pendingTotal, isSortedBySubmission, canStop } = list ?? emptyQueue;
   const total = running.length + pendingTotal;
-  // An empty queue that can no longer be read shows no numbers.
-  const isCounted = list !== undefined && !(failure && total === 0);
+  // No total is shown if the queue is empty and can't be read.
+  const hasCount = list !== undefined && !(failure && total === 0);
   const unknownCount = running.filter(({ state }) => state === "unknown").length;
   const refreshCounts = useRefreshCounts();
   const refresh = () => Promise.all([live.refresh(), refreshCounts()]);
@@ -66,9 +66,9 @@ export function QueueScreen({ canCancel, queue }: QueueScreenProps) {
   const starts = new Map(pending.map(({ id }, index) => [id, ranges[index]]));
   const rows = [...running, ...pending];
   const isOffered = ({ state }: JobRow) => state === "pending" || (canStop && state === "in_progress");
-  const { store: selection, ids } = useSelection(rows.filter(isOffered).map(idOf), pending.map(idOf));
-  const stillWaiting = withQuery("/api/jobs", { status: "pending", limit: 1, connection });
-  const clearAll = useClearAll<QueueAnswer>(withQuery("/api/queue", { connection }), stillWaiting, refresh);
+  const { store: selection, ids } = useSelection(rows.filter(isOffered).map(getId), pending.map(getId));
+  const pendingPath = withQuery("/api/jobs", { status: "pending", limit: 1, connection });
+  const clearAll = useClearAll<QueueAnswer>(withQuery("/api/queue", { connection }), pendingPath, refresh);
   const begin = () => {
     selection.clear();
     clearAll.dismiss();
@@ -86,14 +86,14 @@ export function QueueScreen({ canCancel, queue }: QueueScreenProps) {
     isOffered: canCancel ? isOffered : undefined,
     busyIds,
     pendingIds,
-    startOf: (id) => starts.get(id),
+    getStart: (id) => starts.get(id),
     cancel: (row) => bulk.start("cancel", [row]),
     undo: bulk.undoOne,
   });
   return (
     <ListScreen
       list="queue"
-      count={isCounted ? total : undefined}
+      count={hasCount ? total : undefined}
       live={live}
       unreadable={list?.unreadable}
       actions={
@@ -110,10 +110,10 @@ export function QueueScreen({ canCancel, queue }: QueueScreenProps) {
       tools={
         <>
           <span className="whitespace-nowrap text-ink-2">
-            {isCounted ? t("summary", { running: running.length - unknownCount, pending: pendingTotal }) : t("unknown")}
+            {hasCount ? t("summary", { running: running.length - unknownCount, pending: pendingTotal }) : t("unknown")}
             {unknownCount > 0 ? `, ${t("otherState", { count: unknownCount })}` : null}
           </span>
-          {canCancel ? null : <span className="text-ink-3">{whyNot(t("viewerHint"))}</span>}
+          {canCancel ? null : <span className="text-ink-3">{getDenialText(t("viewerHint"))}</span>}
           {pendingTotal > pending.length ? (
             <span className="text-wait md:whitespace-nowrap">{t("cut", { listed: pending.length, total: pendingTotal })}</span>
           ) : null}
@@ -167,8 +167,8 @@ export function ClearResult({ requestedCount, outcome, waiting, onDismiss }: Cle
   const t = useTranslations("queue.result");
   const cancelled = outcome.kind === "answered" ? (outcome.answer.deleted ?? []).length : 0;
   const tooLate = Math.max(0, requestedCount - cancelled);
-  const unknown = outcome.kind === "answered" ? "unnamed" : "lost";
-  const key = cancelled === 0 ? (`${unknown}${waiting === 0 ? "Gone" : "Waiting"}` as const) : tooLate === 0 ? "all" : "some";
+  const unknownKey = outcome.kind === "answered" ? "unnamed" : "lost";
+  const key = cancelled === 0 ? (`${unknownKey}${waiting === 0 ? "Gone" : "Waiting"}` as const) : tooLate === 0 ? "all" : "some";
   return (
     <ResultLine
       isResult

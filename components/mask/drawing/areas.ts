@@ -1,19 +1,19 @@
-// Changes whole areas in slices: each `yield` reports what changed since the last one, so that the page can respond in between.
-// Guarantees: a tile is kept for the history before its first pixel changes; a slice is about two megapixels at most.
+// Changes whole areas in slices of at most about two megapixels. Each `yield` reports the area changed since the last one, so that the page can
+// respond in between. Tiles are saved for the history before their first change.
 
 import {
   compactTile,
   copyTile,
   type Coverage,
+  findTiles,
   invertRows,
-  painted,
+  paintPixel,
   type SavedTiles,
   TILE,
   tileColumns,
   tileRect,
-  tilesIn,
 } from "./coverage";
-import { clipped, emptyRect, isEmpty, outward, type Point, type Rect, type Size, wholeOf } from "./geometry";
+import { emptyRect, fullRect, intersect, isEmpty, type Point, type Rect, roundOut, type Size } from "./geometry";
 
 export type AreaWork = Generator<Rect, SavedTiles>;
 
@@ -26,7 +26,7 @@ export function* paintShape(coverage: Coverage, { bounds, row }: Shape, isErasin
   for (let top = bounds.top; top < bottom;) {
     const end = Math.min(bottom, (Math.floor(top / TILE) + 1) * TILE);
     const band = { left, top, right, bottom: end };
-    for (const index of tilesIn(coverage, band)) savedTiles.set(index, compactTile(copyTile(coverage, tileRect(coverage, index))));
+    for (const index of findTiles(coverage, band)) savedTiles.set(index, compactTile(copyTile(coverage, tileRect(coverage, index))));
     for (let y = top; y < end; y += 1) {
       row(y, amounts);
       paintRow(coverage, y * coverage.width + left, amounts, isErasing);
@@ -38,18 +38,18 @@ export function* paintShape(coverage: Coverage, { bounds, row }: Shape, isErasin
 }
 
 function paintRow({ data }: Coverage, start: number, amounts: Uint8Array, isErasing: boolean): void {
-  for (let at = 0; at < amounts.length; at += 1) {
-    const amount = amounts[at] ?? 0;
+  for (let index = 0; index < amounts.length; index += 1) {
+    const amount = amounts[index] ?? 0;
     if (amount === 0) continue;
-    data[start + at] = amount === 255 ? (isErasing ? 0 : 255) : painted(data[start + at] ?? 0, amount, isErasing);
+    data[start + index] = amount === 255 ? (isErasing ? 0 : 255) : paintPixel(data[start + index] ?? 0, amount, isErasing);
   }
 }
 
-/** Tiles without paint are skipped and not stored in the history. */
+/** Skips tiles without paint, which are not stored in the history. */
 export function* clearAll(coverage: Coverage): AreaWork {
   const savedTiles: SavedTiles = new Map();
   const { data, width } = coverage;
-  for (const [count, index] of tilesIn(coverage, wholeOf(coverage)).entries()) {
+  for (const [count, index] of findTiles(coverage, fullRect(coverage)).entries()) {
     const rect = tileRect(coverage, index);
     const tile = compactTile(copyTile(coverage, rect));
     if (tile.length > 1 || tile[0] !== 0) {
@@ -61,7 +61,7 @@ export function* clearAll(coverage: Coverage): AreaWork {
   return savedTiles;
 }
 
-/** Inverting is its own inverse, so nothing is stored. */
+/** Inverting is its own inverse, so no tiles are saved. */
 export function* invertAll(coverage: Coverage): AreaWork {
   const { width, height } = coverage;
   for (let top = 0; top < height; top += TILE) {
@@ -72,9 +72,8 @@ export function* invertAll(coverage: Coverage): AreaWork {
   return new Map();
 }
 
-// A rectangle or a lasso as rows of coverage, from top to bottom.
-// Guarantees: a pixel on the edge is covered in proportion to its part inside (sixteen steps vertically, exact horizontally); a lasso that
-// crosses itself covers what it winds around.
+// Rasterizes a rectangle or a lasso, from top to bottom. Edge pixels are covered in proportion to their area inside (sixteen steps vertically,
+// exact horizontally). A self-crossing lasso uses the winding rule.
 
 export type Shape = {
   bounds: Rect;
@@ -83,18 +82,18 @@ export type Shape = {
 };
 
 export function rectangle(size: Size, rect: Rect): Shape {
-  const bounds = clipped(rect, wholeOf(size));
+  const bounds = intersect(rect, fullRect(size));
   return { bounds, row: (_, into) => void into.fill(255, 0, bounds.right - bounds.left) };
 }
 
-/** Slices of a row that are computed one by one. */
+/** Vertical samples per row. */
 const SLICES = 16;
 
 type Edge = { top: number; bottom: number; x: number; perRow: number; winds: 1 | -1 };
 
 export function lasso(size: Size, points: readonly Point[]): Shape {
-  const edges = edgesOf(points).toSorted((edge, other) => edge.top - other.top);
-  const bounds = clipped(boundsOf(points), wholeOf(size));
+  const edges = toEdges(points).toSorted((edge, other) => edge.top - other.top);
+  const bounds = intersect(getBounds(points), fullRect(size));
   const width = Math.max(0, bounds.right - bounds.left);
   const sums = new Float32Array(width + 2);
   let active: Edge[] = [];
@@ -118,10 +117,10 @@ export function lasso(size: Size, points: readonly Point[]): Shape {
     for (let edge = edges[next]; edge && edge.top < y + 1; edge = edges[(next += 1)]) active.push(edge);
     active = active.filter(({ bottom }) => bottom > y);
     for (let slice = 0; slice < SLICES; slice += 1) {
-      const at = y + (slice + 0.5) / SLICES;
+      const sampleY = y + (slice + 0.5) / SLICES;
       const crossings = active
-        .filter(({ top, bottom }) => top <= at && at < bottom)
-        .map(({ x, top, perRow, winds }) => ({ x: x + (at - top) * perRow, winds }))
+        .filter(({ top, bottom }) => top <= sampleY && sampleY < bottom)
+        .map(({ x, top, perRow, winds }) => ({ x: x + (sampleY - top) * perRow, winds }))
         .sort((item, other) => item.x - other.x);
       let winding = 0;
       for (const [index, { x, winds }] of crossings.entries()) {
@@ -139,7 +138,7 @@ export function lasso(size: Size, points: readonly Point[]): Shape {
   return { bounds, row };
 }
 
-function edgesOf(points: readonly Point[]): Edge[] {
+function toEdges(points: readonly Point[]): Edge[] {
   return points.flatMap((from, index): Edge[] => {
     const to = points[(index + 1) % points.length];
     if (!to || to.y === from.y) return [];
@@ -149,7 +148,7 @@ function edgesOf(points: readonly Point[]): Edge[] {
   });
 }
 
-function boundsOf(points: readonly Point[]): Rect {
+function getBounds(points: readonly Point[]): Rect {
   const bounds = { left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity };
   for (const { x, y } of points) {
     bounds.left = Math.min(bounds.left, x);
@@ -157,15 +156,15 @@ function boundsOf(points: readonly Point[]): Rect {
     bounds.right = Math.max(bounds.right, x);
     bounds.bottom = Math.max(bounds.bottom, y);
   }
-  return points.length === 0 ? { left: 0, top: 0, right: 0, bottom: 0 } : outward(bounds);
+  return points.length === 0 ? { left: 0, top: 0, right: 0, bottom: 0 } : roundOut(bounds);
 }
 
-// Fills the area around a point up to the painted lines (when erasing: the painted area at the point).
-// Guarantees: a line counts from half its strength on; the soft inner side of a line is filled up to its ridge and not beyond, so that no
-// pale seam stays; the outside of the line keeps its softness. The work is done in slices, as in area-work.
+// Fills the area around a point up to the painted lines, or erases the painted area at the point.
+// Guarantees: pixels from half strength on are part of a line. The soft inner side of a line is filled up to its ridge, which avoids a pale
+// seam; the outer side is unchanged. Works in slices.
 
-const HALF = 128;
-/** Pixels between two `yield`s: along a row a pixel is cheap, on a slope each is examined separately. */
+const LINE_THRESHOLD = 128;
+/** Pixels between two `yield`s. On a slope each pixel is examined separately, which is slower. */
 const SLICE = 50_000;
 const SLOPE_SLICE = 16_000;
 
@@ -173,11 +172,11 @@ export function* floodFill(coverage: Coverage, at: Point, isErasing: boolean): A
   const { width, height, data } = coverage;
   const savedTiles: SavedTiles = new Map();
   const columns = tileColumns(coverage);
-  /** Erasing is painting on the negative. */
+  /** Erasing is painting on the inverted coverage. */
   const flip = isErasing ? 255 : 0;
   const full = isErasing ? 0 : 255;
   const value = (index: number) => (data[index] ?? 0) ^ flip;
-  const isOpen = (index: number) => value(index) < HALF;
+  const isOpen = (index: number) => value(index) < LINE_THRESHOLD;
   const [startX, startY] = [Math.floor(at.x), Math.floor(at.y)];
   if (startX < 0 || startY < 0 || startX >= width || startY >= height || !isOpen(startY * width + startX)) return savedTiles;
 
@@ -196,7 +195,7 @@ export function* floodFill(coverage: Coverage, at: Point, isErasing: boolean): A
     changedTiles.clear();
   }
   const seeds = [startY * width + startX];
-  /** Pixels on the line's soft side: each one's index, then its old value. */
+  /** Pixels on the soft side of a line: index and old value, alternating. */
   const slope: number[] = [];
   const climb = (index: number, from: number) => {
     const now = value(index);
@@ -216,15 +215,15 @@ export function* floodFill(coverage: Coverage, at: Point, isErasing: boolean): A
     while (right < row + width && isOpen(right)) right += 1;
     touch(left - row, right - row, y);
     data.fill(full, left, right);
-    if (left > row) climb(left - 1, HALF);
-    if (right < row + width) climb(right, HALF);
+    if (left > row) climb(left - 1, LINE_THRESHOLD);
+    if (right < row + width) climb(right, LINE_THRESHOLD);
     for (const shift of [-width, width]) {
       if (row + shift < 0 || row + shift >= data.length) continue;
       let isInside = false;
       for (let index = left + shift; index < right + shift; index += 1) {
         const wasInside = isInside;
         isInside = isOpen(index);
-        if (!isInside) climb(index, HALF);
+        if (!isInside) climb(index, LINE_THRESHOLD);
         else if (!wasInside) seeds.push(index);
       }
     }

@@ -1,6 +1,6 @@
-// How much of each pixel is painted: one byte per pixel, from 0 (not at all) to 255 (fully). The saved file's alpha is 255 minus it.
+// How much of each pixel is painted: one byte per pixel, from 0 (not at all) to 255 (fully). The saved file's alpha is 255 minus the coverage.
 
-import { clipped, isEmpty, type Rect, type Size, wholeOf } from "./geometry";
+import { fullRect, intersect, isEmpty, type Rect, type Size } from "./geometry";
 
 export type Coverage = Size & { data: Uint8Array<ArrayBuffer> };
 
@@ -9,14 +9,14 @@ export function emptyCoverage({ width, height }: Size): Coverage {
 }
 
 /** a * b / 255, rounded, for bytes. */
-function scaled(a: number, b: number): number {
+function multiplyBytes(a: number, b: number): number {
   const product = a * b + 128;
   return (product + (product >> 8)) >> 8;
 }
 
 /** The new value of a pixel when `amount` is painted over it, or erased from it. */
-export function painted(before: number, amount: number, isErasing: boolean): number {
-  return isErasing ? scaled(before, 255 - amount) : before + scaled(255 - before, amount);
+export function paintPixel(before: number, amount: number, isErasing: boolean): number {
+  return isErasing ? multiplyBytes(before, 255 - amount) : before + multiplyBytes(255 - before, amount);
 }
 
 /** Rows `top` to `bottom`, four pixels at once. */
@@ -25,15 +25,15 @@ export function invertRows({ data, width }: Coverage, top: number, bottom: numbe
   const firstWord = Math.min(to, Math.ceil(from / 4) * 4);
   const lastWord = Math.max(firstWord, Math.floor(to / 4) * 4);
   const words = new Uint32Array(data.buffer, data.byteOffset + firstWord, (lastWord - firstWord) >> 2);
-  for (let at = 0; at < words.length; at += 1) words[at] = ~(words[at] ?? 0);
-  for (let at = from; at < firstWord; at += 1) data[at] = 255 - (data[at] ?? 0);
-  for (let at = lastWord; at < to; at += 1) data[at] = 255 - (data[at] ?? 0);
+  for (let index = 0; index < words.length; index += 1) words[index] = ~(words[index] ?? 0);
+  for (let index = from; index < firstWord; index += 1) data[index] = 255 - (data[index] ?? 0);
+  for (let index = lastWord; index < to; index += 1) data[index] = 255 - (data[index] ?? 0);
 }
 
 // A picture in tiles of 256 by 256 pixels, so that a history step stores only changed tiles.
 
 export const TILE = 256;
-/** Rows of TILE bytes, also at the right edge; a tile of one value is that single byte. */
+/** Rows of TILE bytes, also at the right edge. A uniform tile is a single byte. */
 export type Tile = Uint8Array<ArrayBuffer>;
 export type SavedTiles = Map<number, Tile>;
 
@@ -47,8 +47,8 @@ export function tileRect(size: Size, index: number): Rect {
   return { left, top, right: Math.min(size.width, left + TILE), bottom: Math.min(size.height, top + TILE) };
 }
 
-export function tilesIn(size: Size, rect: Rect): number[] {
-  const { left, top, right, bottom } = clipped(rect, wholeOf(size));
+export function findTiles(size: Size, rect: Rect): number[] {
+  const { left, top, right, bottom } = intersect(rect, fullRect(size));
   if (isEmpty({ left, top, right, bottom })) return [];
   const columns = tileColumns(size);
   const tiles: number[] = [];
@@ -75,12 +75,12 @@ export function putTile({ data, width }: Coverage, { left, top, right, bottom }:
   }
 }
 
-// The coverage at a quarter of its width and height, each value the mean of sixteen pixels: shown when zoomed out, and used to compute
-// the painted share. Guarantees: correct for every pixel once `update` was called for each change.
+// The coverage at a quarter of its width and height, each value the mean of sixteen pixels. It is shown when zoomed out and gives the painted
+// share. Callers must call `update` for each change.
 
 export const COARSE = 4;
 
-/** At this scale the means are shown, as the screen shows no single pixel of the picture. */
+/** Whether single pixels are invisible at this scale, so that the means are shown. */
 export function isFar(scale: number): boolean {
   return scale * COARSE <= 1;
 }
@@ -92,9 +92,9 @@ export function createCoarse(coverage: Coverage): Coarse {
   const width = Math.ceil(edge / COARSE);
   const height = Math.ceil(rows / COARSE);
   const data = new Uint8Array(width * height);
-  /** Four pixels at once, if every row begins at a whole word. */
+  /** Reads four pixels at once, if every row starts at a whole word. */
   const words = edge % COARSE === 0 ? new Uint32Array(fine.buffer, fine.byteOffset, fine.length >> 2) : undefined;
-  let painted = 0;
+  let paintedSum = 0;
 
   function mean(column: number, row: number): number {
     const [right, bottom] = [Math.min(edge, (column + 1) * COARSE), Math.min(rows, (row + 1) * COARSE)];
@@ -108,7 +108,7 @@ export function createCoarse(coverage: Coverage): Coarse {
     for (let column = from; column < to; column += 1) {
       const at = row * width + column;
       const now = mean(column, row);
-      painted += now - (data[at] ?? 0);
+      paintedSum += now - (data[at] ?? 0);
       data[at] = now;
     }
   }
@@ -122,7 +122,7 @@ export function createCoarse(coverage: Coverage): Coarse {
       const odd = ((left >>> 8) & 0xff00ff) + ((two >>> 8) & 0xff00ff) + ((three >>> 8) & 0xff00ff) + ((last >>> 8) & 0xff00ff);
       const both = even + odd;
       const now = ((both & 0xffff) + (both >>> 16) + 8) >> 4;
-      painted += now - (data[at] ?? 0);
+      paintedSum += now - (data[at] ?? 0);
       data[at] = now;
     }
   }
@@ -139,6 +139,6 @@ export function createCoarse(coverage: Coverage): Coarse {
         else setRow(row, from, to);
       }
     },
-    paintedShare: () => (data.length === 0 ? 0 : painted / data.length / 255),
+    paintedShare: () => (data.length === 0 ? 0 : paintedSum / data.length / 255),
   };
 }

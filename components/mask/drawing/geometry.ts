@@ -1,4 +1,4 @@
-// Points, sizes and rectangles of pixels. Guarantees: a rectangle is half open (`right` and `bottom` lie outside) and has whole pixels.
+// Points, sizes and rectangles of pixels. Rectangles are half open (`right` and `bottom` are exclusive) and have whole pixels.
 
 export type Point = { x: number; y: number };
 export type Size = { width: number; height: number };
@@ -6,7 +6,7 @@ export type Rect = { left: number; top: number; right: number; bottom: number };
 
 export const emptyRect: Rect = { left: 0, top: 0, right: 0, bottom: 0 };
 
-export function wholeOf({ width, height }: Size): Rect {
+export function fullRect({ width, height }: Size): Rect {
   return { left: 0, top: 0, right: width, bottom: height };
 }
 
@@ -14,7 +14,7 @@ export function isEmpty({ left, top, right, bottom }: Rect): boolean {
   return right <= left || bottom <= top;
 }
 
-export function clipped(rect: Rect, other: Rect): Rect {
+export function intersect(rect: Rect, other: Rect): Rect {
   return {
     left: Math.max(rect.left, other.left),
     top: Math.max(rect.top, other.top),
@@ -23,7 +23,7 @@ export function clipped(rect: Rect, other: Rect): Rect {
   };
 }
 
-/** The smallest rectangle that holds both. */
+/** The smallest rectangle that contains both. */
 export function union(rect: Rect | undefined, other: Rect): Rect {
   if (!rect || isEmpty(rect)) return other;
   if (isEmpty(other)) return rect;
@@ -35,17 +35,17 @@ export function union(rect: Rect | undefined, other: Rect): Rect {
   };
 }
 
-export function holds(rect: Rect, other: Rect): boolean {
+export function containsRect(rect: Rect, other: Rect): boolean {
   return rect.left <= other.left && rect.top <= other.top && rect.right >= other.right && rect.bottom >= other.bottom;
 }
 
 /** The smallest rectangle of whole pixels around any area. */
-export function outward({ left, top, right, bottom }: Rect): Rect {
+export function roundOut({ left, top, right, bottom }: Rect): Rect {
   return { left: Math.floor(left), top: Math.floor(top), right: Math.ceil(right), bottom: Math.ceil(bottom) };
 }
 
 /** The rectangle between two corners in any order, including the pixel under each corner. */
-export function between(point: Point, other: Point): Rect {
+export function rectBetween(point: Point, other: Point): Rect {
   return {
     left: Math.floor(Math.min(point.x, other.x)),
     top: Math.floor(Math.min(point.y, other.y)),

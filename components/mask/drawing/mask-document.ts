@@ -1,6 +1,6 @@
-// A mask being drawn: its pixels, its history and the dirty area. Needs no DOM.
-// Guarantees: every change is one step of the history; during work on an area or a stroke nothing else begins;
-// listeners are called for each changed rectangle, and for the state only when it changes.
+// A mask being drawn: its pixels and its history. Needs no DOM.
+// Guarantees: every change is one step of the history. Changes never overlap. Paint listeners are called for each changed rectangle, state
+// listeners only when the state changes.
 
 import { createStore } from "zustand/vanilla";
 import { type AreaWork, clearAll, floodFill, invertAll, paintShape, type Shape } from "./areas";
@@ -12,7 +12,7 @@ export type MaskState = {
   undo?: EditKind;
   redo?: EditKind;
   isBusy: boolean;
-  /** There are changes that were not saved. */
+  /** Whether there are unsaved changes. */
   isUnsaved: boolean;
   /** The painted share of the picture, 0 to 1. */
   paintedShare: number;
@@ -23,11 +23,11 @@ type HistoryStep = { direction: "did" | "undid" | "redid"; edit: EditKind };
 export type MaskDocument = ReturnType<typeof createMaskDocument>;
 
 const SLICE_MS = 12;
-/** Pieces of a stroke's end that are drawn at once: a small stroke is finished when the pointer is lifted. */
+/** Pieces of a stroke's end that are drawn at once, so that a small stroke is finished when the pointer is lifted. */
 const MIN_PIECES_PER_SLICE = 16;
-/** Time per pointer move: beyond it, invisible work waits for the next move. */
-const MOVE_MS = 8;
-/** A timer would wait four milliseconds each time, a third of a slice. */
+/** Time per pointer move. Beyond it, invisible work waits for the next move. */
+const MAX_MOVE_MS = 8;
+/** A timer would wait at least four milliseconds each time. */
 const nextMacrotask = () =>
   new Promise<void>((resolve) => {
     const { port1, port2 } = new MessageChannel();
@@ -78,7 +78,7 @@ export function createMaskDocument(
     });
   }
 
-  /** Processes one piece; false if none was left. */
+  /** Processes one piece. Returns false if none was left. */
   function resume({ work, edit }: NonNullable<typeof ending>): boolean {
     const { done: isOver, value } = work.next();
     if (!isOver) {
@@ -150,15 +150,15 @@ export function createMaskDocument(
       return true;
     },
     extend(points: readonly BrushPoint[], isFar = false): void {
-      const deadline = now() + MOVE_MS;
+      const deadline = now() + MAX_MOVE_MS;
       if (stroke) show(stroke.shownStroke.to(points, isFar, () => now() >= deadline));
     },
-    /** Finishes the stroke at once. */
+    /** Finishes the stroke synchronously. */
     end(): void {
       release();
       finish();
     },
-    /** Finishes the stroke in slices. A new stroke does not wait and finishes the rest first; undo and fill wait for the slices. */
+    /** Finishes the stroke in slices. A new stroke finishes the rest first; undo and fill wait. */
     async endInSlices(): Promise<void> {
       release();
       const currentEnding = ending;
@@ -169,7 +169,7 @@ export function createMaskDocument(
         from = now();
       }
     },
-    /** Removes the stroke as if it had never begun. */
+    /** Removes the stroke. */
     drop(): void {
       const dropped = stroke?.shownStroke.drop() ?? [];
       stroke = undefined;
@@ -181,14 +181,14 @@ export function createMaskDocument(
     fill: (at: Point, isErasing: boolean) => work("fill", floodFill(coverage, at, isErasing)),
     clear: () => work("clear", clearAll(coverage)),
     invert: () => work("invert", invertAll(coverage)),
-    /** Called once if the first coverage is not blank: computes the means and the painted share. */
+    /** Computes the means and the painted share. Called once if the initial coverage is not blank. */
     prepare: () =>
       runExclusively(async () => {
         const { width, height } = coverage;
         for (let top = 0; top < height; top += TILE)
           await yieldToPage({ left: 0, top, right: width, bottom: Math.min(height, top + TILE) });
       }),
-    /** A copy that later drawing does not change; undefined while something else is in progress. */
+    /** Returns a copy of the coverage, or undefined while busy. */
     async snapshot(): Promise<Coverage | undefined> {
       let copy: Coverage | undefined;
       await runExclusively(async () => {
@@ -207,24 +207,24 @@ export function createMaskDocument(
   };
 }
 
-// Undo and redo without limit. A step holds the tiles that it changed, in their other state: undo and redo swap the two.
-// Guarantees: undoing everything restores the initial bytes, redoing everything the latest; the page's memory stays within a budget: the
-// steps furthest from the present become blobs, which the browser keeps outside the page and, when memory is short, on disk.
+// Unlimited undo and redo. A step stores the changed tiles in their other state, and undo and redo swap the two.
+// Guarantees: undo and redo restore the exact bytes. Steps beyond the memory budget become blobs, which the browser stores outside the page or
+// on disk.
 
 type EditKind = "brush" | "eraser" | "rectangle" | "lasso" | "fill" | "invert" | "clear";
-type Parked = { blob: Blob; lengths: readonly (readonly [index: number, bytes: number])[] };
-type Step = { edit: EditKind; tiles: SavedTiles | Parked; version: number };
+type BlobTiles = { blob: Blob; lengths: readonly (readonly [index: number, bytes: number])[] };
+type Step = { edit: EditKind; tiles: SavedTiles | BlobTiles; version: number };
 
 const HISTORY_BUDGET = 128 * 1024 * 1024;
 const STEP_COST = 256;
 
 type Options = {
   budget?: number;
-  /** Called for each rectangle that undo or redo changes; they await its result, so that the page can respond in between. */
+  /** Called and awaited for each rectangle that undo or redo changes, so that the page can respond in between. */
   onChange: (rect: Rect) => Promise<void> | void;
 };
 
-/** The caller waits for an undo or redo before it begins the next change. */
+/** The caller must wait for an undo or redo before the next change. */
 function createHistory(coverage: Coverage, { budget = HISTORY_BUDGET, onChange }: Options) {
   const past: Step[] = [];
   const future: Step[] = [];
@@ -232,14 +232,14 @@ function createHistory(coverage: Coverage, { budget = HISTORY_BUDGET, onChange }
   let version = 0;
   let newest = 0;
 
-  const savedBytes = () => [...past, ...future].reduce((sum, { tiles }) => sum + bytesOf(tiles), 0);
-  /** Furthest from the present first: the oldest to undo, then the last to redo. */
-  function park(): void {
+  const savedBytes = () => [...past, ...future].reduce((sum, { tiles }) => sum + countBytes(tiles), 0);
+  /** Moves the steps that are furthest away to blobs first: the oldest undo, then the last redo. */
+  function moveToBlobs(): void {
     let bytes = savedBytes();
     for (const step of [...past, ...future]) {
       if (bytes <= budget) return;
       if (!(step.tiles instanceof Map) || step.tiles.size === 0) continue;
-      bytes -= bytesOf(step.tiles);
+      bytes -= countBytes(step.tiles);
       step.tiles = toBlob(step.tiles);
     }
   }
@@ -264,7 +264,7 @@ function createHistory(coverage: Coverage, { budget = HISTORY_BUDGET, onChange }
     }
     to.push({ edit: step.edit, tiles: back, version });
     version = step.version;
-    park();
+    moveToBlobs();
     return step.edit;
   }
 
@@ -273,7 +273,7 @@ function createHistory(coverage: Coverage, { budget = HISTORY_BUDGET, onChange }
       future.length = 0;
       past.push({ edit: action, tiles, version });
       version = newest += 1;
-      park();
+      moveToBlobs();
     },
     /** The undone edit; undefined if there is nothing to undo. */
     undo: () => go(past, future),
@@ -284,15 +284,15 @@ function createHistory(coverage: Coverage, { budget = HISTORY_BUDGET, onChange }
   };
 }
 
-function bytesOf(tiles: SavedTiles | Parked): number {
+function countBytes(tiles: SavedTiles | BlobTiles): number {
   return tiles instanceof Map ? [...tiles.values()].reduce((sum, { length }) => sum + length, STEP_COST) : 0;
 }
 
-function toBlob(tiles: SavedTiles): Parked {
+function toBlob(tiles: SavedTiles): BlobTiles {
   return { blob: new Blob([...tiles.values()]), lengths: [...tiles].map(([index, { length }]) => [index, length] as const) };
 }
 
-async function fromBlob({ blob, lengths }: Parked): Promise<SavedTiles> {
+async function fromBlob({ blob, lengths }: BlobTiles): Promise<SavedTiles> {
   const bytes = new Uint8Array(await blob.arrayBuffer());
   let at = 0;
   return new Map(lengths.map(([index, length]) => [index, bytes.subarray(at, (at += length))]));

@@ -1,8 +1,7 @@
-// A stroke as the exact area that a round brush sweeps between two points: not a row of dabs, so no gaps and no beads.
-// Guarantees: a stroke paints a pixel only once, however often it crosses itself; only the tiles it reaches are kept. Of a moving brush
-// each part is a strip and, at a bend, the wedge outside it: the disc at the tip, which a large brush would paint over and over, is drawn
-// once for all points that arrive together, or, if single pixels are invisible, once at the end. All work comes tile by tile, so
-// that the caller may stop in between: a disc of 2,000 pixels is more than a frame's work.
+// A stroke is the exact area that a round brush sweeps between two points, not a row of dabs.
+// Guarantees: a stroke paints each pixel only once, even if it crosses itself, and saves only the tiles it reaches.
+// Each part is a strip and, at a bend, the wedge outside it. The disc at the tip is drawn once per batch of points or, if single pixels are
+// invisible, once at the end. Work is yielded tile by tile, since a disc of 2,000 pixels takes longer than a frame.
 
 import {
   COARSE,
@@ -10,43 +9,43 @@ import {
   compactTile,
   copyTile,
   type Coverage,
-  painted,
+  findTiles,
+  paintPixel,
   putTile,
   type SavedTiles,
   TILE,
   type Tile,
   tileRect,
-  tilesIn,
 } from "./coverage";
-import { clipped, emptyRect, holds, outward, type Point, type Rect, union, wholeOf } from "./geometry";
+import { containsRect, emptyRect, fullRect, intersect, type Point, type Rect, roundOut, union } from "./geometry";
 
 export type Brush = { diameter: number; /** 0 all soft to 1 sharp. */ hardness: number; isErasing: boolean };
 /** Pressure scales the diameter: 0 to 1. */
 export type BrushPoint = Point & { pressure: number };
 
-/** Its changes, piece by piece; each piece must be finished before the next begins. */
+/** Yields the changed rectangles. Each generator must be finished before the next starts. */
 type StrokeWork = Generator<Rect>;
 export type Stroke = {
-  /** Without its tip, only the part that the next point cannot change is painted. */
+  /** Without the tip, only the part that the next point can't change is painted. */
   to: (points: readonly BrushPoint[], hasTip?: boolean) => StrokeWork;
-  /** The remaining work; then the tiles as they were, for the history. */
+  /** Does the remaining work and returns the original tiles for the history. */
   end: () => Generator<Rect, SavedTiles>;
   /** Removes the whole stroke. */
   drop: () => StrokeWork;
 };
 
-const LEAST_RADIUS = 0.5;
-/** Shorter moves are added up: at this share of the radius the difference is invisible. */
+const MIN_RADIUS = 0.5;
+/** Moves shorter than this share of the radius are accumulated. */
 const SPACING = 0.08;
 
 export function beginStroke(coverage: Coverage, brush: Brush, first: BrushPoint): Stroke {
-  const touched = new Map<number, Touched>();
-  const radiusOf = ({ pressure }: BrushPoint) => Math.max(LEAST_RADIUS, (brush.diameter / 2) * pressure);
+  const touched = new Map<number, TouchedTile>();
+  const getRadius = ({ pressure }: BrushPoint) => Math.max(MIN_RADIUS, (brush.diameter / 2) * pressure);
   let last = first;
   let pending: BrushPoint | undefined;
   /** The direction of the last strip, as a vector one pixel long. */
   let direction: Point | undefined;
-  /** The disc at its end reaches beyond it on all sides. */
+  /** Whether the last strip grew, so that its end disc extends beyond it on all sides. */
   let hasGrown = false;
   let isTipDrawn = false;
 
@@ -59,22 +58,22 @@ export function beginStroke(coverage: Coverage, brush: Brush, first: BrushPoint)
     return tileEntry;
   }
   function* paint(part: Part): StrokeWork {
-    const rect = clipped(boundsOf(part), wholeOf(coverage));
-    for (const index of tilesIn(coverage, rect)) {
+    const rect = intersect(getBounds(part), fullRect(coverage));
+    for (const index of findTiles(coverage, rect)) {
       const square = touch(index);
       sweep(coverage, square, part, brush.hardness, brush.isErasing);
-      yield clipped(rect, square.rect);
+      yield intersect(rect, square.rect);
     }
   }
   function* tip(): StrokeWork {
     if (isTipDrawn) return;
     isTipDrawn = true;
-    yield* paint(disc(last, radiusOf(last), hasGrown ? undefined : direction, undefined));
+    yield* paint(disc(last, getRadius(last), hasGrown ? undefined : direction, undefined));
   }
 
-  /** On to a point, without the tip there. */
+  /** Paints up to a point, without the tip there. */
   function* step(point: BrushPoint): StrokeWork {
-    const [a, b] = [radiusOf(last), radiusOf(point)];
+    const [a, b] = [getRadius(last), getRadius(point)];
     const length = Math.hypot(point.x - last.x, point.y - last.y);
     if (length === 0) {
       yield* tip();
@@ -84,7 +83,7 @@ export function beginStroke(coverage: Coverage, brush: Brush, first: BrushPoint)
       return;
     }
     const ahead = { x: (point.x - last.x) / length, y: (point.y - last.y) / length };
-    // The area ahead in both directions is painted by the next strip, unless that one grows thinner.
+    // The area ahead in both directions is painted by the next strip, unless it gets thinner.
     if (!isTipDrawn) yield* paint(disc(last, a, hasGrown ? undefined : direction, b < a ? undefined : ahead));
     yield* paint(strip(last, point, a, b));
     [last, direction, hasGrown, isTipDrawn] = [point, ahead, b > a, false];
@@ -93,7 +92,7 @@ export function beginStroke(coverage: Coverage, brush: Brush, first: BrushPoint)
   return {
     *to(points, withTip = true) {
       for (const point of points) {
-        const isNear = Math.hypot(point.x - last.x, point.y - last.y) < SPACING * radiusOf(last);
+        const isNear = Math.hypot(point.x - last.x, point.y - last.y) < SPACING * getRadius(last);
         pending = isNear && Math.abs(point.pressure - last.pressure) < SPACING ? point : undefined;
         if (!pending) yield* step(point);
       }
@@ -118,21 +117,20 @@ export function beginStroke(coverage: Coverage, brush: Brush, first: BrushPoint)
   };
 }
 
-// The coverage of a round brush on one part of its path: a strip or a disc, row by row within a tile.
-// Guarantees: a pixel keeps the largest amount that any part of the stroke paints there, so visiting it twice changes nothing; pixels
-// outside the part's bounds are never visited.
+// Paints one part of a stroke, a strip or a disc, row by row within a tile. A pixel keeps the largest amount of all parts, so visiting it twice
+// changes nothing.
 
-/** One tile that a stroke has reached. */
-type Touched = { before: Tile; amount: Uint8Array; rect: Rect };
-/** A half plane, relative to the part's beginning: x * nx + y * ny is at most `max`. */
+/** A tile that a stroke has reached. */
+type TouchedTile = { before: Tile; amount: Uint8Array; rect: Rect };
+/** A half plane relative to the part's start: x * nx + y * ny <= max. */
 type Bound = { nx: number; ny: number; max: number };
-/** `a` and `b` are the radius at its two ends. */
+/** `a` and `b` are the radii at the two ends. */
 export type Part = { from: Point; to: Point; a: number; b: number; bounds: readonly Bound[] };
 
-/** Visits slightly more than necessary: pixels at a bound belong to both of its sides. */
+/** Extends bounds by a pixel, so that parts overlap slightly. */
 const SLACK = 1;
 
-const smooth = Uint8Array.from({ length: 256 }, (_, at) => {
+const falloff = Uint8Array.from({ length: 256 }, (_, at) => {
   const share = at / 255;
   return Math.round(255 * share * share * (3 - 2 * share));
 });
@@ -141,12 +139,12 @@ const smooth = Uint8Array.from({ length: 256 }, (_, at) => {
 function strip(from: Point, to: Point, a: number, b: number): Part {
   const length = Math.hypot(to.x - from.x, to.y - from.y);
   const [nx, ny] = [(to.x - from.x) / length, (to.y - from.y) / length];
-  const aside = Math.max(a, b) + SLACK;
+  const halfWidth = Math.max(a, b) + SLACK;
   const bounds = [
     { nx: -nx, ny: -ny, max: SLACK },
     { nx, ny, max: length + SLACK },
-    { nx: -ny, ny: nx, max: aside },
-    { nx: ny, ny: -nx, max: aside },
+    { nx: -ny, ny: nx, max: halfWidth },
+    { nx: ny, ny: -nx, max: halfWidth },
   ];
   return { from, to, a, b, bounds };
 }
@@ -159,20 +157,20 @@ function disc(at: Point, radius: number, ahead: Point | undefined, behind: Point
   return { from: at, to: at, a: radius, b: radius, bounds };
 }
 
-function boundsOf({ from, to, a, b }: Part): Rect {
-  const reach = Math.max(a, b) + SLACK;
-  return outward({
-    left: Math.min(from.x, to.x) - reach,
-    top: Math.min(from.y, to.y) - reach,
-    right: Math.max(from.x, to.x) + reach,
-    bottom: Math.max(from.y, to.y) + reach,
+function getBounds({ from, to, a, b }: Part): Rect {
+  const margin = Math.max(a, b) + SLACK;
+  return roundOut({
+    left: Math.min(from.x, to.x) - margin,
+    top: Math.min(from.y, to.y) - margin,
+    right: Math.max(from.x, to.x) + margin,
+    bottom: Math.max(from.y, to.y) + margin,
   });
 }
 
-function sweep(coverage: Coverage, tile: Touched, part: Part, hardness: number, isErasing: boolean): void {
+function sweep(coverage: Coverage, tile: TouchedTile, part: Part, hardness: number, isErasing: boolean): void {
   const { from, to, a, b, bounds } = part;
   const { amount, before } = tile;
-  const { left, top, right, bottom } = clipped(boundsOf(part), tile.rect);
+  const { left, top, right, bottom } = intersect(getBounds(part), tile.rect);
   const fromX = from.x;
   const dx = to.x - from.x;
   const dy = to.y - from.y;
@@ -201,8 +199,8 @@ function sweep(coverage: Coverage, tile: Touched, part: Part, hardness: number, 
     const inTile = (y - tile.rect.top) * TILE - tile.rect.left;
     const inAll = y * coverage.width;
     for (let x = first; x < end; x += 1) {
-      const was = amount[inTile + x] ?? 0;
-      if (was === 255) continue;
+      const previousAmount = amount[inTile + x] ?? 0;
+      if (previousAmount === 255) continue;
       const px = x + 0.5 - fromX;
       let along = (px * dx + py * dy) * perLength2;
       along = along < 0 ? 0 : along > 1 ? 1 : along;
@@ -216,19 +214,18 @@ function sweep(coverage: Coverage, tile: Touched, part: Part, hardness: number, 
         inner2 = outer > feather ? (outer - feather) ** 2 : -1;
       }
       if (distance2 >= outer2) continue;
-      const now = distance2 <= inner2 ? 255 : (smooth[(((outer - Math.sqrt(distance2)) / feather) * 255) | 0] ?? 255);
-      if (now <= was) continue;
+      const now = distance2 <= inner2 ? 255 : (falloff[(((outer - Math.sqrt(distance2)) / feather) * 255) | 0] ?? 255);
+      if (now <= previousAmount) continue;
       amount[inTile + x] = now;
-      coverage.data[inAll + x] = painted(before[inTile + x] ?? 0, now, isErasing);
+      coverage.data[inAll + x] = paintPixel(before[inTile + x] ?? 0, now, isErasing);
     }
   }
 }
 
-// A stroke as it appears while it is drawn. With a large brush and zoomed out, the coarse picture shows it for a sixteenth of the
-// work, and the pixels follow without the brush's tip as far as time allows; zoomed in, the pixels themselves are shown and the
-// means follow at the end.
-// Guarantees: after its end or drop, pixels and means are as if each point had been painted in full, and every change was
-// reported; the end may pause after each piece, and never shows less of the stroke than before.
+// A stroke on screen. With a large brush and zoomed out, it is drawn on the coarse coverage for a sixteenth of the work, and the pixels follow
+// as time allows. Otherwise the pixels are drawn first and the means follow at the end.
+// Guarantees: after `end` or `drop`, pixels and means are exact and every change was reported. `end` may pause after each piece, and never shows
+// less of the stroke than before.
 
 export type ShownStroke = {
   /** Returns the area to redraw. `isLate`: work on invisible pixels may wait for the next point. */
@@ -237,8 +234,8 @@ export type ShownStroke = {
   drop: () => Rect[];
 };
 
-/** Smaller brushes cost next to nothing. */
-const LARGE = 256;
+/** Smaller brushes are fast enough without a sketch. */
+const MIN_SKETCH_DIAMETER = 256;
 
 export function beginShownStroke(
   coverage: Coverage,
@@ -247,10 +244,10 @@ export function beginShownStroke(
   first: BrushPoint,
   isFar: boolean,
 ): { preview: ShownStroke; rect: Rect } {
-  const isSketched = isFar && brush.diameter >= LARGE;
+  const isSketched = isFar && brush.diameter >= MIN_SKETCH_DIAMETER;
   const stroke = beginStroke(coverage, brush, first);
-  const sketch = isSketched ? beginStroke(coarse, { ...brush, diameter: brush.diameter / COARSE }, smaller(first)) : undefined;
-  /** The area that the means do not include yet. */
+  const sketch = isSketched ? beginStroke(coarse, { ...brush, diameter: brush.diameter / COARSE }, toCoarsePoint(first)) : undefined;
+  /** The area whose means are not updated yet. */
   let stale: Rect | undefined;
   /** Work on pixels that are not visible yet, in order. */
   const waiting: StrokeWork[] = [];
@@ -273,7 +270,7 @@ export function beginShownStroke(
     }
     return rect;
   }
-  function* settle(squares: Iterable<Rect>): StrokeWork {
+  function* updateMeans(squares: Iterable<Rect>): StrokeWork {
     for (const rect of squares) {
       coarse.update(rect);
       yield rect;
@@ -282,9 +279,9 @@ export function beginShownStroke(
 
   const shownStroke: ShownStroke = {
     to(points, isFarNow, isLate) {
-      if (!sketch) return shownRect(allOf(stroke.to(points)), isFarNow);
+      if (!sketch) return shownRect(runToEnd(stroke.to(points)), isFarNow);
       waiting.push(stroke.to(points, !isFarNow));
-      const rect = larger(allOf(sketch.to(points.map(smaller))));
+      const rect = toFullRect(runToEnd(sketch.to(points.map(toCoarsePoint))));
       return union(
         rect,
         catchUp(() => isFarNow && isLate()),
@@ -295,35 +292,35 @@ export function beginShownStroke(
       const before = yield* stroke.end();
       const squares = [...before.keys()].map((index) => tileRect(coverage, index));
       if (!sketch) {
-        yield* settle(squares);
+        yield* updateMeans(squares);
         return before;
       }
-      // The sketch is replaced tile by tile, so that there is never a gap.
+      // Replaces the sketch tile by tile, so that there is never a gap.
       const rects: Rect[] = [];
       for (const square of sketch.drop()) {
-        rects.push(larger(square));
-        yield* settle([larger(square)]);
+        rects.push(toFullRect(square));
+        yield* updateMeans([toFullRect(square)]);
       }
-      yield* settle(squares.filter((square) => !rects.some((rect) => holds(rect, square))));
+      yield* updateMeans(squares.filter((square) => !rects.some((rect) => containsRect(rect, square))));
       return before;
     },
     drop() {
-      const squares = [...(sketch ? [...sketch.drop()].map(larger) : []), ...stroke.drop()];
+      const squares = [...(sketch ? [...sketch.drop()].map(toFullRect) : []), ...stroke.drop()];
       for (const square of squares) coarse.update(square);
       return squares;
     },
   };
-  return { preview: shownStroke, rect: sketch ? larger(allOf(sketch.to([]))) : shownRect(allOf(stroke.to([])), isFar) };
+  return { preview: shownStroke, rect: sketch ? toFullRect(runToEnd(sketch.to([]))) : shownRect(runToEnd(stroke.to([])), isFar) };
 }
 
-function allOf(work: StrokeWork): Rect {
+function runToEnd(work: StrokeWork): Rect {
   let rect = emptyRect;
   for (const piece of work) rect = union(rect, piece);
   return rect;
 }
 
-const smaller = ({ x, y, pressure }: BrushPoint): BrushPoint => ({ x: x / COARSE, y: y / COARSE, pressure });
+const toCoarsePoint = ({ x, y, pressure }: BrushPoint): BrushPoint => ({ x: x / COARSE, y: y / COARSE, pressure });
 
-function larger({ left, top, right, bottom }: Rect): Rect {
+function toFullRect({ left, top, right, bottom }: Rect): Rect {
   return { left: left * COARSE, top: top * COARSE, right: right * COARSE, bottom: bottom * COARSE };
 }

@@ -1,16 +1,15 @@
-// The mask that a picture already has: the layer that a service keeps for it, or its own transparency.
-// Guarantees: never throws; ignores a mask of another size.
+// Reads a picture's existing mask: the service's mask layer, or the picture's own transparency. Never throws; ignores masks of another size.
 
 import { callApi } from "@/lib/browser/api";
 import { createViewUrl, withQuery } from "@/lib/browser/urls";
 import { detectPictureKind, listParts, readOrientation } from "@/lib/shared/picture-size";
 import { type Coverage } from "../drawing/coverage";
 import { type Size } from "../drawing/geometry";
-import { type Hold } from "./encode-png";
+import { type MaskEncoding } from "./encode-png";
 import { fetchFile, type FetchOptions, type MaskSource } from "./picture-file";
 import { readInWorker } from "./worker-client";
 
-/** The origin of the initial mask; `unread`: there is one, but it could not be read. */
+/** The origin of the initial mask. `unread`: it exists, but could not be read. */
 export type Earlier = "none" | "layers" | "alpha" | "unread";
 
 /** The name of the layer; undefined if there is none. */
@@ -28,58 +27,57 @@ export async function readLayer(
   { signal }: FetchOptions,
 ): Promise<Coverage | undefined> {
   const fetched = await fetchFile(createViewUrl({ filename: layer, type: "input", connection }), { signal });
-  const coverage = fetched.ok ? await readOrNothing(fetched.value, "layer", size) : "unreadable";
+  const coverage = fetched.ok ? await readMask(fetched.value, "layer", size) : "unreadable";
   return typeof coverage === "object" ? coverage : undefined;
 }
 
-export async function earlierMask(
+export async function readExistingMask(
   source: MaskSource,
   file: Blob,
   size: Size,
   options: FetchOptions,
 ): Promise<{ coverage?: Coverage; from: Earlier }> {
   // A masked picture always has an alpha channel.
-  if (!(await mayBeClear(file))) return { from: "none" };
+  if (!(await mayBeTransparent(file))) return { from: "none" };
   const layer = await findLayer(source, options);
   const coverage = layer && (await readLayer(layer, size, source, options));
   if (coverage) return { coverage, from: "layers" };
-  const ownPicture = await readOrNothing(file, "picture", size);
+  const ownPicture = await readMask(file, "picture", size);
   if (typeof ownPicture === "object") return { coverage: ownPicture, from: "alpha" };
   return { from: layer || ownPicture === "unreadable" ? "unread" : "none" };
 }
 
-async function readOrNothing(file: Blob, kind: "picture" | "layer", size: Size): Promise<Coverage | "nothing" | "unreadable"> {
+async function readMask(file: Blob, kind: "picture" | "layer", size: Size): Promise<Coverage | "nothing" | "unreadable"> {
   const coverage = await readInWorker(file, kind).catch(() => "unreadable" as const);
   if (coverage === "unreadable" || coverage === undefined) return coverage ?? "nothing";
   return coverage.width === size.width && coverage.height === size.height ? coverage : "unreadable";
 }
 
 /** PNG colour types with an alpha channel: grey, and colour. */
-const WITH_ALPHA: readonly number[] = [4, 6];
+const ALPHA_COLOR_TYPES: readonly number[] = [4, 6];
 
 /**
- * Whether any pixel of a file may be transparent, by its header: a large photograph need not be decoded to learn that it holds no mask.
- * False only where that is certain.
+ * Whether any pixel of a file may be transparent, by its header alone, which avoids decoding large photographs. False only if certain.
  */
-export async function mayBeClear(file: Blob): Promise<boolean> {
+export async function mayBeTransparent(file: Blob): Promise<boolean> {
   const bytes = await readBytes(file);
   const kind = detectPictureKind(bytes);
   if (kind !== "png") return kind !== "jpeg";
-  if (WITH_ALPHA.includes(bytes[25] ?? 0)) return true;
+  if (ALPHA_COLOR_TYPES.includes(bytes[25] ?? 0)) return true;
   for (const { name } of listParts(bytes, kind)) if (name === "tRNS" || name === "IDAT") return name === "tRNS";
   return true;
 }
 
 // Browsers apply the EXIF orientation; a service may store the picture unrotated.
 
-/** Browsers show a WebP as it is stored, and rotate every other picture. */
-export async function isTurnedWebp(file: Blob): Promise<boolean> {
+/** Browsers rotate every picture by its EXIF orientation, except WebP. */
+export async function isRotatedWebp(file: Blob): Promise<boolean> {
   const bytes = await readBytes(file);
   return detectPictureKind(bytes) === "webp" && (readOrientation(bytes) ?? 1) > 1;
 }
 
-/** `isShownUpright`: true for WebP too. Undefined: the mask is written as it was drawn. */
-export async function holdOf(file: Blob, ofStoredPixels: boolean, isShownUpright = false): Promise<Hold | undefined> {
+/** How to write the mask; undefined to write it as drawn. `isShownUpright`: the picture is shown rotated, even if it is a WebP. */
+export async function getMaskEncoding(file: Blob, ofStoredPixels: boolean, isShownUpright = false): Promise<MaskEncoding | undefined> {
   const bytes = await readBytes(file);
   const orientation = readOrientation(bytes) ?? 1;
   if (orientation === 1) return undefined;

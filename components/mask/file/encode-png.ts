@@ -1,33 +1,36 @@
-// The mask as PNG: black, with alpha 255 minus the painted amount. Written by hand, as a canvas multiplies colours with alpha and rounds.
-// For a photograph with a noted rotation, the mask is stored in the original's pixel order with the same note: programs that turn both, and
-// programs that turn neither, find that they fit.
-// Guarantees: every alpha byte is exact; rows are compressed in portions, so that memory use stays near the file's size.
+// Encodes the mask as a black PNG with alpha 255 minus the painted amount. A canvas would not keep exact alpha values.
+// For a photograph with an EXIF orientation, the mask is stored in the original's pixel order with the same orientation, so that programs that
+// rotate both or neither get matching files. Rows are compressed in portions to limit memory.
 
 import { type Coverage } from "../drawing/coverage";
 import { type Size } from "../drawing/geometry";
 
-/** How a mask must be written so that its rows match the original's stored pixels and note the same rotation. */
-export type Hold = {
+/** How to write a mask so that it matches the original's stored pixels and orientation. */
+export type MaskEncoding = {
   orientation: number;
-  /** The mask was drawn over the turned picture, and is turned back to the order of the stored pixels. */
+  /** Whether the mask was drawn over the rotated picture, and must be rotated back. */
   isTurned: boolean;
 };
 
 const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
 const CHANNELS = 4;
-const RGBA = 6;
-const PORTION = 1 << 20;
+const RGBA_COLOR_TYPE = 6;
+const PORTION_BYTES = 1 << 20;
 
-export async function encodeMask(coverage: Coverage, onProgress: (share: number) => void = () => undefined, hold?: Hold): Promise<Blob> {
-  const grid = gridOf(coverage, hold?.isTurned ? hold.orientation : 1);
+export async function encodeMask(
+  coverage: Coverage,
+  onProgress: (share: number) => void = () => undefined,
+  hold?: MaskEncoding,
+): Promise<Blob> {
+  const grid = getGrid(coverage, hold?.isTurned ? hold.orientation : 1);
   const header = new DataView(new ArrayBuffer(13));
   header.setUint32(0, grid.width);
   header.setUint32(4, grid.height);
   header.setUint8(8, 8);
-  header.setUint8(9, RGBA);
+  header.setUint8(9, RGBA_COLOR_TYPE);
   const parts: Uint8Array<ArrayBuffer>[] = [new Uint8Array(SIGNATURE), chunk("IHDR", new Uint8Array(header.buffer))];
-  if (hold) parts.push(chunk("eXIf", exifOf(hold.orientation)));
-  const packed = rowsOf(coverage.data, grid, onProgress).pipeThrough(new CompressionStream("deflate"));
+  if (hold) parts.push(chunk("eXIf", encodeExif(hold.orientation)));
+  const packed = streamRows(coverage.data, grid, onProgress).pipeThrough(new CompressionStream("deflate"));
   for (const reader = packed.getReader(); ;) {
     const { value, done } = await reader.read();
     if (done) break;
@@ -37,11 +40,11 @@ export async function encodeMask(coverage: Coverage, onProgress: (share: number)
   return new Blob(parts, { type: "image/png" });
 }
 
-/** The order of a picture's pixels within the upright coverage: the first one, and the steps to the next one across and down. */
+/** The order of the output pixels within the upright coverage: the first index, and the steps across and down. */
 type Grid = Size & { first: number; across: number; down: number };
 
-/** For pixels that must be rotated by `orientation` to be upright. */
-function gridOf({ width, height }: Size, orientation: number): Grid {
+/** The grid for an EXIF orientation. */
+function getGrid({ width, height }: Size, orientation: number): Grid {
   const last = width * height - 1;
   const [right, bottom] = [width - 1, last - width + 1];
   const rotated = { width: height, height: width };
@@ -58,20 +61,20 @@ function gridOf({ width, height }: Size, orientation: number): Grid {
   return smallerGrids[orientation] ?? upright;
 }
 
-/** The shortest block that holds the orientation. */
-function exifOf(orientation: number): Uint8Array {
+/** The shortest EXIF block with an orientation. */
+function encodeExif(orientation: number): Uint8Array {
   const bigEndian = [0x4d, 0x4d, 0, 42, 0, 0, 0, 8];
   const entry = [0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0];
   return Uint8Array.from([...bigEndian, 0, 1, ...entry, 0, 0, 0, 0]);
 }
 
-function rowsOf(
+function streamRows(
   data: Uint8Array,
   { width, height, first, across, down }: Grid,
   onProgress: (share: number) => void,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   const stride = 1 + width * CHANNELS;
-  const perPortion = Math.max(1, Math.floor(PORTION / stride));
+  const perPortion = Math.max(1, Math.floor(PORTION_BYTES / stride));
   let next = 0;
   return new ReadableStream({
     pull(controller) {
@@ -80,7 +83,7 @@ function rowsOf(
       const bytes = new Uint8Array(rows * stride);
       for (let row = 0; row < rows; row += 1) {
         let from = first + (next + row) * down;
-        // The row's filter byte stays 0: masks are long runs, which compress best unfiltered.
+        // The row's filter byte is 0, since masks compress best unfiltered.
         let to = row * stride + CHANNELS;
         for (let column = 0; column < width; column += 1, from += across, to += CHANNELS) bytes[to] = 255 - (data[from] ?? 0);
       }

@@ -1,13 +1,13 @@
-// The worker: packs and reads masks of many megapixels outside the page's own thread.
+// The worker that encodes and reads masks outside the page's thread.
 
 import { type Coverage, emptyCoverage } from "../drawing/coverage";
 import { encodeMask } from "./encode-png";
-import { type WorkerAnswer, type WorkerTask } from "./worker-client";
+import { type WorkerResponse, type WorkerTask } from "./worker-client";
 
 /** Pixels drawn at a time. */
-const STRIP = 4_000_000;
+const STRIP_PIXELS = 4_000_000;
 
-/** `picture`: only alpha counts, and a fully opaque file holds no mask. */
+/** `picture`: only alpha counts, and a fully opaque file has no mask. */
 async function readCoverage(file: Blob, kind: "picture" | "layer"): Promise<Coverage | undefined> {
   const bitmap = await createImageBitmap(file, { colorSpaceConversion: "none" });
   try {
@@ -22,13 +22,13 @@ async function readCoverage(file: Blob, kind: "picture" | "layer"): Promise<Cove
   }
 }
 
-/** True if any of it is painted. */
+/** Returns whether any pixel is painted. */
 function readStrips(
   bitmap: ImageBitmap,
   { width, height, data }: Coverage,
   read: (data: Uint8ClampedArray, at: number) => number,
 ): boolean {
-  const rows = Math.max(1, Math.min(height, Math.floor(STRIP / width)));
+  const rows = Math.max(1, Math.min(height, Math.floor(STRIP_PIXELS / width)));
   const canvas = new OffscreenCanvas(width, rows);
   const context = canvas.getContext("2d", { willReadFrequently: true });
   if (!context) throw new Error("this browser gives no canvas");
@@ -49,17 +49,17 @@ function readStrips(
 
 self.addEventListener("message", ({ data: task }: MessageEvent<WorkerTask>) => {
   perform(task).then(
-    (workerAnswer) =>
-      self.postMessage(workerAnswer, {
-        transfer: workerAnswer.do === "read" && workerAnswer.coverage ? [workerAnswer.coverage.data.buffer] : [],
+    (response) =>
+      self.postMessage(response, {
+        transfer: response.do === "read" && response.coverage ? [response.coverage.data.buffer] : [],
       }),
     (error: unknown) =>
-      self.postMessage({ do: "failed", reason: error instanceof Error ? error.message : String(error) } satisfies WorkerAnswer),
+      self.postMessage({ do: "failed", reason: error instanceof Error ? error.message : String(error) } satisfies WorkerResponse),
   );
 });
 
-async function perform(task: WorkerTask): Promise<WorkerAnswer> {
-  const onProgress = (share: number) => self.postMessage({ do: "packing", share } satisfies WorkerAnswer);
+async function perform(task: WorkerTask): Promise<WorkerResponse> {
+  const onProgress = (share: number) => self.postMessage({ do: "packing", share } satisfies WorkerResponse);
   if (task.do === "encode") return { do: "encode", file: await encodeMask(task.coverage, onProgress, task.hold) };
   return { do: "read", coverage: await readCoverage(task.file, task.kind) };
 }

@@ -1,6 +1,6 @@
-// Opens a picture by its names for drawing: its size, preview and existing mask.
-// Guarantees: never throws; checks known facts, then the length, then the header, before decoding a pixel; if the service hands out no
-// files, the preview is shown and the mask still has the original's size; an earlier mask that cannot be read is reported.
+// Opens a picture for drawing: its size, preview and existing mask.
+// Guarantees: never throws; checks known facts, the length and the header before decoding. If the service serves no files, a preview is shown
+// and the mask still has the original's size. An unreadable existing mask is reported.
 
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { readNaturalSize } from "@/lib/browser/uploads/picture-check";
@@ -9,18 +9,18 @@ import { isNotFound } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Coverage, emptyCoverage } from "../drawing/coverage";
 import { type Size } from "../drawing/geometry";
-import { type Earlier, earlierMask, findLayer, holdOf, isTurnedWebp, readLayer } from "./earlier-mask";
-import { type Hold } from "./encode-png";
+import { type Earlier, findLayer, getMaskEncoding, isRotatedWebp, readExistingMask, readLayer } from "./earlier-mask";
+import { type MaskEncoding } from "./encode-png";
 import {
-  addressOf,
   fetchFile,
   type FetchOptions,
   type FetchRefusal,
+  findSizeProblem,
+  getFileUrl,
   type MaskSource,
   type ShownPicture,
   showPicture,
   type TooLarge,
-  tooLarge,
 } from "./picture-file";
 
 export type OpenedMask = {
@@ -30,12 +30,12 @@ export type OpenedMask = {
   earlier: Earlier;
   /** For original_ref, most reliable first. */
   refs: readonly FileName[];
-  /** The picture is a preview; the mask still has the original's size. */
+  /** Whether the picture is a preview; the mask still has the original's size. */
   isPreview: boolean;
-  /** The service does not hand out the file. */
+  /** Whether the service does not serve the file. */
   lacksFile?: boolean;
-  /** The required encoding of the mask, if not as drawn. */
-  hold?: Hold;
+  /** How to encode the mask, if not as drawn. */
+  hold?: MaskEncoding;
 };
 
 export type OpenRefusal =
@@ -43,26 +43,26 @@ export type OpenRefusal =
   | { kind: "broken" }
   | { kind: "unknown-size" }
   | { kind: "too-large"; why: TooLarge }
-  /** A file from this computer that is not the same as the service's file. */
+  /** The local file differs from the service's file. */
   | { kind: "other-file"; bytes: number; expectedBytes: number }
   | { kind: "failed"; failure: ApiFailure };
 
-/** `file`: the picture itself from this computer, if the service does not hand it out. */
+/** `file`: the picture from this computer, if the service does not serve it. */
 export type OpenOptions = FetchOptions & { file?: File };
 export type OpenMask = (source: MaskSource, options: OpenOptions) => Promise<Result<OpenedMask, OpenRefusal>>;
 
 export const openMask: OpenMask = async (source, options) => {
   const { facts, files } = source;
-  if (options.file) return openOwn(source, options.file, options);
+  if (options.file) return openLocalFile(source, options.file, options);
   if (facts.isPicture === false) return failed({ kind: "not-picture" });
   const openedMask = facts.original ? await openOriginal(source, facts.original, options) : undefined;
   if (openedMask) return ok(openedMask);
-  const reason = tooLarge(facts);
+  const reason = findSizeProblem(facts);
   if (reason) return failed({ kind: "too-large", why: reason });
   let refusal: FetchRefusal | undefined;
   for (const [index, name] of files.entries()) {
-    const file = await fetchFile(addressOf(source, name), options);
-    // The name that worked is used first when the mask is sent.
+    const file = await fetchFile(getFileUrl(source, name), options);
+    // The name that worked is tried first when sending the mask.
     if (file.ok) return openFile(source, file.value, [name, ...files.slice(0, index), ...files.slice(index + 1)], options);
     refusal = file.failure;
     if (refusal.kind !== "failed" || refusal.failure.status !== 404) break;
@@ -72,9 +72,9 @@ export const openMask: OpenMask = async (source, options) => {
   return isNotFound(refusal.failure) && source.assetId ? openPreview(source, source.assetId, options, refusal.failure) : failed(refusal);
 };
 
-async function openOwn(source: MaskSource, file: File, options: OpenOptions): Promise<Result<OpenedMask, OpenRefusal>> {
+async function openLocalFile(source: MaskSource, file: File, options: OpenOptions): Promise<Result<OpenedMask, OpenRefusal>> {
   const { facts, files } = source;
-  const reason = tooLarge({ bytes: file.size });
+  const reason = findSizeProblem({ bytes: file.size });
   if (reason) return failed({ kind: "too-large", why: reason });
   if (facts.bytes !== undefined && facts.bytes !== file.size)
     return failed({ kind: "other-file", bytes: file.size, expectedBytes: facts.bytes });
@@ -82,15 +82,15 @@ async function openOwn(source: MaskSource, file: File, options: OpenOptions): Pr
   return fileResult.ok ? ok({ ...fileResult.value, lacksFile: true }) : fileResult;
 }
 
-/** Opens a saved mask over its original: the masked picture, which may be larger than any original, is not fetched at all. */
+/** Opens a saved mask over its original, without fetching the masked picture. */
 async function openOriginal(source: MaskSource, filename: string, options: FetchOptions): Promise<OpenedMask | undefined> {
   const layer = await findLayer(source, options);
   if (!layer) return undefined;
   const ref = { filename, subfolder: "", type: "input" };
-  const original = await fetchFile(addressOf(source, ref), options);
+  const original = await fetchFile(getFileUrl(source, ref), options);
   const size = original.ok ? await readNaturalSize(original.value) : undefined;
-  // A layer is upright; over an original that is shown rotated it would not fit.
-  if (!original.ok || !size || tooLarge(size) || (await holdOf(original.value, false))) return undefined;
+  // A layer is upright, so it would not fit an original that is shown rotated.
+  if (!original.ok || !size || findSizeProblem(size) || (await getMaskEncoding(original.value, false))) return undefined;
   const coverage = await readLayer(layer, size, source, options);
   const picture = coverage && (await showPicture(original.value, size));
   return picture && { coverage, picture, earlier: "layers", refs: [ref, ...source.files], isPreview: false };
@@ -106,36 +106,36 @@ async function openFile(
   const blob = upright ?? file;
   const size = await readNaturalSize(blob);
   if (!size || size.width === 0 || size.height === 0) return failed({ kind: file.type.startsWith("image/") ? "broken" : "not-picture" });
-  const reason = tooLarge(size);
+  const reason = findSizeProblem(size);
   if (reason) return failed({ kind: "too-large", why: reason });
-  const earlier = await earlierMask(source, blob, size, options);
-  const hold = await holdOf(file, source.keepsPixels === true, upright !== undefined);
-  // The picture without its mask would be upright, and this original is not.
-  const beneath = earlier.coverage && !hold && !upright ? await withoutMask(source, refs, size, options) : undefined;
-  const picture = await showPicture(beneath?.file ?? blob, size);
+  const earlier = await readExistingMask(source, blob, size, options);
+  const encoding = await getMaskEncoding(file, source.keepsPixels === true, upright !== undefined);
+  // The picture without its mask would be upright, but this original is not.
+  const unmasked = earlier.coverage && !encoding && !upright ? await withoutMask(source, refs, size, options) : undefined;
+  const picture = await showPicture(unmasked?.file ?? blob, size);
   if (!picture) return failed({ kind: "broken" });
   return ok({
     coverage: earlier.coverage ?? emptyCoverage(size),
     picture,
     earlier: earlier.from,
-    refs: beneath?.ref ? [beneath.ref, ...refs] : refs,
+    refs: unmasked?.ref ? [unmasked.ref, ...refs] : refs,
     isPreview: false,
-    hold,
+    hold: encoding,
   });
 }
 
-/** Re-encoded by the console, in the orientation in which a node would load it. */
+/** The picture re-encoded by the console, in the orientation in which a node loads it. */
 async function uprightWebp(
   file: Blob,
   source: MaskSource,
   [name]: readonly FileName[],
   { signal }: FetchOptions,
 ): Promise<Blob | undefined> {
-  const address = name && addressOf(source, name);
-  if (address === undefined || !(await isTurnedWebp(file))) return undefined;
+  const address = name && getFileUrl(source, name);
+  if (address === undefined || !(await isRotatedWebp(file))) return undefined;
   const pictureUrl = toShownPictureUrl(address);
-  const redrawn = pictureUrl === address ? undefined : await fetchFile(pictureUrl, { signal });
-  return redrawn?.ok && redrawn.value.size > 0 ? redrawn.value : undefined;
+  const reencoded = pictureUrl === address ? undefined : await fetchFile(pictureUrl, { signal });
+  return reencoded?.ok && reencoded.value.size > 0 ? reencoded.value : undefined;
 }
 
 /** The picture that the mask was drawn over: the original, or the same colours without alpha. */
@@ -146,17 +146,17 @@ async function withoutMask(
   { signal }: FetchOptions,
 ): Promise<{ file: Blob; ref?: FileName } | undefined> {
   const isSame = async (file: Blob) => {
-    const pictureSize = (await holdOf(file, false)) ? undefined : await readNaturalSize(file);
+    const pictureSize = (await getMaskEncoding(file, false)) ? undefined : await readNaturalSize(file);
     return pictureSize?.width === size.width && pictureSize.height === size.height;
   };
-  const { original: over } = source.facts;
-  if (over) {
-    const ref = { filename: over, subfolder: "", type: "input" };
-    const original = await fetchFile(addressOf(source, ref), { signal });
+  const { original: originalName } = source.facts;
+  if (originalName) {
+    const ref = { filename: originalName, subfolder: "", type: "input" };
+    const original = await fetchFile(getFileUrl(source, ref), { signal });
     if (original.ok && (await isSame(original.value))) return { file: original.value, ref };
   }
   const [first] = refs;
-  const opaque = first && (await fetchFile(`${addressOf(source, first)}&channel=rgb`, { signal }));
+  const opaque = first && (await fetchFile(`${getFileUrl(source, first)}&channel=rgb`, { signal }));
   return opaque?.ok && (await isSame(opaque.value)) ? { file: opaque.value } : undefined;
 }
 
@@ -167,7 +167,7 @@ async function openPreview(
   failure: ApiFailure,
 ): Promise<Result<OpenedMask, OpenRefusal>> {
   const preview = await fetchFile(createThumbnailUrl({ asset, edge: 1024, connection }), options);
-  // Empty: the console cannot make a picture of it.
+  // Empty if the console can't create a preview.
   if (!preview.ok || preview.value.size === 0) return failed({ kind: "failed", failure: failure });
   if (facts.width === undefined || facts.height === undefined) return failed({ kind: "unknown-size" });
   const size = { width: facts.width, height: facts.height };

@@ -1,5 +1,5 @@
-// The picture that a mask is drawn for, and its names at the service.
-// Guarantees: pure; the most reliable name is first. It is sent to POST /api/upload/mask as original_ref.
+// The picture that a mask is drawn for, and its names at the service, most reliable first. The name is sent to POST /api/upload/mask as
+// original_ref.
 
 import { readFailure } from "@/lib/browser/read-answer";
 import { type ApiFailure, toFailure } from "@/lib/browser/read-failure";
@@ -12,10 +12,10 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Rect, type Size } from "../drawing/geometry";
 
 /** A location of pictures and masks other than a connection's files. It stores no layers. */
-export type MaskTarget = { urlOf: (file: FileName) => string; saveAt: `/${string}` };
+export type MaskTarget = { getUrl: (file: FileName) => string; saveAt: `/${string}` };
 
 export type MaskSource = {
-  /** The same for the same picture, so that an unsaved drawing is found again. */
+  /** Identifies the picture, so that an unsaved drawing is found again. */
   key: string;
   title: string;
   files: readonly FileName[];
@@ -31,11 +31,11 @@ export type MaskSource = {
   };
   /** The service applies masks to an original's pixels as stored, regardless of the camera's rotation. */
   keepsPixels?: boolean;
-  /** For the preview, if the service does not hand out files. */
+  /** Used for the preview, if the service does not serve files. */
   assetId?: string;
 };
 
-export function sourceOfAsset(asset: AssetView, connection?: string, keepsPixels = false): MaskSource {
+export function toAssetSource(asset: AssetView, connection?: string, keepsPixels = false): MaskSource {
   const { type } = getAssetFile({ ...asset, file: undefined });
   // The plain name is last, as another file may have it.
   const names = [asset.hash, asset.name].filter((value) => value !== undefined);
@@ -57,14 +57,14 @@ export function sourceOfAsset(asset: AssetView, connection?: string, keepsPixels
   };
 }
 
-export function sourceOfFile(file: Required<FileName>, title: string, connection?: string, keepsPixels = false): MaskSource {
+export function toFileSource(file: Required<FileName>, title: string, connection?: string, keepsPixels = false): MaskSource {
   const { filename, subfolder, type } = file;
   return { key: `${connection ?? ""} file ${type} ${subfolder}/${filename}`, title, files: [file], connection, keepsPixels, facts: {} };
 }
 
-/** The address as a page requests it, with a query. */
-export function addressOf({ connection, target }: Pick<MaskSource, "connection" | "target">, file: FileName): string {
-  return target ? target.urlOf(file) : createViewUrl({ ...file, connection });
+/** The URL of a file. */
+export function getFileUrl({ connection, target }: Pick<MaskSource, "connection" | "target">, file: FileName): string {
+  return target ? target.getUrl(file) : createViewUrl({ ...file, connection });
 }
 
 /** Sends known fields only; some services require a subfolder, even an empty one. */
@@ -84,22 +84,21 @@ export type TooLarge =
   | { reason: "pixels"; width: number; height: number };
 
 /** Checks the available facts; undefined if none is too large. */
-export function tooLarge({ bytes, width, height }: { bytes?: number } & Partial<Size>): TooLarge | undefined {
+export function findSizeProblem({ bytes, width, height }: { bytes?: number } & Partial<Size>): TooLarge | undefined {
   if (bytes !== undefined && bytes > MAX_BYTES) return { reason: "bytes", bytes };
   if (width === undefined || height === undefined) return undefined;
   if (width > MAX_EDGE || height > MAX_EDGE) return { reason: "edge", width, height };
   return width * height > MAX_PIXELS ? { reason: "pixels", width, height } : undefined;
 }
 
-// A picture's bytes from the service, with progress.
-// Guarantees: never throws; never reads beyond the limit; aborting `signal` ends the transfer.
+// Downloads a picture with progress. Never throws; never reads beyond the size limit.
 
 const HEADER_BYTES = 32;
 
 export type FetchRefusal = { kind: "too-large"; why: TooLarge } | { kind: "failed"; failure: ApiFailure };
 export type FetchOptions = { signal?: AbortSignal; /** 0 to 1, if the length is known. */ onProgress?: (share: number) => void };
 
-/** `address`: as a page would request it, with the base path. */
+/** `address` includes the base path. */
 export async function fetchFile(address: string, { signal, onProgress }: FetchOptions = {}): Promise<Result<Blob, FetchRefusal>> {
   const controller = new AbortController();
   const stop = () => controller.abort();
@@ -109,7 +108,7 @@ export async function fetchFile(address: string, { signal, onProgress }: FetchOp
     if (!response.ok)
       return failed({ kind: "failed", failure: readFailure(response.status, response.headers.get("retry-after"), await response.text()) });
     const contentLength = Number(response.headers.get("content-length") ?? 0);
-    const reason = tooLarge({ bytes: contentLength });
+    const reason = findSizeProblem({ bytes: contentLength });
     if (reason) {
       controller.abort();
       return failed({ kind: "too-large", why: reason });
@@ -137,10 +136,10 @@ async function readBody(response: Response, contentLength: number, { stop, onPro
       return failed({ kind: "too-large", why: { reason: "bytes", bytes } });
     }
     parts.push(value);
-    // Read from the header, so that a picture that is too large is not loaded further.
+    // Checks the size in the header, to stop loading a picture that is too large.
     if (!isMeasured && bytes >= HEADER_BYTES) {
       isMeasured = true;
-      const reason = tooLarge((await readPictureSize(new Uint8Array(await new Blob(parts).arrayBuffer()))) ?? {});
+      const reason = findSizeProblem((await readPictureSize(new Uint8Array(await new Blob(parts).arrayBuffer()))) ?? {});
       if (reason) {
         stop();
         return failed({ kind: "too-large", why: reason });
@@ -151,25 +150,25 @@ async function readBody(response: Response, contentLength: number, { stop, onPro
   return ok(new Blob(parts, { type: response.headers.get("content-type") ?? "" }));
 }
 
-// The picture under the mask as the browser draws it: whole if of ordinary size, otherwise scaled down, with full parts on demand.
-// Guarantees: its natural size is read from the header alone, turned as its camera noted; nothing is decoded before its size is checked.
+// The picture under the mask: at full size if possible, otherwise scaled down, with full-resolution parts on demand. The size in the header is
+// checked before anything is decoded.
 
 export type ShownPicture = {
   bitmap: ImageBitmap;
-  /** Of the original: the bitmap may be smaller. */
+  /** The size of the original; the bitmap may be smaller. */
   size: Size;
-  /** A part in full resolution; absent where the bitmap is full already, or no more is available. */
+  /** Decodes a part in full resolution; absent if the bitmap is already full or a preview. */
   part?: (rect: Rect) => Promise<ImageBitmap>;
   close: () => void;
 };
 
-/** A phone's browser handles this many pixels without errors; beyond it, the bitmap is scaled to `SCALED_EDGE`. */
-const MAX_WHOLE = 24_000_000;
+/** Phone browsers can decode this many pixels. Larger bitmaps are scaled to `SCALED_EDGE`. */
+const MAX_DECODED_PIXELS = 24_000_000;
 const SCALED_EDGE = 4_096;
 
-/** Undefined if its pixels cannot be decoded. */
+/** Undefined if the file can't be decoded. */
 export async function showPicture(file: Blob, size: Size, isPreview = false): Promise<ShownPicture | undefined> {
-  const isWhole = isPreview || size.width * size.height <= MAX_WHOLE;
+  const isWhole = isPreview || size.width * size.height <= MAX_DECODED_PIXELS;
   const scale = SCALED_EDGE / Math.max(size.width, size.height);
   const bitmap = await createImageBitmap(
     file,

@@ -1,23 +1,23 @@
 // One worker per task, terminated afterwards to free the memory.
 
 import { type Coverage } from "../drawing/coverage";
-import { type Hold } from "./encode-png";
+import { type MaskEncoding } from "./encode-png";
 
-export type WorkerTask = { do: "encode"; coverage: Coverage; hold?: Hold } | { do: "read"; file: Blob; kind: "picture" | "layer" };
+export type WorkerTask = { do: "encode"; coverage: Coverage; hold?: MaskEncoding } | { do: "read"; file: Blob; kind: "picture" | "layer" };
 type Progress = { do: "packing"; share: number };
-export type WorkerAnswer =
+export type WorkerResponse =
   Progress | { do: "encode"; file: Blob } | { do: "read"; coverage: Coverage | undefined } | { do: "failed"; reason: string };
 
 type RequestOptions = { transfer?: Transferable[]; onProgress?: (share: number) => void };
 
-function sendTask(task: WorkerTask, { transfer = [], onProgress }: RequestOptions = {}): Promise<Exclude<WorkerAnswer, Progress>> {
+function sendTask(task: WorkerTask, { transfer = [], onProgress }: RequestOptions = {}): Promise<Exclude<WorkerResponse, Progress>> {
   return new Promise((resolve) => {
     const worker = new Worker(new URL("./mask-worker.ts", import.meta.url), { type: "module" });
-    const finish = (response: Exclude<WorkerAnswer, Progress>) => {
+    const finish = (response: Exclude<WorkerResponse, Progress>) => {
       worker.terminate();
       resolve(response);
     };
-    worker.addEventListener("message", ({ data }: MessageEvent<WorkerAnswer>) => {
+    worker.addEventListener("message", ({ data }: MessageEvent<WorkerResponse>) => {
       if (data.do === "packing") onProgress?.(data.share);
       else finish(data);
     });
@@ -27,7 +27,7 @@ function sendTask(task: WorkerTask, { transfer = [], onProgress }: RequestOption
 }
 
 /** The pixels are transferred to the worker: a caller that still needs them passes a copy. */
-export async function encodeInWorker(coverage: Coverage, onProgress: (share: number) => void, hold?: Hold): Promise<Blob> {
+export async function encodeInWorker(coverage: Coverage, onProgress: (share: number) => void, hold?: MaskEncoding): Promise<Blob> {
   const response = await sendTask({ do: "encode", coverage, hold }, { transfer: [coverage.data.buffer], onProgress });
   if (response.do === "encode") return response.file;
   throw new Error(response.do === "failed" ? response.reason : "the worker answered another task");

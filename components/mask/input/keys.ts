@@ -1,5 +1,5 @@
-// The editor's keys as data, shared by the help list and the handlers.
-// Must never: take a key of the browser, or a letter typed into a field (the caller checks that).
+// The editor's key bindings, shared by the help list and the handlers. Browser shortcuts must not be bound; callers ignore keys typed into
+// fields.
 
 import { own } from "@/lib/contract/json/own";
 
@@ -16,7 +16,7 @@ export type Command =
   | { do: "cursor"; dx: -1 | 0 | 1; dy: -1 | 0 | 1; pace: "pixel" | "step" | "leap" }
   | { do: "press" | "stick" | "release" };
 
-type Pressed = { key: string; ctrlKey: boolean; metaKey: boolean; altKey: boolean; shiftKey: boolean };
+type KeyPress = { key: string; ctrlKey: boolean; metaKey: boolean; altKey: boolean; shiftKey: boolean };
 
 const letters: Readonly<Record<string, Command>> = {
   b: { do: "tool", tool: "brush" },
@@ -51,12 +51,12 @@ const arrows: Readonly<Record<string, readonly [-1 | 0 | 1, -1 | 0 | 1]>> = {
   ArrowDown: [0, 1],
 };
 
-/** Commands of the drawing itself: while a button has the focus, their keys belong to the button. */
+/** Whether the command needs the focus on the drawing; on a focused button, the key belongs to the button. */
 export function isForCanvas({ do: kind }: Command): boolean {
   return kind === "cursor" || kind === "press" || kind === "stick";
 }
 
-export function commandOf({ key, ctrlKey, metaKey, altKey, shiftKey }: Pressed): Command | undefined {
+export function toCommand({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyPress): Command | undefined {
   const letter = key.toLowerCase();
   if (ctrlKey || metaKey) {
     if (altKey) return undefined;
@@ -69,7 +69,7 @@ export function commandOf({ key, ctrlKey, metaKey, altKey, shiftKey }: Pressed):
   return altKey ? undefined : own(letters, letter);
 }
 
-/** The list, in reading order. */
+/** The help list. */
 export const keyList = [
   { act: "brush", shown: ["B"] },
   { act: "eraser", shown: ["E"] },

@@ -29,7 +29,7 @@ import { type ViewStore } from "./view-store";
 
 type Icon = ComponentType<{ className?: string }>;
 
-const toolLooks: Readonly<Record<Tool, readonly [Icon, key: string]>> = {
+const toolIcons: Readonly<Record<Tool, readonly [Icon, key: string]>> = {
   brush: [Brush, "B"],
   eraser: [Eraser, "E"],
   rectangle: [SquareDashed, "R"],
@@ -46,7 +46,7 @@ type ToolRailProps = {
   onPanel: () => void;
 };
 
-/** On the left on wide screens; a row near the thumb on narrow ones. */
+/** The tools, on the left on wide screens and at the bottom on narrow ones. */
 export function ToolRail({ tool, state, isPanelOpen, onCommand, onPanel }: ToolRailProps) {
   const t = useTranslations("masks");
   const { undo, redo, isBusy } = state;
@@ -65,8 +65,8 @@ export function ToolRail({ tool, state, isPanelOpen, onCommand, onPanel }: ToolR
       {tools.map((value) => (
         <RailButton
           key={value}
-          icon={toolLooks[value][0]}
-          label={t("toolKey", { name: t(`tool.${value}`), key: toolLooks[value][1] })}
+          icon={toolIcons[value][0]}
+          label={t("toolKey", { name: t(`tool.${value}`), key: toolIcons[value][1] })}
           isOn={tool === value}
           onClick={() => onCommand({ do: "tool", tool: value })}
         />
@@ -89,7 +89,7 @@ export function ToolRail({ tool, state, isPanelOpen, onCommand, onPanel }: ToolR
 
 type RailButtonProps = { icon: Icon; label: string; isOn?: boolean; isOff?: boolean; onClick: () => void; className?: string };
 
-/** An ineffective button stays focusable and is announced as disabled. */
+/** A disabled button stays focusable and is announced as disabled. */
 function RailButton({ icon: Icon, label, isOn, isOff = false, onClick, className }: RailButtonProps) {
   return (
     <button
@@ -134,7 +134,7 @@ export function StatusBar({ drawing, state, views, painter, isShown, onCommand }
       <span className="max-sm:hidden">{t("status.size", { width: number(width), height: number(height) })}</span>
       <span>{t("status.painted", { share })}</span>
       {state.isBusy ? <span role="status">{t("status.busy")}</span> : null}
-      <Place painter={painter} />
+      <CursorPosition painter={painter} />
       <span role="status" className="sr-only">
         {last ? t(`done.${last.direction}`, { act: t(`step.${last.edit}`), share }) : ""}
       </span>
@@ -164,7 +164,7 @@ export function StatusBar({ drawing, state, views, painter, isShown, onCommand }
 }
 
 /** The position of the keyboard's cursor, announced as it moves. */
-function Place({ painter }: { painter: Painter }) {
+function CursorPosition({ painter }: { painter: Painter }) {
   const t = useTranslations("masks.status");
   const cursor = useSyncExternalStore(painter.subscribe, painter.cursor, () => undefined);
   return (
@@ -192,7 +192,7 @@ function BarButton({ icon: Icon, label, letter, isOn, onClick }: BarButtonProps)
   );
 }
 
-/** Never 0 % if something is painted, nor 100 % if something is not. */
+/** Never shows 0 % or 100 % unless exact. */
 function shareText(share: number, locale: string): string {
   const rounded = share > 0 && share < 0.001 ? 0.001 : share < 1 && share > 0.999 ? 0.999 : share;
   return rounded.toLocaleString(locale, { style: "percent", maximumFractionDigits: 1 });

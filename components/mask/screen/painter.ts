@@ -1,9 +1,8 @@
-// Turns pointer and key input into strokes, areas and marks on the screen. Needs no DOM.
-// Guarantees: one gesture at a time; a dropped gesture leaves no trace; the keyboard cursor reaches every pixel.
+// Turns pointer and key input into strokes, areas and marks. Needs no DOM. One gesture at a time; a dropped gesture changes nothing.
 
 import { createStore } from "zustand/vanilla";
 import { lasso, rectangle } from "../drawing/areas";
-import { between, type Point } from "../drawing/geometry";
+import { type Point, rectBetween } from "../drawing/geometry";
 import { type MaskDocument } from "../drawing/mask-document";
 import { type Command } from "../input/keys";
 import { type Settings } from "./settings";
@@ -24,7 +23,7 @@ type Gesture =
   | { kind: "lasso"; points: Point[]; isErasing: boolean };
 export type Painter = ReturnType<typeof createPainter>;
 
-const PACES = { pixel: 0, step: 8, leap: 64 } as const;
+const PACE_PIXELS = { pixel: 0, step: 8, leap: 64 } as const;
 
 export function createPainter({ drawing, views, settings }: { drawing: MaskDocument; views: ViewStore; settings: () => Settings }) {
   let gesture: Gesture | undefined;
@@ -40,7 +39,7 @@ export function createPainter({ drawing, views, settings }: { drawing: MaskDocum
       ...(at && (tool === "brush" || tool === "eraser") && { brush: { at, diameter } }),
       ...(cursor && { cross: cursor }),
       ...(gesture?.kind === "lasso" && { outline: gesture.points }),
-      ...(gesture?.kind === "rectangle" && { outline: cornersOf(gesture) }),
+      ...(gesture?.kind === "rectangle" && { outline: getCorners(gesture) }),
     };
   }
   const mark = () => changes.setState((count) => count + 1);
@@ -73,7 +72,7 @@ export function createPainter({ drawing, views, settings }: { drawing: MaskDocum
     if (ended?.kind === "lasso" && ended.points.length > 2)
       void drawing.shape("lasso", lasso({ width, height }, ended.points), ended.isErasing);
     if (ended?.kind === "rectangle") {
-      void drawing.shape("rectangle", rectangle({ width, height }, between(ended.from, ended.to)), ended.isErasing);
+      void drawing.shape("rectangle", rectangle({ width, height }, rectBetween(ended.from, ended.to)), ended.isErasing);
     }
     mark();
   }
@@ -86,22 +85,22 @@ export function createPainter({ drawing, views, settings }: { drawing: MaskDocum
   }
   const toPoint = (touch: Touch) => ({ ...toPicture(views.view(), touch), pressure: settings().followsPressure ? touch.pressure : 1 });
 
-  /** Puts the cursor in the middle of the visible part. */
+  /** Shows the cursor, initially in the middle of the visible part. */
   function showCursor(): Point {
     const { x, y } = toPicture(views.view(), { x: views.frame().width / 2, y: views.frame().height / 2 });
-    cursor ??= inside({ x, y });
+    cursor ??= toPixelCenter({ x, y });
     mark();
     return cursor;
   }
-  /** At the middle of a pixel. */
-  function inside({ x, y }: Point): Point {
-    const hold = (value: number, max: number) => Math.min(max - 1, Math.max(0, Math.floor(value))) + 0.5;
-    return { x: hold(x, width), y: hold(y, height) };
+  /** Moves a point to the center of the nearest pixel inside the picture. */
+  function toPixelCenter({ x, y }: Point): Point {
+    const clampToPixel = (value: number, max: number) => Math.min(max - 1, Math.max(0, Math.floor(value))) + 0.5;
+    return { x: clampToPixel(x, width), y: clampToPixel(y, height) };
   }
   function moveCursor({ dx, dy, pace }: Extract<Command, { do: "cursor" }>): void {
     const from = showCursor();
-    const step = Math.max(1, Math.round(PACES[pace] / views.scale()));
-    cursor = inside({ x: from.x + dx * step, y: from.y + dy * step });
+    const step = Math.max(1, Math.round(PACE_PIXELS[pace] / views.scale()));
+    cursor = toPixelCenter({ x: from.x + dx * step, y: from.y + dy * step });
     views.reveal(cursor);
     if (gesture) extend([{ ...cursor, pressure: 1 }]);
     mark();
@@ -132,7 +131,7 @@ export function createPainter({ drawing, views, settings }: { drawing: MaskDocum
     cursor: () => cursor,
     isDrawing: () => gesture !== undefined,
     moveCursor,
-    /** On Space down: drawing continues until Space up. False without a cursor to draw at. */
+    /** On Space down: starts drawing until Space up. Returns false without a cursor. */
     press(): boolean {
       if (!cursor) return false;
       if (!gesture) begin(cursor, 1, false);
@@ -142,7 +141,7 @@ export function createPainter({ drawing, views, settings }: { drawing: MaskDocum
     lift(): void {
       if (cursor && gesture) end();
     },
-    /** Enter: pen down, and up with the next one. */
+    /** On Enter: starts drawing, or ends it. */
     stick(): void {
       if (gesture) return end();
       begin(showCursor(), 1, false);
@@ -151,8 +150,8 @@ export function createPainter({ drawing, views, settings }: { drawing: MaskDocum
   };
 }
 
-function cornersOf({ from, to }: { from: Point; to: Point }): Point[] {
-  const { left, top, right, bottom } = between(from, to);
+function getCorners({ from, to }: { from: Point; to: Point }): Point[] {
+  const { left, top, right, bottom } = rectBetween(from, to);
   return [
     { x: left, y: top },
     { x: right, y: top },

@@ -12,18 +12,18 @@ import { formatBytes } from "@/lib/shared/format";
 import { findAsset, type SavedMask, type SaveFailure, type SaveState, type SaveStep } from "../file/mask-session";
 import { MAX_BYTES } from "../file/picture-file";
 
-type SaveOutcomeProps = { state: SaveState; connection?: string; onAgain: () => void; onDismiss: () => void };
+type SaveOutcomeProps = { state: SaveState; connection?: string; onRetry: () => void; onDismiss: () => void };
 
-/** Laid over the drawing, so that the drawing does not move. */
-export function SaveOutcome({ state, connection, onAgain, onDismiss }: SaveOutcomeProps) {
+/** Overlaid, so that the drawing does not move. */
+export function SaveOutcome({ state, connection, onRetry, onDismiss }: SaveOutcomeProps) {
   if (state.kind === "saved") return <SavedText mask={state.mask} connection={connection} onDismiss={onDismiss} />;
-  return state.kind === "failed" ? <SaveFailed failure={state.failure} onAgain={onAgain} onDismiss={onDismiss} /> : null;
+  return state.kind === "failed" ? <SaveFailed failure={state.failure} onRetry={onRetry} onDismiss={onDismiss} /> : null;
 }
 
-function SaveFailed({ failure, onAgain, onDismiss }: { failure: SaveFailure; onAgain: () => void; onDismiss: () => void }) {
+function SaveFailed({ failure, onRetry, onDismiss }: { failure: SaveFailure; onRetry: () => void; onDismiss: () => void }) {
   const t = useTranslations("masks.save");
   const locale = useLocale();
-  const retryButton = <Button onClick={onAgain}>{t("again")}</Button>;
+  const retryButton = <Button onClick={onRetry}>{t("again")}</Button>;
   return (
     <div className="absolute inset-x-2 bottom-2 z-10 mx-auto max-w-[640px] rounded-lg bg-bg shadow-xl">
       <div className="flex items-start gap-2 pt-1.5 pr-1.5 pl-3.5">
@@ -102,7 +102,7 @@ function Dismiss({ onClick }: { onClick: () => void }) {
   return <IconButton icon={X} label={t("dismiss")} tone="quiet" onClick={onClick} />;
 }
 
-/** The present step of saving a large mask, in words; each step is announced once. */
+/** The current step of saving. Each step is announced once. */
 export function Saving({ step, onStop }: { step: SaveStep; onStop: () => void }) {
   const t = useTranslations("masks");
   const locale = useLocale();

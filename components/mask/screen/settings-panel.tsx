@@ -4,8 +4,8 @@ import { cn } from "@/components/ui/cn";
 import { Button, chipStyle } from "@/components/ui/controls/button";
 import { CheckField, Options, Select } from "@/components/ui/controls/fields";
 import { InputField } from "@/components/ui/controls/form-field";
-import { clipped, isEmpty, type Rect, type Size, wholeOf } from "../drawing/geometry";
-import { type Change, colours, largestBrush, looks, type Settings } from "./settings";
+import { fullRect, intersect, isEmpty, type Rect, type Size } from "../drawing/geometry";
+import { type Change, colours, getMaxDiameter, looks, type Settings } from "./settings";
 
 type SliderProps = {
   label: string;
@@ -16,7 +16,7 @@ type SliderProps = {
   /** The value as shown to people. */
   displayValue: string;
   title?: string;
-  /** The slider gives small values as much space as large ones. */
+  /** Uses a logarithmic scale. */
   isCurved?: boolean;
   onChange: (value: number) => void;
 };
@@ -51,7 +51,7 @@ function Slider({ label, value, least, max, step = 1, displayValue, title, isCur
 
 type SettingsPanelProps = SettingsProps & { isBusy: boolean; isOpen: boolean; onRectangle: (rect: Rect, isErasing: boolean) => void };
 
-/** Next to the drawing on wide screens; on narrow ones it opens over the drawing's lower part. */
+/** The settings, next to the drawing on wide screens and over its lower part on narrow ones. */
 export function SettingsPanel({ size, settings, isBusy, isOpen, onChange, onRectangle }: SettingsPanelProps) {
   const t = useTranslations("masks");
   return (
@@ -88,7 +88,7 @@ function Part({ title, children }: { title: string; children: ReactNode }) {
 }
 
 /** A tooltip that names the setting's key. */
-function useKeyed(): (name: string, key: string) => string {
+function useKeyTooltip(): (name: string, key: string) => string {
   const t = useTranslations("masks");
   return (name, key) => t("toolKey", { name, key });
 }
@@ -97,7 +97,7 @@ type SettingsProps = { size: Size; settings: Settings; onChange: (change: Change
 
 function ToolSettings({ size, settings, onChange }: SettingsProps) {
   const t = useTranslations("masks.panel");
-  const keyed = useKeyed();
+  const getTooltip = useKeyTooltip();
   const locale = useLocale();
   const { tool, diameter, hardness, followsPressure, isErasing } = settings;
   if (tool === "brush" || tool === "eraser") {
@@ -107,10 +107,10 @@ function ToolSettings({ size, settings, onChange }: SettingsProps) {
           label={t("size")}
           isCurved
           least={1}
-          max={largestBrush(size)}
+          max={getMaxDiameter(size)}
           value={diameter}
           displayValue={`${diameter.toLocaleString(locale)} px`}
-          title={keyed(t("size"), "[ ]")}
+          title={getTooltip(t("size"), "[ ]")}
           onChange={(next) => onChange({ diameter: next })}
         />
         <Slider
@@ -120,7 +120,7 @@ function ToolSettings({ size, settings, onChange }: SettingsProps) {
           step={0.05}
           value={hardness}
           displayValue={hardness.toLocaleString(locale, { style: "percent" })}
-          title={keyed(t("hardness"), "{ }")}
+          title={getTooltip(t("hardness"), "{ }")}
           onChange={(next) => onChange({ hardness: next })}
         />
         <CheckField
@@ -141,7 +141,7 @@ function ToolSettings({ size, settings, onChange }: SettingsProps) {
               key={String(erases)}
               type="button"
               aria-pressed={isErasing === erases}
-              title={keyed(t(erases ? "erase" : "paint"), "X")}
+              title={getTooltip(t(erases ? "erase" : "paint"), "X")}
               onClick={() => onChange({ isErasing: erases })}
               className={chipStyle(isErasing === erases)}
             >
@@ -156,23 +156,23 @@ function ToolSettings({ size, settings, onChange }: SettingsProps) {
 
 function ViewSettings({ settings, onChange }: SettingsProps) {
   const t = useTranslations("masks.panel");
-  const keyed = useKeyed();
+  const getTooltip = useKeyTooltip();
   const locale = useLocale();
   const { look, colour, opacity, isShown } = settings;
   return (
     <>
       <CheckField
         label={t("shown")}
-        title={keyed(t("shown"), "M")}
+        title={getTooltip(t("shown"), "M")}
         checked={isShown}
         onChange={({ target }) => onChange({ isShown: target.checked })}
       />
       <Choice
         label={t("look")}
-        title={keyed(t("look"), "V")}
+        title={getTooltip(t("look"), "V")}
         value={look}
         options={looks}
-        nameOf={(value) => t(`looks.${value}`)}
+        getName={(value) => t(`looks.${value}`)}
         onChoose={(next) => onChange({ look: next })}
       />
       {look === "overlay" ? (
@@ -181,7 +181,7 @@ function ViewSettings({ settings, onChange }: SettingsProps) {
             label={t("colour")}
             value={colour}
             options={colours}
-            nameOf={(value) => t(`colours.${value}`)}
+            getName={(value) => t(`colours.${value}`)}
             onChoose={(next) => onChange({ colour: next })}
           />
           <Slider
@@ -204,11 +204,11 @@ type ChoiceProps<T extends string> = {
   title?: string;
   value: T;
   options: readonly T[];
-  nameOf: (option: T) => string;
+  getName: (option: T) => string;
   onChoose: (option: T) => void;
 };
 
-function Choice<T extends string>({ label, title, value, options, nameOf, onChoose }: ChoiceProps<T>) {
+function Choice<T extends string>({ label, title, value, options, getName, onChoose }: ChoiceProps<T>) {
   const id = useId();
   return (
     <div className="flex items-center justify-between gap-2">
@@ -220,7 +220,7 @@ function Choice<T extends string>({ label, title, value, options, nameOf, onChoo
         onChange={({ target }) => onChoose(options[target.selectedIndex] ?? value)}
         className="max-w-[150px]"
       >
-        <Options of={options.map((option) => [option, nameOf(option)])} />
+        <Options of={options.map((option) => [option, getName(option)])} />
       </Select>
     </div>
   );
@@ -237,7 +237,7 @@ function RectangleForm({ size, isBusy, onDraw }: { size: Size; isBusy: boolean; 
     if (!form?.reportValidity()) return;
     const data = new FormData(form);
     const [left = 0, top = 0, width = 0, height = 0] = rectangleFields.map((name) => Number(data.get(name)));
-    const rect = clipped({ left, top, right: left + width, bottom: top + height }, wholeOf(size));
+    const rect = intersect({ left, top, right: left + width, bottom: top + height }, fullRect(size));
     setOutside(isEmpty(rect));
     if (!isEmpty(rect)) onDraw(rect, isErasing);
   }
@@ -259,7 +259,7 @@ function RectangleForm({ size, isBusy, onDraw }: { size: Size; isBusy: boolean; 
             name={name}
             type="number"
             inputMode="numeric"
-            // `min` is also the base of the steps: without it, any earlier value of the field would count as a whole step.
+            // `min` is also the base of the steps; without it, the default value would be the base.
             min={name === "width" || name === "height" ? 1 : 0}
             step={1}
             defaultValue={name === "width" || name === "height" ? size[name] : 0}

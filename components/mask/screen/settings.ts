@@ -1,4 +1,4 @@
-// The settings of the tools. Guarantees: every value stays within its bounds.
+// The settings of the tools. Every value is clamped to its bounds.
 
 import { createStore } from "zustand/vanilla";
 import { type Size } from "../drawing/geometry";
@@ -15,7 +15,7 @@ export type Settings = {
   diameter: number;
   /** 0 all soft to 1 sharp. */
   hardness: number;
-  /** A pen pressed less draws a thinner line. */
+  /** Whether pen pressure scales the line width. */
   followsPressure: boolean;
   /** Rectangle, lasso and fill erase instead of painting. */
   isErasing: boolean;
@@ -25,7 +25,7 @@ export type Settings = {
   isShown: boolean;
 };
 
-export const rgbOf: Readonly<Record<OverlayColour, readonly [number, number, number]>> = {
+export const overlayRgb: Readonly<Record<OverlayColour, readonly [number, number, number]>> = {
   red: [239, 68, 68],
   green: [34, 197, 94],
   blue: [59, 130, 246],
@@ -33,15 +33,15 @@ export const rgbOf: Readonly<Record<OverlayColour, readonly [number, number, num
   white: [255, 255, 255],
 };
 
-/** A quarter of the longer edge covers a picture in a few strokes; beyond 2,000 pixels a stroke would lag behind the pointer. */
-export function largestBrush({ width, height }: Size): number {
+/** A quarter of the longer edge, up to 2,000 pixels, since larger strokes would lag behind the pointer. */
+export function getMaxDiameter({ width, height }: Size): number {
   return Math.min(2_000, Math.max(64, Math.round(Math.max(width, height) / 4)));
 }
 
-function firstSettings(size: Size): Settings {
+function createSettings(size: Size): Settings {
   return {
     tool: "brush",
-    diameter: Math.min(largestBrush(size), Math.max(4, Math.round(Math.max(size.width, size.height) / 24))),
+    diameter: Math.min(getMaxDiameter(size), Math.max(4, Math.round(Math.max(size.width, size.height) / 24))),
     hardness: 0.8,
     followsPressure: true,
     isErasing: false,
@@ -55,39 +55,39 @@ function firstSettings(size: Size): Settings {
 export type Change = Partial<Settings> | { sizeBy: number } | { hardnessBy: number } | "swap" | "nextLook";
 
 function applyChange(settings: Settings, change: Change, size: Size): Settings {
-  if (change === "swap") return swapped(settings);
+  if (change === "swap") return swapErasing(settings);
   if (change === "nextLook") {
     const next = looks[(looks.indexOf(settings.look) + 1) % looks.length] ?? "overlay";
     return { ...settings, look: next, isShown: true };
   }
   if ("sizeBy" in change) {
-    const by = Math.max(1, settings.diameter * 0.15) * change.sizeBy;
-    return applyChange(settings, { diameter: settings.diameter + by }, size);
+    const difference = Math.max(1, settings.diameter * 0.15) * change.sizeBy;
+    return applyChange(settings, { diameter: settings.diameter + difference }, size);
   }
   if ("hardnessBy" in change) return applyChange(settings, { hardness: settings.hardness + change.hardnessBy }, size);
   const next = { ...settings, ...change };
   return {
     ...next,
-    diameter: within(Math.round(next.diameter), 1, largestBrush(size)),
-    hardness: within(Math.round(next.hardness * 100) / 100, 0, 1),
-    opacity: within(next.opacity, 0.1, 1),
+    diameter: clamp(Math.round(next.diameter), 1, getMaxDiameter(size)),
+    hardness: clamp(Math.round(next.hardness * 100) / 100, 0, 1),
+    opacity: clamp(next.opacity, 0.1, 1),
   };
 }
 
 /** Switches between painting and erasing, with any tool. */
-function swapped(settings: Settings): Settings {
+function swapErasing(settings: Settings): Settings {
   if (settings.tool === "brush") return { ...settings, tool: "eraser" };
   if (settings.tool === "eraser") return { ...settings, tool: "brush" };
   return { ...settings, isErasing: !settings.isErasing };
 }
 
-function within(value: number, least: number, max: number): number {
+function clamp(value: number, least: number, max: number): number {
   return Number.isFinite(value) ? Math.min(max, Math.max(least, value)) : least;
 }
 
-// The tools' settings outside React, as code that draws between two renders reads them too.
+// The settings outside React, since drawing code reads them between renders.
 
 export function createSettingsStore(size: Size) {
-  const { getState, setState, subscribe } = createStore(() => firstSettings(size));
+  const { getState, setState, subscribe } = createStore(() => createSettings(size));
   return { get: getState, subscribe, change: (by: Change) => setState((settings) => applyChange(settings, by, size), true) };
 }

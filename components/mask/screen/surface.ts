@@ -1,8 +1,8 @@
-// Three stacked canvases: the picture, the mask, the marks. Drawn once per frame, and of the mask only what changed.
-// Guarantees: the cost depends on the window's size, not the picture's; nothing is drawn after `close`.
+// Three stacked canvases: the picture, the mask, the marks. Drawn at most once per frame; of the mask only the changed area. The cost depends on
+// the window's size, not the picture's.
 
 import { COARSE, type Coarse, type Coverage, isFar } from "../drawing/coverage";
-import { clipped, isEmpty, outward, type Point, type Rect, union, wholeOf } from "../drawing/geometry";
+import { fullRect, intersect, isEmpty, type Point, type Rect, roundOut, union } from "../drawing/geometry";
 import { type MaskDocument } from "../drawing/mask-document";
 import { type ShownPicture } from "../file/picture-file";
 import { type Marks } from "./painter";
@@ -12,8 +12,8 @@ type Canvases = { picture: HTMLCanvasElement; mask: HTMLCanvasElement; marks: HT
 export type Surface = { setLook: (look: Look) => void; setMarks: (marks: Marks) => void; close: () => void };
 
 /** A full-resolution part is requested when the view has not changed for this long. */
-const STILL_MS = 200;
-const SHARP_FROM = 3;
+const SHARP_DELAY_MS = 200;
+const MIN_SHARP_SCALE = 3;
 
 /** Undefined if the browser provides no canvas context. */
 export function createSurface(
@@ -25,38 +25,38 @@ export function createSurface(
   if (typeof CanvasRenderingContext2D === "undefined") return undefined;
   const picture = canvases.picture.getContext("2d");
   const mask = canvases.mask.getContext("2d", { willReadFrequently: true });
-  const over = canvases.marks.getContext("2d");
-  if (!picture || !mask || !over) return undefined;
+  const marksContext = canvases.marks.getContext("2d");
+  if (!picture || !mask || !marksContext) return undefined;
   let sample: Sampler = createSampler(drawing.coverage, drawing.coarse, { kind: "mask" });
   let marks: Marks = {};
   let dirty: Rect | undefined;
   let isMoved = true;
   let ratio = 0;
   let frame = 0;
-  let still: ReturnType<typeof setTimeout> | undefined;
+  let partTimer: ReturnType<typeof setTimeout> | undefined;
   let turn = 0;
 
-  const onDevice = (): View => {
+  const getDeviceView = (): View => {
     const { x, y, scale } = views.view();
     const ratio = deviceRatio();
     return { x: x * ratio, y: y * ratio, scale: scale * ratio };
   };
-  const allOfIt = () => wholeOf(canvases.mask);
+  const getFullRect = () => fullRect(canvases.mask);
 
   function scheduleDraw(): void {
     frame ||= requestAnimationFrame(draw);
   }
   function draw(): void {
     frame = 0;
-    // The window may move to another screen without an event: what was drawn for one screen would be misplaced on the other.
+    // The window may move to another screen without an event, which changes the pixel ratio.
     isMoved ||= ratio !== deviceRatio();
     ratio = deviceRatio();
-    const view = onDevice();
+    const view = getDeviceView();
     if (isMoved) {
       fitCanvases();
       drawPicture(view);
-      drawMask(view, allOfIt());
-    } else if (dirty) drawMask(view, clipped(outward(grown(rectToFrame(view, dirty), 2)), allOfIt()));
+      drawMask(view, getFullRect());
+    } else if (dirty) drawMask(view, intersect(roundOut(expandRect(rectToFrame(view, dirty), 2)), getFullRect()));
     isMoved = false;
     dirty = undefined;
     drawMarks(view);
@@ -74,29 +74,29 @@ export function createSurface(
     picture.setTransform(1, 0, 0, 1, 0, 0);
     picture.clearRect(0, 0, canvases.picture.width, canvases.picture.height);
     if (!shownPicture) return;
-    picture.imageSmoothingEnabled = view.scale < SHARP_FROM;
+    picture.imageSmoothingEnabled = view.scale < MIN_SHARP_SCALE;
     picture.imageSmoothingQuality = "medium";
     picture.setTransform(view.scale, 0, 0, view.scale, view.x, view.y);
     picture.drawImage(shownPicture.bitmap, 0, 0, shownPicture.size.width, shownPicture.size.height);
-    askForPart(view, shownPicture);
+    requestPart(view, shownPicture);
   }
-  function askForPart(view: View, { part, bitmap, size }: ShownPicture): void {
-    clearTimeout(still);
+  function requestPart(view: View, { part, bitmap, size }: ShownPicture): void {
+    clearTimeout(partTimer);
     const drawTurn = (turn += 1);
     if (!part || view.scale <= (bitmap.width / size.width) * 1.1) return;
-    still = setTimeout(() => {
+    partTimer = setTimeout(() => {
       const [from, to] = [toPicture(view, { x: 0, y: 0 }), toPicture(view, { x: canvases.mask.width, y: canvases.mask.height })];
-      const rect = clipped(outward({ left: from.x, top: from.y, right: to.x, bottom: to.y }), wholeOf(size));
+      const rect = intersect(roundOut({ left: from.x, top: from.y, right: to.x, bottom: to.y }), fullRect(size));
       if (isEmpty(rect)) return;
       part(rect).then(
         (sharp) => {
           if (drawTurn === turn) picture?.drawImage(sharp, rect.left, rect.top, rect.right - rect.left, rect.bottom - rect.top);
           sharp.close();
         },
-        // On failure the scaled picture stays.
+        // On failure the scaled picture is kept.
         () => undefined,
       );
-    }, STILL_MS);
+    }, SHARP_DELAY_MS);
   }
   function drawMask(view: View, rect: Rect): void {
     if (isEmpty(rect)) return;
@@ -105,23 +105,23 @@ export function createSurface(
     mask?.putImageData(pixels, rect.left, rect.top);
   }
   function drawMarks(view: View): void {
-    if (!over) return;
-    over.clearRect(0, 0, canvases.marks.width, canvases.marks.height);
+    if (!marksContext) return;
+    marksContext.clearRect(0, 0, canvases.marks.width, canvases.marks.height);
     const { brush, cross, outline } = marks;
     if (brush) {
       const { x, y } = toFrame(view, brush.at);
-      ring(over, () => over.arc(x, y, Math.max(2, (brush.diameter / 2) * view.scale), 0, 2 * Math.PI));
+      ring(marksContext, () => marksContext.arc(x, y, Math.max(2, (brush.diameter / 2) * view.scale), 0, 2 * Math.PI));
     }
     if (cross) {
       const { x, y } = toFrame(view, cross);
-      ring(over, () => plus(over, x, y, 9 * deviceRatio()));
+      ring(marksContext, () => plus(marksContext, x, y, 9 * deviceRatio()));
     }
     if (outline)
       ring(
-        over,
+        marksContext,
         () =>
           path(
-            over,
+            marksContext,
             outline.map((point) => toFrame(view, point)),
           ),
         true,
@@ -142,7 +142,7 @@ export function createSurface(
   return {
     setLook(look) {
       sample = createSampler(drawing.coverage, drawing.coarse, look);
-      dirty = wholeOf(drawing.coverage);
+      dirty = fullRect(drawing.coverage);
       scheduleDraw();
     },
     setMarks(next) {
@@ -152,13 +152,13 @@ export function createSurface(
     close() {
       for (const stop of stops) stop();
       cancelAnimationFrame(frame);
-      clearTimeout(still);
+      clearTimeout(partTimer);
       turn += 1;
     },
   };
 }
 
-function grown({ left, top, right, bottom }: Rect, by: number): Rect {
+function expandRect({ left, top, right, bottom }: Rect, by: number): Rect {
   return { left: left - by, top: top - by, right: right + by, bottom: bottom + by };
 }
 
@@ -193,15 +193,15 @@ function path(context: CanvasRenderingContext2D, points: readonly Point[]): void
   context.closePath();
 }
 
-// The mask as the screen shows it, sampled at the screen's own pixels: the cost depends on the window, not on the picture's size.
-// Guarantees: writes exactly the requested rectangle; zoomed out it shows means, so that a thin line does not vanish.
+// Samples the mask at the screen's pixels, so that the cost depends on the window's size. When zoomed out it uses means, so that thin lines
+// stay visible.
 
 /** overlay: colour over the picture; mask: white on black; result: painted parts are transparent. */
 export type Look =
   { kind: "overlay"; colour: readonly [number, number, number] } | { kind: "mask" } | { kind: "result"; board: readonly [number, number] };
 
-/** Little-endian words of RGBA by coverage; two tables where a checkerboard shows through. */
-function wordsOf(look: Look): readonly [Uint32Array, Uint32Array] {
+/** Little-endian RGBA words by coverage; two tables for a checkerboard. */
+function createTables(look: Look): readonly [Uint32Array, Uint32Array] {
   const table = (make: (value: number) => readonly [number, number, number, number]) =>
     Uint32Array.from({ length: 256 }, (_, value) => {
       const [red, green, blue, alpha] = make(value);
@@ -223,7 +223,7 @@ function wordsOf(look: Look): readonly [Uint32Array, Uint32Array] {
 export type Sampler = (view: View, rect: Rect, into: Uint32Array) => void;
 
 export function createSampler(coverage: Coverage, coarse: Coarse, look: Look): Sampler {
-  const [even, odd] = wordsOf(look);
+  const [even, odd] = createTables(look);
   const isBoard = even !== odd;
   return (view, rect, into) => {
     const usesMeans = isFar(view.scale);
@@ -232,11 +232,11 @@ export function createSampler(coverage: Coverage, coarse: Coarse, look: Look): S
     const [startX, startY] = [-view.x * step, -view.y * step];
     const { width, height, data } = from;
     const columns = rect.right - rect.left;
-    // Two samples each way where a screen pixel covers more than one pixel of the picture.
+    // Takes two samples each way if a screen pixel covers more than one pixel of the picture.
     const isFine = step > 1.3;
     const [near, far] = isFine ? [0.25, 0.75] : [0.5, 0.5];
-    const ones = columnsOf(rect, startX, step, near, width);
-    const columnStarts = isFine ? columnsOf(rect, startX, step, far, width) : ones;
+    const ones = mapColumns(rect, startX, step, near, width);
+    const columnStarts = isFine ? mapColumns(rect, startX, step, far, width) : ones;
     for (let y = rect.top, at = 0; y < rect.bottom; y += 1, at += columns) {
       const row = Math.floor(startY + (y + near) * step);
       if (row < 0 || row >= height) {
@@ -263,7 +263,7 @@ export function createSampler(coverage: Coverage, coarse: Coarse, look: Look): S
 }
 
 /** The picture's column for each column of the screen; -1 outside the picture. */
-function columnsOf(rect: Rect, start: number, step: number, offset: number, width: number): Int32Array {
+function mapColumns(rect: Rect, start: number, step: number, offset: number, width: number): Int32Array {
   return Int32Array.from({ length: rect.right - rect.left }, (_, index) => {
     const x = Math.floor(start + (rect.left + index + offset) * step);
     return x < 0 ? -1 : x >= width ? (offset > 0.5 ? width - 1 : -1) : x;

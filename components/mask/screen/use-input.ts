@@ -2,7 +2,7 @@ import { type PointerEvent, type RefObject, useEffect, useEffectEvent, useRef } 
 import { isComposing, isTyping } from "@/components/ui/hooks/page-keys";
 import { useWheel } from "@/components/ui/hooks/use-pan-zoom";
 import { distance, type Point } from "../drawing/geometry";
-import { type Command, commandOf, isForCanvas } from "../input/keys";
+import { type Command, isForCanvas, toCommand } from "../input/keys";
 import { type Painter, type Touch } from "./painter";
 import { type ViewStore } from "./view-store";
 
@@ -10,7 +10,7 @@ type Parts = {
   root: RefObject<HTMLElement | null>;
   frame: RefObject<HTMLElement | null>;
   painter: Painter;
-  /** False if it did nothing, so that other handlers may use the key. */
+  /** Returns false if it did nothing, so that other handlers may use the key. */
   onCommand: (command: Command) => boolean;
 };
 
@@ -18,8 +18,8 @@ type Parts = {
 export function useEditorKeys({ root, frame, painter, onCommand }: Parts): () => boolean {
   const isSpaceDown = useRef(false);
   const onDown = useEffectEvent((event: KeyboardEvent) => {
-    if (event.defaultPrevented || isComposing(event) || !isHere(event.target, root.current)) return;
-    const command = commandOf(event);
+    if (event.defaultPrevented || isComposing(event) || !isOnTop(event.target, root.current)) return;
+    const command = toCommand(event);
     if (!command || (isTyping(event.target) && command.do !== "save")) return;
     const isOnCanvas = event.target === frame.current;
     if (isForCanvas(command) && !isOnCanvas && event.target !== document.body) return;
@@ -34,18 +34,18 @@ export function useEditorKeys({ root, frame, painter, onCommand }: Parts): () =>
     painter.lift();
   });
   useEffect(() => {
-    const down = (event: KeyboardEvent) => onDown(event);
-    const up = (event: KeyboardEvent) => onUp(event);
+    const handleDown = (event: KeyboardEvent) => onDown(event);
+    const handleUp = (event: KeyboardEvent) => onUp(event);
     const onLeave = () => {
       isSpaceDown.current = false;
     };
-    // Runs before the page's own keys: `?` and the arrows mean something else here.
-    window.addEventListener("keydown", down, { capture: true });
-    window.addEventListener("keyup", up);
+    // Runs before the page's own shortcuts, since `?` and the arrows have other meanings here.
+    window.addEventListener("keydown", handleDown, { capture: true });
+    window.addEventListener("keyup", handleUp);
     window.addEventListener("blur", onLeave);
     return () => {
-      window.removeEventListener("keydown", down, { capture: true });
-      window.removeEventListener("keyup", up);
+      window.removeEventListener("keydown", handleDown, { capture: true });
+      window.removeEventListener("keyup", handleUp);
       window.removeEventListener("blur", onLeave);
     };
   }, []);
@@ -53,38 +53,38 @@ export function useEditorKeys({ root, frame, painter, onCommand }: Parts): () =>
 }
 
 /** False while a dialog covers the editor. */
-function isHere(target: EventTarget | null, root: HTMLElement | null): boolean {
+function isOnTop(target: EventTarget | null, root: HTMLElement | null): boolean {
   const top = [...document.querySelectorAll("dialog[open]")].at(-1);
   if (top && !top.contains(root)) return false;
   return target === document.body || (target instanceof Node && root !== null && root.contains(target));
 }
 
-type HandParts = { frame: RefObject<HTMLElement | null>; painter: Painter; views: ViewStore; wantsPan: () => boolean };
+type PointerOptions = { frame: RefObject<HTMLElement | null>; painter: Painter; views: ViewStore; wantsPan: () => boolean };
 
-const WHEEL = 0.0015;
-const PINCH = 0.01;
+const WHEEL_ZOOM_SPEED = 0.0015;
+const PINCH_ZOOM_SPEED = 0.01;
 
 /** Pointer and wheel handlers of the drawing, as props for its frame. */
-export function useHands({ frame, painter, views, wantsPan }: HandParts) {
-  const hands = useRef(noHands);
+export function usePointers({ frame, painter, views, wantsPan }: PointerOptions) {
+  const pointers = useRef(noPointers);
 
-  const placeOf = ({ clientX, clientY }: { clientX: number; clientY: number }) => {
+  const toFramePoint = ({ clientX, clientY }: { clientX: number; clientY: number }) => {
     const box = frame.current?.getBoundingClientRect();
     return { x: clientX - (box?.left ?? 0), y: clientY - (box?.top ?? 0) };
   };
-  const touchOf = (event: globalThis.PointerEvent): Touch => ({
-    ...placeOf(event),
-    // Only a pen reports real pressure, perhaps 0 at first. A mouse reports 0.5, and most touch screens nothing useful.
+  const toTouch = (event: globalThis.PointerEvent): Touch => ({
+    ...toFramePoint(event),
+    // Only pens report real pressure, initially perhaps 0.
     pressure: event.pointerType === "pen" ? event.pressure : 1,
   });
 
   function perform(move: Move, event: PointerEvent): void {
     const native = event.nativeEvent;
-    if (move.do === "begin") painter.begin(touchOf(native), move.isEraser);
+    if (move.do === "begin") painter.begin(toTouch(native), move.isEraser);
     else if (move.do === "extend") {
-      // Between two frames a pen reports many points: all of them are drawn.
+      // A pen reports many points between two frames, and all of them are drawn.
       const all = native.getCoalescedEvents?.() ?? [];
-      painter.extend((all.length > 0 ? all : [native]).map(touchOf));
+      painter.extend((all.length > 0 ? all : [native]).map(toTouch));
     } else if (move.do === "end") painter.end();
     else if (move.do === "drop") painter.drop();
     else if (move.do === "pan") views.pan(move.by);
@@ -97,17 +97,17 @@ export function useHands({ frame, painter, views, wantsPan }: HandParts) {
   function follow(kind: Contact["kind"], event: PointerEvent): void {
     const { pointerType, pointerId, button } = event;
     const device = pointerType === "pen" || pointerType === "touch" ? pointerType : "mouse";
-    const contact: Contact = { kind, id: pointerId, device, at: placeOf(event), button, wantsPan: wantsPan() };
-    const next = nextHands(hands.current, contact);
-    hands.current = next.hands;
+    const contact: Contact = { kind, id: pointerId, device, at: toFramePoint(event), button, wantsPan: wantsPan() };
+    const next = handleContact(pointers.current, contact);
+    pointers.current = next.pointers;
     for (const move of next.moves) perform(move, event);
-    if (kind === "move" && !next.hands.drawing && device !== "touch") painter.hover(contact.at);
+    if (kind === "move" && !next.pointers.drawing && device !== "touch") painter.hover(contact.at);
   }
 
   useWheel(frame, (event) => {
     event.preventDefault();
     if (event.shiftKey && !event.ctrlKey) return views.pan({ x: -(event.deltaX || event.deltaY), y: 0 });
-    views.zoom(Math.exp(-event.deltaY * (event.ctrlKey ? PINCH : WHEEL)), placeOf(event));
+    views.zoom(Math.exp(-event.deltaY * (event.ctrlKey ? PINCH_ZOOM_SPEED : WHEEL_ZOOM_SPEED)), toFramePoint(event));
   });
 
   return {
@@ -124,9 +124,9 @@ export function useHands({ frame, painter, views, wantsPan }: HandParts) {
   };
 }
 
-// Decides what each pointer does: a pure function from pointer events to moves of the drawing and the view.
-// Guarantees: a pen takes precedence over fingers (a palm's stroke is undone, and once a pen was used one finger moves the picture); two
-// fingers pan and zoom; a second finger undoes a stroke that has hardly begun, and ends a longer one where it is.
+// A pure function from pointer events to moves of the drawing and the view.
+// Guarantees: a pen takes precedence over fingers: a palm's stroke is dropped, and once a pen was used one finger pans. Two fingers pan and zoom.
+// A second finger drops a short stroke and ends a longer one.
 
 export type Contact = {
   kind: "down" | "move" | "up" | "cancel";
@@ -147,82 +147,82 @@ export type Move =
   | { do: "pan"; by: Point }
   | { do: "pinch"; at: Point; by: Point; factor: number };
 
-export type Hands = {
+export type Pointers = {
   drawing?: { id: number; device: Contact["device"]; from: Point; travelled: number };
   panning?: { id: number; last: Point };
   fingers: ReadonlyMap<number, Point>;
   hasSeenPen: boolean;
 };
 
-export const noHands: Hands = { fingers: new Map(), hasSeenPen: false };
-/** In screen pixels: a shorter stroke was meant as the first of two fingers. */
-const HARDLY_BEGUN = 24;
+export const noPointers: Pointers = { fingers: new Map(), hasSeenPen: false };
+/** Shorter touch strokes, in screen pixels, are treated as the first of two fingers. */
+const MIN_STROKE_PX = 24;
 const ERASER_END = 5;
 
-export function nextHands(hands: Hands, contact: Contact): { hands: Hands; moves: Move[] } {
-  if (contact.device === "touch") return ofFinger(hands, contact);
-  if (contact.kind === "down") return handlePress(hands, contact);
-  return handleMove({ ...hands, hasSeenPen: hands.hasSeenPen || contact.device === "pen" }, contact);
+export function handleContact(pointers: Pointers, contact: Contact): { pointers: Pointers; moves: Move[] } {
+  if (contact.device === "touch") return handleFinger(pointers, contact);
+  if (contact.kind === "down") return handlePress(pointers, contact);
+  return handleMove({ ...pointers, hasSeenPen: pointers.hasSeenPen || contact.device === "pen" }, contact);
 }
 
-function handlePress(hands: Hands, { id, device, at, button, wantsPan }: Contact): { hands: Hands; moves: Move[] } {
+function handlePress(pointers: Pointers, { id, device, at, button, wantsPan }: Contact): { pointers: Pointers; moves: Move[] } {
   const isPen = device === "pen";
-  const moves: Move[] = hands.drawing && isPen && hands.drawing.device === "touch" ? [{ do: "drop" }] : [];
-  if (hands.drawing && moves.length === 0) return { hands, moves };
-  const next: Hands = { fingers: isPen ? new Map() : hands.fingers, hasSeenPen: hands.hasSeenPen || isPen };
-  if (button === 1 || (button === 0 && wantsPan)) return { hands: { ...next, panning: { id, last: at } }, moves };
-  if (button !== 0 && button !== ERASER_END) return { hands: { ...next, drawing: undefined }, moves };
+  const moves: Move[] = pointers.drawing && isPen && pointers.drawing.device === "touch" ? [{ do: "drop" }] : [];
+  if (pointers.drawing && moves.length === 0) return { pointers, moves };
+  const next: Pointers = { fingers: isPen ? new Map() : pointers.fingers, hasSeenPen: pointers.hasSeenPen || isPen };
+  if (button === 1 || (button === 0 && wantsPan)) return { pointers: { ...next, panning: { id, last: at } }, moves };
+  if (button !== 0 && button !== ERASER_END) return { pointers: { ...next, drawing: undefined }, moves };
   const drawing = { id, device, from: at, travelled: 0 };
-  return { hands: { ...next, drawing }, moves: [...moves, { do: "begin", at, id, isEraser: button === ERASER_END }] };
+  return { pointers: { ...next, drawing }, moves: [...moves, { do: "begin", at, id, isEraser: button === ERASER_END }] };
 }
 
 /** The moves and the end of the pointer that draws or pans. */
-function handleMove(hands: Hands, { kind, id, at }: Contact): { hands: Hands; moves: Move[] } {
-  const { drawing, panning } = hands;
+function handleMove(pointers: Pointers, { kind, id, at }: Contact): { pointers: Pointers; moves: Move[] } {
+  const { drawing, panning } = pointers;
   if (panning && panning.id === id) {
-    if (kind !== "move") return { hands: { ...hands, panning: undefined }, moves: [] };
+    if (kind !== "move") return { pointers: { ...pointers, panning: undefined }, moves: [] };
     const by = { x: at.x - panning.last.x, y: at.y - panning.last.y };
-    return { hands: { ...hands, panning: { id, last: at } }, moves: [{ do: "pan", by }] };
+    return { pointers: { ...pointers, panning: { id, last: at } }, moves: [{ do: "pan", by }] };
   }
-  if (!drawing || drawing.id !== id) return { hands, moves: [] };
+  if (!drawing || drawing.id !== id) return { pointers, moves: [] };
   if (kind === "move") {
     const travelled = Math.max(drawing.travelled, distance(drawing.from, at));
-    return { hands: { ...hands, drawing: { ...drawing, travelled } }, moves: [{ do: "extend", id }] };
+    return { pointers: { ...pointers, drawing: { ...drawing, travelled } }, moves: [{ do: "extend", id }] };
   }
-  return { hands: { ...hands, drawing: undefined }, moves: [kind === "up" ? { do: "end" } : { do: "drop" }] };
+  return { pointers: { ...pointers, drawing: undefined }, moves: [kind === "up" ? { do: "end" } : { do: "drop" }] };
 }
 
-function ofFinger(hands: Hands, contact: Contact): { hands: Hands; moves: Move[] } {
+function handleFinger(pointers: Pointers, contact: Contact): { pointers: Pointers; moves: Move[] } {
   const { kind, id, at } = contact;
-  const { drawing, fingers } = hands;
-  // While a pen draws, any other touch is the hand that holds it.
-  if (drawing?.device === "pen") return { hands, moves: [] };
-  if (kind === "down") return fingerDown(hands, contact);
+  const { drawing, fingers } = pointers;
+  // Ignores touches while a pen draws, since they come from the hand that holds it.
+  if (drawing?.device === "pen") return { pointers, moves: [] };
+  if (kind === "down") return handleFingerDown(pointers, contact);
   if (kind === "move") {
-    const before = fingers.get(id);
-    if (!before) return handleMove(hands, contact);
+    const previousPoint = fingers.get(id);
+    if (!previousPoint) return handleMove(pointers, contact);
     const otherFinger = [...fingers].find(([finger]) => finger !== id)?.[1];
-    const movedHands: Hands = { ...hands, fingers: new Map(fingers).set(id, at) };
-    if (!otherFinger || fingers.size < 2) return handleMove(movedHands, contact);
+    const movedPointers: Pointers = { ...pointers, fingers: new Map(fingers).set(id, at) };
+    if (!otherFinger || fingers.size < 2) return handleMove(movedPointers, contact);
     const middle = { x: (at.x + otherFinger.x) / 2, y: (at.y + otherFinger.y) / 2 };
-    const by = { x: (at.x - before.x) / 2, y: (at.y - before.y) / 2 };
-    const factor = Math.max(1, distance(at, otherFinger)) / Math.max(1, distance(before, otherFinger));
-    return { hands: movedHands, moves: [{ do: "pinch", at: middle, by, factor }] };
+    const by = { x: (at.x - previousPoint.x) / 2, y: (at.y - previousPoint.y) / 2 };
+    const factor = Math.max(1, distance(at, otherFinger)) / Math.max(1, distance(previousPoint, otherFinger));
+    return { pointers: movedPointers, moves: [{ do: "pinch", at: middle, by, factor }] };
   }
   const remaining = new Map(fingers);
   remaining.delete(id);
-  return handleMove({ ...hands, fingers: remaining }, contact);
+  return handleMove({ ...pointers, fingers: remaining }, contact);
 }
 
-function fingerDown(hands: Hands, { id, at, wantsPan }: Contact): { hands: Hands; moves: Move[] } {
-  const fingers = new Map(hands.fingers).set(id, at);
+function handleFingerDown(pointers: Pointers, { id, at, wantsPan }: Contact): { pointers: Pointers; moves: Move[] } {
+  const fingers = new Map(pointers.fingers).set(id, at);
   if (fingers.size === 2) {
-    const { drawing } = hands;
-    const moves: Move[] = drawing ? [drawing.travelled < HARDLY_BEGUN ? { do: "drop" } : { do: "end" }] : [];
-    return { hands: { fingers, hasSeenPen: hands.hasSeenPen }, moves: moves };
+    const { drawing } = pointers;
+    const moves: Move[] = drawing ? [drawing.travelled < MIN_STROKE_PX ? { do: "drop" } : { do: "end" }] : [];
+    return { pointers: { fingers, hasSeenPen: pointers.hasSeenPen }, moves: moves };
   }
-  if (fingers.size > 2 || hands.drawing) return { hands: { ...hands, fingers }, moves: [] };
-  if (wantsPan || hands.hasSeenPen) return { hands: { ...hands, fingers, panning: { id, last: at } }, moves: [] };
+  if (fingers.size > 2 || pointers.drawing) return { pointers: { ...pointers, fingers }, moves: [] };
+  if (wantsPan || pointers.hasSeenPen) return { pointers: { ...pointers, fingers, panning: { id, last: at } }, moves: [] };
   const drawing = { id, device: "touch" as const, from: at, travelled: 0 };
-  return { hands: { ...hands, fingers, drawing }, moves: [{ do: "begin", at, id, isEraser: false }] };
+  return { pointers: { ...pointers, fingers, drawing }, moves: [{ do: "begin", at, id, isEraser: false }] };
 }

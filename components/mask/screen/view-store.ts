@@ -1,4 +1,4 @@
-// The view and the size of its frame, outside React: panning redraws canvases sixty times a second, but no component.
+// The view and its frame's size, outside React, since panning redraws only the canvases.
 
 import { createStore } from "zustand/vanilla";
 import { fitted as fittedInto, pictureScales, type Viewport, zoomed as zoomedAt } from "@/components/ui/hooks/use-pan-zoom";
@@ -7,14 +7,14 @@ import { type Point, type Rect, type Size } from "../drawing/geometry";
 
 export type ViewStore = ReturnType<typeof createViewStore>;
 
-const STEP = 1.25;
+const ZOOM_STEP = 1.25;
 
 /** Screen pixels per page pixel; above two, the difference is invisible but costs time. */
 export function deviceRatio(): number {
   return Math.min(2, globalThis.devicePixelRatio || 1);
 }
 
-/** Reports another screen or a zoomed page, even if the frame's own size stays. */
+/** Reports changes of the pixel ratio, such as another screen or page zoom. */
 export function watchRatio(listener: () => void): () => void {
   let query: MediaQueryList | undefined;
   const watch = () => {
@@ -32,7 +32,7 @@ export function watchRatio(listener: () => void): () => void {
 export function createViewStore(picture: Size) {
   let frame: Size = { width: 1, height: 1 };
   let view: View = fitted(picture, frame);
-  /** Until a person moves it, the picture is fitted to the frame at any size. */
+  /** Whether the picture is refitted on resize; true until the user moves it. */
   let isFitted = true;
   const changes = createStore(() => 0);
   const notify = () => changes.setState((count) => count + 1);
@@ -54,55 +54,54 @@ export function createViewStore(picture: Size) {
     isFar: () => isFar(view.scale * deviceRatio()),
     resize(next: Size): void {
       if (next.width === 0 || next.height === 0) return;
-      // The centre stays in place.
+      // Keeps the center in place.
       const shift = { x: (next.width - frame.width) / 2, y: (next.height - frame.height) / 2 };
       frame = next;
-      set(isFitted ? fitted(picture, frame) : panned(view, shift, picture, frame), isFitted);
+      set(isFitted ? fitted(picture, frame) : panView(view, shift, picture, frame), isFitted);
       notify();
     },
     fit: () => set(fitted(picture, frame), true),
     actual: () => zoom(1 / view.scale),
-    zoomIn: () => zoom(STEP),
-    zoomOut: () => zoom(1 / STEP),
+    zoomIn: () => zoom(ZOOM_STEP),
+    zoomOut: () => zoom(1 / ZOOM_STEP),
     zoom,
-    pan: (by: Point) => set(panned(view, by, picture, frame)),
-    reveal: (point: Point) => set(revealed(view, point, picture, frame), isFitted),
+    pan: (by: Point) => set(panView(view, by, picture, frame)),
+    reveal: (point: Point) => set(revealPoint(view, point, picture, frame), isFitted),
   };
 }
 
-// The visible part: pixel (0, 0) of the picture is at (x, y) of the frame, and a pixel is `scale` wide.
-// Guarantees: some of the picture stays in the frame, however it is zoomed or panned.
+// The view: pixel (0, 0) of the picture is at (x, y) of the frame, and a pixel is `scale` wide. Some of the picture is always in the frame.
 
 export type View = Viewport;
 
 const MARGIN = 16;
 /** A tiny picture is enlarged up to this scale. */
-const LARGEST_FIT = 8;
-/** The part of the picture that cannot be pushed out of the frame. */
-const LEAST_SEEN = 48;
+const MAX_FIT_SCALE = 8;
+/** How much of the picture must stay in the frame, in pixels. */
+const MIN_VISIBLE_PX = 48;
 
 export function fitted(picture: Size, frame: Size): View {
-  return fittedInto(picture, frame, { margin: MARGIN, largest: LARGEST_FIT, scales: { least: 0, max: pictureScales.max } });
+  return fittedInto(picture, frame, { margin: MARGIN, largest: MAX_FIT_SCALE, scales: { least: 0, max: pictureScales.max } });
 }
 
-/** The point under `at` stays in place. */
+/** Zooms around `at`, which stays in place. */
 export function zoomed(view: View, factor: number, at: Point, picture: Size, frame: Size): View {
-  const least = Math.min(1, fitted(picture, frame).scale) / 2;
-  return clamped(zoomedAt(view, factor, at, { least, max: pictureScales.max }), picture, frame);
+  const minScale = Math.min(1, fitted(picture, frame).scale) / 2;
+  return clampView(zoomedAt(view, factor, at, { least: minScale, max: pictureScales.max }), picture, frame);
 }
 
-export function panned(view: View, by: Point, picture: Size, frame: Size): View {
-  return clamped({ ...view, x: view.x + by.x, y: view.y + by.y }, picture, frame);
+export function panView(view: View, by: Point, picture: Size, frame: Size): View {
+  return clampView({ ...view, x: view.x + by.x, y: view.y + by.y }, picture, frame);
 }
 
-/** Moves the picture until the point is in the frame; a visible point moves nothing. */
-export function revealed(view: View, point: Point, picture: Size, frame: Size): View {
+/** Pans the picture so that the point is in the frame. */
+export function revealPoint(view: View, point: Point, picture: Size, frame: Size): View {
   const at = toFrame(view, point);
   const room = Math.min(40, frame.width / 4, frame.height / 4);
   const shift = (position: number, edge: number) =>
     position < room ? room - position : position > edge - room ? edge - room - position : 0;
   const by = { x: shift(at.x, frame.width), y: shift(at.y, frame.height) };
-  return by.x === 0 && by.y === 0 ? view : panned(view, by, picture, frame);
+  return by.x === 0 && by.y === 0 ? view : panView(view, by, picture, frame);
 }
 
 export function toPicture({ x, y, scale }: View, at: Point): Point {
@@ -117,14 +116,14 @@ export function rectToFrame({ x, y, scale }: View, rect: Rect): Rect {
   return { left: rect.left * scale + x, top: rect.top * scale + y, right: rect.right * scale + x, bottom: rect.bottom * scale + y };
 }
 
-function clamped(view: View, picture: Size, frame: Size): View {
-  const hold = (position: number, length: number, edge: number) => {
-    const minVisible = Math.min(LEAST_SEEN, length, edge);
+function clampView(view: View, picture: Size, frame: Size): View {
+  const clampPosition = (position: number, length: number, edge: number) => {
+    const minVisible = Math.min(MIN_VISIBLE_PX, length, edge);
     return Math.min(edge - minVisible, Math.max(minVisible - length, position));
   };
   return {
     scale: view.scale,
-    x: hold(view.x, picture.width * view.scale, frame.width),
-    y: hold(view.y, picture.height * view.scale, frame.height),
+    x: clampPosition(view.x, picture.width * view.scale, frame.width),
+    y: clampPosition(view.y, picture.height * view.scale, frame.height),
   };
 }

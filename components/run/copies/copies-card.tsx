@@ -21,7 +21,7 @@ export type CopiesWork = {
 };
 type CopiesCardProps = { set: CopiesSet; fallbackName: string; canRun: boolean; work: CopiesWork };
 
-const SHOWN_AT_FIRST = 20;
+const INITIAL_COUNT = 20;
 
 /** The copies of a run: progress, each copy's outcome with a job link, and available actions. */
 export function CopiesCard({ set, fallbackName, canRun, work }: CopiesCardProps) {
@@ -39,7 +39,7 @@ export function CopiesCard({ set, fallbackName, canRun, work }: CopiesCardProps)
   return (
     <Card
       title={t("card", { count: set.copies.length, name: set.name || fallbackName })}
-      actions={<CopiesEnd set={set} work={work} />}
+      actions={<CopiesOutcome set={set} work={work} />}
       bodyClassName="flex flex-col gap-2.5"
     >
       <CopiesProgress set={set} jobs={live.jobs}>
@@ -70,20 +70,20 @@ export function CopiesCard({ set, fallbackName, canRun, work }: CopiesCardProps)
 function EndingNote({ set: { ending, canResume, copies } }: { set: CopiesSet }) {
   const t = useTranslations("run.copies.ending");
   if (!ending) return null;
-  const isGone = !canResume && copies.some(isOpen);
+  const isPlanLost = !canResume && copies.some(isOpen);
   return (
     <div className="flex flex-col gap-1 empty:hidden">
       {ending.kind === "done" || ending.kind === "stopped" ? null : <p className="text-ink-2">{t(ending.kind)}</p>}
       {ending.failure ? <FailureMessage failure={ending.failure} /> : null}
-      {isGone ? <p className="text-ink-2">{t("gone")}</p> : null}
+      {isPlanLost ? <p className="text-ink-2">{t("gone")}</p> : null}
     </div>
   );
 }
 
 function CopyList({ set: { copies, connection }, jobs }: { set: CopiesSet; jobs: CopyJobs }) {
   const t = useTranslations("run.copies");
-  const [isAll, setAll] = useState(false);
-  const visibleCopies = isAll ? copies : copies.slice(0, SHOWN_AT_FIRST);
+  const [isExpanded, setExpanded] = useState(false);
+  const visibleCopies = isExpanded ? copies : copies.slice(0, INITIAL_COUNT);
   return (
     <>
       <ul aria-label={t("list")} className="max-h-80 divide-y divide-line overflow-y-auto">
@@ -97,7 +97,7 @@ function CopyList({ set: { copies, connection }, jobs }: { set: CopiesSet; jobs:
         ))}
       </ul>
       {copies.length > visibleCopies.length ? (
-        <Button size="small" className="self-start" onClick={() => setAll(true)}>
+        <Button size="small" className="self-start" onClick={() => setExpanded(true)}>
           {t("showAll", { count: copies.length })}
         </Button>
       ) : null}
@@ -105,7 +105,7 @@ function CopyList({ set: { copies, connection }, jobs }: { set: CopiesSet; jobs:
   );
 }
 
-function CopiesEnd({ set, work }: Pick<CopiesCardProps, "set" | "work">) {
+function CopiesOutcome({ set, work }: Pick<CopiesCardProps, "set" | "work">) {
   const t = useTranslations("run.copies");
   return set.ending === undefined ? (
     <Button size="small" busy={set.isStopping} onClick={work.stop}>
@@ -121,7 +121,7 @@ function CopiesEnd({ set, work }: Pick<CopiesCardProps, "set" | "work">) {
 type CopiesAsideProps = {
   set: CopiesSet;
   fallbackName: string;
-  /** The page shows another connection than the one these copies are sent on. */
+  /** Whether these copies use another connection than the page. */
   isElsewhere: boolean;
   work: CopiesWork;
   onShow: () => void;
@@ -155,7 +155,7 @@ export function CopiesAside({ set, fallbackName, isElsewhere, work, onShow }: Co
             {t("show")}
           </Button>
         )}
-        <CopiesEnd set={set} work={work} />
+        <CopiesOutcome set={set} work={work} />
       </span>
     </section>
   );

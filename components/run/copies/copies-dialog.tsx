@@ -10,19 +10,19 @@ import { type FormField, type FormNode, isEditable } from "../form/form-model";
 import { type Edit } from "../workflow/opened-workflow";
 import {
   firstStep,
-  labelOf,
+  getCopyLabel,
+  getVariationKinds,
   type Literal,
+  parseVariation,
   shownValue,
   type Variation,
   type VariationInput,
   type VariationKind,
-  variationKindsOf,
-  variationOf,
   type VariationProblem,
 } from "./variation";
 import { VariationFields } from "./variation-fields";
 
-/** `values`: pictures that were dropped or chosen for this input. */
+/** `values`: the pictures dropped on or picked for this input. */
 export type CopiesRequest = { nodeId: string; name: string; values?: readonly string[] };
 type CopiesChoice = { nodeId: string; input: string; values: readonly Literal[] };
 
@@ -33,20 +33,30 @@ type CopiesDialogProps = {
   picture: PictureContext;
   hasRandomised: boolean;
   /** Texts of this copy that are sent differently from the form. */
-  filledFor: (edit: Edit, copy: number) => readonly FilledText[];
+  getFilledTexts: (edit: Edit, copy: number) => readonly FilledText[];
   isBusy: boolean;
   onClose: () => void;
   onStart: (choice: CopiesChoice) => void;
 };
 
-const MAX_UNASKED = 20;
+const MAX_UNCONFIRMED = 20;
 
 type Choosable = { node: FormNode; field: FormField };
 
 /** Chooses which input varies between copies, and how; previews the submission. */
-export function CopiesDialog({ isOpen, form, request, picture, hasRandomised, filledFor, isBusy, onClose, onStart }: CopiesDialogProps) {
+export function CopiesDialog({
+  isOpen,
+  form,
+  request,
+  picture,
+  hasRandomised,
+  getFilledTexts,
+  isBusy,
+  onClose,
+  onStart,
+}: CopiesDialogProps) {
   const t = useTranslations("run.copies");
-  const choosable = useMemo(() => choosableOf(form), [form]);
+  const choosable = useMemo(() => getChoosable(form), [form]);
   return (
     <Dialog isOpen={isOpen} onClose={onClose} title={t("title")} className="w-[min(620px,calc(100vw-24px))]">
       {isBusy || choosable.length === 0 ? (
@@ -54,11 +64,11 @@ export function CopiesDialog({ isOpen, form, request, picture, hasRandomised, fi
       ) : (
         <CopiesForm
           choosable={choosable}
-          first={firstOf(choosable, request)}
+          first={findInitialIndex(choosable, request)}
           pendingImages={request?.values}
           picture={picture}
           hasRandomised={hasRandomised}
-          filledFor={filledFor}
+          getFilledTexts={getFilledTexts}
           onClose={onClose}
           onStart={onStart}
         />
@@ -67,28 +77,28 @@ export function CopiesDialog({ isOpen, form, request, picture, hasRandomised, fi
   );
 }
 
-type CopiesFormProps = Pick<CopiesDialogProps, "picture" | "hasRandomised" | "filledFor" | "onClose" | "onStart"> & {
+type CopiesFormProps = Pick<CopiesDialogProps, "picture" | "hasRandomised" | "getFilledTexts" | "onClose" | "onStart"> & {
   choosable: readonly Choosable[];
   first: number;
   pendingImages?: readonly string[];
 };
 
-function CopiesForm({ choosable, first, pendingImages, picture, hasRandomised, filledFor, onClose, onStart }: CopiesFormProps) {
+function CopiesForm({ choosable, first, pendingImages, picture, hasRandomised, getFilledTexts, onClose, onStart }: CopiesFormProps) {
   const t = useTranslations("run.copies");
   const id = useId();
-  const [at, setAt] = useState(first);
-  const choice = choosable[at] ?? choosable[0];
+  const [choiceIndex, setChoiceIndex] = useState(first);
+  const choice = choosable[choiceIndex] ?? choosable[0];
   const [kind, setKind] = useState<VariationKind>();
-  const [typed, setTyped] = useState<VariationInput>(() => typedFor(choice?.field, pendingImages));
+  const [typed, setTyped] = useState<VariationInput>(() => getInitialInput(choice?.field, pendingImages));
   const connection = useConnection()?.name ?? "none";
   /** The confirmed values; changed values need a new confirmation. */
   const [confirmedValues, setConfirmedValues] = useState<readonly Literal[]>();
-  const { kinds, taken, variation } = useMemo(() => variedBy(choice?.field, kind, typed), [choice, kind, typed]);
-  const isAsking = confirmedValues !== undefined && variation.ok && confirmedValues === variation.values;
+  const { kinds, taken, variation } = useMemo(() => getVariation(choice?.field, kind, typed), [choice, kind, typed]);
+  const isConfirming = confirmedValues !== undefined && variation.ok && confirmedValues === variation.values;
   function choose(index: number) {
-    setAt(index);
+    setChoiceIndex(index);
     setKind(undefined);
-    setTyped(typedFor(choosable[index]?.field));
+    setTyped(getInitialInput(choosable[index]?.field));
   }
   return (
     <form
@@ -97,7 +107,7 @@ function CopiesForm({ choosable, first, pendingImages, picture, hasRandomised, f
         event.preventDefault();
         if (!choice || !variation.ok) return;
         const { values } = variation;
-        if (values.length > MAX_UNASKED && confirmedValues !== values) setConfirmedValues(values);
+        if (values.length > MAX_UNCONFIRMED && confirmedValues !== values) setConfirmedValues(values);
         else onStart({ nodeId: choice.node.id, input: choice.field.name, values });
       }}
     >
@@ -107,7 +117,7 @@ function CopiesForm({ choosable, first, pendingImages, picture, hasRandomised, f
         </label>
         <Select
           id={`${id}-input`}
-          value={String(at)}
+          value={String(choiceIndex)}
           onChange={({ target }) => choose(Number(target.value))}
           className="min-w-0 flex-1 basis-60"
         >
@@ -139,26 +149,26 @@ function CopiesForm({ choosable, first, pendingImages, picture, hasRandomised, f
         <CopiesPreview
           name={choice.field.name}
           values={variation.values}
-          filledFor={(value, index) => filledFor({ nodeId: choice.node.id, name: choice.field.name, value }, index)}
+          getFilledTexts={(value, index) => getFilledTexts({ nodeId: choice.node.id, name: choice.field.name, value }, index)}
           ownNames={picture.ownNames}
           hasRandomised={hasRandomised}
         />
       ) : (
         <Problem problem={variation.ok ? { why: "none" } : variation.problem} />
       )}
-      {isAsking ? (
+      {isConfirming ? (
         <p role="alert" className="font-semibold">
           {t("confirm", { count: confirmedValues.length, connection })}
         </p>
       ) : null}
       <FormFoot
-        onClose={isAsking ? () => setConfirmedValues(undefined) : onClose}
-        keep={t(isAsking ? "change" : "cancel")}
+        onClose={isConfirming ? () => setConfirmedValues(undefined) : onClose}
+        keep={t(isConfirming ? "change" : "cancel")}
         disabled={!variation.ok}
         label={
           !variation.ok
             ? t("startNone")
-            : isAsking
+            : isConfirming
               ? t("confirmed", { count: confirmedValues.length })
               : t("start", { count: variation.values.length })
         }
@@ -167,12 +177,12 @@ function CopiesForm({ choosable, first, pendingImages, picture, hasRandomised, f
   );
 }
 
-/** Computed once per input, so that the random seeds shown are the ones that are sent. */
-function variedBy(field: FormField | undefined, kind: VariationKind | undefined, typed: VariationInput) {
-  const kinds = field ? variationKindsOf(field) : [];
+/** Computed once per input, so that the seeds shown are the ones sent. */
+function getVariation(field: FormField | undefined, kind: VariationKind | undefined, typed: VariationInput) {
+  const kinds = field ? getVariationKinds(field) : [];
   const selectedKind = kind && kinds.includes(kind) ? kind : kinds[0];
   const noVariation: Variation = { ok: false, problem: { why: "none" } };
-  return { kinds, taken: selectedKind, variation: field && selectedKind ? variationOf(field, selectedKind, typed) : noVariation };
+  return { kinds, taken: selectedKind, variation: field && selectedKind ? parseVariation(field, selectedKind, typed) : noVariation };
 }
 
 function Problem({ problem }: { problem: VariationProblem }) {
@@ -192,20 +202,20 @@ function Problem({ problem }: { problem: VariationProblem }) {
   }
 }
 
-function choosableOf(form: readonly FormNode[]): Choosable[] {
+function getChoosable(form: readonly FormNode[]): Choosable[] {
   return form.flatMap((node) =>
-    node.fields.filter((field) => isEditable(field) && variationKindsOf(field).length > 0).map((field) => ({ node, field })),
+    node.fields.filter((field) => isEditable(field) && getVariationKinds(field).length > 0).map((field) => ({ node, field })),
   );
 }
 
 /** The requested input, otherwise a seed, otherwise the first one. */
-function firstOf(choosable: readonly Choosable[], request: CopiesRequest | undefined): number {
+function findInitialIndex(choosable: readonly Choosable[], request: CopiesRequest | undefined): number {
   const requestedIndex = choosable.findIndex(({ node, field }) => node.id === request?.nodeId && field.name === request.name);
-  const seed = choosable.findIndex(({ field }) => variationKindsOf(field)[0] === "random");
-  return requestedIndex >= 0 ? requestedIndex : Math.max(0, seed);
+  const seedIndex = choosable.findIndex(({ field }) => getVariationKinds(field)[0] === "random");
+  return requestedIndex >= 0 ? requestedIndex : Math.max(0, seedIndex);
 }
 
-function typedFor(field: FormField | undefined, pendingImages: readonly string[] = []): VariationInput {
+function getInitialInput(field: FormField | undefined, pendingImages: readonly string[] = []): VariationInput {
   const value = field?.value;
   const text = typeof value === "string" || typeof value === "number" || typeof value === "bigint" ? String(value) : "";
   const isChoice = typeof value === "string" || typeof value === "number" || typeof value === "boolean";
@@ -220,42 +230,42 @@ function typedFor(field: FormField | undefined, pendingImages: readonly string[]
   };
 }
 
-const SHOWN = 6;
+const MAX_SHOWN = 6;
 
 type CopiesPreviewProps = {
   name: string;
   values: readonly Literal[];
   /** Texts of this copy that are sent differently from the form. */
-  filledFor: (value: Literal, index: number) => readonly FilledText[];
+  getFilledTexts: (value: Literal, index: number) => readonly FilledText[];
   ownNames?: Readonly<Record<string, string>>;
   hasRandomised: boolean;
 };
 
 /** A preview in one line of labels: "12 jobs: seed 1 … 12". */
-function CopiesPreview({ name, values, filledFor, ownNames, hasRandomised }: CopiesPreviewProps) {
+function CopiesPreview({ name, values, getFilledTexts, ownNames, hasRandomised }: CopiesPreviewProps) {
   const t = useTranslations("run.copies");
-  const nameOf = (value: Literal) => own(ownNames, String(value)) ?? shownValue(value);
+  const getName = (value: Literal) => own(ownNames, String(value)) ?? shownValue(value);
   const [first, last] = [values[0], values.at(-1)];
-  const visibleValues = values.length > SHOWN ? [...values.slice(0, SHOWN - 2).entries()] : [...values.entries()];
+  const visibleValues = values.length > MAX_SHOWN ? [...values.slice(0, MAX_SHOWN - 2).entries()] : [...values.entries()];
   return (
     <div role="status" className="rounded-md border border-line bg-sunken px-3 py-2">
       <p className="font-semibold">
         {first !== undefined && last !== undefined && values.length > 1
-          ? t("preview", { count: values.length, name, first: nameOf(first), last: nameOf(last) })
-          : t("previewOne", { name, first: first === undefined ? "" : nameOf(first) })}
+          ? t("preview", { count: values.length, name, first: getName(first), last: getName(last) })
+          : t("previewOne", { name, first: first === undefined ? "" : getName(first) })}
       </p>
       <ul className="mt-1 text-sm text-ink-2 tabular-nums">
         {visibleValues.map(([index, value]) => (
           <li key={index}>
-            <p className="truncate">{labelOf(name, nameOf(value), { index, total: values.length })}</p>
-            <Filled texts={filledFor(value, index)} />
+            <p className="truncate">{getCopyLabel(name, getName(value), { index, total: values.length })}</p>
+            <Filled texts={getFilledTexts(value, index)} />
           </li>
         ))}
-        {values.length > SHOWN ? <li aria-hidden="true">…</li> : null}
-        {values.length > SHOWN && last !== undefined ? (
+        {values.length > MAX_SHOWN ? <li aria-hidden="true">…</li> : null}
+        {values.length > MAX_SHOWN && last !== undefined ? (
           <li>
-            <p className="truncate">{labelOf(name, nameOf(last), { index: values.length - 1, total: values.length })}</p>
-            <Filled texts={filledFor(last, values.length - 1)} />
+            <p className="truncate">{getCopyLabel(name, getName(last), { index: values.length - 1, total: values.length })}</p>
+            <Filled texts={getFilledTexts(last, values.length - 1)} />
           </li>
         ) : null}
       </ul>

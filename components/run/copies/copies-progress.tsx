@@ -9,26 +9,26 @@ import { withQuery } from "@/lib/browser/urls";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { toJobView } from "@/lib/contract/views/job-view";
 import { JobLink } from "../submit/job-link";
-import { type CopiesSet, type Copy, type CopyJob, type CopyJobs, type Tally, tallyOf } from "./copies-state";
+import { type CopiesSet, type Copy, type CopyJob, type CopyJobs, countCopies, type Tally } from "./copies-state";
 
 /** During sending, how many copies are sent; afterwards, how many of their jobs have ended. */
 export function CopiesProgress({ set, jobs, children }: { set: CopiesSet; jobs: CopyJobs; children?: ReactNode }) {
   const t = useTranslations("run.copies");
   const isSending = set.ending === undefined;
   const ids = set.copies.flatMap(({ outcome }) => (outcome?.kind === "accepted" ? [outcome.jobId] : []));
-  const ended = ids.filter((id) => jobs.get(id)?.hasEnded).length;
-  const through = set.copies.filter(({ outcome }) => outcome !== undefined).length;
-  const isFollowed = !isSending && jobs.size > 0;
-  const [doneCount, total] = isFollowed ? [ended, ids.length] : [through, set.copies.length];
-  const summary = <TallyWords tally={tallyOf(set, jobs)} />;
+  const endedCount = ids.filter((id) => jobs.get(id)?.hasEnded).length;
+  const sentCount = set.copies.filter(({ outcome }) => outcome !== undefined).length;
+  const hasJobs = !isSending && jobs.size > 0;
+  const [doneCount, total] = hasJobs ? [endedCount, ids.length] : [sentCount, set.copies.length];
+  const summary = <TallyText tally={countCopies(set, jobs)} />;
   return (
     <div className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
-      <ProgressBar value={total === 0 ? 1 : doneCount / total} label={t(isFollowed ? "progressEnded" : "progress")} className="w-[160px]" />
-      {isFollowed ? <span className="tabular-nums">{t("ended", { ended, total: ids.length })}</span> : null}
-      {isFollowed ? <span className="text-ink-2">{summary}</span> : null}
+      <ProgressBar value={total === 0 ? 1 : doneCount / total} label={t(hasJobs ? "progressEnded" : "progress")} className="w-[160px]" />
+      {hasJobs ? <span className="tabular-nums">{t("ended", { ended: endedCount, total: ids.length })}</span> : null}
+      {hasJobs ? <span className="text-ink-2">{summary}</span> : null}
       {/* Screen readers announce only that all are sent and that all have ended, not every step of a job. */}
-      <span role="status" className={isFollowed ? "sr-only" : undefined}>
-        {isSending ? t("sent", { through, total: set.copies.length }) : isFollowed && ended < ids.length ? null : summary}
+      <span role="status" className={hasJobs ? "sr-only" : undefined}>
+        {isSending ? t("sent", { through: sentCount, total: set.copies.length }) : hasJobs && endedCount < ids.length ? null : summary}
       </span>
       {set.waitMs === undefined ? null : <span className="text-wait">{t("waiting", { seconds: Math.ceil(set.waitMs / 1000) })}</span>}
       {children}
@@ -36,7 +36,7 @@ export function CopiesProgress({ set, jobs, children }: { set: CopiesSet; jobs: 
   );
 }
 
-function TallyWords({ tally }: { tally: Tally }) {
+function TallyText({ tally }: { tally: Tally }) {
   const t = useTranslations("run.copies.tally");
   return tally.map(({ kind, count }) => t(kind, { count })).join(" · ");
 }
@@ -56,13 +56,13 @@ export function CopyLine({ copy, job, connection }: { copy: Copy; job: CopyJob |
           {failure.message || errors(`${toFaultCode(failure)}.title`)}
         </span>
       ) : null}
-      {job ? <Standing copy={copy} job={job} /> : <Sending copy={copy} />}
+      {job ? <CopyStatus copy={copy} job={job} /> : <Sending copy={copy} />}
       {outcome?.kind === "accepted" ? <JobLink id={outcome.jobId} connection={connection} /> : null}
     </li>
   );
 }
 
-function Standing({ copy: { label, outcome }, job }: { copy: Copy; job: CopyJob }) {
+function CopyStatus({ copy: { label, outcome }, job }: { copy: Copy; job: CopyJob }) {
   const t = useTranslations("run.copies.line");
   const { share } = useRunProgress({ value: job.progress, expected: job.expected, startedMs: job.startedMs });
   const accepted = outcome?.kind === "accepted" ? outcome : undefined;
@@ -93,38 +93,41 @@ function Sending({ copy: { isBegun, outcome } }: { copy: Copy }) {
   return <StatusBadge tone={tones.accepted} word={nodesRefused > 0 ? t("partial", { count: nodesRefused }) : t("accepted")} />;
 }
 
-// The states of the jobs of a set of copies, requested together.
-// Guarantees: one list for any number of copies; a known state stays while requests fail; a job that had not ended counts as gone when a
-// whole list requested after its submission lacks it; updates end once all jobs have ended.
+// The states of the jobs of a set of copies, fetched as one list.
+// Guarantees: known states are kept while requests fail. An unfinished job counts as gone if a complete list requested after its submission
+// lacks it. Updates end once all jobs have ended.
 
 const MAX_ROWS = 1000;
-/** Room for other runs of the same workflow between the copies. */
-const OTHERS = 50;
+/** Allows for other runs of the same workflow between the copies. */
+const EXTRA_ROWS = 50;
 const CONFIRM_MS = 1500;
 
 type JobsList = Pick<JobsAnswer, "jobs" | "unreadable"> & Partial<Pick<JobsAnswer, "pagination">>;
 type JobsSnapshot = { jobs: CopyJobs; isWhole: boolean; oldestMs: number };
-/** `jobIds`: the copies' jobs at the newest response, which was requested after they were accepted. */
+/** `jobIds`: the jobs that were accepted before the newest response was requested. */
 type SeenJobs = { snapshot?: JobsSnapshot; jobIds: ReadonlySet<string>; jobs: CopyJobs };
 
 export function useCopyJobs(set: CopiesSet) {
   const ids = acceptedIds(set);
-  const limit = Math.min(MAX_ROWS, set.copies.length + OTHERS);
+  const limit = Math.min(MAX_ROWS, set.copies.length + EXTRA_ROWS);
   const path =
     set.connection === undefined || ids.length === 0
       ? undefined
-      : // A cache key of its own, as a job's page reads the job's other runs from the same list.
+      : // A separate cache key, since a job's page parses the same list differently.
         (`${withQuery("/api/jobs", { workflow_id: set.workflowId, limit, connection: set.connection })}#copies` as const);
-  const read = useCallback((response: JobsList) => toSnapshot(response, limit), [limit]);
+  const parseResponse = useCallback((response: JobsList) => toSnapshot(response, limit), [limit]);
   const [seenJobs, setSeenJobs] = useState<SeenJobs>({ jobIds: new Set(), jobs: new Map() });
-  const live = useLive(path, { read, isFinal: (response) => haveEnded(set, ids, new Map([...seenJobs.jobs, ...response.jobs])) });
+  const live = useLive(path, {
+    read: parseResponse,
+    isFinal: (response) => hasFinished(set, ids, new Map([...seenJobs.jobs, ...response.jobs])),
+  });
   const latest = live.value;
-  const readAgain = useEffectEvent(() => void live.refresh());
+  const refreshJobs = useEffectEvent(() => void live.refresh());
   const isMissing = set.ending !== undefined && ids.some((id) => !latest?.jobs.has(id) && !seenJobs.jobs.get(id)?.hasEnded);
   // A list that lacks an accepted job may be stale, so one more response decides.
   useEffect(() => {
     if (!isMissing) return;
-    const timer = setTimeout(readAgain, CONFIRM_MS);
+    const timer = setTimeout(refreshJobs, CONFIRM_MS);
     return () => clearTimeout(timer);
   }, [isMissing]);
   if (latest && latest !== seenJobs.snapshot)
@@ -133,14 +136,14 @@ export function useCopyJobs(set: CopiesSet) {
   return { jobs: seenJobs.jobs, atMs: live.atMs, failure: live.failure, refresh: live.refresh, hasEnded };
 }
 
-/** A truncated list proves nothing about jobs older than its last one. */
-function withSnapshot({ jobIds, jobs: before }: SeenJobs, { jobs, isWhole, oldestMs }: JobsSnapshot): CopyJobs {
+/** A truncated list says nothing about jobs older than its last one. */
+function withSnapshot({ jobIds, jobs: previousJobs }: SeenJobs, { jobs, isWhole, oldestMs }: JobsSnapshot): CopyJobs {
   const missingJobs = [...jobIds].flatMap((id): [string, CopyJob][] => {
-    const last = before.get(id);
+    const last = previousJobs.get(id);
     const isCovered = isWhole || (last?.createdAtMs ?? 0) > oldestMs;
     return !jobs.has(id) && !last?.hasEnded && isCovered ? [[id, { word: "", state: "unknown", hasEnded: true, isGone: true }]] : [];
   });
-  return new Map([...before, ...missingJobs, ...jobs]);
+  return new Map([...previousJobs, ...missingJobs, ...jobs]);
 }
 
 function acceptedIds({ copies }: CopiesSet): string[] {
@@ -154,12 +157,12 @@ function toSnapshot({ jobs: items, pagination, unreadable = 0 }: JobsList, limit
     { word, state, hasEnded: terminal, createdAtMs, progress: progress?.value, expected, startedMs },
   ]);
   // A service may return fewer rows than requested, and an unreadable row may be any of them.
-  const isCut = items.length >= limit || pagination?.has_more === true || (pagination?.total ?? 0) > items.length;
+  const isTruncated = items.length >= limit || pagination?.has_more === true || (pagination?.total ?? 0) > items.length;
   const oldestMs = unreadable > 0 ? Infinity : Math.min(...views.map(({ createdAtMs = Infinity }) => createdAtMs));
-  return { jobs: new Map(jobs), isWhole: !isCut && unreadable === 0, oldestMs };
+  return { jobs: new Map(jobs), isWhole: !isTruncated && unreadable === 0, oldestMs };
 }
 
 /** A removed job may reappear. */
-function haveEnded({ ending }: CopiesSet, ids: readonly string[], jobs: CopyJobs): boolean {
+function hasFinished({ ending }: CopiesSet, ids: readonly string[], jobs: CopyJobs): boolean {
   return ending !== undefined && ids.every((id) => jobs.get(id)?.hasEnded && !jobs.get(id)?.isGone);
 }

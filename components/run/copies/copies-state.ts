@@ -1,4 +1,4 @@
-// The copies of one run: submissions, outcomes and state transitions. Pure.
+// The state of a run's copies: outcomes and transitions.
 // Guarantees: an outcome is never overwritten by a later guess; an unknown outcome is shown as unknown.
 
 import { type BrowserStorage, persisted } from "@/lib/browser/persisted";
@@ -34,7 +34,7 @@ export type CopyOutcome =
 /** `isBegun`: the copy may have reached the service, even if its outcome is unknown. */
 export type Copy = { key: string; label: string; isBegun?: boolean; outcome?: CopyOutcome };
 
-/** The state of a job, by its id. `isGone`: the service has no trace of the job any more. */
+/** `isGone`: the service no longer has the job. */
 export type CopyJob = {
   word: string;
   state: JobState;
@@ -80,23 +80,23 @@ export function copiesReducer(set: CopiesSet | undefined, action: CopiesAction):
   if (action.type === "begun") return action.set;
   if (action.type === "left") return undefined;
   if (!set || set.id !== action.id) return set;
-  const { waitMs: _waited, ...calm } = set;
+  const { waitMs: _waited, ...rest } = set;
   switch (action.type) {
     case "went-on":
-      return { ...calm, ending: undefined, isStopping: false };
+      return { ...rest, ending: undefined, isStopping: false };
     case "sending":
-      return { ...calm, copies: updateCopy(set.copies, action.key, (copy) => ({ ...copy, isBegun: true, outcome: undefined })) };
+      return { ...rest, copies: updateCopy(set.copies, action.key, (copy) => ({ ...copy, isBegun: true, outcome: undefined })) };
     case "outcome":
       // Without an outcome nothing was sent, so the copy is unchanged.
-      return { ...calm, copies: updateCopy(set.copies, action.key, ({ key, label }) => withOutcome({ key, label }, action.outcome)) };
+      return { ...rest, copies: updateCopy(set.copies, action.key, ({ key, label }) => withOutcome({ key, label }, action.outcome)) };
     case "waiting":
-      return { ...calm, ...(action.waitMs !== undefined && { waitMs: action.waitMs }) };
+      return { ...rest, ...(action.waitMs !== undefined && { waitMs: action.waitMs }) };
     case "stopping":
       return { ...set, isStopping: true };
     case "ended":
-      return { ...calm, ending: action.ending, isStopping: false };
+      return { ...rest, ending: action.ending, isStopping: false };
     case "cancelled":
-      return { ...set, copies: set.copies.map((copy) => withCancel(copy, action.jobIds)) };
+      return { ...set, copies: set.copies.map((copy) => withCancellation(copy, action.jobIds)) };
   }
 }
 
@@ -109,7 +109,7 @@ export function isSendingCopies(set: CopiesSet | undefined): boolean {
   return set !== undefined && set.ending === undefined;
 }
 
-const tallied = [
+const tallyKinds = [
   "accepted",
   "completed",
   "in_progress",
@@ -122,10 +122,10 @@ const tallied = [
   "refused",
   "left",
 ] as const;
-export type Tally = readonly { kind: (typeof tallied)[number]; count: number }[];
+export type Tally = readonly { kind: (typeof tallyKinds)[number]; count: number }[];
 
 /** Counts each copy once: by its job's state if known, otherwise by its outcome. Omits zero counts. */
-export function tallyOf({ copies }: Pick<CopiesSet, "copies">, jobs: CopyJobs): Tally {
+export function countCopies({ copies }: Pick<CopiesSet, "copies">, jobs: CopyJobs): Tally {
   const kinds = copies.map(({ outcome }) => {
     if (!outcome) return "left";
     if (outcome.kind === "unknown") return "unknown";
@@ -135,7 +135,7 @@ export function tallyOf({ copies }: Pick<CopiesSet, "copies">, jobs: CopyJobs): 
     if (!job) return "accepted";
     return job.isGone ? "gone" : job.state === "unknown" ? "other" : job.state;
   });
-  return tallied.map((kind) => ({ kind, count: kinds.filter((value) => value === kind).length })).filter(({ count }) => count > 0);
+  return tallyKinds.map((kind) => ({ kind, count: kinds.filter((value) => value === kind).length })).filter(({ count }) => count > 0);
 }
 
 function withOutcome(copy: Copy, outcome: CopyOutcome | undefined): Copy {
@@ -146,13 +146,13 @@ function updateCopy(copies: readonly Copy[], key: string, change: (copy: Copy) =
   return copies.map((copy) => (copy.key === key ? change(copy) : copy));
 }
 
-function withCancel(copy: Copy, jobIds: readonly string[]): Copy {
+function withCancellation(copy: Copy, jobIds: readonly string[]): Copy {
   const { outcome } = copy;
   return outcome?.kind === "accepted" && jobIds.includes(outcome.jobId) ? { ...copy, outcome: { ...outcome, isCancelled: true } } : copy;
 }
 
-// The outcomes of a run's copies, kept in this tab's sessionStorage, so that after a reload in the middle every outcome can still be shown.
-// Guarantees: never throws; bounded by the number of copies; another member's note is not read. Must never: hold what was sent.
+// The outcomes of a run's copies, stored in this tab's sessionStorage so that a reload while sending loses none.
+// Guarantees: never throws; bounded by the number of copies; ignores another member's entry; never contains the submissions.
 
 const copyNote = object(
   { key: filter(anyText, isIdempotencyKey), label: anyText },
@@ -162,18 +162,18 @@ const note = object(
   { memberId: text, workflowId: text, atMs: number, name: withFallback(text, ""), copies: list(copyNote, MAX_COPIES) },
   { connection: text, isOver: isTrue },
 );
-const noteIn = (storage: BrowserStorage) => persisted("lightdesk.run.copies", note, storage);
+const copiesNote = (storage: BrowserStorage) => persisted("lightdesk.run.copies", note, storage);
 
-export function keepCopies(storage: BrowserStorage, set: CopiesSet | undefined): void {
-  if (!set) return noteIn(storage).forget();
+export function storeCopies(storage: BrowserStorage, set: CopiesSet | undefined): void {
+  if (!set) return copiesNote(storage).forget();
   const { memberId, connection, workflowId, name, atMs, copies, ending } = set;
   // Without storage, a reload loses the outcomes; the jobs still carry their labels.
-  noteIn(storage).set({ memberId, connection, workflowId, name, atMs, copies: copies.map(toNote), ...(ending && { isOver: true }) });
+  copiesNote(storage).set({ memberId, connection, workflowId, name, atMs, copies: copies.map(toNote), ...(ending && { isOver: true }) });
 }
 
 /** After a reload, a set that was still being sent counts as left. */
 export function readStoredCopies(storage: BrowserStorage, memberId: string): CopiesSet | undefined {
-  const storedNote = noteIn(storage).get();
+  const storedNote = copiesNote(storage).get();
   if (storedNote?.memberId !== memberId || storedNote.copies.length === 0) return undefined;
   const { copies, isOver, ...set } = storedNote;
   return { id: `kept-${set.atMs}`, ...set, copies: copies.map(fromNote), ending: { kind: isOver ? "done" : "left" }, canResume: false };
@@ -195,24 +195,24 @@ function fromNote({ key, label, isBegun, jobId, isCancelled, kind, code = "UNKNO
   return { key, label, ...(isBegun && { isBegun }) };
 }
 
-// What the copies of a run send, kept in this tab's sessionStorage, so that the rest can still be sent after a reload.
+// The submissions of a run's copies, stored in this tab's sessionStorage so that the rest can be sent after a reload.
 // Guarantees: never throws; bounded like a draft; stored data is parsed like a file and returned only for its own copies.
-// Must never: store typed extra data, which may be a secret; plans with extra data are not stored.
+// Plans with typed extra data are not stored, since it may contain secrets.
 
 const planNote = object(
   { copies: list(object({ key: anyText, edits: list(edit) })), workflow: anything },
   { targets: list(anyText), fromJob: text },
 );
-const planIn = (storage: BrowserStorage) => persisted("lightdesk.run.copies.plan", planNote, storage, draftOptions);
+const storedCopiesPlan = (storage: BrowserStorage) => persisted("lightdesk.run.copies.plan", planNote, storage, draftOptions);
 
 /** The shared workflow of the copies, and the differences. */
 export type CopiesPlan = { workflow: Submitted; copies: readonly { key: string; label: string; edits: readonly Edit[] }[] };
 
-export function keepPlan(storage: BrowserStorage, { workflow, copies }: CopiesPlan): void {
-  forgetPlan(storage);
+export function storePlan(storage: BrowserStorage, { workflow, copies }: CopiesPlan): void {
+  deletePlan(storage);
   if (workflow.advanced?.extra?.trim()) return;
   // Without storage, the rest can't be sent after a reload, and the page reports it.
-  planIn(storage).set({
+  storedCopiesPlan(storage).set({
     workflow: { prompt: workflow.graph, extra_data: workflow.extraData },
     targets: workflow.advanced?.targets,
     fromJob: workflow.fromJob,
@@ -220,13 +220,13 @@ export function keepPlan(storage: BrowserStorage, { workflow, copies }: CopiesPl
   });
 }
 
-export function forgetPlan(storage: BrowserStorage): void {
-  planIn(storage).forget();
+export function deletePlan(storage: BrowserStorage): void {
+  storedCopiesPlan(storage).forget();
 }
 
 /** Undefined if nothing was stored or it belongs to other copies. */
 export function readStoredPlan(storage: BrowserStorage, { copies, name, workflowId }: CopiesSet): CopiesPlan | undefined {
-  const storedPlan = planIn(storage).get();
+  const storedPlan = storedCopiesPlan(storage).get();
   const result = storedPlan && openWorkflow(writeExactJson(storedPlan.workflow));
   if (!storedPlan || !result?.ok) return undefined;
   const edits = new Map(storedPlan.copies.map((copy) => [copy.key, copy.edits]));

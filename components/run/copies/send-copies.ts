@@ -1,4 +1,4 @@
-// The submissions of a run's copies: the shared workflow and the differences. Pure.
+// The submissions of a run's copies: the shared workflow and the edits of each copy.
 // Guarantees: values and seeds are chosen once, so that continuing later sends exactly what was shown.
 
 import { affectsAllCalls, retryRateLimited, type Work } from "@/lib/browser/bulk/bulk-calls";
@@ -9,46 +9,46 @@ import { type Graph } from "@/lib/contract/schemas/graph";
 import { type BatchRef } from "@/lib/contract/workflow/submission";
 import { createIdempotencyKey } from "@/lib/shared/text";
 import { type SeedEdit, withInputs } from "../form/form-model";
-import { askAfter, type Attempt, judge, type RunOutcome, type SubmitApi } from "../submit/attempt";
+import { type Attempt, classifyResult, lookUpOutcome, type RunOutcome, type SubmitApi } from "../submit/attempt";
 import { type Submission, toSubmission } from "../submit/submission";
 import { type InEditorFile } from "../workflow/editor-file";
 import { type Edit, type OpenWorkflow } from "../workflow/opened-workflow";
 import { type CopiesPlan, type CopyOutcome, type Ending } from "./copies-state";
-import { labelOf, type Literal } from "./variation";
+import { getCopyLabel, type Literal } from "./variation";
 
 /** Values drawn for each copy: seeds, and texts that are filled on sending. */
 export type PlannedCopies = {
-  seedsOf: (copy: number) => readonly SeedEdit[];
+  getSeeds: (copy: number) => readonly SeedEdit[];
   fill: (graph: Graph, copy: number) => readonly FilledText[];
 };
 export type CopiesOrder = PlannedCopies & { nodeId: string; input: string; values: readonly Literal[]; inFile?: InEditorFile };
 
-export function planOf(openWorkflow: OpenWorkflow, name: string, { nodeId, input, values, ...drawn }: CopiesOrder): CopiesPlan {
+export function planCopies(openWorkflow: OpenWorkflow, name: string, { nodeId, input, values, ...draws }: CopiesOrder): CopiesPlan {
   return {
     workflow: { ...openWorkflow, name },
     copies: values.map((value, index) => ({
       key: createIdempotencyKey(),
-      label: labelOf(input, own(openWorkflow.ownNames, String(value)) ?? value, { index, total: values.length }),
-      edits: changesOf(openWorkflow.graph, { nodeId, name: input, value }, index, drawn).edits,
+      label: getCopyLabel(input, own(openWorkflow.ownNames, String(value)) ?? value, { index, total: values.length }),
+      edits: getCopyChanges(openWorkflow.graph, { nodeId, name: input, value }, index, draws).edits,
     })),
   };
 }
 
 /** How a copy differs from the form, and which of its texts are filled in; used both for the preview and for sending. */
-export function changesOf(graph: Graph, varied: Edit, copy: number, { seedsOf, fill }: PlannedCopies) {
-  const seeds = seedsOf(copy).filter(({ nodeId, name }) => nodeId !== varied.nodeId || name !== varied.name);
+export function getCopyChanges(graph: Graph, varied: Edit, copy: number, { getSeeds, fill }: PlannedCopies) {
+  const seeds = getSeeds(copy).filter(({ nodeId, name }) => nodeId !== varied.nodeId || name !== varied.name);
   const shownGraph = withInputs(graph, [...seeds, varied]);
   const texts = fill(shownGraph, copy);
   // A file name is listed twice: as written and as sent.
-  const writtenInputs = texts.flatMap(({ nodeId, name }) => {
+  const writtenNames = texts.flatMap(({ nodeId, name }) => {
     const node = own(shownGraph, nodeId);
     return node && isFileName(node, name) ? [{ nodeId, name, value: node.inputs[name] }] : [];
   });
-  const edits: Edit[] = [...seeds, varied, ...writtenInputs, ...texts.map(({ nodeId, name, text }) => ({ nodeId, name, value: text }))];
+  const edits: Edit[] = [...seeds, varied, ...writtenNames, ...texts.map(({ nodeId, name, text }) => ({ nodeId, name, value: text }))];
   return { edits, texts };
 }
 
-export function plannedOf({ workflow, copies }: CopiesPlan, inFile?: InEditorFile): Planned[] {
+export function toPlannedCopies({ workflow, copies }: CopiesPlan, inFile?: InEditorFile): Planned[] {
   return copies.map(({ key, label, edits }) => ({
     key,
     label,
@@ -61,9 +61,9 @@ export function plannedOf({ workflow, copies }: CopiesPlan, inFile?: InEditorFil
   }));
 }
 
-// Sends the copies of a run one after another, and reports the outcome of each.
-// Guarantees: one key per copy, so that a copy makes one job at most, however often it is sent; a rate limit is waited out, nothing else
-// is retried; copies that would meet the same refusal are not sent; after a stop, the copy that is being sent is finished.
+// Sends the copies of a run one after another and reports each outcome.
+// Guarantees: one idempotency key per copy, so a copy creates at most one job. Only rate-limited requests are retried. Copies that would get
+// the same refusal are not sent. A stop waits for the copy that is being sent.
 
 /** The submission of one copy, built lazily: a thousand graphs at once would use a thousand times the memory. */
 export type Planned = { key: string; label: string; rerunOf?: string; make: () => { submission: Submission; graph: Graph } };
@@ -81,11 +81,11 @@ type Sender = Reports & {
   signal: AbortSignal;
 };
 
-/** After this many failures in a row, the rest is expected to fail in the same way. */
-const MAX_FAILING = 3;
+/** After this many failures in a row, the rest would likely fail too. */
+const MAX_CONSECUTIVE_FAILURES = 3;
 
 export async function sendCopies(copies: readonly Planned[], sender: Sender): Promise<Ending> {
-  let failing = 0;
+  let consecutiveFailures = 0;
   for (const copy of copies) {
     if (sender.signal.aborted) return { kind: "stopped" };
     sender.onSending(copy.key);
@@ -94,28 +94,28 @@ export async function sendCopies(copies: readonly Planned[], sender: Sender): Pr
     const isUnsent = outcome.kind === "lost" || (sender.signal.aborted && outcome.kind === "refused" && outcome.failure.status === 429);
     sender.onOutcome(copy.key, isUnsent ? undefined : toCopyOutcome(outcome));
     if (outcome.kind === "accepted") {
-      failing = 0;
+      consecutiveFailures = 0;
       continue;
     }
-    if (isUnsent) return outcome.kind === "lost" ? { kind: "refused", failure: networkGone } : { kind: "stopped" };
-    if (isForAll(outcome)) return { kind: "refused", failure: outcome.failure };
-    failing += 1;
-    if (failing === MAX_FAILING) return { kind: "failing", failure: outcome.failure };
+    if (isUnsent) return outcome.kind === "lost" ? { kind: "refused", failure: consoleUnreachable } : { kind: "stopped" };
+    if (affectsAllCopies(outcome)) return { kind: "refused", failure: outcome.failure };
+    consecutiveFailures += 1;
+    if (consecutiveFailures === MAX_CONSECUTIVE_FAILURES) return { kind: "failing", failure: outcome.failure };
   }
   return { kind: "done" };
 }
 
-const networkGone: Failure = { code: "CONSOLE_UNREACHABLE", message: "", status: 0 };
+const consoleUnreachable: Failure = { code: "CONSOLE_UNREACHABLE", message: "", status: 0 };
 
 async function sendOne({ key, label, rerunOf, make }: Planned, { api, attempt, batch, signal, onWait }: Sender): Promise<RunOutcome> {
   const { submission, graph } = make();
   const result = await retryRateLimited(() => api.sendPrompt(submission, key, { label, batch, rerunOf }), { signal, onWait });
-  const outcome = judge(result, graph);
-  return outcome.kind === "unknown" && outcome.failure.code === "CONSOLE_UNREACHABLE" ? askAfter(api, { ...attempt, key }) : outcome;
+  const outcome = classifyResult(result, graph);
+  return outcome.kind === "unknown" && outcome.failure.code === "CONSOLE_UNREACHABLE" ? lookUpOutcome(api, { ...attempt, key }) : outcome;
 }
 
 /** Whether the refusal affects every copy: session, rights, plan and queue are shared; values are not. */
-function isForAll(outcome: Exclude<RunOutcome, { kind: "accepted" }>): boolean {
+function affectsAllCopies(outcome: Exclude<RunOutcome, { kind: "accepted" }>): boolean {
   if (outcome.kind === "invalid") return false;
   return outcome.kind === "unknown" ? outcome.failure.code === "CONSOLE_UNREACHABLE" : affectsAllCalls(outcome.failure);
 }

@@ -8,7 +8,7 @@ import { own } from "@/lib/contract/json/own";
 import { AssetPicker } from "../form/controls/asset-picker";
 import { type PictureContext } from "../form/controls/picture-api";
 import { type FormField } from "../form/form-model";
-import { optionsOf, type VariationInput, type VariationKind } from "./variation";
+import { getOptions, type VariationInput, type VariationKind } from "./variation";
 
 type VariationFieldsProps = {
   field: FormField;
@@ -37,7 +37,7 @@ export function VariationFields({ field, kind, typed, picture, onTyped }: Variat
       return (
         <fieldset className="max-h-52 overflow-y-auto rounded-md border border-line px-3 py-2">
           <legend className="sr-only">{t("way.chosen")}</legend>
-          <CheckList options={optionsOf(field)} chosen={typed.chosen} onChange={(literals) => onTyped({ chosen: literals })}>
+          <CheckList options={getOptions(field)} chosen={typed.chosen} onChange={(literals) => onTyped({ chosen: literals })}>
             {(option) => (typeof option === "boolean" ? t(option ? "on" : "off") : String(option))}
           </CheckList>
         </fieldset>

@@ -13,32 +13,32 @@ type AdvancedCardProps = { outputs: readonly Output[]; advanced: Advanced; onCha
 /** Rarely needed settings, collapsed: which outputs to run, and extra_data. */
 export function AdvancedCard({ outputs, advanced, onChange }: AdvancedCardProps) {
   const t = useTranslations("run.advanced");
-  const note = useId();
+  const noteId = useId();
   const extra = advanced.extra ?? "";
-  const reading = readExtra(extra);
+  const extraResult = readExtra(extra);
   const ids = outputs.map(({ id }) => id);
-  const allErrors = advanced.targets ?? ids;
+  const selectedIds = advanced.targets ?? ids;
   const choose = (next: readonly string[]) => {
     const targets = ids.filter((id) => next.includes(id));
-    // Choosing all of them is the same as a run without targets.
+    // Selecting all is the same as having no targets.
     onChange({ ...advanced, targets: targets.length === ids.length ? undefined : targets });
   };
   return (
-    <details className="rounded-lg border border-line bg-surface" open={advanced.targets !== undefined || !reading.ok || undefined}>
+    <details className="rounded-lg border border-line bg-surface" open={advanced.targets !== undefined || !extraResult.ok || undefined}>
       <summary className="cursor-pointer px-3.5 py-2 font-semibold">{t("title")}</summary>
       <div className="flex flex-col gap-3.5 border-t border-line p-3.5">
         {outputs.length > 1 ? (
           <fieldset>
             <legend className="font-semibold">{t("targets")}</legend>
             <p className="text-ink-2">{t("targetsNote")}</p>
-            <CheckList options={ids} chosen={allErrors} onChange={choose}>
+            <CheckList options={ids} chosen={selectedIds} onChange={choose}>
               {(id) => (
                 <>
                   {outputs.find((output) => output.id === id)?.title} <span className="text-ink-3">#{id}</span>
                 </>
               )}
             </CheckList>
-            {allErrors.length === 0 ? (
+            {selectedIds.length === 0 ? (
               <p role="alert" className="text-bad">
                 {t("noTarget")}
               </p>
@@ -49,7 +49,7 @@ export function AdvancedCard({ outputs, advanced, onChange }: AdvancedCardProps)
           <label htmlFor={EXTRA_FIELD} className="font-semibold">
             {t("extra")}
           </label>
-          <p id={note} className="text-ink-2">
+          <p id={noteId} className="text-ink-2">
             {t("extraNote")}
           </p>
           <Textarea
@@ -59,13 +59,13 @@ export function AdvancedCard({ outputs, advanced, onChange }: AdvancedCardProps)
             autoComplete="off"
             value={extra}
             onChange={({ target }) => onChange({ ...advanced, extra: target.value })}
-            aria-describedby={note}
-            aria-invalid={!reading.ok || undefined}
+            aria-describedby={noteId}
+            aria-invalid={!extraResult.ok || undefined}
             className="mt-1 font-mono text-sm"
           />
-          {reading.ok ? null : (
+          {extraResult.ok ? null : (
             <p role="alert" className="text-bad">
-              {t(reading.why, { characters: extraLimits.characters, depth: extraLimits.depth })}
+              {t(extraResult.why, { characters: extraLimits.characters, depth: extraLimits.depth })}
             </p>
           )}
         </div>

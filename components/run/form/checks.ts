@@ -1,6 +1,5 @@
-// Checks the values before anything is sent: masked values, no output, values that the catalogue rules out. Mistakes in the shape of a
-// workflow are reported as soon as it is open (faults.ts).
-// Guarantees: pure; judges only with a catalogue where one is needed. `isSure` is false where the catalogue may be out of date.
+// Checks the values before submitting: masked values, missing outputs, values that the catalogue excludes. Structural problems are reported
+// when the workflow is opened (faults.ts). `isSure` is false if the problem may only come from an outdated catalogue.
 
 import { isObject } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
@@ -11,47 +10,47 @@ import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { isMasked } from "@/lib/contract/secrets/secret-texts";
 import { isLink } from "@/lib/contract/workflow/graph";
-import { mergedErrors } from "../workflow/faults";
+import { mergeErrors } from "../workflow/faults";
 import { isWarning, NOT_WHOLE } from "./problems";
 
 type CheckCode = "masked_value" | typeof NOT_WHOLE | "prompt_no_outputs" | "prompt_outputs_failed_validation";
-export type Checked = { code: CheckCode; errors: NodeErrors; isSure: boolean };
+export type CheckResult = { code: CheckCode; errors: NodeErrors; isSure: boolean };
 
-export function checkGraph(graph: Graph, catalogue: ObjectInfo | undefined): Checked | undefined {
-  const masked = errorsOf(graph, (node) =>
+export function checkGraph(graph: Graph, catalogue: ObjectInfo | undefined): CheckResult | undefined {
+  const masked = collectErrors(graph, (node) =>
     Object.entries(node.inputs).flatMap(([name, value]) => (isMasked(value) ? [error("masked_value", { input_name: name })] : [])),
   );
   if (masked) return { code: "masked_value", errors: masked, isSure: true };
   if (!catalogue) return undefined;
   const outputs = outputNodes(graph, catalogue);
   if (outputs.length === 0) return { code: "prompt_no_outputs", errors: {}, isSure: false };
-  const match = mergedErrors(valueChecker(graph, outputs, catalogue)(graph), missingInputs(graph, outputs, catalogue));
-  const errors = withoutWarnings(match);
+  const catalogueErrors = mergeErrors(valueChecker(graph, outputs, catalogue)(graph), missingInputs(graph, outputs, catalogue));
+  const errors = withoutWarnings(catalogueErrors);
   if (Object.keys(errors).length === 0) return undefined;
-  // A class may check its inputs by its own rules, so the service decides. A fraction is a sure error: the service would silently cut it.
+  // A class may validate its inputs itself, so the service decides. A fraction is certain, since the service would silently truncate it.
   const isSure = Object.values(errors).some((node) => node.errors.some(({ type }) => type === NOT_WHOLE));
   return { code: isSure ? NOT_WHOLE : "prompt_outputs_failed_validation", errors, isSure };
 }
 
-/** Ids of the nodes whose outputs a run is for: by the catalogue, otherwise the nodes that feed no other node. */
+/** Ids of the output nodes: by the catalogue if available, otherwise the nodes that feed no other node. */
 export function outputNodes(graph: Graph, catalogue: ObjectInfo | undefined): string[] {
   const ids = Object.keys(graph);
   if (catalogue) return ids.filter((id) => own(catalogue, graph[id]?.class_type ?? "")?.output_node === true);
-  const feeding = new Set(
+  const sourceIds = new Set(
     ids.flatMap((id) => Object.values(graph[id]?.inputs ?? {}).flatMap((value) => (Array.isArray(value) ? [String(value[0])] : []))),
   );
-  return ids.filter((id) => !feeding.has(id));
+  return ids.filter((id) => !sourceIds.has(id));
 }
 
-function withoutWarnings(match: NodeErrors): NodeErrors {
-  const left = Object.entries(match).map(([id, node]) => {
+function withoutWarnings(catalogueErrors: NodeErrors): NodeErrors {
+  const remaining = Object.entries(catalogueErrors).map(([id, node]) => {
     const errors = node.errors.filter(({ extra_info }) => !isWarning({ extra: extra_info }));
     return [id, { ...node, errors }] as const;
   });
-  return Object.fromEntries(left.filter(([, { errors }]) => errors.length > 0));
+  return Object.fromEntries(remaining.filter(([, { errors }]) => errors.length > 0));
 }
 
-function errorsOf(graph: Graph, find: (node: Graph[string]) => NodeError[]): NodeErrors | undefined {
+function collectErrors(graph: Graph, find: (node: Graph[string]) => NodeError[]): NodeErrors | undefined {
   const nodeErrors = Object.entries(graph).flatMap(([id, node]) => {
     const errors = find(node);
     return errors.length === 0
@@ -66,27 +65,26 @@ function error(type: CheckCode, extra_info: Record<string, unknown>): NodeError 
 }
 
 // Checks the values of a run against the service's catalogue: numbers out of range, text in place of a number, missing inputs.
-// Guarantees: pure; checks only nodes that an output needs, of classes in the catalogue, by its inclusive limits; whole numbers are
-// compared to the last digit. An unchanged node is checked once. A value outside a list or range is an error only for built-in classes; the
-// service decides about others.
-// Must never: check a linked value or an unknown kind of input.
+// Guarantees: checks only nodes that an output needs and whose class is in the catalogue. Limits are inclusive, and whole numbers are compared
+// exactly. An unchanged node is checked once. A value outside a list or range is an error only for built-in classes. Linked values and unknown
+// kinds of input are not checked.
 
-/** For one opened workflow: links can't be edited, so the set of needed nodes is constant. */
+/** Links can't be edited, so the set of needed nodes is computed once. */
 export function valueChecker(original: Graph, outputs: readonly string[], catalogue: ObjectInfo): (graph: Graph) => NodeErrors {
-  const needed = neededFor(original, outputs);
-  const judged = new WeakMap<GraphNode, NodeError[]>();
+  const needed = findNeededNodes(original, outputs);
+  const checkedNodes = new WeakMap<GraphNode, NodeError[]>();
   return (graph) =>
-    byNode(graph, needed, (node) => {
-      const errors = judged.get(node) ?? wrongValues(node, catalogue);
-      judged.set(node, errors);
+    collectNeededErrors(graph, needed, (node) => {
+      const errors = checkedNodes.get(node) ?? checkValues(node, catalogue);
+      checkedNodes.set(node, errors);
       return errors;
     });
 }
 
 export function missingInputs(graph: Graph, outputs: readonly string[], catalogue: ObjectInfo): NodeErrors {
-  return byNode(graph, neededFor(graph, outputs), (node) =>
+  return collectNeededErrors(graph, findNeededNodes(graph, outputs), (node) =>
     listInputs(own(catalogue, node.class_type), node.inputs).flatMap(({ name, raw, isRequired }) =>
-      !isRequired || Object.hasOwn(node.inputs, name) || isOfManyInputs(raw)
+      !isRequired || Object.hasOwn(node.inputs, name) || hasDynamicNames(raw)
         ? []
         : [valueError("required_input_missing", { input_name: name })],
     ),
@@ -96,21 +94,21 @@ export function missingInputs(graph: Graph, outputs: readonly string[], catalogu
 const checkedTypes = new Set(["COMFY_DYNAMICCOMBO_V3", "COMFY_MATCHTYPE_V3"]);
 
 /** A catalogue entry that represents any number of inputs with names of their own. */
-function isOfManyInputs(raw: unknown): boolean {
+function hasDynamicNames(raw: unknown): boolean {
   const type: unknown = Array.isArray(raw) ? raw[0] : undefined;
   return typeof type === "string" && type.startsWith("COMFY_") && !checkedTypes.has(type);
 }
 
-function wrongValues({ class_type, inputs }: GraphNode, catalogue: ObjectInfo): NodeError[] {
+function checkValues({ class_type, inputs }: GraphNode, catalogue: ObjectInfo): NodeError[] {
   const info = own(catalogue, class_type);
   return listInputs(info, inputs).flatMap(({ name, raw }) => {
     const value = own(inputs, name);
     if (!Object.hasOwn(inputs, name) || isLink(value) || isMasked(value)) return [];
     const errors = [
-      ...wrongNumber(name, value, raw),
-      ...wrongChoice(name, value, raw),
-      ...wrongBox(name, value, raw),
-      ...wrongColor(name, value, raw),
+      ...checkNumber(name, value, raw),
+      ...checkChoice(name, value, raw),
+      ...checkBox(name, value, raw),
+      ...checkColor(name, value, raw),
     ];
     return info?.python_module === BUILT_IN_MODULE ? errors : errors.map(asWarning);
   });
@@ -123,27 +121,27 @@ function asWarning(spec: NodeError): NodeError {
 }
 
 /** An empty value counts as not set. */
-function wrongChoice(name: string, value: unknown, raw: unknown): NodeError[] {
+function checkChoice(name: string, value: unknown, raw: unknown): NodeError[] {
   const spec = readInputSpec(name, raw);
   if (spec.kind !== "choice" || spec.isOpen || typeof value === "object" || value === undefined) return [];
   if (spec.options.some((option) => option === value)) return [];
   return [valueError("value_not_in_list", { input_name: name, received_value: value, nearest: findNearestOption(value, spec.options) })];
 }
 
-function wrongNumber(name: string, value: unknown, raw: unknown): NodeError[] {
+function checkNumber(name: string, value: unknown, raw: unknown): NodeError[] {
   const spec = readInputSpec(name, raw);
   if (spec.kind !== "number") return [];
   const facts = { input_name: name, input_config: raw, received_value: value };
   if (typeof value === "string") return isNumeric(value, spec.integer) ? [] : [valueError("invalid_input_type", facts)];
   if (typeof value !== "number" && typeof value !== "bigint") return [];
-  // The service would cut the fraction off and use another number than the one shown.
+  // The service would truncate the fraction and use another number than the one shown.
   if (spec.integer && typeof value === "number" && !Number.isInteger(value)) return [valueError(NOT_WHOLE, facts)];
   if (spec.min !== undefined && value < spec.min) return [valueError("value_smaller_than_min", facts)];
   return spec.max !== undefined && value > spec.max ? [valueError("value_bigger_than_max", facts)] : [];
 }
 
-/** Its edges are pixels: whole numbers, and all four are required. */
-function wrongBox(input_name: string, value: unknown, raw: unknown): NodeError[] {
+/** All four edges are required, in whole pixels. */
+function checkBox(input_name: string, value: unknown, raw: unknown): NodeError[] {
   if (readInputSpec(input_name, raw).kind !== "box" || !isObject(value)) return [];
   return boxEdges.flatMap((edge) => {
     const received_value = value[edge];
@@ -153,33 +151,33 @@ function wrongBox(input_name: string, value: unknown, raw: unknown): NodeError[]
   });
 }
 
-function wrongColor(input_name: string, received_value: unknown, raw: unknown): NodeError[] {
+function checkColor(input_name: string, received_value: unknown, raw: unknown): NodeError[] {
   if (readInputSpec(input_name, raw).kind !== "hex-color" || typeof received_value !== "string") return [];
   return /^#?(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/i.test(received_value)
     ? []
     : [valueError("invalid_input_type", { input_name, received_value })];
 }
 
-/** The family's services also read a number from a text, in any script and with underscores between digits. */
+/** Services also parse numbers from text, in any script and with underscores between digits. */
 function isNumeric(text: string, integer: boolean): boolean {
-  const bare = text.trim().replaceAll("_", "");
-  if (integer) return /^[+-]?\p{Nd}+$/u.test(bare);
-  if (/^[+-]?(inf|infinity|nan)$/i.test(bare)) return true;
-  return /^[+-]?(\p{Nd}+\.?\p{Nd}*|\.\p{Nd}+)(e[+-]?\p{Nd}+)?$/iu.test(bare);
+  const digits = text.trim().replaceAll("_", "");
+  if (integer) return /^[+-]?\p{Nd}+$/u.test(digits);
+  if (/^[+-]?(inf|infinity|nan)$/i.test(digits)) return true;
+  return /^[+-]?(\p{Nd}+\.?\p{Nd}*|\.\p{Nd}+)(e[+-]?\p{Nd}+)?$/iu.test(digits);
 }
 
-function neededFor(graph: Graph, outputs: readonly string[]): Set<string> {
+function findNeededNodes(graph: Graph, outputs: readonly string[]): Set<string> {
   const needed = new Set<string>();
-  const left = [...outputs];
-  for (let id = left.pop(); id !== undefined; id = left.pop()) {
+  const pending = [...outputs];
+  for (let id = pending.pop(); id !== undefined; id = pending.pop()) {
     if (needed.has(id)) continue;
     needed.add(id);
-    for (const value of Object.values(own(graph, id)?.inputs ?? {})) if (isLink(value)) left.push(value[0]);
+    for (const value of Object.values(own(graph, id)?.inputs ?? {})) if (isLink(value)) pending.push(value[0]);
   }
   return needed;
 }
 
-function byNode(graph: Graph, needed: ReadonlySet<string>, find: (node: GraphNode) => NodeError[]): NodeErrors {
+function collectNeededErrors(graph: Graph, needed: ReadonlySet<string>, find: (node: GraphNode) => NodeError[]): NodeErrors {
   return Object.fromEntries(
     [...needed].flatMap((id) => {
       const node = own(graph, id);

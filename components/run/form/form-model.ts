@@ -1,5 +1,5 @@
-// A graph as a form: its nodes in dependency order, each input with the control that fits it. Pure, so it is tested without a page.
-// The control follows the service's catalogue if known, otherwise the value's type. Hides and changes nothing in the graph.
+// A graph as a form: its nodes in dependency order, each input with a control. The control depends on the service's catalogue if known,
+// otherwise on the value's type.
 
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";
@@ -14,19 +14,19 @@ import { getNodeName, isLink, isSeedName } from "@/lib/contract/workflow/graph";
 
 export type Control =
   | { kind: "link"; fromId: string; fromTitle: string; output: number; outputName?: string }
-  /** The node needs a link here and has none; a form cannot fill it in. */
+  /** The node requires a link here, which a form can't set. */
   | { kind: "unconnected"; type: string }
   | { kind: "text" }
   | { kind: "long-text" }
   | { kind: "number"; integer: boolean; min?: Limit; max?: Limit; step?: number; isSlider?: boolean; preset?: number }
-  /** A whole number, or `random` for a new one with every run. */
+  /** A whole number, or `random` for a new number with every run. */
   | { kind: "seed"; random: string; label: string }
   | { kind: "switch" }
-  /** `addsInputs`: each choice adds inputs of its own. `labels`: the options' names, where they differ from the values. */
+  /** `addsInputs`: each choice adds its own inputs. `labels`: the options' names, if they differ from the values. */
   | { kind: "choice"; options: readonly ChoiceValue[]; labels?: readonly string[]; addsInputs?: true }
   | { kind: "color"; min?: Limit; max?: Limit }
   | { kind: "hex-color" }
-  /** `options`: the pictures stored at the server. `hasMask`: false where no mask may be drawn on it. */
+  /** `options`: the server's pictures. `hasMask`: false if no mask may be drawn. */
   | { kind: "image"; options?: readonly ChoiceValue[]; hasMask?: boolean }
   | { kind: "media"; media: Media; options?: readonly ChoiceValue[] }
   /** { x, y, width, height } in pixels. */
@@ -40,31 +40,31 @@ export type FormNode = {
   id: string;
   title: string;
   classType: string;
-  /** False where the service has a catalogue and this class is not in it. */
+  /** False if the service's catalogue lacks this class. */
   isKnown: boolean;
   fields: FormField[];
 };
 
-const MAX_LINE = 200;
+const MAX_LINE_LENGTH = 200;
 
 /**
- * Builds the form of one opened workflow. Controls are chosen once, from the graph as it was opened, so that a number field stays one
- * while it is empty. An unchanged node gives the same object again, so that typing renders one card and not five thousand.
+ * Builds the form of one opened workflow. Controls are chosen once, from the original graph, so that a number field stays one while it is
+ * empty. Unchanged nodes return the same object, so that typing renders only one card.
  */
 export function formBuilder(original: Graph, order: readonly string[], catalogue?: ObjectInfo): (graph: Graph) => FormNode[] {
   const templates = order.flatMap((id) => {
     const node = own(original, id);
     return node ? [formNode(id, node, { graph: original, catalogue })] : [];
   });
-  const filled = new WeakMap<GraphNode, FormNode>();
+  const formsByNode = new WeakMap<GraphNode, FormNode>();
   return (graph) =>
     templates.map((template) => {
       const node = own(graph, template.id);
       if (!node) return template;
-      // A chosen value decides which inputs the node has.
-      const isAnew = isDynamic(own(catalogue, node.class_type));
-      const form = filled.get(node) ?? (isAnew ? formNode(template.id, node, { graph, catalogue }) : fill(template, node));
-      filled.set(node, form);
+      // The value of a dynamic choice decides which inputs the node has.
+      const isDynamicNode = isDynamic(own(catalogue, node.class_type));
+      const form = formsByNode.get(node) ?? (isDynamicNode ? formNode(template.id, node, { graph, catalogue }) : fill(template, node));
+      formsByNode.set(node, form);
       return form;
     });
 }
@@ -81,7 +81,7 @@ export function withInput(graph: Graph, nodeId: string, name: string, value: unk
 }
 
 export function withInputs(graph: Graph, edits: readonly { nodeId: string; name: string; value: unknown }[]): Graph {
-  return edits.reduce((now, { nodeId, name, value }) => withInput(now, nodeId, name, value), graph);
+  return edits.reduce((current, { nodeId, name, value }) => withInput(current, nodeId, name, value), graph);
 }
 
 type Context = { graph: Graph; catalogue: ObjectInfo | undefined };
@@ -90,8 +90,8 @@ function formNode(id: string, node: GraphNode, context: Context): FormNode {
   const info = own(context.catalogue, node.class_type);
   const inputs = listInputs(info, node.inputs);
   const specs = new Map(inputs.map(({ name, raw }) => [name, readInputSpec(name, raw)]));
-  const isNext = (name: string) => name.includes(".");
-  const missing = inputs.filter(({ name, isRequired }) => (isRequired || isNext(name)) && !Object.hasOwn(node.inputs, name));
+  const isNested = (name: string) => name.includes(".");
+  const missing = inputs.filter(({ name, isRequired }) => (isRequired || isNested(name)) && !Object.hasOwn(node.inputs, name));
   return {
     id,
     title: getNodeName(node, info?.display_name),
@@ -101,28 +101,28 @@ function formNode(id: string, node: GraphNode, context: Context): FormNode {
       ...Object.entries(node.inputs).map(([name, value]) => ({
         name,
         value,
-        control: presentControl({ node, name, value, spec: specs.get(name) }, context),
+        control: createControl({ node, name, value, spec: specs.get(name) }, context),
       })),
-      ...missing.map(({ name }) => ({ name, value: undefined, control: absentControl(specs.get(name)) })),
+      ...missing.map(({ name }) => ({ name, value: undefined, control: createAbsentControl(specs.get(name)) })),
     ],
   };
 }
 
-type Present = { node: GraphNode; name: string; value: unknown; spec: InputSpec | undefined };
+type InputOfNode = { node: GraphNode; name: string; value: unknown; spec: InputSpec | undefined };
 
-function presentControl({ node, name, value, spec }: Present, { graph, catalogue }: Context): Control {
+function createControl({ node, name, value, spec }: InputOfNode, { graph, catalogue }: Context): Control {
   if (isLink(value)) return linkControl(value, graph, catalogue);
   if (spec?.kind === "box" && isObject(value)) return { kind: "box" };
   if (typeof value === "object" && value !== null) return { kind: "fixed" };
   // A long text gets a large field, whatever its type in the catalogue.
-  if (spec?.kind === "text" && typeof value === "string" && value.length > MAX_LINE) return { kind: "long-text" };
+  if (spec?.kind === "text" && typeof value === "string" && value.length > MAX_LINE_LENGTH) return { kind: "long-text" };
   // A checkbox can show only true and false.
   const isShown = spec?.kind !== "boolean" || typeof value === "boolean";
   if (spec && spec.kind !== "connection" && isShown) return specControl(spec);
-  return guessedControl(node.class_type, name, value);
+  return guessControl(node.class_type, name, value);
 }
 
-function absentControl(spec: InputSpec | undefined): Control {
+function createAbsentControl(spec: InputSpec | undefined): Control {
   return spec && spec.kind !== "connection" ? specControl(spec) : { kind: "unconnected", type: spec?.type ?? "*" };
 }
 
@@ -162,7 +162,7 @@ function specControl(spec: Exclude<InputSpec, { kind: "connection" }>): Control 
   }
 }
 
-function guessedControl(classType: string, name: string, value: unknown): Control {
+function guessControl(classType: string, name: string, value: unknown): Control {
   if (typeof value === "number" && /^colou?r$/i.test(name) && Number.isInteger(value) && value >= 0 && value <= WHITE)
     return { kind: "color" };
   const kind = guessKind(classType, name, value);
@@ -186,11 +186,11 @@ export function fieldDomId(nodeId: string, name: string): string {
   return `field-${nodeId}-${name}`;
 }
 
-export function hashOfNode(nodeId: string): string {
+export function toNodeHash(nodeId: string): string {
   return `#${encodeURIComponent(nodeDomId(nodeId))}`;
 }
 
-export function nodeOfHash(hash: string): string | undefined {
+export function parseNodeHash(hash: string): string | undefined {
   return /^node-(.+)$/s.exec(decodePercent(hash.slice(1)) ?? "")?.[1];
 }
 

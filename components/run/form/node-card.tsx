@@ -35,7 +35,7 @@ export const NodeCard = memo(function NodeCard({
 }: NodeCardProps) {
   const t = useTranslations("run.node");
   const hasProblem = problems !== undefined && hasErrors(problems);
-  // The problems already name it, in the service's own words.
+  // The problems below already report it.
   const isReported = problems?.node.some(({ type }) => type === "missing_node_type");
   const headingId = `${nodeDomId(node.id)}-title`;
   return (
@@ -87,7 +87,7 @@ export const NodeCard = memo(function NodeCard({
 
 type PinnedCardProps = Omit<FieldRowProps, "node" | "field" | "problems"> & { form: readonly FormNode[]; placedProblems: PlacedProblems };
 
-/** The pinned inputs, first on the page. They appear here instead of at their nodes: one input has one field. */
+/** The pinned inputs, first on the page. They are not repeated at their nodes. */
 export function PinnedCard({ form, placedProblems, ...row }: PinnedCardProps) {
   const t = useTranslations("run.pin");
   const pinned = form.flatMap((node) =>
@@ -103,7 +103,7 @@ export function PinnedCard({ form, placedProblems, ...row }: PinnedCardProps) {
           node={node}
           field={field}
           problems={own(own(placedProblems.byNode, node.id)?.fields, field.name)}
-          isAmongPinned
+          isInPinnedCard
         />
       ))}
     </Card>
@@ -116,12 +116,12 @@ type FieldRowProps = {
   problems?: readonly Problem[];
   picture: PictureContext;
   settings: InputSettings;
-  isAmongPinned?: boolean;
+  isInPinnedCard?: boolean;
   onEdit: (nodeId: string, name: string, value: unknown) => void;
   onRunning: (nodeId: string, name: string, isRunning: boolean) => void;
 };
 
-function FieldRow({ node, field, problems, picture, settings, isAmongPinned = false, onEdit, onRunning }: FieldRowProps) {
+function FieldRow({ node, field, problems, picture, settings, isInPinnedCard = false, onEdit, onRunning }: FieldRowProps) {
   const t = useTranslations("run.node");
   const { name, control } = field;
   const id = fieldDomId(node.id, name);
@@ -133,7 +133,7 @@ function FieldRow({ node, field, problems, picture, settings, isAmongPinned = fa
     >
       <FieldName
         htmlFor={isControl ? id : undefined}
-        node={isAmongPinned ? node : undefined}
+        node={isInPinnedCard ? node : undefined}
         name={!node.isKnown && name === UNNAMED ? t("unnamed") : name}
       />
       <div className="min-w-0">
@@ -166,7 +166,7 @@ function FieldRow({ node, field, problems, picture, settings, isAmongPinned = fa
   );
 }
 
-/** Offers the service's value that is closest to one that it does not have. */
+/** Offers the service's closest value for one that it does not list. */
 function NearestButton({ problems = [], onTake }: { problems?: readonly Problem[]; onTake: (value: unknown) => void }) {
   const t = useTranslations("run.problem");
   const nearest = problems.find(({ type, extra }) => type === "value_not_in_list" && extra.nearest !== undefined)?.extra.nearest;
@@ -218,7 +218,7 @@ function PinButton({ node, name, settings }: { node: FormNode; name: string; set
   );
 }
 
-/** Texts that the next run sends differently from the form. */
+/** Texts whose sent value differs from the form. */
 export const SentTexts = createContext<readonly FilledText[]>([]);
 
 function SentAs({ id }: { id: string }) {

@@ -1,5 +1,4 @@
-// Shows a response's node_errors at the field, otherwise at the node, otherwise next to the form.
-// Never drops an error: one that matches no node is kept as a stray.
+// Assigns a response's node_errors to a field, otherwise to its node. Errors without a matching node are kept as strays.
 
 import { useTranslations } from "next-intl";
 import { cn } from "@/components/ui/cn";
@@ -21,15 +20,15 @@ export type NodeProblems = { node: Problem[]; fields: Record<string, Problem[]> 
 
 export type PlacedProblems = {
   byNode: Record<string, NodeProblems>;
-  /** About nodes that the form does not have. */
-  strays: { nodeId: string; problems: Problem[] }[];
+  /** Problems of nodes that are not in the form. */
+  unplaced: { nodeId: string; problems: Problem[] }[];
   /** The first problem in form order that is not a warning. It gets the focus. */
   first?: { nodeId: string; field?: string };
   /** Nodes with a problem that is not a warning. */
   nodeCount: number;
 };
 
-/** Found by this page; the service may accept the value. */
+/** Found by this page only; the service may accept the value. */
 export const isWarning = ({ extra }: Pick<Problem, "extra">): boolean => extra.isWarning === true;
 
 export const hasErrors = ({ node, fields }: NodeProblems): boolean =>
@@ -49,15 +48,14 @@ export function placeProblems(form: readonly FormNode[], errors: NodeErrors): Pl
     const field = node.fields.find(({ name }) => own(nodeProblems.fields, name)?.some((problem) => !isWarning(problem)));
     first ??= nodeProblems.node.length > 0 || !field ? { nodeId: node.id } : { nodeId: node.id, field: field.name };
   }
-  const strays = Object.entries(errors)
+  const unplaced = Object.entries(errors)
     .filter(([id]) => !byNode.has(id))
     .map(([nodeId, entry]) => ({ nodeId, problems: entry.errors.map(toProblem) }));
-  return { byNode: Object.fromEntries(byNode), strays, ...(first && { first }), nodeCount: nodeCount + strays.length };
+  return { byNode: Object.fromEntries(byNode), unplaced, ...(first && { first }), nodeCount: nodeCount + unplaced.length };
 }
 
 /**
- * `missing_node_type` has no node_errors: the node is named by extra_info or by the text "Node ID '#1'". Every node of that class gets the
- * error, since the service lacks them all.
+ * `missing_node_type` has no node_errors: the node is in extra_info or in the text "Node ID '#1'". Every node of that class gets the error.
  */
 export function missingClassErrors(graph: Graph, failure: Failure): NodeErrors | undefined {
   if (failure.code !== "missing_node_type") return undefined;
@@ -94,8 +92,8 @@ function toProblem({ type, message, details, extra_info }: NodeError): Problem {
   return { type, message, details, extra: extra_info };
 }
 
-// Which message a node's problem gets, and with which values: the messages are in lib/messages. Pure.
-// Guarantees: for an unknown type the service's own words are shown; values are shortened, since a received value may be a whole text.
+// The message key and values of a node's problem; the messages are in lib/messages. Unknown types use the service's own message. Values are
+// shortened, since a received value may be a long text.
 
 type ProblemSentence =
   | {
@@ -149,7 +147,7 @@ export function problemSentence({ type, message, details, extra }: Problem): Pro
   return { key: "nameless", values: {} };
 }
 
-/** To the last digit, as a refused value may miss its limit by one. */
+/** Exact, since a rejected value may exceed its limit by one. */
 function shownLimit(limit: Limit): number | string {
   return typeof limit === "bigint" ? String(limit) : limit;
 }
@@ -162,7 +160,7 @@ export function ProblemList({ id, problems, className }: { id?: string; problems
   const t = useTranslations("run.problem");
   const edges = useTranslations("run.field.box");
   /** A problem with one edge of a box also names that edge, as the field does. */
-  const sentenceOf = (problem: Problem) => {
+  const toSentence = (problem: Problem) => {
     const { key, values } = problemSentence(problem);
     const edge = boxEdges.find((each) => each === problem.extra.edge);
     const sentence = t(key, edge && "input" in values ? { ...values, input: `${values.input} ${edges(edge)}` } : values);
@@ -173,7 +171,7 @@ export function ProblemList({ id, problems, className }: { id?: string; problems
     <ul id={id} className={cn("flex flex-col gap-0.5 text-bad", className)}>
       {problems.map((problem, index) => (
         <li key={index} className={isWarning(problem) ? "text-wait" : undefined}>
-          {sentenceOf(problem)}
+          {toSentence(problem)}
         </li>
       ))}
     </ul>

@@ -1,12 +1,12 @@
 import { type FocusEvent, useCallback, useEffect, useMemo, useState } from "react";
 import { type Run, type RunApi, type RunContext } from "../run-actions";
 import { useOpenCatalogue } from "../workflow/catalogue";
-import { faultsOf, mergedErrors } from "../workflow/faults";
+import { findFaults, mergeErrors } from "../workflow/faults";
 import { type OpenWorkflow } from "../workflow/opened-workflow";
 import { useWorkflowMemory } from "../workflow/workflow-memory";
 import { outputNodes, valueChecker } from "./checks";
 import { type PictureContext } from "./controls/picture-api";
-import { fieldDomId, focusProblem, formBuilder, type FormNode, isEditable, nodeOfHash } from "./form-model";
+import { fieldDomId, focusProblem, formBuilder, type FormNode, isEditable, parseNodeHash } from "./form-model";
 import { placeProblems } from "./problems";
 
 /** The open workflow as a form: its fields, their problems, and their editing context. */
@@ -21,10 +21,10 @@ export function useOpenForm(run: Run, openWorkflow: OpenWorkflow, api: RunApi, {
     const ids = new Set(outputNodes(original, info));
     return build(original).flatMap(({ id: nodeId, title }) => (ids.has(nodeId) ? [{ id: nodeId, title }] : []));
   }, [build, original, info]);
-  const faults = useMemo(() => faultsOf(original, info), [original, info]);
+  const faults = useMemo(() => findFaults(original, info), [original, info]);
   const check = useMemo(() => info && valueChecker(original, outputNodes(original, info), info), [original, info]);
-  const errors = useMemo(() => mergedErrors(check?.(graph), state.errors), [check, graph, state.errors]);
-  const placedProblems = useMemo(() => placeProblems(form, mergedErrors(faults?.errors, errors)), [form, faults, errors]);
+  const errors = useMemo(() => mergeErrors(check?.(graph), state.errors), [check, graph, state.errors]);
+  const placedProblems = useMemo(() => placeProblems(form, mergeErrors(faults?.errors, errors)), [form, faults, errors]);
   const onNamed = useCallback((value: string, ownName: string) => nameFile(serial, value, ownName), [nameFile, serial]);
   const picture = useMemo<PictureContext>(
     () => ({
@@ -50,7 +50,7 @@ export function useOpenForm(run: Run, openWorkflow: OpenWorkflow, api: RunApi, {
     [setUploading, serial],
   );
   const settings = useWorkflowMemory(openWorkflow.workflowId);
-  return { info, isMissing, readAgain, form, outputs, faults, placed: placedProblems, picture, settings, onNamed, onEdit, onRunning };
+  return { info, isMissing, readAgain, form, outputs, faults, placedProblems, picture, settings, onNamed, onEdit, onRunning };
 }
 
 /** Links form and drawing: the focused field's node is marked in the drawing, and selecting a node there focuses its first field. */
@@ -68,7 +68,7 @@ export function useFollowedNode(form: readonly FormNode[], onLead: () => void) {
   // The page's address may name the node that a link is about; it does not apply to the next workflow.
   useEffect(() => {
     const { hash, pathname, search } = window.location;
-    const nodeId = nodeOfHash(hash);
+    const nodeId = parseNodeHash(hash);
     if (nodeId === undefined) return;
     focusProblem({ nodeId: nodeId });
     window.history.replaceState(null, "", pathname + search);

@@ -1,7 +1,6 @@
-// One attempt to run the open workflow: it is sent once, under an idempotency key, and its outcome is classified. If the connection to the
-// console broke, the attempt is looked up; a note of it in this tab's sessionStorage survives a reload.
-// Guarantees: an attempt is sent once; looking it up sends nothing; a missing answer is "unknown", neither success nor failure; another
-// member's note is not read.
+// One attempt to run the open workflow, sent once under an idempotency key. If the response is lost, the outcome is looked up; an entry in
+// this tab's sessionStorage survives a reload.
+// Guarantees: a lookup sends nothing. A missing response is "unknown", neither success nor failure. Another member's entry is ignored.
 // Must never store the submission.
 
 import { callApi } from "@/lib/browser/api";
@@ -41,31 +40,31 @@ export type RunOutcome =
    * sent.
    */
   | { kind: "accepted"; jobId: string; errors: NodeErrors; secretPlaces?: readonly SecretPlace[] }
-  /** Nothing was started, and the service says which nodes are wrong. */
+  /** Nothing was started; `errors` names the invalid nodes. */
   | { kind: "invalid"; failure: Failure; errors: NodeErrors }
   | { kind: "refused"; failure: Failure }
   /** Sent, but the response was unreadable: a job may or may not exist. */
   | { kind: "unknown"; failure: Failure }
-  /** The result of a lookup: the console forwarded nothing, or the service refused it. */
+  /** The lookup found that the console forwarded nothing, or that the service refused it. */
   | { kind: "lost"; failure: Failure };
 
-const noteIn = (storage: BrowserStorage) => persisted("lightdesk.run.attempt", attempt, storage);
+const attemptNote = (storage: BrowserStorage) => persisted("lightdesk.run.attempt", attempt, storage);
 
-export function noteAttempt(storage: BrowserStorage, attempt: Attempt): void {
-  // If the browser stores nothing, a reload cannot show the outcome; the key still prevents a second job.
-  noteIn(storage).set(attempt);
+export function storeAttempt(storage: BrowserStorage, attempt: Attempt): void {
+  // Without storage, a reload can't show the outcome, but the idempotency key still prevents a second job.
+  attemptNote(storage).set(attempt);
 }
 
-export function forgetAttempt(storage: BrowserStorage): void {
-  noteIn(storage).forget();
+export function deleteAttempt(storage: BrowserStorage): void {
+  attemptNote(storage).forget();
 }
 
-export function notedAttempt(storage: BrowserStorage, memberId: string): Attempt | undefined {
-  const note = noteIn(storage).get();
+export function readStoredAttempt(storage: BrowserStorage, memberId: string): Attempt | undefined {
+  const note = attemptNote(storage).get();
   return note?.memberId === memberId ? note : undefined;
 }
 
-/** `label`: distinguishes this job from the other copies of a run, its batch. `rerunOf`: the job that the workflow was opened from. */
+/** `label`: identifies the job within its batch. `rerunOf`: the job that the workflow was opened from. */
 type SubmissionNotes = { label?: string; batch?: BatchRef; rerunOf?: string };
 
 export type SubmitApi = {
@@ -90,16 +89,16 @@ export function createSubmitApi(connection: string | undefined): SubmitApi {
   };
 }
 
-export function judge(result: Result<unknown, Failure>, graph: Submission["prompt"]): RunOutcome {
-  if (result.ok) return judgeAnswer(result.value);
+export function classifyResult(result: Result<unknown, Failure>, graph: Submission["prompt"]): RunOutcome {
+  if (result.ok) return classifyResponse(result.value);
   const { failure } = result;
   const errors = hasErrors(failure.nodeErrors) ? failure.nodeErrors : missingClassErrors(graph, failure);
   if (errors) return { kind: "invalid", failure, errors };
-  const isUnanswered = failure.status === 0 || failure.code === "CONSOLE_UNREACHABLE" || couldHaveStarted(failure);
-  return { kind: isUnanswered ? "unknown" : "refused", failure };
+  const mayHaveReached = failure.status === 0 || failure.code === "CONSOLE_UNREACHABLE" || couldHaveStarted(failure);
+  return { kind: mayHaveReached ? "unknown" : "refused", failure };
 }
 
-function judgeAnswer(value: unknown): RunOutcome {
+function classifyResponse(value: unknown): RunOutcome {
   const jobId = getSubmittedJob(value);
   if (jobId !== undefined) {
     const secretPlaces = readSecretPlaces(objectOf(value)?.held_secrets);
@@ -118,33 +117,33 @@ export async function sendAttempt(
   attempt: Attempt,
   { submission, graph, rerunOf }: { submission: Submission; graph: Submission["prompt"]; rerunOf?: string },
 ): Promise<RunOutcome> {
-  const outcome = judge(await api.sendPrompt(submission, attempt.key, { rerunOf }), graph);
-  return outcome.kind === "unknown" && outcome.failure.code === "CONSOLE_UNREACHABLE" ? askAfter(api, attempt) : outcome;
+  const outcome = classifyResult(await api.sendPrompt(submission, attempt.key, { rerunOf }), graph);
+  return outcome.kind === "unknown" && outcome.failure.code === "CONSOLE_UNREACHABLE" ? lookUpOutcome(api, attempt) : outcome;
 }
 
-export async function askAfter(api: Pick<SubmitApi, "reportSubmission">, attempt: Attempt): Promise<RunOutcome> {
+export async function lookUpOutcome(api: Pick<SubmitApi, "reportSubmission">, attempt: Attempt): Promise<RunOutcome> {
   const report = await api.reportSubmission(attempt.key);
   if (report.ok) {
-    if (report.value.state === "accepted") return judgeAnswer(report.value.answer);
+    if (report.value.state === "accepted") return classifyResponse(report.value.answer);
     if (report.value.state === "unknown") return { kind: "unknown", failure: { status: 0, ...report.value.failure } };
     return { kind: "lost", failure: { code: "NOT_FOUND", message: "", status: 404 } };
   }
   return { kind: report.failure.status === 404 ? "lost" : "unknown", failure: report.failure };
 }
 
-// The jobs that this page started are noted too, so that a reload shows the newest again and links to the others.
+// The jobs that this page started are stored too, so that a reload shows the newest and links to the others.
 
 export type SubmittedJob = {
   jobId: string;
   name: string;
   atMs: number;
   nodesRefused: number;
-  /** It was cancelled before it ran; some services forget such a job. */
+  /** Cancelled before it ran; some services forget such jobs. */
   isCancelled?: boolean;
   isDismissed?: boolean;
   workflowId?: string;
   connection?: string;
-  /** Where the sent workflow contains a key. Lost on reload; then only the job shows it. */
+  /** Where the sent workflow contains a key. Lost on reload. */
   secretPlaces?: readonly SecretPlace[];
 };
 
@@ -155,14 +154,14 @@ const submittedJobShape = object(
   { isCancelled: isTrue, isDismissed: isTrue, workflowId: text, connection: text },
 );
 const submittedJobsNote = object({ memberId: text, receipts: list(submittedJobShape, MAX_SUBMITTED_JOBS) });
-const submittedJobsIn = (storage: BrowserStorage) => persisted("lightdesk.run.receipts", submittedJobsNote, storage);
+const submittedJobsStore = (storage: BrowserStorage) => persisted("lightdesk.run.receipts", submittedJobsNote, storage);
 
 export function storeSubmittedJobs(storage: BrowserStorage, memberId: string, submittedJobs: readonly SubmittedJob[]): void {
   // Without storage, a reload shows none of them; the jobs are still in the list.
-  submittedJobsIn(storage).set({ memberId, receipts: submittedJobs });
+  submittedJobsStore(storage).set({ memberId, receipts: submittedJobs });
 }
 
 export function readSubmittedJobs(storage: BrowserStorage, memberId: string): readonly SubmittedJob[] {
-  const submittedJobs = submittedJobsIn(storage).get();
+  const submittedJobs = submittedJobsStore(storage).get();
   return submittedJobs?.memberId === memberId ? submittedJobs.receipts : [];
 }

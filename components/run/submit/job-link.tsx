@@ -4,11 +4,11 @@ import { CopyButton } from "@/components/ui/controls/copy-button";
 import { Link } from "@/components/ui/link";
 import { type QueryValues, shortId, toJobHref, withQuery } from "@/lib/browser/urls";
 
-/** Job URLs that keep the jobs' connection: the given one, otherwise the page's. */
-export function useJobHrefs(jobName?: string) {
+/** Job URLs with the jobs' connection, by default the page's. */
+export function useJobHrefs(connectionId?: string) {
   const current = useConnection()?.id;
   const connectionParam = useConnectionParam();
-  const connection = jobName === undefined || jobName === current ? connectionParam : jobName;
+  const connection = connectionId === undefined || connectionId === current ? connectionParam : connectionId;
   return {
     job: (id: string) => toJobHref(id, connection),
     jobs: (query: QueryValues = {}) => withQuery("/jobs", { ...query, connection }),

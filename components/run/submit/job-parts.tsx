@@ -16,13 +16,13 @@ const OutputList = dynamic(() => import("@/components/viewer/output-list").then(
 
 const MAX_REASON = 500;
 
-/** Progress exactly in the words and numbers that the service sends. */
+/** Shows the service's own progress words and numbers. */
 export function JobProgress({
   job: { id, state, progress, expected, startedAtMs, outputs },
-  sent: sentGraph,
+  sentGraph,
 }: {
   job: StartedJob;
-  sent?: Graph;
+  sentGraph?: Graph;
 }) {
   const t = useTranslations("run.answer.job");
   const connection = useConnection()?.id;
@@ -56,10 +56,10 @@ export function JobProgress({
   );
 }
 
-type JobResultProps = { outputs: NonNullable<StartedJob["outputs"]>; sent?: Graph; connection?: string };
+type JobResultProps = { outputs: NonNullable<StartedJob["outputs"]>; sentGraph?: Graph; connection?: string };
 
-/** Large enough to judge a picture, with room for the first fields above it: one button shows the picture in full, another hides it. */
-export function JobResult({ outputs, sent: sentGraph, connection }: JobResultProps) {
+/** The job's outputs. One button shows a picture in full, another hides the outputs. */
+export function JobResult({ outputs, sentGraph, connection }: JobResultProps) {
   const t = useTranslations("run.answer.job");
   const [isShown, setShown] = useState(true);
   const id = useId();
@@ -95,16 +95,16 @@ export function JobResult({ outputs, sent: sentGraph, connection }: JobResultPro
 }
 
 /** The failed node and the reason; the job's page has the rest. */
-export function FailedIn({
+export function JobFailure({
   error: { nodeId, nodeType, type, message },
-  sent: sentGraph,
+  sentGraph,
 }: {
   error: NonNullable<StartedJob["error"]>;
-  sent?: Graph;
+  sentGraph?: Graph;
 }) {
   const t = useTranslations("run.answer");
   const node = nodeId === undefined ? undefined : own(sentGraph ?? {}, nodeId);
-  // Another workflow may have been opened since, whose node with this id is a different one.
+  // Another workflow may have been opened since, with a different node of this id.
   const title = node && node.class_type === nodeType ? getNodeName(node) : (nodeType ?? nodeId);
   const reason = [type, message.trim()].filter(Boolean).join(": ");
   return (

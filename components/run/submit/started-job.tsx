@@ -3,7 +3,7 @@ import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useRef } from "react";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { JobLines } from "@/components/jobs/actions/job-lines";
-import { canLeaveOut, SecretsNotice } from "@/components/jobs/actions/secrets-notice";
+import { hasRemovableSecrets, SecretsNotice } from "@/components/jobs/actions/secrets-notice";
 import { cn } from "@/components/ui/cn";
 import { Button, buttonStyle, IconButton } from "@/components/ui/controls/button";
 import { ButtonLink, Link } from "@/components/ui/link";
@@ -12,7 +12,7 @@ import { shortId } from "@/lib/browser/urls";
 import { type OpenWorkflow } from "../workflow/opened-workflow";
 import { type SubmittedJob } from "./attempt";
 import { useJobHrefs } from "./job-link";
-import { FailedIn, JobProgress, JobResult } from "./job-parts";
+import { JobFailure, JobProgress, JobResult } from "./job-parts";
 import { type StandingState, useEndJobs, useStartedJob } from "./use-started-job";
 
 const stateStyles = {
@@ -36,8 +36,8 @@ type NewestJobProps = {
 };
 
 /**
- * The newest job that this page started: its state, Stop, and its results. It stays at the lower edge of the window, so that it is seen
- * wherever the form is scrolled to. Its region exists from the start, so that screen readers announce its content.
+ * The newest job that this page started, at the bottom of the window: its state, Stop, and its results. Its region is always rendered, so that
+ * screen readers announce its content.
  */
 export function NewestJob({ submittedJob, fallbackName, sentGraph, onCancelled, onDismiss, onRemoveSecrets }: NewestJobProps) {
   const t = useTranslations("run.answer");
@@ -48,13 +48,13 @@ export function NewestJob({ submittedJob, fallbackName, sentGraph, onCancelled, 
   const { job, state, canStop, isAway, refresh } = useStartedJob(submittedJob, connection);
   const work = useEndJobs({ connection, onCancelled, refresh });
   // Starting a job dismisses the results of the last one, but not Undo of earlier jobs.
-  const dismissRead = useEffectEvent(() => work.dismissEnded());
-  useEffect(() => dismissRead(), [submittedJob?.jobId]);
+  const dismissResults = useEffectEvent(() => work.dismissEnded());
+  useEffect(() => dismissResults(), [submittedJob?.jobId]);
   const { tone, style, ink } = stateStyles[state];
   const box = useRef<HTMLElement>(null);
   const hadFocus = useRef(false);
   useEffect(() => {
-    // The pressed button disappears with the stopped job; without this, the next key press would start at the top of the page.
+    // The pressed button disappears with the stopped job, which would move the focus to the top of the page.
     if (state !== "pending" && state !== "in_progress" && hadFocus.current && document.activeElement === document.body) {
       box.current?.focus({ preventScroll: true });
     }
@@ -65,7 +65,7 @@ export function NewestJob({ submittedJob, fallbackName, sentGraph, onCancelled, 
       tabIndex={-1}
       onFocus={() => void (hadFocus.current = true)}
       onBlur={({ relatedTarget }) => {
-        // A removed element loses the focus to nothing (`relatedTarget` is null).
+        // When a focused element is removed, `relatedTarget` is null.
         if (relatedTarget) hadFocus.current = false;
       }}
       aria-label={t("job.label")}
@@ -91,7 +91,7 @@ export function NewestJob({ submittedJob, fallbackName, sentGraph, onCancelled, 
             {submittedJob ? (
               <>
                 {state === "failed" && job?.error ? (
-                  <FailedIn error={job.error} sent={sentGraph} />
+                  <JobFailure error={job.error} sentGraph={sentGraph} />
                 ) : (
                   <p className="font-semibold">{isAway ? t("job.away") : t(`standing.${state}`)}</p>
                 )}
@@ -144,7 +144,7 @@ export function NewestJob({ submittedJob, fallbackName, sentGraph, onCancelled, 
             places={submittedJob.secretPlaces}
             className="mx-3.5 mb-3 max-h-48 overflow-y-auto"
             actions={
-              onRemoveSecrets && canLeaveOut(submittedJob.secretPlaces) ? (
+              onRemoveSecrets && hasRemovableSecrets(submittedJob.secretPlaces) ? (
                 <Button
                   size="small"
                   onClick={() => {
@@ -158,9 +158,9 @@ export function NewestJob({ submittedJob, fallbackName, sentGraph, onCancelled, 
             }
           />
         ) : null}
-        {submittedJob && job ? <JobProgress job={job} sent={sentGraph} /> : null}
+        {submittedJob && job ? <JobProgress job={job} sentGraph={sentGraph} /> : null}
         {submittedJob && job?.outputs && (job.outputs.length > 0 || state === "completed") ? (
-          <JobResult key={submittedJob.jobId} outputs={job.outputs} sent={sentGraph} connection={connection} />
+          <JobResult key={submittedJob.jobId} outputs={job.outputs} sentGraph={sentGraph} connection={connection} />
         ) : null}
       </div>
     </section>

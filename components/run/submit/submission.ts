@@ -7,7 +7,7 @@ import { type Graph } from "@/lib/contract/schemas/graph";
 import { getDrawing } from "@/lib/contract/workflow/workflow-name";
 import { type InEditorFile, withEditorFile } from "../workflow/editor-file";
 import { type OpenWorkflow } from "../workflow/opened-workflow";
-import { mergedExtra, readExtra, withWrittenNames } from "../workflow/workflow-contents";
+import { mergeExtra, readExtra, withWrittenNames } from "../workflow/workflow-contents";
 
 export type Submission = {
   prompt: Graph;
@@ -18,13 +18,13 @@ export type Submission = {
 export type Submitted = Pick<OpenWorkflow, "graph" | "workflowId" | "name" | "extraData" | "advanced" | "fromJob">;
 
 /**
- * What came with the file (the editor's drawing, say) is sent with the run; lists group jobs by id and name. `written`: the graph
- * before its texts were filled in. `inFile`: the editor's file, which gets the values that are sent.
+ * Includes the file's extra data, such as the editor's drawing. `writtenGraph`: the graph before its texts were filled in. `inFile`: the
+ * editor's file, which gets the values that are sent.
  */
 export function toSubmission(workflow: Submitted, writtenGraph = workflow.graph, inFile?: InEditorFile): Submission {
   const extra = readExtra(workflow.advanced?.extra ?? "");
   const fromFile = withEditorFile(workflow.extraData, withWritten(workflow.graph, writtenGraph), inFile);
-  const extraData = mergedExtra(fromFile, extra.ok ? extra.value : {});
+  const extraData = mergeExtra(fromFile, extra.ok ? extra.value : {});
   const drawing = withWrittenNames(getDrawing(extraData), writtenGraph, workflow.graph);
   const info = objectOf(extraData.extra_pnginfo) ?? {};
   const targets = workflow.advanced?.targets;
@@ -41,7 +41,7 @@ export function toSubmission(workflow: Submitted, writtenGraph = workflow.graph,
   };
 }
 
-/** The texts as they were written, so that they are filled in again when the file is opened. */
+/** Restores the texts as written, so that they are filled in again when the file is opened. */
 function withWritten(sentGraph: Graph, writtenGraph: Graph): Graph {
   const nodes = Object.entries(sentGraph).map(([id, node]) => {
     const before = own(writtenGraph, id)?.inputs ?? {};

@@ -11,12 +11,12 @@ type SubmitErrorNoteProps = {
   placedProblems: PlacedProblems;
   missingClass?: string;
   unknown: UnknownActions;
-  /** Sends despite a mistake that is only suspected; the service decides. */
-  onAnyway?: () => void;
+  /** Sends despite a suspected problem; the service decides. */
+  onSendAnyway?: () => void;
 };
 
-/** Why a run didn't start: the owner, what was kept, and the remedy. Sends nothing. */
-export function SubmitErrorNote({ submitError, placedProblems, missingClass, unknown, onAnyway }: SubmitErrorNoteProps) {
+/** Why a run didn't start, and the remedy. Sends nothing itself. */
+export function SubmitErrorNote({ submitError, placedProblems, missingClass, unknown, onSendAnyway }: SubmitErrorNoteProps) {
   const t = useTranslations("run.answer");
   const common = useTranslations("common");
   const { kind, failure } = submitError;
@@ -30,7 +30,7 @@ export function SubmitErrorNote({ submitError, placedProblems, missingClass, unk
   const actions = (
     <>
       {/* Found by this page, before anything was sent. */}
-      {failure.status === 0 && failure.code !== NOT_WHOLE && onAnyway ? <Button onClick={onAnyway}>{t("anyway")}</Button> : null}
+      {failure.status === 0 && failure.code !== NOT_WHOLE && onSendAnyway ? <Button onClick={onSendAnyway}>{t("anyway")}</Button> : null}
       {dismiss}
     </>
   );
@@ -54,7 +54,7 @@ export function SubmitErrorNote({ submitError, placedProblems, missingClass, unk
         title={t("invalid", { count: placedProblems.nodeCount })}
         cause={t("invalidCause")}
         next={t("invalidNext")}
-        detail={placedProblems.strays.length > 0 ? <Strays placed={placedProblems} /> : reason}
+        detail={placedProblems.unplaced.length > 0 ? <UnplacedProblems placedProblems={placedProblems} /> : reason}
         actions={actions}
       />
     );
@@ -63,15 +63,15 @@ export function SubmitErrorNote({ submitError, placedProblems, missingClass, unk
     return <FailureNotice title={t("noOutputs")} cause={t("invalidCause")} next={t("noOutputsNext")} actions={actions} />;
   return (
     <div className="flex flex-col gap-1.5">
-      <FailureMessage failure={failure} onRetry={onAnyway} actions={dismiss} />
+      <FailureMessage failure={failure} onRetry={onSendAnyway} actions={dismiss} />
       <p className="px-1 text-ink-2">{t("kept")}</p>
     </div>
   );
 }
 
-function Strays({ placed: placedProblems }: { placed: PlacedProblems }) {
+function UnplacedProblems({ placedProblems }: { placedProblems: PlacedProblems }) {
   const t = useTranslations("run.answer");
-  return placedProblems.strays.map(({ nodeId, problems }) => (
+  return placedProblems.unplaced.map(({ nodeId, problems }) => (
     <div key={nodeId}>
       {t("stray", { id: nodeId })}
       <ProblemList problems={problems} />

@@ -13,14 +13,14 @@ import { type JobView, toJobView } from "@/lib/contract/views/job-view";
 import { type Attempt } from "./attempt";
 import { JobLink, useJobHrefs } from "./job-link";
 
-/** The clocks of the browser and the service may differ. */
-const CLOCKS_APART_MS = 60_000;
+/** Allowed difference between the clocks of the browser and the service. */
+const MAX_CLOCK_SKEW_MS = 60_000;
 
-export type UnknownActions = { onLookAgain: () => void; onSendAgain?: () => void; onLeave: () => void };
+export type UnknownActions = { onCheckAgain: () => void; onSendAgain?: () => void; onLeave: () => void };
 type UnknownNoteProps = UnknownActions & { failure: Failure; attempt?: Attempt };
 
 /** For a submission without a clear response: shows the possible jobs and lets the user decide. Sends nothing. */
-export function UnknownNote({ failure, attempt, onLookAgain, onSendAgain, onLeave }: UnknownNoteProps) {
+export function UnknownNote({ failure, attempt, onCheckAgain, onSendAgain, onLeave }: UnknownNoteProps) {
   const t = useTranslations("run.answer");
   return (
     <FailureNotice
@@ -30,8 +30,8 @@ export function UnknownNote({ failure, attempt, onLookAgain, onSendAgain, onLeav
       detail={failure.message ? t("reason", { message: failure.message }) : undefined}
       actions={
         <>
-          {attempt ? <MaybeJobs attempt={attempt} /> : null}
-          <Button onClick={onLookAgain}>{t("lookAgain")}</Button>
+          {attempt ? <PossibleJobs attempt={attempt} /> : null}
+          <Button onClick={onCheckAgain}>{t("lookAgain")}</Button>
           {onSendAgain ? <Button onClick={onSendAgain}>{t("sendAgain")}</Button> : null}
           <Button tone="quiet" onClick={onLeave}>
             {t("leave")}
@@ -42,12 +42,12 @@ export function UnknownNote({ failure, attempt, onLookAgain, onSendAgain, onLeav
   );
 }
 
-function MaybeJobs({ attempt }: { attempt: Attempt }) {
+function PossibleJobs({ attempt }: { attempt: Attempt }) {
   const t = useTranslations("run.answer");
   const hrefs = useJobHrefs(attempt.connection);
   const path = withQuery("/api/jobs", { workflow_id: attempt.workflowId, limit: 5, connection: attempt.connection });
   const { value, failure } = useLive(path, { read: toViews });
-  const jobs = value?.filter(({ createdAtMs = 0 }) => createdAtMs >= attempt.atMs - CLOCKS_APART_MS);
+  const jobs = value?.filter(({ createdAtMs = 0 }) => createdAtMs >= attempt.atMs - MAX_CLOCK_SKEW_MS);
   return (
     <div className="w-full" role="status">
       <p className="font-semibold">{t("maybe", { name: attempt.name })}</p>

@@ -7,8 +7,8 @@ import { type InEditorFile } from "../workflow/editor-file";
 
 const TICK_MS = 1_000;
 
-/** After a reload, other texts and seeds are drawn than before. */
-const someDraw = () => Math.floor(Math.random() * 2 ** 31);
+/** A reload starts with another draw of texts and seeds. */
+const randomDraw = () => Math.floor(Math.random() * 2 ** 31);
 
 type Form = {
   graph: Graph;
@@ -20,18 +20,18 @@ type Form = {
   inFile: InEditorFile | undefined;
 };
 
-const none: readonly string[] = [];
+const noRawTexts: readonly string[] = [];
 
 function withoutRaw(texts: FilledText[], raw: readonly string[]): FilledText[] {
   return texts.filter(({ nodeId, name }) => !raw.includes(`${nodeId} ${name}`));
 }
 
-/** How the next run differs from the form. Decided before Run is clicked, so that the shown values are sent. */
-export function useNextSubmission({ graph, form, info, isRandomised, rawTexts = none, inFile }: Form) {
-  const [draw, setDraw] = useState(someDraw);
-  const [at, setAt] = useState(() => new Date());
+/** How the next run differs from the form. Decided before Run is clicked, so that the shown values are the ones sent. */
+export function useNextSubmission({ graph, form, info, isRandomised, rawTexts = noRawTexts, inFile }: Form) {
+  const [draw, setDraw] = useState(randomDraw);
+  const [shownTime, setShownTime] = useState(() => new Date());
   // Each copy gets its own seeds.
-  const seedsOf = useCallback((copy = 0) => newSeeds(form, isRandomised, draw + copy), [form, isRandomised, draw]);
+  const getSeeds = useCallback((copy = 0) => newSeeds(form, isRandomised, draw + copy), [form, isRandomised, draw]);
   const filledAt = useCallback(
     (now: Graph, filling: FillOptions) => {
       const widgetsOf = inFile && ((writtenGraph: Graph) => inFile(writtenGraph).widgetOf);
@@ -39,8 +39,8 @@ export function useNextSubmission({ graph, form, info, isRandomised, rawTexts = 
     },
     [info, rawTexts, inFile],
   );
-  const fill = useCallback((now: Graph, copy = 0) => filledAt(now, { at, draw: draw + copy }), [filledAt, at, draw]);
-  const seeds = useMemo(() => seedsOf(), [seedsOf]);
+  const fill = useCallback((now: Graph, copy = 0) => filledAt(now, { at: shownTime, draw: draw + copy }), [filledAt, shownTime, draw]);
+  const seeds = useMemo(() => getSeeds(), [getSeeds]);
   const seeded = useMemo(() => withInputs(graph, seeds), [graph, seeds]);
   const filled = useMemo(() => fill(seeded), [fill, seeded]);
   const texts = useMemo<FilledText[]>(
@@ -51,7 +51,7 @@ export function useNextSubmission({ graph, form, info, isRandomised, rawTexts = 
   const tick = useEffectEvent(() => {
     const now = new Date();
     const next = filledAt(seeded, { at: now, draw });
-    if (next.some(({ text }, index) => text !== filled[index]?.text)) setAt(now);
+    if (next.some(({ text }, index) => text !== filled[index]?.text)) setShownTime(now);
   });
   useEffect(() => {
     if (!isTimed) return;
@@ -60,9 +60,9 @@ export function useNextSubmission({ graph, form, info, isRandomised, rawTexts = 
   }, [isTimed]);
   return {
     texts,
-    seedsOf,
+    getSeeds,
     fill,
-    look: () => setAt(new Date()),
+    look: () => setShownTime(new Date()),
     /** Called after `count` jobs were sent: the next ones get new seeds and texts. */
     drawn: (count: number) => setDraw(draw + count),
   };

@@ -1,6 +1,6 @@
 // The state of the newest job that this page started, and its results.
-// Guarantees: follows the list of the newest jobs, as details carry the whole graph; reads the details once it has ended, for its outputs and
-// for an error that the list does not report. A job that the list lacks counts as gone if its details answer 404 too.
+// Polls the list of the newest jobs, since details contain the whole graph. The details are read once the job has ended, for its outputs and
+// for an error that the list does not report. A job that the list lacks counts as gone if its details return 404 too.
 
 import { useState } from "react";
 import { useRefreshCounts } from "@/components/frame/counts-context";
@@ -14,10 +14,10 @@ import { type JobView, listLiveOutputs, toJobView } from "@/lib/contract/views/j
 import { listOutputs, type OutputView } from "@/lib/contract/views/outputs-view";
 import { type SubmittedJob } from "./attempt";
 
-const NEWEST = 20;
+const LIST_LIMIT = 20;
 
 type Detail = { job: JobView; outputs: readonly OutputView[] };
-/** `outputs`: absent until some are known. */
+/** `outputs` is absent until some are available. */
 export type StartedJob = JobView & { outputs?: readonly OutputView[] };
 
 /** `gone`: the service no longer has the job. */
@@ -26,14 +26,16 @@ export type StandingState = Exclude<JobView["state"], "unknown"> | "gone";
 export function useStartedJob(submittedJob: SubmittedJob | undefined, connection: string | undefined) {
   const jobId = submittedJob?.jobId;
   const isPolled = jobId !== undefined && connection !== undefined;
-  // The fragment is never sent. It makes a new key, so that the list is read again for the next job.
-  const path = isPolled ? (`${withQuery("/api/jobs", { limit: NEWEST, connection })}#${encodeURIComponent(jobId)}` as const) : undefined;
+  // The fragment is never sent. It makes a new cache key, so that the list is read again for the next job.
+  const path = isPolled
+    ? (`${withQuery("/api/jobs", { limit: LIST_LIMIT, connection })}#${encodeURIComponent(jobId)}` as const)
+    : undefined;
   const find = (jobs: readonly StartedJob[]) => jobs.find(({ id }) => id === jobId);
   const { value, refresh, failure: outage } = useLive(path, { read: toViews, isFinal: (jobs) => find(jobs)?.terminal === true });
   const listedJob = value && find(value);
   const hasEnded = listedJob?.terminal === true && listedJob.state !== "cancelled";
   const isUnlisted = value !== undefined && !listedJob;
-  // A separate cache key: the job's page stores more of the same response under the plain path.
+  // A separate cache key, since the job's page stores more of the same response under the plain path.
   const details =
     isPolled && (hasEnded || isUnlisted)
       ? (`${withQuery(`/api/jobs/${encodeURIComponent(jobId)}`, { connection })}#started` as const)
@@ -45,9 +47,9 @@ export function useStartedJob(submittedJob: SubmittedJob | undefined, connection
   const liveOutputs = hasEnded && lastOutputs?.id === jobId ? lastOutputs?.outputs : listedJob?.outputs;
   const isGone = isUnlisted && failure?.status === 404;
   const job = isGone ? undefined : toStarted(listedJob, detail, liveOutputs);
-  // Some services forget a job that is cancelled while it waits.
-  const forgotten = submittedJob?.isCancelled ? "cancelled" : "gone";
-  const state: StandingState = isGone ? forgotten : !job || job.state === "unknown" ? "pending" : job.state;
+  // Some services forget a job that is cancelled while pending.
+  const stateIfGone = submittedJob?.isCancelled ? "cancelled" : "gone";
+  const state: StandingState = isGone ? stateIfGone : !job || job.state === "unknown" ? "pending" : job.state;
   const canStop = useCanStop(connection, state === "in_progress");
   // Whether the job still runs is unknown while the service is unreachable.
   return { job, state, canStop, isAway: outage !== undefined && !job?.terminal, refresh };
@@ -76,14 +78,14 @@ function toViews({ jobs }: Pick<JobsAnswer, "jobs">): readonly StartedJob[] {
   });
 }
 
-type Choices = {
+type EndJobsOptions = {
   connection: string | undefined;
-  /** The jobs that were cancelled before they ran. Called even after the page was left, as some services forget such jobs. */
+  /** Receives the jobs that were cancelled before they ran. Called even after the page was left, since some services forget such jobs. */
   onCancelled: (jobIds: readonly string[]) => void;
   refresh: () => Promise<unknown>;
 };
 
-export function useEndJobs({ connection, onCancelled, refresh }: Choices) {
+export function useEndJobs({ connection, onCancelled, refresh }: EndJobsOptions) {
   const refreshCounts = useRefreshCounts();
   const showEntries = (entries: readonly ResultEntry[]) =>
     onCancelled(entries.flatMap(({ id, outcome }) => (outcome === "cancelled" ? [id] : [])));

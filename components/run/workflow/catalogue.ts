@@ -1,5 +1,4 @@
-// The service's list of nodes, under one address: used by the form of the open workflow, and to convert files of the editor.
-// Guarantees: a list that was read for a file is reused by the form that follows.
+// The service's list of nodes, used by the form and to convert editor files. Both share one cache entry.
 
 import { useMemo, useRef, useState } from "react";
 import useSWR, { preload } from "swr";
@@ -12,7 +11,7 @@ import { type Result, unwrapResult } from "@/lib/shared/result";
 
 export type CatalogueApi = { readCatalogue: () => Promise<Result<ObjectInfo, ApiFailure>> };
 
-const catalogueAddress = (connection: string | undefined) => withQuery("/api/object_info", { connection });
+const cataloguePath = (connection: string | undefined) => withQuery("/api/object_info", { connection });
 
 async function fetchCatalogue(path: `/${string}`): Promise<ObjectInfo> {
   return unwrapResult(await callApi<ObjectInfo>(path));
@@ -20,20 +19,19 @@ async function fetchCatalogue(path: `/${string}`): Promise<ObjectInfo> {
 
 export async function readCatalogue(connection: string | undefined): Promise<Result<ObjectInfo, ApiFailure>> {
   let result: Result<ObjectInfo, ApiFailure> | undefined;
-  await preload(catalogueAddress(connection), async (path: `/${string}`) => {
+  await preload(cataloguePath(connection), async (path: `/${string}`) => {
     result = await callApi<ObjectInfo>(path);
     if (!result.ok) throw result.failure;
     return result.value;
   }).catch(() => undefined);
-  return result ?? callApi<ObjectInfo>(catalogueAddress(connection));
+  return result ?? callApi<ObjectInfo>(cataloguePath(connection));
 }
 
 /**
- * The service's list of nodes says which inputs a node has; without it, the values decide. It may be megabytes: read once per connection,
- * never read again by itself.
+ * The service's list of nodes and their inputs. It may have megabytes, so it is read once per connection and never revalidated automatically.
  */
 export function useCatalogue(connection: string | undefined, isEnabled = true) {
-  const path = catalogueAddress(connection);
+  const path = cataloguePath(connection);
   const { data, error, mutate } = useSWR<ObjectInfo, ApiFailure>(isEnabled ? path : null, fetchCatalogue, {
     revalidateOnFocus: false,
     revalidateOnReconnect: false,
@@ -43,7 +41,7 @@ export function useCatalogue(connection: string | undefined, isEnabled = true) {
   return { path, info: data, error, mutate, isLoaded: data !== undefined || error !== undefined };
 }
 
-/** The list for an open workflow. It is read again if the workflow uses files which the list lacks. */
+/** The list for an open workflow, reloaded if the workflow uses files that it lacks. */
 export function useOpenCatalogue(connection: string | undefined, serial: number) {
   const { path, info, error, mutate } = useCatalogue(connection);
   const key = `${serial} ${path}`;
@@ -54,11 +52,11 @@ export function useOpenCatalogue(connection: string | undefined, serial: number)
     () => ({
       isOld: infoState.isOld,
       readAgain: () => {
-        // Every field with such a file calls this.
+        // Called by every field with such a file.
         if (requestedPath.current === key) return;
         requestedPath.current = key;
         mutate(fetchCatalogue(path), { revalidate: false }).then(
-          () => setInfoState((now) => (now.opening === key ? { opening: key, isOld: false } : now)),
+          () => setInfoState((current) => (current.opening === key ? { opening: key, isOld: false } : current)),
           // If the list could not be reread, the file's state is unknown.
           () => undefined,
         );

@@ -1,6 +1,6 @@
 // The open workflow and typed values, stored in this tab's sessionStorage so that a reload loses nothing.
-// Guarantees: never throws; bounded; what is read back is parsed like a file; another member's draft is deleted, not shown.
-// Must never: be read while the page hydrates (the server has no draft); hold pictures, only their names.
+// Guarantees: never throws; bounded; stored data is parsed like a file; another member's draft is deleted. Contains no pictures, only names.
+// Must never be read during hydration, since the server has no draft.
 
 import { type BrowserStorage, persisted } from "@/lib/browser/persisted";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -12,8 +12,8 @@ import { readSecretPlaces } from "@/lib/contract/secrets/secret-places";
 import { openWorkflow } from "./open-workflow";
 import { type BothFormats, type Draft, type Edit, type OpenWorkflow } from "./opened-workflow";
 
-export const draftLimit = 1_000_000;
-export const draftOptions = { maxCharacters: draftLimit, parse: parseJson };
+export const MAX_DRAFT_CHARACTERS = 1_000_000;
+export const draftOptions = { maxCharacters: MAX_DRAFT_CHARACTERS, parse: parseJson };
 const workflowFacts = object({}, { name: anyText, workflowId: text, leavesOut: readSecretPlaces, fromJob: text });
 const bothFormats: Reader<BothFormats> = object({ text, facts: workflowFacts, shown: oneOf(["run", "drawing"]) }, { fileName: anyText });
 const note = object(
@@ -26,10 +26,10 @@ const note = object(
   },
   { workflowId: text, stored: text, fromJob: text, readFor: text, rawTexts: list(anyText), both: bothFormats },
 );
-const noteIn = (storage: BrowserStorage) => persisted("lightdesk.run", note, storage, draftOptions);
+const draftNote = (storage: BrowserStorage) => persisted("lightdesk.run", note, storage, draftOptions);
 
 /** False if the draft could not be stored. No older draft remains, and the page warns on leaving. */
-export function keepDraft(storage: BrowserStorage, memberId: string, openWorkflow: OpenWorkflow): boolean {
+export function storeDraft(storage: BrowserStorage, memberId: string, openWorkflow: OpenWorkflow): boolean {
   const { name, workflowId, storedPath, fromJob, readFor, original, extraData, ownNames, rawTexts, both } = openWorkflow;
   const workflow = { prompt: original, extra_data: extraData };
   const newNote = {
@@ -44,25 +44,25 @@ export function keepDraft(storage: BrowserStorage, memberId: string, openWorkflo
     inputs: changedInputs(openWorkflow),
     ownNames: ownNames ?? {},
   };
-  const persisted = noteIn(storage);
-  // The other format contains the whole file again: if too large, the draft is stored without it.
+  const persisted = draftNote(storage);
+  // The other format contains the whole file again, so a draft that is too large is stored without it.
   if ((both && persisted.set({ ...newNote, both })) || persisted.set(newNote)) return true;
-  forgetDraft(storage);
+  deleteDraft(storage);
   return false;
 }
 
-export function forgetDraft(storage: BrowserStorage): void {
-  noteIn(storage).forget();
+export function deleteDraft(storage: BrowserStorage): void {
+  draftNote(storage).forget();
 }
 
 export function readDraft(storage: BrowserStorage, memberId: string): Draft | undefined {
-  const storedNote = noteIn(storage).get();
+  const storedNote = draftNote(storage).get();
   const result =
     storedNote?.memberId === memberId
       ? openWorkflow(writeExactJson(storedNote.workflow), undefined, { workflowId: storedNote.workflowId })
       : undefined;
   if (!storedNote || !result?.ok) {
-    forgetDraft(storage);
+    deleteDraft(storage);
     return undefined;
   }
   const { name, stored, fromJob, readFor, rawTexts, inputs, ownNames, both } = storedNote;

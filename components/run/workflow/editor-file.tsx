@@ -10,16 +10,16 @@ import { getDrawing } from "@/lib/contract/workflow/workflow-name";
 import { focusProblem } from "../form/form-model";
 import { type OpenWorkflow } from "./opened-workflow";
 
-/** The workflow's own editor file, with the values of this graph in it. */
+/** Writes a graph's values into the workflow's editor file. */
 export type InEditorFile = EditableFile["withValues"];
 
-/** Undefined where the workflow has no such file, or while the code that writes it is not loaded yet. */
+/** Undefined if the workflow has no such file, or while the writing code loads. */
 export function useEditorFile(extraData: JsonObject | undefined, info: ObjectInfo | undefined): EditableFile | undefined {
   const drawing = getDrawing(extraData);
   const isFile = Array.isArray(drawing?.nodes);
   const [write, setWrite] = useState<typeof createEditableFile>();
   useEffect(() => {
-    // If this fails to load, the file is sent as it was opened.
+    // If this fails to load, the file is sent unchanged.
     if (isFile)
       import("@/lib/contract/editor-workflow/write-file").then(
         (module) => setWrite(() => module.createEditableFile),
@@ -111,7 +111,7 @@ function Sentence({ problem }: { problem: EditorProblem }) {
       return t(problem.code, { nodeId: problem.nodeId });
     case "links_by_rule":
       return t("links_by_rule");
-    // The first two never come with a graph; problems with values are shown at the field.
+    // The first two never occur with a graph; problems with values are shown at the field.
     case "not_an_editor_file":
     case "too_many_nodes":
     case "value_not_listed":
@@ -126,7 +126,7 @@ function Sentence({ problem }: { problem: EditorProblem }) {
   }
 }
 
-/** The workflow as the graph editor reads it: its original file, otherwise a new file laid out like the drawing. */
+/** The workflow in the graph editor's format: its original file, otherwise a new file laid out like the drawing. */
 export async function editorText({ graph, workflowId }: OpenWorkflow, info: ObjectInfo, inFile: InEditorFile | undefined) {
   if (inFile) {
     const { file, unplaced } = inFile(graph);

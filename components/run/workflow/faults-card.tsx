@@ -22,13 +22,13 @@ type FaultsCardProps = {
   missing: readonly MissingClass[];
   graph: Graph;
   form: readonly FormNode[];
-  onAnyway?: () => void;
+  onSendAnyway?: () => void;
 };
 
-/** Why an open workflow cannot run, node by node. Only faults by the service's list of nodes can be overruled, as it may be out of date. */
-export function FaultsCard({ id, faults, missing, graph, form, onAnyway }: FaultsCardProps) {
+/** Why an open workflow can't run. Only faults found with the node list can be overridden, since the list may be outdated. */
+export function FaultsCard({ id, faults, missing, graph, form, onSendAnyway }: FaultsCardProps) {
   const t = useTranslations("run.faults");
-  const answer = useTranslations("run.answer");
+  const runMessages = useTranslations("run.answer");
   const placedProblems = placeProblems(form, faults.errors);
   const nodes = form.flatMap((node) => {
     const problems = own(placedProblems.byNode, node.id);
@@ -38,7 +38,7 @@ export function FaultsCard({ id, faults, missing, graph, form, onAnyway }: Fault
     <div id={id}>
       <FailureNotice
         title={t("title", { count: nodes.length })}
-        cause={answer(faults.isSure ? "invalidCause" : "missingClassCause")}
+        cause={runMessages(faults.isSure ? "invalidCause" : "missingClassCause")}
         next={faults.isSure ? t("next") : t("nextClasses", { count: nodes.length })}
         actions={
           <>
@@ -60,7 +60,7 @@ export function FaultsCard({ id, faults, missing, graph, form, onAnyway }: Fault
               </ul>
             ) : null}
             {missing.length > 0 ? <MissingClasses missing={missing} graph={graph} /> : null}
-            {faults.isSure || !onAnyway ? null : <Button onClick={onAnyway}>{t("anyway")}</Button>}
+            {faults.isSure || !onSendAnyway ? null : <Button onClick={onSendAnyway}>{t("anyway")}</Button>}
           </>
         }
       />
@@ -93,41 +93,41 @@ function MissingClasses({ missing, graph }: { missing: readonly MissingClass[]; 
         ))}
         {missing.length > MAX_CLASSES_SHOWN ? <li>{t("more", { count: missing.length - MAX_CLASSES_SHOWN })}</li> : null}
       </ul>
-      <WorksOn graph={graph} />
+      <OtherConnections graph={graph} />
     </div>
   );
 }
 
-const MAX_ASKED = 20;
-const ASKED_AT_ONCE = 4;
+const MAX_CONNECTIONS = 20;
+const MAX_CONCURRENT = 4;
 const MAX_WAIT_MS = 10_000;
 
 type ConnectionResult = { id: string; name: string; has: "all" | "some" | "unread" };
 
 /** The member's connections whose service has every class, including unresponsive ones. */
-function WorksOn({ graph }: { graph: Graph }) {
+function OtherConnections({ graph }: { graph: Graph }) {
   const t = useTranslations("run.missing");
   const currentConnection = useConnection();
   const otherConnections = useConnections()
     .filter((other) => other.id !== currentConnection?.id && hasFeature(other, "fullAccess"))
-    .slice(0, MAX_ASKED);
+    .slice(0, MAX_CONNECTIONS);
   const classes = [...new Set(Object.values(graph).map(({ class_type }) => class_type))].sort();
   const ids = otherConnections.map(({ id }) => id);
-  const { data } = useSWR(ids.length > 0 ? ["run.works-on", ids, classes] : null, () => askEach(otherConnections, classes), {
+  const { data } = useSWR(ids.length > 0 ? ["run.works-on", ids, classes] : null, () => checkConnections(otherConnections, classes), {
     revalidateOnFocus: false,
     revalidateOnReconnect: false,
     revalidateIfStale: false,
   });
   if (ids.length === 0) return null;
   if (!data) return <p role="status">{t("asking", { count: ids.length })}</p>;
-  const able = data.filter(({ has }) => has === "all");
+  const complete = data.filter(({ has }) => has === "all");
   const unread = data.filter(({ has }) => has === "unread");
   return (
     <div role="status" className="flex flex-col gap-1">
-      {able.length > 0 ? (
+      {complete.length > 0 ? (
         <p className="flex flex-wrap items-center gap-2">
           {t("worksOn")}
-          {able.map(({ id, name }) => (
+          {complete.map(({ id, name }) => (
             <ButtonLink key={id} href={withQuery("/run", { connection: id })} size="small">
               {name}
             </ButtonLink>
@@ -142,10 +142,13 @@ function WorksOn({ graph }: { graph: Graph }) {
 }
 
 /** A few at a time, since each response is a service's whole node list. */
-async function askEach(connections: readonly { id: string; name: string }[], classes: readonly string[]): Promise<ConnectionResult[]> {
+async function checkConnections(
+  connections: readonly { id: string; name: string }[],
+  classes: readonly string[],
+): Promise<ConnectionResult[]> {
   const results: ConnectionResult[] = [];
-  for (let at = 0; at < connections.length; at += ASKED_AT_ONCE) {
-    const batch = connections.slice(at, at + ASKED_AT_ONCE);
+  for (let start = 0; start < connections.length; start += MAX_CONCURRENT) {
+    const batch = connections.slice(start, start + MAX_CONCURRENT);
     results.push(...(await Promise.all(batch.map(async ({ id, name }) => ({ id, name, has: await checkClasses(id, classes) })))));
   }
   return results;

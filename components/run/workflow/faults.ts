@@ -1,5 +1,5 @@
 // Problems in a workflow's structure: loops, links to missing nodes, missing classes.
-// Guarantees: pure; bounded; reports only provable problems. Values don't matter, so it is computed once per file.
+// Guarantees: bounded; reports only provable problems. Values don't matter, so it is computed once per file.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type JsonObject, objectOf } from "@/lib/contract/json/json";
@@ -10,27 +10,27 @@ import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { findCycle, findDanglingLinks, getNodeName } from "@/lib/contract/workflow/graph";
 import { getDrawing } from "@/lib/contract/workflow/workflow-name";
 
-/** `isSure`: no service could run it. Otherwise only the service's list of nodes says so, which may be out of date. */
+/** `isSure`: no service could run it. Otherwise the problem may come from an outdated node list. */
 export type Faults = { errors: NodeErrors; isSure: boolean };
 
-/** In a file with more loops than this, listing further ones does not help. */
+/** Listing more loops than this does not help. */
 const MAX_LOOPS = 20;
 
-export function faultsOf(graph: Graph, catalogue: ObjectInfo | undefined): Faults | undefined {
+export function findFaults(graph: Graph, catalogue: ObjectInfo | undefined): Faults | undefined {
   const shape = [...danglingFaults(graph), ...loopFaults(graph, catalogue)];
   const classes = catalogue ? classFaults(graph, catalogue) : [];
   if (shape.length + classes.length === 0) return undefined;
-  return { errors: byNode(graph, [...shape, ...classes]), isSure: shape.length > 0 };
+  return { errors: groupByNode(graph, [...shape, ...classes]), isSure: shape.length > 0 };
 }
 
 /** The faults first, then the service's errors; duplicates appear once. */
-export function mergedErrors(item: NodeErrors | undefined, other: NodeErrors): NodeErrors {
+export function mergeErrors(item: NodeErrors | undefined, other: NodeErrors): NodeErrors {
   if (!item) return other;
   const merged = new Map(Object.entries(item));
   for (const [id, entry] of Object.entries(other)) {
     const first = merged.get(id);
-    const present = new Set(first?.errors.map(keyOf));
-    merged.set(id, first ? { ...first, errors: [...first.errors, ...entry.errors.filter((error) => !present.has(keyOf(error)))] } : entry);
+    const present = new Set(first?.errors.map(toKey));
+    merged.set(id, first ? { ...first, errors: [...first.errors, ...entry.errors.filter((error) => !present.has(toKey(error)))] } : entry);
   }
   return Object.fromEntries(merged);
 }
@@ -52,7 +52,7 @@ function loopFaults(graph: Graph, catalogue: ObjectInfo | undefined): Fault[] {
     const loop = findCycle(remaining)?.toReversed();
     const [first, last] = [loop?.[0], loop?.at(-1)];
     if (!loop || first === undefined || last === undefined) break;
-    const details = [...loop, first].map((id) => `#${id} ${titleIn(graph, id, catalogue)}`).join(" → ");
+    const details = [...loop, first].map((id) => `#${id} ${getTitle(graph, id, catalogue)}`).join(" → ");
     for (const nodeId of loop) {
       const error = { type: "dependency_cycle", message: "", details, extra_info: {} };
       if (!faults.has(nodeId)) faults.set(nodeId, { nodeId, error });
@@ -77,7 +77,7 @@ function classFaults(graph: Graph, catalogue: ObjectInfo): Fault[] {
   );
 }
 
-function byNode(graph: Graph, faults: readonly Fault[]): NodeErrors {
+function groupByNode(graph: Graph, faults: readonly Fault[]): NodeErrors {
   const errors = new Map<string, NodeErrors[string]>();
   for (const { nodeId, error } of faults) {
     const entry = errors.get(nodeId) ?? { class_type: own(graph, nodeId)?.class_type ?? "", dependent_outputs: [], errors: [] };
@@ -86,31 +86,31 @@ function byNode(graph: Graph, faults: readonly Fault[]): NodeErrors {
   return Object.fromEntries(errors);
 }
 
-function keyOf({ type, extra_info }: NodeError): string {
+function toKey({ type, extra_info }: NodeError): string {
   return writeExactJson([type, extra_info.input_name]);
 }
 
-function titleIn(graph: Graph, id: string, catalogue: ObjectInfo | undefined): string {
+function getTitle(graph: Graph, id: string, catalogue: ObjectInfo | undefined): string {
   const node = own(graph, id);
   return node ? getNodeName(node, own(catalogue, node.class_type)?.display_name) : "";
 }
 
 export type MissingClass = { classType: string; nodeIds: readonly string[]; pack?: string };
 
-/** Classes of a workflow that the service's list of nodes does not have, each with its node pack where the editor's drawing names it. */
+/** The workflow's classes that the service's node list lacks, each with its node pack if the editor's drawing names it. */
 export function missingClasses(graph: Graph, catalogue: ObjectInfo | undefined, extraData: JsonObject | undefined): MissingClass[] {
   if (!catalogue) return [];
   const missing = new Map<string, string[]>();
   for (const [id, { class_type: classType }] of Object.entries(graph))
     if (!own(catalogue, classType)) missing.set(classType, [...(missing.get(classType) ?? []), id]);
-  const packs = missing.size > 0 ? packsIn(getDrawing(extraData)) : new Map<string, string>();
+  const packs = missing.size > 0 ? findPacks(getDrawing(extraData)) : new Map<string, string>();
   return [...missing].map(([classType, nodeIds]) => ({ classType, nodeIds, ...(packs.has(classType) && { pack: packs.get(classType) }) }));
 }
 
-function packsIn(drawing: JsonObject | undefined): Map<string, string> {
-  const subgraphs = listOf(objectOf(drawing?.definitions)?.subgraphs).flatMap((item) => listOf(objectOf(item)?.nodes));
-  const groups = Object.values(objectOf(objectOf(drawing?.extra)?.groupNodes) ?? {}).flatMap((item) => listOf(objectOf(item)?.nodes));
-  const packs = [...listOf(drawing?.nodes), ...subgraphs, ...groups].flatMap((node) => {
+function findPacks(drawing: JsonObject | undefined): Map<string, string> {
+  const subgraphs = toList(objectOf(drawing?.definitions)?.subgraphs).flatMap((item) => toList(objectOf(item)?.nodes));
+  const groups = Object.values(objectOf(objectOf(drawing?.extra)?.groupNodes) ?? {}).flatMap((item) => toList(objectOf(item)?.nodes));
+  const packs = [...toList(drawing?.nodes), ...subgraphs, ...groups].flatMap((node) => {
     const type = objectOf(node)?.type;
     const { cnr_id, aux_id } = objectOf(objectOf(node)?.properties) ?? {};
     const pack = [cnr_id, aux_id].find((id) => typeof id === "string" && id !== "");
@@ -119,6 +119,6 @@ function packsIn(drawing: JsonObject | undefined): Map<string, string> {
   return new Map(packs);
 }
 
-function listOf(value: unknown): readonly unknown[] {
+function toList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }

@@ -1,5 +1,4 @@
-// Everything that opens a workflow on the Run page: files, texts, samples, the address, the other format of a file.
-// Guarantees: the newest request wins and aborts an older one.
+// The actions that open a workflow on the Run page. The newest request wins and aborts an older one.
 
 import { pictureSamples, type SampleName } from "@/components/frame/samples/samples";
 import { createBlobSource } from "@/lib/browser/files/byte-source";
@@ -9,39 +8,42 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { createIdempotencyKey } from "@/lib/shared/text";
 import { checkPicture, type PictureApi } from "../form/controls/picture-api";
 import { type Arriving, type RunStore } from "../run-store";
-import { openAnyWorkflow, openDrawing, openDrawingOf, openFile } from "./open-workflow";
+import { openAnyWorkflow, openBothAsDrawing, openDrawing, openFile } from "./open-workflow";
 import { type Format, type OpenedFile, type PendingImage, type Refusal } from "./opened-workflow";
-import { onlyTarget, type PlacedPicture } from "./pending-images-note";
+import { findOnlyTarget, type PlacedPicture } from "./pending-images-note";
 import { loadAssets, openRunSource, type RunSource } from "./run-sources";
 import { type WorkflowApi } from "./workflow-api";
-import { chosenFormat, keepFormat } from "./workflow-memory";
+import { readFormat, storeFormat } from "./workflow-memory";
 
-/** `pictures`: those that are put into it. */
+/** `pictures`: the pictures to put into the workflow. */
 type Opening = { result: Result<OpenedFile, Refusal>; pictures?: readonly PendingImage[] };
 type ShowPicture = (picture: Arriving["picture"]) => void;
 
 export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi, connection: string | undefined) {
-  function settle(result: Result<OpenedFile, Refusal>): void {
+  function applyResult(result: Result<OpenedFile, Refusal>): void {
     if (!result.ok) return store.refuse(result.failure);
     const file = { ...result.value, ...(result.value.rawTexts && { readFor: connection }) };
     if (!file.both || file.both.shown) return store.open(file);
-    const format = chosenFormat(file.both);
+    const format = readFormat(file.both);
     if (format) void openAs(file, format);
     else store.askFormat(file);
   }
   async function openAs({ both, storedPath }: OpenedFile, format: Format): Promise<void> {
     if (!both) return;
-    const read = () => (format === "run" ? openAnyWorkflow(both.text, api, both.fileName, both.facts) : openDrawingOf(both, api));
+    const read = () => (format === "run" ? openAnyWorkflow(both.text, api, both.fileName, both.facts) : openBothAsDrawing(both, api));
     const formatState = { both: { ...both, shown: format }, ...(format === "run" && { storedPath }) };
-    await openNewest(false, read, (result) => settle(result.ok ? ok({ ...result.value, ...formatState }) : result));
+    await openNewest(false, read, (result) => applyResult(result.ok ? ok({ ...result.value, ...formatState }) : result));
   }
   /**
    * Opens the workflow chosen for the waiting pictures: uses them if there is only one input (the page says so); otherwise the page asks.
    */
-  function settleFor(result: Result<OpenedFile, Refusal>, pictures = store.get().pendingImages?.pictures): PlacedPicture | undefined {
-    settle(result);
+  function applyForPictures(
+    result: Result<OpenedFile, Refusal>,
+    pictures = store.get().pendingImages?.pictures,
+  ): PlacedPicture | undefined {
+    applyResult(result);
     const { openWorkflow } = store.get();
-    const placedPicture = result.ok && openWorkflow && pictures && onlyTarget(openWorkflow, pictures);
+    const placedPicture = result.ok && openWorkflow && pictures && findOnlyTarget(openWorkflow, pictures);
     if (!placedPicture) return undefined;
     const { input, picture } = placedPicture;
     store.nameFile(openWorkflow.serial, picture.value, picture.name);
@@ -53,22 +55,22 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
   async function openNewest<T, R>(
     isSeen: boolean,
     work: (signal: AbortSignal, show: ShowPicture) => Promise<T>,
-    settled: (result: T) => R,
+    onResult: (result: T) => R,
   ): Promise<R | undefined> {
     const turn = createIdempotencyKey();
     const controller = new AbortController();
     store.setArriving({ turn, isSeen });
-    const forget = store.subscribe(() => {
+    const unsubscribe = store.subscribe(() => {
       if (store.get().incoming?.turn !== turn) controller.abort();
     });
     const show: ShowPicture = (picture) => {
       if (!controller.signal.aborted) store.setArriving({ turn, isSeen: true, picture });
     };
-    const result = await work(controller.signal, show).finally(forget);
-    return controller.signal.aborted ? undefined : settled(result);
+    const result = await work(controller.signal, show).finally(unsubscribe);
+    return controller.signal.aborted ? undefined : onResult(result);
   }
   /** Puts a picture without a workflow into a sample. */
-  async function sampleWith(file: File, signal: AbortSignal, show: ShowPicture): Promise<Opening> {
+  async function openSampleWithPicture(file: File, signal: AbortSignal, show: ShowPicture): Promise<Opening> {
     const onProgress = (share: number) => show({ name: file.name, share });
     onProgress(0);
     const result = await api.sendPicture(file, { onProgress, signal });
@@ -94,16 +96,18 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
           const result = await openFile(createBlobSource(file), api, file);
           const isPicture = !result.ok && result.failure.reason.code === "picture" && (await checkPicture(file, api.decode)) === "picture";
           const { openWorkflow, pendingImages } = store.get();
-          return isPicture && canSend && !openWorkflow && !pendingImages && !signal.aborted ? sampleWith(file, signal, show) : { result };
+          return isPicture && canSend && !openWorkflow && !pendingImages && !signal.aborted
+            ? openSampleWithPicture(file, signal, show)
+            : { result };
         },
         ({ result, pictures }) => {
-          if (pictures) return settleFor(result, pictures);
-          settle(result);
+          if (pictures) return applyForPictures(result, pictures);
+          applyResult(result);
         },
       );
     },
     async openRunSource(arrival: RunSource): Promise<void> {
-      if (!("assets" in arrival)) return openNewest(true, () => openRunSource(arrival, api), settle);
+      if (!("assets" in arrival)) return openNewest(true, () => openRunSource(arrival, api), applyResult);
       return openNewest(
         true,
         () => loadAssets(arrival.assets, api),
@@ -113,9 +117,9 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
     stopArriving() {
       if (store.get().incoming) store.setArriving(undefined);
     },
-    openFor: (file: OpenedFile) => settleFor(ok({ ...file, ...(file.both && { both: { ...file.both, shown: "run" as const } }) })),
+    openFor: (file: OpenedFile) => applyForPictures(ok({ ...file, ...(file.both && { both: { ...file.both, shown: "run" as const } }) })),
     async openFormat(file: OpenedFile, format: Format) {
-      if (file.both) keepFormat(file.both, format);
+      if (file.both) storeFormat(file.both, format);
       return openAs(file, format);
     },
     /** Reads the open drawing of the editor again, with the list of nodes of the current connection. */
@@ -134,15 +138,15 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
           const file = catalogue.ok ? createEditableFile(drawing, catalogue.value).withValues(openWorkflow.graph).file : drawing;
           return openDrawing(file, { readCatalogue: async () => catalogue });
         },
-        (result) => settle(result.ok ? ok({ ...result.value, name, workflowId, storedPath, both, leftOut }) : result),
+        (result) => applyResult(result.ok ? ok({ ...result.value, name, workflowId, storedPath, both, leftOut }) : result),
       );
     },
-    openText: (text: string) => openNewest(false, () => openAnyWorkflow(text, api), settle),
+    openText: (text: string) => openNewest(false, () => openAnyWorkflow(text, api), applyResult),
     openSample: (sample: SampleName) =>
       openNewest(
         false,
         () => openRunSource({ sample }, api),
-        (result) => settleFor(result),
+        (result) => applyForPictures(result),
       ),
     /** Opens a sample and hands it to `run`, unless the service lacks its picture: the run would fail. */
     async openSampleToRun(sample: SampleName, run: () => Promise<void>) {
@@ -150,7 +154,7 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
         true,
         () => openRunSource({ sample }, api),
         async (result) => {
-          settle(result);
+          applyResult(result);
           if (result.ok && !result.value.unsentPictures) await run();
         },
       );

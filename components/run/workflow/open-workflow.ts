@@ -1,6 +1,6 @@
-// The only place that opens a workflow from a file, text, job or asset, or explains why it can't.
-// Guarantees: never throws; an unreadable file is refused before it is opened, so that the open workflow stays. A workflow that no service
-// could run (a loop, a link to a missing node) still opens: its fault is easiest to see in the drawing.
+// Opens a workflow from a file, text, job or asset, or explains why it can't.
+// Guarantees: never throws. An unreadable file leaves the open workflow unchanged. A workflow that no service could run still opens, since its
+// faults are easiest to see in the drawing.
 
 import { type ByteSource, PartReadError } from "@/lib/browser/files/byte-source";
 import { type JsonObject } from "@/lib/contract/json/json";
@@ -13,14 +13,14 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { type CatalogueApi } from "./catalogue";
 import {
   type BothFormats,
-  nameOfFile,
+  getWorkflowId,
+  getWorkflowName,
   type OpenedFile,
   type Refusal,
   type RefusalReason,
   type WorkflowFacts,
-  workflowIdOf,
 } from "./opened-workflow";
-import { drawnNodes, leftOut, readWrittenNames, withoutDrawing } from "./workflow-contents";
+import { countDrawnNodes, readWrittenNames, removeSecrets, withoutDrawing } from "./workflow-contents";
 
 export function openWorkflow(text: string, fileName?: string, facts: WorkflowFacts = {}): Result<OpenedFile, Refusal> {
   const textResult = readText(text, fileName);
@@ -32,7 +32,7 @@ function readText(text: string, fileName: string | undefined): Result<Workflow, 
   return reading.ok ? ok(readWrittenNames(reading.value)) : failed(refusal(reading.failure, fileName));
 }
 
-/** The same for a text that may hold the editor's drawing, which needs the service's list of nodes. With both, the run graph is opened. */
+/** The same for text that may contain the editor's drawing, which needs the service's node list. If it has both, the run graph is opened. */
 export async function openAnyWorkflow(
   text: string,
   api: CatalogueApi,
@@ -46,7 +46,7 @@ export async function openAnyWorkflow(
   }
   const { graph, extraData, duplicates } = textResult.value;
   const drawing = getDrawing(extraData);
-  if (drawnNodes(drawing) === 0) return ok(toOpened(textResult.value, fileName, facts));
+  if (countDrawnNodes(drawing) === 0) return ok(toOpened(textResult.value, fileName, facts));
   const { readMatchingDrawing } = await import("@/lib/contract/editor-workflow/drawing");
   // The id and name of a drawing that does not match the graph belong to other runs.
   const workflow = readMatchingDrawing(drawing, graph) ? textResult.value : { graph, duplicates, extraData: withoutDrawing(extraData) };
@@ -54,7 +54,7 @@ export async function openAnyWorkflow(
   return ok({ ...toOpened(workflow, fileName, facts), both });
 }
 
-export async function openDrawingOf({ text, fileName, facts }: BothFormats, api: CatalogueApi): Promise<Result<OpenedFile, Refusal>> {
+export async function openBothAsDrawing({ text, fileName, facts }: BothFormats, api: CatalogueApi): Promise<Result<OpenedFile, Refusal>> {
   const workflowResult = openWorkflow(text, fileName, facts);
   const drawing = workflowResult.ok ? getDrawing(workflowResult.value.extraData) : undefined;
   return workflowResult.ok && drawing ? openDrawing(drawing, api, fileName, { ...facts, name: workflowResult.value.name }) : workflowResult;
@@ -79,12 +79,12 @@ export async function openDrawing(
 }
 
 function toOpened({ title, duplicates, ...read }: Workflow, fileName: string | undefined, facts: WorkflowFacts): OpenedFile {
-  const { graph, extraData } = facts.leavesOut ? leftOut(read, facts.leavesOut) : read;
+  const { graph, extraData } = facts.leavesOut ? removeSecrets(read, facts.leavesOut) : read;
   return {
-    name: nameOfFile(fileName ?? "") || (facts.name ?? title ?? ""),
-    // Keeping the file's own id groups its runs with those started elsewhere.
-    workflowId: uuidOf(getDrawing(extraData)?.id) ?? uuidOf(facts.workflowId) ?? workflowIdOf(graph),
-    order: orderOf(graph),
+    name: getWorkflowName(fileName ?? "") || (facts.name ?? title ?? ""),
+    // Uses the file's own id, which groups its runs with those started elsewhere.
+    workflowId: toUuid(getDrawing(extraData)?.id) ?? toUuid(facts.workflowId) ?? getWorkflowId(graph),
+    order: getOrder(graph),
     graph,
     ...(extraData && { extraData: removeMasks(extraData) }),
     ...(facts.leavesOut && { leftOut: facts.leavesOut }),
@@ -102,27 +102,27 @@ export async function openFile(
 ): Promise<Result<OpenedFile, Refusal>> {
   const refuse = (reason: RefusalReason) => failed(refusal(reason, name));
   try {
-    // A folder may also have no size, but it cannot be read.
+    // A folder may also report no size, but it can't be read.
     if (source.size === 0 && (await source.text()) === "") return refuse({ code: "empty" });
     // Loaded on demand: most people open JSON.
     const { readEmbeddedWorkflow: carriedBy } = await import("@/lib/browser/embedded-workflow");
-    const carried = await carriedBy(source);
-    if (carried.kind === "workflow") return await openAnyWorkflow(carried.text, api, name);
-    if (carried.kind === "none") return refuse({ code: carried.isPicture ? "picture" : "media" });
-    if (carried.kind !== "unknown") return refuse({ code: carried.kind });
+    const embedded = await carriedBy(source);
+    if (embedded.kind === "workflow") return await openAnyWorkflow(embedded.text, api, name);
+    if (embedded.kind === "none") return refuse({ code: embedded.isPicture ? "picture" : "media" });
+    if (embedded.kind !== "unknown") return refuse({ code: embedded.kind });
     if (/^(image|video|audio)\//.test(type)) return refuse({ code: type.startsWith("image/") ? "picture" : "media" });
     const maxCharacters = workflowLimits.characters;
     if (source.size > maxCharacters * 4) return refuse({ code: "too_large", limit: "characters", max: maxCharacters, found: source.size });
     return await openAnyWorkflow(await source.text(), api, name);
   } catch (cause) {
     if (cause instanceof PartReadError) return refuse({ code: "unread", failure: cause.failure });
-    // A folder, or a file that was moved or locked between the drop and the read.
+    // A folder, or a file that was moved or locked since the drop.
     return refuse({ code: "unreadable_file" });
   }
 }
 
-/** Nodes in or behind a loop have no execution order, so they come last. */
-function orderOf(graph: Graph): string[] {
+/** Nodes in or behind a loop have no execution order, so they are last. */
+function getOrder(graph: Graph): string[] {
   const sorted = sortTopologically(graph);
   const sortedIds = new Set(sorted);
   return [...sorted, ...Object.keys(graph).filter((id) => !sortedIds.has(id))];
@@ -132,6 +132,6 @@ function refusal(reason: RefusalReason, fileName: string | undefined): Refusal {
   return { reason, ...(fileName !== undefined && { fileName }) };
 }
 
-function uuidOf(id: unknown): string | undefined {
+function toUuid(id: unknown): string | undefined {
   return typeof id === "string" && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id) ? id : undefined;
 }

@@ -21,9 +21,9 @@ export type OpenWorkflow = {
   original: Graph;
   extraData?: JsonObject;
   isEdited: boolean;
-  /** The file name on the member's own disk of each uploaded picture, by the name that is sent. */
+  /** The original file name of each uploaded picture, by the name that is sent. */
   ownNames?: Readonly<Record<string, string>>;
-  /** Pictures of a sample that the service did not accept, by the name that the workflow uses. */
+  /** A sample's pictures that the service did not accept, by the name in the workflow. */
   unsentPictures?: Readonly<Record<string, UnsentPicture>>;
   advanced?: Advanced;
   /** Where keys and tokens were removed. */
@@ -32,7 +32,7 @@ export type OpenWorkflow = {
   /** Set if converted from an editor file: the connection whose node list was used. */
   readFor?: string;
   both?: BothFormats;
-  /** Only of a graph editor's file: "node input" of texts that are sent as they are; in other texts placeholders are filled in. */
+  /** For an editor file: "node input" of texts that are sent unchanged; in other texts placeholders are filled in. */
   rawTexts?: readonly string[];
   fromJob?: string;
   sentGraph?: Graph;
@@ -46,7 +46,7 @@ export type WorkflowFacts = {
   fromJob?: string;
   errors?: NodeErrors;
 };
-/** A file with both formats, kept to reopen it as the other one. `shown`: the open format. */
+/** A file with both formats, stored to reopen it in the other one. `shown`: the open format. */
 export type BothFormats = { text: string; fileName?: string; facts: WorkflowFacts; shown?: Format };
 /** `run`: the submitted graph. `drawing`: the editor's drawing of it. */
 export type Format = "run" | "drawing";
@@ -55,7 +55,7 @@ export type Format = "run" | "drawing";
 export type Advanced = { targets?: readonly string[]; extra?: string };
 
 /** `errors`: why the original job failed. */
-export type OpenedFile = Omit<OpenWorkflow, "advanced" | "serial" | "isEdited" | "original" | "sent"> & { errors?: NodeErrors };
+export type OpenedFile = Omit<OpenWorkflow, "advanced" | "serial" | "isEdited" | "original" | "sentGraph"> & { errors?: NodeErrors };
 
 /** The state restored by a reload. `inputs`: all inputs of each changed node, since a choice may also remove inputs. */
 export type Draft = {
@@ -66,22 +66,22 @@ export type Draft = {
 
 export type Edit = { nodeId: string; name: string; value: unknown };
 
-/** Something was typed that no job has been started with. */
+/** Whether there are edits that no job was started with. */
 export function isUnsent(openWorkflow: OpenWorkflow | undefined): boolean {
   return openWorkflow !== undefined && openWorkflow.isEdited && openWorkflow.sentGraph !== openWorkflow.graph;
 }
 
-// Why a file was not opened: facts only; the sentences are in the message catalogue.
+// Why a file was not opened. The sentences are in the message catalogue.
 
 export type RefusalReason =
   | WorkflowProblem
-  /** A file of the editor, and the service's list of nodes could not be read. */
+  /** An editor file, but the service's node list could not be read. */
   | { code: "no_catalogue"; failure: Failure }
-  /** A file of the editor without any node that would be sent. */
+  /** An editor file without any node that would be sent. */
   | { code: "nothing_runs" }
-  /** A picture, video, sound or 3D scene without a workflow inside. */
+  /** A picture, video, audio file or 3D scene without an embedded workflow. */
   | { code: "picture" | "media" }
-  /** What it holds as a workflow is unreadable, or too large to search. */
+  /** Its embedded workflow is unreadable or too large. */
   | { code: "damaged" | "too_much" }
   | { code: "job_gone" }
   | { code: "job_without_workflow" }
@@ -100,24 +100,21 @@ export type Refusal = { fileName?: string; reason: RefusalReason };
 export type PendingImages = { pictures: readonly PendingImage[]; missing: number };
 export type PendingImage = { id: string; value: string; name: string };
 
-// A workflow's name from its file name. Pure.
-// Guarantees: letters, punctuation and inner spaces are kept.
-
 /** Without folders and extension. */
-export function nameOfFile(path: string): string {
+export function getWorkflowName(path: string): string {
   const name = path.slice(path.lastIndexOf("/") + 1);
   return (canContainWorkflow(name) ? name.slice(0, name.lastIndexOf(".")) : name).trim();
 }
 
-// A workflow's id groups its runs. It is made from the graph's shape (node ids, classes, links), not from its texts and seeds, and is the
-// same in every browser: Web Crypto exists only on https. It is four 32-bit mixes, no proof of anything.
+// A workflow's id groups its runs. It is a non-cryptographic hash of the graph's shape: node ids, classes and links, not texts and seeds.
+// Web Crypto is not used, since it requires https.
 
-/** An RFC 9562 version 8 UUID: its bits are ours to define. */
-export function workflowIdOf(graph: Graph): string {
-  return toUuid(fingerprint(shapeOf(graph)), 8);
+/** An RFC 9562 version 8 (custom) UUID. */
+export function getWorkflowId(graph: Graph): string {
+  return toUuid(fingerprint(getShape(graph)), 8);
 }
 
-function shapeOf(graph: Graph): string {
+function getShape(graph: Graph): string {
   const ids = Object.keys(graph).sort();
   return writeExactJson(
     ids.map((id) => {
@@ -128,11 +125,11 @@ function shapeOf(graph: Graph): string {
   );
 }
 
-const primes = [0x01000193, 0x85ebca6b, 0xc2b2ae35, 0x27d4eb2f] as const;
+const lanePrimes = [0x01000193, 0x85ebca6b, 0xc2b2ae35, 0x27d4eb2f] as const;
 
-/** Four lanes of xor and multiply (FNV-1a, each with its own prime), each mixed at the end so that every bit depends on every character. */
+/** Four lanes of FNV-1a, each with its own prime and a final mix, so that every bit depends on every character. */
 export function fingerprint(text: string): string {
-  return primes
+  return lanePrimes
     .map((prime, lane) => {
       let hash = 0x811c9dc5 ^ lane;
       for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), prime);

@@ -12,34 +12,36 @@ import { type Graph } from "@/lib/contract/schemas/graph";
 import { getNodeName } from "@/lib/contract/workflow/graph";
 import { ok, type Result } from "@/lib/shared/result";
 import { type CatalogueApi } from "./catalogue";
-import { openDrawingOf } from "./open-workflow";
+import { openBothAsDrawing } from "./open-workflow";
 import { type Format, type OpenedFile, type Refusal, type RefusalReason } from "./opened-workflow";
 
-/** Why a file was not opened: the problem, its place and the remedy. */
-export function RefusalNote({ refusal, keepsOpen, onRead }: { refusal: Refusal; keepsOpen: boolean; onRead: () => void }) {
+/** Why a file was not opened, and the remedy. */
+export function RefusalNote({ refusal, keepsOpen, onDismiss }: { refusal: Refusal; keepsOpen: boolean; onDismiss: () => void }) {
   const t = useTranslations("run.refusal");
   const common = useTranslations("common");
   const sentence = useReason(refusal.reason);
   const { fileName, reason } = refusal;
   if (reason.code === "unread")
-    return <FailureMessage failure={reason.failure} actions={<Button onClick={onRead}>{common("dismiss")}</Button>} />;
+    return <FailureMessage failure={reason.failure} actions={<Button onClick={onDismiss}>{common("dismiss")}</Button>} />;
   if (reason.code === "no_pictures") {
     return (
       <FailureNotice
         title={t("noPictures")}
         cause={t("assetsCause")}
         next={sentence}
-        actions={<Button onClick={onRead}>{common("dismiss")}</Button>}
+        actions={<Button onClick={onDismiss}>{common("dismiss")}</Button>}
       />
     );
   }
-  const isSeveral = reason.code === "several_files";
+  const hasSeveralFiles = reason.code === "several_files";
   return (
     <FailureNotice
-      title={isSeveral ? t("several", { count: reason.count }) : fileName === undefined ? t("pasted") : t("named", { name: fileName })}
-      cause={t(isSeveral ? "severalCause" : reason.code.startsWith("job_") ? "jobCause" : "fileCause")}
+      title={
+        hasSeveralFiles ? t("several", { count: reason.count }) : fileName === undefined ? t("pasted") : t("named", { name: fileName })
+      }
+      cause={t(hasSeveralFiles ? "severalCause" : reason.code.startsWith("job_") ? "jobCause" : "fileCause")}
       next={keepsOpen ? `${sentence} ${t("kept")}` : sentence}
-      actions={<Button onClick={onRead}>{common("dismiss")}</Button>}
+      actions={<Button onClick={onDismiss}>{common("dismiss")}</Button>}
     />
   );
 }
@@ -126,21 +128,21 @@ type FormatDifferences = {
   onlyDrawing: number;
 };
 
-/** Shown as soon as the service's list of nodes has loaded; choosing does not wait for it. */
+/** Shown once the service's node list has loaded; choosing does not wait for it. */
 function Differences({ file, api }: { file: OpenedFile; api: CatalogueApi }) {
   const t = useTranslations("run.formats");
-  const [found, setFound] = useState<Result<FormatDifferences, Refusal>>();
+  const [result, setResult] = useState<Result<FormatDifferences, Refusal>>();
   useEffect(() => {
     let isNeeded = true;
     if (file.both)
-      void openDrawingOf(file.both, api).then((drawing) => {
-        if (isNeeded) setFound(drawing.ok ? ok(differencesOf(file.graph, drawing.value.graph)) : drawing);
+      void openBothAsDrawing(file.both, api).then((drawing) => {
+        if (isNeeded) setResult(drawing.ok ? ok(findDifferences(file.graph, drawing.value.graph)) : drawing);
       });
     return () => void (isNeeded = false);
   }, [file, api]);
-  if (!found) return null;
-  if (!found.ok) return <Unread reason={found.failure.reason} />;
-  const { values, onlyRun, onlyDrawing } = found.value;
+  if (!result) return null;
+  if (!result.ok) return <Unread reason={result.failure.reason} />;
+  const { values, onlyRun, onlyDrawing } = result.value;
   if (values.length + onlyRun + onlyDrawing === 0) return <p className="mt-3">{t("same")}</p>;
   return (
     <section aria-label={t("differences")} className="mt-3">
@@ -158,9 +160,9 @@ function Differences({ file, api }: { file: OpenedFile; api: CatalogueApi }) {
 }
 
 /** How the editor's drawing differs from the submitted graph. */
-function differencesOf(run: Graph, drawing: Graph): FormatDifferences {
-  const isBoth = (id: string) => own(run, id)?.class_type === own(drawing, id)?.class_type;
-  const common = Object.keys(run).filter(isBoth);
+function findDifferences(run: Graph, drawing: Graph): FormatDifferences {
+  const isShared = (id: string) => own(run, id)?.class_type === own(drawing, id)?.class_type;
+  const common = Object.keys(run).filter(isShared);
   const values = common.flatMap((nodeId) => {
     const [first, second] = [own(run, nodeId), own(drawing, nodeId)];
     const names = new Set([...Object.keys(first?.inputs ?? {}), ...Object.keys(second?.inputs ?? {})]);
@@ -190,8 +192,8 @@ function Unread({ reason }: { reason: RefusalReason }) {
   return <p className="mt-3">{useReason(reason)}</p>;
 }
 
-/** Above the form: which of the two is open, and a button that opens the other. */
-export function FormatNote({ shown: shownFormat, onOpen }: { shown: Format; onOpen: (format: Format) => void }) {
+/** Shows which of the two formats is open, and a button that opens the other. */
+export function FormatNote({ shownFormat, onOpen }: { shownFormat: Format; onOpen: (format: Format) => void }) {
   const t = useTranslations("run.formats");
   const otherFormat = shownFormat === "run" ? "drawing" : "run";
   return (

@@ -5,7 +5,7 @@ import { createThumbnailUrl } from "@/lib/browser/urls";
 import { formBuilder, type FormNode } from "../form/form-model";
 import { type OpenedFile, type PendingImage, type PendingImages } from "./opened-workflow";
 
-const SHOWN = 8;
+const MAX_SHOWN = 8;
 
 type PendingImagesNoteProps = {
   pendingImages: PendingImages;
@@ -14,8 +14,8 @@ type PendingImagesNoteProps = {
   inputs?: readonly PictureInput[];
   onUse?: (input: PictureInput, picture: PendingImage) => void;
   onCopies?: (input: PictureInput) => void;
-  /** Closes the open workflow, which has no place for the pictures; one click leads back to it. */
-  onElsewhere?: () => void;
+  /** Closes the open workflow, which has no input for the pictures. This can be undone. */
+  onChooseOther?: () => void;
   onDismiss: () => void;
 };
 
@@ -26,7 +26,7 @@ export function PendingImagesNote({
   inputs,
   onUse,
   onCopies,
-  onElsewhere,
+  onChooseOther,
   onDismiss,
 }: PendingImagesNoteProps) {
   const t = useTranslations("run.pendingImages");
@@ -40,7 +40,7 @@ export function PendingImagesNote({
     >
       <div className="flex flex-wrap items-center gap-2.5">
         <ul className="flex flex-wrap gap-1.5">
-          {pictures.slice(0, SHOWN).map(({ id, name }) => (
+          {pictures.slice(0, MAX_SHOWN).map(({ id, name }) => (
             <li key={id}>
               <Picture
                 src={createThumbnailUrl({ asset: id, edge: 128, connection })}
@@ -63,8 +63,8 @@ export function PendingImagesNote({
           {t("dismiss")}
         </Button>
       </div>
-      {next === "noInput" && onElsewhere ? (
-        <Button className="self-start" onClick={onElsewhere}>
+      {next === "noInput" && onChooseOther ? (
+        <Button className="self-start" onClick={onChooseOther}>
           {t("elsewhere")}
         </Button>
       ) : null}
@@ -81,7 +81,7 @@ export function PendingImagesNote({
   );
 }
 
-// The inputs that take a picture; uses the only one automatically. Pure.
+// The inputs that take a picture. If there is only one, it is used automatically.
 
 export type PictureInput = { nodeId: string; name: string; title: string };
 
@@ -92,13 +92,13 @@ export function pictureInputs(form: readonly FormNode[]): PictureInput[] {
 }
 
 /** Works without the service's node list: common nodes are recognized by class. */
-export function pictureInputsOf({ graph, order }: Pick<OpenedFile, "graph" | "order">): PictureInput[] {
+export function findPictureInputs({ graph, order }: Pick<OpenedFile, "graph" | "order">): PictureInput[] {
   return pictureInputs(formBuilder(graph, order)(graph));
 }
 
 export type PlacedPicture = { input: PictureInput; picture: PendingImage };
 
-export function onlyTarget(file: Pick<OpenedFile, "graph" | "order">, pictures: readonly PendingImage[]): PlacedPicture | undefined {
-  const [[input, ...otherInputs], [picture, ...otherPictures]] = [pictureInputsOf(file), pictures];
+export function findOnlyTarget(file: Pick<OpenedFile, "graph" | "order">, pictures: readonly PendingImage[]): PlacedPicture | undefined {
+  const [[input, ...otherInputs], [picture, ...otherPictures]] = [findPictureInputs(file), pictures];
   return input && picture && otherInputs.length + otherPictures.length === 0 ? { input, picture } : undefined;
 }

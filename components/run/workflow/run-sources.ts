@@ -1,5 +1,4 @@
-// Opens the workflow or pictures that a link to the Run page names. Returns a Result, never throws, and parses everything like a dropped
-// file.
+// Opens the workflow or pictures named by a link to the Run page. Never throws; parses everything like a dropped file.
 
 import { type SampleName } from "@/components/frame/samples/samples";
 import { shortId } from "@/lib/browser/urls";
@@ -19,8 +18,8 @@ import { type OpenedFile, type PendingImage, type PendingImages, type Refusal } 
 import { type SentSamplePicture, type WorkflowApi } from "./workflow-api";
 
 /**
- * The parameters of /run: ?job=ID (with &without=secrets: masked values are left out), ?file=workflows/x.json, ?carrier=ID (of an
- * asset), ?sample=NAME, ?app=ID (its workflow), or ?asset=ID and ?assets=ID,ID (pictures to put into a workflow).
+ * The parameters of /run: ?job=ID (&without=secrets omits masked values), ?file=workflows/x.json, ?carrier=ID (an asset with an embedded
+ * workflow), ?sample=NAME, ?app=ID, or ?asset=ID and ?assets=ID,ID (pictures to put into a workflow).
  */
 export type RunSource =
   | { job: string; without?: "secrets" }
@@ -65,18 +64,18 @@ async function openJob({ job: id, without }: Extract<RunSource, { job: string }>
   const job = await api.readJob(id);
   if (!job.ok) return refuse(job.failure.status === 404 ? { code: "job_gone" } : { code: "unread", failure: job.failure });
   if (!job.value.workflow) return refuse({ code: "job_without_workflow" });
-  // The job carries the name; its workflow id groups the new run with the older ones.
+  // The job has the name, and its workflow id groups the new run with the older ones.
   const result = await openAnyWorkflow(writeExactJson(job.value.workflow), api, undefined, {
     name: getWorkflowName(job.value),
     workflowId: job.value.workflow_id,
     fromJob: id,
-    errors: failureOf(toJobView(job.value)),
+    errors: toNodeErrors(toJobView(job.value)),
     ...(without && { leavesOut: findWorkflowSecrets(job.value.workflow) }),
   });
   return result.ok ? result : refuse(result.failure.reason);
 }
 
-function failureOf({ id, error }: JobView): NodeErrors | undefined {
+function toNodeErrors({ id, error }: JobView): NodeErrors | undefined {
   if (!error) return undefined;
   if (error.lateValidation?.nodeErrors) return error.lateValidation.nodeErrors;
   const { nodeId, nodeType, type, message } = error;
@@ -106,34 +105,34 @@ async function openSample(name: SampleName, api: WorkflowApi): Promise<Result<Op
   const title = api.sampleTitle?.(name);
   const workflowResult = openWorkflow(text.value, title === undefined ? fileName : undefined, { name: title });
   if (!workflowResult.ok) return workflowResult;
-  const valueOf = api.shipsPictures ? shippedName : (picture: string) => api.sendSamplePicture?.(picture);
-  const result = await withSamplePictures(workflowResult.value, valueOf);
+  const getValue = api.shipsPictures ? getShippedName : (picture: string) => api.sendSamplePicture?.(picture);
+  const result = await withSamplePictures(workflowResult.value, getValue);
   return result.ok ? result : missing;
 }
 
 async function openStored(path: string, api: WorkflowApi): Promise<Result<OpenedFile, Refusal>> {
   const fileName = path.slice(path.lastIndexOf("/") + 1);
   const source = await api.readStored(path);
-  if (!source.ok) return unread(source.failure, fileName);
+  if (!source.ok) return toUnreadRefusal(source.failure, fileName);
   const fileResult = await openFile(source.value, api, { name: fileName });
-  // Saving writes a graph, so only a plain graph remembers its path: saving must not overwrite the editor's own file unasked.
+  // Saving writes a graph, so only a graph file keeps its path: saving must not overwrite an editor file.
   return fileResult.ok && !fileResult.value.rawTexts && /\.json$/i.test(path) ? ok({ ...fileResult.value, storedPath: path }) : fileResult;
 }
 
 async function openCarrier(id: string, api: WorkflowApi): Promise<Result<OpenedFile, Refusal>> {
   const asset = await api.readAsset(id);
-  if (!asset.ok) return unread(asset.failure, shortId(id));
+  if (!asset.ok) return toUnreadRefusal(asset.failure, shortId(id));
   const view = toAssetView(asset.value);
   const source = await api.readFile(view);
-  return source.ok ? openFile(source.value, api, { name: view.name, type: view.mimeType }) : unread(source.failure, view.name);
+  return source.ok ? openFile(source.value, api, { name: view.name, type: view.mimeType }) : toUnreadRefusal(source.failure, view.name);
 }
 
-function unread(failure: Failure, fileName: string) {
+function toUnreadRefusal(failure: Failure, fileName: string) {
   return failed<Refusal>({ fileName, reason: failure.status === 404 ? { code: "file_gone" } : { code: "unread", failure } });
 }
 
-// The samples' pictures at any service: one that ships them is given their content names; another is sent the pictures it lacks. A member's
-// own photo.png is never used in place of one. Guarantees: changes only inputs that load a picture, and keeps the name shown for it.
+// The samples' pictures: services that ship them get their content names, others get an upload of missing ones. A member's own photo.png is
+// never used instead. Changes only picture inputs, and keeps the shown names.
 
 /** BLAKE3 of the files in public/samples. */
 export const samplePictures: Readonly<Record<string, string>> = {
@@ -141,23 +140,23 @@ export const samplePictures: Readonly<Record<string, string>> = {
   "product.png": "6036438ca04228ac3d18a893f15661d88c027404a5e134a5a4131bba3004f2d0",
 };
 
-/** The name of a sample's picture at a service that ships the pictures. */
-function shippedName(name: string): SentSamplePicture | undefined {
+/** The name of a sample's picture at a service that ships it. */
+function getShippedName(name: string): SentSamplePicture | undefined {
   const hash = own(samplePictures, name);
   return hash === undefined ? undefined : ok(contentName(hash, name));
 }
 
-/** `valueOf`: the picture's name at the service, once it has it. A picture that was refused keeps its name, and its failure is recorded. */
+/** `getValue` returns the picture's name at the service. A refused picture keeps its name, and its failure is recorded. */
 export async function withSamplePictures(
   file: OpenedFile,
-  valueOf: (name: string) => Promise<SentSamplePicture | undefined> | SentSamplePicture | undefined,
+  getValue: (name: string) => Promise<SentSamplePicture | undefined> | SentSamplePicture | undefined,
 ): Promise<Result<OpenedFile, "missing">> {
   const values = new Map<string, string>();
   const unsent = new Map<string, UnsentPicture>();
   for (const { inputs } of Object.values(file.graph)) {
     const name = inputs.image;
     if (typeof name !== "string" || own(samplePictures, name) === undefined || values.has(name) || unsent.has(name)) continue;
-    const valueResult = await valueOf(name);
+    const valueResult = await getValue(name);
     if (valueResult?.ok) values.set(name, valueResult.value);
     else if (valueResult?.failure === "missing") return failed("missing");
     else if (valueResult) unsent.set(name, valueResult.failure);

@@ -10,17 +10,17 @@ import { useRead } from "@/lib/browser/use-read";
 import { toMilliseconds } from "@/lib/contract/times";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type OpenedFile } from "./opened-workflow";
-import { pictureInputsOf } from "./pending-images-note";
+import { findPictureInputs } from "./pending-images-note";
 import { openRunSource } from "./run-sources";
 import { type WorkflowApi } from "./workflow-api";
 
 const MAX_SHOWN = 100;
-const MANY = 10;
+const MIN_FOR_SEARCH = 10;
 
 type StoredFile = Extract<Awaited<ReturnType<WorkflowApi["listStored"]>>, { ok: true }>["value"][number];
 type StoredFilesProps = { connection?: string; listStored: WorkflowApi["listStored"]; onOpen: (path: string) => void };
 
-/** Workflows stored at the service, loaded on click, since most users open their own file. */
+/** Workflows stored at the service, loaded on click since most users open their own file. */
 export function StoredFiles({ connection, listStored, onOpen }: StoredFilesProps) {
   const t = useTranslations("run.stored");
   const [isRequested, setRequested] = useState(false);
@@ -39,7 +39,7 @@ export function StoredFiles({ connection, listStored, onOpen }: StoredFilesProps
         {!isRequested ? <Button onClick={() => setRequested(true)}>{t("show")}</Button> : null}
         {isRequested && !data && !error ? <Skeleton className="h-[46px] w-full" /> : null}
         {error ? <FailureMessage failure={error} onRetry={() => void mutate()} /> : null}
-        {data && data.length > MANY ? (
+        {data && data.length > MIN_FOR_SEARCH ? (
           <Input
             type="search"
             aria-label={t("search")}
@@ -97,7 +97,7 @@ async function recentPictureWorkflows(api: WorkflowApi): Promise<Result<RecentWo
   for (const jobId of [...newest.values()].slice(0, MAX_READ)) {
     const runSourceResult = await openRunSource({ job: jobId }, api);
     if (!runSourceResult.ok && runSourceResult.failure.reason.code === "unread") return failed(runSourceResult.failure.reason.failure);
-    if (runSourceResult.ok && pictureInputsOf(runSourceResult.value).length > 0)
+    if (runSourceResult.ok && findPictureInputs(runSourceResult.value).length > 0)
       recentWorkflows.push({ jobId, file: runSourceResult.value });
   }
   return ok(recentWorkflows);

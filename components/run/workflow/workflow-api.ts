@@ -1,4 +1,4 @@
-// The reads that open workflows: jobs, apps, assets, stored files and samples of the connection.
+// The requests that open workflows: the connection's jobs, apps, assets, stored files and samples.
 
 import { type SampleName } from "@/components/frame/samples/samples";
 import { callApi } from "@/lib/browser/api";
@@ -16,7 +16,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { type PictureApi, sendWithoutProgress, type UnsentPicture } from "../form/controls/picture-api";
 import { type CatalogueApi, readCatalogue } from "./catalogue";
 
-/** The picture's name at the service. `missing`: the console could not deliver its own file. */
+/** The picture's name at the service. `missing`: the console's own file could not be loaded. */
 export type SentSamplePicture = Result<string, UnsentPicture | "missing">;
 
 type ReadResult<T> = Promise<Result<T, ApiFailure>>;
@@ -57,8 +57,8 @@ export function createWorkflowApi(connection: string | undefined, shipsPictures:
       const path = withQuery("/api/userdata", { dir: FOLDER, recurse: true, connection });
       const files = await callApi<UserdataFile[]>(path, { cache: "no-store" });
       if (!files.ok) return files;
-      const changedAt = ({ modified }: UserdataFile) => toMilliseconds(modified) ?? 0;
-      return ok(addFolderPath(files.value, FOLDER).sort((item, other) => changedAt(other) - changedAt(item)));
+      const getModifiedMs = ({ modified }: UserdataFile) => toMilliseconds(modified) ?? 0;
+      return ok(addFolderPath(files.value, FOLDER).sort((item, other) => getModifiedMs(other) - getModifiedMs(item)));
     },
     readCatalogue: () => readCatalogue(connection),
   };

@@ -1,5 +1,3 @@
-// A workflow's contents besides its graph: file names as written, keys and tokens, and extra_data.
-
 import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, type JsonObject, objectOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
@@ -15,17 +13,16 @@ import { isDeeperThan } from "@/lib/shared/json-depth";
 import { withInput } from "../form/form-model";
 import { type OpenWorkflow } from "./opened-workflow";
 
-// File names as they were written (`%date:yyyy-MM-dd%`), stored beside the graph in which they are filled in: reopening a past job or
-// its picture shows the placeholder, not the date of that run. They are stored where the family's editors keep their own data.
-// Guarantees: pure; changes no other input, and none whose value differs from the one that was filled in; entries are removed once read, so
-// that they never overwrite what is typed later.
+// File names as written (`%date:yyyy-MM-dd%`), stored in the editor's extra data next to the filled-in graph, so that reopening a job or its
+// picture shows the placeholder. Inputs whose value has changed since are not touched. Entries are removed once read, so that they never
+// overwrite later edits.
 
-const OURS = "lightdesk";
+const EXTRA_KEY = "lightdesk";
 const MAX_LENGTH = 1_000;
 const name = filter(anyText, (text) => text.length <= MAX_LENGTH);
-const readOurs = object({ fileNames: map(object({ written: name, filled: name })) });
+const readWrittenEntries = object({ fileNames: map(object({ written: name, filled: name })) });
 
-/** The editor's drawing, with the names that differ between `sent` and `written`. */
+/** Adds the names that differ between both graphs to the editor's drawing. */
 export function withWrittenNames(drawing: JsonObject | undefined, writtenGraph: Graph, sentGraph: Graph): JsonObject | undefined {
   const names = Object.entries(sentGraph).flatMap(([id, node]) => {
     const text = own(own(writtenGraph, id)?.inputs ?? {}, FILE_NAME);
@@ -34,19 +31,19 @@ export function withWrittenNames(drawing: JsonObject | undefined, writtenGraph: 
     return [[id, { written: text, filled }] as const];
   });
   if (names.length === 0) return drawing;
-  return withField(drawing, "extra", withField(objectOf(drawing?.extra), OURS, { fileNames: Object.fromEntries(names) }));
+  return withField(drawing, "extra", withField(objectOf(drawing?.extra), EXTRA_KEY, { fileNames: Object.fromEntries(names) }));
 }
 
 export function readWrittenNames<T extends { graph: Graph; extraData?: JsonObject }>(file: T): T {
   const drawing = getDrawing(file.extraData);
   const before = objectOf(drawing?.extra) ?? {};
-  const { [OURS]: ownData, ...extra } = before;
+  const { [EXTRA_KEY]: ownData, ...extra } = before;
   if (ownData === undefined) return file;
-  const graph = Object.entries(readOurs(ownData)?.fileNames ?? {}).reduce((now, [id, { written, filled }]) => {
+  const graph = Object.entries(readWrittenEntries(ownData)?.fileNames ?? {}).reduce((now, [id, { written, filled }]) => {
     const node = own(now, id);
-    // Another program may have kept the drawing and changed the name.
-    const isOne = node && isFileName(node, FILE_NAME) && own(node.inputs, FILE_NAME) === filled;
-    return isOne ? withInput(now, id, FILE_NAME, written) : now;
+    // Another program may have changed the name.
+    const isUnchanged = node && isFileName(node, FILE_NAME) && own(node.inputs, FILE_NAME) === filled;
+    return isUnchanged ? withInput(now, id, FILE_NAME, written) : now;
   }, file.graph);
   const info = objectOf(file.extraData?.extra_pnginfo);
   const workflow = withField(drawing, "extra", withSpellingsOf(before, extra));
@@ -62,10 +59,10 @@ function withField(object: JsonObject = {}, key: string, value: unknown): JsonOb
 type Parts = { graph: Graph; extraData?: JsonObject };
 
 /**
- * Removes keys and tokens: such an input is emptied; of a longer text only the part that looks like a key is removed; a field of
- * extra_data is dropped. If the console knows a key by other means than its looks, the whole text is removed.
+ * Removes keys and tokens: empties such inputs, removes key-like parts from longer texts, and drops fields of extra_data. If the text does not
+ * look like a key, all of it is removed.
  */
-export function leftOut({ graph, extraData }: Parts, secretPlaces: readonly SecretPlace[]): Parts {
+export function removeSecrets({ graph, extraData }: Parts, secretPlaces: readonly SecretPlace[]): Parts {
   let [left, extra] = [graph, extraData];
   for (const secretPlace of secretPlaces) {
     if (secretPlace.kind === "input") {
@@ -89,7 +86,7 @@ function withoutSecret(name: string, value: unknown): unknown {
   return isMasked(masked) ? removeMasks(masked) : "";
 }
 
-/** Keeps the editor's drawing with masked texts emptied, and list items, since positions matter. */
+/** Empties masked texts instead of removing them, since positions in lists matter. */
 function withoutPath(value: JsonObject, [name = "", ...rest]: readonly string[]): JsonObject {
   const inner = own(value, name);
   if (inner === undefined) return value;
@@ -102,17 +99,16 @@ function withoutPath(value: JsonObject, [name = "", ...rest]: readonly string[])
 
 /** `sentGraph` is dropped, since the workflow differs from the submission. */
 export function withoutSecrets(openWorkflow: OpenWorkflow, secretPlaces: readonly SecretPlace[]): OpenWorkflow {
-  const remaining = leftOut({ graph: openWorkflow.graph, extraData: openWorkflow.extraData }, secretPlaces);
+  const remaining = removeSecrets({ graph: openWorkflow.graph, extraData: openWorkflow.extraData }, secretPlaces);
   const extra = readExtra(openWorkflow.advanced?.extra ?? "");
-  const writtenFields = extra.ok ? leftOut({ graph: {}, extraData: extra.value }, secretPlaces).extraData : undefined;
+  const writtenFields = extra.ok ? removeSecrets({ graph: {}, extraData: extra.value }, secretPlaces).extraData : undefined;
   const isWritten = writtenFields !== undefined && Object.keys(writtenFields).length > 0;
   const advanced = { ...openWorkflow.advanced, ...(extra.ok && { extra: isWritten ? writeExactJson(writtenFields, 2) : "" }) };
   const isEdited = openWorkflow.isEdited || remaining.graph !== openWorkflow.graph;
   return { ...openWorkflow, ...remaining, advanced, isEdited, leftOut: secretPlaces, sentGraph: undefined };
 }
 
-// User-written extra_data: parsed, checked and merged over the workflow's own.
-// Guarantees: never throws; bounded. May contain partner keys, so it is never stored.
+// User-written extra_data, merged over the workflow's own. Never stored, since it may contain keys.
 
 export const extraLimits = { characters: 100_000, depth: 50 } as const;
 
@@ -129,23 +125,23 @@ export function readExtra(text: string): ExtraReading {
 }
 
 /** User-written fields win. extra_pnginfo is merged one level deeper, so that nothing in it is lost. */
-export function mergedExtra(drawing: JsonObject | undefined, writtenFile: JsonObject): JsonObject {
-  const info = merged(objectOf(drawing?.extra_pnginfo) ?? {}, objectOf(writtenFile.extra_pnginfo) ?? {});
-  const extra = merged(drawing ?? {}, writtenFile);
+export function mergeExtra(drawing: JsonObject | undefined, writtenFile: JsonObject): JsonObject {
+  const info = mergeFields(objectOf(drawing?.extra_pnginfo) ?? {}, objectOf(writtenFile.extra_pnginfo) ?? {});
+  const extra = mergeFields(drawing ?? {}, writtenFile);
   return Object.keys(info).length > 0 ? withSpellingsOf(extra, { ...extra, extra_pnginfo: info }) : extra;
 }
 
-function merged(drawing: JsonObject, writtenFile: JsonObject): JsonObject {
+function mergeFields(drawing: JsonObject, writtenFile: JsonObject): JsonObject {
   return withSpellingsOf(drawing, withSpellingsOf(writtenFile, { ...drawing, ...writtenFile }));
 }
 
-/** A drawing of another workflow would otherwise be sent with every run of this one. */
+/** Without this, another workflow's drawing would be sent with every run. */
 export function withoutDrawing(extraData: JsonObject | undefined): JsonObject {
   const info = objectOf(extraData?.extra_pnginfo) ?? {};
   const { workflow: _other, ...rest } = info;
   return withSpellingsOf(extraData ?? {}, { ...extraData, extra_pnginfo: withSpellingsOf(info, rest) });
 }
 
-export function drawnNodes(drawing: JsonObject | undefined): number {
+export function countDrawnNodes(drawing: JsonObject | undefined): number {
   return Array.isArray(drawing?.nodes) ? drawing.nodes.length : 0;
 }

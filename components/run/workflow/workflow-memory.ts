@@ -17,8 +17,8 @@ const inputs = withFallback(list(anyText, MAX_INPUTS), []);
 const memory = object({ pinned: inputs, randomised: inputs });
 const entry: Reader<Entry> = (storedValue) => {
   const [id, stored]: unknown[] = Array.isArray(storedValue) ? storedValue : [];
-  const read = memory(stored);
-  return typeof id === "string" && read ? [id, read] : undefined;
+  const storedMemory = memory(stored);
+  return typeof id === "string" && storedMemory ? [id, storedMemory] : undefined;
 };
 const workflows = persisted("lightdesk.run.workflows", withFallback(list(entry), []));
 
@@ -30,7 +30,7 @@ export function readMemory(workflowId: string): WorkflowMemory {
   return workflows.get().find(([id]) => id === workflowId)?.[1] ?? { pinned: [], randomised: [] };
 }
 
-export function keepMemory(workflowId: string, memory: WorkflowMemory): void {
+export function storeMemory(workflowId: string, memory: WorkflowMemory): void {
   const otherEntries = workflows.get().filter(([id]) => id !== workflowId);
   const isEmpty = memory.pinned.length + memory.randomised.length === 0;
   const all: Entry[] = isEmpty ? otherEntries : [...otherEntries, [workflowId, memory]];
@@ -56,7 +56,7 @@ export function useWorkflowMemory(workflowId: string): InputSettings {
     (setting, nodeId, name) => {
       const now = readMemory(workflowId);
       const next = { ...now, ...memory, [setting]: toggled(memory[setting], inputKey(nodeId, name)) };
-      keepMemory(workflowId, next);
+      storeMemory(workflowId, next);
       setChanged({ workflowId, memory: next });
     },
     [memory, workflowId],
@@ -85,12 +85,12 @@ const choice: Reader<Choice> = (storedValue) => {
 };
 const choices = persisted("lightdesk.run.formats", (storedValue) => list(choice)(storedValue) ?? []);
 
-export function chosenFormat({ text }: BothFormats): Format | undefined {
+export function readFormat({ text }: BothFormats): Format | undefined {
   const file = fingerprint(text);
   return choices.get().find(([nodeId]) => nodeId === file)?.[1];
 }
 
-export function keepFormat({ text }: BothFormats, format: Format): void {
+export function storeFormat({ text }: BothFormats, format: Format): void {
   const file = fingerprint(text);
   choices.set([...choices.get().filter(([nodeId]) => nodeId !== file), [file, format] as const].slice(-MAX_FILES));
 }

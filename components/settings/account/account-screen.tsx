@@ -5,7 +5,7 @@ import { useTheme } from "next-themes";
 import { type FormEvent, type ReactNode, useSyncExternalStore } from "react";
 import { NewPasswordInput } from "@/components/frame/account/sign-in-fields";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { faultyField } from "@/components/frame/failure/fault-owner";
+import { findInvalidField } from "@/components/frame/failure/fault-owner";
 import { LanguageSwitch } from "@/components/frame/look/language-switch";
 import { type NoticeChoice, noticeChoice, noticeChoices } from "@/components/frame/own-jobs";
 import { Card } from "@/components/ui/card";
@@ -106,7 +106,7 @@ export function AccountScreen({ member: { name, email, role, createdAt }, method
       <p className="text-ink-3">
         {roleName(role)} · {t.rich("members.joined", { time: () => <RelativeTime ms={createdAt} /> })}
       </p>
-      {/* The key resets a form to what is stored now. */}
+      {/* The key resets the form after a save. */}
       <NameForm key={name} name={name} />
       {methods.hasFixedAddress ? <FixedEmail email={email} /> : methods.password ? <EmailForm key={email} email={email} /> : null}
       {methods.password ? <PasswordForm email={email} /> : null}
@@ -125,13 +125,13 @@ function useAccount() {
   const router = useRouter();
   const { busyWith, failure, send } = useRequests<"save">();
   const isTaken = failure?.code === "CONFLICT";
-  const faulty: AccountField | undefined = isTaken ? "email" : failure && faultyField(failure, fields);
+  const invalidField: AccountField | undefined = isTaken ? "email" : failure && findInvalidField(failure, fields);
   return {
     isBusy: busyWith !== undefined,
     isTaken,
-    faulty,
-    /** A failure that belongs to no field. */
-    failure: faulty === undefined ? failure : undefined,
+    faulty: invalidField,
+    /** A failure that no field caused. */
+    failure: invalidField === undefined ? failure : undefined,
     /** True on success. `after` is part of the action: the form stays busy until it ends. */
     async change(json: Partial<Record<AccountField, string>>, after: () => Promise<void> | void): Promise<void> {
       const request = callApi("/api/console/account", { method: "PUT", json });
@@ -150,7 +150,7 @@ function useAccount() {
 function NameForm({ name }: { name: string }) {
   const t = useTranslations("settings.profile");
   const wrong = useTranslations("auth.wrong");
-  const { change, faulty, ...state } = useAccount();
+  const { change, faulty: invalidField, ...state } = useAccount();
   return (
     <AccountForm
       title={t("you")}
@@ -161,7 +161,7 @@ function NameForm({ name }: { name: string }) {
       <InputField
         label={t("name")}
         hint={t("nameHint")}
-        error={faulty === "name" ? wrong("name") : undefined}
+        error={invalidField === "name" ? wrong("name") : undefined}
         name="name"
         autoComplete="name"
         required
@@ -175,7 +175,7 @@ function NameForm({ name }: { name: string }) {
 function EmailForm({ email }: { email: string }) {
   const t = useTranslations("settings.profile");
   const wrong = useTranslations("auth.wrong");
-  const { change, faulty, isTaken, ...state } = useAccount();
+  const { change, faulty: invalidField, isTaken, ...state } = useAccount();
   return (
     <AccountForm
       title={t("sign")}
@@ -192,7 +192,7 @@ function EmailForm({ email }: { email: string }) {
       <InputField
         label={t("email")}
         hint={t("emailHint")}
-        error={faulty === "email" ? (isTaken ? t("taken") : wrong("email")) : undefined}
+        error={invalidField === "email" ? (isTaken ? t("taken") : wrong("email")) : undefined}
         name="email"
         type="email"
         autoComplete="username"
@@ -200,12 +200,12 @@ function EmailForm({ email }: { email: string }) {
         maxLength={254}
         defaultValue={email}
       />
-      <PresentPassword isWrong={faulty === "currentPassword"} />
+      <CurrentPasswordField isWrong={invalidField === "currentPassword"} />
     </AccountForm>
   );
 }
 
-/** Shown where members are identified by their address, which is then fixed. */
+/** Shown if members are identified by their email address, which then can't be changed. */
 function FixedEmail({ email }: { email: string }) {
   const t = useTranslations("settings.profile");
   return (
@@ -216,11 +216,11 @@ function FixedEmail({ email }: { email: string }) {
   );
 }
 
-/** A new password ends every session, so this browser signs in again at once. */
+/** A new password ends every session, so this browser signs in again immediately. */
 function PasswordForm({ email }: { email: string }) {
   const t = useTranslations("settings.profile");
   const wrong = useTranslations("auth.wrong");
-  const { change, faulty, ...state } = useAccount();
+  const { change, faulty: invalidField, ...state } = useAccount();
   return (
     <AccountForm
       title={t("password")}
@@ -235,13 +235,13 @@ function PasswordForm({ email }: { email: string }) {
         });
       }}
     >
-      {/* Tells the browser's password manager which account the new password belongs to. */}
+      {/* For password managers: the account of the new password. */}
       <input type="email" name="username" autoComplete="username" defaultValue={email} hidden readOnly />
-      <PresentPassword isWrong={faulty === "currentPassword"} />
+      <CurrentPasswordField isWrong={invalidField === "currentPassword"} />
       <FormField
         label={t("newPassword")}
         hint={t("passwordHint", { count: MIN_PASSWORD })}
-        error={faulty === "password" ? wrong("password", { count: MIN_PASSWORD }) : undefined}
+        error={invalidField === "password" ? wrong("password", { count: MIN_PASSWORD }) : undefined}
       >
         {(control) => <NewPasswordInput {...control} />}
       </FormField>
@@ -279,7 +279,7 @@ function AccountForm({ title, submit, isBusy, failure, onSubmit, children }: Acc
   );
 }
 
-function PresentPassword({ isWrong }: { isWrong: boolean }) {
+function CurrentPasswordField({ isWrong }: { isWrong: boolean }) {
   const t = useTranslations("settings.profile");
   return (
     <InputField

@@ -99,18 +99,18 @@ function useMethods() {
   };
 }
 
-const OTHERS = "others";
+const ALL_OTHERS = "others";
 
 export function SessionsCard({ name, sessions }: { name: string; sessions: readonly SessionView[] }) {
   const t = useTranslations("settings.profile");
   const router = useRouter();
-  const [isAsking, setAsking] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
   const { busyWith, failure, send } = useRequests<string>();
-  async function end(providerId: string) {
-    setAsking(false);
-    const value = providerId === OTHERS ? "" : `/${encodeURIComponent(providerId)}`;
+  async function endSession(providerId: string) {
+    setConfirming(false);
+    const value = providerId === ALL_OTHERS ? "" : `/${encodeURIComponent(providerId)}`;
     const result = await send(providerId, callApi(`/api/console/account/sessions${value}`, { method: "DELETE" }));
-    if (result.ok) showToast({ tone: "ok", text: t(providerId === OTHERS ? "session.othersEnded" : "session.ended") });
+    if (result.ok) showToast({ tone: "ok", text: t(providerId === ALL_OTHERS ? "session.othersEnded" : "session.ended") });
     router.refresh();
   }
   return (
@@ -119,19 +119,19 @@ export function SessionsCard({ name, sessions }: { name: string; sessions: reado
       <p className="max-w-[62ch] text-ink-2">{t("sessionsText")}</p>
       <ul className="w-full">
         {sessions.map((session) => (
-          <SessionItem key={session.id} session={session} isBusy={busyWith === session.id} onEnd={() => void end(session.id)} />
+          <SessionItem key={session.id} session={session} isBusy={busyWith === session.id} onEnd={() => void endSession(session.id)} />
         ))}
       </ul>
       {sessions.length > 1 ? (
-        <Button tone="danger" busy={busyWith === OTHERS} onClick={() => setAsking(true)}>
+        <Button tone="danger" busy={busyWith === ALL_OTHERS} onClick={() => setConfirming(true)}>
           {t("endSessions")}
         </Button>
       ) : null}
       <RemovalDialog
-        item={isAsking ? { name } : undefined}
+        item={isConfirming ? { name } : undefined}
         title={t("endTitle")}
-        onRemove={() => void end(OTHERS)}
-        onClose={() => setAsking(false)}
+        onRemove={() => void endSession(ALL_OTHERS)}
+        onClose={() => setConfirming(false)}
       >
         {t("endText")}
       </RemovalDialog>

@@ -15,7 +15,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { type Role } from "@/lib/contract/people/roles";
 import { type Result } from "@/lib/shared/result";
 import { SettingsPage } from "../settings-tabs";
-import { auditAddress, auditFile, type AuditView } from "./audit-facts";
+import { auditFileHref, auditHref, type AuditView } from "./audit-facts";
 import { AuditTable } from "./audit-table";
 
 type Reads = { page: Promise<Result<AuditPage, Failure>>; choices: Promise<Result<AuditChoices, Failure>> };
@@ -50,8 +50,8 @@ function AuditEntries({ view, page }: { view: AuditView; page: Reads["page"] }) 
   const result = use(page);
   if (!result.ok) return <FailureMessage failure={result.failure} onRetry={() => router.refresh()} />;
   const { entries, hasMore, upTo } = result.value;
-  const isWhole = [view.member, view.action, view.on, view.within, view.before].every((value) => value === undefined);
-  const empty = isWhole ? "empty" : "noMatch";
+  const isUnfiltered = [view.member, view.action, view.on, view.within, view.before].every((value) => value === undefined);
+  const empty = isUnfiltered ? "empty" : "noMatch";
   return (
     <>
       <Card title={t("title")} bodyClassName="p-0">
@@ -59,15 +59,15 @@ function AuditEntries({ view, page }: { view: AuditView; page: Reads["page"] }) 
       </Card>
       <div className="flex gap-2">
         {view.before === undefined ? null : (
-          <ButtonLink href={auditAddress({ ...view, before: undefined, upTo: undefined })}>{t("newest")}</ButtonLink>
+          <ButtonLink href={auditHref({ ...view, before: undefined, upTo: undefined })}>{t("newest")}</ButtonLink>
         )}
-        {hasMore ? <ButtonLink href={auditAddress({ ...view, before: entries.at(-1)?.id, upTo })}>{t("older")}</ButtonLink> : null}
+        {hasMore ? <ButtonLink href={auditHref({ ...view, before: entries.at(-1)?.id, upTo })}>{t("older")}</ButtonLink> : null}
       </div>
     </>
   );
 }
 
-const spans = [
+const timeSpans = [
   [24, "hours"],
   [24 * 7, "week"],
   [24 * 30, "month"],
@@ -75,37 +75,41 @@ const spans = [
 
 function AuditFilters({ view, choices }: { view: AuditView; choices: Promise<Result<AuditChoices, Failure>> }) {
   const t = useTranslations("settings.audit");
-  const { wordOf } = useActionMessages();
+  const { getActionText } = useActionMessages();
   const router = useRouter();
   const loadedChoices = use(choices);
   const { members, actions } = loadedChoices.ok ? loadedChoices.value : { members: [], actions: [] };
-  // A change of filters starts again at the newest entry.
-  const narrow = (change: Partial<AuditView>) => router.push(auditAddress({ ...view, before: undefined, upTo: undefined, ...change }));
-  const isNarrowed = [view.member, view.action, view.on, view.within].some((value) => value !== undefined);
+  // Changing a filter restarts at the newest entry.
+  const applyFilter = (change: Partial<AuditView>) => router.push(auditHref({ ...view, before: undefined, upTo: undefined, ...change }));
+  const isFiltered = [view.member, view.action, view.on, view.within].some((value) => value !== undefined);
   return (
     <div className="flex flex-wrap items-center gap-2">
-      <Select aria-label={t("person")} value={view.member ?? ""} onChange={({ target }) => narrow({ member: target.value || undefined })}>
+      <Select
+        aria-label={t("person")}
+        value={view.member ?? ""}
+        onChange={({ target }) => applyFilter({ member: target.value || undefined })}
+      >
         <option value="">{t("anybody")}</option>
         <Options of={members.map(({ id, name }) => [id, name])} />
       </Select>
-      <Select aria-label={t("act")} value={view.action ?? ""} onChange={({ target }) => narrow({ action: target.value || undefined })}>
+      <Select aria-label={t("act")} value={view.action ?? ""} onChange={({ target }) => applyFilter({ action: target.value || undefined })}>
         <option value="">{t("anything")}</option>
-        <Options of={actions.map((action) => [action, wordOf(action)])} />
+        <Options of={actions.map((action) => [action, getActionText(action)])} />
       </Select>
       <Select
         aria-label={t("time")}
         value={view.within ?? ""}
-        onChange={({ target }) => narrow({ within: target.value ? Number(target.value) : undefined })}
+        onChange={({ target }) => applyFilter({ within: target.value ? Number(target.value) : undefined })}
       >
         <option value="">{t("anyTime")}</option>
-        <Options of={spans.map(([hours, word]) => [hours, t(word)])} />
+        <Options of={timeSpans.map(([hours, word]) => [hours, t(word)])} />
       </Select>
-      {isNarrowed ? (
+      {isFiltered ? (
         <ButtonLink href="/settings/audit" tone="quiet">
           {t("reset")}
         </ButtonLink>
       ) : null}
-      <a href={apiPath(auditFile(view))} download className={buttonStyle({ className: "ml-auto" })}>
+      <a href={apiPath(auditFileHref(view))} download className={buttonStyle({ className: "ml-auto" })}>
         {t("export")}
       </a>
     </div>

@@ -9,9 +9,9 @@ import { type AuditItem, type AuditPart, type MemberChange } from "@/lib/contrac
 import { checkOutcomes, runnerOrders, runnerProblems } from "@/lib/contract/connections";
 import { own } from "@/lib/contract/json/own";
 import { roles } from "@/lib/contract/people/roles";
-import { type AuditFact, factsOf, partWords, targetHref } from "./audit-facts";
+import { type AuditFact, getPartText, parseFacts, targetHref } from "./audit-facts";
 
-/** Labels the actor for the member: a token, an embedding page, or a sign-in provider. */
+/** Prefixes of `via`: a token, an embedding page, or a sign-in provider. */
 const viaPrefixes = [
   ["token ", "byToken"],
   ["embed ", "byEmbed"],
@@ -20,7 +20,7 @@ const viaPrefixes = [
 
 const columns = ["when", "who", "did", "where", "outcome"] as const;
 
-/** One line per entry; on a narrow screen the table scrolls inside its card. */
+/** One row per entry. On narrow screens the table scrolls inside its card. */
 export function AuditTable({ entries }: { entries: readonly AuditItem[] }) {
   const t = useTranslations("settings.audit");
   return (
@@ -48,13 +48,13 @@ export function AuditTable({ entries }: { entries: readonly AuditItem[] }) {
 function AuditEntry({ entry }: { entry: AuditItem }) {
   const t = useTranslations("settings.audit");
   const common = useTranslations("common");
-  const { wordOf, attemptOf: triedOf } = useActionMessages();
+  const { getActionText, getAttemptText } = useActionMessages();
   const { id, at, member, via, action, connection, status, parts = [], moreParts = 0 } = entry;
-  const way = viaPrefixes.find(([start]) => via?.startsWith(start));
-  const wayName = way && via?.slice(way[0].length);
+  const viaPrefix = viaPrefixes.find(([start]) => via?.startsWith(start));
+  const viaName = viaPrefix && via?.slice(viaPrefix[0].length);
   const isMany = parts.length + moreParts > 1 || entry.isAtLeast === true;
   const item = parts[0] ?? (entry.target === undefined ? undefined : { id: entry.target });
-  const facts = factsOf(entry);
+  const facts = parseFacts(entry);
   const isRepeated = facts?.some(({ value }) => value === item?.id) ?? false;
   return (
     <tr data-entry={id} className="border-b border-line align-top last:border-b-0">
@@ -63,14 +63,14 @@ function AuditEntry({ entry }: { entry: AuditItem }) {
       </td>
       <td className="max-w-[160px] truncate px-3.5 py-1.5" title={member && [member.name, member.email].filter(Boolean).join(", ")}>
         {member?.name || t("nobody")}
-        {way && wayName !== undefined ? (
-          <span className="block truncate text-sm text-ink-3" title={wayName}>
-            {t(way[1], { name: wayName })}
+        {viaPrefix && viaName !== undefined ? (
+          <span className="block truncate text-sm text-ink-3" title={viaName}>
+            {t(viaPrefix[1], { name: viaName })}
           </span>
         ) : null}
       </td>
       <td className="max-w-[280px] px-3.5 py-1.5">
-        <span title={action}>{status < 400 ? wordOf(action) : triedOf(action)}</span>
+        <span title={action}>{status < 400 ? getActionText(action) : getAttemptText(action)}</span>
         {isMany ? <Parts entry={entry} parts={parts} /> : null}
         {!isMany && item && !isRepeated ? (
           <span className="block truncate text-sm text-ink-3" title={item.id}>
@@ -88,7 +88,7 @@ function AuditEntry({ entry }: { entry: AuditItem }) {
   );
 }
 
-/** Every object changed by one action, by its name at that time and its id. */
+/** The objects changed by one action, each with its name at that time and its id. */
 function Parts({ entry, parts }: { entry: AuditItem; parts: readonly AuditPart[] }) {
   const t = useTranslations("settings.audit");
   const { moreParts = 0, isAtLeast } = entry;
@@ -99,7 +99,7 @@ function Parts({ entry, parts }: { entry: AuditItem; parts: readonly AuditPart[]
       </summary>
       <ul className="max-h-60 overflow-y-auto py-1">
         {parts.map((part, at) => {
-          const { short } = partWords(entry, part);
+          const { short } = getPartText(entry, part);
           return (
             <li key={at} title={part.id} className="truncate">
               <PartName entry={entry} part={part} />
@@ -115,13 +115,13 @@ function Parts({ entry, parts }: { entry: AuditItem; parts: readonly AuditPart[]
 }
 
 function PartName({ entry, part }: { entry: AuditItem; part: Pick<AuditPart, "id" | "name"> }) {
-  const { text } = partWords(entry, part);
+  const { text } = getPartText(entry, part);
   const href = targetHref({ ...entry, target: part.id });
   return href ? <TargetLink href={href} text={text} /> : text;
 }
 
-/** Fixed notes as the log stores them, and the keys of their sentences. */
-const fixed = {
+/** Fixed notes of the log, and their message keys. */
+const fixedNotes = {
   "unknown hash": "unknownContent",
   "of the team": "ofTeam",
   personal: "personal",
@@ -131,19 +131,19 @@ const fixed = {
 const runnerNotes = ["fine", ...runnerProblems, ...runnerOrders] as const;
 const accountParts = ["name", "email", "password"] as const;
 
-/** The log's notes apart from objects and ids, in words; a note unknown to this version is shown as written. */
+/** Translates the log's notes. Unknown notes are shown as they are. */
 function useAuditNote(): (note: string) => string {
   const t = useTranslations("settings.audit.note");
   const frame = useTranslations("frame");
-  const roleOf = (text: string | undefined) => roles.find((role) => role === text);
+  const toRole = (text: string | undefined) => roles.find((role) => role === text);
   return (note) => {
     const [, word, unsaved] = /^(\w+)(, not saved)?$/.exec(note) ?? [];
     const check = checkOutcomes.find((outcome) => outcome === word);
     if (check) return t(unsaved ? "notSaved" : "checked", { state: frame(`connection.${check}`) });
     const runner = runnerNotes.find((runnerNote) => runnerNote === word);
     if (runner) return unsaved ? t("notSaved", { state: t(`runner.${runner}`) }) : t(`runner.${runner}`);
-    if (isFixed(note)) return t(fixed[note]);
-    const role = roleOf(note);
+    if (isFixedNote(note)) return t(fixedNotes[note]);
+    const role = toRole(note);
     if (role) return frame(`member.role.${role}`);
     const [, count] = /^(\d+) assets$/.exec(note) ?? [];
     if (count !== undefined) return t("assets", { count: Number(count) });
@@ -153,7 +153,7 @@ function useAuditNote(): (note: string) => string {
   };
 }
 
-/** Both roles, whether the member is suspended, and the cause. */
+/** Describes a change of a member: both roles, suspension, and the cause. */
 function useMemberChangeText(): (change: MemberChange) => string {
   const t = useTranslations("settings.audit.note");
   const roleName = useTranslations("frame.member.role");
@@ -172,10 +172,10 @@ function useMemberChangeText(): (change: MemberChange) => string {
   };
 }
 
-const isFixed = (note: string): note is keyof typeof fixed => Object.hasOwn(fixed, note);
+const isFixedNote = (note: string): note is keyof typeof fixedNotes => Object.hasOwn(fixedNotes, note);
 
-/** Error codes whose messages address the actor, with messages about another person instead. */
-const ofThem: Readonly<Partial<Record<string, "signedOut" | "role" | "preview">>> = {
+/** Error codes whose messages address the reader, with messages about another member instead. */
+const thirdPersonCodes: Readonly<Partial<Record<string, "signedOut" | "role" | "preview">>> = {
   UNAUTHORIZED: "signedOut",
   ROLE_TOO_LOW: "role",
   INVALID_PREVIEW_ID: "preview",
@@ -183,15 +183,15 @@ const ofThem: Readonly<Partial<Record<string, "signedOut" | "role" | "preview">>
 
 const FIRST_FAILURE = 500;
 
-/** `facts`: absent where the log has a sentence instead. */
+/** `facts`: undefined if the outcome is free text. */
 function AuditOutcome({ entry, facts }: { entry: AuditItem; facts: readonly AuditFact[] | undefined }) {
   const t = useTranslations("settings.audit");
   const common = useTranslations("common");
   const errors = useTranslations("errors");
   const { status, code, outcome, change, requestId, refused } = entry;
-  const noteOf = useAuditNote();
+  const translateNote = useAuditNote();
   const changeText = useMemberChangeText();
-  const ofCode = code && own(ofThem, code);
+  const thirdPersonCode = code && own(thirdPersonCodes, code);
   const word = status < 400 ? "done" : status < FIRST_FAILURE ? "refused" : "failed";
   return (
     <>
@@ -202,7 +202,9 @@ function AuditOutcome({ entry, facts }: { entry: AuditItem; facts: readonly Audi
       />
       {refused ? <span className="block text-sm text-bad">{t("refusedOf", { count: refused })}</span> : null}
       {code ? (
-        <span className="block text-sm text-ink-2">{ofCode ? t(`why.${ofCode}`) : errors(`${toFaultCode({ code, status })}.title`)}</span>
+        <span className="block text-sm text-ink-2">
+          {thirdPersonCode ? t(`why.${thirdPersonCode}`) : errors(`${toFaultCode({ code, status })}.title`)}
+        </span>
       ) : null}
       {facts ? (
         <span className="block truncate text-sm text-ink-3" title={outcome}>
@@ -212,7 +214,7 @@ function AuditOutcome({ entry, facts }: { entry: AuditItem; facts: readonly Audi
         <span className="block text-sm break-words text-ink-3">{changeText(change)}</span>
       ) : outcome ? (
         <span className="block truncate text-sm text-ink-3" title={outcome}>
-          {noteOf(outcome)}
+          {translateNote(outcome)}
         </span>
       ) : null}
     </>

@@ -13,17 +13,17 @@ import { Outcome } from "../outcome";
 import { ResourceForm, useResourceForm } from "../resource-form";
 
 type ConnectionFormProps = {
-  /** Absent for a new one. */
+  /** Absent for a new connection. */
   connection?: ConnectionView;
   canShare: boolean;
-  /** Saved: accepted by the service, or kept by the member despite a refusal. */
+  /** Called once saved: accepted by the service, or kept by the member despite a refusal. */
   onSaved: (connection: ConnectionView, check: ConnectionCheck) => void;
   onClose: () => void;
 };
 
 const fields = ["name", "baseUrl", "accountUrl", "key"] as const;
 
-/** Closes once it is saved; until then everything that was typed stays, including the key. */
+/** Closes once saved. Until then all input is kept, including the key. */
 export function ConnectionForm({ connection, canShare, onSaved, onClose }: ConnectionFormProps) {
   const t = useTranslations("settings.form");
   const sharedHint = useId();
@@ -39,7 +39,7 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
     if (action === "check") setCheck(undefined);
     const result = await send(action, saveConnection(connection?.id, { ...typed, ...(action === "keep" && { keep: true }) }));
     if (!result.ok) {
-      // The role has changed since rendering: the page is refreshed, and the form keeps typed values.
+      // The role has changed since rendering: refreshes the page, while the form keeps its input.
       if (result.failure.code === "ROLE_TOO_LOW") router.refresh();
       return;
     }
@@ -49,7 +49,7 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
     onClose();
   }
 
-  // A new connection may have no key; a key is missing only if the address no longer belongs to the stored key.
+  // A new connection may have no key. The key is required only if the address has changed since it was stored.
   const lacksKey = field === "key" && !sentKey;
   const fieldError = (name: (typeof fields)[number]) => (field === name ? t(lacksKey ? "wrong.keyAgain" : `wrong.${name}`) : undefined);
   return (
@@ -85,7 +85,7 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
       <InputField
         label={t("name")}
         error={fieldError("name")}
-        // The button that opened the form is gone, so the first field gets the focus.
+        // The button that opened the form is unmounted, so the first field gets the focus.
         name="name"
         required
         maxLength={100}
@@ -97,7 +97,7 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
         <>
           <InputField
             label={t("baseUrl")}
-            hint={hintOf(address, t)}
+            hint={getHint(address, t)}
             error={fieldError("baseUrl")}
             name="baseUrl"
             inputMode="url"
@@ -148,8 +148,8 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
   );
 }
 
-/** The value to be stored, if it differs from the typed one. */
-function hintOf(address: string, t: ReturnType<typeof useTranslations<"settings.form">>): string {
+/** The value that will be stored, if it differs from the typed one. */
+function getHint(address: string, t: ReturnType<typeof useTranslations<"settings.form">>): string {
   if (endsWithApi(address)) return t("withoutApi", { url: toBaseUrl(addScheme(address)) });
   return addScheme(address) === address ? t("baseUrlHint") : t("withScheme", { url: toBaseUrl(addScheme(address)) });
 }
@@ -157,8 +157,8 @@ function hintOf(address: string, t: ReturnType<typeof useTranslations<"settings.
 type ConnectionFields = { name: string; baseUrl?: string; accountUrl?: string; key?: string; shared?: boolean };
 
 /**
- * Adds a missing scheme to an address. An empty base URL or key is left out, which keeps the stored one; an empty account URL is sent,
- * which removes the stored one.
+ * Adds a missing scheme to an address. Omitting an empty base URL or key keeps the stored one; sending an empty account URL removes the stored
+ * one.
  */
 export function readConnectionForm(data: FormData): ConnectionFields {
   const text = (name: string) => {
@@ -176,7 +176,7 @@ export function readConnectionForm(data: FormData): ConnectionFields {
   };
 }
 
-/** The console verifies the key at the service and stores an accepted one; `keep` stores it in any case. */
+/** The console verifies the key with the service before storing it; `keep` stores it in any case. */
 async function saveConnection(
   id: string | undefined,
   fields: ConnectionFields & { keep?: true },

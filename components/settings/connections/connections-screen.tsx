@@ -5,7 +5,7 @@ import { use, useState } from "react";
 import { connectionTone, keyWord } from "@/components/frame/connection/connection-status";
 import { useConnectionStatus, useRefreshCounts } from "@/components/frame/counts-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { useWhyNot } from "@/components/frame/member-context";
+import { useDenialText } from "@/components/frame/member-context";
 import { Card, Fact } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
@@ -34,9 +34,9 @@ import { PersonalConnections, useJobViewersDialog, viewerPath } from "./personal
 
 type ConnectionsScreenProps = {
   connections: Promise<ConnectionView[]>;
-  /** For owners and admins: connections of the whole team. */
+  /** Owners and admins may change connections of the whole team. */
   canChangeShared: boolean;
-  /** All roles but viewers may add a connection of their own. */
+  /** All roles except viewers may add their own connections. */
   canAdd: boolean;
   viewer: { memberId: string; name: string };
   /** For owners and admins: other members' own connections, and the members who can be allowed to see their jobs. */
@@ -45,11 +45,11 @@ type ConnectionsScreenProps = {
 
 export function ConnectionsScreen({ connections, canChangeShared, canAdd, viewer, team }: ConnectionsScreenProps) {
   const t = useTranslations("settings");
-  const whyNot = useWhyNot();
+  const getDenialText = useDenialText();
   const list = use(connections);
   const router = useRouter();
   const [open, setOpen] = useState<{ form: "add" } | { form: "change"; id: string }>();
-  /** The form that was closed last: the focus returns to its button. */
+  /** The last closed form; its button gets the focus. */
   const [closed, setClosed] = useState<typeof open>();
   const [removalTarget, setRemovalTarget] = useState<ConnectionView>();
   const actions = useConnectionActions();
@@ -61,8 +61,8 @@ export function ConnectionsScreen({ connections, canChangeShared, canAdd, viewer
     setOpen(undefined);
   }
 
-  function noteSaved(connection: ConnectionView, check: ConnectionCheck) {
-    actions.note(connection.id, check);
+  function handleSaved(connection: ConnectionView, check: ConnectionCheck) {
+    actions.setCheck(connection.id, check);
     router.refresh();
   }
 
@@ -82,8 +82,8 @@ export function ConnectionsScreen({ connections, canChangeShared, canAdd, viewer
         ) : null
       }
     >
-      {canChangeShared ? null : <p className="text-ink-3">{canAdd ? t("onlyAdmins") : whyNot(t("viewerHint"))}</p>}
-      {open?.form === "add" ? <ConnectionForm canShare={canChangeShared} onSaved={noteSaved} onClose={close} /> : null}
+      {canChangeShared ? null : <p className="text-ink-3">{canAdd ? t("onlyAdmins") : getDenialText(t("viewerHint"))}</p>}
+      {open?.form === "add" ? <ConnectionForm canShare={canChangeShared} onSaved={handleSaved} onClose={close} /> : null}
       {actions.failure ? <FailureMessage failure={actions.failure} /> : null}
       <Card title={t("connections")} note={list.length} bodyClassName="p-0">
         {list.length === 0 ? <EmptyState title={t("empty.title")} text={t("empty.text")} /> : null}
@@ -91,7 +91,7 @@ export function ConnectionsScreen({ connections, canChangeShared, canAdd, viewer
           {list.map((connection) =>
             open?.form === "change" && open.id === connection.id ? (
               <li key={connection.id} className="border-b border-line p-3 last:border-b-0">
-                <ConnectionForm connection={connection} canShare={canChangeShared} onSaved={noteSaved} onClose={close} />
+                <ConnectionForm connection={connection} canShare={canChangeShared} onSaved={handleSaved} onClose={close} />
               </li>
             ) : (
               <ConnectionItem
@@ -102,7 +102,7 @@ export function ConnectionsScreen({ connections, canChangeShared, canAdd, viewer
                 isReturned={closed?.form === "change" && closed.id === connection.id}
                 canChange={canAdd && canChange(connection)}
                 canShow={viewers.choose !== undefined}
-                onRevoke={(memberId) => void actions.takeView(connection, memberId)}
+                onRevoke={(memberId) => void actions.revokeView(connection, memberId)}
                 onAct={(connectionAction) => {
                   const { seenBy = [] } = connection;
                   if (connectionAction === "viewers")
@@ -126,13 +126,13 @@ export function ConnectionsScreen({ connections, canChangeShared, canAdd, viewer
   );
 }
 
-/** Uses, checks and removes connections: one action at a time, with the result shown at its connection. */
+/** Uses, checks and removes connections, one action at a time. */
 function useConnectionActions() {
   const router = useRouter();
   const refreshCounts = useRefreshCounts();
   const { busyWith, failure, send } = useRequests<`${ConnectionAction} ${string}`>();
   const [checks, setChecks] = useState<Readonly<Partial<Record<string, ConnectionCheck>>>>({});
-  const note = (id: string, check: ConnectionCheck | undefined) => setChecks((current) => ({ ...current, [id]: check }));
+  const setCheck = (id: string, check: ConnectionCheck | undefined) => setChecks((current) => ({ ...current, [id]: check }));
 
   async function call<T>(
     connectionAction: ConnectionAction,
@@ -143,7 +143,7 @@ function useConnectionActions() {
     const result = await send(`${connectionAction} ${id}`, callApi<T>(path, { method }));
     // Refreshes the counts, so that the frame shows the same state as the check.
     if (connectionAction === "check") await refreshCounts();
-    // The frame also shows connections, and a role change permits other actions.
+    // The frame also shows connections, and a changed role permits other actions.
     if (result.ok || result.failure.code === "ROLE_TOO_LOW") router.refresh();
     return result;
   }
@@ -152,14 +152,14 @@ function useConnectionActions() {
     busyWith,
     failure,
     checks,
-    note,
+    setCheck,
     run: async ({ id }: ConnectionView, action: "use" | "check") => {
       const result = await call<{ check?: ConnectionCheck } | undefined>(action, id, "POST", connectionPath(id, action));
-      if (result.ok && result.value?.check) note(id, result.value.check);
-      // Otherwise an address that names another connection would keep showing that one.
+      if (result.ok && result.value?.check) setCheck(id, result.value.check);
+      // Otherwise a URL with another connection would keep showing that one.
       if (result.ok && action === "use") router.replace("/settings");
     },
-    takeView: async ({ id }: ConnectionView, memberId: string) => call("viewers", id, "DELETE", viewerPath(id, memberId)),
+    revokeView: async ({ id }: ConnectionView, memberId: string) => call("viewers", id, "DELETE", viewerPath(id, memberId)),
     /** True if it was removed. */
     remove: async ({ id }: ConnectionView): Promise<boolean> => (await call("remove", id, "DELETE", connectionPath(id))).ok,
   };
@@ -171,12 +171,12 @@ type ConnectionItemProps = {
   check?: ConnectionCheck;
   isBusyWith: (connectionAction: ConnectionAction) => boolean;
   canChange: boolean;
-  /** Its form was just closed: the focus returns to the button that opened it. */
+  /** Whether its form was just closed, so that its button gets the focus. */
   isReturned?: boolean;
   /** For admins, on their own connection: who can see its jobs. */
   canShow?: boolean;
   onAct: (connectionAction: ConnectionAction) => void;
-  /** Withdraws the view of its jobs from a member. */
+  /** Revokes a member's access to the connection's jobs. */
   onRevoke: (memberId: string) => void;
 };
 
@@ -191,7 +191,7 @@ function ConnectionItem({
   onRevoke: onTake,
 }: ConnectionItemProps) {
   const t = useTranslations("settings");
-  const words = useTranslations("frame.connection");
+  const tConnection = useTranslations("frame.connection");
   const { name, baseUrl, accountUrl, embedded, shared, fingerprint, current, seenOf, seenBy } = connection;
   const status = useConnectionStatus()(connection);
   const actionButton = (kind: ConnectionAction, label: string) => (
@@ -211,8 +211,8 @@ function ConnectionItem({
     <li data-connection={connection.id} className="flex flex-col gap-2 border-b border-line px-3.5 py-3 last:border-b-0">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
         <h3 className="font-semibold">{name}</h3>
-        <StatusBadge tone={connectionTone[status]} word={words(status)} />
-        {current ? <span className="text-sm text-ink-3">{words("current")}</span> : null}
+        <StatusBadge tone={connectionTone[status]} word={tConnection(status)} />
+        {current ? <span className="text-sm text-ink-3">{tConnection("current")}</span> : null}
         <span className="ml-auto flex flex-wrap gap-1.5">
           {current ? null : actionButton("use", t("use"))}
           {seenOf === undefined ? actionButton("check", isBusyWith("check") ? t("checking") : t("check")) : null}
@@ -229,7 +229,7 @@ function ConnectionItem({
         </Fact>
         {seenBy && seenBy.length > 0 ? <JobViewers viewers={seenBy} onTake={onTake} /> : null}
         <Fact name={t("key")}>
-          {seenOf === undefined ? words(keyWord(connection)) : t("jobViewers.keyOf", { owner: seenOf })}
+          {seenOf === undefined ? tConnection(keyWord(connection)) : t("jobViewers.keyOf", { owner: seenOf })}
           {fingerprint ? (
             <>
               {" · "}

@@ -41,7 +41,7 @@ export function PersonalConnections({ connections, onChoose }: PersonalConnectio
               <p className="text-sm text-ink-3">
                 {t.rich("added", { time: () => <RelativeTime ms={connection.createdAt} /> })}
                 {" · "}
-                {connection.seenBy.length === 0 ? t("seenByNobody") : t("seenBy", { names: namesOf(connection.seenBy) })}
+                {connection.seenBy.length === 0 ? t("seenByNobody") : t("seenBy", { names: joinNames(connection.seenBy) })}
               </p>
             </div>
             <Button
@@ -59,11 +59,11 @@ export function PersonalConnections({ connections, onChoose }: PersonalConnectio
   );
 }
 
-function namesOf(viewers: SeenConnection["seenBy"]): string {
+function joinNames(viewers: SeenConnection["seenBy"]): string {
   return viewers.map(({ name }) => name).join(", ");
 }
 
-/** The connection from the newest response. */
+/** The dialog for a connection of the newest response. */
 export function useJobViewersDialog(members: Promise<Result<MemberView[], Failure>> | undefined) {
   const router = useRouter();
   const [selectedConnection, choose] = useState<SeenConnection>();
@@ -84,7 +84,7 @@ type SeenConnection = { id: string; ownerId: string; ownerName: string; seenBy: 
 type JobViewersDialogProps = {
   connection: SeenConnection;
   members: Promise<Result<MemberView[], Failure>>;
-  /** Something was changed, even if not everything. */
+  /** Called after any change, even if others failed. */
   onChanged: () => void;
   onClose: () => void;
 };
@@ -102,12 +102,12 @@ function JobViewersDialog({ connection, members, onChanged, onClose }: JobViewer
   const [failure, setFailure] = useState<ApiFailure>();
   const { id, ownerId, ownerName, seenBy } = connection;
   const otherMembers = loadedMembers.ok ? loadedMembers.value.filter((member) => member.id !== ownerId) : [];
-  const has = (memberId: string) => seenBy.some((viewer) => viewer.memberId === memberId);
+  const isViewer = (memberId: string) => seenBy.some((viewer) => viewer.memberId === memberId);
 
   async function save(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
     const selectedIds = new Set(new FormData(event.currentTarget).getAll("member"));
-    const changedMembers = otherMembers.filter((member) => selectedIds.has(member.id) !== has(member.id));
+    const changedMembers = otherMembers.filter((member) => selectedIds.has(member.id) !== isViewer(member.id));
     setBusy(true);
     setFailure(undefined);
     for (const member of changedMembers) {
@@ -135,7 +135,7 @@ function JobViewersDialog({ connection, members, onChanged, onClose }: JobViewer
       <form id={form} onSubmit={(event) => void save(event)} className="mt-3 flex max-h-72 flex-col gap-2 overflow-y-auto">
         {otherMembers.map((member) => (
           <label key={member.id} className="flex min-w-0 items-center gap-2">
-            <input type="checkbox" name="member" value={member.id} defaultChecked={has(member.id)} className="size-4 shrink-0" />
+            <input type="checkbox" name="member" value={member.id} defaultChecked={isViewer(member.id)} className="size-4 shrink-0" />
             <span className="truncate text-ink">{member.name}</span>
             <span className="truncate text-sm text-ink-3">{member.email}</span>
           </label>

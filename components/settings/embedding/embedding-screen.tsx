@@ -47,7 +47,7 @@ export function EmbeddingScreen({ role, connections, hosts }: EmbeddingScreenPro
           />
         )}
         item={(host, { change, remove }) => (
-          <Host
+          <HostItem
             host={host}
             connection={connections.find(({ id }) => id === host.connection)?.name}
             acts={[
@@ -63,7 +63,7 @@ export function EmbeddingScreen({ role, connections, hosts }: EmbeddingScreenPro
   );
 }
 
-function Host({
+function HostItem({
   host,
   connection,
   acts: actions,

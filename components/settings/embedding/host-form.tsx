@@ -24,15 +24,15 @@ const fields = ["name", "origins", "pages", "jwksUrl", "connection"] as const;
 
 export function HostForm({ host, role, connections, onSaved, onClose }: HostFormProps) {
   const t = useTranslations("embedding.form");
-  const words = useTranslations("embedding");
+  const tEmbedding = useTranslations("embedding");
   const roleName = useTranslations("frame.member.role");
   const [connection, setConnection] = useState(host?.connection ?? "");
   const [chosenRole, setChosenRole] = useState<EmbedHostBody["role"]>(host?.role ?? "operator");
   const [pages, setPages] = useState<EmbedHostBody["pages"]>(host?.pages ?? embedPages.filter((page) => page !== "settings"));
   const [keyKind, setKeyKind] = useState<"secret" | "jwks">(host?.jwksUrl == null ? "secret" : "jwks");
   const [renewSecret, setRenewSecret] = useState<RenewSecret>();
-  const { busyWith, failure, field: faulty, send } = useResourceForm(fields);
-  const fieldError = (field: (typeof fields)[number]) => (faulty === field ? t(`wrong.${field}`) : undefined);
+  const { busyWith, failure, field: invalidField, send } = useResourceForm(fields);
+  const fieldError = (field: (typeof fields)[number]) => (invalidField === field ? t(`wrong.${field}`) : undefined);
 
   async function submit(form: HTMLFormElement) {
     const data = new FormData(form);
@@ -56,7 +56,7 @@ export function HostForm({ host, role, connections, onSaved, onClose }: HostForm
       title={host ? t("changeTitle", { name: host.name }) : t("addTitle")}
       submitLabel={t(busyWith ? "saving" : "submit")}
       isBusy={busyWith !== undefined}
-      failure={faulty ? undefined : failure}
+      failure={invalidField ? undefined : failure}
       onSubmit={(form) => void submit(form)}
       onClose={onClose}
     >
@@ -82,14 +82,14 @@ export function HostForm({ host, role, connections, onSaved, onClose }: HostForm
         defaultValue={host?.origins.join("\n")}
       />
       <ChoiceField
-        label={words("connection")}
+        label={tEmbedding("connection")}
         hint={connection === "" ? undefined : t("connectionHint")}
         error={fieldError("connection")}
         value={connection}
         options={["", ...connections.map(({ id }) => id)]}
         onChoose={setConnection}
       >
-        {(id) => connections.find((connection) => connection.id === id)?.name ?? words("allConnections")}
+        {(id) => connections.find((connection) => connection.id === id)?.name ?? tEmbedding("allConnections")}
       </ChoiceField>
       <ChoiceField
         label={t("role")}
@@ -104,7 +104,7 @@ export function HostForm({ host, role, connections, onSaved, onClose }: HostForm
         <legend className="font-medium">{t("pages")}</legend>
         <div className="mt-1 grid grid-cols-2 sm:grid-cols-4">
           <CheckList options={embedPages} chosen={pages} onChange={setPages}>
-            {(page) => words(`page.${page}`)}
+            {(page) => tEmbedding(`page.${page}`)}
           </CheckList>
         </div>
         <p className="text-sm text-ink-3">{t("pagesHint")}</p>
@@ -127,7 +127,7 @@ export function HostForm({ host, role, connections, onSaved, onClose }: HostForm
       ) : null}
       {host && host.jwksUrl === null && keyKind === "secret" ? (
         <ChoiceField<RenewSecret | "no">
-          label={words("secret.label")}
+          label={tEmbedding("secret.label")}
           hint={renewSecret && t(`renewHint.${renewSecret}`)}
           value={renewSecret ?? "no"}
           options={["no", ...renewals]}

@@ -1,4 +1,4 @@
-// Complete servers for developers of host pages. Each uses its language's standard library and contains the host's settings.
+// Complete example servers for developers of host pages, filled with the host's settings. Each uses its language's standard library.
 
 import { type EmbedHostView } from "@/lib/contract/embed/embedding";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -6,24 +6,24 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 type CodeSettings = Pick<EmbedHostView, "audience" | "origins" | "jwksUrl" | "role" | "guests">;
 
 export function serverCode(language: ServerLanguage, host: CodeSettings): string {
-  return makers[language](host, host.jwksUrl !== null);
+  return templates[language](host, host.jwksUrl !== null);
 }
 
-/** A quoted string that is valid in all these languages. Origins and URLs contain no character that needs escaping in one of them. */
+/** A string literal that is valid in all these languages, since origins and URLs need no escaping. */
 const quote = (text: string) => writeExactJson(text);
-const list = ({ origins }: CodeSettings) => origins.map(quote).join(", ");
-const setting = (isKey: boolean) => (isKey ? "LIGHTDESK_KEY_FILE=key.pem LIGHTDESK_KEY_ID=ID" : "LIGHTDESK_SECRET=SECRET");
+const quoteOrigins = ({ origins }: CodeSettings) => origins.map(quote).join(", ");
+const renderEnv = (isKey: boolean) => (isKey ? "LIGHTDESK_KEY_FILE=key.pem LIGHTDESK_KEY_ID=ID" : "LIGHTDESK_SECRET=SECRET");
 /** PHP and Ruby interpolate variables in double quotes. */
-const plainly = (text: string) => `'${text.replace(/['\\]/g, "\\$&")}'`;
+const quoteSingle = (text: string) => `'${text.replace(/['\\]/g, "\\$&")}'`;
 
-const makers: Readonly<Record<ServerLanguage, (host: CodeSettings, isKey: boolean) => string>> = {
-  node: (host, isKey) => `// Save as server.mjs and run: ${setting(isKey)} MEMBER=ada@example.com node server.mjs
+const templates: Readonly<Record<ServerLanguage, (host: CodeSettings, isKey: boolean) => string>> = {
+  node: (host, isKey) => `// Save as server.mjs and run: ${renderEnv(isKey)} MEMBER=ada@example.com node server.mjs
 import { ${isKey ? "createSign" : "createHmac"}, randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 
 const audience = ${quote(host.audience)};
-const origins = [${list(host)}];
+const origins = [${quoteOrigins(host)}];
 ${isKey ? "const { LIGHTDESK_KEY_ID, LIGHTDESK_KEY_FILE } = process.env;\nconst key = readFileSync(LIGHTDESK_KEY_FILE);" : 'const key = process.env.LIGHTDESK_SECRET;\nif (!key) throw new Error("Set LIGHTDESK_SECRET.");'}
 
 // Replace this: return the email address of the member who is signed in on your site.${hint(host, "// ", "guest: true, name: NAME")}
@@ -51,12 +51,12 @@ createServer((request, response) => {
   python: (
     host,
     isKey,
-  ) => `# Save as server.py and run: ${setting(isKey)} MEMBER=ada@example.com python3 server.py${isKey ? "\n# Needs the package cryptography: pip install cryptography" : ""}
+  ) => `# Save as server.py and run: ${renderEnv(isKey)} MEMBER=ada@example.com python3 server.py${isKey ? "\n# Needs the package cryptography: pip install cryptography" : ""}
 import base64, ${isKey ? "" : "hashlib, hmac, "}json, os, time, uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 ${isKey ? "from cryptography.hazmat.primitives import hashes, serialization\nfrom cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15\n" : ""}
 AUDIENCE = ${quote(host.audience)}
-ORIGINS = [${list(host)}]
+ORIGINS = [${quoteOrigins(host)}]
 ${isKey ? 'with open(os.environ["LIGHTDESK_KEY_FILE"], "rb") as file:\n    KEY = serialization.load_pem_private_key(file.read(), password=None)' : 'KEY = os.environ["LIGHTDESK_SECRET"].encode()'}
 
 
@@ -104,9 +104,9 @@ class Handler(BaseHTTPRequestHandler):
 ThreadingHTTPServer(("", int(os.environ.get("PORT", 4000))), Handler).serve_forever()
 `,
   php: (host, isKey) => `<?php
-// Save as server.php and run: ${setting(isKey)} MEMBER=ada@example.com php -S 0.0.0.0:4000 server.php
-$audience = ${plainly(host.audience)};
-$origins = [${host.origins.map(plainly).join(", ")}];
+// Save as server.php and run: ${renderEnv(isKey)} MEMBER=ada@example.com php -S 0.0.0.0:4000 server.php
+$audience = ${quoteSingle(host.audience)};
+$origins = [${host.origins.map(quoteSingle).join(", ")}];
 $key = ${isKey ? 'file_get_contents(getenv("LIGHTDESK_KEY_FILE"))' : 'getenv("LIGHTDESK_SECRET") ?: exit("Set LIGHTDESK_SECRET.")'};
 
 // Replace this: return the email address of the member who is signed in on your site.${hint(host, "// ", '"guest" => true, "name" => NAME')}
@@ -122,7 +122,7 @@ function make_ticket($member, $origin, $audience, $key) {
     $header = ${isKey ? '["alg" => "RS256", "kid" => getenv("LIGHTDESK_KEY_ID")]' : '["alg" => "HS256"]'};
     $claims = [
         "iss" => $origin, "aud" => $audience, "sub" => $member, "jti" => bin2hex(random_bytes(16)),
-        "iat" => time(), "exp" => time() + 60, "role" => ${plainly(host.role)},
+        "iat" => time(), "exp" => time() + 60, "role" => ${quoteSingle(host.role)},
     ];
     $text = encode(json_encode($header)) . "." . encode(json_encode($claims));
     ${isKey ? 'openssl_sign($text, $signature, $key, "sha256");' : '$signature = hash_hmac("sha256", $text, $key, true);'}
@@ -144,15 +144,15 @@ if ($_SERVER["REQUEST_METHOD"] === "GET" && $path === "/") {
     echo make_ticket($member, $origin, $audience, $key);
 }
 `,
-  ruby: (host, isKey) => `# Save as server.rb and run: ${setting(isKey)} MEMBER=ada@example.com ruby server.rb
+  ruby: (host, isKey) => `# Save as server.rb and run: ${renderEnv(isKey)} MEMBER=ada@example.com ruby server.rb
 require "base64"
 require "json"
 require "openssl"
 require "securerandom"
 require "socket"
 
-AUDIENCE = ${plainly(host.audience)}
-ORIGINS = [${host.origins.map(plainly).join(", ")}]
+AUDIENCE = ${quoteSingle(host.audience)}
+ORIGINS = [${host.origins.map(quoteSingle).join(", ")}]
 KEY = ${isKey ? 'OpenSSL::PKey.read(File.read(ENV.fetch("LIGHTDESK_KEY_FILE")))' : 'ENV.fetch("LIGHTDESK_SECRET")'}
 
 # Replace this: return the email address of the member who is signed in on your site.${hint(host, "# ", "guest: true, name: NAME")}
@@ -167,7 +167,7 @@ end
 def make_ticket(member, origin)
   now = Time.now.to_i
   header = ${isKey ? '{ alg: "RS256", kid: ENV.fetch("LIGHTDESK_KEY_ID") }' : '{ alg: "HS256" }'}
-  claims = { iss: origin, aud: AUDIENCE, sub: member, jti: SecureRandom.uuid, iat: now, exp: now + 60, role: ${plainly(host.role)} }
+  claims = { iss: origin, aud: AUDIENCE, sub: member, jti: SecureRandom.uuid, iat: now, exp: now + 60, role: ${quoteSingle(host.role)} }
   text = [header, claims].map { |part| encode(part.to_json) }.join(".")
   "#{text}.#{encode(${isKey ? 'KEY.sign("SHA256", text)' : 'OpenSSL::HMAC.digest("SHA256", KEY, text)'})}"
 end
@@ -196,7 +196,7 @@ loop do
   end
 end
 `,
-  go: (host, isKey) => `// Save as server.go and run: ${setting(isKey)} MEMBER=ada@example.com go run server.go
+  go: (host, isKey) => `// Save as server.go and run: ${renderEnv(isKey)} MEMBER=ada@example.com go run server.go
 package main
 
 import (
@@ -305,13 +305,13 @@ export function isServerLanguage(text: string): text is ServerLanguage {
   return serverLanguages.some((serverLanguage) => serverLanguage === text);
 }
 
-/** The console's address, as tickets name it. */
-function consoleOf({ audience, id }: EmbedHostView): string {
+/** The console's URL, as in the audience of tickets. */
+function getConsoleUrl({ audience, id }: EmbedHostView): string {
   return audience.slice(0, -`/embed/${id}`.length);
 }
 
 export function pageSnippet(host: EmbedHostView): string {
-  const address = consoleOf(host);
+  const address = getConsoleUrl(host);
   return `<script src="${address}/embed.js"></script>
 <lightdesk-embed src="${address}" host="${host.id}" page="${host.pages[0] ?? "overview"}" style="height: 800px"></lightdesk-embed>
 <script>

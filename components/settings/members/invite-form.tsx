@@ -20,7 +20,7 @@ import { ChoiceField, ResourceForm, useResourceForm } from "../resource-form";
 import { RevocableList } from "../revocable-list";
 import { type AssignableRole } from "./member-list";
 
-/** Makes a one-time link, which the inviting member sends themselves. */
+/** Creates a one-time link for the inviting member to send. */
 export function InviteForm({ choices, onClose }: { choices: readonly AssignableRole[]; onClose: () => void }) {
   const t = useTranslations("settings.members");
   const roleName = useTranslations("frame.member.role");
@@ -75,7 +75,7 @@ export function InviteForm({ choices, onClose }: { choices: readonly AssignableR
 
 type Invitation = { email: string; url: string; expiresAt: number };
 
-/** Shown until it is closed, and never again: the console keeps only a hash of it. */
+/** Shown only once, since the console stores only a hash of the link. */
 function InvitationLink({ invitation, onClose }: { invitation: Invitation; onClose: () => void }) {
   const t = useTranslations("settings.members");
   const common = useTranslations("common");

@@ -31,12 +31,12 @@ export function MemberList({ viewer, members }: { viewer: SettingsViewer; member
   const result = use(members);
   if (!result.ok) return <FailureMessage failure={result.failure} onRetry={() => router.refresh()} />;
 
-  const memberOf = (action: NonNullable<typeof dialog>["kind"]) => (dialog?.kind === action ? dialog.member : undefined);
+  const getDialogMember = (action: NonNullable<typeof dialog>["kind"]) => (dialog?.kind === action ? dialog.member : undefined);
   const close = () => setDialog(undefined);
   async function change({ id }: MemberView, init: { method: "PUT" | "DELETE"; json?: unknown }, toast: Parameters<typeof showToast>[0]) {
     close();
     const result = await send(id, callApi(`/api/console/members/${encodeURIComponent(id)}`, init));
-    // Another member may have changed or removed them. Without a session the page stays.
+    // Refreshes, since another member may have changed or removed them. Without a session, the page is unchanged.
     if (result.ok || result.failure.code !== "UNAUTHORIZED") router.refresh();
     if (result.ok) showToast(toast);
   }
@@ -104,9 +104,9 @@ export function MemberList({ viewer, members }: { viewer: SettingsViewer; member
           ))}
         </ul>
       </Card>
-      <RoleDialog member={memberOf("role")} choices={assignableRoles(viewer)} onChoose={giveRole} onClose={close} />
+      <RoleDialog member={getDialogMember("role")} choices={assignableRoles(viewer)} onChoose={giveRole} onClose={close} />
       <RemovalDialog
-        item={memberOf("suspend")}
+        item={getDialogMember("suspend")}
         title={t("members.suspendTitle", { name: dialog?.member.name ?? "" })}
         onRemove={(member) => setSuspended(member, true)}
         onClose={close}
@@ -114,7 +114,7 @@ export function MemberList({ viewer, members }: { viewer: SettingsViewer; member
         {t("members.suspendText")}
       </RemovalDialog>
       <RemovalDialog
-        item={memberOf("remove")}
+        item={getDialogMember("remove")}
         onRemove={(member) => void change(member, { method: "DELETE" }, { tone: "off", text: t("removed", { name: member.name }) })}
         onClose={close}
       >
@@ -125,8 +125,8 @@ export function MemberList({ viewer, members }: { viewer: SettingsViewer; member
 }
 
 function matchesFilter({ name, email, role }: MemberView, filter: { words: string; role: string }): boolean {
-  const words = filter.words.trim().toLowerCase();
-  return (filter.role === "" || role === filter.role) && `${name} ${email}`.toLowerCase().includes(words);
+  const searchText = filter.words.trim().toLowerCase();
+  return (filter.role === "" || role === filter.role) && `${name} ${email}`.toLowerCase().includes(searchText);
 }
 
 type MemberItemProps = {
@@ -201,14 +201,14 @@ export function MemberItem({ member, isViewer, canChange, isBusy, onChangeRole, 
 }
 
 type RoleDialogProps = {
-  /** Absent: closed. */
+  /** The dialog is open while this is set. */
   member?: MemberView;
   choices: readonly AssignableRole[];
   onChoose: (member: MemberView, role: AssignableRole) => void;
   onClose: () => void;
 };
 
-/** Confirmed by a button instead of acting on arrow keys, since a change ends sessions. */
+/** Confirmed by a button, since a change ends sessions and arrow keys would already select a role. */
 function RoleDialog({ member, choices, onChoose, onClose }: RoleDialogProps) {
   const t = useTranslations("settings.members");
   const roleName = useTranslations("frame.member.role");
@@ -250,12 +250,12 @@ function RoleDialog({ member, choices, onChoose, onClose }: RoleDialogProps) {
 export type SettingsViewer = { id: string; role: Role };
 export type AssignableRole = Exclude<Role, "owner">;
 
-/** Offers only permitted changes: not on oneself, the owner, or a member with a higher role. */
+/** False for oneself, the owner, and members with a higher role. */
 export function mayChange(viewer: SettingsViewer, member: Pick<MemberView, "id" | "role">): boolean {
   return member.id !== viewer.id && member.role !== "owner" && hasRole(viewer.role, member.role);
 }
 
-/** Weakest first, none above the viewer's own. */
+/** The roles up to the viewer's own, weakest first. */
 export function assignableRoles(viewer: Pick<SettingsViewer, "role">): AssignableRole[] {
   return roles.flatMap((role) => (role !== "owner" && hasRole(viewer.role, role) ? [role] : []));
 }

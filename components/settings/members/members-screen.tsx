@@ -20,8 +20,8 @@ import { SettingsPage } from "../settings-tabs";
 import { InvitationList, InviteForm } from "./invite-form";
 import { assignableRoles, MemberList, type SettingsViewer } from "./member-list";
 
-/** The address parameter that opens the invitation form. */
-const INVITE = "invite";
+/** The URL parameter that opens the invitation form. */
+const INVITE_PARAM = "invite";
 
 type MembersScreenProps = {
   viewer: SettingsViewer;
@@ -37,7 +37,7 @@ export function MembersScreen({ viewer, members, invitations, children }: Member
   const t = useTranslations("settings");
   const roleName = useTranslations("frame.member.role");
   const canChange = useCanChange();
-  const hasInviteParam = useSearchParams()?.has(INVITE) ?? false;
+  const hasInviteParam = useSearchParams()?.has(INVITE_PARAM) ?? false;
   const [wasRequested, setRequested] = useState(false);
   const [isInviting, setInviting] = useState(false);
   const [hasInvited, setHasInvited] = useState(false);
@@ -76,27 +76,27 @@ export function MembersScreen({ viewer, members, invitations, children }: Member
   );
 }
 
-/** The switch that makes the whole console read-only, for owner and admins. */
+/** Lets owners and admins make the whole console read-only. */
 export function ReadOnlyCard({ readOnly }: { readOnly: ReadOnlyView | undefined }) {
   const t = useTranslations("settings.readOnlyCard");
   const router = useRouter();
   const { busyWith, failure, send } = useRequests<"switch">();
   const isBusy = busyWith !== undefined;
   /** Set while the confirmation is open. */
-  const [pendingInvite, setPendingInvite] = useState<{ note: string }>();
+  const [pendingSwitch, setPendingSwitch] = useState<{ note: string }>();
 
   async function call(init: CallInit) {
     const result = await send("switch", callApi("/api/console/read-only", init));
-    // The frame shows it on every page, and the pages offer other actions.
+    // Refreshes, since the frame shows it and pages offer other actions.
     if (result.ok) router.refresh();
   }
   function begin(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
-    setPendingInvite({ note: fieldText(new FormData(event.currentTarget), "note").trim() });
+    setPendingSwitch({ note: fieldText(new FormData(event.currentTarget), "note").trim() });
   }
   function confirm() {
-    const note = pendingInvite?.note ?? "";
-    setPendingInvite(undefined);
+    const note = pendingSwitch?.note ?? "";
+    setPendingSwitch(undefined);
     void call({ method: "PUT", json: note === "" ? {} : { note } });
   }
 
@@ -122,11 +122,11 @@ export function ReadOnlyCard({ readOnly }: { readOnly: ReadOnlyView | undefined 
         </form>
       )}
       <ConfirmDialog
-        isOpen={pendingInvite !== undefined}
+        isOpen={pendingSwitch !== undefined}
         title={t("askTitle")}
         label={t("begin")}
         onConfirm={confirm}
-        onClose={() => setPendingInvite(undefined)}
+        onClose={() => setPendingSwitch(undefined)}
       >
         <p>{t("askText")}</p>
       </ConfirmDialog>

@@ -13,7 +13,7 @@ export function runnerPath(id?: string, part?: "state"): `/api/console/runners${
 }
 
 type RunnerFormProps = {
-  /** Absent for a new one. */
+  /** Absent for a new runner. */
   runner?: Runner;
   onSaved: (runner: Runner) => void;
   onClose: () => void;
@@ -22,11 +22,11 @@ type RunnerFormProps = {
 const fields = ["address", "label", "tags", "slots"] as const;
 type FormAction = "check" | "save" | "keep";
 
-/** Closes once it is saved; the server at the address is checked first. */
+/** Checks the server at the address before saving, and closes once saved. */
 export function RunnerForm({ runner, onSaved, onClose }: RunnerFormProps) {
   const t = useTranslations("runners.form");
-  const words = useTranslations("runners");
-  const { busyWith, failure, field: faulty, send } = useResourceForm<(typeof fields)[number], FormAction>(fields);
+  const tRunners = useTranslations("runners");
+  const { busyWith, failure, field: invalidField, send } = useResourceForm<(typeof fields)[number], FormAction>(fields);
   const [check, setCheck] = useState<RunnerCheck>();
   const [isRefused, setRefused] = useState(false);
   const isBuiltIn = runner?.address === null;
@@ -50,7 +50,7 @@ export function RunnerForm({ runner, onSaved, onClose }: RunnerFormProps) {
     setRefused(true);
   }
   const isTaken = failure?.code === "CONFLICT";
-  const field = isTaken ? "address" : faulty;
+  const field = isTaken ? "address" : invalidField;
   const fieldError = (name: (typeof fields)[number]) => (field === name ? t(isTaken ? "wrong.taken" : `wrong.${name}`) : undefined);
   return (
     <ResourceForm
@@ -88,7 +88,7 @@ export function RunnerForm({ runner, onSaved, onClose }: RunnerFormProps) {
     >
       {isBuiltIn ? null : (
         <InputField
-          label={words("address")}
+          label={tRunners("address")}
           hint={t("addressHint")}
           error={fieldError("address")}
           name="address"
@@ -114,7 +114,7 @@ export function RunnerForm({ runner, onSaved, onClose }: RunnerFormProps) {
         placeholder={t("labelPlaceholder")}
       />
       <InputField
-        label={words("tags")}
+        label={tRunners("tags")}
         hint={t("tagsHint")}
         error={fieldError("tags")}
         name="tags"
@@ -139,7 +139,7 @@ export function RunnerForm({ runner, onSaved, onClose }: RunnerFormProps) {
   );
 }
 
-/** Fields that the built-in runner cannot have are not sent. Without a label the service names a runner after its host. */
+/** Omits fields that the built-in runner can't have. Without a label, the service names a runner after its host. */
 function readForm(data: FormData, isBuiltIn: boolean): Omit<NewRunner, "keep" | "address"> & { address?: string } {
   const text = (name: (typeof fields)[number]) => String(data.get(name) ?? "").trim();
   const label = text("label");

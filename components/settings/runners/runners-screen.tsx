@@ -25,9 +25,9 @@ import { RemovalDialog } from "../revocable-list";
 import { SettingsPage } from "../settings-tabs";
 import { RunnerForm, runnerPath } from "./runner-form";
 
-type Reading = Promise<Result<TimedValue<Runner[]>, Failure>>;
+type RunnersPromise = Promise<Result<TimedValue<Runner[]>, Failure>>;
 /** `runners` is absent for roles that may not see them. */
-type RunnersScreenProps = { role: Role; canChange: boolean; runners?: Reading };
+type RunnersScreenProps = { role: Role; canChange: boolean; runners?: RunnersPromise };
 
 export function RunnersScreen({ role, canChange, runners }: RunnersScreenProps) {
   const t = useTranslations("runners");
@@ -42,16 +42,16 @@ export function RunnersScreen({ role, canChange, runners }: RunnersScreenProps) 
 
 const toRunners = (response: { runners: Runner[] }) => response.runners;
 
-const sentences = { pause: "paused", drain: "drained", resume: "resumed", remove: "removed" } as const;
+const toastKeys = { pause: "paused", drain: "drained", resume: "resumed", remove: "removed" } as const;
 
-function Runners({ canChange, runners }: { canChange: boolean; runners: Reading }) {
+function Runners({ canChange, runners }: { canChange: boolean; runners: RunnersPromise }) {
   const t = useTranslations("runners");
   const live = useLive(runnerPath(), { ...toInitial(use(runners)), read: toRunners });
   const [open, setOpen] = useState<Runner | "new">();
   const [removalTarget, setRemovalTarget] = useState<Runner>();
   const actions = useRunnerActions(live);
   const list = live.value;
-  const isAlone = list?.every(({ address }) => address === null) === true;
+  const hasOnlyBuiltIn = list?.every(({ address }) => address === null) === true;
   const add = canChange ? (
     <Button tone="primary" onClick={() => setOpen("new")}>
       {t("add")}
@@ -68,7 +68,7 @@ function Runners({ canChange, runners }: { canChange: boolean; runners: Reading 
       tools={
         <>
           <Freshness atMs={live.atMs} isFailing={live.failure !== undefined} />
-          {list && !open && !isAlone ? add : null}
+          {list && !open && !hasOnlyBuiltIn ? add : null}
         </>
       }
     >
@@ -101,7 +101,7 @@ function Runners({ canChange, runners }: { canChange: boolean; runners: Reading 
                 />
               ))}
             </ul>
-            {isAlone && !open && !live.failure ? (
+            {hasOnlyBuiltIn && !open && !live.failure ? (
               <EmptyState title={t("onlyBuiltIn.title")} text={t("onlyBuiltIn.text")} action={add} />
             ) : null}
           </Card>
@@ -127,19 +127,19 @@ function Runners({ canChange, runners }: { canChange: boolean; runners: Reading 
 function useRunnerActions(live: Pick<LiveValue<Runner[]>, "refresh">) {
   const t = useTranslations("runners");
   const { busyWith, failure, send } = useRequests<`${RunnerAction} ${string}`>();
-  async function run({ id, label }: Runner, action: keyof typeof sentences) {
+  async function run({ id, label }: Runner, action: keyof typeof toastKeys) {
     const request =
       action === "remove"
         ? callApi(runnerPath(id), { method: "DELETE" })
-        : callApi(runnerPath(id, "state"), { method: "PUT", json: { state: stateAfter[action] } });
+        : callApi(runnerPath(id, "state"), { method: "PUT", json: { state: nextStates[action] } });
     // The buttons stay busy until the list shows the outcome.
     const result = await send(`${action} ${id}`, Promise.resolve(request).finally(live.refresh));
-    if (result.ok) showToast({ tone: action === "resume" ? "ok" : "off", text: t(sentences[action], { name: label }) });
+    if (result.ok) showToast({ tone: action === "resume" ? "ok" : "off", text: t(toastKeys[action], { name: label }) });
   }
   return { busyWith, failure, run };
 }
 
-const stateAfter = { pause: "paused", drain: "draining", resume: "ready" } as const;
+const nextStates = { pause: "paused", drain: "draining", resume: "ready" } as const;
 
 type RunnerAction = "pause" | "drain" | "resume" | "change" | "remove";
 type RunnerItemProps = {
@@ -172,14 +172,14 @@ function RunnerItem({ runner, canChange, isBusyWith, onAct }: RunnerItemProps) {
   const t = useTranslations("runners");
   const { id, label, address, state, reason } = runner;
   const actions = [...stateActions[state], "change", ...(address === null ? [] : (["remove"] as const))] as const;
-  const offered = canChange ? actions : [];
+  const availableActions = canChange ? actions : [];
   return (
     <li data-runner={id} className="flex flex-col gap-2 border-b border-line px-3.5 py-3 last:border-b-0">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
         <h3 className="min-w-0 font-semibold break-words">{label}</h3>
         <StatusBadge tone={tones[state]} word={t(`state.${state}`)} title={t(`stateHint.${state}`)} />
         <span className="ml-auto flex flex-wrap gap-1.5">
-          {offered.map((runnerAction) => (
+          {availableActions.map((runnerAction) => (
             <Button
               key={runnerAction}
               size="small"

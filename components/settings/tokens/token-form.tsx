@@ -24,16 +24,16 @@ export function TokenForm({ role: ownRole, choices: { connections, operations },
   const [role, setRole] = useState<Role>(hasRole(ownRole, "operator") ? "operator" : ownRole);
   const [defaultConnection, setDefaultConnection] = useState(connections.find(({ current }) => current)?.id ?? connections[0]?.id ?? "");
   const [connectionChoice, setConnectionChoice] = useState<"none" | "all" | "chosen">("none");
-  const [chosenOthers, setChosenOthers] = useState<TokenChoices["connections"]>([]);
-  const [kind, setKind] = useState<"all" | "reads" | "chosen">("all");
+  const [otherConnections, setOtherConnections] = useState<TokenChoices["connections"]>([]);
+  const [operationChoice, setOperationChoice] = useState<"all" | "reads" | "chosen">("all");
   const [selectedOperations, setSelectedOperations] = useState<TokenOperation[]>([]);
   const [days, setDays] = useState("");
   const [isSent, setSent] = useState(false);
   const { busyWith, failure, field, send } = useResourceForm(fields);
 
   const rest = connections.filter(({ id }) => id !== defaultConnection);
-  const lacksOthers = connectionChoice === "chosen" && !chosenOthers.some(({ id }) => id !== defaultConnection);
-  const lacksOperations = kind === "chosen" && selectedOperations.length === 0;
+  const lacksOthers = connectionChoice === "chosen" && !otherConnections.some(({ id }) => id !== defaultConnection);
+  const lacksOperations = operationChoice === "chosen" && selectedOperations.length === 0;
 
   async function submit(form: HTMLFormElement) {
     setSent(true);
@@ -43,9 +43,9 @@ export function TokenForm({ role: ownRole, choices: { connections, operations },
       role,
       connection: defaultConnection,
       ...(connectionChoice !== "all" && {
-        connections: [defaultConnection, ...(connectionChoice === "chosen" ? chosenOthers.map(({ id }) => id) : [])],
+        connections: [defaultConnection, ...(connectionChoice === "chosen" ? otherConnections.map(({ id }) => id) : [])],
       }),
-      operations: kind === "chosen" ? selectedOperations.map(({ name }) => name) : kind,
+      operations: operationChoice === "chosen" ? selectedOperations.map(({ name }) => name) : operationChoice,
       days: days === NEVER ? null : Number(days),
     };
     const result = await send("save", callApi<NewTokenView>("/api/console/tokens", { method: "POST", json }));
@@ -107,7 +107,7 @@ export function TokenForm({ role: ownRole, choices: { connections, operations },
           </ChoiceField>
           {connectionChoice === "chosen" ? (
             <Boxes label={t("others")}>
-              <CheckList options={rest} chosen={chosenOthers} onChange={setChosenOthers}>
+              <CheckList options={rest} chosen={otherConnections} onChange={setOtherConnections}>
                 {({ name }) => name}
               </CheckList>
             </Boxes>
@@ -116,15 +116,17 @@ export function TokenForm({ role: ownRole, choices: { connections, operations },
       ) : null}
       <ChoiceField
         label={t("operations")}
-        hint={kind === "chosen" ? t("chosenCount", { count: selectedOperations.length }) : t("operationsHint")}
+        hint={operationChoice === "chosen" ? t("chosenCount", { count: selectedOperations.length }) : t("operationsHint")}
         error={field === "operations" || (isSent && lacksOperations) ? t("wrong.operations") : undefined}
-        value={kind}
+        value={operationChoice}
         options={["all", "reads", "chosen"] as const}
-        onChoose={setKind}
+        onChoose={setOperationChoice}
       >
         {(value) => t(value)}
       </ChoiceField>
-      {kind === "chosen" ? <Operations operations={operations} chosen={selectedOperations} onChange={setSelectedOperations} /> : null}
+      {operationChoice === "chosen" ? (
+        <Operations operations={operations} chosen={selectedOperations} onChange={setSelectedOperations} />
+      ) : null}
       <ChoiceField
         label={t("expiry")}
         hint={days === NEVER ? t("neverHint") : undefined}
@@ -144,14 +146,14 @@ type OperationsProps = { operations: TokenOperation[]; chosen: TokenOperation[];
 function Operations({ operations, chosen: selectedOperations, onChange }: OperationsProps) {
   const t = useTranslations("tokens");
   const id = useId();
-  const [ipText, setIpText] = useState("");
-  const tokenOperations = operations.filter(({ name, call }) => `${name} ${call}`.toLowerCase().includes(ipText.trim().toLowerCase()));
+  const [searchText, setSearchText] = useState("");
+  const tokenOperations = operations.filter(({ name, call }) => `${name} ${call}`.toLowerCase().includes(searchText.trim().toLowerCase()));
   return (
     <div className="flex flex-col gap-1.5">
       <label htmlFor={id} className="sr-only">
         {t("find")}
       </label>
-      <Input id={id} type="search" value={ipText} placeholder={t("find")} onChange={({ target }) => setIpText(target.value)} />
+      <Input id={id} type="search" value={searchText} placeholder={t("find")} onChange={({ target }) => setSearchText(target.value)} />
       <Boxes label={t("operations")}>
         <CheckList options={tokenOperations} chosen={selectedOperations} onChange={onChange}>
           {({ name, call }) => (

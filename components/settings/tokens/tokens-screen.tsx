@@ -32,29 +32,29 @@ type TokensScreenProps = {
 export function TokensScreen({ role, choices, ownTokens, otherTokens }: TokensScreenProps) {
   const t = useTranslations("tokens");
   const router = useRouter();
-  const [isMaking, setMaking] = useState(false);
-  const [hasMade, setHasMade] = useState(false);
+  const [isCreating, setCreating] = useState(false);
+  const [wasOpened, setWasOpened] = useState(false);
   const [token, setNewToken] = useState<NewTokenView>();
   const loadedChoices = use(choices);
   function close() {
-    setMaking(false);
+    setCreating(false);
     setNewToken(undefined);
-    setHasMade(true);
+    setWasOpened(true);
   }
   return (
     <SettingsPage
       current="tokens"
       tools={
-        !isMaking ? (
-          <Button tone="primary" autoFocus={hasMade} onClick={() => setMaking(true)}>
+        !isCreating ? (
+          <Button tone="primary" autoFocus={wasOpened} onClick={() => setCreating(true)}>
             {t("create")}
           </Button>
         ) : null
       }
     >
       <Introduction />
-      {token ? <TokenShown newToken={token} onClose={close} /> : null}
-      {isMaking && !token ? (
+      {token ? <NewToken newToken={token} onClose={close} /> : null}
+      {isCreating && !token ? (
         <TokenForm
           role={role}
           choices={loadedChoices}
@@ -72,7 +72,7 @@ export function TokensScreen({ role, choices, ownTokens, otherTokens }: TokensSc
   );
 }
 
-/** The URL for clients; only the browser has the console's current URL. */
+/** Shows the console's URL for clients, which only the browser has. */
 function Introduction() {
   const t = useTranslations("tokens");
   const url = useHydrated() ? `${window.location.origin}${apiPath("/")}`.replace(/\/$/, "") : "";
@@ -90,8 +90,8 @@ function Introduction() {
   );
 }
 
-/** Shown until it is closed, and never again: the console keeps only a hash of it. */
-function TokenShown({ newToken: { token, view }, onClose }: { newToken: NewTokenView; onClose: () => void }) {
+/** Shown only once, since the console stores only a hash of the token. */
+function NewToken({ newToken: { token, view }, onClose }: { newToken: NewTokenView; onClose: () => void }) {
   const t = useTranslations("tokens");
   const common = useTranslations("common");
   const example = `curl -H "X-API-Key: ${token}" ${window.location.origin}${apiPath("/api/jobs")}`;
@@ -150,7 +150,7 @@ function Token({ token, isOfOther }: { token: TokenView; isOfOther: boolean }) {
         </p>
         <p className="text-sm text-ink-3">
           {lastUsedAt === undefined ? t("unused") : t.rich("used", { time: () => <RelativeTime ms={lastUsedAt} /> })}
-          {state === "revoked" ? null : <Life token={token} />}
+          {state === "revoked" ? null : <TokenLifetime token={token} />}
         </p>
       </div>
       <span className="w-[72px]">{roleName(role)}</span>
@@ -168,7 +168,7 @@ function TokenConnections({ token: { connection, connections } }: { token: Token
   return connections.length > 1 ? t("onMore", { name, count: connections.length - 1 }) : name;
 }
 
-function Life({ token: { state, expiresAt } }: { token: TokenView }) {
+function TokenLifetime({ token: { state, expiresAt } }: { token: TokenView }) {
   const t = useTranslations("tokens");
   const clock = useTimeFormat();
   if (expiresAt === undefined) return ` · ${t("noExpiry")}`;

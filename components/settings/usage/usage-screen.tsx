@@ -32,7 +32,7 @@ import { SettingsPage } from "../settings-tabs";
 
 type UsageScreenProps = { query: UsageQuery; usage: Promise<Result<TimedValue<UsageView>, Failure>> };
 
-const spans = ["week", "month", "quarter"] as const;
+const timeSpans = ["week", "month", "quarter"] as const;
 
 export function UsageScreen({ query, usage }: UsageScreenProps) {
   const t = useTranslations("usage");
@@ -45,7 +45,7 @@ export function UsageScreen({ query, usage }: UsageScreenProps) {
   return (
     <SettingsPage current="usage" isWide>
       <div className="flex flex-wrap items-center gap-2">
-        <TimeFilter range={timeRange} spans={spans} onGo={go} />
+        <TimeFilter range={timeRange} spans={timeSpans} onGo={go} />
         <a href={apiPath(withQuery("/api/console/usage/export", values(query)))} download className={buttonStyle({ className: "ml-auto" })}>
           {t("export")}
         </a>
@@ -55,13 +55,13 @@ export function UsageScreen({ query, usage }: UsageScreenProps) {
   );
 }
 
-const same = (usage: UsageView) => usage;
+const identity = (usage: UsageView) => usage;
 
 function Usage({ query, usage }: UsageScreenProps) {
   const t = useTranslations("usage");
   const clock = useTimeFormat();
   const path = withQuery("/api/console/usage", toSearchValues(usageParams, query));
-  const live = useLive(path, { ...toInitial(use(usage)), read: same });
+  const live = useLive(path, { ...toInitial(use(usage)), read: identity });
   const notice = live.failure ? <FailureMessage failure={live.failure} onRetry={() => void live.refresh()} /> : null;
   if (!live.value) return notice;
   const { rows, isOfAll, fromMs, toMs } = live.value;
@@ -84,10 +84,10 @@ function isInexact({ failed, seconds, outputs, bytes }: UsageView["rows"][number
 
 const cellStyle = "px-3.5 py-1.5 text-right whitespace-nowrap tabular-nums";
 
-/** Each member's connections with their sum; on a narrow screen the table scrolls inside its card. */
+/** Each member's connections with their sum. On narrow screens the table scrolls inside its card. */
 function UsageTable({ rows }: { rows: readonly UsageRow[] }) {
   const t = useTranslations("usage");
-  const members = byMember(rows);
+  const members = groupByMember(rows);
   return (
     <div className="overflow-x-auto" tabIndex={0} role="region" aria-label={t("table")}>
       <table className="w-full min-w-[560px] sm:min-w-[760px] border-collapse text-left">
@@ -105,8 +105,8 @@ function UsageTable({ rows }: { rows: readonly UsageRow[] }) {
             ))}
           </tr>
         </thead>
-        {members.map((ofMember) => (
-          <MemberRows key={`${ofMember[0]?.member.id} ${ofMember[0]?.member.token}`} rows={ofMember} />
+        {members.map((memberRows) => (
+          <MemberRows key={`${memberRows[0]?.member.id} ${memberRows[0]?.member.token}`} rows={memberRows} />
         ))}
         {members.length > 1 ? (
           <tfoot>
@@ -124,7 +124,7 @@ function UsageTable({ rows }: { rows: readonly UsageRow[] }) {
   );
 }
 
-function byMember(rows: readonly UsageRow[]): UsageRow[][] {
+function groupByMember(rows: readonly UsageRow[]): UsageRow[][] {
   const members = new Map<string, UsageRow[]>();
   for (const row of rows) {
     const key = `${row.member.id}\n${row.member.token ?? ""}`;
@@ -137,17 +137,17 @@ function MemberRows({ rows }: { rows: readonly UsageRow[] }) {
   const t = useTranslations("usage");
   const { name: memberName = t("somebody"), token } = rows[0]?.member ?? {};
   const name = token === undefined ? memberName : t("byToken", { token, name: memberName });
-  const nameOf = ({ kind, name: connectionName = "" }: UsageConnection) => (kind === "named" ? connectionName : t(kind));
+  const getConnectionName = ({ kind, name: connectionName = "" }: UsageConnection) => (kind === "named" ? connectionName : t(kind));
   return (
     <tbody className="border-b border-line">
       {rows.map(({ connection, ...figures }, index) => (
         <tr key={`${connection.kind} ${connection.id}`}>
           <th scope="row" className="max-w-[200px] truncate px-3.5 py-1.5 font-medium text-ink max-sm:max-w-[140px]" title={name}>
             {index === 0 ? name : <span className="sr-only">{name}</span>}
-            <span className="block truncate text-sm font-normal text-ink-3 sm:hidden">{nameOf(connection)}</span>
+            <span className="block truncate text-sm font-normal text-ink-3 sm:hidden">{getConnectionName(connection)}</span>
           </th>
           <td className="max-w-[240px] truncate px-3.5 py-1.5 max-sm:hidden" title={connection.name}>
-            <span className={connection.kind === "named" ? undefined : "text-ink-3"}>{nameOf(connection)}</span>
+            <span className={connection.kind === "named" ? undefined : "text-ink-3"}>{getConnectionName(connection)}</span>
           </td>
           <Figures of={figures} />
         </tr>

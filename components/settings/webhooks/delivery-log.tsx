@@ -68,17 +68,17 @@ export function DeliveryLog({ webhook: { id, name }, onClose }: { webhook: Webho
 
 function DeliveryItem({ delivery, isSending, onSendAgain }: { delivery: DeliveryView; isSending: boolean; onSendAgain: () => void }) {
   const t = useTranslations("webhooks.log");
-  const words = useTranslations("webhooks");
-  const outcomeOf = useDeliveryOutcome();
+  const tWebhooks = useTranslations("webhooks");
+  const getOutcome = useDeliveryOutcome();
   const clock = useTimeFormat();
   const { state, type, createdAt, eventId, attempts, nextAt, last, request } = delivery;
   const event = webhookEvents.find((webhookEvent) => webhookEvent === type);
-  const title = event ? words(`event.${eventKey(event)}`) : t("test");
+  const title = event ? tWebhooks(`event.${eventKey(event)}`) : t("test");
   return (
     <li className="py-1.5">
       <details>
         <summary className="flex cursor-pointer flex-wrap items-center gap-x-3 gap-y-1 text-ink">
-          <StatusBadge tone={deliveryTones[state]} word={words(`state.${state}`)} />
+          <StatusBadge tone={deliveryTones[state]} word={tWebhooks(`state.${state}`)} />
           <span className="min-w-0 flex-1">{title}</span>
           <span className="text-ink-3">
             <RelativeTime ms={createdAt} />
@@ -90,7 +90,7 @@ function DeliveryItem({ delivery, isSending, onSendAgain }: { delivery: Delivery
               <span className="font-mono text-sm">{eventId}</span>
             </Fact>
             <Fact name={t("attempts")}>{attempts}</Fact>
-            <Fact name={t("outcome")}>{outcomeOf(delivery) ?? t("waiting")}</Fact>
+            <Fact name={t("outcome")}>{getOutcome(delivery) ?? t("waiting")}</Fact>
             {last ? <Fact name={t("duration")}>{t("milliseconds", { ms: last.durationMs })}</Fact> : null}
             {nextAt === undefined ? null : <Fact name={t("next")}>{clock(nextAt, "until") ?? ""}</Fact>}
           </dl>
@@ -128,7 +128,7 @@ export function useDeliveryOutcome(): (delivery: DeliveryView) => string | undef
   return ({ last }) => last && t(last.problem ?? "delivered", { status: last.status ?? 0 });
 }
 
-/** A dot in a message key would be a path. */
+/** Replaces the dot, which would be a path in a message key. */
 export function eventKey<E extends string>(event: E): E extends `${infer A}.${infer B}` ? `${A}_${B}` : E;
 export function eventKey(event: string): string {
   return event.replace(".", "_");

@@ -32,13 +32,13 @@ const placeholders = {
 
 export function WebhookForm({ webhook, connections, onSaved, onClose }: WebhookFormProps) {
   const t = useTranslations("webhooks.form");
-  const words = useTranslations("webhooks");
+  const tWebhooks = useTranslations("webhooks");
   const [connection, setConnection] = useState(connections[0]?.id ?? "");
   const [format, setFormat] = useState(webhook?.format ?? "standard");
   const [events, setEvents] = useState<WebhookView["events"]>(webhook?.events ?? ["job.completed", "job.failed"]);
   const [renewSecret, setRenewSecret] = useState<RenewWebhookSecret>();
-  const { busyWith, failure, field: faulty, send } = useResourceForm(fields);
-  const fieldError = (field: (typeof fields)[number]) => (faulty === field ? t(`wrong.${field}`) : undefined);
+  const { busyWith, failure, field: invalidField, send } = useResourceForm(fields);
+  const fieldError = (field: (typeof fields)[number]) => (invalidField === field ? t(`wrong.${field}`) : undefined);
 
   async function submit(form: HTMLFormElement) {
     const data = new FormData(form);
@@ -64,7 +64,7 @@ export function WebhookForm({ webhook, connections, onSaved, onClose }: WebhookF
       title={webhook ? t("changeTitle", { name: webhook.name }) : t("addTitle")}
       submitLabel={t(busyWith ? "saving" : "submit")}
       isBusy={busyWith !== undefined}
-      failure={faulty ? undefined : failure}
+      failure={invalidField ? undefined : failure}
       onSubmit={(form) => void submit(form)}
       onClose={onClose}
     >
@@ -80,7 +80,7 @@ export function WebhookForm({ webhook, connections, onSaved, onClose }: WebhookF
       />
       {webhook ? null : (
         <ChoiceField
-          label={words("connection")}
+          label={tWebhooks("connection")}
           error={fieldError("connection")}
           value={connection}
           options={connections.map(({ id }) => id)}
@@ -103,10 +103,10 @@ export function WebhookForm({ webhook, connections, onSaved, onClose }: WebhookF
         placeholder={placeholders[format]}
       />
       <fieldset>
-        <legend className="font-medium">{words("events")}</legend>
+        <legend className="font-medium">{tWebhooks("events")}</legend>
         <div className="mt-1 grid grid-cols-1 sm:grid-cols-2">
           <CheckList options={webhookEvents} chosen={events} onChange={setEvents}>
-            {(event) => words(`event.${eventKey(event)}`)}
+            {(event) => tWebhooks(`event.${eventKey(event)}`)}
           </CheckList>
         </div>
         <p className="text-sm text-ink-3">{t("runnersHint")}</p>
@@ -116,7 +116,7 @@ export function WebhookForm({ webhook, connections, onSaved, onClose }: WebhookF
       <CheckField label={t("isEnabled")} name="isEnabled" defaultChecked={webhook?.isEnabled ?? true} />
       {webhook?.format === "standard" && format === "standard" ? (
         <ChoiceField<RenewWebhookSecret | "no">
-          label={words("secret.label")}
+          label={tWebhooks("secret.label")}
           hint={renewSecret && t(`renewHint.${renewSecret}`)}
           value={renewSecret ?? "no"}
           options={["no", ...renewals]}

@@ -27,8 +27,8 @@ type WebhooksScreenProps = {
 export function WebhooksScreen({ role, connections, webhooks }: WebhooksScreenProps) {
   const t = useTranslations("webhooks");
   const router = useRouter();
-  const outcomeOf = useDeliveryOutcome();
-  const [shown, setShown] = useState<WebhookView>();
+  const getOutcome = useDeliveryOutcome();
+  const [logWebhook, setLogWebhook] = useState<WebhookView>();
   const { busyWith, send } = useRequests<string>();
 
   async function sendTest({ id, name }: WebhookView, fail: (failure: ApiFailure | undefined) => void) {
@@ -38,7 +38,7 @@ export function WebhooksScreen({ role, connections, webhooks }: WebhooksScreenPr
       const isDelivered = result.value.delivery.state === "delivered";
       showToast({
         tone: isDelivered ? "ok" : "bad",
-        text: isDelivered ? t("testDelivered", { name }) : t("testFailed", { name, reason: outcomeOf(result.value.delivery) ?? "" }),
+        text: isDelivered ? t("testDelivered", { name }) : t("testFailed", { name, reason: getOutcome(result.value.delivery) ?? "" }),
       });
     }
     router.refresh();
@@ -67,18 +67,18 @@ export function WebhooksScreen({ role, connections, webhooks }: WebhooksScreenPr
             connection={connections.find(({ id }) => id === webhook.connection)?.name ?? webhook.connection}
             actions={[
               { key: "test", label: t("test"), onClick: () => void sendTest(webhook, fail), isBusy: busyWith === webhook.id },
-              { key: "deliveries", label: t("deliveries"), onClick: () => setShown(webhook) },
+              { key: "deliveries", label: t("deliveries"), onClick: () => setLogWebhook(webhook) },
               { key: "change", label: t("change"), onClick: change },
               { key: "remove", label: t("remove"), onClick: remove },
             ]}
           />
         )}
       />
-      {shown ? (
+      {logWebhook ? (
         <DeliveryLog
-          webhook={shown}
+          webhook={logWebhook}
           onClose={() => {
-            setShown(undefined);
+            setLogWebhook(undefined);
             router.refresh();
           }}
         />

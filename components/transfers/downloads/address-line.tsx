@@ -18,15 +18,15 @@ type AddressLineProps = {
   check?: SourceCheck;
   refused?: string;
   locale: string;
-  onAgain: (url: string) => void;
+  onRetry: (url: string) => void;
 };
 
 /** One URL: its file, or why it can't be downloaded. The query is never shown. */
-export function AddressLine({ address, check, refused, locale, onAgain }: AddressLineProps) {
+export function AddressLine({ address, check, refused, locale, onRetry }: AddressLineProps) {
   const facts = check?.kind === "known" ? check.facts : undefined;
   return (
     <div className="flex gap-3">
-      {facts?.picture ? <Remote picture={facts.picture} name={facts.name ?? address.displayUrl} /> : null}
+      {facts?.picture ? <RemoteFile picture={facts.picture} name={facts.name ?? address.displayUrl} /> : null}
       <div className="min-w-0 flex-1">
         <p className="truncate" title={address.displayUrl}>
           <FileName name={facts?.name ?? address.displayUrl} />
@@ -35,19 +35,19 @@ export function AddressLine({ address, check, refused, locale, onAgain }: Addres
         {refused ? (
           <p className="text-sm text-bad">{refused}</p>
         ) : (
-          <Verdict address={address} check={check} locale={locale} onAgain={onAgain} />
+          <CheckResult address={address} check={check} locale={locale} onRetry={onRetry} />
         )}
       </div>
     </div>
   );
 }
 
-function Remote({ picture, name }: { picture: string; name: string }) {
+function RemoteFile({ picture, name }: { picture: string; name: string }) {
   const t = useTranslations("uploads.url");
   return <Picture src={picture} alt={t("picture", { name })} width={56} height={56} eager fit="cover" className="size-14 shrink-0" />;
 }
 
-function Verdict({ address, check, locale, onAgain }: AddressLineProps) {
+function CheckResult({ address, check, locale, onRetry }: AddressLineProps) {
   const t = useTranslations("uploads.url");
   const errors = useTranslations("errors");
   if (address.fault) return <p className="text-sm text-bad">{t(`fault.${address.fault}`)}</p>;
@@ -56,14 +56,13 @@ function Verdict({ address, check, locale, onAgain }: AddressLineProps) {
   if (check.kind === "refused") {
     return (
       <p className="text-sm text-bad">
-        {t("refused", { reason: failureText(errors, check.failure) })}{" "}
-        {/* A forbidden host stays forbidden, so only other failures can be tried again. */}
+        {t("refused", { reason: failureText(errors, check.failure) })} {/* Forbidden hosts can't be retried. */}
         {check.failure.code === "UNSUPPORTED_SOURCE" ? null : (
           <button
             type="button"
             aria-label={`${t("again")}: ${address.displayUrl}`}
             className="text-ink underline underline-offset-2"
-            onClick={() => onAgain(address.url)}
+            onClick={() => onRetry(address.url)}
           >
             {t("again")}
           </button>
@@ -89,26 +88,26 @@ function Verdict({ address, check, locale, onAgain }: AddressLineProps) {
   );
 }
 
-/** The person may still be typing. */
-const PAUSE_MS = 400;
+/** Debounces typing. */
+const DEBOUNCE_MS = 400;
 const MAX_CONCURRENT = 3;
 
 type AddressChecks = { checks: ReadonlyMap<string, SourceCheck>; askAgain: (url: string) => void };
 
-/** The service's report on each address before it is fetched: requested once per address, three at a time, while the dialog is open. */
+/** The service's report on each URL before the download, requested once per URL while the dialog is open. */
 export function useAddressChecks(addresses: readonly Address[], connection: string | undefined): AddressChecks {
   const [checks, setChecks] = useState<ReadonlyMap<string, SourceCheck>>(new Map());
   const [round, setRound] = useState(0);
   const requestedUrls = useRef(new Set<string>());
-  const isAbsent = useRef(false);
+  const isUnsupported = useRef(false);
   const validUrls = useMemo(() => addresses.filter(({ fault }) => fault === undefined).map(({ url }) => url), [addresses]);
-  const storeCheck = (url: string, check: SourceCheck) => setChecks((now) => new Map(now).set(url, check));
+  const storeCheck = (url: string, check: SourceCheck) => setChecks((current) => new Map(current).set(url, check));
 
-  const askAll = useEffectEvent((signal: AbortSignal) => {
+  const requestChecks = useEffectEvent((signal: AbortSignal) => {
     const waiting = validUrls.filter((url) => !requestedUrls.current.has(url));
-    const lane = async () => {
+    const runLane = async () => {
       for (let url = waiting.shift(); url !== undefined && !signal.aborted; url = waiting.shift()) {
-        if (isAbsent.current) {
+        if (isUnsupported.current) {
           storeCheck(url, { kind: "unsupported" });
           continue;
         }
@@ -123,15 +122,15 @@ export function useAddressChecks(addresses: readonly Address[], connection: stri
           return;
         }
         const check = toCheck(result);
-        isAbsent.current ||= check.kind === "unsupported";
+        isUnsupported.current ||= check.kind === "unsupported";
         storeCheck(url, check);
       }
     };
-    for (let at = 0; at < MAX_CONCURRENT; at++) void lane();
+    for (let lane = 0; lane < MAX_CONCURRENT; lane++) void runLane();
   });
   useEffect(() => {
     const typing = new AbortController();
-    const timer = setTimeout(() => askAll(typing.signal), PAUSE_MS);
+    const timer = setTimeout(() => requestChecks(typing.signal), DEBOUNCE_MS);
     return () => {
       clearTimeout(timer);
       typing.abort();
@@ -139,13 +138,13 @@ export function useAddressChecks(addresses: readonly Address[], connection: stri
   }, [validUrls, round]);
   const askAgain = useCallback((url: string) => {
     requestedUrls.current.delete(url);
-    setChecks((now) => new Map(now).set(url, { kind: "asking" }));
-    setRound((now) => now + 1);
+    setChecks((current) => new Map(current).set(url, { kind: "asking" }));
+    setRound((current) => current + 1);
   }, []);
   return { checks, askAgain };
 }
 
-// What a service reports about an address before it is downloaded. Pictures must be embedded in the response, so that nothing else is fetched.
+// The service's report on a URL. Only embedded pictures are shown, so that the browser fetches nothing else.
 
 const MAX_SENTENCES = 5;
 
@@ -153,16 +152,16 @@ type SourceFacts = { name?: string; sizeBytes?: number; picture?: string; errors
 type SourceCheck =
   { kind: "asking" } | { kind: "known"; facts: SourceFacts } | { kind: "refused"; failure: ApiFailure } | { kind: "unsupported" };
 
-const spoken = object({}, { message: text, code: text });
-const sentence: Reader<string> = (body) => text(body) ?? spoken(body)?.message ?? spoken(body)?.code;
-const metadata = object(
+const messageOrCode = object({}, { message: text, code: text });
+const readSentence: Reader<string> = (body) => text(body) ?? messageOrCode(body)?.message ?? messageOrCode(body)?.code;
+const readMetadata = object(
   {},
   {
     name: text,
     filename: text,
     content_length: filter(number, (size) => size >= 0),
     preview_image: filter(text, (address) => /^data:image\/(png|jpeg|webp|gif|avif);/i.test(address)),
-    validation: object({}, { is_valid: oneOf([true, false]), errors: list(sentence), warnings: list(sentence) }),
+    validation: object({}, { is_valid: oneOf([true, false]), errors: list(readSentence), warnings: list(readSentence) }),
   },
 );
 
@@ -172,7 +171,7 @@ export function toCheck(result: Result<unknown, ApiFailure>): SourceCheck {
 }
 
 function toFacts(response: unknown): SourceFacts {
-  const { name, filename, content_length: sizeBytes, preview_image: picture, validation } = metadata(response) ?? {};
+  const { name, filename, content_length: sizeBytes, preview_image: picture, validation } = readMetadata(response) ?? {};
   return {
     name: name ?? filename,
     ...(sizeBytes !== undefined && { sizeBytes }),
@@ -182,10 +181,10 @@ function toFacts(response: unknown): SourceFacts {
   };
 }
 
-// Addresses as typed, one per line, at most MAX_ADDRESSES; the service validates them again.
+// URLs as typed, one per line, at most MAX_ADDRESSES. The service validates them again.
 
 type AddressFault = "none" | "scheme" | "host" | "credentials" | "long" | "twice";
-/** `shown` is without the query, which may hold a token. */
+/** `displayUrl` omits the query, which may contain a token. */
 export type Address = { url: string; displayUrl: string; fault?: AddressFault };
 
 export const MAX_ADDRESSES = 100;
@@ -198,20 +197,20 @@ export function readAddresses(text: string): { addresses: Address[]; isCut: bool
     .filter((line) => line !== "");
   const seenUrls = new Set<string>();
   const addresses = lines.slice(0, MAX_ADDRESSES).map((url): Address => {
-    const fault = seenUrls.has(url) ? "twice" : faultOf(url);
+    const fault = seenUrls.has(url) ? "twice" : findFault(url);
     seenUrls.add(url);
     return { url, displayUrl: maskAddress(url).slice(0, 300), ...(fault && { fault }) };
   });
   return { addresses, isCut: lines.length > MAX_ADDRESSES };
 }
 
-function faultOf(text: string): AddressFault | undefined {
+function findFault(text: string): AddressFault | undefined {
   if (text.length > MAX_LENGTH) return "long";
   if (!URL.canParse(text)) return "none";
   const { protocol, hostname, username, password } = new URL(text);
   if (hostname === "") return protocol === "http:" || protocol === "https:" ? "host" : "scheme";
   if (username !== "" || password !== "") return "credentials";
-  // Only a service's own settings can permit a source on the same machine, so the service decides.
+  // A service's settings may permit a local source, so the service decides.
   if (protocol === "https:" || (protocol === "http:" && isLoopback(hostname))) return undefined;
   return "scheme";
 }

@@ -1,7 +1,7 @@
 import { RotateCw, Square, X } from "lucide-react";
 import { useLocale, useTranslations } from "next-intl";
 import { failureText } from "@/components/frame/failure/fault-owner";
-import { tellStored } from "@/components/frame/stored-assets";
+import { notifyStoredAssets } from "@/components/frame/stored-assets";
 import { cn } from "@/components/ui/cn";
 import { type Tone } from "@/components/ui/status-badge";
 import { RelativeTime } from "@/components/ui/time/relative-time";
@@ -25,7 +25,7 @@ const tones: Readonly<Record<DownloadState, Tone>> = {
   gone: "unknown",
 };
 
-/** Files that the service fetches itself, including those started before a reload, in another browser, or by another member. */
+/** Files that the service downloads, including those started in other browsers or by other members. */
 export function DownloadList({ downloads, connection, canAdd }: DownloadListProps) {
   const t = useTranslations("uploads.downloads");
   const errors = useTranslations("errors");
@@ -56,16 +56,16 @@ function DownloadRow({ task, connection, downloads, canAdd }: DownloadListProps 
   const locale = useLocale();
   const { id, state, source, share, assetId } = task;
   const tone = tones[state];
-  const name = nameOf(task);
+  const name = getName(task);
   const { busyWith, failure, send } = useRequests<"cancel" | "retry" | "forget">();
   const isBusy = busyWith !== undefined;
   // A late cancel returns the task's outcome.
   const refused = failure?.status === 409 && (state === "completed" || state === "cancelled") ? undefined : failure;
-  const callTask = async (verb: "cancel" | "retry" | "forget") => {
+  const callTask = async (action: "cancel" | "retry" | "forget") => {
     const taskPath: `/${string}` = `/api/console/tasks/${encodeURIComponent(id)}`;
-    const request = verb === "forget" ? callApi(taskPath, { method: "DELETE" }) : callApi(`${taskPath}/${verb}`, { method: "POST" });
+    const request = action === "forget" ? callApi(taskPath, { method: "DELETE" }) : callApi(`${taskPath}/${action}`, { method: "POST" });
     await send(
-      verb,
+      action,
       request.then(async (result) => {
         await downloads.refresh();
         return result;
@@ -121,19 +121,19 @@ function refusalText(failure: ApiFailure, t: Words, errors: ReturnType<typeof us
   return isMissingOperation(failure) ? t("downloads.cannotCancel") : failureText(errors, failure);
 }
 
-function nameOf({ fileName, source }: DownloadTask): string {
+function getName({ fileName, source }: DownloadTask): string {
   return fileName || getFileName(source);
 }
 
 export type Downloads = ReturnType<typeof useDownloads>;
 
-const working = new Set<string>();
+const workingIds = new Set<string>();
 
-/** Announces each new asset to the lists once, but not those of an earlier visit. */
+/** Notifies lists once per new asset, except for downloads that ended before this visit. */
 function readDownloads(downloadTasks: DownloadTasks): DownloadTasks {
   for (const { id, state, assetId } of downloadTasks.tasks) {
-    if (state === "working") working.add(id);
-    else if (working.delete(id) && state === "completed" && assetId) tellStored();
+    if (state === "working") workingIds.add(id);
+    else if (workingIds.delete(id) && state === "completed" && assetId) notifyStoredAssets();
   }
   return downloadTasks;
 }

@@ -1,7 +1,7 @@
 import { useLocale, useTranslations } from "next-intl";
 import { useId, useMemo, useState } from "react";
 import { failureText } from "@/components/frame/failure/fault-owner";
-import { tellStored } from "@/components/frame/stored-assets";
+import { notifyStoredAssets } from "@/components/frame/stored-assets";
 import { TextareaField } from "@/components/ui/controls/form-field";
 import { Dialog, FormFoot } from "@/components/ui/dialog";
 import { showToast } from "@/components/ui/toast-store";
@@ -14,7 +14,7 @@ import { createUuid } from "@/lib/shared/text";
 import { AssetFieldsForm, type DraftErrors, newDraft, readDraft, uploadPreferences } from "../uploads/asset-fields-form";
 import { type Address, AddressLine, MAX_ADDRESSES, readAddresses, useAddressChecks } from "./address-line";
 
-/** The same in every language. */
+/** Not translated. */
 const EXAMPLE = "https://huggingface.co/org/repo/resolve/main/model.safetensors";
 
 type UrlDialogProps = {
@@ -25,7 +25,7 @@ type UrlDialogProps = {
   onClose: () => void;
 };
 
-/** Addresses that the service fetches itself. Each is checked while it is typed; refused ones stay, with the reason. */
+/** URLs that the service downloads. Each is checked while typing; refused ones remain in the field, with the reason. */
 export function UrlDialog({ connection, text, onText, onStarted, onClose }: UrlDialogProps) {
   const t = useTranslations("uploads.url");
   const errors = useTranslations("errors");
@@ -37,7 +37,7 @@ export function UrlDialog({ connection, text, onText, onStarted, onClose }: UrlD
   const [isBusy, setBusy] = useState(false);
   const { addresses, isCut } = useMemo(() => readAddresses(text), [text]);
   const { checks, askAgain } = useAddressChecks(addresses, connection);
-  const good = addresses.filter(({ url, fault }) => {
+  const validAddresses = addresses.filter(({ url, fault }) => {
     const check = checks.get(url);
     return fault === undefined && check?.kind !== "refused" && !(check?.kind === "known" && check.facts.errors.length > 0);
   });
@@ -47,7 +47,7 @@ export function UrlDialog({ connection, text, onText, onStarted, onClose }: UrlD
     if (!assetFields.ok) return setFaults(assetFields.failure);
     setBusy(true);
     const { tags, metadata, previewId } = assetFields.value;
-    const more = {
+    const options = {
       tags,
       ...(Object.keys(metadata).length > 0 && { user_metadata: metadata }),
       ...(previewId && { preview_id: previewId }),
@@ -55,29 +55,29 @@ export function UrlDialog({ connection, text, onText, onStarted, onClose }: UrlD
     const failures = new Map<string, ApiFailure>();
     const headers = { [ACT_HEADER]: createUuid() };
     const count = { already: 0, started: 0 };
-    // One at a time; a refused one doesn't stop the others.
-    for (const { url } of good) {
+    // One at a time. A refused URL doesn't stop the others.
+    for (const { url } of validAddresses) {
       const result = await callApi<{ id?: string; task_id?: string }>(withQuery("/api/assets/download", { connection }), {
         method: "POST",
         headers,
-        json: { source_url: url, ...more },
+        json: { source_url: url, ...options },
       });
       if (!result.ok) failures.set(url, result.failure);
       else if (result.value.task_id !== undefined) count.started += 1;
       else {
         count.already += 1;
-        if (result.value.id) tellStored();
+        if (result.value.id) notifyStoredAssets();
       }
     }
     setBusy(false);
     if (count.already > 0) showToast({ tone: "ok", text: t("already", { count: count.already }) });
     if (count.started > 0) onStarted();
     setRefused(failures);
-    // Accepted addresses leave the list; refused ones, and those never requested, stay.
-    const addedUrls = new Set(good.map(({ url }) => url).filter((url) => !failures.has(url)));
-    const left = addresses.filter(({ url }) => !addedUrls.has(url));
-    if (left.length === 0) return onClose();
-    onText(left.map(({ url }) => url).join("\n"));
+    // Refused URLs, and those never requested, remain in the field.
+    const addedUrls = new Set(validAddresses.map(({ url }) => url).filter((url) => !failures.has(url)));
+    const remaining = addresses.filter(({ url }) => !addedUrls.has(url));
+    if (remaining.length === 0) return onClose();
+    onText(remaining.map(({ url }) => url).join("\n"));
   }
 
   const note = ({ url }: Address) => {
@@ -92,7 +92,7 @@ export function UrlDialog({ connection, text, onText, onStarted, onClose }: UrlD
         className="flex flex-col gap-3 text-ink"
         onSubmit={(event) => {
           event.preventDefault();
-          if (!isBusy && good.length > 0) void start();
+          if (!isBusy && validAddresses.length > 0) void start();
         }}
       >
         <TextareaField
@@ -111,7 +111,7 @@ export function UrlDialog({ connection, text, onText, onStarted, onClose }: UrlD
         <ul id={listId} aria-label={t("list")} aria-live="polite" className="max-h-64 overflow-y-auto rounded-md bg-sunken empty:hidden">
           {addresses.map((address, at) => (
             <li key={at} className="border-b border-line px-3 py-2 last:border-0">
-              <AddressLine address={address} check={checks.get(address.url)} refused={note(address)} locale={locale} onAgain={askAgain} />
+              <AddressLine address={address} check={checks.get(address.url)} refused={note(address)} locale={locale} onRetry={askAgain} />
             </li>
           ))}
         </ul>
@@ -120,8 +120,8 @@ export function UrlDialog({ connection, text, onText, onStarted, onClose }: UrlD
           onClose={onClose}
           keep={t("close")}
           busy={isBusy}
-          disabled={good.length === 0}
-          label={isBusy ? t("going") : t("go", { count: good.length })}
+          disabled={validAddresses.length === 0}
+          label={isBusy ? t("going") : t("go", { count: validAddresses.length })}
         />
       </form>
     </Dialog>

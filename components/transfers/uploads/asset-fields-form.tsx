@@ -15,11 +15,11 @@ type AssetFieldsFormProps = {
   draft: AssetFieldsDraft;
   faults: DraftErrors;
   onChange: (draft: AssetFieldsDraft) => void;
-  /** For a single file: several files keep their names. */
+  /** Shown for a single file, since several files keep their names. */
   hasNameField?: boolean;
-  /** No file, so there is no default name. */
+  /** Whether there is no file, and so no default name. */
   isNameless?: boolean;
-  /** The asset is already stored under a name. */
+  /** Whether the asset is already stored under a name. */
   isStored?: boolean;
   hasHashHint?: boolean;
 };
@@ -81,7 +81,7 @@ export function AssetFieldsForm({
 }
 
 export type AssetFields = {
-  /** Empty: the file's own name. */
+  /** Empty for the file's own name. */
   name: string;
   tags: readonly string[];
   metadata: Readonly<JsonObject>;
@@ -101,7 +101,7 @@ const ASSET_URL = /\/assets(?:\/|\?(?:[^#]*&)?asset=)([0-9a-f-]+)(?=[?#&/]|$)/i;
 
 export const newDraft: AssetFieldsDraft = { name: "", tags: DEFAULT_TAG, metadata: "", preview: "" };
 
-export function draftOf({ name, tags, metadata, previewId }: AssetFields): AssetFieldsDraft {
+export function toDraft({ name, tags, metadata, previewId }: AssetFields): AssetFieldsDraft {
   const text = Object.keys(metadata).length === 0 ? "" : writeExactJson(metadata, 2);
   return { name, tags: tags.join(", "), metadata: text, preview: previewId ?? "" };
 }
@@ -152,8 +152,8 @@ export function diffFields(before: AssetFields, after: AssetFields): FieldChange
   return addedTags.length + removedTags.length + Object.keys(fields).length === 0 ? undefined : { addedTags, removedTags, fields };
 }
 
-/** The resulting fields if all but these parts were written. */
-export function fieldsWrittenExcept(parts: readonly AssetFieldPart[], before: AssetFields, after: AssetFields): AssetFields {
+/** The resulting fields if all except these parts were written. */
+export function withWrittenParts(parts: readonly AssetFieldPart[], before: AssetFields, after: AssetFields): AssetFields {
   const source = (part: AssetFieldPart) => (parts.includes(part) ? before : after);
   return {
     name: source("name").name,

@@ -8,14 +8,14 @@ import { Dialog, FormFoot } from "@/components/ui/dialog";
 import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { formatBytes } from "@/lib/shared/format";
-import { type AssetFields, AssetFieldsForm, type DraftErrors, draftOf, mergeFields, newDraft, readDraft } from "./asset-fields-form";
+import { type AssetFields, AssetFieldsForm, type DraftErrors, mergeFields, newDraft, readDraft, toDraft } from "./asset-fields-form";
 import { tabUploads } from "./tab-uploads";
 import { isAlarm, type UploadItem } from "./upload-item";
 import { cannotChange, otherName, stateText } from "./upload-state";
 
-const WIDE = "w-[min(560px,calc(100vw-24px))]";
+const dialogWidth = "w-[min(560px,calc(100vw-24px))]";
 
-/** One file: all its details, both hashes, and its description. */
+/** A file's details, hashes and description. */
 export function ItemDialog({ item, onClose }: { item: UploadItem; onClose: () => void }) {
   const t = useTranslations("uploads");
   const errors = useTranslations("errors");
@@ -32,7 +32,7 @@ export function ItemDialog({ item, onClose }: { item: UploadItem; onClose: () =>
     ...(asset?.asset_hash ? [[t("item.theirs"), <CopyableId key="theirs" id={asset.asset_hash} />] satisfies [string, ReactNode]] : []),
   ];
   return (
-    <Dialog isOpen onClose={onClose} title={file.name} className={WIDE}>
+    <Dialog isOpen onClose={onClose} title={file.name} className={dialogWidth}>
       {status.kind === "failed" ? (
         <FailureMessage failure={status.failure} onRetry={() => tabUploads.again(item.key)} className="mb-3" />
       ) : null}
@@ -71,7 +71,7 @@ export function ItemDialog({ item, onClose }: { item: UploadItem; onClose: () =>
       )}
       <Describe
         connection={item.connection}
-        start={draftOf(item.assetFields)}
+        start={toDraft(item.assetFields)}
         withName
         isStored={asset !== undefined}
         label={t(asset ? "item.saveStored" : "item.save")}
@@ -82,13 +82,13 @@ export function ItemDialog({ item, onClose }: { item: UploadItem; onClose: () =>
   );
 }
 
-/** Describes all listed files at once: typed values are added to each. */
+/** Describes all listed files at once by adding the values to each. */
 export function DescribeAllDialog({ items, onClose }: { items: readonly UploadItem[]; onClose: () => void }) {
   const t = useTranslations("uploads.item");
   const [first] = items;
   const keys = new Set(items.map(({ key }) => key));
   return (
-    <Dialog isOpen onClose={onClose} title={t("titleAll", { count: items.length })} className={WIDE}>
+    <Dialog isOpen onClose={onClose} title={t("titleAll", { count: items.length })} className={dialogWidth}>
       <p className="mb-3">{t("all")}</p>
       <Describe
         connection={first?.connection}
@@ -103,7 +103,7 @@ export function DescribeAllDialog({ items, onClose }: { items: readonly UploadIt
 
 type DescribeProps = {
   connection: string | undefined;
-  start: ReturnType<typeof draftOf>;
+  start: ReturnType<typeof toDraft>;
   label: string;
   withName?: boolean;
   isStored?: boolean;

@@ -1,7 +1,7 @@
 import { useLocale, useTranslations } from "next-intl";
 import { useState } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { tellStored } from "@/components/frame/stored-assets";
+import { notifyStoredAssets } from "@/components/frame/stored-assets";
 import { Button } from "@/components/ui/controls/button";
 import { CheckField, Options } from "@/components/ui/controls/fields";
 import { InputField, SelectField } from "@/components/ui/controls/form-field";
@@ -31,7 +31,7 @@ import { tabUploads } from "./tab-uploads";
 import { type StoredAsset } from "./upload-item";
 import { type NewUpload } from "./upload-store";
 
-const SHOWN = 4;
+const MAX_SHOWN = 4;
 const folderUses = ["none", "tags", "name"] as const;
 
 type StartDialogProps = {
@@ -49,24 +49,24 @@ export function StartDialog({ dropped, connection, onStart, onClose }: StartDial
   const [draft, setDraft] = useState(() => ({ ...newDraft, tags: uploadPreferences.get().tags }));
   const [faults, setFaults] = useState<DraftErrors>({});
   const [use, setUse] = useState<FolderUse>("none");
-  const [isLast, setLast] = useState(() => !uploadPreferences.get().ask);
-  const [isEmptyOut, setEmptyOut] = useState(true);
+  const [skipsDialog, setSkipsDialog] = useState(() => !uploadPreferences.get().ask);
+  const [skipsEmpty, setSkipsEmpty] = useState(true);
   const limit = useUploadLimit(connection?.id);
-  const atOnce = getMaxHashBytes(tabUploads.speeds());
+  const hashFirstBytes = getMaxHashBytes(tabUploads.speeds());
 
   if (!dropped) return <Dialog isOpen onClose={onClose} title={t("reading")} actions={<Button onClick={onClose}>{t("cancel")}</Button>} />;
   const { unreadable, leftOut, isCut } = dropped;
   const empty = dropped.files.filter(({ file }) => file.size === 0).length;
-  const files = isEmptyOut ? dropped.files.filter(({ file }) => file.size > 0) : dropped.files;
+  const files = skipsEmpty ? dropped.files.filter(({ file }) => file.size > 0) : dropped.files;
   const bytes = files.reduce((sum, { file }) => sum + file.size, 0);
   const tooLarge = limit === undefined ? 0 : files.filter(({ file }) => file.size > limit).length;
   const hasFolders = files.some(({ path }) => path.includes("/"));
 
   function start() {
-    // A name is for a single file: it may have been typed before others were added.
+    // A name applies to a single file, but may have been typed before others were added.
     const assetFields = readDraft(files.length === 1 ? draft : { ...draft, name: "" });
     if (!assetFields.ok) return setFaults(assetFields.failure);
-    uploadPreferences.set(isLast ? { ask: false, tags: draft.tags } : DEFAULT_UPLOAD_PREFERENCES);
+    uploadPreferences.set(skipsDialog ? { ask: false, tags: draft.tags } : DEFAULT_UPLOAD_PREFERENCES);
     onStart(files.map(({ file, path }) => ({ file, assetFields: fieldsForFile(assetFields.value, path, use) })));
   }
 
@@ -81,7 +81,7 @@ export function StartDialog({ dropped, connection, onStart, onClose }: StartDial
       >
         {dropped.files.length === 0 ? <p>{t("none")}</p> : null}
         <ul className="rounded-md bg-sunken px-3 py-2 text-ink empty:hidden">
-          {files.slice(0, SHOWN).map(({ path, file }, at) => (
+          {files.slice(0, MAX_SHOWN).map(({ path, file }, at) => (
             <li key={at} className="flex gap-3">
               <span className="min-w-0 flex-1 truncate" title={path}>
                 {path}
@@ -89,19 +89,19 @@ export function StartDialog({ dropped, connection, onStart, onClose }: StartDial
               <span className="shrink-0 text-ink-3">{formatBytes(file.size, locale)}</span>
             </li>
           ))}
-          {files.length > SHOWN ? <li className="text-ink-3">{t("more", { count: files.length - SHOWN })}</li> : null}
+          {files.length > MAX_SHOWN ? <li className="text-ink-3">{t("more", { count: files.length - MAX_SHOWN })}</li> : null}
         </ul>
         <p>
           {t("size", { size: formatBytes(bytes, locale), connection: connection?.name ?? "" })}{" "}
-          {atOnce === undefined ? t("hashFirst") : t("atOnce", { size: formatBytes(atOnce, locale) })}
+          {hashFirstBytes === undefined ? t("hashFirst") : t("atOnce", { size: formatBytes(hashFirstBytes, locale) })}
         </p>
         {leftOut > 0 ? <p>{t("leftOut", { count: leftOut })}</p> : null}
         {empty > 0 ? (
           <CheckField
             label={t("empty", { count: empty })}
             className="text-ink"
-            checked={isEmptyOut}
-            onChange={({ target }) => setEmptyOut(target.checked)}
+            checked={skipsEmpty}
+            onChange={({ target }) => setSkipsEmpty(target.checked)}
           />
         ) : null}
         {unreadable > 0 ? <p className="text-bad">{t("unreadable", { count: unreadable })}</p> : null}
@@ -124,7 +124,7 @@ export function StartDialog({ dropped, connection, onStart, onClose }: StartDial
             <Options of={folderUses.map((folderUse) => [folderUse, t(`folderUse.${folderUse}`)])} />
           </SelectField>
         ) : null}
-        <CheckField label={t("dontAsk")} checked={isLast} onChange={({ target }) => setLast(target.checked)} />
+        <CheckField label={t("dontAsk")} checked={skipsDialog} onChange={({ target }) => setSkipsDialog(target.checked)} />
         <FormFoot onClose={onClose} keep={t("cancel")} autoFocus disabled={files.length === 0} label={t("go")} />
       </form>
     </Dialog>
@@ -137,14 +137,14 @@ function useUploadLimit(connection: string | undefined): number | undefined {
   return useRead(path, () => callApi<Features | null>(path)).data?.max_upload_size;
 }
 
-/** Makes an asset of existing content, by its hash alone. */
+/** Creates an asset from existing content by its hash. */
 export function HashDialog({ connection, onClose }: { connection?: string; onClose: () => void }) {
   const t = useTranslations("uploads.hash");
   const [text, setText] = useState("");
   const [draft, setDraft] = useState(() => ({ ...newDraft, tags: uploadPreferences.get().tags }));
   const [faults, setFaults] = useState<DraftErrors & { hash?: true; noTags?: true }>({});
   const [outcome, setOutcome] = useState<{ asset?: StoredAsset; notMade?: "unknown" | "notMade" | "unsure"; failure?: ApiFailure }>({});
-  const { asset: made, notMade, failure } = outcome;
+  const { asset: createdAsset, notMade, failure } = outcome;
   const [isBusy, setBusy] = useState(false);
 
   async function add() {
@@ -167,12 +167,12 @@ export function HashDialog({ connection, onClose }: { connection?: string; onClo
           })
         : result;
     setBusy(false);
-    if (asset) tellStored();
-    const unmade = result.ok && result.value.kind !== "made" ? result.value : undefined;
+    if (asset) notifyStoredAssets();
+    const notCreated = result.ok && result.value.kind !== "made" ? result.value : undefined;
     setOutcome({
       asset,
-      notMade: unmade?.kind,
-      failure: !saveResult.ok ? saveResult.failure : unmade && "failure" in unmade ? unmade.failure : undefined,
+      notMade: notCreated?.kind,
+      failure: !saveResult.ok ? saveResult.failure : notCreated && "failure" in notCreated ? notCreated.failure : undefined,
     });
   }
 
@@ -203,15 +203,15 @@ export function HashDialog({ connection, onClose }: { connection?: string; onClo
             <p className="mb-2 rounded-md bg-bad-soft px-3 py-2">{t(isAbsent ? "absent" : (notMade ?? "unknown"))}</p>
           ) : null}
           {failure && !isAbsent ? <FailureMessage failure={failure} /> : null}
-          {made ? (
+          {createdAsset ? (
             <p className="rounded-md bg-ok-soft px-3 py-2">
-              {t(made.created_new === false ? "existing" : "made")}{" "}
+              {t(createdAsset.created_new === false ? "existing" : "made")}{" "}
               <Link
-                href={withQuery(`/assets/${encodeURIComponent(made.id)}`, { connection })}
+                href={withQuery(`/assets/${encodeURIComponent(createdAsset.id)}`, { connection })}
                 className="underline underline-offset-2"
                 onClick={onClose}
               >
-                {t("open", { name: made.name || made.id })}
+                {t("open", { name: createdAsset.name || createdAsset.id })}
               </Link>
             </p>
           ) : null}
@@ -222,7 +222,7 @@ export function HashDialog({ connection, onClose }: { connection?: string; onClo
   );
 }
 
-/** A pasted hash in the interface's spelling; undefined if it is no hash. */
+/** Normalizes a pasted hash to the API's format; undefined if invalid. */
 export function readHash(text: string): string | undefined {
   const match = /^(?:(blake3|sha256):)?([0-9a-f]{64})$/.exec(text.trim().toLowerCase());
   return match ? `${match[1] ?? "blake3"}:${match[2]}` : undefined;

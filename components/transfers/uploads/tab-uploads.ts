@@ -1,4 +1,4 @@
-import { tellStored } from "@/components/frame/stored-assets";
+import { notifyStoredAssets } from "@/components/frame/stored-assets";
 import { callApi, type CallInit } from "@/lib/browser/api";
 import { retryRateLimited } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
@@ -15,7 +15,7 @@ import { type RequestOptions } from "./upload-file";
 import { type FieldsFailure, type StoredAsset } from "./upload-item";
 import { createUploadStore } from "./upload-store";
 
-/** One for the tab, as uploads outlive the page that started them. */
+/** One store per tab, since uploads outlive the page that started them. */
 export const tabUploads = createUploadStore(
   {
     hash: hashPool,
@@ -27,20 +27,20 @@ export const tabUploads = createUploadStore(
         ...(file.type && { mime_type: file.type }),
         ...toFormFields(file, assetFields),
       };
-      const offered = await waiting(options, () => offerHash<StoredAsset>(offer, options));
-      if (!offered.ok) return offered;
-      if (offered.value.kind === "unsure" && offered.value.failure) return failed(offered.value.failure);
-      return ok(offered.value.kind === "made" ? offered.value.asset : undefined);
+      const offerResult = await retryWithHold(options, () => offerHash<StoredAsset>(offer, options));
+      if (!offerResult.ok) return offerResult;
+      if (offerResult.value.kind === "unsure" && offerResult.value.failure) return failed(offerResult.value.failure);
+      return ok(offerResult.value.kind === "made" ? offerResult.value.asset : undefined);
     },
-    send: ({ id, file, assetFields }, { onProgress, ...asking }) => {
-      const { connection, signal, action } = asking;
+    send: ({ id, file, assetFields }, { onProgress, ...requestOptions }) => {
+      const { connection, signal, action } = requestOptions;
       const fields = { id, tags: assetFields.tags, preview_id: assetFields.previewId, ...toFormFields(file, assetFields) };
       const form = new FormData();
       // Fields before the bytes, so that a streaming reader has them first.
       for (const [name, value] of Object.entries(fields))
         if (value !== undefined) form.set(name, typeof value === "string" ? value : writeExactJson(value));
       form.set("file", file, file.name);
-      return waiting(asking, () =>
+      return retryWithHold(requestOptions, () =>
         upload<StoredAsset>(withQuery("/api/assets", { connection }), { form, onProgress, signal, act: action }),
       );
     },
@@ -48,20 +48,20 @@ export const tabUploads = createUploadStore(
     change: writeChanges,
     nowMs: () => performance.now(),
   },
-  { storedAsset: tellStored },
+  { storedAsset: notifyStoredAssets },
 );
 
 function call<T>(options: RequestOptions, path: `/${string}`, init: CallInit) {
   const { connection, signal, action } = options;
   const headers = action === undefined ? undefined : { [ACT_HEADER]: action };
-  return waiting(options, () => callApi<T>(withQuery(path, { connection }), { ...init, headers, signal, cache: "no-store" }));
+  return retryWithHold(options, () => callApi<T>(withQuery(path, { connection }), { ...init, headers, signal, cache: "no-store" }));
 }
 
-function waiting<T>({ signal, onHold }: RequestOptions, request: () => Promise<Result<T, ApiFailure>>) {
+function retryWithHold<T>({ signal, onHold }: RequestOptions, request: () => Promise<Result<T, ApiFailure>>) {
   return retryRateLimited(request, { signal, onWait: (ms) => onHold(ms !== undefined) });
 }
 
-/** Each part separately: a service that changes no names may still accept tags. The first refusal is reported. */
+/** Writes each part separately, since a service may not support all of them. Reports the first failure. */
 async function writeChanges(
   id: string,
   { addedTags, removedTags, fields }: FieldChanges,

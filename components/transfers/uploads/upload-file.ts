@@ -1,8 +1,6 @@
-// Uploads one file: looks for its id if it may exist, hashes it, offers the hash, sends the file only if the service lacks it, compares.
-// Guarantees: no byte is sent for content that the service finds by its hash; of identical files one is sent and the others wait to be
-// found by hash; a file that may have arrived is looked up before it is sent again; the service's hash is compared with the one made
-// here, in every case.
-// Must never change the queue itself; reports events and stops when its signal aborts.
+// Uploads one file: hashes it, offers the hash, sends the file only if the service lacks it, and verifies the stored hash.
+// Guarantees: sends no bytes of content that the service finds by its hash. Of identical files only one is sent; the others wait to be found by
+// hash. A file that may have arrived is looked up before it is sent again. Stops when its signal aborts.
 
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type HashPoint } from "@/lib/browser/uploads/hash-file";
@@ -14,13 +12,13 @@ import { type Result } from "@/lib/shared/result";
 import { type AssetFields, type FieldChanges } from "./asset-fields-form";
 import { type Check, type FieldsFailure, type SentWhole, type StoredAsset, type UploadItem, type UploadStatus } from "./upload-item";
 
-type Answer = Promise<Result<StoredAsset, ApiFailure>>;
+type AssetResult = Promise<Result<StoredAsset, ApiFailure>>;
 export type RequestOptions = { connection?: string; action?: string; signal: AbortSignal; onHold: (isHolding: boolean) => void };
 
 export type UploadPorts = {
   hash: HashPool;
-  byId: (id: string, requestOptions: RequestOptions) => Answer;
-  /** Undefined: the service doesn't have the hash. */
+  byId: (id: string, requestOptions: RequestOptions) => AssetResult;
+  /** Returns undefined if the service doesn't have the hash. */
   fromHash: (
     hash: string,
     file: File,
@@ -30,18 +28,18 @@ export type UploadPorts = {
   send: (
     upload: { id?: string; file: File; assetFields: AssetFields },
     sending: RequestOptions & { onProgress: (share: number) => void },
-  ) => Answer;
-  /** Undefined: not a picture, or not checked. */
+  ) => AssetResult;
+  /** Returns undefined if the file is not a picture or was not checked. */
   canBeRead: (file: File) => Promise<boolean | undefined>;
   change: (id: string, changes: FieldChanges, requestOptions: RequestOptions) => Promise<Result<unknown, FieldsFailure>>;
   nowMs: () => number;
 };
 
-/** Facts learned from earlier uploads about the service and this browser. */
+/** What earlier uploads revealed about the service and this browser. */
 export type UploadConditions = {
   speeds: () => Speeds;
   measured: (speed: keyof Speeds, sample: { bytes: number; ms: number }) => void;
-  /** Of one connection. */
+  /** Facts about the connection's service. */
   service: { takesNoId?: boolean; hasNoFromHash?: SentWhole };
 };
 
@@ -50,16 +48,16 @@ type Reports = {
   remember: (facts: Partial<Pick<UploadItem, "hash" | "hashedTo" | "mayBeStored" | "sentWhole">>) => void;
 };
 
-type Carrying = {
+type UploadContext = {
   ports: UploadPorts;
   conditions: UploadConditions;
   report: Reports;
-  /** The same content is being sent to the same place already. */
+  /** Whether the same content is already being sent to the same connection. */
   isBehind: (hash: string) => boolean;
   signal: AbortSignal;
 };
 
-export async function uploadFile(item: UploadItem, { ports, conditions, report, isBehind, signal }: Carrying): Promise<UploadStatus> {
+export async function uploadFile(item: UploadItem, { ports, conditions, report, isBehind, signal }: UploadContext): Promise<UploadStatus> {
   const { file, assetFields, connection, action } = item;
   const requestOptions = (during: UploadStatus): RequestOptions => ({
     connection,
@@ -78,25 +76,25 @@ export async function uploadFile(item: UploadItem, { ports, conditions, report, 
     report.remember({ mayBeStored: false });
   }
 
-  const whole = reasonToSend(item, conditions);
-  if (whole === undefined && hash === undefined) {
-    const hashed = await hashIt((share) => report.status({ kind: "hashing", share }));
+  const skipHashReason = findSkipHashReason(item, conditions);
+  if (skipHashReason === undefined && hash === undefined) {
+    const hashed = await hashFile((share) => report.status({ kind: "hashing", share }));
     if (hashed === "unreadable") return { kind: "failed", failure: unreadable };
     hash = hashed;
   }
-  if (whole === undefined && hash !== undefined) {
+  if (skipHashReason === undefined && hash !== undefined) {
     if (isBehind(hash)) return { kind: "waiting", isBehind: true };
     report.status({ kind: "asking" });
     const existing = await ports.fromHash(hash, file, assetFields, requestOptions({ kind: "asking" }));
-    if (existing.ok && existing.value) return finished(existing.value, 0, hash);
-    const reason = existing.ok ? undefined : whyNotFromHash(existing.failure);
+    if (existing.ok && existing.value) return toDone(existing.value, 0, hash);
+    const reason = existing.ok ? undefined : toSkipHashReason(existing.failure);
     if (!existing.ok && reason === undefined) return { kind: "failed", failure: existing.failure };
     if (reason !== undefined) conditions.service.hasNoFromHash = reason;
     report.remember({ sentWhole: reason });
-  } else report.remember({ sentWhole: whole ?? "not-hashed" });
-  return sendIt();
+  } else report.remember({ sentWhole: skipHashReason ?? "not-hashed" });
+  return sendFile();
 
-  async function hashIt(onShare: (share: number) => void): Promise<string | "unreadable" | undefined> {
+  async function hashFile(onShare: (share: number) => void): Promise<string | "unreadable" | undefined> {
     const started = ports.nowMs();
     const from = item.hashedTo?.offset ?? 0;
     const share = (bytes: number) => (file.size === 0 ? 1 : bytes / file.size);
@@ -110,12 +108,12 @@ export async function uploadFile(item: UploadItem, { ports, conditions, report, 
     return outcome.hash;
   }
 
-  async function sendIt(): Promise<UploadStatus> {
+  async function sendFile(): Promise<UploadStatus> {
     let isSent = false;
     // If the hash wasn't computed first, it is computed during sending and compared.
     const hashPromise =
       hash === undefined && !signal.aborted
-        ? hashIt((share) => isSent && report.status({ kind: "checking", share }))
+        ? hashFile((share) => isSent && report.status({ kind: "checking", share }))
         : Promise.resolve(hash);
     const started = ports.nowMs();
     const result = await sendOnce(!conditions.service.takesNoId);
@@ -127,21 +125,21 @@ export async function uploadFile(item: UploadItem, { ports, conditions, report, 
     isSent = true;
     if (hash === undefined) report.status({ kind: "checking", share: 0 });
     const localHash = await hashPromise;
-    return finished(result.value, file.size, localHash === "unreadable" ? undefined : localHash);
+    return toDone(result.value, file.size, localHash === "unreadable" ? undefined : localHash);
   }
 
-  /** Looks up a file that may have arrived. Undefined if it hasn't or the service can't tell, which is remembered. */
+  /** Looks up a file that may have arrived. Undefined if it hasn't, or if the service can't look it up, which is stored. */
   async function lookUp(): Promise<UploadStatus | undefined> {
     report.remember({ mayBeStored: true });
     if (signal.aborted || conditions.service.takesNoId) return undefined;
     report.status({ kind: "checking", share: 1 });
     const existing = await ports.byId(item.id, requestOptions({ kind: "checking", share: 1 }));
-    if (existing.ok) return finished(existing.value, file.size, hash);
+    if (existing.ok) return toDone(existing.value, file.size, hash);
     if (existing.failure.status === 404) report.remember({ mayBeStored: false });
     return undefined;
   }
 
-  async function sendOnce(withId: boolean): Answer {
+  async function sendOnce(withId: boolean): AssetResult {
     let share = 0;
     const onProgress = (now: number) => report.status({ kind: "sending", share: (share = now) });
     onProgress(0);
@@ -158,23 +156,23 @@ export async function uploadFile(item: UploadItem, { ports, conditions, report, 
     return sendOnce(false);
   }
 
-  function finished(asset: StoredAsset, sentBytes: number, localHash: string | undefined): UploadStatus {
+  function toDone(asset: StoredAsset, sentBytes: number, localHash: string | undefined): UploadStatus {
     return { kind: "done", asset, sentBytes, check: checkStored(asset, { size: file.size, hash: localHash }) };
   }
 }
 
-function reasonToSend({ file, hash, assetFields }: UploadItem, { speeds, service }: UploadConditions): SentWhole | undefined {
+function findSkipHashReason({ file, hash, assetFields }: UploadItem, { speeds, service }: UploadConditions): SentWhole | undefined {
   if (service.hasNoFromHash) return service.hasNoFromHash;
   if (assetFields.tags.length === 0) return "no-tags";
   if (hash !== undefined || file.size === 0) return undefined;
   return isWorthHashing(file.size, speeds()) ? undefined : "hashing-slower";
 }
 
-/** Undefined: a refusal that sending would meet as well. */
-function whyNotFromHash(failure: ApiFailure): SentWhole | undefined {
+/** Why to send the file after a failed hash offer; undefined if sending would fail as well. */
+function toSkipHashReason(failure: ApiFailure): SentWhole | undefined {
   const { status, code, message } = failure;
   if (isMissingOperation(failure)) return "no-from-hash";
-  // Some services report it only in the message.
+  // Some services name the hash only in the message.
   return code === "INVALID_HASH" || (status === 400 && /\bhash\b/i.test(message)) ? "other-hash" : undefined;
 }
 
@@ -184,9 +182,9 @@ function mayHaveArrived(failure: ApiFailure): boolean {
 
 const unreadable: ApiFailure = { code: "FILE_UNREADABLE", message: "", status: 0 };
 
-// Compares the stored file with the sent one: "verified" only if the local BLAKE3 hash came back; another size is an alarm too.
+// Compares the stored file with the sent one: "verified" only if the BLAKE3 hashes match. A different size is an alarm too.
 
-const hex = /^[0-9a-f]{64}$/;
+const hexPattern = /^[0-9a-f]{64}$/;
 
 /** `hash`: the local hash in hexadecimal; undefined if there is none. */
 export function checkStored(asset: StoredAsset, { size, hash }: { size: number; hash: string | undefined }): Check {
@@ -195,7 +193,7 @@ export function checkStored(asset: StoredAsset, { size, hash }: { size: number; 
   if (asset.asset_hash === undefined || asset.asset_hash === "") return { kind: "unchecked", why: "no-hash" };
   const serverHash = asset.asset_hash.toLowerCase();
   const digits = serverHash.startsWith("blake3:") ? serverHash.slice("blake3:".length) : serverHash;
-  // Another algorithm, or a name that is no hash: it cannot be compared.
-  if (!hex.test(digits)) return { kind: "unchecked", why: "other-hash" };
+  // Another algorithm, or not a hash, can't be compared.
+  if (!hexPattern.test(digits)) return { kind: "unchecked", why: "other-hash" };
   return digits === hash ? { kind: "verified" } : { kind: "differs", serverHash };
 }

@@ -1,4 +1,4 @@
-// A file being uploaded: the file, its description, and its state. Types only, and the keys of their sentences.
+// The types of an uploaded file, its description and its state.
 
 import { type DroppedFiles } from "@/lib/browser/files/dropped-files";
 import { type HashPoint } from "@/lib/browser/uploads/hash-file";
@@ -19,33 +19,33 @@ export type StoredAsset = {
 
 /** Why a file is sent without offering its hash first. */
 export type SentWhole =
-  /** By measurement, hashing would have taken longer than sending. */
+  /** Hashing would take longer than sending. */
   | "hashing-slower"
   | "no-tags"
-  /** The service cannot make an asset from a hash. */
+  /** The service can't create assets from hashes. */
   | "no-from-hash"
   | "other-hash"
-  /** This browser could not hash it. */
+  /** The browser couldn't hash the file. */
   | "not-hashed";
 
 export type Check =
   | { kind: "verified" }
-  /** Alarm: the service holds something else than what was sent. */
+  /** Alarm: the stored content differs from the sent content. */
   | { kind: "differs"; serverHash: string }
   | { kind: "unchecked"; why: "no-hash" | "other-hash" | "not-hashed" };
 
 export type UploadStatus =
-  /** `isBehind`: the same content is being sent already, and sending it twice would not help. */
+  /** `isBehind`: waits because the same content is already being sent. */
   | { kind: "waiting"; isBehind?: true }
   | { kind: "hashing"; share: number }
-  /** Looks it up at the service, by its id, then by its hash. */
+  /** Looks up the file at the service by its id, then by its hash. */
   | { kind: "asking" }
   | { kind: "sending"; share: number }
-  /** Everything was sent; the hash is still being computed. */
+  /** All bytes were sent; the hash is still being computed. */
   | { kind: "checking"; share: number }
   /** The service requested a pause. */
   | { kind: "holding" }
-  /** `lost`: bytes were being sent, so the file starts again. */
+  /** `lost`: bytes were being sent, so the upload restarts. */
   | { kind: "paused"; isLost: boolean }
   | { kind: "done"; asset: StoredAsset; sentBytes: number; check: Check }
   | { kind: "failed"; failure: Failure };
@@ -63,12 +63,12 @@ export type UploadItem = {
   assetFields: AssetFields;
   hash?: string;
   hashedTo?: HashPoint;
-  /** Sent before without a clear response: looks up its id at the service first. */
+  /** Whether it was sent without a clear response, so that its id is looked up first. */
   mayBeStored: boolean;
   sentWhole?: SentWhole;
-  /** It claims to be a picture, but this browser cannot read it as one. */
+  /** Whether it claims to be a picture, but the browser can't decode it. */
   isNoPicture?: boolean;
-  /** The description is being written to the stored asset, or could not be. */
+  /** Whether the description is being written to the stored asset, or failed to be. */
   changing?: "now" | FieldsFailure;
   /** The fields of the stored asset, if they differ from `assetFields`. */
   standing?: AssetFields;
@@ -77,13 +77,13 @@ export type UploadItem = {
 
 export type UploadKind = UploadStatus["kind"];
 
-const lanes: ReadonlySet<UploadKind> = new Set(["hashing", "asking", "sending", "checking", "holding"]);
+const activeKinds: ReadonlySet<UploadKind> = new Set(["hashing", "asking", "sending", "checking", "holding"]);
 
 export function isUnderWay({ status }: UploadItem): boolean {
-  return lanes.has(status.kind);
+  return activeKinds.has(status.kind);
 }
 
-/** Neither stored nor abandoned: closing the tab would lose it. */
+/** Neither stored nor abandoned, so closing the tab would lose it. */
 export function isUnfinished(item: UploadItem): boolean {
   return isUnderWay(item) || item.status.kind === "waiting" || item.status.kind === "paused";
 }
@@ -92,7 +92,7 @@ export function isAlarm({ status }: UploadItem): boolean {
   return status.kind === "done" && status.check.kind === "differs";
 }
 
-/** Its description was not written, and may be tried again. */
+/** Whether the description was not written and can be retried. */
 export function isUnwritten({ changing }: Pick<UploadItem, "changing">): boolean {
   return changing !== undefined && changing !== "now";
 }
@@ -101,12 +101,12 @@ export function isProblem(item: UploadItem): boolean {
   return item.status.kind === "failed" || isAlarm(item);
 }
 
-/** The newest request; its number distinguishes two requests for the same way. */
+/** The newest request. The id distinguishes two requests for the same source. */
 export type UploadRequest = { id: number } & (
   | { source: "files"; dropped: Promise<DroppedFiles> }
   | { source: "url"; address?: string }
   | { source: "hash" }
   | { source: "tray" }
-  /** Something of an earlier visit is still in progress. */
+  /** Downloads of an earlier visit are still in progress. */
   | { source: "resume" }
 );

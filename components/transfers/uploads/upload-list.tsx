@@ -11,13 +11,13 @@ import { withQuery } from "@/lib/browser/urls";
 import { formatBytes } from "@/lib/shared/format";
 import { tabUploads } from "./tab-uploads";
 import { isAlarm, isUnderWay, isUnfinished, isUnwritten, type UploadItem } from "./upload-item";
-import { cannotChange, shareOfStep, stateText, toneOf } from "./upload-state";
+import { cannotChange, getStepShare, getTone, stateText } from "./upload-state";
 
 /** Extra rows above and below the visible ones. */
 const OVERSCAN_ROWS = 6;
 const HEIGHT_PX = 312;
 
-/** May list thousands of files, and renders only those near the view. The focused row stays rendered. */
+/** May list thousands of files, so it renders only rows near the viewport. */
 export function UploadList({ items, onDetails }: { items: readonly UploadItem[]; onDetails: (key: number) => void }) {
   const t = useTranslations("uploads");
   const scroller = useRef<HTMLDivElement>(null);
@@ -63,15 +63,15 @@ const ROW_PX = 56;
 
 type UploadRowProps = { item: UploadItem; onDetails: (key: number) => void };
 
-/** All rows have the same height, with two lines for the state; a click shows all details. */
+/** All rows have the same height, with two lines for the state. */
 const UploadRow = memo(function UploadRow({ item, onDetails }: UploadRowProps) {
   const t = useTranslations("uploads");
   const errors = useTranslations("errors");
   const locale = useLocale();
   const { key, file, status } = item;
-  const tone = toneOf(item);
+  const tone = getTone(item);
   const text = stateText(item, { t, errors, locale });
-  const share = shareOfStep(item);
+  const share = getStepShare(item);
   const name = item.assetFields.name || file.name;
   const canPause = status.kind === "waiting" || (isUnderWay(item) && status.kind !== "checking");
   const actions: (TransferAction | false)[] = [
@@ -121,7 +121,7 @@ type TransferRowProps = {
   children?: ReactNode;
 };
 
-/** A line of the tray: an upload or a download. */
+/** A row of the tray: an upload or a download. */
 export function TransferRow({ tone, name, title = name, note, text, progress, link, actions, className, children }: TransferRowProps) {
   return (
     <div className={cn("flex items-center gap-2 px-3", className)}>
@@ -153,7 +153,7 @@ export function TransferRow({ tone, name, title = name, note, text, progress, li
   );
 }
 
-/** A link from a line of the tray to the stored asset. */
+/** A link to the stored asset. */
 export function OpenAsset({ assetId, name, connection }: { assetId: string; name: string; connection?: string }) {
   const t = useTranslations("uploads.act");
   return (

@@ -1,4 +1,4 @@
-// The queue of files: counts, filters and the text of each file. Pure.
+// The upload queue: counts, filters and the text of each file.
 
 import { type useTranslations } from "next-intl";
 import { failureText } from "@/components/frame/failure/fault-owner";
@@ -9,7 +9,7 @@ import { isAlarm, isProblem, isUnderWay, isUnfinished, isUnwritten, type UploadI
 
 export type UploadFilter = "all" | "unfinished" | "problems" | "noPictures" | "stored";
 
-/** The same content is being sent to the same place. */
+/** Whether the same content is already being sent to the same connection. */
 export function isBehind(
   { key, connection, hash }: Pick<UploadItem, "key" | "connection" | "hash">,
   items: readonly UploadItem[],
@@ -20,8 +20,8 @@ export function isBehind(
 
 export type Tally = Record<UploadFilter | "underWay" | "paused" | "deduplicated" | "share", number>;
 
-/** Weighted by bytes, so that one video among a hundred notes does not distort the progress bar. */
-export function tallyOf(items: readonly UploadItem[]): Tally {
+/** Counts the files; the share is weighted by bytes. */
+export function countUploads(items: readonly UploadItem[]): Tally {
   const tally = {
     all: items.length,
     unfinished: 0,
@@ -33,24 +33,24 @@ export function tallyOf(items: readonly UploadItem[]): Tally {
     deduplicated: 0,
     share: 0,
   };
-  let [bytes, through] = [0, 0];
+  let [bytes, doneBytes] = [0, 0];
   for (const item of items) {
     if (isUnfinished(item)) tally.unfinished += 1;
     if (isUnderWay(item)) tally.underWay += 1;
     if (isProblem(item)) tally.problems += 1;
     if (item.status.kind === "done") tally.stored += 1;
-    if (wasKnown(item)) tally.deduplicated += 1;
+    if (wasDeduplicated(item)) tally.deduplicated += 1;
     if (isNoPicture(item)) tally.noPictures += 1;
     if (item.status.kind === "paused") tally.paused += 1;
-    // Even an empty file adds a step.
+    // Even an empty file counts.
     const weight = item.file.size + 1;
     bytes += weight;
-    through += weight * shareOf(item);
+    doneBytes += weight * getShare(item);
   }
-  return { ...tally, share: bytes === 0 ? 0 : through / bytes };
+  return { ...tally, share: bytes === 0 ? 0 : doneBytes / bytes };
 }
 
-function shareOf({ status }: UploadItem): number {
+function getShare({ status }: UploadItem): number {
   if (status.kind === "done" || status.kind === "failed") return 1;
   return status.kind === "sending" ? status.share : status.kind === "checking" ? 1 : 0;
 }
@@ -62,8 +62,8 @@ export function filterItems(items: readonly UploadItem[], filter: UploadFilter):
   return items.filter(filters[filter]);
 }
 
-/** The service had its content, so no bytes were sent. */
-function wasKnown({ status, file }: Pick<UploadItem, "status" | "file">): boolean {
+/** Whether the service already had the content, so that no bytes were sent. */
+function wasDeduplicated({ status, file }: Pick<UploadItem, "status" | "file">): boolean {
   return status.kind === "done" && status.sentBytes === 0 && file.size > 0;
 }
 
@@ -73,7 +73,7 @@ function isNoPicture(item: UploadItem): boolean {
 
 type Words = { t: ReturnType<typeof useTranslations<"uploads">>; errors: ReturnType<typeof useTranslations<"errors">>; locale: string };
 
-export function toneOf(item: UploadItem): Tone {
+export function getTone(item: UploadItem): Tone {
   const { kind } = item.status;
   if (kind === "failed" || isAlarm(item)) return "bad";
   if (kind === "done" && (item.isNoPicture || isUnwritten(item))) return "unknown";
@@ -115,12 +115,12 @@ export function stateText(item: UploadItem, { t, errors, locale }: Words): strin
 
 function doneText({ status, file, assetFields }: UploadItem, { t, locale }: Words): string | undefined {
   if (status.kind !== "done") return undefined;
-  if (!wasKnown({ status, file })) return t("state.sent", { size: formatBytes(status.sentBytes, locale) });
+  if (!wasDeduplicated({ status, file })) return t("state.sent", { size: formatBytes(status.sentBytes, locale) });
   const differentName = otherName({ status, file, assetFields });
   return differentName === undefined ? t("state.deduplicated") : t("state.deduplicatedAs", { name: differentName });
 }
 
-/** Existing content keeps the name that it had. */
+/** The asset's name if it differs, since existing content keeps its name. */
 export function otherName({ status, file, assetFields }: Pick<UploadItem, "status" | "file" | "assetFields">): string | undefined {
   const name = status.kind === "done" ? status.asset.name : undefined;
   return name === "" || name === (assetFields.name || file.name) ? undefined : name;
@@ -140,7 +140,7 @@ function changingText({ changing }: UploadItem, { t, errors, locale }: Words): s
   return t("changing.failed", { parts, reason: cannotChange({ changing }) ? t("changing.absent") : failureText(errors, changing.failure) });
 }
 
-/** The service can't change stored assets. */
+/** Whether the service can't change stored assets. */
 export function cannotChange({ changing }: Pick<UploadItem, "changing">): boolean {
   return changing !== undefined && changing !== "now" && isMissingOperation(changing.failure);
 }
@@ -150,6 +150,6 @@ function joinText(parts: readonly (string | undefined)[]): string {
 }
 
 /** The progress of the current step, 0 to 1; undefined if unknown. */
-export function shareOfStep({ status }: UploadItem): number | undefined {
+export function getStepShare({ status }: UploadItem): number | undefined {
   return status.kind === "hashing" || status.kind === "sending" || status.kind === "checking" ? status.share : undefined;
 }

@@ -1,13 +1,13 @@
 // The uploads of assets in this tab.
-// Guarantees: identical files are sent one after the other; a pause keeps finished hashes, and reports if bytes were being sent; a failure
-// that would meet every file holds the waiting ones; failed files and alarms stay until a person deals with them.
+// Guarantees: identical files are sent one after the other. A pause keeps finished hashes. A failure that would affect every file pauses the
+// waiting ones. Failed files and alarms remain until the user handles them.
 
 import { CONSOLE_UNREACHABLE } from "@/lib/browser/read-failure";
 import { addSample, type Speeds } from "@/lib/browser/uploads/upload";
 import { createUploadQueue } from "@/lib/browser/uploads/upload-queue";
 import { type Failure } from "@/lib/contract/failure";
 import { createUuid } from "@/lib/shared/text";
-import { type AssetFields, diffFields, fieldsWrittenExcept, mergeFields } from "./asset-fields-form";
+import { type AssetFields, diffFields, mergeFields, withWrittenParts } from "./asset-fields-form";
 import { type UploadConditions, uploadFile, type UploadPorts } from "./upload-file";
 import { isProblem, isUnderWay, isUnfinished, type UploadItem, type UploadKind, type UploadStatus } from "./upload-item";
 import { isBehind } from "./upload-state";
@@ -15,7 +15,7 @@ import { isBehind } from "./upload-state";
 export type NewUpload = { file: File; assetFields: AssetFields };
 /** Events for other parts of the program. */
 export type UploadNews = {
-  /** Called again after each later change that was written to it. */
+  /** Called when an asset is stored, and after each later change. */
   storedAsset: (assetId: string) => void;
 };
 
@@ -26,33 +26,34 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
     nextItem: (items) => items.find((item) => item.status.kind === "waiting" && !isBehind(item, items)),
     initialFields: { status: { kind: "asking" } },
     async uploadFile(item, { signal, report, reportLasting }): Promise<Partial<UploadItem>> {
-      const carrying = {
+      const context = {
         ports,
-        conditions: conditionsOf(item.connection),
+        conditions: getConditions(item.connection),
         report: { status: (status: UploadStatus) => report({ status }), remember: reportLasting },
         isBehind: (hash: string): boolean => isBehind({ ...item, hash }, get().items),
         signal,
       };
-      return { status: await uploadFile(item, carrying).catch(broken) };
+      return { status: await uploadFile(item, context).catch(toFailedStatus) };
     },
     onEnded(item, before, started) {
       const { key, status } = item;
-      if (status.kind === "failed" && meetsOthers(status.failure, before.status.kind)) hold(({ status: { kind } }) => kind === "waiting");
+      if (status.kind === "failed" && affectsAllFiles(status.failure, before.status.kind))
+        pauseMatching(({ status: { kind } }) => kind === "waiting");
       if (status.kind !== "done") return;
       news.storedAsset?.(status.asset.id);
-      void judge(key);
+      void checkPicture(key);
       void describeStored(key, started.assetFields);
     },
   });
 
-  function conditionsOf(connection: string | undefined): UploadConditions {
+  function getConditions(connection: string | undefined): UploadConditions {
     const service = services.get(connection) ?? {};
     services.set(connection, service);
     return { service, speeds: () => speeds, measured: (speed, sample) => (speeds = addSample(speeds, speed, sample)) };
   }
 
-  /** Files of any kind are stored; a picture that cannot be read is marked. */
-  async function judge(key: number): Promise<void> {
+  /** Marks pictures that can't be decoded. They are uploaded anyway. */
+  async function checkPicture(key: number): Promise<void> {
     const item = find(key);
     if (item && (await ports.canBeRead(item.file)) === false) change(key, { isNoPicture: true });
   }
@@ -62,9 +63,9 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
     const item = find(key);
     if (item?.status.kind !== "done") return Promise.resolve();
     const { asset, sentBytes } = item.status;
-    // An asset created from a hash has no preview.
+    // Assets created from a hash have no preview.
     if (asset.created_new !== false) return write(key, sentBytes > 0 ? sentFields : { ...sentFields, previewId: undefined }, item.action);
-    // An existing asset keeps its description, and gets this file's description in addition.
+    // The file's description is merged into that of an existing asset.
     const before = { name: asset.name ?? "", tags: asset.tags ?? sentFields.tags, metadata: asset.user_metadata ?? {} };
     change(key, { assetFields: { ...mergeFields(before, item.assetFields), name: item.assetFields.name } });
     return write(key, before, item.action);
@@ -80,7 +81,7 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
     change(key, { changing: "now" });
     const options = { connection, action, signal: new AbortController().signal, onHold: () => undefined };
     const result = await ports.change(item.status.asset.id, changes, options);
-    const unwritten = result.ok ? undefined : fieldsWrittenExcept(result.failure.parts, before, assetFields);
+    const unwritten = result.ok ? undefined : withWrittenParts(result.failure.parts, before, assetFields);
     change(key, { changing: result.ok ? undefined : result.failure, standing: unwritten });
     if (result.ok) news.storedAsset?.(item.status.asset.id);
     const now = find(key);
@@ -94,35 +95,35 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
     if (!item || (item.status.kind !== "waiting" && !isUnderWay(item)) || item.status.kind === "checking") return;
     const wasSending = item.status.kind === "sending";
     stop(key);
-    // Its last bytes may have been sent: looks it up at the service before sending again.
+    // All bytes may have been sent, so the file is looked up before sending again.
     change(key, { status: { kind: "paused", isLost: wasSending }, ...(wasSending && { mayBeStored: true }) });
   }
 
-  /** Starts nothing until it is released; a file started by hand runs anyway. */
-  function hold(matches: (item: UploadItem) => boolean) {
+  /** Starts no files until released, except files that the user starts. */
+  function pauseMatching(matches: (item: UploadItem) => boolean) {
     const keys = keysOf(matches);
     if (keys.size === 0) return;
     setPaused(true);
     for (const key of keys) pause(key);
   }
-  const release = () => setPaused(false);
+  const resumeQueue = () => setPaused(false);
 
-  function wait(key: number) {
+  function requeue(key: number) {
     const item = find(key);
     if (item?.status.kind !== "paused" && item?.status.kind !== "failed") return;
     // An id that the service rejected is not used again.
-    const isIdSpent = item.status.kind === "failed" && item.status.failure.code === "ASSET_ID_UNAVAILABLE";
-    change(key, { status: { kind: "waiting" }, ...(isIdSpent && { id: createUuid(), mayBeStored: false }) });
+    const isIdRejected = item.status.kind === "failed" && item.status.failure.code === "ASSET_ID_UNAVAILABLE";
+    change(key, { status: { kind: "waiting" }, ...(isIdRejected && { id: createUuid(), mayBeStored: false }) });
   }
 
   return {
     get,
     speeds: () => speeds,
     subscribe,
-    /** `takesNoId`: the service accepts no ids, so none is sent. */
+    /** `takesNoId`: the service accepts no ids. */
     add(uploads: readonly NewUpload[], connection?: string, takesNoId = false) {
-      if (!get().items.some(isUnfinished)) release();
-      if (takesNoId) conditionsOf(connection).service.takesNoId = true;
+      if (!get().items.some(isUnfinished)) resumeQueue();
+      if (takesNoId) getConditions(connection).service.takesNoId = true;
       const action = createUuid();
       const common = { connection, action, mayBeStored: false, status: { kind: "waiting" } } as const;
       add(uploads.map((upload) => (key) => ({ ...upload, ...common, key, id: createUuid() })));
@@ -131,38 +132,38 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
       pause(key);
       startPending();
     },
-    /** Also for failed files, and for descriptions that could not be written. */
+    /** Resumes a paused file, or retries a failed file or description. */
     again(key: number) {
       const unwritten = find(key)?.standing;
       if (unwritten) void write(key, unwritten, createUuid());
-      release();
-      wait(key);
+      resumeQueue();
+      requeue(key);
       startPending();
     },
-    pauseAll: () => hold(isUnfinished),
+    pauseAll: () => pauseMatching(isUnfinished),
     resumeAll() {
-      release();
-      for (const key of keysOf(({ status }) => status.kind === "paused")) wait(key);
+      resumeQueue();
+      for (const key of keysOf(({ status }) => status.kind === "paused")) requeue(key);
       startPending();
     },
     retryAll() {
-      release();
-      for (const key of keysOf(({ status }) => status.kind === "failed")) wait(key);
+      resumeQueue();
+      for (const key of keysOf(({ status }) => status.kind === "failed")) requeue(key);
       startPending();
     },
-    /** Aborts its request, if there is one. */
+    /** Removes a file and aborts its request, if any. */
     remove(key: number) {
       remove(new Set([key]));
     },
     cancelAll() {
       remove(keysOf(isUnfinished));
-      release();
+      resumeQueue();
     },
-    /** Stored files leave the list; problems stay. */
+    /** Removes stored files without problems. */
     clear: () => remove(keysOf((item) => item.status.kind === "done" && !isProblem(item))),
-    /** Alarms stay: each is dismissed separately. */
+    /** Removes failed files. Alarms are dismissed one by one. */
     dropFailed: () => remove(keysOf(({ status }) => status.kind === "failed")),
-    /** For waiting files the description is sent along; for files stored or being sent it is written afterwards. */
+    /** Changes descriptions. For files that are stored or being sent, they are written afterwards. */
     describe(keys: ReadonlySet<number>, assetFields: (item: UploadItem) => AssetFields) {
       const action = createUuid();
       for (const key of keys) {
@@ -175,14 +176,14 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
   };
 }
 
-/** Not the file's fault: the service is away, or the session has ended. A connection lost while sending bytes may be due to this file. */
-function meetsOthers({ status, code }: Failure, during: UploadKind | undefined): boolean {
+/** Whether the failure affects all files, such as an unreachable service. A connection lost while sending may be caused by this file. */
+function affectsAllFiles({ status, code }: Failure, during: UploadKind | undefined): boolean {
   if (status === 401 || code === "UPSTREAM_REFUSED_KEY") return true;
   return during === "asking" && (code === CONSOLE_UNREACHABLE || [502, 503, 504].includes(status));
 }
 
-/** A programming error: reported as one, and the queue continues. */
-function broken(cause: unknown): UploadStatus {
+/** Reports a programming error, so that the queue continues. */
+function toFailedStatus(cause: unknown): UploadStatus {
   console.error(cause);
   return { kind: "failed", failure: { code: "INTERNAL", message: "", status: 0 } };
 }

@@ -2,7 +2,7 @@ import { cva, type VariantProps } from "class-variance-authority";
 import { type ComponentProps, type ComponentType } from "react";
 import { cn } from "../cn";
 
-/** Also for links that look like buttons: `<Link className={buttonStyle({ tone: "primary" })}>`. */
+/** Also used for links that look like buttons: `<Link className={buttonStyle({ tone: "primary" })}>`. */
 export const buttonStyle = cva(
   "inline-flex shrink-0 items-center justify-center gap-1.5 rounded-md border whitespace-nowrap transition-colors duration-100 disabled:opacity-60 aria-disabled:opacity-60",
   {
@@ -46,7 +46,7 @@ type IconButtonProps = Omit<ButtonProps, "aria-label" | "children"> & {
   label: string;
 };
 
-/** Icon only: the label is also the tooltip, unless another one is set. */
+/** An icon button. The label is also the tooltip, unless another one is set. */
 export function IconButton({ icon: Icon, label, size = "icon", ...rest }: IconButtonProps) {
   return (
     <Button title={label} {...rest} size={size} aria-label={label}>
@@ -55,13 +55,13 @@ export function IconButton({ icon: Icon, label, size = "icon", ...rest }: IconBu
   );
 }
 
-/** The style of a filter that is a link, a button or a plain word. Its text is not cut unless it has a width. */
-export function chipStyle(isOn: boolean, className?: string, isEdged = false): string {
+/** The style of a filter chip: a link, a button or plain text. */
+export function chipStyle(isOn: boolean, className?: string, hasBorder = false): string {
   return cn(
     "inline-flex items-center gap-1.5 rounded-full border px-2.5 py-[3px] whitespace-nowrap",
     isOn
       ? "border-ink bg-ink text-bg"
-      : `${isEdged ? "border-control" : "border-line"} bg-surface text-ink-2 hover:border-line-strong hover:text-ink`,
+      : `${hasBorder ? "border-control" : "border-line"} bg-surface text-ink-2 hover:border-line-strong hover:text-ink`,
     className,
   );
 }

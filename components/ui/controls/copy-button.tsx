@@ -15,13 +15,13 @@ type CopyButtonProps = {
 export function CopyButton({ text, label, className }: CopyButtonProps) {
   const copy = useCopy();
   const [isCopied, setCopied] = useState(false);
-  async function press() {
+  async function copyText() {
     if (!(await copy(typeof text === "string" ? text : text()))) return;
     setCopied(true);
     setTimeout(() => setCopied(false), 1_500);
   }
   return (
-    <button type="button" aria-label={label} onClick={() => void press()} className={className ? `copy ${className}` : "copy"}>
+    <button type="button" aria-label={label} onClick={() => void copyText()} className={className ? `copy ${className}` : "copy"}>
       <svg className="icon" viewBox="0 0 14 14" aria-hidden="true">
         <path d={isCopied ? "M2.75 7.5 5.6 10.25 11.25 4" : "M5 5h6.5v6.5H5zM9 2.5H2.5V9"} />
       </svg>
@@ -31,7 +31,7 @@ export function CopyButton({ text, label, className }: CopyButtonProps) {
 
 type CopyFieldProps = { label: string; hint?: ReactNode; text: string; copyLabel: string; autoFocus?: boolean };
 
-/** A link, key or command to copy; focusing it selects all of it. */
+/** A link, key or command to copy. Focusing it selects the text. */
 export function CopyField({ label, hint, text, copyLabel, autoFocus }: CopyFieldProps) {
   return (
     <FormField label={label} hint={hint}>
@@ -58,7 +58,7 @@ type CopyableIdProps = {
   className?: string;
 };
 
-/** A shortened id in monospace; hovering shows the whole id, and a click copies it. */
+/** A shortened id with the full id as tooltip; a click copies it. */
 export function CopyableId({ id, displayText, className }: CopyableIdProps) {
   const t = useTranslations("common");
   return (

@@ -8,7 +8,7 @@ export function Input({ className, ...rest }: ComponentProps<"input">) {
   return <input {...rest} className={cn("field max-sm:text-[16px]", className)} />;
 }
 
-/** The browser's own list, as wide as the chosen option: it works with thumb, keyboard and screen reader, and needs no script. */
+/** The browser's native select, as wide as the selected option. */
 export function Select({ className, ...rest }: ComponentProps<"select">) {
   return <select {...rest} className={cn("field", className)} />;
 }
@@ -21,7 +21,7 @@ export function Checkbox({ indeterminate = false, className, ...rest }: Checkbox
   useEffect(() => {
     if (box.current) box.current.indeterminate = indeterminate;
   }, [indeterminate]);
-  // A click before React was listening changed the checkbox but not the state: this resets the checkbox.
+  // A click before hydration changed the checkbox but not the state, so this resets the checkbox.
   useEffect(() => {
     if (box.current && checked !== undefined && box.current.checked !== checked) box.current.checked = checked;
   }, [checked]);
@@ -52,34 +52,34 @@ const TYPING_MS = 350;
 
 type SearchFieldProps = Omit<ComponentProps<"input">, "type" | "value" | "defaultValue" | "onChange"> & {
   text: string;
-  /** `words`: without spaces around them, and other than those before. */
+  /** `words`: the trimmed text, if it has changed. */
   onSearch: (words: string) => void;
 };
 
 /**
- * Searches a moment after the last letter, or at Enter, which never submits a form around it. `sent` is the last search of this field
- * itself: only other words, from Back or a link, replace what is typed, and end its wait.
+ * Searches a moment after the last key press, or on Enter, which never submits a surrounding form. `sent` is this field's last search: only
+ * other text, from Back or a link, replaces its input.
  */
 export function SearchField({ text, onSearch, ...rest }: SearchFieldProps) {
   const [field, setField] = useState({ typed: text, sent: text, lastText: text, isComposing: false });
   const { typed, sent, isComposing } = field;
   if (field.lastText !== text) setField({ ...field, lastText: text, ...(text !== sent && { typed: text, sent: text }) });
-  /** `isRequested`: by Enter, which also searches again for words that never arrived. */
+  /** `isRequested`: on Enter, which also repeats a search that failed. */
   function send(isRequested: boolean) {
-    const words = typed.trim();
-    if (words === sent && (!isRequested || words === text)) return;
-    setField((now) => ({ ...now, sent: words }));
-    onSearch(words);
+    const searchText = typed.trim();
+    if (searchText === sent && (!isRequested || searchText === text)) return;
+    setField((current) => ({ ...current, sent: searchText }));
+    onSearch(searchText);
   }
   const sendNow = useEffectEvent(send);
   useEffect(() => {
-    // Letters that an input method is still composing are not searched.
+    // Text that an input method is still composing is not searched.
     if (isComposing || typed.trim() === sent) return undefined;
     const timer = setTimeout(() => sendNow(false), TYPING_MS);
     return () => clearTimeout(timer);
   }, [typed, sent, isComposing]);
   function change({ currentTarget: { value }, nativeEvent }: ChangeEvent<HTMLInputElement>) {
-    setField((now) => ({ ...now, typed: value, isComposing: nativeEvent instanceof InputEvent && nativeEvent.isComposing }));
+    setField((current) => ({ ...current, typed: value, isComposing: nativeEvent instanceof InputEvent && nativeEvent.isComposing }));
   }
   return (
     <Input
@@ -89,7 +89,7 @@ export function SearchField({ text, onSearch, ...rest }: SearchFieldProps) {
       type="search"
       value={typed}
       onChange={change}
-      onCompositionEnd={({ currentTarget: { value } }) => setField((now) => ({ ...now, typed: value, isComposing: false }))}
+      onCompositionEnd={({ currentTarget: { value } }) => setField((current) => ({ ...current, typed: value, isComposing: false }))}
       onKeyDown={(event) => {
         if (event.key !== "Enter" || isComposingKey(event.nativeEvent)) return;
         event.preventDefault();

@@ -1,12 +1,12 @@
 import { useEffect, useEffectEvent, useRef } from "react";
 
-/** The key belongs to an input method (IME), which uses Enter, Esc and arrows itself. Safari marks the last one only by its key code. */
+/** Whether the key belongs to an input method (IME), which uses Enter, Esc and arrows. Safari marks the last key only by its key code. */
 export function isComposing({ isComposing: isOpen, keyCode }: Pick<KeyboardEvent, "isComposing" | "keyCode">): boolean {
   return isOpen || keyCode === 229;
 }
 
 /**
- * Listens for every key on the page, regardless of focus, except keys of an input method. `isFirst`: runs before all listeners without it.
+ * Listens to every key on the page, regardless of focus, except keys of an input method. `isFirst`: runs before the other listeners.
  */
 export function usePageKey(onKey: (event: KeyboardEvent) => void, { isOn = true, isFirst = false } = {}): void {
   const handle = useEffectEvent(onKey);
@@ -26,7 +26,7 @@ export function useRunKey(onRun: () => void): void {
   });
 }
 
-/** Each press of Esc closes one thing: the selection before the panel, and the newest first within a layer. */
+/** Each Esc closes one layer: the selection before the panel, and the newest first within a layer. */
 const escapeLayers = { selection: new Set<() => boolean | void>(), panel: new Set<() => boolean | void>() };
 const layersInOrder = [escapeLayers.selection, escapeLayers.panel];
 
@@ -48,26 +48,26 @@ function closeNext(event: KeyboardEvent): void {
   if (isEscape(event) && layersInOrder.some((layer) => [...layer].reverse().some((handler) => handler() !== false))) event.preventDefault();
 }
 
-/** Esc that nothing else has handled; an open dialog closes first. */
+/** Whether this is an unhandled Esc; an open dialog closes first. */
 function isEscape({ key, defaultPrevented }: KeyboardEvent): boolean {
   return key === "Escape" && !defaultPrevented && !document.querySelector("dialog[open]");
 }
 
-/** Whether a key pressed here is part of a text, and not a shortcut. */
+/** Whether keys pressed here are text, not shortcuts. */
 export function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   if (target instanceof HTMLInputElement) return target.type !== "checkbox";
   return target.isContentEditable || /^(TEXTAREA|SELECT)$/.test(target.tagName);
 }
 
-/** A key with a modifier belongs to the browser, and an open dialog keeps the keys to itself. */
+/** False for keys with a modifier, which belong to the browser, and while a dialog is open. */
 export function isFreeKey({ metaKey, ctrlKey, altKey, target }: KeyboardEvent): boolean {
   return !metaKey && !ctrlKey && !altKey && !isTyping(target) && !document.querySelector("dialog[open]");
 }
 
 const SEQUENCE_MS = 1500;
 
-/** Calls `onSecond` with the key pressed after `first` within 1.5 s. No other listener receives that second key if it returns true. */
+/** Calls `onSecond` with the key pressed within 1.5 s after `first`. If it returns true, no other listener receives that key. */
 export function useKeySequence(first: string, onSecond: (key: string) => boolean): void {
   const startedAt = useRef(-Infinity);
   usePageKey(

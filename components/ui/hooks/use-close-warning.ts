@@ -1,15 +1,15 @@
 import { useEffect } from "react";
 
-let isIncluded = false;
+let isLeavingAllowed = false;
 
-/** Set while the person has already confirmed leaving. */
+/** Disables the warning once the user has confirmed leaving. */
 export function allowLeaving(isLeaving: boolean): void {
-  isIncluded = isLeaving;
+  isLeavingAllowed = isLeaving;
 }
 
-/** For components with their own beforeunload listener: the browser warns unless the user has confirmed leaving. */
-export function askToStay(event: BeforeUnloadEvent): void {
-  if (!isIncluded) event.preventDefault();
+/** For custom beforeunload listeners: makes the browser warn, unless the user has confirmed leaving. */
+export function warnBeforeLeaving(event: BeforeUnloadEvent): void {
+  if (!isLeavingAllowed) event.preventDefault();
 }
 
 /** The browser warns before the tab is closed or reloaded. */
@@ -17,7 +17,7 @@ export function useCloseWarning(isOn: boolean): void {
   useEffect(() => {
     if (!isOn) return;
     // One listener per caller, since a shared one would be removed for all callers at once.
-    const warn = (event: BeforeUnloadEvent) => askToStay(event);
+    const warn = (event: BeforeUnloadEvent) => warnBeforeLeaving(event);
     window.addEventListener("beforeunload", warn);
     return () => window.removeEventListener("beforeunload", warn);
   }, [isOn]);

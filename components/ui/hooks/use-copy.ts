@@ -12,7 +12,7 @@ export function useCopy(): (text: string, doneMessage?: string) => Promise<boole
         if (doneMessage !== undefined) showToast({ tone: "ok", text: doneMessage });
         return true;
       } catch {
-        // The clipboard needs a secure page; plain http in a local network is not one.
+        // The clipboard requires https.
         showToast({ tone: "bad", text: t("copyFailed") });
         return false;
       }

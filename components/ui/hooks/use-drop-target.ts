@@ -1,10 +1,10 @@
 import { type DragEvent, useState } from "react";
 
-/** Props for an element that accepts dropped files, and whether files are dragged over it. Folders are only in the transfer. */
+/** Props for an element that accepts dropped files, and whether files are dragged over it. `transfer` also contains folders. */
 export function useDropTarget(onFiles: (files: File[], transfer: DataTransfer) => void) {
-  // Children send enter and leave events as well: only their balance says whether the pointer is inside.
+  // Children also fire enter and leave events, so only their balance shows whether the pointer is inside.
   const [depth, setDepth] = useState(0);
-  const own = (event: DragEvent) => {
+  const accept = (event: DragEvent) => {
     if (!event.dataTransfer.types.includes("Files")) return false;
     event.preventDefault();
     event.stopPropagation();
@@ -13,11 +13,11 @@ export function useDropTarget(onFiles: (files: File[], transfer: DataTransfer) =
   return {
     isOver: depth > 0,
     props: {
-      onDragEnter: (event: DragEvent) => void (own(event) && setDepth((now) => now + 1)),
-      onDragOver: (event: DragEvent) => void own(event),
-      onDragLeave: (event: DragEvent) => void (own(event) && setDepth((now) => Math.max(0, now - 1))),
+      onDragEnter: (event: DragEvent) => void (accept(event) && setDepth((current) => current + 1)),
+      onDragOver: (event: DragEvent) => void accept(event),
+      onDragLeave: (event: DragEvent) => void (accept(event) && setDepth((current) => Math.max(0, current - 1))),
       onDrop: (event: DragEvent) => {
-        if (!own(event)) return;
+        if (!accept(event)) return;
         setDepth(0);
         onFiles([...event.dataTransfer.files], event.dataTransfer);
       },

@@ -21,12 +21,12 @@ function mediaQueryList(query: string): MediaQueryList | undefined {
   return typeof window === "undefined" || typeof window.matchMedia !== "function" ? undefined : window.matchMedia(query);
 }
 
-/** True once the element is near the view, and from then on. */
+/** Becomes true once the element is near the viewport, and stays true. */
 export function useIsNear(element: RefObject<HTMLElement | null>): boolean {
   const [isNear, setNear] = useState(false);
   useEffect(() => {
     if (!element.current || isNear) return;
-    const observer = new IntersectionObserver((entries) => setNear((was) => was || entries.some((entry) => entry.isIntersecting)), {
+    const observer = new IntersectionObserver((entries) => setNear((current) => current || entries.some((entry) => entry.isIntersecting)), {
       rootMargin: "200px",
     });
     observer.observe(element.current);

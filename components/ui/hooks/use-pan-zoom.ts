@@ -12,15 +12,15 @@ import {
 
 const PAN_STEP = 60;
 const ZOOM_STEP = 1.25;
-/** A shorter move is a click with an unsteady hand, not a drag. */
-const DRAG_FROM = 4;
+/** Shorter moves count as clicks. */
+const DRAG_THRESHOLD_PX = 4;
 
 type PanZoomOptions = {
   content: Size;
   scales?: Scales;
-  /** Pixels of margin when all of it is shown. */
+  /** The margin in pixels when everything is shown. */
   margin?: number;
-  /** The view until a person moves it; by default all of it. Must be a stable function. */
+  /** The initial view; by default everything. Must be a stable function. */
   start?: (size: Size) => Viewport;
   /** The frame has this many equal panes that show the same part; sizes are those of one pane. */
   columns?: number;
@@ -45,25 +45,25 @@ export function usePanZoom(options: PanZoomOptions) {
     const element = frame.current;
     if (!element) return;
     const observer = new ResizeObserver(() => {
-      // While hidden it has no size; it reappears as it was.
+      // Ignores the empty size while hidden.
       if (element.clientWidth > 0) setSize({ width: element.clientWidth / columns, height: element.clientHeight / rows });
     });
     observer.observe(element);
     return () => observer.disconnect();
   }, [columns, rows]);
 
-  const placeOf = ({ clientX, clientY }: { clientX: number; clientY: number }): Point => {
+  const toPoint = ({ clientX, clientY }: { clientX: number; clientY: number }): Point => {
     const box = frame.current?.getBoundingClientRect();
     return { x: clientX - (box?.left ?? 0), y: clientY - (box?.top ?? 0) };
   };
-  // All panes show the same part: a point in one of them corresponds to the same point in each.
-  const inPane = ({ x, y }: Point): Point => ({ x: wrap(x, size.width), y: wrap(y, size.height) });
-  const zoomBy = (factor: number, at: Point) => setMovedView(zoomed(view, factor, inPane(at), scales));
-  // The wheel scrolls the page until the graph has focus. With Ctrl or ⌘, or by pinching, it always zooms.
+  // All panes show the same part, so points are relative to their pane.
+  const toPanePoint = ({ x, y }: Point): Point => ({ x: wrap(x, size.width), y: wrap(y, size.height) });
+  const zoomBy = (factor: number, at: Point) => setMovedView(zoomed(view, factor, toPanePoint(at), scales));
+  // Without focus the wheel scrolls the page. With Ctrl or ⌘, or by pinching, it always zooms.
   useWheel(frame, (event) => {
     if (!event.ctrlKey && !event.metaKey && !frame.current?.contains(document.activeElement)) return;
     event.preventDefault();
-    zoomBy(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.002)), placeOf(event));
+    zoomBy(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.002)), toPoint(event));
   });
 
   const middle = { x: size.width / 2, y: size.height / 2 };
@@ -95,15 +95,15 @@ export function usePanZoom(options: PanZoomOptions) {
     },
     onPointerDown(event: PointerEvent) {
       if (event.button !== 0) return;
-      pointers.current.set(event.pointerId, placeOf(event));
-      if (pointers.current.size === 1) drag.current = { from: placeOf(event), isDragged: false };
+      pointers.current.set(event.pointerId, toPoint(event));
+      if (pointers.current.size === 1) drag.current = { from: toPoint(event), isDragged: false };
     },
     onPointerMove(event: PointerEvent<HTMLElement>) {
       const before = pointers.current.get(event.pointerId);
       if (!before) return;
-      const at = placeOf(event);
+      const at = toPoint(event);
       const otherPointer = [...pointers.current].find(([id]) => id !== event.pointerId)?.[1];
-      if (!otherPointer && !drag.current.isDragged && distance(drag.current.from, at) < DRAG_FROM) return;
+      if (!otherPointer && !drag.current.isDragged && distance(drag.current.from, at) < DRAG_THRESHOLD_PX) return;
       if (!drag.current.isDragged) event.currentTarget.setPointerCapture(event.pointerId);
       drag.current.isDragged = true;
       pointers.current.set(event.pointerId, at);
@@ -114,7 +114,7 @@ export function usePanZoom(options: PanZoomOptions) {
       };
       const between = otherPointer && { x: (at.x + otherPointer.x) / 2, y: (at.y + otherPointer.y) / 2 };
       const pinch = otherPointer && distance(at, otherPointer) / Math.max(1, distance(before, otherPointer));
-      setMovedView(between && pinch !== undefined ? zoomed(shifted, pinch, inPane(between), scales) : shifted);
+      setMovedView(between && pinch !== undefined ? zoomed(shifted, pinch, toPanePoint(between), scales) : shifted);
     },
     onPointerUp: (event: PointerEvent) => void pointers.current.delete(event.pointerId),
     onPointerCancel: (event: PointerEvent) => void pointers.current.delete(event.pointerId),
@@ -130,9 +130,9 @@ export function usePanZoom(options: PanZoomOptions) {
   };
   /** Records a move that another gesture uses, so that a later pinch starts at the current position. */
   const note = (event: PointerEvent) => {
-    if (pointers.current.has(event.pointerId)) pointers.current.set(event.pointerId, placeOf(event));
+    if (pointers.current.has(event.pointerId)) pointers.current.set(event.pointerId, toPoint(event));
   };
-  return { frame, size, view, isFitted: movedView === undefined || movedView === "fitted", placeOf, note, handlers, ...actions };
+  return { frame, size, view, isFitted: movedView === undefined || movedView === "fitted", toPoint, note, handlers, ...actions };
 }
 
 function distance(point: Point, other: Point): number {
@@ -143,7 +143,7 @@ function wrap(position: number, length: number): number {
   return length > 0 ? position - Math.floor(position / length) * length : position;
 }
 
-/** The visible part of a drawing or picture: its point (0, 0) is at pixel (x, y), and a unit is `scale` pixels. */
+/** The view of a drawing or picture: its point (0, 0) is at pixel (x, y), and a unit is `scale` pixels. */
 export type Viewport = { x: number; y: number; scale: number };
 export type Size = { width: number; height: number };
 export type Point = { x: number; y: number };
@@ -155,22 +155,25 @@ export const pictureScales: Scales = { least: 0.01, max: 32 };
 
 /** Fits everything, as large as possible up to `largest`. */
 export function fitted(content: Size, size: Size, { margin = 24, scales = drawingScales, largest = 1 } = {}): Viewport {
-  const room = { width: Math.max(1, size.width - 2 * margin), height: Math.max(1, size.height - 2 * margin) };
-  const scale = bounded(Math.min(largest, room.width / Math.max(1, content.width), room.height / Math.max(1, content.height)), scales);
+  const available = { width: Math.max(1, size.width - 2 * margin), height: Math.max(1, size.height - 2 * margin) };
+  const scale = clampScale(
+    Math.min(largest, available.width / Math.max(1, content.width), available.height / Math.max(1, content.height)),
+    scales,
+  );
   return { scale, x: (size.width - content.width * scale) / 2, y: (size.height - content.height * scale) / 2 };
 }
 
-/** The point of the drawing under `at` stays under it. */
+/** Zooms around `at`, which stays in place. */
 export function zoomed({ x, y, scale }: Viewport, factor: number, at: Point, scales = drawingScales): Viewport {
-  const next = bounded(scale * factor, scales);
+  const next = clampScale(scale * factor, scales);
   return { scale: next, x: at.x - ((at.x - x) / scale) * next, y: at.y - ((at.y - y) / scale) * next };
 }
 
-function bounded(scale: number, { least, max }: Scales): number {
+function clampScale(scale: number, { least, max }: Scales): number {
   return Math.min(max, Math.max(least, scale));
 }
 
-/** `act` may prevent scrolling, unlike React's own passive wheel listeners. */
+/** `handler` may prevent scrolling, unlike React's passive wheel listeners. */
 export function useWheel(frame: RefObject<HTMLElement | null>, handler: (event: WheelEvent) => void): void {
   const onWheel = useEffectEvent(handler);
   useEffect(() => {

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 
 export const UNDO_WINDOW_MS = 5_000;
 
-/** `key` stays the same from scheduling to sending. */
+/** `key` is stable from scheduling to sending. */
 export type PendingAction<T> = { key: number; payload: T };
 type ScheduledAction<T> = PendingAction<T> & { timer: ReturnType<typeof setTimeout> };
 

@@ -1,7 +1,6 @@
-// Pictures that failed to load: each is requested again until its service gives a definite answer.
-// Guarantees: one request per connection at a time; during failures every few seconds, or when the service says, and the first
-// success retries all; a picture that does not exist or stays missing is given up; a hidden page requests nothing.
-// Must never: show anything. It calls the component, which loads the picture, once it may be available.
+// Retries pictures that failed to load.
+// Guarantees: one request per connection at a time, every few seconds or as the service's Retry-After says. The first success retries all. Gives
+// up on pictures that don't exist. Hidden pages send no requests.
 
 import { createLru } from "@/lib/shared/lru";
 
@@ -9,11 +8,11 @@ type LostPicture = { url: string; onAvailable: () => void; onMissing: () => void
 
 const FIRST_DELAY_MS = 1_000;
 const MAX_DELAY_MS = 8_000;
-/** A missing picture may appear soon, as after a restart: it is requested this many times. */
+/** A missing picture may appear soon, as after a restart, so it is requested this many times. */
 const MAX_MISSES = 4;
 const TIMEOUT_MS = 20_000;
 
-/** A picture that loaded and was lost this soon cannot be displayed. */
+/** A picture that fails again this soon after loading can't be displayed. */
 const RELOAD_GAP_MS = 10_000;
 const loadedAtMs = createLru<string, number>({ max: 500 });
 
@@ -21,31 +20,31 @@ const waitingByConnection = new Map<string, Set<LostPicture>>();
 
 /** Returns a function that cancels it. */
 export function retryLostPictures(url: string, onAvailable: () => void): () => void {
-  // Created by this page itself, so no server can send it again.
+  // Created by this page, so no server can send it again.
   if (/^(?:blob|data):/.test(url)) return () => undefined;
   const connection = /[?&]connection=([^&#]*)/.exec(url)?.[1] ?? "";
   let missCount = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const onMissing = () => {
     missCount += 1;
-    if (missCount < MAX_MISSES) timer = setTimeout(wait, FIRST_DELAY_MS * 4 ** missCount);
+    if (missCount < MAX_MISSES) timer = setTimeout(enqueue, FIRST_DELAY_MS * 4 ** missCount);
   };
   const lostPicture: LostPicture = { url, onAvailable, onMissing };
-  const wait = () => {
+  const enqueue = () => {
     const waiting = waitingByConnection.get(connection);
     if (waiting) return void waiting.add(lostPicture);
     const first = new Set([lostPicture]);
     waitingByConnection.set(connection, first);
-    void retryInTurn(first).finally(() => waitingByConnection.delete(connection));
+    void retryOneByOne(first).finally(() => waitingByConnection.delete(connection));
   };
-  wait();
+  enqueue();
   return () => {
     clearTimeout(timer);
     waitingByConnection.get(connection)?.delete(lostPicture);
   };
 }
 
-async function retryInTurn(waiting: Set<LostPicture>): Promise<void> {
+async function retryOneByOne(waiting: Set<LostPicture>): Promise<void> {
   let failed = 0;
   for (let [lostPicture] = waiting; lostPicture; [lostPicture] = waiting) {
     const { status, retryMs } = await fetchPicture(lostPicture.url);
@@ -58,7 +57,7 @@ async function retryInTurn(waiting: Set<LostPicture>): Promise<void> {
       continue;
     }
     if (status === 200 && isReload(lostPicture.url)) lostPicture.onAvailable();
-    // Bytes that arrived but cannot be displayed will not improve.
+    // The bytes arrived but can't be displayed, so retrying does not help.
     else if (status !== 204 && status !== 200) lostPicture.onMissing();
     if (failed === 0) continue;
     for (const { onAvailable } of waiting) onAvailable();
@@ -72,7 +71,7 @@ function isReload(url: string): boolean {
   return performance.now() - lastMs >= RELOAD_GAP_MS;
 }
 
-/** 0: the console did not respond. */
+/** Status 0 means that the console did not respond. */
 async function fetchPicture(url: string): Promise<{ status: number; retryMs?: number }> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });

@@ -3,9 +3,9 @@ import { useTranslations } from "next-intl";
 import { type ReactNode, useCallback, useEffect, useState } from "react";
 import { TOO_LARGE_HEADER } from "@/lib/shared/picture-size";
 import { cn } from "../cn";
-import { inTurn, retryLostPictures } from "./plain-picture";
+import { queueImage, retryLostPictures } from "./plain-picture";
 
-const WIDE = 200;
+const MIN_TEXT_WIDTH = 200;
 
 type PictureProps = {
   src?: string;
@@ -15,28 +15,27 @@ type PictureProps = {
   alt: string;
   width: number;
   height: number;
-  /** Visible at once: loads immediately instead of when scrolled into view. */
+  /** Loads immediately instead of when scrolled into view. */
   eager?: boolean;
   fit?: "cover" | "contain";
   /** The file's kind. Its icon replaces a missing picture of a video or audio file. */
   kind?: string;
-  /** Shown instead if the picture cannot load. It may request the address to find out why. */
+  /** Shown instead if the picture fails to load. */
   fallback?: (address: string) => ReactNode;
   className?: string;
 };
 
 /**
- * The only <img> of the interface: its box is reserved before its bytes arrive, and a placeholder has the same size if they do not. It
- * recovers by itself.
+ * An <img> with reserved space. If it fails to load, a placeholder of the same size is shown, and the picture is retried.
  */
 export function Picture({ src, srcSet, alt, width, height, eager = false, fit = "cover", kind, fallback, className }: PictureProps) {
   const [lostPicture, setLost] = useState<{ src: string; address: string }>();
   const attach = useCallback(
     (image: HTMLImageElement | null) => {
       if (!image || src === undefined) return;
-      // An image in the first HTML may have failed before React was listening.
+      // An image in the first HTML may have failed before hydration.
       if (image.complete && image.naturalWidth === 0 && image.currentSrc) setLost({ src, address: image.currentSrc });
-      return inTurn(image, eager || typeof IntersectionObserver === "undefined" ? undefined : whileNear);
+      return queueImage(image, eager || typeof IntersectionObserver === "undefined" ? undefined : whileNear);
     },
     [src, eager],
   );
@@ -47,7 +46,7 @@ export function Picture({ src, srcSet, alt, width, height, eager = false, fit = 
   if (src === lostPicture?.src) return <LostPicture {...{ alt, width, height, className }} kind={kind} address={lostPicture.address} />;
   return (
     <img
-      // With another URL, an element would show the previous picture until its own loads. Another size is the same picture.
+      // With a reused element, the previous picture would be shown until the new one loads.
       key={src.replace(/\bedge=\d+/, "")}
       ref={attach}
       src={src}
@@ -81,7 +80,7 @@ function Placeholder({ alt, width, height, title, className, children }: Placeho
   );
 }
 
-function signOf(kind: string | undefined): ReactNode {
+function getKindIcon(kind: string | undefined): ReactNode {
   if (kind === "video") return <Film aria-hidden="true" className="size-4" />;
   if (kind === "audio") return <AudioLines aria-hidden="true" className="size-4" />;
   return <ImageOff aria-hidden="true" className="size-4" />;
@@ -90,19 +89,19 @@ function signOf(kind: string | undefined): ReactNode {
 function LostPicture({ address, kind, ...box }: PlaceholderProps & { kind: string | undefined; address: string }) {
   const t = useTranslations("common");
   const reason = useLostReason(address);
-  const words = typeof reason === "object" ? t("tooLarge", reason) : undefined;
+  const reasonText = typeof reason === "object" ? t("tooLarge", reason) : undefined;
   return (
-    <Placeholder {...box} title={words}>
-      {words && box.width >= WIDE ? <span className="px-2 text-center text-sm">{words}</span> : signOf(kind)}
+    <Placeholder {...box} title={reasonText}>
+      {reasonText && box.width >= MIN_TEXT_WIDTH ? <span className="px-2 text-center text-sm">{reasonText}</span> : getKindIcon(kind)}
     </Placeholder>
   );
 }
 
 type LostReason = "none" | { width: number; height: number };
 
-/** Why the picture can't be shown: missing, or too large to preview. Nothing is requested twice. */
+/** Why the picture can't be shown: missing, or too large to preview. Uses the cached response. */
 export function useLostReason(address: string | undefined): LostReason | undefined {
-  const [found, setFound] = useState<{ address: string; reason: LostReason }>();
+  const [result, setResult] = useState<{ address: string; reason: LostReason }>();
   useEffect(() => {
     if (address === undefined) return;
     let isNeeded = true;
@@ -110,36 +109,36 @@ export function useLostReason(address: string | undefined): LostReason | undefin
       ({ status, headers }) => {
         if (!isNeeded || status !== 204) return;
         const [width = 0, height = 0] = headers.get(TOO_LARGE_HEADER)?.split("x").map(Number) ?? [];
-        setFound({ address, reason: width > 0 && height > 0 ? { width, height } : "none" });
+        setResult({ address, reason: width > 0 && height > 0 ? { width, height } : "none" });
       },
       // Not cached: the picture failed for another reason.
       () => undefined,
     );
     return () => void (isNeeded = false);
   }, [address]);
-  return found?.address === address ? found?.reason : undefined;
+  return result?.address === address ? result?.reason : undefined;
 }
 
-const near = new WeakMap<Element, (isNear: boolean) => void>();
+const nearListeners = new WeakMap<Element, (isNear: boolean) => void>();
 let observer: IntersectionObserver | undefined;
 
 function whileNear(image: HTMLImageElement, report: (isNear: boolean) => void): () => void {
-  near.set(image, report);
+  nearListeners.set(image, report);
   observer ??= new IntersectionObserver(onIntersections, { rootMargin: "600px" });
   observer.observe(image);
   return () => {
     observer?.unobserve(image);
-    near.delete(image);
+    nearListeners.delete(image);
   };
 }
 
 function onIntersections(entries: IntersectionObserverEntry[]): void {
   const awayPx = ({ top, bottom }: DOMRectReadOnly) => Math.max(0, -bottom, top - window.innerHeight);
   entries.sort((entry, other) => awayPx(entry.boundingClientRect) - awayPx(other.boundingClientRect));
-  for (const { target, isIntersecting } of entries) near.get(target)?.(isIntersecting);
+  for (const { target, isIntersecting } of entries) nearListeners.get(target)?.(isIntersecting);
 }
 
-/** For the `ref` of an image: an image removed from the page stops loading. */
+/** For the `ref` of an image. Images removed from the page stop loading. */
 export function whileShown(image: HTMLImageElement | null): () => void {
   const dropped = image?.dataset.dropped;
   if (image && dropped !== undefined && !image.hasAttribute("src")) image.src = dropped;

@@ -11,8 +11,8 @@ type PlainPictureProps = {
 };
 
 /**
- * For long lists: the same box, without state. A picture that fails to load is marked, and the stylesheet draws the placeholder. Not lazy,
- * as such a list renders only what is near.
+ * A stateless picture for long lists. The stylesheet draws a placeholder if it fails to load. Not lazy, since such lists render only nearby
+ * rows.
  */
 export function plainPicture({ src, width, height, kind, className }: PlainPictureProps): ReactNode {
   if (!src) return <span aria-hidden="true" className={cn("picture", className)} />;
@@ -26,7 +26,7 @@ export function plainPicture({ src, width, height, kind, className }: PlainPictu
       height={height}
       decoding="async"
       data-kind={kind}
-      // Otherwise React preloads the first pictures before styles and scripts, which delays the list.
+      // Without this, React preloads the first pictures before styles and scripts.
       fetchPriority="low"
       className={cn("picture", className)}
     />
@@ -36,140 +36,139 @@ export function plainPicture({ src, width, height, kind, className }: PlainPictu
 /** The same as `attach` of a Picture. */
 function watch(image: HTMLImageElement): () => void {
   let giveUp: (() => void) | undefined;
-  const lose = () => {
+  const handleError = () => {
     image.dataset.lost = "";
     giveUp?.();
-    giveUp = retryLostPictures(image.currentSrc || image.src, comeBack);
+    giveUp = retryLostPictures(image.currentSrc || image.src, reload);
   };
-  const comeBack = () => {
+  const reload = () => {
     delete image.dataset.lost;
     const src = image.getAttribute("src") ?? "";
     leave();
     image.removeAttribute("src");
     image.setAttribute("src", src);
-    leave = inTurn(image);
+    leave = queueImage(image);
   };
-  if (image.complete && image.naturalWidth === 0 && image.currentSrc) lose();
-  let leave = inTurn(image);
-  image.addEventListener("error", lose);
+  if (image.complete && image.naturalWidth === 0 && image.currentSrc) handleError();
+  let leave = queueImage(image);
+  image.addEventListener("error", handleError);
   return () => {
-    image.removeEventListener("error", lose);
+    image.removeEventListener("error", handleError);
     giveUp?.();
     leave();
   };
 }
 
-// Limits which pictures of this tab load at a time: only a few while none arrives, so that pictures which never arrive leave connections
-// for the page itself. Guarantees: a picture that is removed or far from view gives up its turn; a waiting one has no address and so does
-// not load.
+// Limits how many pictures of this tab load at a time, and to only a few while none arrives, so that connections remain for the page's own
+// requests. Removed or distant pictures give up their slots; waiting ones have no URL.
 
-/** More than the six connections that a browser opens per host, so that it always has the next picture and can prefer visible ones. */
+/** More than a browser's six connections per host, so that it can prioritize visible pictures. */
 const MAX_COUNT = 24;
-/** Used while no pictures arrive, so that the page's own requests are answered. */
-const MAX_WHILE_NONE_COMES = 4;
-const NONE_COMES_MS = 1_000;
+/** The limit while no pictures arrive, so that the page's own requests get a connection. */
+const MAX_WHILE_STALLED = 4;
+const STALL_TIMEOUT_MS = 1_000;
 
-const underWay = new Set<HTMLImageElement>();
+const loadingImages = new Set<HTMLImageElement>();
 let timer: ReturnType<typeof setTimeout> | undefined;
-let noneComes = false;
+let isStalled = false;
 const waiting = new Set<HTMLImageElement>();
-const addresses = new WeakMap<HTMLImageElement, { src: string; srcset: string }>();
+const removedUrls = new WeakMap<HTMLImageElement, { src: string; srcset: string }>();
 
-/** Reports whether an image is near the visible part; returns a function that stops it. */
+/** Reports whether an image is near the viewport. Returns a function that stops it. */
 type WhileNear = (image: HTMLImageElement, report: (isNear: boolean) => void) => () => void;
 
-/** For the `ref` of an image; returns a function that ends it. Without `whileNear` it counts as near. */
-export function inTurn(image: HTMLImageElement, whileNear?: WhileNear): () => void {
+/** For the `ref` of an image; returns its cleanup. Without `whileNear` the image counts as near. */
+export function queueImage(image: HTMLImageElement, whileNear?: WhileNear): () => void {
   const leave = () => {
     waiting.delete(image);
-    if (underWay.delete(image)) next();
+    if (loadingImages.delete(image)) loadNext();
   };
   const onLoaded = () => {
-    wait();
+    restartTimer();
     leave();
   };
-  const come = (isNear: boolean) => {
+  const setNear = (isNear: boolean) => {
     if (image.complete && image.hasAttribute("src")) return;
-    if (!isNear) takeAway(image);
+    if (!isNear) removeUrl(image);
     if (!isNear) return leave();
-    if (underWay.has(image) || waiting.has(image)) return;
-    if (underWay.size >= maxLoading()) takeAway(image);
+    if (loadingImages.has(image) || waiting.has(image)) return;
+    if (loadingImages.size >= maxLoading()) removeUrl(image);
     waiting.add(image);
-    next();
+    loadNext();
   };
-  // Restores the address that detaching removed: React's strict mode attaches twice.
-  putBack(image);
-  // A new image doesn't load before it is near the view.
-  if (whileNear && !image.currentSrc) takeAway(image);
+  // Restores the URL that detaching removed, since React's strict mode attaches twice.
+  restoreUrl(image);
+  // A new image doesn't load before it is near the viewport.
+  if (whileNear && !image.currentSrc) removeUrl(image);
   image.addEventListener("load", onLoaded);
   image.addEventListener("error", leave);
-  const unwatch = whileNear?.(image, come);
-  if (!whileNear) come(true);
+  const unwatch = whileNear?.(image, setNear);
+  if (!whileNear) setNear(true);
   return () => {
     unwatch?.();
     image.removeEventListener("load", onLoaded);
     image.removeEventListener("error", leave);
-    // An image removed from the page would otherwise load to its end.
-    if (!image.complete) takeAway(image);
+    // Otherwise an image removed from the page would keep loading.
+    if (!image.complete) removeUrl(image);
     leave();
   };
 }
 
-const maxLoading = () => (noneComes ? MAX_WHILE_NONE_COMES : MAX_COUNT);
+const maxLoading = () => (isStalled ? MAX_WHILE_STALLED : MAX_COUNT);
 
-function next(): void {
+function loadNext(): void {
   for (const image of waiting) {
-    if (underWay.size >= maxLoading()) return;
-    if (underWay.size === 0) wait();
+    if (loadingImages.size >= maxLoading()) return;
+    if (loadingImages.size === 0) restartTimer();
     waiting.delete(image);
-    underWay.add(image);
-    putBack(image);
+    loadingImages.add(image);
+    restoreUrl(image);
   }
 }
 
-/** Counts from the newest picture that arrived, or from the first request. */
-function wait(): void {
-  noneComes = false;
+/** Restarts the timer on each arrived picture or first request. */
+function restartTimer(): void {
+  isStalled = false;
   clearTimeout(timer);
-  timer = setTimeout(askForFewer, NONE_COMES_MS);
+  timer = setTimeout(reduceLoading, STALL_TIMEOUT_MS);
 }
 
-/** The newest of the surplus pictures wait again, ahead of those already waiting. */
-function askForFewer(): void {
-  noneComes = underWay.size > 0;
+/** Requeues the newest surplus pictures, ahead of those already waiting. */
+function reduceLoading(): void {
+  isStalled = loadingImages.size > 0;
   const later = [...waiting];
   waiting.clear();
-  for (const image of [...underWay].slice(MAX_WHILE_NONE_COMES)) {
-    underWay.delete(image);
-    takeAway(image);
+  for (const image of [...loadingImages].slice(MAX_WHILE_STALLED)) {
+    loadingImages.delete(image);
+    removeUrl(image);
     waiting.add(image);
   }
   for (const image of later) waiting.add(image);
 }
 
-function takeAway(image: HTMLImageElement): void {
+function removeUrl(image: HTMLImageElement): void {
   if (!image.hasAttribute("src")) return;
-  addresses.set(image, { src: image.getAttribute("src") ?? "", srcset: image.srcset });
+  removedUrls.set(image, { src: image.getAttribute("src") ?? "", srcset: image.srcset });
   image.removeAttribute("srcset");
   image.removeAttribute("src");
 }
 
-/** Does nothing if it has another address by now. */
-function putBack(image: HTMLImageElement): void {
-  const address = addresses.get(image);
-  addresses.delete(image);
+/** Restores the URL, unless the image has another one by now. */
+function restoreUrl(image: HTMLImageElement): void {
+  const address = removedUrls.get(image);
+  removedUrls.delete(image);
   if (!address || image.hasAttribute("src")) return;
   if (address.srcset) image.srcset = address.srcset;
   image.src = address.src;
 }
 
-/** The code that requests it again loads with the first lost picture. */
+/** The retry code loads with the first failed picture. */
 export function retryLostPictures(address: string, back: () => void): () => void {
   let giveUp: (() => void) | undefined;
   let isOver = false;
   import("./picture-retries").then(
     (module) => isOver || (giveUp = module.retryLostPictures(address, back)),
-    // The console is unreachable: reloading the page will restore its pictures as well.
+    // The console is unreachable; reloading the page will restore its pictures.
     () => undefined,
   );
   return () => {

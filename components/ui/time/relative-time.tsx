@@ -29,7 +29,7 @@ export function RelativeTime({ ms, className }: { ms: number; className?: string
 
 /** The same for long lists: shared values are computed once for all rows. */
 export function AgoTime({ ms, words, className }: { ms: number; words: AgoWords; className?: string }) {
-  const ago = useReadingFrom(words.renderedMs, (nowMs) => agoOf(ms, nowMs));
+  const ago = useReadingFrom(words.renderedMs, (nowMs) => toAgo(ms, nowMs));
   // Only the browser has the reader's time zone.
   const title = useHydrated() ? formatTime(words.locale, ms, "exact") : undefined;
   return (
@@ -46,7 +46,7 @@ export function Duration({ fromMs, toMs }: { fromMs: number; toMs: number }) {
 }
 
 export function durationText(t: DurationWords, spanMs: number, isCounting = false): string {
-  const { unit, ...parts } = durationOf(spanMs, isCounting);
+  const { unit, ...parts } = toDuration(spanMs, isCounting);
   return t(unit, parts);
 }
 
@@ -71,7 +71,7 @@ const justNow: Ago = { unit: "now" };
 const cachedAges = new Map<string, Ago>();
 
 /** Equal ages are the same object, so that a component renders again only when the age changes. */
-export function agoOf(thenMs: number, nowMs: number): Ago {
+export function toAgo(thenMs: number, nowMs: number): Ago {
   const seconds = Math.max(0, Math.floor((nowMs - thenMs) / 1000));
   if (seconds < 10) return justNow;
   if (seconds < 60) return oneUnit("seconds", Math.floor(seconds / 10) * 10);
@@ -98,7 +98,7 @@ export type Duration =
  * The one format of durations: `46.4 s` under a minute, `1m 07s`, `2h 07m`, `3d 04h`, `324d`. A running duration has no tenths, which would
  * flicker.
  */
-export function durationOf(spanMs: number, isCounting = false): Duration {
+export function toDuration(spanMs: number, isCounting = false): Duration {
   const ms = Math.max(0, spanMs);
   // A duration that would round to 60.0 s is shown as a minute.
   if (ms < (isCounting ? 60_000 : 59_950)) {

@@ -14,8 +14,8 @@ const formatCache = new Map<string, Intl.DateTimeFormat>();
 
 /** The browser's regional variant of the page's language, such as "en-GB" for "en". It sets the time and date style. */
 export function regionalLocale(language: string): string {
-  const languageOf = (tag: string) => tag.split("-")[0]?.toLowerCase();
-  return navigator.languages.find((tag) => languageOf(tag) === languageOf(language)) ?? language;
+  const getLanguage = (tag: string) => tag.split("-")[0]?.toLowerCase();
+  return navigator.languages.find((tag) => getLanguage(tag) === getLanguage(language)) ?? language;
 }
 
 function cachedFormat(locale: string, style: keyof typeof timeStyles): Intl.DateTimeFormat {

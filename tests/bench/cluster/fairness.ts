@@ -3,10 +3,10 @@
 import { percentile } from "../figures";
 import { post } from "../processes";
 import { forEachConcurrently } from "../service/client";
-import { totalOf } from "../service/job-lists";
+import { getTotal } from "../service/job-lists";
 import { createJsonGet } from "../service/json-client";
 import { type CompletedRun } from "./runners";
-import { type Cluster, graphOf, type Runners, waitForRuns } from "./services";
+import { type Cluster, createGraph, type Runners, waitForRuns } from "./services";
 
 const MAX_CONCURRENT = 20;
 /** A real job takes seconds; the work of services and database is then a small part of it. */
@@ -65,7 +65,7 @@ async function submitAll({ services, keys }: Cluster, from: number, to: number):
     Array.from({ length: to - from }, (_, at) => ({ key, name: `${user}/${from + at}`, service: services[(user + at) % services.length] })),
   );
   await forEachConcurrently(submissions, MAX_CONCURRENT, async ({ key, name, service }) => {
-    await post(`${service?.url}/api/prompt`, { prompt: graphOf(name) }, { "x-api-key": key });
+    await post(`${service?.url}/api/prompt`, { prompt: createGraph(name) }, { "x-api-key": key });
   });
 }
 
@@ -76,7 +76,7 @@ async function countCompleted({ services, keys }: Cluster, jobs: number): Promis
     let completed = 0;
     for (const [user, key] of keys.entries()) {
       const url = services[user % services.length]?.url ?? "";
-      completed += await totalOf(createJsonGet({ url, headers: { "x-api-key": key } }), "/api/jobs?limit=1&status=completed");
+      completed += await getTotal(createJsonGet({ url, headers: { "x-api-key": key } }), "/api/jobs?limit=1&status=completed");
     }
     if (completed >= jobs || Date.now() > end) return completed;
     await new Promise((resolve) => setTimeout(resolve, 200));

@@ -4,7 +4,7 @@ import pg from "pg";
 import { copyServiceStore } from "@/lib/service/index";
 import { createDatabase } from "@/tests/support/postgres-server";
 import { newFolder, type PortService, startService } from "../processes";
-import { jobGroups, measureGroup, takeTheSlot, totalOf } from "../service/job-lists";
+import { getTotal, jobGroups, measureGroup, takeTheSlot } from "../service/job-lists";
 import { createJsonGet } from "../service/json-client";
 import { seedJobs } from "../service/seed-jobs";
 
@@ -19,7 +19,7 @@ export async function measureListsOnBoth(postgresUrl: string, jobs: number, logP
   seedJobs(file, "bench", jobs);
   takeTheSlot(file);
   // SQLite runs first, as a folder whose rows were moved is refused.
-  const onSqlite = await listsOf(await startService(folder, {}, first.headers), logProgress);
+  const onSqlite = await getLists(await startService(folder, {}, first.headers), logProgress);
   takeTheSlot(file);
   const database = await createDatabase(postgresUrl);
   logProgress("  copying them to PostgreSQL");
@@ -28,7 +28,7 @@ export async function measureListsOnBoth(postgresUrl: string, jobs: number, logP
   await client.connect();
   await client.query("VACUUM ANALYZE");
   await client.end();
-  const onPostgres = await listsOf(await startService(folder, { DATABASE_URL: database.url }, first.headers), logProgress);
+  const onPostgres = await getLists(await startService(folder, { DATABASE_URL: database.url }, first.headers), logProgress);
   await database.drop();
   return onSqlite.map(({ name, target, figure, spread }, at) => {
     const postgresRow = onPostgres[at];
@@ -36,10 +36,10 @@ export async function measureListsOnBoth(postgresUrl: string, jobs: number, logP
   });
 }
 
-async function listsOf(service: PortService, logProgress: (text: string) => void) {
+async function getLists(service: PortService, logProgress: (text: string) => void) {
   const getJson = createJsonGet(service);
   const rows = [];
-  for (const group of jobGroups(await totalOf(getJson, "/api/jobs?limit=1"), REQUESTS))
+  for (const group of jobGroups(await getTotal(getJson, "/api/jobs?limit=1"), REQUESTS))
     rows.push(await measureGroup(getJson, group, logProgress));
   await service.process.stop();
   return rows;

@@ -3,7 +3,7 @@ import { spread } from "../figures";
 import { type Load, load } from "../load";
 import { post } from "../processes";
 import { forEachConcurrently } from "../service/client";
-import { type Cluster, graphOf, type Runners, waitForRuns } from "./services";
+import { type Cluster, createGraph, type Runners, waitForRuns } from "./services";
 
 const CLIENTS = 20;
 
@@ -14,7 +14,7 @@ export async function measureRates(cluster: Cluster, runners: Runners, jobs: num
   const { services, keys } = cluster;
   const serviceIndexes = Array.from({ length: jobs }, (_, at) => at % services.length);
   await forEachConcurrently(serviceIndexes, CLIENTS, async (at) => {
-    await post(`${services[at]?.url}/api/prompt`, { prompt: graphOf("rate") }, { "x-api-key": keys[at] ?? "" });
+    await post(`${services[at]?.url}/api/prompt`, { prompt: createGraph("rate") }, { "x-api-key": keys[at] ?? "" });
   });
   const loads = await Promise.all(services.map((_, at) => measureSubmissions(cluster, at, CLIENTS / services.length)));
   const runs = (loads[0] ?? []).map((_, run) => loads.flatMap((each) => each[run] ?? []));
@@ -34,6 +34,6 @@ export async function measureRates(cluster: Cluster, runners: Runners, jobs: num
 /** Each service has its own user. */
 function measureSubmissions({ services, keys }: Cluster, at: number, connections: number): Promise<Load[]> {
   const headers = { "x-api-key": keys[at] ?? "", "content-type": "application/json" };
-  const body = JSON.stringify({ prompt: graphOf("rate") });
+  const body = JSON.stringify({ prompt: createGraph("rate") });
   return load({ url: `${services[at]?.url}/api/prompt`, method: "POST", headers, body }, connections);
 }

@@ -10,7 +10,7 @@ export type Runners = Awaited<ReturnType<typeof startRunners>>;
 export type Cluster = Awaited<ReturnType<typeof startCluster>>;
 
 /** Only the simulated runners have these classes: while they are paused, submitted jobs wait. */
-export const graphOf = (name: string) => ({
+export const createGraph = (name: string) => ({
   "1": { class_type: "LoadModel", inputs: { model: "bench.safetensors" } },
   "2": { class_type: "Sample", inputs: { model: ["1", 0], seed: 1, prompt: name } },
   "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "bench" } },

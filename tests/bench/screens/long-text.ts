@@ -12,9 +12,9 @@ const SETTLED_MS = 2_500;
 /** The browser reports nothing shorter. */
 const LEAST_MS = 16;
 const LINE = "a line of words, of a prompt that is long\n";
-const textOf = (size: number) => LINE.repeat(Math.ceil(size / LINE.length));
-const sizes = { "20 kB": textOf(20_000), "1 MB": textOf(1_000_000) };
-const graphOf = (text: string) => ({
+const getText = (size: number) => LINE.repeat(Math.ceil(size / LINE.length));
+const sizes = { "20 kB": getText(20_000), "1 MB": getText(1_000_000) };
+const createGraph = (text: string) => ({
   "1": { class_type: "PrimitiveString", inputs: { value: text } },
   "2": { class_type: "PreviewAny", inputs: { source: ["1", 0] } },
 });
@@ -53,7 +53,7 @@ const cases = [
 ];
 
 async function openForm({ page }: SlowPage, text: string): Promise<Locator> {
-  const file = { name: "long.json", mimeType: "application/json", buffer: Buffer.from(JSON.stringify(graphOf(text))) };
+  const file = { name: "long.json", mimeType: "application/json", buffer: Buffer.from(JSON.stringify(createGraph(text))) };
   await page.getByTestId("workflow-file").first().setInputFiles(file);
   return page.getByRole("textbox", { name: "value" });
 }

@@ -19,7 +19,7 @@ export async function traceCpuTime(cdp: CDPSession, work: () => Promise<void>): 
   await cdp.send("Tracing.end");
   await complete;
   cdp.off("Tracing.dataCollected", collect);
-  return cpuTimeOf(events);
+  return getCpuTime(events);
 }
 
 function isTraceEvent(event: object): event is TraceEvent {
@@ -27,12 +27,12 @@ function isTraceEvent(event: object): event is TraceEvent {
 }
 
 /** Picks the busiest renderer, which is the page: the browser's own renderers are idle. */
-function cpuTimeOf(events: readonly TraceEvent[]): CpuTime {
+function getCpuTime(events: readonly TraceEvent[]): CpuTime {
   const mains = events.filter(({ name, args }) => name === "thread_name" && args?.name === "CrRendererMain");
-  const tasksOf = ({ pid, tid }: TraceEvent) =>
+  const getTasks = ({ pid, tid }: TraceEvent) =>
     events.filter((event) => event.ph === "X" && event.pid === pid && event.tid === tid && event.name.endsWith("RunTask"));
   const mainTimes = mains.map((main) => {
-    const times = tasksOf(main).map(({ tdur = 0 }) => tdur / 1000);
+    const times = getTasks(main).map(({ tdur = 0 }) => tdur / 1000);
     return {
       totalMs: times.reduce((sum, ms) => sum + ms, 0),
       longestMs: Math.max(0, ...times),

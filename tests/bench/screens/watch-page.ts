@@ -92,8 +92,8 @@ export function pressWhenReady(): void {
 
 /** Milliseconds from the press until the requested list is complete; false before that. */
 export function hasArrived(marker: string): number | false {
-  const isThere = window.location.search.includes(marker) && !document.querySelector("main [aria-busy]");
-  return isThere && performance.now() - window.bench.pressedAtMs;
+  const isShown = window.location.search.includes(marker) && !document.querySelector("main [aria-busy]");
+  return isShown && performance.now() - window.bench.pressedAtMs;
 }
 
 /** Counts frames until `bench.frames` is replaced. */

@@ -130,7 +130,7 @@ async function measureWrites(store: Store): Promise<string[]> {
   }
   const durationsMs: number[] = [];
   for (let page = 0; page < PAGES; page += 1) {
-    const notes = Array.from({ length: PAGE_SIZE }, (_, at) => ({ ...noteOf(JOBS + page * PAGE_SIZE + at), memberId: undefined }));
+    const notes = Array.from({ length: PAGE_SIZE }, (_, at) => ({ ...createNote(JOBS + page * PAGE_SIZE + at), memberId: undefined }));
     const startedMs = performance.now();
     await store.jobIndexStore.note(CONNECTION, notes, 2 * JOBS);
     durationsMs.push(performance.now() - startedMs);
@@ -144,12 +144,12 @@ async function fill(store: Store): Promise<void> {
   await store.members.create({ name: "Bench", email: "bench@desk.test", role: "owner", passwordHash, createdAt: NEWEST_MS });
   await store.connections.create({ id: CONNECTION, name: "Bench", baseUrl: "http://127.0.0.1:9", createdAt: NEWEST_MS });
   for (let first = 0; first < JOBS; first += BATCH_SIZE) {
-    const notes = Array.from({ length: BATCH_SIZE }, (_, at) => noteOf(first + at));
+    const notes = Array.from({ length: BATCH_SIZE }, (_, at) => createNote(first + at));
     await store.jobIndexStore.note(CONNECTION, notes, JOBS);
   }
 }
 
-function noteOf(at: number): JobNote {
+function createNote(at: number): JobNote {
   const isFailed = at % 12 === 0;
   const createdMs = NEWEST_MS - (JOBS - at) * MINUTE_MS;
   const message = `${randomWord()} of ${randomWord()} was not found`;

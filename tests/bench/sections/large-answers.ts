@@ -16,7 +16,7 @@ const node = (id: number) => ({ class_type: "ImageScale", inputs: { image: [Stri
 const graph = (nodes: number) => Object.fromEntries(Array.from({ length: nodes }, (_, id) => [String(id + 1), node(id)]));
 const job = (prompt: object, extra_data: object) =>
   JSON.stringify({ id: "job-1", status: "completed", create_time: 1, workflow: { prompt, extra_data } });
-const entryOf = (id: string, nodes: number) => ({
+const createEntry = (id: string, nodes: number) => ({
   prompt: [1, id, graph(nodes), { create_time: 1_767_225_600_000 }, ["1"]],
   outputs: { "1": { images: [{ filename: `${id}.png`, subfolder: "", type: "output" }] } },
   status: { status_str: "success", completed: true, messages: [] },
@@ -43,7 +43,7 @@ const openings: readonly Opening[] = [
     name: "a local server's history of 120 jobs of 600 nodes",
     dialect: "local",
     path: "/api/history_v2",
-    body: JSON.stringify(Object.fromEntries(Array.from({ length: 120 }, (_, index) => [`job-${index}`, entryOf(`job-${index}`, 600)]))),
+    body: JSON.stringify(Object.fromEntries(Array.from({ length: 120 }, (_, index) => [`job-${index}`, createEntry(`job-${index}`, 600)]))),
   },
   {
     name: "a local server's queue of 35 jobs of 2,000 nodes",
@@ -51,14 +51,14 @@ const openings: readonly Opening[] = [
     path: "/api/queue",
     body: JSON.stringify({
       queue_running: [],
-      queue_pending: Array.from({ length: 35 }, (_, index) => entryOf(`job-${index}`, 2000).prompt),
+      queue_pending: Array.from({ length: 35 }, (_, index) => createEntry(`job-${index}`, 2000).prompt),
     }),
   },
   {
     name: "a local server's job with a graph of 60,000 nodes",
     dialect: "local",
     path: "/api/jobs/job-1",
-    body: JSON.stringify({ "job-1": entryOf("job-1", 60_000) }),
+    body: JSON.stringify({ "job-1": createEntry("job-1", 60_000) }),
   },
 ];
 

@@ -137,8 +137,8 @@ function startFlood(url: string, line: string, lines: string) {
     stop() {
       isOver = true;
       open.forEach((socket) => socket.destroy());
-      const answers = [...counts.values()].reduce((sum, count) => sum + count, 0);
-      return { answers, statuses: [...counts].map(([status, count]) => `${status} (${count})`).join(", ") };
+      const responses = [...counts.values()].reduce((sum, count) => sum + count, 0);
+      return { answers: responses, statuses: [...counts].map(([status, count]) => `${status} (${count})`).join(", ") };
     },
   };
 }

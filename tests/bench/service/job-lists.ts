@@ -5,7 +5,7 @@ import { percentile } from "../figures";
 import { waiting } from "./graphs";
 import { type JsonGet } from "./json-client";
 import { type BenchRow } from "./row";
-import { workflowId, workflowsOf } from "./seed-jobs";
+import { getWorkflows, workflowId } from "./seed-jobs";
 
 export type Group = { name: string; target: string; p95BelowMs: number; paths: string[]; /** A repeated request. */ others?: string[] };
 
@@ -46,7 +46,7 @@ function jobFilters(total: number): string[] {
     outputTypes.flatMap((type) => ["", "w"].map((workflow) => ({ status: set, output_type: type, workflow_id: workflow }))),
   );
   return filters.flatMap((filter, index) => {
-    const params = { ...filter, workflow_id: filter.workflow_id && workflowId(index % workflowsOf(total)) };
+    const params = { ...filter, workflow_id: filter.workflow_id && workflowId(index % getWorkflows(total)) };
     const query = new URLSearchParams(Object.entries(params).filter(([, value]) => value !== "")).toString();
     return jobOrders.map((order) => `/api/jobs?limit=100&${order}&${query}`);
   });
@@ -90,7 +90,7 @@ export function jobGroups(total: number, requests: number): Group[] {
   ];
 }
 
-export async function totalOf(getJson: JsonGet, path: string): Promise<number> {
+export async function getTotal(getJson: JsonGet, path: string): Promise<number> {
   const { pagination } = await getJson(path);
   return Number((pagination as { total?: number } | undefined)?.total ?? 0);
 }

@@ -16,7 +16,7 @@ export function measureJobs(): Promise<BenchRow[]> {
     for (let run = 0; run <= RUNS; run += 1) {
       const colours = Array.from({ length: run === 0 ? 40 : JOBS }, (_, index) => run * 1_000_003 + index * 7919);
       const started = performance.now();
-      await forEachConcurrently(colours, 20, async (colour) => void (await submit(service, sampleOf(colour))));
+      await forEachConcurrently(colours, 20, async (colour) => void (await submit(service, createSample(colour))));
       await waitForEmptyQueue(service);
       if (run > 0) rates.push(JOBS / ((performance.now() - started) / 1000));
     }
@@ -33,7 +33,7 @@ export function measureJobs(): Promise<BenchRow[]> {
   });
 }
 
-function sampleOf(color: number): Graph {
+function createSample(color: number): Graph {
   const graph: Graph = JSON.parse(readFileSync(sample, "utf8"));
   const first = graph["1"];
   if (first) first.inputs.color = color % 0x1000000;

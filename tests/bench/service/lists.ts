@@ -4,7 +4,7 @@
 import { join } from "node:path";
 import { percentile } from "../figures";
 import { newFolder, type PortService, post, startService } from "../processes";
-import { type Group, jobGroups, measureGroup, spreadOut, takeTheSlot, totalOf } from "./job-lists";
+import { getTotal, type Group, jobGroups, measureGroup, spreadOut, takeTheSlot } from "./job-lists";
 import { createJsonGet, type JsonGet } from "./json-client";
 import { type BenchRow } from "./row";
 import { KINDS, PLACES, seedAssets, WIDE, WORDS } from "./seed-assets";
@@ -33,7 +33,7 @@ export async function measureLists(options: ListsOptions = {}): Promise<BenchRow
   const getJson = createJsonGet(service);
   try {
     const rows: BenchRow[] = [];
-    for (const group of [...jobGroups(await totalOf(getJson, "/api/jobs?limit=1"), requests), ...(await detailGroup(getJson, requests))]) {
+    for (const group of [...jobGroups(await getTotal(getJson, "/api/jobs?limit=1"), requests), ...(await detailGroup(getJson, requests))]) {
       rows.push(await measureGroup(getJson, group, log));
     }
     for (const group of assetGroups(requests)) rows.push(await measureGroup(getJson, group, log));

@@ -59,7 +59,7 @@ async function cancels(service: PortService): Promise<BenchRow[]> {
   const rest = performance.now();
   await post(`${service.url}/api/queue`, { clear: true }, service.headers);
   const cleared = performance.now() - rest;
-  const left = await queueDepth(service);
+  const remaining = await queueDepth(service);
   return [
     { name: "memory with all of them", target: "", figure: `${resident.toFixed(0)} MiB resident`, spread: "", meets: true },
     {
@@ -67,7 +67,7 @@ async function cancels(service: PortService): Promise<BenchRow[]> {
       target: "",
       figure: `${burst.toFixed(0)} ms; ${cleared.toFixed(0)} ms`,
       spread: "",
-      meets: left <= 1,
+      meets: remaining <= 1,
     },
   ];
 }

@@ -3,7 +3,7 @@ import { fill, inserter, requireSame } from "./filling";
 import { createChance } from "./seeded-random";
 
 /** About five hundred jobs for each workflow: two thousand workflows at a million jobs. */
-export const workflowsOf = (jobs: number) => Math.max(5, Math.floor(jobs / 500));
+export const getWorkflows = (jobs: number) => Math.max(5, Math.floor(jobs / 500));
 const START = Date.parse("2026-06-01T00:00:00Z");
 const MEAN_GAP_MS = 10_000;
 
@@ -19,9 +19,9 @@ const columns = [
 ];
 
 /** In percent: the distribution of states and output kinds. None is running, since a start would requeue it. */
-const stateOf = (share: number, waiting: number) =>
+const getState = (share: number, waiting: number) =>
   share < 100 * waiting ? "pending" : share < 82 ? "completed" : share < 92 ? "failed" : share < 97 ? "cancelled" : "pending";
-const kindOf = (share: number) => (share < 80 ? "image" : share < 92 ? "video" : share < 97 ? "audio" : "none");
+const getKind = (share: number) => (share < 80 ? "image" : share < 92 ? "video" : share < 97 ? "audio" : "none");
 
 export function workflowId(index: number): string {
   return createChance(index + 1).uuid();
@@ -30,7 +30,7 @@ export function workflowId(index: number): string {
 /** Shares of waiting jobs beside the usual three percent: `waiting` are spread anywhere, `queued` are the newest, as in a real queue. */
 export function seedJobs(file: string, userName: string, count: number, { waiting = 0, queued = 0 } = {}): void {
   const chance = createChance(20261121);
-  const workflows = Array.from({ length: workflowsOf(count) }, (_, index) => workflowId(index));
+  const workflows = Array.from({ length: getWorkflows(count) }, (_, index) => workflowId(index));
   fill(file, userName, "jobs_*", (database, userId) => {
     const insertJob = inserter(database, "jobs", columns);
     const insertInputs = inserter(database, "job_inputs", ["job_seq", "prompt", "graph", "extra_data", "outputs_to_execute"]);
@@ -39,9 +39,9 @@ export function seedJobs(file: string, userName: string, count: number, { waitin
     for (let number = 1; number <= count; number += 1) {
       // One in eight has its neighbour's time, so that there are ties to break.
       at += chance.below(8) === 0 ? 0 : chance.below(2 * MEAN_GAP_MS);
-      const baseState = stateOf(chance.below(100), waiting);
+      const baseState = getState(chance.below(100), waiting);
       const state = number > count * (1 - queued) ? "pending" : baseState;
-      const kind = state === "completed" ? kindOf(chance.below(100)) : "none";
+      const kind = state === "completed" ? getKind(chance.below(100)) : "none";
       const runMs = state === "completed" || state === "failed" ? 150 + chance.below(2000) * (1 + chance.below(30)) : 0;
       const start = runMs > 0 ? at + chance.below(5000) : null;
       const file = { filename: `${chance.hex(8)}.png`, subfolder: "", type: "output", display_name: `bench_${number}.png` };

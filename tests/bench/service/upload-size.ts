@@ -31,8 +31,8 @@ export async function measureUpload(): Promise<BenchRow[]> {
   const hashed = prepareLarge(64);
   const beside = [
     { name: "beside: the disk alone, written and synced", runs: disk },
-    { name: "beside: BLAKE3 alone, one core", runs: await repeated(hashed, () => hashOf(hashed, new Blake3Hasher())) },
-    { name: "beside: SHA-256 alone, one core", runs: await repeated(hashed, () => hashOf(hashed, createHash("sha256"))) },
+    { name: "beside: BLAKE3 alone, one core", runs: await repeated(hashed, () => getHash(hashed, new Blake3Hasher())) },
+    { name: "beside: SHA-256 alone, one core", runs: await repeated(hashed, () => getHash(hashed, createHash("sha256"))) },
   ];
   return [
     { name: "1 GiB upload", target: "400 MB/s or the disk's speed", ...inWords(speeds, "MB/s", 0), meets: median(speeds) >= enough },
@@ -62,7 +62,7 @@ async function writeAndSync(file: LargeFile, path: string): Promise<void> {
   await rm(path);
 }
 
-async function hashOf(file: LargeFile, hasher: { update(data: Buffer): unknown; digest(encoding: "hex"): unknown }): Promise<void> {
+async function getHash(file: LargeFile, hasher: { update(data: Buffer): unknown; digest(encoding: "hex"): unknown }): Promise<void> {
   for (const block of file.blocks()) hasher.update(block);
   hasher.digest("hex");
 }

@@ -1,6 +1,6 @@
 // Steps that read through extensions. An extension that the service lacks counts as absent, which is no fault.
 import { operations } from "@/lib/contract/operations";
-import { field, itemsOf, needed, type Step, text } from "./steps";
+import { field, getItems, needed, type Step, text } from "./steps";
 import { demand, NotTried } from "./verdict";
 
 const o = operations;
@@ -28,7 +28,7 @@ export const extensionReadSteps: readonly Step[] = [
   {
     operation: o.listTags,
     async run({ ask }) {
-      const tags = itemsOf(await ask(o.listTags, { query: { limit: 5 } }), "tags");
+      const tags = getItems(await ask(o.listTags, { query: { limit: 5 } }), "tags");
       demand(tags.length <= 5, `limit=5 was answered with ${tags.length} tags`);
     },
   },

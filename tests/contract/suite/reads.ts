@@ -2,7 +2,7 @@
 import { isTerminalWord, toJobState } from "@/lib/contract/jobs/job-list";
 import { operations } from "@/lib/contract/operations";
 import { toMilliseconds } from "@/lib/contract/times";
-import { field, itemsOf, needed, number, type Step, text, UNKNOWN, UNKNOWN_ID } from "./steps";
+import { field, getItems, needed, number, type Step, text, UNKNOWN, UNKNOWN_ID } from "./steps";
 import { demand, demandRefusal, read } from "./verdict";
 
 const o = operations;
@@ -24,7 +24,7 @@ export const readSteps: readonly Step[] = [
     operation: o.listJobs,
     async run({ ask, state }) {
       const response = await ask(o.listJobs, { query: { limit: 5, offset: 0 } });
-      const jobs = itemsOf(response, "jobs");
+      const jobs = getItems(response, "jobs");
       demand(jobs.length <= 5, `limit=5 was answered with ${jobs.length} jobs`);
       state.jobId = text(jobs[0], "id");
       state.endedJobId = text(
@@ -38,12 +38,12 @@ export const readSteps: readonly Step[] = [
   {
     operation: o.listJobs,
     async run({ ask, state }) {
-      const items = itemsOf(await ask(o.listJobs, { query: { status: "completed", limit: 5 } }), "jobs");
+      const items = getItems(await ask(o.listJobs, { query: { status: "completed", limit: 5 } }), "jobs");
       const unusualJob = items.find((job) => !["completed", "unknown"].includes(toJobState(text(job, "status") ?? "")));
       demand(unusualJob === undefined, `status=completed was answered with a job that is ${text(unusualJob, "status")}`);
       state.endedJobId = text(items[0], "id") ?? state.endedJobId;
       for (const sort_order of ["asc", "desc"]) {
-        const jobs = itemsOf(await ask(o.listJobs, { query: { sort_by: "create_time", sort_order, limit: 20 } }), "jobs");
+        const jobs = getItems(await ask(o.listJobs, { query: { sort_by: "create_time", sort_order, limit: 20 } }), "jobs");
         const times = jobs.flatMap((job) => toMilliseconds(field(job, "create_time")) ?? []);
         const sorted = [...times].sort((a, b) => (sort_order === "asc" ? a - b : b - a));
         demand(times.join() === sorted.join(), `sort_order=${sort_order} was answered in another order`);
@@ -77,7 +77,7 @@ export const readSteps: readonly Step[] = [
   {
     operation: o.listHistory,
     async run({ ask }) {
-      const entries = itemsOf(await ask(o.listHistory, { query: { max_items: 5, offset: 0 } }), "history");
+      const entries = getItems(await ask(o.listHistory, { query: { max_items: 5, offset: 0 } }), "history");
       demand(entries.length <= 5, `max_items=5 was answered with ${entries.length} entries`);
     },
   },
@@ -85,12 +85,12 @@ export const readSteps: readonly Step[] = [
     operation: o.listAssets,
     async run({ ask, call, state }) {
       const response = await ask(o.listAssets, { query: { limit: 5, include_public: true } });
-      const assets = itemsOf(response, "assets");
+      const assets = getItems(response, "assets");
       demand(assets.length <= 5, `limit=5 was answered with ${assets.length} assets`);
       state.asset = assets[0];
       const [tag] = assets.flatMap((asset) => (Array.isArray(asset.tags) ? asset.tags : [])).filter((item) => !String(item).includes(","));
       if (typeof tag === "string") {
-        const tagged = itemsOf(await ask(o.listAssets, { query: { include_tags: tag, limit: 5, include_public: true } }), "assets");
+        const tagged = getItems(await ask(o.listAssets, { query: { include_tags: tag, limit: 5, include_public: true } }), "assets");
         demand(
           tagged.length > 0 && tagged.every((asset) => Array.isArray(asset.tags) && asset.tags.includes(tag)),
           "include_tags was answered with assets without the tag",

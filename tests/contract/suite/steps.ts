@@ -45,7 +45,7 @@ export const UNKNOWN_ID = "00000000-0000-4000-8000-000000000000";
 /** Other services may answer "forbidden" for an unknown id. */
 export const UNKNOWN = [404, 403, 400] as const;
 
-export function itemsOf(value: unknown, name: string): JsonObject[] {
+export function getItems(value: unknown, name: string): JsonObject[] {
   const list = isObject(value) ? value[name] : undefined;
   return Array.isArray(list) ? list.filter(isObject) : [];
 }

@@ -8,7 +8,7 @@ declare global {
   }
 }
 
-/** The rules about colours; all others read the document, which is the same in both themes. */
+/** The rules about colours; all others give the same result in both themes. */
 const colourRules = ["color-contrast", "link-in-text-block"];
 
 // Checks each document in place, including frames of other origins.
@@ -18,7 +18,7 @@ export async function expectAccessible(page: Page): Promise<void> {
   await expectNoViolation(page, options);
 }
 
-/** All rules in the light theme, those about colours in the dark one too. Without motion, so that no colour is read in transition. */
+/** Runs all rules in the light theme, and colour rules in the dark theme too. Animations are disabled, so that colours are final. */
 export async function expectAccessibleInBothThemes(page: Page): Promise<void> {
   await turn(page, "dark");
   await expectNoViolation(page, { ...options, runOnly: { type: "rule", values: colourRules } });
@@ -33,11 +33,11 @@ async function turn(page: Page, colorScheme: "light" | "dark"): Promise<void> {
 
 async function expectNoViolation(page: Page, options: RunOptions): Promise<void> {
   await expect(page).toHaveTitle(/./);
-  for (const frame of page.frames()) expect(await violationsIn(frame, options)).toEqual([]);
+  for (const frame of page.frames()) expect(await findViolations(frame, options)).toEqual([]);
 }
 
-async function violationsIn(frame: Frame, options: RunOptions): Promise<string[]> {
-  // Moving elements are checked at their end.
+async function findViolations(frame: Frame, options: RunOptions): Promise<string[]> {
+  // Finishes animations first.
   await frame.waitForFunction(() =>
     document
       .getAnimations()

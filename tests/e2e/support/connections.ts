@@ -2,7 +2,7 @@ import { type Page } from "@playwright/test";
 import { type Desk } from "./desk";
 import { expect } from "./test";
 
-/** Saves a connection of the signed-in member despite its check; returns its id. */
+/** Saves a connection of the signed-in member regardless of its check, and returns its id. */
 export async function keepConnection(page: Page, desk: Desk, connection: { name: string; baseUrl: string; key?: string }): Promise<string> {
   const data = { ...connection, shared: false, keep: true };
   const response = await page.request.post(`${desk.url}/api/console/connections`, { data, headers: { origin: desk.url } });

@@ -1,15 +1,15 @@
 // A core-only service: a real one behind a gate that answers 404 to every extension.
 import { coreOperations } from "@/lib/contract/operations";
-import { passOn, startStandIn } from "./service";
+import { forwardRequest, startFakeService } from "./service";
 
 const core = coreOperations.map(({ method, path }) => ({ method, pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`) }));
 
 export function startCoreOnly(serviceUrl: string): Promise<{ url: string; stop(): Promise<void> }> {
-  return startStandIn((request, response) => {
+  return startFakeService((request, response) => {
     const { method } = request;
     const { pathname } = new URL(request.url ?? "/", serviceUrl);
     if (!core.some((each) => each.method === method && each.pattern.test(pathname))) return void response.writeHead(404).end("Not Found");
-    // Keeps the requested host, so that the service's preview addresses lead to this gate and not past it.
-    passOn(serviceUrl, request, response);
+    // Keeps the Host header, so that the service's preview URLs point to this gate.
+    forwardRequest(serviceUrl, request, response);
   });
 }

@@ -27,7 +27,7 @@ export type Desk = {
 };
 
 /** Names of all files of the built-in service except its database, whose journal is temporary. */
-export function filesOf(desk: Desk): string[] {
+export function listFiles(desk: Desk): string[] {
   return readdirSync(join(desk.dataDir, "service"), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !/\.sqlite(-wal|-shm|-journal)?$/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))
@@ -57,11 +57,11 @@ export async function startDesk(settings: Record<string, string> = {}, script = 
     },
     async addOperator(request, { email, ...rest }, role = "operator") {
       const headers = fromHere;
-      const invited = await request.post(`${url}/api/console/members/invitations`, { data: { email, role }, headers });
-      const { url: link }: { url: string } = await invited.json();
+      const inviteResponse = await request.post(`${url}/api/console/members/invitations`, { data: { email, role }, headers });
+      const { url: link }: { url: string } = await inviteResponse.json();
       const token = new URL(link).searchParams.get("token") ?? "";
-      const joined = await request.post(`${url}/api/console/members/invitations/accept`, { data: { token, ...rest }, headers });
-      expect(joined.status(), await joined.text()).toBe(201);
+      const joinResponse = await request.post(`${url}/api/console/members/invitations/accept`, { data: { token, ...rest }, headers });
+      expect(joinResponse.status(), await joinResponse.text()).toBe(201);
     },
     async signIn(context, who = owner) {
       const { csrfToken }: { csrfToken: string } = await (await context.request.get(`${url}/api/auth/csrf`)).json();

@@ -1,4 +1,4 @@
-// Files as a person would bring them: dropped on an element, or generated.
+// Files that are dropped on an element, or generated.
 import { readFileSync } from "node:fs";
 import { type Locator } from "@playwright/test";
 import sharp from "sharp";

@@ -2,11 +2,11 @@
 import { type IncomingMessage, type RequestListener } from "node:http";
 import { expect, type Page } from "@playwright/test";
 import { type Desk } from "./desk";
-import { passOn, type PortService, startStandIn } from "./service";
+import { forwardRequest, type PortService, startFakeService } from "./service";
 
 export type FlakyService = {
   url: string;
-  /** Responds to later requests, or those that `only` selects, with `fault`; without one, requests pass again, including held ones. */
+  /** Responds to later requests, or those that `only` selects, with `fault`. Without a fault, requests pass again, including held ones. */
   spoil(fault?: RequestListener, only?: (request: IncomingMessage) => boolean): void;
   hold(): void;
   /** Stops listening. */
@@ -19,8 +19,8 @@ export async function startFlakyService(serviceUrl: string): Promise<FlakyServic
   let isSpoilt = (_request: IncomingMessage) => true;
   let isPaused = false;
   let waiting: (() => void)[] = [];
-  const standIn = await startStandIn((request, response) => {
-    const pass = () => passOn(serviceUrl, request, response, { headers: asItself(serviceUrl, request) });
+  const standIn = await startFakeService((request, response) => {
+    const pass = () => forwardRequest(serviceUrl, request, response, { headers: asItself(serviceUrl, request) });
     if (isPaused) waiting.push(pass);
     else if (fault && isSpoilt(request)) fault(request, response);
     else pass();
@@ -38,7 +38,7 @@ export async function startFlakyService(serviceUrl: string): Promise<FlakyServic
   };
 }
 
-/** Returns the connection's id; the service is reached through a connection that can be spoilt. */
+/** Returns the id of a connection that reaches the service through this proxy. */
 export async function connectOver(page: Page, desk: Desk, service: PortService, line: FlakyService): Promise<string> {
   const data = { name: `Line ${line.url}`, baseUrl: line.url, key: service.key, shared: false };
   const response = await page.request.post(`${desk.url}/api/console/connections`, { data, headers: { origin: desk.url } });
@@ -50,10 +50,10 @@ export async function connectOver(page: Page, desk: Desk, service: PortService, 
 /** Uses the service's own host name. */
 const asItself = (serviceUrl: string, request: IncomingMessage) => ({ ...request.headers, host: new URL(serviceUrl).host });
 
-export const forwarding =
+export const forwardTo =
   (serviceUrl: string): RequestListener =>
   (request, response) =>
-    passOn(serviceUrl, request, response, { headers: asItself(serviceUrl, request) });
+    forwardRequest(serviceUrl, request, response, { headers: asItself(serviceUrl, request) });
 
 /** Sends the beginning of a response, then nothing. */
 export const cut: RequestListener = (_request, response) => {
@@ -62,17 +62,17 @@ export const cut: RequestListener = (_request, response) => {
 };
 
 /** The service executes the request, but its response never arrives. */
-export const unanswered =
+export const leaveUnanswered =
   (serviceUrl: string): RequestListener =>
   (request, response) =>
-    passOn(serviceUrl, request, response, {
+    forwardRequest(serviceUrl, request, response, {
       headers: asItself(serviceUrl, request),
       answered: (upstreamResponse) => void upstreamResponse.resume().once("end", () => response.destroy()),
     });
 
 export const silent: RequestListener = () => undefined;
 
-export const answering =
+export const answerWith =
   (status: number, type: string, body: string, headers: Record<string, string> = {}): RequestListener =>
   (_request, response) => {
     response.writeHead(status, { "content-type": type, ...headers }).end(body);

@@ -1,4 +1,4 @@
-// Small pictures, each of a colour of its own, uploaded with names, tags and metadata.
+// Small pictures with different colours, uploaded with names, tags and metadata.
 import { crc32, deflateSync } from "node:zlib";
 import { expect, type Page } from "@playwright/test";
 import { type Desk } from "./desk";

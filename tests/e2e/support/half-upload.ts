@@ -30,7 +30,7 @@ export async function beginUpload(context: BrowserContext, desk: Desk): Promise<
     request.once("error", reject);
     request.once("response", (response) => resolve(response.resume().statusCode ?? 0));
   });
-  pendingStatus.catch(() => undefined); // some tests hang up on purpose
+  pendingStatus.catch(() => undefined); // some tests disconnect on purpose
   request.write(head);
   await new Promise<void>((resolve) => request.write(half, () => resolve()));
   return {

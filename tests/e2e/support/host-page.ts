@@ -1,4 +1,4 @@
-// The host page of docs/examples, run as a reader would run it: on another site than the console.
+// The host page of docs/examples, on another site than the console.
 import { type APIRequestContext, expect, type FrameLocator, type Page } from "@playwright/test";
 import { startProcess } from "@/tests/support/start-process";
 import { type Desk, owner } from "./desk";

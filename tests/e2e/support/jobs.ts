@@ -1,4 +1,4 @@
-// Jobs created over the console's API, for tests about something else.
+// Creates jobs through the console's API.
 import { type APIRequestContext, expect } from "@playwright/test";
 import { type Desk } from "./desk";
 
@@ -18,7 +18,7 @@ export const failingGraph = {
   "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "fails" } },
 };
 
-/** `name`: the workflow's, as an editor sends it along. */
+/** `name`: the workflow's name, as sent by an editor. */
 type Sending = { connection?: string; name?: string };
 
 export async function submit(request: APIRequestContext, desk: Desk, prompt: unknown, { connection, name }: Sending = {}): Promise<string> {

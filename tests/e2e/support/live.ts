@@ -1,4 +1,4 @@
-// Live updates with values of the test's own.
+// Live updates with values from the test.
 import { type Page } from "@playwright/test";
 import { LIVE_PATH, parseTopic, type TopicName } from "@/lib/contract/live";
 

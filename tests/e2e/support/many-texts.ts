@@ -1,4 +1,4 @@
-// A workflow of many texts, and the catalogue of its classes.
+// A workflow with many texts, and the catalogue of its classes.
 import { type Graph } from "./shown-is-sent";
 
 export const POEM = 'a lighthouse at dusk\nwaves, "salt" \\ spray\n\n  third line';

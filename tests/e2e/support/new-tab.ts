@@ -2,8 +2,8 @@ import { type BrowserContext, type Page } from "@playwright/test";
 import { expect } from "./test";
 
 /**
- * What `press` opens in a new tab, loaded in a page of the test. Reads the tab's address from the browser, since Playwright sometimes
- * misses the first navigation of a tab that a page opened.
+ * Loads the page that `press` opens in a new tab. Reads the tab's URL from the browser, since Playwright sometimes misses the first navigation of
+ * such a tab.
  */
 export async function openInNewTab(context: BrowserContext, press: () => Promise<void>, address: RegExp): Promise<Page> {
   const browser = context.browser();

@@ -4,16 +4,16 @@ import { createServer } from "node:http";
 import { type AddressInfo } from "node:net";
 import { type Page } from "@playwright/test";
 import Provider from "oidc-provider";
-import { CLIENT, settingsOf } from "@/tests/support/token-issuer";
+import { CLIENT, createSettings } from "@/tests/support/token-issuer";
 import { expect } from "./test";
 
-/** By the name that they type there: the server's claims about them. */
+/** The server's claims about each user, by user name. */
 type People = Record<string, { email: string; email_verified?: boolean; name: string; groups?: string[] }>;
 export type OidcServer = { url: string; people: People; stop(): Promise<void>; again(): Promise<void> };
 
 const SCOPES = "openid email profile groups";
 
-/** `id`: browsers keep cookies by host and ignore the port, so each server's cookies need names of their own. */
+/** `id`: prefixes the cookies, since browsers don't separate cookies by port. */
 export async function startOidcServer(id: string, people: People): Promise<OidcServer> {
   const server = createServer();
   const listen = (port: number) => new Promise<void>((resolve) => void server.listen(port, "127.0.0.1", resolve));
@@ -37,8 +37,8 @@ export async function startOidcServer(id: string, people: People): Promise<OidcS
     ttl: { AccessToken: 600, AuthorizationCode: 60, Grant: 600, IdToken: 600, Interaction: 600, Session: 600 },
     pkce: { required: () => true },
     findAccount(_context, accountId) {
-      const person = people[accountId];
-      return person && { accountId, claims: () => ({ sub: accountId, email_verified: true, ...person }) };
+      const account = people[accountId];
+      return account && { accountId, claims: () => ({ sub: accountId, email_verified: true, ...account }) };
     },
     // Everyone has already consented to share their identity with the console.
     async loadExistingGrant({ oidc }) {
@@ -64,7 +64,7 @@ export async function startOidcServer(id: string, people: People): Promise<OidcS
 }
 
 export function oidcSettings(id: string, server: OidcServer, extra: Record<string, string>): Record<string, string> {
-  return settingsOf(id, server, { SCOPES, ...extra });
+  return createSettings(id, server, { SCOPES, ...extra });
 }
 
 /** Fills in the server's own sign-in page. */

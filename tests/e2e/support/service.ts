@@ -1,4 +1,4 @@
-// The service alone on a port, like `npm run service`, and stand-ins for misbehaving services.
+// The stand-alone service on a port, like `npm run service`, and fake misbehaving services.
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, request as httpRequest, type RequestListener, type ServerResponse } from "node:http";
 import { type AddressInfo } from "node:net";
@@ -33,7 +33,7 @@ export async function startService(settings: Record<string, string> = {}): Promi
 export type StandIn = { url: string; stop(): Promise<void>; again(): Promise<void> };
 
 /** `again`: starts it at the same address after a stop. */
-export async function startStandIn(listener: RequestListener): Promise<StandIn> {
+export async function startFakeService(listener: RequestListener): Promise<StandIn> {
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
@@ -46,16 +46,16 @@ export async function startStandIn(listener: RequestListener): Promise<StandIn> 
   return { url: `http://127.0.0.1:${port}`, stop, again: restart };
 }
 
-/** Passes a request on to a service. Each gets a new connection: a kept one may be closed at the moment it is reused. */
-export function passOn(
+/** Forwards a request to a service over a new connection, since a reused one may be closed at that moment. */
+export function forwardRequest(
   serviceUrl: string,
   request: IncomingMessage,
   response: ServerResponse,
   { headers = request.headers, answered }: { headers?: IncomingMessage["headers"]; answered?: (response: IncomingMessage) => void } = {},
 ): void {
-  const onward = httpRequest(new URL(request.url ?? "/", serviceUrl), { method: request.method, headers, agent: false });
-  onward.once("response", answered ?? ((upstream) => upstream.pipe(response.writeHead(upstream.statusCode ?? 502, upstream.headers))));
-  // The client may have left meanwhile.
-  onward.once("error", () => response.destroy());
-  request.pipe(onward);
+  const forwarded = httpRequest(new URL(request.url ?? "/", serviceUrl), { method: request.method, headers, agent: false });
+  forwarded.once("response", answered ?? ((upstream) => upstream.pipe(response.writeHead(upstream.statusCode ?? 502, upstream.headers))));
+  // The client may have disconnected meanwhile.
+  forwarded.once("error", () => response.destroy());
+  request.pipe(forwarded);
 }

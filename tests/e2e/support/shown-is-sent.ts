@@ -10,9 +10,9 @@ const messages: Record<"answer" | "faults", { anyway: string }> & { advanced: { 
   readFileSync("lib/messages/en/run.json", "utf8"),
 );
 /** Each control of the form, by its id. */
-export function shownIn(page: Page): Promise<Record<string, ShownControl>> {
+export function readShown(page: Page): Promise<Record<string, ShownControl>> {
   return page.evaluate(() => {
-    const read = (element: Element): ShownControl | undefined => {
+    const readControl = (element: Element): ShownControl | undefined => {
       if (element instanceof HTMLSelectElement) return { kind: "choice", value: element.selectedOptions[0]?.text ?? "" };
       if (element instanceof HTMLTextAreaElement) return { kind: "text", value: element.value };
       // If the shown name of a file differs from the name that is sent, its title has the latter.
@@ -24,7 +24,7 @@ export function shownIn(page: Page): Promise<Record<string, ShownControl>> {
         : { kind: "text", value: element.title || element.value };
     };
     const controls = [...document.querySelectorAll("[id^='field-']")].flatMap((element) => {
-      const control = read(element);
+      const control = readControl(element);
       return control ? [[element.id, control] as const] : [];
     });
     const ids = controls.map(([id]) => id);
@@ -45,13 +45,13 @@ async function compare(page: Page): Promise<{ shownValue: Record<string, string>
   if (isRefused) await anyway.click();
   const request = await pending;
   await expectAdvancedIsSent(page, request);
-  const controls = await shownIn(page);
-  const values = sentIn(request, controls);
+  const controls = await readShown(page);
+  const values = readSent(request, controls);
   // Drops the empty place at the end of a list that grows.
   for (const [id, { value }] of Object.entries(controls)) if (value === "" && !values.has(id)) delete controls[id];
   const sentValues = Object.fromEntries(Object.keys(controls).map((id) => [id, values.get(id) ?? "nothing"]));
   expect(Object.keys(controls).sort()).toEqual([...values.keys()].sort());
-  // A choice that the service does not offer has a remark after its value.
+  // A choice that the service does not offer has a note after its value.
   const valueOf = (id: string, { kind, value }: ShownControl) =>
     kind === "choice" && value.startsWith(`${sentValues[id]} (`) ? sentValues[id] : value;
   return {
@@ -62,8 +62,8 @@ async function compare(page: Page): Promise<{ shownValue: Record<string, string>
 
 const isLink = (value: unknown) => Array.isArray(value) && typeof value[0] === "string" && typeof value[1] === "number";
 
-/** A text area shows any line break as one character, whatever the file had. A value with a field for each part is sent as one. */
-function sentIn(request: Request, controls: Record<string, ShownControl>): Map<string, string> {
+/** Normalizes values: text areas normalize line breaks, and values with several fields are sent as one. */
+function readSent(request: Request, controls: Record<string, ShownControl>): Map<string, string> {
   const { prompt }: { prompt: Graph } = request.postDataJSON();
   return new Map(
     Object.entries(prompt).flatMap(([node, { inputs }]) =>

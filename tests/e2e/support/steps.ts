@@ -1,4 +1,4 @@
-// A person's actions that several tests need, in their words.
+// User actions shared by several tests.
 import { expect, type Locator, type Page } from "@playwright/test";
 import { type Desk, owner } from "./desk";
 import { isReady } from "./test";
@@ -9,7 +9,7 @@ export async function setUpByLink(page: Page, desk: Desk): Promise<void> {
   await page.getByLabel("Email").fill(owner.email);
   await page.getByLabel("Password").fill(owner.password);
   await page.getByRole("button", { name: "Create owner account" }).click();
-  // While a page streams in, its content is in the document twice for a moment: once still hidden.
+  // While a page streams, its content is briefly in the document twice, once hidden.
   await expect(page.getByRole("heading", { name: "Make your first picture" }).filter({ visible: true })).toBeVisible();
   // The page was reloaded.
   await page.waitForFunction(isReady);

@@ -1,4 +1,4 @@
-// The one `test` of the browser suite. Consoles and services belong to the fixture that started them, and end with it.
+// The `test` of the browser suite. Consoles and services end with the fixture that started them.
 import {
   type APIRequestContext,
   type Cookie,
@@ -25,15 +25,15 @@ type TestFixtures = {
   desk: Desk;
   /** A service on its own port, shared in the same way. */
   service: PortService;
-  /** A console that is not set up yet, for this test alone. */
+  /** A console that is not set up yet, for this test only. */
   freshDesk: Desk;
-  /** A console for this test alone; the page is signed in as its owner. */
+  /** A console for this test only; the page is signed in as its owner. */
   ownDesk: Desk;
   /** A page of the shared console, signed in as its owner. */
   signedIn: Page;
 };
 
-/** How long a session is reused: important actions need a recent sign-in, and a console limits the sign-ins from one address. */
+/** How long a session is reused, since sensitive actions need a recent sign-in and sign-ins are rate-limited. */
 const SESSION_MS = 5 * 60_000;
 
 export const test = base.extend<TestFixtures, WorkerFixtures>({
@@ -110,7 +110,7 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
   },
 });
 
-/** A server closes an idle connection at the moment when a request reuses it: clients send that request again. */
+/** Retries requests whose reused connection was just closed by the server. */
 async function retryClosedConnections({ request }: PlaywrightWorkerArgs["playwright"]): Promise<void> {
   const context = await request.newContext();
   const contexts: APIRequestContext = Object.getPrototypeOf(context);
@@ -124,7 +124,7 @@ async function retryClosedConnections({ request }: PlaywrightWorkerArgs["playwri
 
 type Options = { params?: Record<string, string>; headers?: Record<string, string> };
 
-/** Cancels waiting and running jobs; otherwise the next test would queue behind them. */
+/** Cancels pending and running jobs, so that the next test does not queue behind them. */
 async function stopJobs(request: APIRequestContext, url: string, options: Options): Promise<void> {
   const active = await request.get(`${url}/api/jobs`, {
     ...options,
@@ -140,8 +140,8 @@ async function stopJobs(request: APIRequestContext, url: string, options: Option
 }
 
 /**
- * A streamed part is in the document twice until the browser has moved it, and handles no press until React has hydrated it. So tests
- * wait for that, and after a press that opened a page, they do not count content that is still in its hidden place as visible.
+ * A streamed part is in the document twice until the browser has moved it, and handles no clicks until React has hydrated it. So tests wait for
+ * hydration, and ignore streamed content that is still hidden.
  */
 function lookAsAPersonDoes(page: Page): void {
   const [goto, reload] = [page.goto.bind(page), page.reload.bind(page)];
@@ -151,12 +151,12 @@ function lookAsAPersonDoes(page: Page): void {
     await page.waitForFunction(isReady);
     return response;
   };
-  // A test that looks at the first bytes does not wait for the last.
+  // Tests of the first bytes do not wait for the last.
   page.goto = (url, options) => (options?.waitUntil === "commit" ? goto(url, options) : ready(goto(url, options)));
   page.reload = (...args) => ready(reload(...args));
   page.goBack = (...args) => ready(goBack(...args));
   page.goForward = (...args) => ready(goForward(...args));
-  // A press may load a page too, such as signing in. A page is looked at before its last byte only where nothing is pressed.
+  // A click may load a page too, such as signing in.
   page.on("request", (request) => {
     if (request.isNavigationRequest() && request.frame() === page.mainFrame()) reloaded.add(page);
   });

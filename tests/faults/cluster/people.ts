@@ -94,10 +94,11 @@ export async function createPeople(cluster: Cluster) {
       (countRequests) => isPrompt(countRequests) && countRequests.body.includes(`"${key}"`) && !cluster.refused.has(countRequests),
     ).length;
   const ranFor = (key: string) => runner.seen.submissions.filter((body) => JSON.stringify(body).includes(`"${key}"`)).length;
-  const jobOf = async (id: string) => JSON.parse((await retryUntilAnswered("a job is read", () => request(about(`/api/jobs/${id}`)))).text);
+  const getJob = async (id: string) =>
+    JSON.parse((await retryUntilAnswered("a job is read", () => request(about(`/api/jobs/${id}`)))).text);
 
   /** The stored rows of these jobs. */
-  const rowsOf = (jobs: readonly (string | undefined)[]) =>
+  const getRows = (jobs: readonly (string | undefined)[]) =>
     queryDatabase<JobRow>(
       cluster.url,
       `SELECT id, holder, attempts::integer, state, (end_time - start_time)::float AS lasted FROM lightdesk_service.jobs
@@ -120,17 +121,17 @@ export async function createPeople(cluster: Cluster) {
       const { status, text } = await request(about(`/api/jobs/${job}/cancel`), { json: {} });
       // The lost response may be that of an earlier request.
       if (status !== 200 && status !== 404) expectRefusedWell({ status, text, setCookies: [] });
-      return (await jobOf(job)).status === "cancelled";
+      return (await getJob(job)).status === "cancelled";
     });
   }
 
   /** Sent twice at once and then once more: all return the same run. */
   async function ran(key: string): Promise<void> {
-    const runOf = ({ text }: Answer): string => JSON.parse(text).run.id;
+    const getRun = ({ text }: Answer): string => JSON.parse(text).run.id;
     const responses = await Promise.all([1, 2].map(() => retryUntilAnswered(`${key} is run`, () => runApp(key))));
     const rerun = await retryUntilAnswered(`${key} is run once more`, () => runApp(key));
-    expect(new Set([...responses, rerun].map(runOf)).size).toBe(1);
-    runs.set(key, runOf(rerun));
+    expect(new Set([...responses, rerun].map(getRun)).size).toBe(1);
+    runs.set(key, getRun(rerun));
   }
 
   return {
@@ -144,8 +145,8 @@ export async function createPeople(cluster: Cluster) {
     ranFor,
     submitted,
     answered: retryUntilAnswered,
-    jobOf,
-    rowsOf,
+    jobOf: getJob,
+    rowsOf: getRows,
 
     /** Requests of every kind, all at once. */
     async work(name: string): Promise<void> {
@@ -166,7 +167,7 @@ export async function createPeople(cluster: Cluster) {
           expect(JSON.parse((await retryUntilAnswered("the same key again", () => submit(key, way))).text).prompt_id).toBe(job);
           expect(sentFor(key), key).toBe(1);
           const ended = await until(`the job of ${key} has ended`, async () => {
-            const jobBody = await jobOf(job);
+            const jobBody = await getJob(job);
             return ["completed", "failed", "cancelled"].includes(jobBody.status) && jobBody;
           });
           expect([key, ended.status, ended.outputs_count]).toEqual([
@@ -261,14 +262,14 @@ const definition = {
 };
 
 async function signIn(front: string): Promise<string> {
-  const cookiesOf = (response: Response) => response.headers.getSetCookie().map((value) => value.split(";")[0]);
+  const getCookies = (response: Response) => response.headers.getSetCookie().map((value) => value.split(";")[0]);
   const csrfResponse = await fetch(`${front}/api/auth/csrf`);
   const { csrfToken } = (await csrfResponse.json()) as { csrfToken: string };
   const body = new URLSearchParams({ csrfToken, email: owner.email, password: owner.password, json: "true" });
-  const headers = { cookie: cookiesOf(csrfResponse).join("; "), origin: front };
+  const headers = { cookie: getCookies(csrfResponse).join("; "), origin: front };
   const signInResponse = await fetch(`${front}/api/auth/callback/credentials`, { method: "POST", body, headers, redirect: "manual" });
   expect(signInResponse.status).toBe(200);
-  return cookiesOf(signInResponse).join("; ");
+  return getCookies(signInResponse).join("; ");
 }
 
 /** Opens its socket again whenever it is closed, as a page does. */

@@ -6,7 +6,7 @@ import { type Client, type ClientResponse } from "@/tests/support/service";
 import { makeGraph } from "./graphs";
 import { sendHalf } from "./half-upload";
 import { type AssetFact, claiming, type JobFact, type OperationLog } from "./operation-log";
-import { maskFor, pictureOf } from "./pictures";
+import { getPicture, maskFor } from "./pictures";
 import { type Random } from "./random";
 
 const prompted = z.looseObject({ prompt_id: z.string() });
@@ -235,6 +235,6 @@ function pickAsset({ operationLog, random }: LoadParts): AssetFact | undefined {
 
 /** The picture that this user's graphs load. */
 export async function prepareUser(client: Client, operationLog: OperationLog): Promise<void> {
-  const response = await client.upload(await pictureOf(operationLog.user), `${operationLog.user}.png`, {}, "image", "/api/upload/image");
+  const response = await client.upload(await getPicture(operationLog.user), `${operationLog.user}.png`, {}, "image", "/api/upload/image");
   operationLog.picture = nameSchema.parse(response.body).name;
 }

@@ -3,7 +3,7 @@ import sharp from "sharp";
 
 const EDGE = 64;
 
-export async function pictureOf(user: string): Promise<Uint8Array<ArrayBuffer>> {
+export async function getPicture(user: string): Promise<Uint8Array<ArrayBuffer>> {
   const shade = [...user].reduce((sum, letter) => sum + letter.charCodeAt(0), 0) % 256;
   const background = { r: shade, g: 40, b: 90 };
   return new Uint8Array(

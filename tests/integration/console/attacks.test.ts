@@ -1,4 +1,4 @@
-// Attacks on the console by a person with an account, a link, or a moment at the machine.
+// Attacks on the console by someone with an account, a link, or brief access to the machine.
 import { cp, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
@@ -26,7 +26,7 @@ async function log(): Promise<AuditPage["entries"]> {
   const page: AuditPage = await (await harness.request("/api/console/audit?limit=50", { as: "owner" })).json();
   return page.entries;
 }
-async function tokenFor(email: string): Promise<string> {
+async function inviteAndGetToken(email: string): Promise<string> {
   const result = await invite(harness.contextOf("owner"), { email, role: "viewer" }, `http://${HOST}`);
   return result.ok ? (new URL(result.value.url).searchParams.get("token") ?? "") : "";
 }
@@ -52,7 +52,7 @@ describe("guessing", () => {
     ["newcomer1234", /email address/],
     ["elevenchars", /at least 12/],
   ])("is not made easy: %s is no password", async (password, reason) => {
-    const token = await tokenFor("newcomer@desk.test");
+    const token = await inviteAndGetToken("newcomer@desk.test");
     const json = { token, name: "New", password };
     const response = await harness.request("/api/console/members/invitations/accept", { method: "POST", json });
     expect(response.status).toBe(400);
@@ -67,7 +67,7 @@ it("refuses the 3,000 most common passwords of 12 or more characters", async () 
   const common = list.filter((word) => word.length >= 12).slice(0, 3000);
   expect(common).toHaveLength(3000);
   const responses = [];
-  for (const word of common) if (!(await validatePassword(harness.console, word, "newcomer@desk.test"))) responses.push(word);
+  for (const password of common) if (!(await validatePassword(harness.console, password, "newcomer@desk.test"))) responses.push(password);
   expect(responses).toEqual([]);
 });
 
@@ -127,11 +127,11 @@ describe("the audit log", () => {
 
 describe("parallel requests", () => {
   it("creates one member for parallel uses of an invitation", async () => {
-    const token = await tokenFor("once@desk.test");
+    const token = await inviteAndGetToken("once@desk.test");
     const acceptance = { token, name: "Once", password: "a long and odd sentence" };
     const results = await Promise.all(Array.from({ length: 10 }, () => accept(harness.console, acceptance)));
     expect(results.filter(({ ok }) => ok)).toHaveLength(1);
-    const lateToken = await tokenFor("late@desk.test");
+    const lateToken = await inviteAndGetToken("late@desk.test");
     const { store } = harness.console;
     const member = await store.members.create({ name: "x", email: "late@desk.test", role: "viewer", passwordHash: "x", createdAt: 1 });
     expect(await accept(harness.console, { ...acceptance, token: lateToken })).toMatchObject({ ok: false, failure: { code: "CONFLICT" } });
@@ -139,7 +139,7 @@ describe("parallel requests", () => {
     expect(await accept(harness.console, { ...acceptance, token: lateToken })).toMatchObject({ ok: true });
   });
 
-  it("answers exactly one of several parallel deletions with 204", async () => {
+  it("returns 204 to exactly one of several parallel deletions", async () => {
     const view = { name: "Mine", query: "status=failed", screen: "jobs" };
     const response = await harness.request("/api/console/views", { as: "admin", method: "POST", json: view });
     const { id }: { id: string } = await response
@@ -152,10 +152,10 @@ describe("parallel requests", () => {
       `/api/console/connections/${connection}`,
       `/api/console/members/${harness.viewerOf("viewer").memberId}`,
     ]) {
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 10 }, () => harness.request(path, { as: path.includes("/views/") ? "admin" : "owner", method: "DELETE" })),
       );
-      expect([path, answers.map(({ status }) => status).sort()]).toEqual([path, [204, ...Array.from({ length: 9 }, () => 404)]]);
+      expect([path, responses.map(({ status }) => status).sort()]).toEqual([path, [204, ...Array.from({ length: 9 }, () => 404)]]);
     }
   });
 });

@@ -24,10 +24,10 @@ async function store(name: string, headers: Record<string, string>): Promise<str
   expect(response.status).toBeLessThan(300);
   return (await response.json()).id;
 }
-async function pageOf(query: string): Promise<AuditPage> {
+async function getPage(query: string): Promise<AuditPage> {
   return (await harness.request(`/api/console/audit?${query}`, { as: "admin" })).json();
 }
-const rows = async (query = ""): Promise<AuditItem[]> => (await pageOf(`limit=50${query}`)).entries;
+const rows = async (query = ""): Promise<AuditItem[]> => (await getPage(`limit=50${query}`)).entries;
 
 test("groups slowly hashed files in one audit row with their names", async () => {
   const action = acting("drop-of-three-files");
@@ -44,12 +44,13 @@ test("groups slowly hashed files in one audit row with their names", async () =>
     await harness.request(`/api/assets/${ids[0]}/tags`, { as: "owner", method: "POST", json: { tags: ["seen"] }, headers: action });
     now += 45_000;
   }
-  const of = (all: AuditItem[], role: "operator" | "owner") => all.filter(({ member }) => member?.id === harness.viewerOf(role).memberId);
+  const filterByRole = (all: AuditItem[], role: "operator" | "owner") =>
+    all.filter(({ member }) => member?.id === harness.viewerOf(role).memberId);
   const entries = await rows();
-  expect(of(entries, "operator")).toMatchObject([
+  expect(filterByRole(entries, "operator")).toMatchObject([
     { action: "uploadAsset", parts: ["three.txt", "two words.txt", "one.txt"].map((name, at) => ({ id: ids[at], name })) },
   ]);
-  expect(of(entries, "owner")).toMatchObject([{ action: "addTags", parts: ids.map((id) => ({ id })) }]);
+  expect(filterByRole(entries, "owner")).toMatchObject([{ action: "addTags", parts: ids.map((id) => ({ id })) }]);
   // With a filter, a part of an action is a row too, in the list and in the file.
   expect((await rows("&action=createAssetFromHash"))[0]?.parts).toEqual([]);
   expect(await rows("&action=uploadAsset")).toHaveLength(1);
@@ -94,7 +95,7 @@ test("records the copies of one run as one row, and two runs as two", async () =
   ]);
 });
 
-const jobsOf = (count: number) =>
+const getJobs = (count: number) =>
   Array.from({ length: count }, (_, index) => ({
     id: `job-${String(index).padStart(4, "0")}`,
     status: "pending",
@@ -102,8 +103,8 @@ const jobsOf = (count: number) =>
   }));
 
 test("names the jobs of a cleared history like the lists", async () => {
-  const submitted = async () => (await (await harness.request("/api/jobs?status=completed", { as: "operator" })).json()).jobs;
-  await until("the copies have ended", async () => (await submitted()).length >= 3);
+  const listSubmitted = async () => (await (await harness.request("/api/jobs?status=completed", { as: "operator" })).json()).jobs;
+  await until("the copies have ended", async () => (await listSubmitted()).length >= 3);
   expect((await harness.request("/api/history", { as: "operator", method: "POST", json: { clear: true } })).status).toBe(200);
   const [row] = await rows("&action=manageHistory");
   const names = row?.parts?.map(({ name }) => name).sort();
@@ -133,7 +134,7 @@ test("records how many jobs a cleared queue had and names the newest", async () 
   const server = await startLittleServer(({ url, method }, response) => {
     if (method === "POST") return answerJson(response, isRefused ? { message: "not now" } : {}, isRefused ? 409 : 200);
     const { searchParams } = new URL(url, "http://local");
-    const jobs = jobsOf(130).slice(0, Number(searchParams.get("limit")));
+    const jobs = getJobs(130).slice(0, Number(searchParams.get("limit")));
     return answerJson(response, { jobs, pagination: { offset: 0, limit: jobs.length, total: 130, has_more: true } });
   });
   const connection = await harness.connect(server.url, "key-of-the-service");
@@ -152,12 +153,12 @@ test("records how many jobs a cleared queue had and names the newest", async () 
 });
 
 test("counts a large clear as reported and names the known jobs", async () => {
-  const waiting = jobsOf(130);
-  const answers = [{ deleted: waiting.map(({ id }) => id).reverse() }, {}];
+  const waiting = getJobs(130);
+  const responses = [{ deleted: waiting.map(({ id }) => id).reverse() }, {}];
   const server = await startLittleServer(({ url, method }, response) => {
-    if (method === "POST") return answerJson(response, answers.shift() ?? {});
+    if (method === "POST") return answerJson(response, responses.shift() ?? {});
     const { searchParams } = new URL(url, "http://local");
-    // The service reports that there are more, but not how many.
+    // The service reports more rows, but not how many.
     return answerJson(response, { jobs: waiting.slice(0, Number(searchParams.get("limit"))), pagination: { has_more: true } });
   });
   const connection = await harness.connect(server.url, "key-of-the-service");
@@ -232,7 +233,7 @@ test("reads large actions in bounded chunks and counts each in one row", async (
     UPDATE audit_end SET id = (SELECT max(id) FROM audit)`);
   database.close();
   const listSpy = vi.spyOn(audit, "listActs");
-  const page = (before = "") => pageOf(`limit=200&on=large${before}`);
+  const page = (before = "") => getPage(`limit=200&on=large${before}`);
   const first = await page();
   const second = await page(`&before=${first.entries.at(-1)?.id}`);
   expect([first.entries.length, first.hasMore, second.entries.length, second.hasMore]).toEqual([5, true, 3, false]);
@@ -250,13 +251,13 @@ test("shows an action that continues during a read on its later page and in the 
   await resume("read-1.txt", "goes-on-while-read-1");
   await resume("read-2.txt", "goes-on-while-read-2");
   await store("read-3.txt", {});
-  const first = await pageOf("limit=1&action=uploadAsset");
+  const first = await getPage("limit=1&action=uploadAsset");
   await resume("read-4.txt", "goes-on-while-read-2");
-  const second = await pageOf(`limit=1&action=uploadAsset&before=${first.entries[0]?.id}&upTo=${first.upTo}`);
+  const second = await getPage(`limit=1&action=uploadAsset&before=${first.entries[0]?.id}&upTo=${first.upTo}`);
   expect(second.entries[0]?.parts?.map(({ name }) => name)).toEqual(["read-2.txt"]);
   expect(second.upTo).toBe(first.upTo);
 
-  // More than are read for the file at a time.
+  // More than one read for the export.
   const database = new SqliteConnection(join(harness.console.env.dataDir, "console.sqlite"));
   database.exec(`
     WITH RECURSIVE entry (number) AS (SELECT 0 UNION ALL SELECT number + 1 FROM entry WHERE number < 149)

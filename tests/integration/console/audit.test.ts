@@ -1,4 +1,4 @@
-// The audit log as it is read: by member, filtered, page by page, and as a file.
+// Reading the audit log: by member, filtered, page by page, and as a file.
 import { expect, test } from "vitest";
 import { type AuditPage } from "@/lib/contract/audit/audit";
 import * as messages from "@/lib/messages/en";
@@ -88,7 +88,7 @@ test("exports all entries without spreadsheet formulas", async () => {
   expect(response.headers.get("content-disposition")).toMatch(/^attachment; filename="audit-\d{4}-\d\d-\d\d\.csv"$/);
   const lines = (await response.text()).trimEnd().split("\r\n");
   expect(lines).toHaveLength(124);
-  // The newest entry is this very export.
+  // The newest entry is this export.
   expect(lines[1]).toContain(",exportAudit,");
   expect(lines[3]).toContain(`"'=HYPERLINK(""x"")",gone,removeMember,,,,403,ROLE_TOO_LOW,"a, ""b""",r`);
   const exportResponse = await harness.request("/api/console/audit/export?action=removeMember", { as: "owner" });

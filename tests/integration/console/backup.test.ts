@@ -8,7 +8,7 @@ import { readEnv } from "@/lib/server/env";
 import { openStore } from "@/lib/server/store/store";
 import { requireBytesHere } from "@/lib/service/assets/blobs/open-blobs";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
-import { ANOTHER_KEY, fillInstallation, jobEnded, submit, tellOf, upload } from "@/tests/support/installation";
+import { ANOTHER_KEY, describeInstallation, fillInstallation, jobEnded, submit, upload } from "@/tests/support/installation";
 import { startProcess } from "@/tests/support/start-process";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { createAppWorld } from "./apps/app-world";
@@ -22,7 +22,7 @@ const world = await createAppWorld();
 const installation = await fillInstallation(world);
 
 const folder = () => world.harness.folder;
-const backUpHere = (folder: string, withKeys = false): Promise<Manifest> =>
+const runBackup = (folder: string, withKeys = false): Promise<Manifest> =>
   backUp({ env: world.harness.console.env, folder, withKeys, version: "0.2.0", now: Date.now(), logProgress });
 const restoreTo = (folder: string, dataDir: string) => restore({ env: readEnv({ LIGHTDESK_DATA_DIR: dataDir }), folder, logProgress });
 async function command(name: string, args: string[], settings: Record<string, string> = {}) {
@@ -31,7 +31,7 @@ async function command(name: string, args: string[], settings: Record<string, st
 }
 
 /** Every row of every table, except the tables behind a search index. */
-function rowsIn(file: string): Record<string, unknown[]> {
+function readRows(file: string): Record<string, unknown[]> {
   const database = new SqliteConnection(file, { readOnly: true });
   const tables = database.prepare<[], string>(
     "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name",
@@ -71,7 +71,7 @@ test("backs up a running installation consistently, with all acknowledged data",
   const { manifest, missing } = await restoreTo(at("live"), at("from-live"));
   expect(missing).toEqual(manifest.console?.keys);
   expect(manifest.service?.blobs.lost).toEqual([]);
-  const { jobs } = rowsIn(join(at("from-live"), "service", "service.sqlite"));
+  const { jobs } = readRows(join(at("from-live"), "service", "service.sqlite"));
   expect(jobs).toContainEqual(expect.objectContaining({ id: before }));
   expect(readdirSync(at("from-live")).sort()).toEqual(["console.sqlite", "service"]);
 });
@@ -79,11 +79,11 @@ test("backs up a running installation consistently, with all acknowledged data",
 test("restores every row, byte, session and key", async () => {
   const { body } = await world.ask("/api/jobs?status=pending,in_progress&limit=1000", { as: "viewer" });
   for (const { id } of body.jobs) await jobEnded(world, id);
-  const before = await tellOf(world, installation);
+  const before = await describeInstallation(world, installation);
   expect(before.keys).toContain(ANOTHER_KEY);
   await world.harness.console.stop();
   const inode = statSync(join(at("live"), "blobs")).ino;
-  const manifest = await backUpHere(at("live"), true);
+  const manifest = await runBackup(at("live"), true);
   expect(statSync(join(at("live"), "blobs")).ino).toBe(inode);
   for (const part of [manifest.keys, manifest.console, manifest.service?.database])
     expect(statSync(join(at("live"), part?.file ?? "")).mode & 0o777, part?.file).toBe(0o600);
@@ -92,9 +92,9 @@ test("restores every row, byte, session and key", async () => {
   const { missing } = await restoreTo(at("live"), at("restored"));
   expect(missing).toEqual([]);
   for (const file of ["console.sqlite", "service/service.sqlite"])
-    expect(rowsIn(join(at("restored"), file))).toEqual(rowsIn(join(folder(), file)));
+    expect(readRows(join(at("restored"), file))).toEqual(readRows(join(folder(), file)));
   const restored = await createAppWorld({ dataDir: at("restored") });
-  expect(await tellOf(restored, installation)).toEqual(before);
+  expect(await describeInstallation(restored, installation)).toEqual(before);
   expect(await jobEnded(restored, await submit(restored, 9))).toBe("completed");
   await restored.harness.console.stop();
 });
@@ -106,7 +106,7 @@ test("backs up only new data the second time and drops deleted data", async () =
   const files = readdirSync(blobs, { recursive: true, encoding: "utf8" }).filter((name) => name.length > 60);
   const times = new Map(files.map((name) => [name, statSync(join(blobs, name)).mtimeMs]));
   writeFileSync(join(blobs, "aa.part"), "of a backup that was broken off");
-  const next = await backUpHere(liveFolder);
+  const next = await runBackup(liveFolder);
   expect(next.service?.blobs).toEqual(service?.blobs);
   expect(next.keys).toBeNull();
   for (const [name, time] of times) expect(statSync(join(blobs, name)).mtimeMs).toBe(time);
@@ -158,11 +158,11 @@ test("refuses to overwrite an installation, and resumes only its own restore", a
 });
 
 test("refuses a backup folder that is inside the data, in use or not empty", async () => {
-  await expect(backUpHere(join(folder(), "backups"))).rejects.toThrow("inside the data folder");
-  await expect(backUpHere(root)).rejects.toThrow(/which is not part of a backup/);
+  await expect(runBackup(join(folder(), "backups"))).rejects.toThrow("inside the data folder");
+  await expect(runBackup(root)).rejects.toThrow(/which is not part of a backup/);
   const otherConnection = new SqliteConnection(join(at("live"), "lock.sqlite"));
   otherConnection.exec("BEGIN EXCLUSIVE");
-  await expect(backUpHere(at("live"))).rejects.toThrow("Another backup is being made");
+  await expect(runBackup(at("live"))).rejects.toThrow("Another backup is being made");
   otherConnection.close();
   expect(await command("backup", [])).toMatchObject({ code: 1, output: expect.stringContaining("Usage:") });
 });

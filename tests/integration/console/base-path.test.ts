@@ -1,4 +1,4 @@
-// A console below a path: the addresses and cookies that leave the process.
+// A console below a path: its URLs and cookies.
 import sharp from "sharp";
 import { expect, test } from "vitest";
 import { authOptions } from "@/lib/server/auth/next-auth";

@@ -1,4 +1,4 @@
-// Node catalogues are checked and masked once for each content, kept on disk, and passed on as bytes.
+// Node catalogues are checked and masked once per content, cached on disk, and sent as bytes.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
@@ -19,7 +19,7 @@ const files = () => {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 };
-const read = async (connection: string) => harness.request(`/api/object_info?connection=${connection}`, { as: "viewer" });
+const readCatalogue = async (connection: string) => harness.request(`/api/object_info?connection=${connection}`, { as: "viewer" });
 
 test("shows a catalogue over 8 MiB whole, masked and exact, stored once per content", async () => {
   catalogue = Object.fromEntries(
@@ -27,7 +27,7 @@ test("shows a catalogue over 8 MiB whole, masked and exact, stored once per cont
   );
   catalogue.Leaky = { description: `the key ${KEY} said back`, input: { required: { api_key: ["STRING", { default: "" }] } } };
   const connection = await harness.connect(server.url, KEY);
-  const response = await read(connection);
+  const response = await readCatalogue(connection);
   expect(response.status).toBe(200);
   const text = await response.text();
   expect(text.length).toBeGreaterThan(9 * MIB);
@@ -40,11 +40,11 @@ test("shows a catalogue over 8 MiB whole, masked and exact, stored once per cont
   expect(statSync(cachedFile).mode & 0o077).toBe(0);
   expect(readFileSync(cachedFile, "latin1")).not.toContain(KEY);
   const before = statSync(cachedFile).ino;
-  expect(await (await read(connection)).text()).toBe(text);
+  expect(await (await readCatalogue(connection)).text()).toBe(text);
   expect(files().map((file) => statSync(file).ino)).toEqual([before]);
-  // A catalogue also lists files, so new ones appear at once.
+  // A catalogue also lists files, so it is not cached for long.
   catalogue = { ...catalogue, New: {} };
-  expect(Object.keys(await (await read(connection)).json())).toContain("New");
+  expect(Object.keys(await (await readCatalogue(connection)).json())).toContain("New");
   expect(files()).toHaveLength(2);
 });
 
@@ -52,10 +52,10 @@ test("doesn't reuse data masked with an earlier key", async () => {
   const keys = ["the-first-key-of-them", "another-key-than-that"] as const;
   catalogue = { Odd: { description: keys.join(" and ") } };
   const connection = await harness.connect(server.url, keys[0]);
-  expect(await (await read(connection)).text()).toContain(`[REDACTED] and ${keys[1]}`);
+  expect(await (await readCatalogue(connection)).text()).toContain(`[REDACTED] and ${keys[1]}`);
   const { store, ring, now } = harness.console;
   await storeApiKey(store.keys, ring, { connectionId: connection, apiKey: keys[1], now: now() });
-  expect(await (await read(connection)).text()).toContain(`${keys[0]} and [REDACTED]`);
+  expect(await (await readCatalogue(connection)).text()).toContain(`${keys[0]} and [REDACTED]`);
 });
 
 test("rejects a malformed catalogue and does not cache it", async () => {
@@ -63,6 +63,6 @@ test("rejects a malformed catalogue and does not cache it", async () => {
   const connection = await harness.connect(server.url, KEY);
   const count = files().length;
   Object.assign(catalogue, { toJSON: () => ["no catalogue"] });
-  expect((await read(connection)).status).toBe(502);
+  expect((await readCatalogue(connection)).status).toBe(502);
   expect(files()).toHaveLength(count);
 });

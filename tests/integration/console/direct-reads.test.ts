@@ -1,4 +1,4 @@
-// Lists that the launcher answers without Next have the answers of their routes.
+// Lists served without Next must have the same responses as their routes.
 import { createServer, get, type IncomingMessage } from "node:http";
 import { type AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
@@ -23,8 +23,12 @@ beforeAll(async () => {
   const prompt = { "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 0 } } };
   const save = { "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "direct" } } };
   for (let count = 0; count < 5; count += 1) {
-    const submitted = await harness.request("/api/prompt", { as: "operator", method: "POST", json: { prompt: { ...prompt, ...save } } });
-    expect(submitted.status).toBe(200);
+    const submitResponse = await harness.request("/api/prompt", {
+      as: "operator",
+      method: "POST",
+      json: { prompt: { ...prompt, ...save } },
+    });
+    expect(submitResponse.status).toBe(200);
   }
   await until("all jobs have ended", async () => {
     const { jobs } = z
@@ -49,12 +53,12 @@ function read(path: string, headers: Record<string, string> = {}): Promise<Incom
 }
 const asViewer = () => ({ cookie: harness.cookieOf("viewer") });
 
-it("answers only the queue and lists of jobs without Next", () => {
+it("serves only the queue and lists of jobs without Next", () => {
   expect([...reads.keys()].toSorted()).toEqual(["/api/history", "/api/history_v2", "/api/jobs", "/api/prompt", "/api/queue"]);
 });
 
 it.each(["/api/jobs?limit=2", "/api/jobs?limit=x", "/api/queue", "/api/history_v2", "/api/jobs"])(
-  "answers %s like its route",
+  "responds to %s like its route",
   async (path) => {
     const credentials: Record<string, string>[] = [asViewer(), { "x-api-key": "lde_wrong" }, {}];
     for (const headers of credentials) {
@@ -69,7 +73,7 @@ it.each(["/api/jobs?limit=2", "/api/jobs?limit=x", "/api/queue", "/api/history_v
   },
 );
 
-it("compresses long answers for clients that accept it", async () => {
+it("compresses long responses for clients that accept it", async () => {
   const plain = await text(await read("/api/jobs", asViewer()));
   const packed = await read("/api/jobs", { ...asViewer(), "accept-encoding": "br, gzip" });
   expect(packed.headers).toMatchObject({ "content-encoding": "gzip", vary: "accept-encoding" });
@@ -79,7 +83,7 @@ it("compresses long answers for clients that accept it", async () => {
   unpacked.resume();
 });
 
-it("sends an answer in parts while a service sends it", async () => {
+it("sends a response in parts while a service sends it", async () => {
   const body = JSON.stringify({ jobs: [], pagination: {}, filler: "x".repeat(100_000) });
   const server = await startLittleServer(
     (_request, response) => void response.writeHead(200, { "content-type": "application/json" }).end(body),

@@ -108,7 +108,7 @@ test.for(Object.entries(cases))("reports the received headers with %s and a reme
 test("answers seen headers only to a fresh proof", async () => {
   const { authSecret } = harness.console;
   const requestDoctor = (headers: Record<string, string>) => fetch(`http://127.0.0.1:${port}/api/health`, { headers });
-  const namesOf = ({ headers }: Response) => [...headers.keys()].sort();
+  const getNames = ({ headers }: Response) => [...headers.keys()].sort();
   const plain = await requestDoctor({});
   const now = Date.now();
   const [at = "", code = ""] = createDoctorProof(authSecret, now).split(".");
@@ -123,7 +123,7 @@ test("answers seen headers only to a fresh proof", async () => {
     createDoctorProof(authSecret, now + 120_000),
   ]) {
     const response = await requestDoctor({ [PROOF_HEADER]: proof });
-    expect([proof, response.status, namesOf(response)]).toEqual([proof, 200, namesOf(plain)]);
+    expect([proof, response.status, getNames(response)]).toEqual([proof, 200, getNames(plain)]);
   }
   const address = (
     await requestDoctor({ [PROOF_HEADER]: createDoctorProof(authSecret, now), "x-forwarded-for": "198.51.100.7" })

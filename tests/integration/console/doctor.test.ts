@@ -19,7 +19,7 @@ import { startRunnerServer, startStrictS3 } from "@/tests/support/servers";
 import { startProcess } from "@/tests/support/start-process";
 import { testKeys } from "@/tests/support/strict-s3";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
-import { CLIENT, settingsOf, startTokenIssuer } from "@/tests/support/token-issuer";
+import { CLIENT, createSettings, startTokenIssuer } from "@/tests/support/token-issuer";
 
 describe("doctor", async () => {
   const harness = await createHarness();
@@ -28,7 +28,7 @@ describe("doctor", async () => {
   await harness.connect(`http://127.0.0.1:${front.port}`, "sk-of-another-service");
   afterAll(() => front.close());
 
-  /** Serves `respond` on a socket. */
+  /** Starts a server with the listener `respond`. */
   async function listen(answer: (path: string) => Promise<Response>) {
     const server = createServer((_, response) => {
       void answer("/api/health").then(async (health) => {
@@ -77,8 +77,8 @@ describe("doctor", async () => {
     expect(failed(await storage())).toMatchObject([{ check: "data folder", remedy: expect.stringContaining("chmod go-rwx") }]);
     chmodSync(ring, 0o600);
     const invitation = { email: "new@desk.test", role: "viewer" };
-    const invited = await harness.request("/api/console/members/invitations", { as: "owner", method: "POST", json: invitation });
-    expect(invited.status).toBe(201);
+    const inviteResponse = await harness.request("/api/console/members/invitations", { as: "owner", method: "POST", json: invitation });
+    expect(inviteResponse.status).toBe(201);
     expect(failed(await storage({}, Date.now() - 24 * 3_600_000))).toMatchObject([
       { check: "clock", remedy: expect.stringContaining("NTP") },
     ]);
@@ -209,7 +209,7 @@ describe("doctor oidc", async () => {
   beforeEach(() => acme.bend({ redirect: REDIRECT }));
 
   const check = (extra: Record<string, string> = {}) =>
-    checkOidc(readEnv({ LIGHTDESK_OIDC: "acme", LIGHTDESK_PUBLIC_URL: PUBLIC_URL, ...settingsOf("acme", acme), ...extra }), Date.now);
+    checkOidc(readEnv({ LIGHTDESK_OIDC: "acme", LIGHTDESK_PUBLIC_URL: PUBLIC_URL, ...createSettings("acme", acme), ...extra }), Date.now);
   const faults = async (extra?: Record<string, string>) => (await check(extra)).filter(({ state }) => state !== "passed");
 
   test("accepts a provider that is configured correctly", async () => {

@@ -1,4 +1,4 @@
-// Clients that may see readiness reasons, also during startup.
+// Which clients may see readiness reasons, also during startup.
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { expect, it } from "vitest";
@@ -7,7 +7,7 @@ import { startComposition } from "@/lib/server/composition";
 import { readEnv } from "@/lib/server/env";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 
-it("answers a load balancer immediately during a long start", async () => {
+it("responds to a load balancer immediately during a long start", async () => {
   const folder = temporaryFolder();
   const desk = startComposition({ env: readEnv({ LIGHTDESK_DATA_DIR: folder }), logDestination: { write: () => undefined } });
   let isUp = false;

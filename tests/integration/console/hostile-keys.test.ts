@@ -23,7 +23,7 @@ const { key } = await harness.console.serviceKeys().createKey("somebody");
 const embedded = await harness.connect("http://embedded.invalid", key);
 const foreign = await harness.connect(service.url, "some-key-of-a-service");
 
-async function statusOf({ method, path, handler }: Route, connection: string, body?: string): Promise<string> {
+async function getStatus({ method, path, handler }: Route, connection: string, body?: string): Promise<string> {
   const address = `http://${HOST}${path}?connection=${connection}`;
   const headers = { host: HOST, cookie: harness.cookieOf("owner"), origin: `http://${HOST}`, "content-type": "application/json" };
   const request = new Request(address, { method, headers, ...(body !== undefined && { body }) });
@@ -37,7 +37,7 @@ it("handles hostile keys in every request body without a 500", async () => {
   expect(changing.length).toBeGreaterThan(30);
   await fc.assert(
     fc.asyncProperty(hostileJson(names), async (text) => {
-      for (const route of changing) expect(await statusOf(route, embedded, text)).not.toMatch(/ 500$/);
+      for (const route of changing) expect(await getStatus(route, embedded, text)).not.toMatch(/ 500$/);
       expect(prototypeMembers()).toEqual(before);
     }),
     { numRuns: 8 },
@@ -75,7 +75,7 @@ it("handles hostile keys in every service response without a 500", async () => {
   await fc.assert(
     fc.asyncProperty(hostileJson(names), async (text) => {
       answer = text;
-      for (const route of getRoutes) expect(await statusOf(route, foreign)).not.toMatch(/ 500$/);
+      for (const route of getRoutes) expect(await getStatus(route, foreign)).not.toMatch(/ 500$/);
       expect(prototypeMembers()).toEqual(before);
     }),
     { numRuns: 8 },

@@ -8,9 +8,9 @@ import { createHarness } from "@/tests/support/harness";
 import { startLocalServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
 
-const spelled = '"float":5.0,"exponent":1e3,"zero":-0,"digits":0.10,"long":18446744073709551615,"nested":{"list":[1.0,2.50]}';
-const nodes = `"1":{"class_type":"EmptyImage","inputs":{"width":8,"height":8,"batch_size":1,"color":5,${spelled}}},"2":{"class_type":"SaveImage","inputs":{"images":["1",0],"filename_prefix":"x"}}`;
-const body = `{"prompt":{${nodes}},"extra_data":{"k":5.0,"extra_pnginfo":{"workflow":{${spelled}}}}}`;
+const fieldsJson = '"float":5.0,"exponent":1e3,"zero":-0,"digits":0.10,"long":18446744073709551615,"nested":{"list":[1.0,2.50]}';
+const nodes = `"1":{"class_type":"EmptyImage","inputs":{"width":8,"height":8,"batch_size":1,"color":5,${fieldsJson}}},"2":{"class_type":"SaveImage","inputs":{"images":["1",0],"filename_prefix":"x"}}`;
+const body = `{"prompt":{${nodes}},"extra_data":{"k":5.0,"extra_pnginfo":{"workflow":{${fieldsJson}}}}}`;
 const harness = await createHarness();
 
 const post = (connection: string) =>
@@ -29,7 +29,7 @@ it("keeps spellings on the way to a service and back", async () => {
     const job = await (await harness.request(`/api/jobs/${prompt_id}?connection=${connection}`, { as: "owner" })).text();
     return job.includes('"status":"completed"') && job;
   });
-  expect(text.split(spelled)).toHaveLength(3);
+  expect(text.split(fieldsJson)).toHaveLength(3);
   expect(text).toContain('"k":5.0');
 });
 
@@ -42,13 +42,13 @@ it("keeps spellings on the way to a plain server", async () => {
   expect(response.status).toBe(200);
   const promptBody = server.requests.find(({ method, url }) => method === "POST" && url.endsWith("/prompt"))?.body.toString() ?? "";
   expect(promptBody).toContain(`"prompt":{${nodes}}`);
-  expect(promptBody).toContain(`"k":5.0,"extra_pnginfo":{"workflow":{${spelled}}}`);
+  expect(promptBody).toContain(`"k":5.0,"extra_pnginfo":{"workflow":{${fieldsJson}}}`);
 });
 
 it("keeps spellings when an address is completed for programs", () => {
   const reader = { env: readEnv({ LIGHTDESK_PUBLIC_URL: "http://desk.test" }), openedAt: null, connectionId: "c" };
-  const exactJson = parseExactJson(`{${spelled},"preview_url":"/api/view?a=1","list":[{"preview_url":"/api/view?a=2"},1.0]}`);
+  const exactJson = parseExactJson(`{${fieldsJson},"preview_url":"/api/view?a=1","list":[{"preview_url":"/api/view?a=2"},1.0]}`);
   const text = writeExactJson(redactForApi(exactJson, reader));
-  expect(text).toContain(`{${spelled},"preview_url":"http://desk.test/api/view?a=1`);
+  expect(text).toContain(`{${fieldsJson},"preview_url":"http://desk.test/api/view?a=1`);
   expect(text).toContain("},1.0]");
 });

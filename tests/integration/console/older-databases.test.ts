@@ -1,4 +1,4 @@
-// A console starts on the databases and the data folder of the last release, and keeps people's data; older ones are refused.
+// A console starts with the databases and the data folder of the last release, and keeps the data. Older ones are refused.
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
@@ -10,12 +10,12 @@ import { readEnv } from "@/lib/server/env";
 import { openStore } from "@/lib/server/store/store";
 import { openDatabase } from "@/lib/service/store/sqlite";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
-import { type Installation, jobEnded, submit, tellOf } from "@/tests/support/installation";
+import { describeInstallation, type Installation, jobEnded, submit } from "@/tests/support/installation";
 import { shapesOfSqlite } from "@/tests/support/schema-shapes";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { createAppWorld } from "./apps/app-world";
 
-/** Created by that release with `fillInstallation` and `tellOf` of tests/support/installation.ts. */
+/** Created by that release with `fillInstallation` and `describeInstallation` of tests/support/installation.ts. */
 type Release = { at: number; made: Installation; answers: Record<string, unknown> };
 
 const releases = readdirSync("tests/fixtures/releases")
@@ -25,7 +25,7 @@ const releases = readdirSync("tests/fixtures/releases")
 const logDestination = { write: () => undefined };
 
 /** The last schemas before the baselines, with the names of their migrations. */
-const dumpOf = (name: string) => readFileSync(`tests/fixtures/schemas/${name}.sql`, "utf8");
+const readDump = (name: string) => readFileSync(`tests/fixtures/schemas/${name}.sql`, "utf8");
 /** Also without the search index of assets, which migration 022 rebuilds. */
 const owned = /^(sqlite_|kysely_|migrations$|ledger_words|asset_search|asset_tag_codes|assets_unsearched|ended_since_clear)/;
 
@@ -41,7 +41,7 @@ test("adopts databases of the last pre-baseline schemas with their rows", async 
   await mkdir(join(folder, "service"));
   for (const [name, file] of Object.entries(files)) {
     const database = new SqliteConnection(file);
-    database.exec(dumpOf(`${name}-sqlite`));
+    database.exec(readDump(`${name}-sqlite`));
     if (name === "console")
       database.exec(
         "INSERT INTO members (id, name, email, role, password_hash, created_at) VALUES ('m', 'Ada', 'a@b.test', 'owner', 'h', 1)",
@@ -64,13 +64,13 @@ test("adopts databases of the last pre-baseline schemas with their rows", async 
   const createdFiles = [join(fresh, "console.sqlite"), join(fresh, "service", "service.sqlite")];
   expect(Object.values(files).map((file) => shapesOfSqlite(file, owned))).toEqual(createdFiles.map((file) => shapesOfSqlite(file, owned)));
   const otherParts = "SELECT type, name FROM sqlite_master WHERE type IN ('trigger', 'view') OR sql LIKE 'CREATE VIRTUAL%' ORDER BY name";
-  const partsOf = (file: string) => {
+  const listParts = (file: string) => {
     const database = new SqliteConnection(file, { readOnly: true });
     const parts = database.prepare(otherParts).all();
     database.close();
     return parts;
   };
-  expect(createdFiles.map(partsOf)).toEqual(Object.values(files).map(partsOf));
+  expect(createdFiles.map(listParts)).toEqual(Object.values(files).map(listParts));
 });
 
 test.each(["console", "service"])("refuses a %s database of 0.1.0 unchanged and names the commit to use", async (name) => {
@@ -102,7 +102,7 @@ test.each(releases.filter((release) => release !== "0.1.0"))("keeps the data of 
   // Later releases add fields; they send an app's definition separately, to those who may see it.
   const { [`/api/apps/${made.app}`]: appResponse, ...others } = answers;
   const { definition, ...face } = objectOf(objectOf(appResponse)?.app) ?? {};
-  const now = await tellOf(world, made);
+  const now = await describeInstallation(world, made);
   expect(now).toMatchObject(others);
   expect(now[`/api/apps/${made.app}`]).toMatchObject({ app: face });
   expect((await world.ask(`/api/apps/${made.app}/workflow`, { as: "viewer" })).body).toMatchObject(objectOf(definition) ?? {});

@@ -41,8 +41,8 @@ it("counts runs in a zone that there is, and refuses another one", async () => {
   const response = await desk.request("/api/console/runs-by-day?zone=Asia/Shanghai", { as: "viewer" });
   const { days, jobs } = await response.json();
   expect([response.status, days.length, jobs]).toEqual([200, 14, 0]);
-  const refused = await desk.request("/api/console/runs-by-day?zone=Nowhere/Land", { as: "viewer" });
-  expect([refused.status, (await refused.json()).code]).toEqual([400, "INVALID_QUERY"]);
+  const refusal = await desk.request("/api/console/runs-by-day?zone=Nowhere/Land", { as: "viewer" });
+  expect([refusal.status, (await refusal.json()).code]).toEqual([400, "INVALID_QUERY"]);
 });
 
 it("counts more than one page of runs and reports how far back it reaches", async () => {
@@ -71,8 +71,8 @@ it("counts more than one page of runs and reports how far back it reaches", asyn
 it("marks days as incomplete until missed jobs are read", async () => {
   const day = 24 * 60 * 60_000;
   const nowMs = now();
-  const at = (id: string, create_time: number) => ({ id, status: "completed", create_time });
-  let all = Array.from({ length: 20 }, (_, index) => at(`old-${index}`, nowMs - 10 * day - index));
+  const jobAt = (id: string, create_time: number) => ({ id, status: "completed", create_time });
+  let all = Array.from({ length: 20 }, (_, index) => jobAt(`old-${index}`, nowMs - 10 * day - index));
   const server = await listing(() => all);
   const connection = await desk.connect(server.url, "a-key-of-the-team");
   const getJson = async <T>(path: string) =>
@@ -80,11 +80,11 @@ it("marks days as incomplete until missed jobs are read", async () => {
   const runs = () => getJson<RunsByDay>("runs-by-day?zone=UTC&");
   const reach = async () => (await getJson<JobSearchAnswer>("jobs/search?")).reach;
   await until("what there is is read", async () => (await reach()).extent === "all");
-  // A hundred on each of the four days before yesterday, and so many today that the newest page shows none of them.
+  // A hundred on each of the four days before yesterday, and enough today that the newest page shows none of them.
   const came = [2, 3, 4, 5].flatMap((ago) =>
-    Array.from({ length: 100 }, (_, index) => at(`day-${ago}-${index}`, nowMs - ago * day - index)),
+    Array.from({ length: 100 }, (_, index) => jobAt(`day-${ago}-${index}`, nowMs - ago * day - index)),
   );
-  all = [...Array.from({ length: 250 }, (_, index) => at(`now-${index}`, nowMs - index)), ...came, ...all];
+  all = [...Array.from({ length: 250 }, (_, index) => jobAt(`now-${index}`, nowMs - index)), ...came, ...all];
   const first = await runs();
   const unread = ({ days }: RunsByDay) => days.flatMap(({ isUnread }, index) => (isUnread ? [index] : []));
   // From the newest known job, ten days ago, to the oldest job of the newest page.
@@ -95,21 +95,21 @@ it("marks days as incomplete until missed jobs are read", async () => {
   });
   expect(last.days.map(({ completed }) => completed)).toEqual([0, 0, 0, 20, 0, 0, 0, 0, 100, 100, 100, 100, 0, 250]);
   // From here, the newest page joins the known jobs.
-  all = [at("next", nowMs + 1), ...all];
+  all = [jobAt("next", nowMs + 1), ...all];
   expect(unread(await runs())).toEqual([]);
   await server.close();
 });
 
 it("doesn't claim a full search when jobs in between are missing", async () => {
   const nowMs = now();
-  const at = (id: number, create_time: number) => ({ id: `job-${id}`, status: "completed", create_time });
-  let all = Array.from({ length: 5 }, (_, index) => at(index, nowMs - 90_000_000 - index));
+  const jobAt = (id: number, create_time: number) => ({ id: `job-${id}`, status: "completed", create_time });
+  let all = Array.from({ length: 5 }, (_, index) => jobAt(index, nowMs - 90_000_000 - index));
   const server = await listing(() => all);
   const connection = await desk.connect(server.url, "a-key-of-the-team");
   const searchJobs = async () =>
     (await (await desk.request(`/api/console/jobs/search?connection=${connection}`, { as: "viewer" })).json()) as JobSearchAnswer;
   await until("what there is is read", async () => (await searchJobs()).reach.extent === "all");
-  all = [...Array.from({ length: 600 }, (_, index) => at(1000 + index, nowMs - index)), ...all];
+  all = [...Array.from({ length: 600 }, (_, index) => jobAt(1000 + index, nowMs - index)), ...all];
   const between = await until("the newest are there", async () => {
     const now = await searchJobs();
     return now.pagination.total !== 5 && now;

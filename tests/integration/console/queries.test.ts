@@ -1,4 +1,4 @@
-// The data of pages: read through the same functions as by the handlers, with outages as values.
+// The data of pages, read through the same functions as by the handlers, with failures as values.
 import { expect, test } from "vitest";
 import { jobsQuerySchema } from "@/lib/contract/schemas/job";
 import { getLayoutData } from "@/lib/server/connections/views";

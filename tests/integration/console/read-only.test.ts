@@ -26,12 +26,12 @@ test("accepts only actions of routes that change something", () => {
 test("switches read-only mode with a note, names the admin and resumes changes", async () => {
   expect([(await make("operator")).status, (await save()).status]).toEqual([403, 201]);
   expect((await make("admin", "Audit until Friday")).status).toBe(204);
-  const refused = await save();
-  expect([refused.status, await refused.json()]).toMatchObject([
+  const refusal = await save();
+  expect([refusal.status, await refusal.json()]).toMatchObject([
     403,
     { code: "READ_ONLY", message: "Lightdesk is read-only: admin switched that on. An admin can switch it off under Settings, Members." },
   ]);
-  // The member who switched it on first stays named.
+  // Still shows the member who switched it on first.
   await harness.request("/api/console/read-only", { as: "owner", method: "PUT", json: { note: "Mine" } });
   expect((await end("viewer")).status).toBe(403);
   expect((await save()).status).toBe(403);
@@ -125,8 +125,8 @@ test("stops a multi-step action immediately", async () => {
   try {
     const connection = await harness.connect(service.url, "a-key-of-the-team");
     const stop = { as: "operator", method: "POST", json: { ids: ["job-1", "job-2"] } } as const;
-    const stopped = await harness.request(`/api/console/jobs/stop?connection=${connection}`, stop);
-    expect([stopped.status, (await stopped.json()).code]).toEqual([403, "READ_ONLY"]);
+    const stopResponse = await harness.request(`/api/console/jobs/stop?connection=${connection}`, stop);
+    expect([stopResponse.status, (await stopResponse.json()).code]).toEqual([403, "READ_ONLY"]);
     expect(service.requests.filter(({ method }) => method === "POST")).toEqual([]);
     await end("owner");
     // Verifying the key at the service takes a while.

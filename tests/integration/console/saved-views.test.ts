@@ -1,4 +1,4 @@
-// Saved views through the console's own API: their owners, who may change them, and which one a list opens with.
+// Saved views through the console's API: owners, permissions, and default views.
 import { expect, test, vi } from "vitest";
 import { readList, viewQuery } from "@/components/jobs/list/list-address";
 import { type SavedView } from "@/lib/contract/console";
@@ -92,7 +92,7 @@ test.each([{ name: "", query: "" }, { name: "x".repeat(81), query: "" }, { name:
   },
 );
 
-test.each(["SQLITE_CONSTRAINT_UNIQUE", "23505"])("answers a conflict for a key stored just before (%s)", async (code) => {
+test.each(["SQLITE_CONSTRAINT_UNIQUE", "23505"])("returns a conflict for a key stored just before (%s)", async (code) => {
   const write = vi.spyOn(harness.console.store.savedViews, "create");
   write.mockRejectedValue(Object.assign(new Error("as the driver says it"), { code }));
   const response = await harness.request("/api/console/views", { method: "POST", as: "owner", json: { name: "Twice", query: "" } });

@@ -1,4 +1,4 @@
-// Generated over every route file in app/api, so that a new route is tested by these lines at once.
+// Generated for every route file in app/api, so that new routes are tested automatically.
 import { describe, expect, test } from "vitest";
 import { coreOperations } from "@/lib/contract/operations";
 import { hasRole, roles } from "@/lib/contract/people/roles";
@@ -9,9 +9,9 @@ import { type MadeToken, makeToken } from "@/tests/support/tokens";
 
 const routes = await loadRoutes();
 const label = ({ method, path }: Route) => `${method} ${path}`;
-const context = ({ file, path }: Route) => ({ params: Promise.resolve(paramsOf(file, path)) });
+const context = ({ file, path }: Route) => ({ params: Promise.resolve(getParams(file, path)) });
 
-/** These need no session on purpose; each has its own guard, tested elsewhere. */
+/** Routes that need no session; each has its own guard, tested elsewhere. */
 const none = "00000000-0000-4000-8000-000000000000";
 const ofShares = [`${none}`, `${none}/${none}`, "unlock", "workflow"].map((rest) => `/api/share/${none}/${rest}`);
 const open = new Set([
@@ -26,7 +26,7 @@ const open = new Set([
 const isAuth = (route: Route) => route.path.startsWith("/api/auth/");
 const closed = routes.filter((route) => !open.has(route.path) && !isAuth(route));
 
-/** Routes closed to tokens, beside those that need a session: one person's data, and routes that may send a stored key anywhere. */
+/** Other routes closed to tokens: personal data, and routes that may send a stored key anywhere. */
 const forPeople = new Set([
   "listAppPeople",
   "listEmbedHosts",
@@ -67,8 +67,8 @@ const isForPeople = ({ guard }: Route) => (guard?.recent ?? guard?.session ?? fo
 const harness = await createHarness();
 const keyless = await harness.connect("http://127.0.0.1:9", undefined);
 const { key } = await harness.console.serviceKeys().createKey("somebody");
-const keyed = await harness.connect("http://embedded.invalid", key);
-await harness.console.store.members.setLastConnection(harness.viewerOf("owner").memberId, keyed);
+const keyedConnection = await harness.connect("http://embedded.invalid", key);
+await harness.console.store.members.setLastConnection(harness.viewerOf("owner").memberId, keyedConnection);
 const tokens = {
   all: await makeToken(harness, "owner"),
   viewer: await makeToken(harness, "owner", { role: "viewer" }),
@@ -97,7 +97,7 @@ function callRoute(route: Route, headers: Record<string, string>, query = ""): P
   return route.handler(new Request(`http://${HOST}${route.path}${query}`, init), context(route));
 }
 
-function paramsOf(file: string, path: string): Record<string, string | string[]> {
+function getParams(file: string, path: string): Record<string, string | string[]> {
   const folders = file.slice(file.indexOf("/api/") + 1).split("/");
   const values = path.slice(1).split("/");
   return Object.fromEntries(
@@ -108,7 +108,7 @@ function paramsOf(file: string, path: string): Record<string, string | string[]>
   );
 }
 
-async function codeOf(response: Response): Promise<unknown> {
+async function getCode(response: Response): Promise<unknown> {
   const text = await response.text();
   return text === "" || !response.headers.get("content-type")?.includes("json") ? undefined : JSON.parse(text).code;
 }
@@ -141,12 +141,12 @@ test("opens only the listed routes", () => {
   ).toEqual([...open].sort());
 });
 
-const labelsOf = (routes: readonly Route[]) => routes.map((route) => [label(route), route] as const);
+const getLabels = (routes: readonly Route[]) => routes.map((route) => [label(route), route] as const);
 const isGet = ({ method }: Route) => method === "GET" || method === "HEAD";
 const changing = closed.filter((route) => !isGet(route));
 const calling = closed.filter(({ guard }) => guard?.connection);
 
-/** Their parameters are too long for an address; at the service they only read. */
+/** These only read at the service, but their parameters are too long for a URL. */
 const readsByPost = ["POST /api/console/archive", "POST /api/console/jobs/export"];
 
 test("refuses every change by a viewer", () => {
@@ -173,7 +173,7 @@ test("limits app runners to apps and their own account and tokens", () => {
   expect([...new Set(actions)].sort()).toEqual([...ownActions, ...apps, ...presets, ...runs, ...otherActions].sort());
 });
 
-describe.each(labelsOf(closed))("%s", (_label, route) => {
+describe.each(getLabels(closed))("%s", (_label, route) => {
   test("answers 401 without a session and with a forged one", async () => {
     const forged = await harness.mintCookie({ sub: harness.viewerOf("owner").memberId, version: 1 }, "another secret");
     const wrongHeaders = { "x-api-key": `ld_${"0".repeat(64)}`, "x-lightdesk-address": crypto.randomUUID() };
@@ -188,7 +188,7 @@ describe.each(labelsOf(closed))("%s", (_label, route) => {
     for (const headers of none) {
       const response = await callRoute(route, headers);
       expect([headers, response.status]).toEqual([headers, 401]);
-      expect(["UNAUTHORIZED", undefined]).toContain(await codeOf(response));
+      expect(["UNAUTHORIZED", undefined]).toContain(await getCode(response));
       expect(response.headers.get("www-authenticate")).toBe('Bearer realm="Lightdesk"');
     }
   });
@@ -196,7 +196,7 @@ describe.each(labelsOf(closed))("%s", (_label, route) => {
   test("accepts a token only for its role and operations", async () => {
     const { action = "", role: needed } = route.guard ?? {};
     if (needed === undefined || needed === "public") throw new Error("has no role");
-    const codeFor = async ({ headers }: MadeToken) => codeOf(await callRoute(route, headers));
+    const codeFor = async ({ headers }: MadeToken) => getCode(await callRoute(route, headers));
     expect((await codeFor(tokens.all)) === "FORBIDDEN").toBe(isForPeople(route));
     expect((await codeFor(tokens.viewer)) === "ROLE_TOO_LOW").toBe(!hasRole("viewer", needed));
     const changes = !isGet(route) && !readsByPost.includes(label(route));
@@ -213,7 +213,7 @@ describe.each(labelsOf(closed))("%s", (_label, route) => {
     for (const role of roles) {
       const response = await callRoute(route, { cookie: harness.cookieOf(role) });
       // HEAD has no body for the code.
-      const isRefused = route.method === "HEAD" ? response.status === 403 : (await codeOf(response)) === "ROLE_TOO_LOW";
+      const isRefused = route.method === "HEAD" ? response.status === 403 : (await getCode(response)) === "ROLE_TOO_LOW";
       expect([role, isRefused]).toEqual([role, !hasRole(role, needed)]);
     }
   });
@@ -230,7 +230,7 @@ describe.each(labelsOf(closed))("%s", (_label, route) => {
   });
 });
 
-describe.each(labelsOf(changing))("%s", (_label, route) => {
+describe.each(getLabels(changing))("%s", (_label, route) => {
   test("answers 403 to a page of another site", async () => {
     const cookie = harness.cookieOf("owner");
     const foreign: Record<string, string>[] = [
@@ -242,18 +242,18 @@ describe.each(labelsOf(changing))("%s", (_label, route) => {
     ];
     for (const headers of foreign) {
       const response = await callRoute(route, { cookie, ...headers });
-      expect([headers, response.status, await codeOf(response)]).toEqual([headers, 403, "FOREIGN_ORIGIN"]);
-      // No web page can send a token that it was not given.
-      expect(await codeOf(await callRoute(route, { ...tokens.all.headers, cookie, ...headers }))).not.toBe("FOREIGN_ORIGIN");
+      expect([headers, response.status, await getCode(response)]).toEqual([headers, 403, "FOREIGN_ORIGIN"]);
+      // Web pages can't send tokens that they don't have.
+      expect(await getCode(await callRoute(route, { ...tokens.all.headers, cookie, ...headers }))).not.toBe("FOREIGN_ORIGIN");
     }
   });
 });
 
-describe.each(labelsOf(calling))("%s", (_label, route) => {
-  test("answers 409 when the connection has no key", async () => {
+describe.each(getLabels(calling))("%s", (_label, route) => {
+  test("returns 409 when the connection has no key", async () => {
     const response = await callRoute(route, { cookie: harness.cookieOf("owner") }, `?connection=${keyless}`);
     expect(response.status).toBe(409);
-    expect(["API_KEY_MISSING", undefined]).toContain(await codeOf(response));
+    expect(["API_KEY_MISSING", undefined]).toContain(await getCode(response));
   });
 
   test("answers 404 for a connection that the member may not use", async () => {
@@ -265,10 +265,10 @@ describe.each(labelsOf(calling))("%s", (_label, route) => {
     expect(response.status).toBe(404);
   });
 
-  test("answers 404 to a token made for another connection", async () => {
+  test("returns 404 to a token made for another connection", async () => {
     const response = await callRoute(route, tokens.elsewhere.headers, "?connection=embedded");
     expect(response.status).toBe(404);
-    expect(["NOT_FOUND", undefined]).toContain(await codeOf(response));
+    expect(["NOT_FOUND", undefined]).toContain(await getCode(response));
   });
 });
 

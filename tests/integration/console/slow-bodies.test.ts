@@ -1,4 +1,4 @@
-// What clients without a session can make the console hold, and for how long.
+// Limits on the memory and time that clients without a session can use.
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 
@@ -6,7 +6,7 @@ const harness = await createHarness({ settings: { LIGHTDESK_REQUEST_TIMEOUT_SECO
 
 const open = ["/api/console/set-up", "/api/console/members/invitations/accept", "/api/auth/callback/credentials", "/api/auth/signout"];
 
-/** A body that continues for as long as it is read, and counts the bytes read. */
+/** An endless body that counts the bytes read. */
 function endless(chunk: Uint8Array | undefined) {
   let acceptedCount = 0;
   const body = new ReadableStream<Uint8Array>({

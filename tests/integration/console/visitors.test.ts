@@ -10,12 +10,12 @@ import { createEmbedWorld, SLOT } from "./embed/embed-harness";
 const world = await createEmbedWorld();
 const token = await makeToken(world.harness, "owner");
 
-function requestOf(url: string, headers: Record<string, string> = {}): IncomingMessage {
+function getRequest(url: string, headers: Record<string, string> = {}): IncomingMessage {
   const request = new IncomingMessage(new Socket());
   return Object.assign(request, { url, headers: { host: "desk.test", ...headers } });
 }
-const judge = (url: string, headers?: Record<string, string>) => visitorRules.answerFor(requestOf(url, headers));
-const isMember = (url: string, headers?: Record<string, string>) => visitorRules.isMember(requestOf(url, headers));
+const judge = (url: string, headers?: Record<string, string>) => visitorRules.answerFor(getRequest(url, headers));
+const isMember = (url: string, headers?: Record<string, string>) => visitorRules.isMember(getRequest(url, headers));
 
 describe("a browser without a session", () => {
   const browser = { accept: "text/html,application/xhtml+xml" };
@@ -63,7 +63,7 @@ describe("a browser without a session", () => {
     expect(await judge(url, browser)).toMatchObject({ kind: "shared", key });
   });
 
-  it("redirects a framed page to its start and answers 404 otherwise", async () => {
+  it("redirects a framed page to its start and returns 404 otherwise", async () => {
     const path = `/embed/${world.host.id}/${SLOT}`;
     expect(await judge(`${path}/jobs?x=1`)).toEqual({ kind: "redirect", location: `${path}/start?from=%2Fjobs%3Fx%3D1` });
     for (const own of ["/start", "/doctor"]) expect(await judge(path + own)).toEqual({ kind: "own" });

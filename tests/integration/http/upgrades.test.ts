@@ -6,7 +6,7 @@ import { createEventSockets, handleUpgrades, type UpgradeHandler } from "@/lib/h
 import { addBasePath } from "@/lib/http/request-line";
 import { createHttpServer } from "@/lib/http/server";
 import { type Feed, type FeedAdmission } from "@/lib/shared/http-types";
-import { openEvents, refusedWith } from "@/tests/support/event-socket";
+import { getRefusalStatus, openEvents } from "@/tests/support/event-socket";
 import { createHarness, type HarnessRequest } from "@/tests/support/harness";
 import { startProxy } from "@/tests/support/proxy";
 import { openRaw, readRaw, sendRaw } from "@/tests/support/raw-http";
@@ -67,7 +67,7 @@ describe("upgrades", () => {
       expect(readRaw(await sendRaw(url, webSocket("/ws"))).status).toBe(500);
     });
 
-    it("answers an unknown protocol like a plain request", async () => {
+    it("treats an unknown protocol like a plain request", async () => {
       const url = await listening();
       const offer = "Host: here\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA\r\n";
       const { socket, received } = openRaw(url);
@@ -95,14 +95,14 @@ describe("event sockets", () => {
     await server.close(1000);
   });
 
-  it("stops a feed at once when its peer has left", async () => {
+  it("stops a feed immediately when its peer has disconnected", async () => {
     let resolve: (feed: Feed) => void = () => undefined;
     const feedPromise = new Promise<Feed>((settle) => (resolve = settle));
     open = () => feedPromise;
     await (await openEvents(url)).close();
     let stopped = 0;
     open = () => Promise.resolve({ stop: () => undefined, objection: () => undefined });
-    await until("its place is free", async () => (await refusedWith(url)) === undefined);
+    await until("its place is free", async () => (await getRefusalStatus(url)) === undefined);
     resolve({ stop: () => void (stopped += 1), objection: () => undefined });
     await until("it is stopped", () => stopped === 1);
   });

@@ -1,4 +1,4 @@
-// The same work for the same user is done once; its results come again as files of the new job.
+// The same work for the same user is done once; its results are reused as files of the new job.
 import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import sharp from "sharp";
@@ -41,7 +41,7 @@ describe("the cache", () => {
     expect(await readFile(after?.path ?? "")).toEqual(await readFile(before?.path ?? ""));
   });
 
-  it("recreates a file whose bytes are gone", async () => {
+  it("recreates a file whose bytes are missing", async () => {
     const { blobsDir } = await runFor("gina", graph(1));
     await rm(blobsDir, { recursive: true });
     expect(cachedNodes(await runFor("gina", graph(1)))).toEqual(["b", "i", "l"]);

@@ -27,16 +27,16 @@ async function load(content: Buffer) {
   return { images: await of("o"), masks: await of("p") };
 }
 
-const plain = (background: string, width = 6, height = 4) => sharp({ create: { width, height, channels: 3, background } });
+const createPlain = (background: string, width = 6, height = 4) => sharp({ create: { width, height, channels: 3, background } });
 
 describe("loading", () => {
   it("rotates a JPEG by its EXIF orientation", async () => {
-    const { images } = await load(await plain("#ff0000").withMetadata({ orientation: 6 }).jpeg().toBuffer());
+    const { images } = await load(await createPlain("#ff0000").withMetadata({ orientation: 6 }).jpeg().toBuffer());
     expect(images[0]).toMatchObject({ width: 4, height: 6 });
   });
 
   it("loads grey files as three equal channels without a mask", async () => {
-    const { images, masks } = await load(await plain("#808080").greyscale().png().toBuffer());
+    const { images, masks } = await load(await createPlain("#808080").greyscale().png().toBuffer());
     expect([...(images[0]?.bytes.subarray(0, 3) ?? [])]).toEqual([128, 128, 128]);
     expect(masks[0]).toMatchObject({ width: 64, height: 64 });
   });
@@ -57,13 +57,13 @@ describe("loading", () => {
   });
 
   it("returns a zero mask of its own size for an opaque palette", async () => {
-    const { masks } = await load(await plain("#336699").png({ palette: true }).toBuffer());
+    const { masks } = await load(await createPlain("#336699").png({ palette: true }).toBuffer());
     expect(masks[0]).toMatchObject({ width: 6, height: 4 });
     expect(masks[0]?.bytes.every((byte) => byte === 0)).toBe(true);
   });
 
   it("returns the image loader's mask for a file without alpha", async () => {
-    await writeFile(join(bench.folder, "in"), await plain("#336699").png().toBuffer());
+    await writeFile(join(bench.folder, "in"), await createPlain("#336699").png().toBuffer());
     const graph = {
       l: { class_type: "LoadImageMask", inputs: { image: "in", channel: "alpha" } },
       m: { class_type: "MaskToImage", inputs: { mask: ["l", 0] } },
@@ -114,14 +114,14 @@ describe("loading", () => {
   });
 
   it("rejects a truncated file", async () => {
-    const png = await plain("#ff0000", 200, 200).png().toBuffer();
+    const png = await createPlain("#ff0000", 200, 200).png().toBuffer();
     await writeFile(join(bench.folder, "in"), png.subarray(0, png.length - 60));
     const { outcome } = await runGraph(bench, loadAndShow, { imagesDir: bench.folder });
     expect(outcome).toMatchObject({ kind: "error", error: { node_id: "l", exception_type: "ImageDecodeError" } });
   });
 
   it("rejects an oversized file by its header", async () => {
-    await writeFile(join(bench.folder, "in"), await plain("#ff0000", 300, 300).png().toBuffer());
+    await writeFile(join(bench.folder, "in"), await createPlain("#ff0000", 300, 300).png().toBuffer());
     const { outcome } = await runGraph(bench, loadAndShow, { imagesDir: bench.folder, maxPixels: 80_000 });
     expect(outcome).toMatchObject({ kind: "error", error: { node_id: "l", exception_type: "OOMError" } });
   });

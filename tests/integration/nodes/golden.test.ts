@@ -1,4 +1,4 @@
-// Every case recorded from a real server, run through the real worker and compared sample by sample.
+// Runs every case recorded from a real server through the real worker, and compares sample by sample.
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { graphSchema } from "@/lib/contract/schemas/graph";

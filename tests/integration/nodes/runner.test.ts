@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type RunEvent } from "@/lib/service/nodes/run";
-import { type Bench, openBench, produced, runGraph, toRequest, until } from "./support";
+import { type Bench, getProduced, openBench, runGraph, toRequest, until } from "./support";
 
 const bench = await openBench();
 
@@ -110,7 +110,7 @@ describe("a run", () => {
       j: { class_type: "PreviewAny", inputs: { source: ["i", 0] } },
     };
     const { events } = await runGraph(bench, graph);
-    expect(produced(events).texts).toEqual(["one, two", "2.0", "Image 6x5 x2"]);
+    expect(getProduced(events).texts).toEqual(["one, two", "2.0", "Image 6x5 x2"]);
   });
 });
 

@@ -1,10 +1,10 @@
-// The product's shipped workflows run on it, and the two that must be refused are refused.
+// Runs the shipped sample workflows, and refuses the two that must be refused.
 import { readFile } from "node:fs/promises";
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";
 import { isPngKeyword } from "@/lib/service/images/encode";
 import { validatePrompt } from "@/lib/service/nodes/validate";
-import { filesOf, openBench, readGraph, readPixels, readPngText, runGraph, samplesDir } from "./support";
+import { listFiles, openBench, readGraph, readPixels, readPngText, runGraph, samplesDir } from "./support";
 
 const bench = await openBench();
 
@@ -63,14 +63,14 @@ describe("a sample workflow", () => {
   });
 
   it.each(["09-colour-field", "10-light-leaks"])("renders %s differently per seed and equally for the same seed", async (name) => {
-    const pixelsOf = async (seed: number) => {
+    const getPixels = async (seed: number) => {
       const graph = await sample(name);
       for (const { inputs } of Object.values(graph)) if ("seed" in inputs) inputs.seed = seed;
       const { outcome, files } = await runGraph(bench, graph, { imagesDir: samplesDir });
       expect(outcome).toEqual({ kind: "success" });
       return (await readPixels(files[0]?.path ?? "")).bytes;
     };
-    const [one, same, otherPixels] = [await pixelsOf(1), await pixelsOf(1), await pixelsOf(2)];
+    const [one, same, otherPixels] = [await getPixels(1), await getPixels(1), await getPixels(2)];
     expect(one.equals(same)).toBe(true);
     // A visible difference: by more than a shade on most of the picture.
     const changedCount = one.filter((value, at) => Math.abs(value - (otherPixels[at] ?? 0)) > 8).length / one.length;
@@ -97,7 +97,7 @@ describe("a sample workflow", () => {
 
   it("refuses the graph when the library lacks a class and names it", async () => {
     const graph = await sample("08-production-sdxl");
-    const refused = validatePrompt(graph, { files: filesOf(graph) });
+    const refused = validatePrompt(graph, { files: listFiles(graph) });
     expect(refused).toMatchObject({
       ok: false,
       error: { type: "missing_node_type", extra_info: { node_id: "1", class_type: "CheckpointLoaderSimple" } },
@@ -107,7 +107,7 @@ describe("a sample workflow", () => {
 
   it("reports errors on three nodes of a bad graph", async () => {
     const graph = await sample("07-bad-graph");
-    const refused = validatePrompt(graph, { files: filesOf(graph) });
+    const refused = validatePrompt(graph, { files: listFiles(graph) });
     expect(refused.ok).toBe(false);
     expect(Object.keys(refused.nodeErrors)).toEqual(["1", "2", "4"]);
   });

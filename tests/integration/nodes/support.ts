@@ -1,4 +1,4 @@
-// A runner over the real worker bundle, and one job on it, for the tests of the nodes.
+// A runner with the real worker bundle, and one job on it.
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -47,12 +47,12 @@ export type JobOptions = Partial<RunRequest> & { imagesDir?: string; targets?: s
 let jobs = 0;
 
 /** Treats each file name in the graph as an image. */
-export const filesOf = (graph: Record<string, unknown>) =>
+export const listFiles = (graph: Record<string, unknown>) =>
   new Map(findFileNames(graph, nodeClasses).map((name) => [name, { mediaType: "image/png", isImage: true }]));
 
 /** Validates the graph like the service and returns the runner's input. */
 export async function toRequest(bench: Bench, graph: Graph, options: JobOptions = {}): Promise<RunRequest> {
-  const validation = validatePrompt(graph, { files: filesOf(graph), ...(options.targets ? { targets: options.targets } : {}) });
+  const validation = validatePrompt(graph, { files: listFiles(graph), ...(options.targets ? { targets: options.targets } : {}) });
   if (!validation.ok) throw new Error(JSON.stringify(validation));
   const { imagesDir = goldenDir, targets: _targets, ...rest } = options;
   const outputDir = await mkdtemp(join(bench.folder, "job-"));
@@ -60,9 +60,7 @@ export async function toRequest(bench: Bench, graph: Graph, options: JobOptions 
     jobId: `job-${++jobs}`,
     graph: validation.graph,
     outputs: validation.outputs,
-    images: Object.fromEntries(
-      await Promise.all(validation.images.map(async (name) => [name, await pinned(join(imagesDir, name))] as const)),
-    ),
+    images: Object.fromEntries(await Promise.all(validation.images.map(async (name) => [name, await pin(join(imagesDir, name))] as const))),
     outputDir,
     maxPixels: 100_000_000,
     pngText: { prompt: JSON.stringify(graph) },
@@ -70,7 +68,7 @@ export async function toRequest(bench: Bench, graph: Graph, options: JobOptions 
   };
 }
 
-async function pinned(path: string): Promise<{ path: string; hash: string }> {
+async function pin(path: string): Promise<{ path: string; hash: string }> {
   const bytes = await readFile(path).catch(() => Buffer.alloc(0));
   return { path, hash: new Blake3Hasher().update(bytes).digest("hex") };
 }
@@ -78,10 +76,10 @@ async function pinned(path: string): Promise<{ path: string; hash: string }> {
 export async function runGraph(bench: Bench, graph: Graph, options: JobOptions = {}): Promise<GraphRun> {
   const events: RunEvent[] = [];
   const outcome = await bench.runner.run(await toRequest(bench, graph, options), (event) => events.push(event)).done;
-  return { outcome, events, ...produced(events) };
+  return { outcome, events, ...getProduced(events) };
 }
 
-export function produced(events: readonly RunEvent[]): { files: ProducedFile[]; texts: string[] } {
+export function getProduced(events: readonly RunEvent[]): { files: ProducedFile[]; texts: string[] } {
   const nodes = events.filter((event) => event.kind === "node");
   return { files: nodes.flatMap((event) => event.files), texts: nodes.flatMap((event) => event.texts ?? []) };
 }

@@ -1,4 +1,4 @@
-// The limits on texts: of a single one, of those that a job holds, and of those that it shows. A node fails; the worker continues.
+// Limits on texts: per text, per job, and per shown output. The node fails, and the worker continues.
 import { describe, expect, it } from "vitest";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type Graph } from "@/lib/contract/schemas/graph";
@@ -10,7 +10,7 @@ const bench = await openBench();
 const text = (value: string) => ({ class_type: "PrimitiveString", inputs: { value } });
 const join = (a: unknown, b: unknown) => ({ class_type: "StringConcatenate", inputs: { string_a: a, string_b: b, delimiter: "" } });
 const show = (source: unknown) => ({ class_type: "PreviewAny", inputs: { source } });
-const numbered = (count: number, make: (index: number) => [string, Graph[string]]): Graph =>
+const createNumbered = (count: number, make: (index: number) => [string, Graph[string]]): Graph =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => make(index)));
 
 describe("a value shown as text", () => {
@@ -52,7 +52,7 @@ it.each([
 
 describe("texts", () => {
   it("ends a doubling job at 1 MiB with a short error", async () => {
-    const doubled = numbered(26, (n) => [`n${n + 1}`, join([`n${n}`, 0], [`n${n}`, 0])]);
+    const doubled = createNumbered(26, (n) => [`n${n + 1}`, join([`n${n}`, 0], [`n${n}`, 0])]);
     const { outcome, texts } = await runGraph(bench, { n0: text("ab"), ...doubled, o: show(["n26", 0]) });
     expect(outcome).toMatchObject({
       kind: "error",
@@ -71,7 +71,7 @@ describe("texts", () => {
   });
 
   it("are limited per job, including cached ones", async () => {
-    const graph = { a: text("x".repeat(MAX_TEXT_BYTES)), ...numbered(5, (n) => [`o${n}`, show(["a", 0])]) };
+    const graph = { a: text("x".repeat(MAX_TEXT_BYTES)), ...createNumbered(5, (n) => [`o${n}`, show(["a", 0])]) };
     for (const cacheDir of [undefined, "/mine", "/mine"]) {
       const { outcome, texts } = await runGraph(bench, graph, cacheDir === undefined ? {} : { cacheDir });
       expect(outcome).toMatchObject({ kind: "error", error: { node_id: "o4", exception_type: "OOMError" } });
@@ -81,13 +81,13 @@ describe("texts", () => {
 
   it("are limited while a job holds them", async () => {
     const big = "x".repeat(MAX_TEXT_BYTES - 1);
-    const readers = numbered(20, (n) => [`j${n}`, join([`t${n}`, 0], "")]);
+    const readers = createNumbered(20, (n) => [`j${n}`, join([`t${n}`, 0], "")]);
     const graph = {
       a: text(big),
-      ...numbered(20, (n) => [`t${n}`, join(["a", 0], String(n % 10))]),
+      ...createNumbered(20, (n) => [`t${n}`, join(["a", 0], String(n % 10))]),
       all: { class_type: "Wait", inputs: { seconds: 0, anything: ["t19", 0] } },
       ...readers,
-      ...numbered(20, (n) => [`o${n}`, show([`j${n}`, 0])]),
+      ...createNumbered(20, (n) => [`o${n}`, show([`j${n}`, 0])]),
     };
     const { outcome } = await runGraph(bench, graph);
     expect(outcome).toMatchObject({

@@ -1,4 +1,4 @@
-// Requests as people's browsers send them: to the host name of the console, with any server at the port.
+// Requests to the console's host name, with any server at the port.
 import { type IncomingHttpHeaders, request } from "node:http";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";

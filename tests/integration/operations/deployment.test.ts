@@ -1,4 +1,4 @@
-// Checks compose.yaml without an engine, as it is and with every commented option.
+// Checks compose.yaml without a container engine, unchanged and with every commented option.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { resolveConfig } from "prettier";
@@ -42,7 +42,7 @@ async function readCompose(text: string) {
   writeFileSync(file, text.replaceAll("!override ", ""));
   // Prettier reads YAML for its own settings.
   const options = await resolveConfig(file, { config: file, editorconfig: false, useCache: false });
-  const { services, ...rest } = composition.parse(merged(options));
+  const { services, ...rest } = composition.parse(merge(options));
   const whole = Object.entries(services).map(([name, { extends: from, ...own }]): [string, Service] => {
     const base = from === undefined ? {} : services[z.strictObject({ service: z.string() }).parse(from).service];
     return [name, service.parse({ ...base, ...own })];
@@ -50,18 +50,18 @@ async function readCompose(text: string) {
   return { ...rest, services: new Map(whole) };
 }
 
-function merged(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(merged);
+function merge(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(merge);
   if (typeof value !== "object" || value === null) return value;
-  const { "<<": base, ...own } = Object.fromEntries(Object.entries(value).map(([key, service]) => [key, merged(service)]));
+  const { "<<": base, ...own } = Object.fromEntries(Object.entries(value).map(([key, service]) => [key, merge(service)]));
   return { ...(typeof base === "object" ? base : {}), ...own };
 }
 
 /** Uncomments keys; sentences stay comments. */
-const uncommented = (text: string) => text.replace(/^( *)# ( *)((?:[a-z][\w-]*|LIGHTDESK_\w+):(?: .*)?)$/gm, "$1$2$3");
+const uncomment = (text: string) => text.replace(/^( *)# ( *)((?:[a-z][\w-]*|LIGHTDESK_\w+):(?: .*)?)$/gm, "$1$2$3");
 
 const asItIs = readFileSync("compose.yaml", "utf8");
-const withAll = uncommented(asItIs);
+const withAll = uncomment(asItIs);
 const commandOfImage = z.array(z.string()).parse(JSON.parse(readSteps().findLast(({ word }) => word === "CMD")?.rest ?? ""));
 const isOurs = ({ build, image }: Service) => build !== undefined || image === "lightdesk";
 
@@ -122,7 +122,7 @@ describe("image", () => {
     folder = temporaryFolder();
     for (const name of ["app", "dist", ".next"]) mkdirSync(join(folder, name));
     writeFileSync(join(folder, "app/page.tsx"), "one");
-    for (const made of ["dist", ".next"]) writeFileSync(join(folder, made, ".lightdesk-built"), fingerprint(folder));
+    for (const built of ["dist", ".next"]) writeFileSync(join(folder, built, ".lightdesk-built"), fingerprint(folder));
   });
 
   test("builds the image only from a build of the same sources", () => {
@@ -143,7 +143,7 @@ describe("systemd unit", () => {
     lines.findIndex(([, section]) => section === "Service"),
     lines.findIndex(([, section]) => section === "Install"),
   );
-  const valuesOf = (key: string) => service.flatMap(([, , name, value]) => (name === key ? [value] : []));
+  const getValues = (key: string) => service.flatMap(([, , name, value]) => (name === key ? [value] : []));
 
   it("has three sections with valid keys and comments only", () => {
     expect(lines.map(([line]) => line).join("\n")).toBe(text);
@@ -151,20 +151,20 @@ describe("systemd unit", () => {
   });
 
   it("starts the packed program with systemd's data folder and known settings", () => {
-    const [start = ""] = valuesOf("ExecStart");
+    const [start = ""] = getValues("ExecStart");
     const [node, script = "", ...rest] = start.split(" ");
     expect([node, Object.keys(entries).map((name) => `dist/${name}.mjs`), rest]).toEqual(["/usr/bin/node", expect.arrayContaining([script]), []]); // prettier-ignore
-    expect(valuesOf("WorkingDirectory")).toEqual(["/opt/lightdesk"]);
+    expect(getValues("WorkingDirectory")).toEqual(["/opt/lightdesk"]);
     expect(text).toContain("`npm run pack -- /opt/lightdesk`");
-    const settings = valuesOf("Environment").flatMap((value = "") => value.split(" ").map((value) => value.split("=")));
+    const settings = getValues("Environment").flatMap((value = "") => value.split(" ").map((value) => value.split("=")));
     const settingNames = new Set([...(settingsOf[script] ?? []), "NODE_ENV", "NEXT_TELEMETRY_DISABLED"]);
     expect(settings.flatMap(([name = ""]) => (settingNames.has(name) ? [] : [name]))).toEqual([]);
-    expect(Object.fromEntries(settings)).toMatchObject({ LIGHTDESK_DATA_DIR: `/var/lib/${valuesOf("StateDirectory")[0]}` });
+    expect(Object.fromEntries(settings)).toMatchObject({ LIGHTDESK_DATA_DIR: `/var/lib/${getValues("StateDirectory")[0]}` });
   });
 
   it("runs unprivileged, writes only to its data folder and stops in a minute", () => {
-    expect([valuesOf("DynamicUser"), valuesOf("User"), valuesOf("Group")]).toEqual([["yes"], [], []]);
-    expect([valuesOf("CapabilityBoundingSet"), valuesOf("AmbientCapabilities")]).toEqual([[""], []]);
+    expect([getValues("DynamicUser"), getValues("User"), getValues("Group")]).toEqual([["yes"], [], []]);
+    expect([getValues("CapabilityBoundingSet"), getValues("AmbientCapabilities")]).toEqual([[""], []]);
     for (const [key, value] of [
       ["NoNewPrivileges", "yes"],
       ["ProtectSystem", "strict"],
@@ -178,7 +178,7 @@ describe("systemd unit", () => {
       ["UMask", "0077"],
       ["TimeoutStopSec", "60"],
     ] as const)
-      expect([key, valuesOf(key)]).toEqual([key, [value]]);
-    for (const key of ["ReadWritePaths", "MemoryDenyWriteExecute"]) expect([key, valuesOf(key)]).toEqual([key, []]);
+      expect([key, getValues(key)]).toEqual([key, [value]]);
+    for (const key of ["ReadWritePaths", "MemoryDenyWriteExecute"]) expect([key, getValues(key)]).toEqual([key, []]);
   });
 });

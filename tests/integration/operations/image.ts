@@ -1,4 +1,4 @@
-// The Dockerfile's steps without an engine: run in folders, unchanged.
+// Runs the Dockerfile's steps unchanged in folders, without a container engine.
 import { execFile } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -39,11 +39,11 @@ export async function buildImage(steps: readonly Step[], folder: string, image: 
 }
 
 function copyContext(build: string): void {
-  const left = readFileSync(".dockerignore", "utf8")
+  const ignored = readFileSync(".dockerignore", "utf8")
     .split("\n")
     .filter((line) => line !== "");
   const isLeft = (name: string) =>
-    left.some((line) => new RegExp(`^${line.replace("**/", "").replaceAll(".", "\\.").replaceAll("*", ".*")}$`).test(name));
+    ignored.some((line) => new RegExp(`^${line.replace("**/", "").replaceAll(".", "\\.").replaceAll("*", ".*")}$`).test(name));
   const names = readdirSync(".").filter((name) => !isLeft(name));
   expect(names).not.toContain("tests");
   for (const name of names) cpSync(name, join(build, name), { recursive: true });

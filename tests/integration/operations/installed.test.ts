@@ -101,11 +101,11 @@ test("reports complete metrics and a span tree down to the service", async () =>
   expect((await sendRequest(port, "/api/metrics")).status).toBe(401);
   const { text } = await sendRequest(port, "/api/metrics", { headers: { authorization: `Bearer ${TOKEN}` } });
   const { series } = readScrape(text);
-  const labelsOf = (name: string) => series.filter((series) => series.name === name).map(({ labels }) => labels);
-  expect(labelsOf("lightdesk_http_requests_total")).toContainEqual({ method: "GET", route: "/api/jobs", status: "200" });
-  expect(labelsOf("lightdesk_upstream_calls_total")).toContainEqual({ operation: "listJobs", outcome: "ok" });
-  expect(labelsOf("lightdesk_sign_in_refusals_total")).toContainEqual({ way: "token", reason: "wrong" });
-  expect(labelsOf("lightdesk_jobs")).toContainEqual({ state: "pending" });
+  const getLabels = (name: string) => series.filter((series) => series.name === name).map(({ labels }) => labels);
+  expect(getLabels("lightdesk_http_requests_total")).toContainEqual({ method: "GET", route: "/api/jobs", status: "200" });
+  expect(getLabels("lightdesk_upstream_calls_total")).toContainEqual({ operation: "listJobs", outcome: "ok" });
+  expect(getLabels("lightdesk_sign_in_refusals_total")).toContainEqual({ way: "token", reason: "wrong" });
+  expect(getLabels("lightdesk_jobs")).toContainEqual({ state: "pending" });
   const names = [...new Set(series.map(({ name }) => name))];
   expect(names).toEqual(expect.arrayContaining(["lightdesk_ledger_waiting", "lightdesk_open_streams", "nodejs_eventloop_lag_seconds"]));
   for (const secret of [ownerEmail, "somebodys-job", HOST_NAME, folder]) expect(text, secret).not.toContain(secret);
@@ -113,8 +113,8 @@ test("reports complete metrics and a span tree down to the service", async () =>
   const board = readFileSync("docs/examples/grafana.json", "utf8");
   const metricNames = [...new Set([...board.matchAll(/\b(?:lightdesk|nodejs|process)_[a-z0-9_]+/g)].map(([name]) => name))];
   const source = readFileSync("lib/shared/metrics.ts", "utf8");
-  const isThere = (name: string) => names.includes(name) || source.includes(` ${name.replace(/_(bucket|sum|count)$/, "")}:`);
-  expect(metricNames.filter((name) => !isThere(name))).toEqual([]);
+  const isKnown = (name: string) => names.includes(name) || source.includes(` ${name.replace(/_(bucket|sum|count)$/, "")}:`);
+  expect(metricNames.filter((name) => !isKnown(name))).toEqual([]);
   expect(metricNames.length).toBeGreaterThan(12);
 
   const spans = await until("the call's span came", () => {
@@ -134,7 +134,7 @@ type ProxyName = keyof typeof proxies;
 const fronts = new Map<ProxyName, Promise<number>>();
 
 /** The port of the proxy, which is started once. */
-async function frontOf(name: ProxyName, context: TestContext): Promise<number> {
+async function startProxy(name: ProxyName, context: TestContext): Promise<number> {
   const program = await requireProgram(name, context);
   const pendingFront = fronts.get(name) ?? startFront(name, program);
   fronts.set(name, pendingFront);
@@ -144,12 +144,12 @@ async function frontOf(name: ProxyName, context: TestContext): Promise<number> {
 async function startFront(name: ProxyName, program: string): Promise<number> {
   const front = await freePort();
   proxies[name](program, front);
-  const isThere = () =>
+  const exists = () =>
     sendRequest(front, "/api/health/live").then(
       ({ status }) => status === 200,
       () => false,
     );
-  await until(`${name} answers`, isThere);
+  await until(`${name} answers`, exists);
   return front;
 }
 
@@ -157,7 +157,7 @@ test.for(["nginx", "caddy"] as const)(
   "serves a page, 200 MB unbuffered and a WebSocket behind %s",
   { timeout: BOUND_MS },
   async (name, context) => {
-    const front = await frontOf(name, context);
+    const front = await startProxy(name, context);
     const page = await sendRequest(front, "/jobs", { headers: { cookie } });
     expect([page.status, page.headers["content-type"]]).toEqual([200, "text/html; charset=utf-8"]);
     const proof = createDoctorProof(readFileSync(join(data, "auth-secret"), "utf8").trim(), Date.now());
@@ -168,10 +168,10 @@ test.for(["nginx", "caddy"] as const)(
       host: HOST_NAME,
     });
 
-    const before = memoryOf(desk.pid);
-    const uploaded = await upload(front, own, cookie, { count: 200, piece: (n) => Buffer.alloc(MIB, front + n) });
-    expect([uploaded.status, JSON.parse(uploaded.text).size]).toEqual([201, 200 * MIB]);
-    expect(memoryOf(desk.pid) - before).toBeLessThan(100 * MIB);
+    const before = getMemory(desk.pid);
+    const uploadResponse = await upload(front, own, cookie, { count: 200, piece: (n) => Buffer.alloc(MIB, front + n) });
+    expect([uploadResponse.status, JSON.parse(uploadResponse.text).size]).toEqual([201, 200 * MIB]);
+    expect(getMemory(desk.pid) - before).toBeLessThan(100 * MIB);
 
     const socket = new WebSocket(`ws://127.0.0.1:${front}/ws`, { headers: { host: HOST_NAME, origin: ORIGIN, cookie } });
     const [message] = await once(socket, "message");
@@ -184,7 +184,7 @@ test.for(["nginx", "caddy"] as const)(
   "serves pages, large files and job events below a path behind %s",
   { timeout: BOUND_MS },
   async (name, context) => {
-    const front = await frontOf(name, context);
+    const front = await startProxy(name, context);
     const headers = { host: below.host, cookie: await enterBelow() };
     const first = await sendRequest(front, "/desk/jobs", { headers });
     expect(first.status).toBe(200);
@@ -198,9 +198,9 @@ test.for(["nginx", "caddy"] as const)(
       hash.update(bytes);
       return bytes;
     };
-    const uploaded = await upload(front, below, headers.cookie, { count: 20, piece });
-    expect(uploaded.status, uploaded.text).toBe(201);
-    const back = await sendRequest(front, `/desk/api/assets/${JSON.parse(uploaded.text).id}/content`, { headers });
+    const uploadResponse = await upload(front, below, headers.cookie, { count: 20, piece });
+    expect(uploadResponse.status, uploadResponse.text).toBe(201);
+    const back = await sendRequest(front, `/desk/api/assets/${JSON.parse(uploadResponse.text).id}/content`, { headers });
     expect([back.status, back.bytes.length]).toEqual([200, 20 * MIB]);
     expect(createHash("sha256").update(back.bytes).digest("hex")).toBe(hash.digest("hex"));
 
@@ -270,7 +270,7 @@ function startCaddy(program: string, front: number): void {
 }
 
 /** The most memory that the process has held so far. */
-function memoryOf(pid: number): number {
+function getMemory(pid: number): number {
   const [, kibibytes = "0"] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
   return Number(kibibytes) * 1024;
 }

@@ -1,4 +1,4 @@
-// The second barrier: in a bundled process `__proto__` is a key like any other, so that a careless write reaches no prototype.
+// In a bundled process `__proto__` is an ordinary key, so that a careless write reaches no prototype.
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";

@@ -52,27 +52,27 @@ test("requires the token for metrics; series have type, help and bounded labels"
   expect(response.headers.get("content-type")).toMatch(/^text\/plain; version=0\.0\.4/);
   const text = await response.text();
   const { series, types } = readScrape(text);
-  const valueOf = (name: string, labels: object = {}) =>
+  const getValue = (name: string, labels: object = {}) =>
     series.find((series) => series.name === name && JSON.stringify(series.labels) === JSON.stringify(labels))?.value;
 
-  expect(valueOf("lightdesk_http_requests_total", { method: "POST", route: "/api/prompt", status: "200" })).toBe(1);
-  expect(valueOf("lightdesk_http_requests_total", { method: "GET", route: "/api/jobs/{job_id}", status: "404" })).toBe(1);
-  expect(valueOf("lightdesk_http_requests_total", { method: "GET", route: "other", status: "404" })).toBe(1);
-  expect(valueOf("lightdesk_jobs", { state: "pending" })).toBe(0);
-  expect(valueOf("lightdesk_jobs", { state: "in_progress" })).toBe(0);
-  expect(valueOf("lightdesk_jobs", { state: "completed" })).toBe(1);
+  expect(getValue("lightdesk_http_requests_total", { method: "POST", route: "/api/prompt", status: "200" })).toBe(1);
+  expect(getValue("lightdesk_http_requests_total", { method: "GET", route: "/api/jobs/{job_id}", status: "404" })).toBe(1);
+  expect(getValue("lightdesk_http_requests_total", { method: "GET", route: "other", status: "404" })).toBe(1);
+  expect(getValue("lightdesk_jobs", { state: "pending" })).toBe(0);
+  expect(getValue("lightdesk_jobs", { state: "in_progress" })).toBe(0);
+  expect(getValue("lightdesk_jobs", { state: "completed" })).toBe(1);
   // The built-in runner and the responsive one.
-  expect(valueOf("lightdesk_runners", { state: "ready" })).toBe(2);
+  expect(getValue("lightdesk_runners", { state: "ready" })).toBe(2);
   for (const state of ["draining", "paused", "set_aside", "unreachable", "checking"])
-    expect(valueOf("lightdesk_runners", { state }), state).toBe(0);
-  expect(valueOf("lightdesk_job_runs_total", { outcome: "success" })).toBe(1);
-  expect(valueOf("lightdesk_job_run_duration_seconds_count")).toBe(1);
-  expect(valueOf("lightdesk_job_run_duration_seconds_sum")).toBeGreaterThan(0);
-  expect(valueOf("lightdesk_stored_bytes")).toBeGreaterThan(0);
-  expect(valueOf("lightdesk_disk_free_bytes")).toBeGreaterThan(0);
-  expect(valueOf("lightdesk_ready", { part: "workers" })).toBe(1);
+    expect(getValue("lightdesk_runners", { state }), state).toBe(0);
+  expect(getValue("lightdesk_job_runs_total", { outcome: "success" })).toBe(1);
+  expect(getValue("lightdesk_job_run_duration_seconds_count")).toBe(1);
+  expect(getValue("lightdesk_job_run_duration_seconds_sum")).toBeGreaterThan(0);
+  expect(getValue("lightdesk_stored_bytes")).toBeGreaterThan(0);
+  expect(getValue("lightdesk_disk_free_bytes")).toBeGreaterThan(0);
+  expect(getValue("lightdesk_ready", { part: "workers" })).toBe(1);
   expect(types.get("nodejs_eventloop_lag_seconds")).toBe("gauge");
-  expect(valueOf("process_resident_memory_bytes")).toBeGreaterThan(0);
+  expect(getValue("process_resident_memory_bytes")).toBeGreaterThan(0);
   const secrets = [key, jobId, dataDir, "ada", "A40", "nobody-has-this-one", "nowhere", "in-the-address", "secret-prompt", "127.0.0.1"];
   for (const secret of secrets) expect(text, secret).not.toContain(secret);
 });

@@ -1,4 +1,4 @@
-// A user's browser: creates the owner, signs in, uploads a file. On its own host or below a path.
+// A fake browser that creates the owner, signs in and uploads a file, on its own host or below a path.
 import { type IncomingHttpHeaders } from "node:http";
 import { expect } from "vitest";
 import { sendRequest } from "./ask";
@@ -19,17 +19,17 @@ export async function enter(at: number, { host, base }: Site, link: string): Pro
   const form = { csrfToken, email: owner.email, password: owner.password, json: "true" };
   const signInResponse = await sendRequest(at, `${base}/api/auth/callback/credentials`, {
     form,
-    headers: { host, cookie: cookieOf(csrfResponse.headers) },
+    headers: { host, cookie: getCookie(csrfResponse.headers) },
   });
   expect(signInResponse.status, signInResponse.text).toBe(200);
-  return cookieOf(signInResponse.headers);
+  return getCookie(signInResponse.headers);
 }
 
-function cookieOf(headers: IncomingHttpHeaders): string {
+function getCookie(headers: IncomingHttpHeaders): string {
   return (headers["set-cookie"] ?? []).map((value) => value.split(";")[0]).join("; ");
 }
 
-/** A file of so many 1 MiB pieces, generated while sent. */
+/** A file of this many 1 MiB pieces, generated while sending. */
 export function upload(
   at: number,
   { host, base }: Site,

@@ -7,7 +7,7 @@ import { backUp, restore } from "@/lib/server/backup/backup";
 import { readEnv } from "@/lib/server/env";
 import { openStore } from "@/lib/server/store/store";
 import { SERVICE_SCHEMA } from "@/lib/service/store/baseline";
-import { fillInstallation, tellOf } from "@/tests/support/installation";
+import { describeInstallation, fillInstallation } from "@/tests/support/installation";
 import { createDatabase, queryDatabase } from "@/tests/support/postgres-server";
 import { startProcess } from "@/tests/support/start-process";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
@@ -38,7 +38,7 @@ const ofConsoles = ["attempts", "kysely_migration", "kysely_migration_lock"];
 const ofServices = ["migrations", "commits", "tag_counts", "processes", "rounds", "turns", "long_notices", "run_progress", "run_files"];
 
 /** Not copied: limits of sign-in, messages between processes that share a database, and the numbers of counted tags. */
-async function rowsIn(database: string, schema = "public"): Promise<Record<string, unknown[]>> {
+async function readRows(database: string, schema = "public"): Promise<Record<string, unknown[]>> {
   const isOfConsole = schema === "public";
   const tables = await queryDatabase<{ name: string }>(
     database,
@@ -55,12 +55,12 @@ async function rowsIn(database: string, schema = "public"): Promise<Record<strin
 }
 
 test("is consistent at one moment during writes", async () => {
-  // The background reader of jobs would go on writing.
+  // The background reader of jobs would continue writing.
   const { jobIndex } = world.harness.console;
   await jobIndex.reader.stop();
   await jobIndex.settled();
-  const before = await rowsIn(url);
-  // Held in the middle, however fast it is.
+  const before = await readRows(url);
+  // Paused in the middle.
   const holder = new pg.Client({ connectionString: url });
   await holder.connect();
   await holder.query("BEGIN; LOCK TABLE audit");
@@ -89,14 +89,14 @@ test("is consistent at one moment during writes", async () => {
   expect(readdirSync(at("backup"))).toHaveLength(6);
   await restoreTo(at("restored"), otherDatabase.url);
   expect(readdirSync(at("restored")).sort()).toEqual(["auth-secret", "encryption-keys", "service"]);
-  expect(await rowsIn(otherDatabase.url)).toEqual(before);
+  expect(await readRows(otherDatabase.url)).toEqual(before);
 });
 
 test("restores the console's responses, sessions and keys", async () => {
-  const before = await tellOf(world, installation);
+  const before = await describeInstallation(world, installation);
   await world.harness.console.stop();
   const restored = await createAppWorld({ dataDir: at("restored"), settings: { DATABASE_URL: otherDatabase.url } });
-  expect(await tellOf(restored, installation)).toEqual(before);
+  expect(await describeInstallation(restored, installation)).toEqual(before);
   await restored.harness.console.stop();
 });
 
@@ -141,8 +141,8 @@ test("backs up and restores PostgreSQL rows with their files", async () => {
   const restored = readEnv({ LIGHTDESK_DATA_DIR: at("restored-service"), DATABASE_URL: target.url });
   await restore({ env: restored, folder: at("with-service"), ...silent });
   expect(readdirSync(join(at("restored-service"), "service")).sort()).toEqual(["blobs", "lock.sqlite", "postgresql-store"]);
-  expect(await rowsIn(target.url, SERVICE_SCHEMA)).toEqual(await rowsIn(url, SERVICE_SCHEMA));
-  expect((await rowsIn(target.url, SERVICE_SCHEMA)).jobs?.length).toBeGreaterThan(0);
+  expect(await readRows(target.url, SERVICE_SCHEMA)).toEqual(await readRows(url, SERVICE_SCHEMA));
+  expect((await readRows(target.url, SERVICE_SCHEMA)).jobs?.length).toBeGreaterThan(0);
   await expect(restore({ env: { ...restored, dataDir: at("never") }, folder: at("with-service"), ...silent })).rejects.toThrow(
     /already contains a console/,
   );

@@ -16,7 +16,7 @@ import { startProcess } from "@/tests/support/start-process";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
 import { createAppWorld } from "../console/apps/app-world";
-import { canvas, ended, submit } from "../service/support";
+import { canvas, submit, waitForEnd } from "../service/support";
 
 describe("commands", async () => {
   vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
@@ -74,7 +74,7 @@ describe("commands", async () => {
     const [firstClient, secondClient] = services.map(({ url }) => httpClient(url, key ?? ""));
     if (!firstClient || !secondClient) throw new Error("there are two");
     const id = await submit(firstClient, canvas());
-    const { outputs } = await ended(secondClient, id);
+    const { outputs } = await waitForEnd(secondClient, id);
     const [, filename] = /"filename":"([^"]+)"/.exec(JSON.stringify(outputs)) ?? [];
     for (const client of [firstClient, secondClient])
       expect((await client.raw("GET", `/api/view?filename=${filename}&type=output`)).status).toBe(200);

@@ -88,7 +88,7 @@ test("restores rows and counters in a folder, also after an interruption", async
   await expect(broken).rejects.toThrow("broken off");
   await expect(openDatabase(after, now)).rejects.toThrow(/copy-store/);
   await copyServiceStore({ url: database.url }, { file: after }, () => undefined);
-  expect(rowsIn(after)).toEqual(rowsIn(before));
+  expect(readRows(after)).toEqual(readRows(before));
   const store = await openDatabase(after, now);
   await store.close();
   const sqlite = new SqliteConnection(after, { readOnly: true });
@@ -144,7 +144,7 @@ async function askService<Row extends pg.QueryResultRow>(text: string): Promise<
 
 type ColumnInfo = { name: string; type: string };
 
-function tablesOf(sqlite: SqliteConnection): string[] {
+function listTables(sqlite: SqliteConnection): string[] {
   const names = sqlite.prepare<[], string>("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").pluck().all();
   return names.filter((name) => !regExp.test(name));
 }
@@ -156,7 +156,7 @@ function fill(file: string): void {
   sqlite.pragma("foreign_keys = OFF");
   sqlite.exclusively(() => {
     // Tags are counted by the owner of their assets.
-    for (const table of tablesOf(sqlite).sort((value, other) => Number(value === "asset_tags") - Number(other === "asset_tags"))) {
+    for (const table of listTables(sqlite).sort((value, other) => Number(value === "asset_tags") - Number(other === "asset_tags"))) {
       const columns = sqlite.prepare<[], ColumnInfo>(`PRAGMA table_info("${table}")`).all();
       const references = sqlite.prepare<[], { from: string; table: string; to: string }>(`PRAGMA foreign_key_list("${table}")`).all();
       const insert = sqlite.prepare(`INSERT INTO "${table}" VALUES (${columns.map(() => "?").join(", ")})`);
@@ -176,9 +176,9 @@ function fill(file: string): void {
 }
 
 /** Every row of every table. */
-function rowsIn(file: string): Map<string, unknown[]> {
+function readRows(file: string): Map<string, unknown[]> {
   const sqlite = new SqliteConnection(file, { readOnly: true });
-  const rows = tablesOf(sqlite).map((table): [string, unknown[]] => [table, sqlite.prepare(`SELECT * FROM "${table}" ORDER BY 1`).all()]);
+  const rows = listTables(sqlite).map((table): [string, unknown[]] => [table, sqlite.prepare(`SELECT * FROM "${table}" ORDER BY 1`).all()]);
   const counts = Object.entries(counters).map(([table, text]): [string, unknown[]] => [table, sqlite.prepare(text).all()]);
   sqlite.close();
   return new Map([...rows, ...counts]);

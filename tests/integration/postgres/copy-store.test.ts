@@ -34,7 +34,7 @@ test("blocks a half copied console and completes it on the next run", async () =
   const target = openStore("", database.url);
   await target.migrate();
   await target.close();
-  // Held in the middle, however fast it is.
+  // Paused in the middle.
   const holder = new pg.Client({ connectionString: database.url });
   await holder.connect();
   await holder.query("BEGIN; LOCK TABLE audit IN SHARE MODE");
@@ -79,7 +79,7 @@ test("searches copied rows and continues the numbering", async () => {
 test("restores the folder to the last row", async () => {
   const { rows } = await copyBetween({ url: database.url }, { dataDir: await fillStore(places.after) }, () => undefined);
   expect(rows).toBeGreaterThan(ENTRIES + 100);
-  expect(rowsIn(places.after)).toEqual(rowsIn(places.before));
+  expect(readRows(places.after)).toEqual(readRows(places.before));
   const store = openStore(places.after);
   const searchResult = await store.jobIndexStore.search("connections-id-2", {
     words: ["fjord"],
@@ -106,7 +106,7 @@ async function fillStore(path: string): Promise<string> {
 
 type ColumnInfo = { name: string; type: string; pk: number };
 
-function tablesOf(sqlite: SqliteConnection): string[] {
+function listTables(sqlite: SqliteConnection): string[] {
   return sqlite
     .prepare<[], { name: string }>("SELECT name FROM sqlite_master WHERE type = 'table'")
     .all()
@@ -118,7 +118,7 @@ function tablesOf(sqlite: SqliteConnection): string[] {
 function fill(file: string): void {
   const sqlite = new SqliteConnection(file);
   sqlite.pragma("foreign_keys = OFF");
-  for (const table of tablesOf(sqlite)) {
+  for (const table of listTables(sqlite)) {
     if (table === "audit_end" || table === "attempts") continue;
     const columns = sqlite.prepare<[], ColumnInfo>(`PRAGMA table_info("${table}")`).all();
     const references = sqlite.prepare<[], { from: string; table: string; to: string }>(`PRAGMA foreign_key_list("${table}")`).all();
@@ -143,10 +143,10 @@ function fill(file: string): void {
 }
 
 /** Every row of every table. Values are text, because integers may exceed 2^53. */
-function rowsIn(folder: string): Map<string, unknown[]> {
+function readRows(folder: string): Map<string, unknown[]> {
   const sqlite = new SqliteConnection(join(folder, "console.sqlite"), { readOnly: true });
   const rows = new Map(
-    tablesOf(sqlite)
+    listTables(sqlite)
       .filter((table) => table !== "attempts")
       .map((table) => {
         const names = sqlite.prepare<[], string>(`SELECT name FROM pragma_table_info('${table}')`).pluck().all();

@@ -1,4 +1,4 @@
-// During a database outage, every response says so, nobody is signed out, and nothing needs a restart.
+// During a database outage, every response reports it, no one is signed out, and no restart is needed.
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -57,14 +57,14 @@ test("identifies a console by the shared secret and accepts an empty database", 
   const data = join(folder, "third");
   mkdirSync(data);
   writeFileSync(join(data, "auth-secret"), "a secret of its own");
-  const of = (databaseUrl: string) =>
+  const openFor = (databaseUrl: string) =>
     readEnv({ LIGHTDESK_DATA_DIR: data, DATABASE_URL: databaseUrl, LIGHTDESK_ENCRYPTION_KEYS: KEYS, PORT: port });
-  const findings = await checkNetwork(of(url), Date.now);
+  const findings = await checkNetwork(openFor(url), Date.now);
   expect(findings).toContainEqual(expect.objectContaining({ check: "port", text: expect.stringContaining("This console is running on") }));
   expect(findings).toContainEqual(expect.objectContaining({ check: `service http://127.0.0.1:${port}`, state: "passed" }));
   await new Promise((resolve) => front.close(resolve));
   const empty = await createDatabase(server.url);
-  expect(await checkStorage(of(empty.url), Date.now())).toContainEqual(
+  expect(await checkStorage(openFor(empty.url), Date.now())).toContainEqual(
     expect.objectContaining({ check: "console database", state: "noted", text: expect.stringContaining("first start") }),
   );
   await empty.drop();

@@ -1,4 +1,4 @@
-// An installation moves to PostgreSQL and back by the commands: it never starts without its rows, or on rows that were left behind.
+// The commands move an installation to PostgreSQL and back. It never starts without its rows, or with stale rows.
 import { cpSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
@@ -7,7 +7,7 @@ import { startComposition } from "@/lib/server/composition";
 import { readEnv } from "@/lib/server/env";
 import { copyBetween } from "@/lib/server/store/store";
 import { migratePostgres, SERVICE_SCHEMA } from "@/lib/service/store/baseline";
-import { fillInstallation, jobEnded, submit, tellOf } from "@/tests/support/installation";
+import { describeInstallation, fillInstallation, jobEnded, submit } from "@/tests/support/installation";
 import { createDatabase } from "@/tests/support/postgres-server";
 import { startProcess } from "@/tests/support/start-process";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
@@ -22,9 +22,9 @@ const world = await createAppWorld({ settings: { DATABASE_URL: "" } });
 const { folder } = world.harness;
 const installation = await fillInstallation(world);
 // Waiting jobs move too, with their entries in the queue.
-await setBuiltIn(world, "paused");
+await setRunnerState(world, "paused");
 const waits = await submit(world, 98);
-before = await tellOf(world, installation);
+before = await describeInstallation(world, installation);
 await world.harness.console.stop();
 const database = await createDatabase(inject("postgres"));
 const older = await createDatabase(inject("postgres"));
@@ -33,17 +33,17 @@ afterAll(async () => {
   for (const value of [root, folder]) rmSync(value, { recursive: true, force: true });
 });
 
-async function setBuiltIn({ harness }: AppWorld, state: "paused" | "ready"): Promise<void> {
+async function setRunnerState({ harness }: AppWorld, state: "paused" | "ready"): Promise<void> {
   const runners = harness.console.serviceRunners();
   const builtIn = (await runners.list()).find(({ address }) => address === null);
   expect((await runners.change(builtIn?.id ?? "", { state })).ok).toBe(true);
 }
 
-const settingsOf = (dataDir: string, url = "") => ({ LIGHTDESK_DATA_DIR: dataDir, DATABASE_URL: url, PORT: "0" });
+const createSettings = (dataDir: string, url = "") => ({ LIGHTDESK_DATA_DIR: dataDir, DATABASE_URL: url, PORT: "0" });
 
 /** The output of a console that refuses to start there. */
 async function refusal(dataDir: string, url?: string): Promise<string> {
-  const console = startComposition({ env: readEnv(settingsOf(dataDir, url)), logDestination: { write: () => undefined } });
+  const console = startComposition({ env: readEnv(createSettings(dataDir, url)), logDestination: { write: () => undefined } });
   const refusedWith = await console.ready.then(
     () => "",
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
@@ -53,17 +53,17 @@ async function refusal(dataDir: string, url?: string): Promise<string> {
 }
 
 async function command(name: string, args: string[], dataDir: string, url?: string) {
-  const process = startProcess(`dist/${name}.mjs`, settingsOf(dataDir, url), args);
+  const process = startProcess(`dist/${name}.mjs`, createSettings(dataDir, url), args);
   const code = await process.ended;
   expect(process.output()).not.toContain("secret-word");
   return { code, output: process.output() };
 }
 
 /** The installation's responses when started there. */
-async function tellAt(dataDir: string, url = ""): Promise<Record<string, unknown>> {
+async function describeAt(dataDir: string, url = ""): Promise<Record<string, unknown>> {
   const world = await createAppWorld({ dataDir, settings: { DATABASE_URL: url } });
   try {
-    return await tellOf(world, installation);
+    return await describeInstallation(world, installation);
   } finally {
     await world.harness.console.stop();
   }
@@ -96,7 +96,7 @@ test("blocks starts on a half copied service, then compares every row", async ()
   const holder = new pg.Client({ connectionString: database.url });
   await holder.connect();
   await holder.query(`BEGIN; LOCK TABLE ${SERVICE_SCHEMA}.job_results IN SHARE MODE`);
-  const killed = startProcess("dist/copy-store.mjs", settingsOf(folder), ["--to", database.url]);
+  const killed = startProcess("dist/copy-store.mjs", createSettings(folder), ["--to", database.url]);
   await killed.printed("jobs");
   expect(await killed.stop("SIGKILL")).toBeNull();
   await holder.end();
@@ -109,7 +109,7 @@ test("blocks starts on a half copied service, then compares every row", async ()
   });
 });
 
-test("blocks an accidental start on the folder left behind", async () => {
+test("blocks an accidental start on the old folder", async () => {
   expect(await refusal(folder)).toMatch(/were moved to PostgreSQL. Set DATABASE_URL .* npm run copy-store -- --to sqlite:/);
   const commands: Command[] = [
     ["service", []],
@@ -120,7 +120,7 @@ test("blocks an accidental start on the folder left behind", async () => {
 });
 
 test("is the same installation on PostgreSQL", async () => {
-  expect(await tellAt(folder, database.url)).toEqual(before);
+  expect(await describeAt(folder, database.url)).toEqual(before);
 });
 
 test("binds a folder to one database and requires shared files", async () => {
@@ -133,19 +133,19 @@ test("binds a folder to one database and requires shared files", async () => {
 
 test("moves later changes back to the folder, which then starts alone", async () => {
   const world = await createAppWorld({ dataDir: folder, settings: { DATABASE_URL: database.url } });
-  await setBuiltIn(world, "ready");
+  await setRunnerState(world, "ready");
   for (const id of [waits, await submit(world, 99)]) expect(await jobEnded(world, id)).toBe("completed");
-  const later = await tellOf(world, installation);
+  const later = await describeInstallation(world, installation);
   await world.harness.console.stop();
   expect(await command("copy-store", ["--to", `sqlite:${folder}`], folder, database.url)).toMatchObject({ code: 0 });
-  expect(await tellAt(folder)).toEqual(later);
+  expect(await describeAt(folder)).toEqual(later);
   expect(await refusal(folder, database.url)).toMatch(/service\.sqlite and the database of DATABASE_URL belong to two different services/);
 });
 
 test("moves service rows after an earlier version moved the console alone", async () => {
   const olderFolder = join(root, "older");
   cpSync(folder, olderFolder, { recursive: true });
-  before = await tellAt(olderFolder);
+  before = await describeAt(olderFolder);
   // The result of `copy-store` of version 0.2.0.
   await copyBetween({ dataDir: olderFolder }, { url: older.url }, () => undefined);
   expect(await refusal(olderFolder, older.url)).toMatch(/service\.sqlite has the rows.* npm run copy-store/);
@@ -155,6 +155,6 @@ test("moves service rows after an earlier version moved the console alone", asyn
   });
   expect(await command("copy-store", ["--to", older.url], olderFolder, older.url)).toMatchObject({ code: 0 });
   const world = await createAppWorld({ dataDir: olderFolder, settings: { DATABASE_URL: older.url } });
-  expect(await tellOf(world, installation)).toEqual(before);
+  expect(await describeInstallation(world, installation)).toEqual(before);
   await world.harness.console.stop();
 });

@@ -1,5 +1,4 @@
-// The disk of the database is full: writes are refused with a sentence that names who has to free room, reads work, and it recovers by
-// itself.
+// When the database's disk is full, writes are refused with a remedy, reads work, and it recovers automatically.
 import { randomBytes } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,8 +10,8 @@ import { openPostgres } from "@/lib/service/store/postgres/database";
 import { createPostgresProcesses } from "@/lib/service/store/postgres/processes";
 import { type Processes } from "@/lib/service/store/processes";
 import { canMount, makeMounted } from "@/tests/faults/disk/small-disk";
-import { canvas, ended, running, submit, waiting } from "@/tests/integration/service/support";
-import { settingsOf } from "@/tests/support/blob-backends";
+import { canvas, submit, waitForEnd, waitForStart, waitGraph } from "@/tests/integration/service/support";
+import { parseSettings } from "@/tests/support/blob-backends";
 import { type Line, startLine } from "@/tests/support/line";
 import { createDatabase, queryDatabase, startPostgres, type TestDatabase } from "@/tests/support/postgres-server";
 import { createClient, startService } from "@/tests/support/service";
@@ -57,10 +56,10 @@ it.each([["by the server's word", byWord] as const, ...(canMount ? ([["by a smal
     const bench = await startService({ databaseUrl: disk.url, concurrency: 1 });
     const client = bench.client();
     const before = await submit(client, canvas());
-    await ended(client, before);
+    await waitForEnd(client, before);
     const asset = (await client.upload("some words", "note.txt")).body as { id: string };
-    const runs = await submit(client, waiting(3600));
-    await running(client, runs);
+    const runs = await submit(client, waitGraph(3600));
+    await waitForStart(client, runs);
     const waits = await submit(client, canvas(2));
     await disk.fill();
     const note = () => ({ prompt: canvas(), extra_data: { note: randomBytes(150_000).toString("base64") } });
@@ -77,14 +76,14 @@ it.each([["by the server's word", byWord] as const, ...(canMount ? ([["by a smal
     expect((await client.call("DELETE", `/api/assets/${asset.id}`)).status).toBe(204);
     for (const id of [waits, runs]) {
       expect((await client.post(`/api/jobs/${id}/cancel`)).status).toBe(200);
-      expect((await ended(client, id)).status).toBe("cancelled");
+      expect((await waitForEnd(client, id)).status).toBe("cancelled");
     }
     await disk.free();
     const id = await until("a submission is taken", async () => {
       const response = await client.post("/api/prompt", note());
       return response.status === 200 && (response.body as { prompt_id: string }).prompt_id;
     });
-    expect(await ended(client, id)).toMatchObject({ status: "completed" });
+    expect(await waitForEnd(client, id)).toMatchObject({ status: "completed" });
     await bench.dispose();
     await disk.dispose();
   },
@@ -96,7 +95,7 @@ describe("services outage", () => {
   it("runs no job twice after a short database outage and resumes", async () => {
     const server = await startPostgres();
     const blobs = temporaryFolder();
-    const settings = { ...settingsOf({ LIGHTDESK_BLOBS: blobs }), databaseUrl: server.url, concurrency: 1 };
+    const settings = { ...parseSettings({ LIGHTDESK_BLOBS: blobs }), databaseUrl: server.url, concurrency: 1 };
     // They start together: the tables are created once.
     const services = await Promise.all([1, 2, 3].map(() => startService(settings)));
     const [first] = services;
@@ -108,8 +107,8 @@ describe("services outage", () => {
         "SELECT holder, attempts::integer FROM lightdesk_service.jobs ORDER BY seq",
       );
 
-    const long = await Promise.all([1, 2, 3].map((color) => submit(client, waiting(5, color))));
-    for (const id of long) await running(client, id);
+    const long = await Promise.all([1, 2, 3].map((color) => submit(client, waitGraph(5, color))));
+    for (const id of long) await waitForStart(client, id);
     const short = await Promise.all(Array.from({ length: 12 }, (_, color) => submit(client, canvas(color + 10))));
     await server.stop();
     // All leases have expired by then.
@@ -118,11 +117,12 @@ describe("services outage", () => {
     for (const { folder } of services) await until("what ran has put something out", () => listFiles(folder));
     await server.start();
     await until("it answers again", async () => (await client.get("/api/jobs")).status === 200);
-    for (const id of [...long, ...short]) expect(await ended(client, id, 60_000)).toMatchObject({ status: "completed", outputs_count: 1 });
+    for (const id of [...long, ...short])
+      expect(await waitForEnd(client, id, 60_000)).toMatchObject({ status: "completed", outputs_count: 1 });
     expect((await jobs()).map(({ attempts }) => attempts)).toEqual([...long, ...short].map(() => 1));
 
-    const later = await Promise.all(Array.from({ length: 12 }, (_, color) => submit(client, waiting(0.5, color + 40))));
-    for (const id of later) expect(await ended(client, id)).toMatchObject({ status: "completed" });
+    const later = await Promise.all(Array.from({ length: 12 }, (_, color) => submit(client, waitGraph(0.5, color + 40))));
+    for (const id of later) expect(await waitForEnd(client, id)).toMatchObject({ status: "completed" });
     expect(new Set((await jobs()).slice(-12).map(({ holder }) => holder)).size).toBe(3);
     await Promise.all(services.map((service) => service.dispose()));
     await server.remove();

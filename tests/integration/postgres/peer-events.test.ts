@@ -22,7 +22,7 @@ let second: End;
 const notices: string[] = [];
 let spy: pg.Client;
 
-async function open(url: string): Promise<End> {
+async function openEnd(url: string): Promise<End> {
   const database = await openPostgres(url, Date.now);
   const processes = createPostgresProcesses(database, url, log);
   await processes.start({ slots: 1, hasSharedFiles: true });
@@ -33,7 +33,7 @@ async function open(url: string): Promise<End> {
 beforeEach(async () => {
   ownDatabase = await createDatabase(inject("postgres"));
   wire = await openWire(ownDatabase.url);
-  [first, second] = [await open(ownDatabase.url), await open(wire.url)];
+  [first, second] = [await openEnd(ownDatabase.url), await openEnd(wire.url)];
   notices.length = 0;
   spy = new pg.Client({ connectionString: ownDatabase.url });
   await spy.connect();
@@ -53,7 +53,7 @@ afterEach(async () => {
 });
 
 /** All messages that a listener at the other process gets. */
-async function listenThere(clientId?: string) {
+async function listenAtPeer(clientId?: string) {
   const received: (string | Uint8Array)[] = [];
   const stop = await second.events.listen(1, clientId, (message) => void received.push(message));
   await until("it is known here", () => first.events.hasListeners(job));
@@ -68,7 +68,7 @@ const decode = (received: readonly (string | Uint8Array)[]) =>
 
 it("sends nothing while no other process listens", async () => {
   first.events.notify(job, "executing", { at: 0 });
-  const { received, stop } = await listenThere();
+  const { received, stop } = await listenAtPeer();
   first.events.notify(job, "executing", { at: 1 });
   await until("it has arrived", () => received.length === 2);
   stop();
@@ -82,7 +82,7 @@ it("sends nothing while no other process listens", async () => {
 });
 
 it("delivers short and long texts and pictures whole, once and in order", async () => {
-  const { received } = await listenThere();
+  const { received } = await listenAtPeer();
   const long = "ü".repeat(30_000);
   const picture = new Uint8Array(60_000).map((_, at) => at % 251);
   for (let at = 0; at < 300; at += 1) first.events.notify(job, "executing", { at });
@@ -103,7 +103,7 @@ it("delivers short and long texts and pictures whole, once and in order", async 
 });
 
 it("drops outdated messages in favour of the next", async () => {
-  const { received } = await listenThere();
+  const { received } = await listenAtPeer();
   for (let at = 0; at < 500; at += 1) first.events.notify(job, "progress", { at });
   first.events.notify(job, "executed", { at: 500 });
   await until("the end has arrived", () => decode(received).includes("executed 500"));
@@ -112,7 +112,7 @@ it("drops outdated messages in favour of the next", async () => {
 });
 
 it("sends a client its own jobs and those without a client", async () => {
-  const { received } = await listenThere("mine");
+  const { received } = await listenAtPeer("mine");
   first.events.notify({ ...job, clientId: "other" }, "executing", { at: 1 });
   first.events.notify({ ...job, clientId: "mine" }, "executing", { at: 2 });
   first.events.notify({ ...job, userId: 2 }, "executing", { at: 3 });
@@ -122,14 +122,14 @@ it("sends a client its own jobs and those without a client", async () => {
 });
 
 it("sends a user's queue when changed and listened to", async () => {
-  const { received } = await listenThere();
+  const { received } = await listenAtPeer();
   first.events.queueChanged(1);
   await until("the state is told", () => decode(received).length === 2);
   expect(JSON.parse(String(received[1]))).toEqual({ type: "status", data: { status: { exec_info: { queue_remaining: 3 } } } });
 });
 
 it("resends the state once after a lost connection", async () => {
-  const { received } = await listenThere();
+  const { received } = await listenAtPeer();
   first.events.notify(job, "executing", { at: 1 });
   await until("it has arrived", () => received.length === 2);
   wire.cut();
@@ -155,9 +155,9 @@ it("sends the state instead of late messages", async () => {
   expect(decode(received)).toEqual(["status", "status", "executing 3"]);
 });
 
-it("learns the listeners at the start and drops long notices", async () => {
-  const { received } = await listenThere();
-  const lateProcess = await open(ownDatabase.url);
+it("reads the listeners at the start and drops long notices", async () => {
+  const { received } = await listenAtPeer();
+  const lateProcess = await openEnd(ownDatabase.url);
   await until("it knows", () => lateProcess.events.hasListeners(job));
   lateProcess.events.show(job, new Uint8Array(50_000));
   await until("it has arrived", () => received.length === 2);

@@ -1,4 +1,4 @@
-// Two consoles on one database rotate their keys at the same moment.
+// Two consoles on one database rotate their keys at the same time.
 import { randomBytes } from "node:crypto";
 import { afterAll, expect, inject, test } from "vitest";
 import { getSealContext } from "@/lib/server/embed/host-keys";
@@ -72,7 +72,7 @@ async function atOnce(listOf: (store: Store) => ListSealed): Promise<{ both: Rot
   return { both: await Promise.all([harness.console.store, otherStore].map(rotate)), written: writeCount };
 }
 
-/** Each row was written once, by one of the two, and the young key alone opens all of them. */
+/** Each row was written once, by one of the two, and the new key alone decrypts all of them. */
 async function expectOnce(listOf: (store: Store) => ListSealed, count: number): Promise<void> {
   const rotated = await atOnce(listOf);
   expect(rotated.both.reduce((sum, { resealed }) => sum + resealed, 0)).toBe(count);

@@ -203,9 +203,9 @@ it("counts and stores alike in both databases after any change", async () => {
     );
     await client.query(numbered, values);
   };
-  const read = async (text: string) => {
+  const readRows = async (text: string) => {
     const { rows } = await client.query<Record<string, string>>(text);
-    return { sqlite: sorted(sqlite.prepare<[], object>(text).all()), postgres: sorted(rows) };
+    return { sqlite: sortRows(sqlite.prepare<[], object>(text).all()), postgres: sortRows(rows) };
   };
   const empty = ["jobs", "assets", "users", "blobs", "job_counts", "asset_counts", "user_storage", "tag_counts"];
   const operations = fc.array(arbitrary, { minLength: 20, maxLength: 60 });
@@ -224,12 +224,12 @@ it("counts and stores alike in both databases after any change", async () => {
           ]);
         for (const statement of statements.flat()) await run(statement);
         for (const [name, [storedQuery, countQuery]] of Object.entries(counters)) {
-          const [are, shouldBe] = [await read(storedQuery), await read(countQuery)];
+          const [are, shouldBe] = [await readRows(storedQuery), await readRows(countQuery)];
           expect(are.postgres, name).toEqual(shouldBe.postgres);
           expect(are.postgres, name).toEqual(are.sqlite);
         }
         for (const text of storedQueries) {
-          const { sqlite: one, postgres: other } = await read(text);
+          const { sqlite: one, postgres: other } = await readRows(text);
           expect(other).toEqual(one);
         }
       }),
@@ -242,4 +242,4 @@ it("counts and stores alike in both databases after any change", async () => {
 });
 
 /** PostgreSQL's numbers arrive as text here. */
-const sorted = (rows: readonly object[]) => rows.map((row) => Object.values(row).map(String).join(" ")).sort();
+const sortRows = (rows: readonly object[]) => rows.map((row) => Object.values(row).map(String).join(" ")).sort();

@@ -1,4 +1,4 @@
-// The service's database on PostgreSQL keeps the promises of its interface, also while connections break and other processes write.
+// The service's database on PostgreSQL fulfils its interface, also while connections break and other processes write.
 import { sql } from "kysely";
 import { afterEach, beforeEach, expect, inject, it } from "vitest";
 import { type Database, query, toStatement } from "@/lib/service/store/database";
@@ -46,7 +46,7 @@ it("commits atomically, independently of neighbouring commits", async () => {
   expect(await namesNow()).toEqual(["ada", "cy"]);
 });
 
-it("undoes a piece that fails alone, also one that the database refused", async () => {
+it("undoes only a failed part, even if the database refused it", async () => {
   await database.commit(async (tx) => {
     expect(await tx.run(add("ada"))).toBe(1);
     await expect(tx.attempt(() => tx.run(add("ada")))).rejects.toThrow(/unique/);
@@ -120,7 +120,7 @@ it("doesn't mistake its own commits for another process's", async () => {
   expect([...ids]).toEqual([before]);
 });
 
-it("uses its own tables whatever search path the address sets", async () => {
+it("uses its own tables regardless of the search path in the URL", async () => {
   await queryDatabase(ownDatabase.url, "CREATE TABLE users (name text); INSERT INTO users VALUES ('of the console')");
   const address = new URL(ownDatabase.url);
   address.searchParams.set("options", "-c search_path=public -c work_mem=5MB");

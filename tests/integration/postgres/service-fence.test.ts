@@ -1,9 +1,8 @@
-// Of two services on one PostgreSQL, one has taken over the other's attempt: the stale attempt completes, fails, cancels, gives back and
-// puts out nothing.
+// With two services on one PostgreSQL, after one takes over the other's attempt, the stale attempt has no effect.
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from "vitest";
 import { openServiceStore } from "@/lib/service/index";
-import { canvas, detail, ended, type Json, list, record, running, submit, waiting } from "@/tests/integration/service/support";
+import { canvas, detail, type Json, list, record, submit, waitForEnd, waitForStart, waitGraph } from "@/tests/integration/service/support";
 import { createDatabase, queryDatabase, type TestDatabase } from "@/tests/support/postgres-server";
 import { type Client } from "@/tests/support/service";
 import { httpClient, type ServiceProcess, startServiceProcess } from "@/tests/support/service-process";
@@ -23,8 +22,8 @@ describe("service fence", () => {
   /** A job that runs at one service, while the other one's slot is taken. */
   async function runThere(graph: Json): Promise<string> {
     const id = await submit(firstClient, graph);
-    await running(firstClient, id);
-    await submit(firstClient, waiting(3600, 99));
+    await waitForStart(firstClient, id);
+    await submit(firstClient, waitGraph(3600, 99));
     const busy = "SELECT 1 FROM lightdesk_service.jobs WHERE state = 'in_progress'";
     await until("both are busy", async () => (await queryDatabase(two.url, busy)).length === 2);
     return id;
@@ -41,8 +40,8 @@ describe("service fence", () => {
   }
 
   /** Waits until the stale attempt's slot is free again. */
-  async function untilOver(): Promise<void> {
-    expect((await ended(firstClient, await submit(firstClient, canvas(1)))).status).toBe("completed");
+  async function waitForFreeSlot(): Promise<void> {
+    expect((await waitForEnd(firstClient, await submit(firstClient, canvas(1)))).status).toBe("completed");
   }
 
   async function expectUntouched(id: string): Promise<void> {
@@ -58,9 +57,9 @@ describe("service fence", () => {
   }
 
   it("completes nothing and stores no outputs", async () => {
-    const id = await runThere(waiting(4));
+    const id = await runThere(waitGraph(4));
     await takeOver(id);
-    await untilOver();
+    await waitForFreeSlot();
     await expectUntouched(id);
   });
 
@@ -72,14 +71,14 @@ describe("service fence", () => {
       "4": { class_type: "SaveImage", inputs: { images: ["3", 0], filename_prefix: "x" } },
     });
     await takeOver(id);
-    await untilOver();
+    await waitForFreeSlot();
     await expectUntouched(id);
   });
 
   it("requeues nothing when its service stops", async () => {
     await two.second.service.stop();
-    const id = await submit(firstClient, waiting(3600));
-    await running(firstClient, id);
+    const id = await submit(firstClient, waitGraph(3600));
+    await waitForStart(firstClient, id);
     await two.second.service.start();
     await takeOver(id);
     await two.first.service.stop();
@@ -89,8 +88,8 @@ describe("service fence", () => {
 
   it("cancels only the attempt that replaced it", async () => {
     // Each service runs one; the connection of one service is cut below.
-    const ids = [await submit(secondClient, waiting(3600)), await submit(secondClient, waiting(3600, 2))];
-    for (const id of ids) await running(firstClient, id);
+    const ids = [await submit(secondClient, waitGraph(3600)), await submit(secondClient, waitGraph(3600, 2))];
+    for (const id of ids) await waitForStart(firstClient, id);
     const before = await queryDatabase<{ id: string; holder: string }>(
       two.url,
       "SELECT id, holder FROM lightdesk_service.jobs ORDER BY seq",
@@ -106,7 +105,7 @@ describe("service fence", () => {
     await until("it runs here", async () => (await detail(firstClient, lostId)).status === "in_progress");
     two.wire.mend();
     // Its own run has ended, so its slot is free while the other's is taken.
-    expect((await ended(firstClient, await submit(firstClient, canvas(4)), 30_000)).status).toBe("completed");
+    expect((await waitForEnd(firstClient, await submit(firstClient, canvas(4)), 30_000)).status).toBe("completed");
     expect((await detail(secondClient, lostId)).status).toBe("in_progress");
     const [now] = await queryDatabase(two.url, `SELECT state, attempts, fence FROM lightdesk_service.jobs WHERE id = '${lostId}'`);
     expect(now).toEqual({ state: "in_progress", attempts: "2", fence: "2" });
@@ -147,8 +146,8 @@ describe("services killed", () => {
     const second = await start("second");
     const newHolders = (await holders()).filter((id) => !before.includes(id));
     const client = httpClient(first.url, key);
-    const long = [await submit(client, waiting(3600)), await submit(client, waiting(3600, 2))];
-    for (const id of long) await running(client, id);
+    const long = [await submit(client, waitGraph(3600)), await submit(client, waitGraph(3600, 2))];
+    for (const id of long) await waitForStart(client, id);
     const [lostJob] = (await jobs()).filter(({ holder }) => newHolders.includes(holder));
     const [survivingJob] = (await jobs()).filter(({ holder }) => !newHolders.includes(holder));
     await second.stop("SIGKILL");
@@ -162,7 +161,7 @@ describe("services killed", () => {
     expect((await jobs(`WHERE id = '${survivingJob?.id}'`))[0]).toEqual(survivingJob);
     expect((await detail(httpClient(third.url, key), survivingJob?.id ?? "")).status).toBe("in_progress");
     await httpClient(third.url, key).post("/api/interrupt");
-    for (const id of long) expect((await ended(client, id)).status).toBe("cancelled");
+    for (const id of long) expect((await waitForEnd(client, id)).status).toBe("cancelled");
     expect([await first.stop(), await third.stop()]).toEqual([0, 0]);
   });
 
@@ -173,14 +172,14 @@ describe("services killed", () => {
       const [victim, otherService] = services;
       if (!victim || !otherService) throw new Error("there are two");
       for (let color = 1; color <= 10; color += 1)
-        ids.push(await submit(httpClient(otherService.url, key), waiting(0.2, round * 10 + color)));
+        ids.push(await submit(httpClient(otherService.url, key), waitGraph(0.2, round * 10 + color)));
       await until("some have ended", async () => (await jobs("WHERE state = 'completed'")).length >= round * 10 + 3);
       await victim.stop("SIGKILL");
       services = [otherService, await start(round % 2 === 0 ? "a" : "b")];
     }
     const [firstService] = services;
     const client = httpClient(firstService?.url ?? "", key);
-    for (const id of ids) expect(["completed", "failed"]).toContain((await ended(client, id, 60_000)).status);
+    for (const id of ids) expect(["completed", "failed"]).toContain((await waitForEnd(client, id, 60_000)).status);
     const all = await jobs();
     // A job that was lost three times is reported as lost; each kill loses at most one.
     expect(all.reduce((sum, { attempts }) => sum + attempts - 1, 0)).toBeLessThanOrEqual(4);
@@ -188,7 +187,7 @@ describe("services killed", () => {
     const outputs =
       "SELECT count(*)::integer AS n, count(DISTINCT prompt_id)::integer AS jobs FROM lightdesk_service.assets WHERE origin = 'output'";
     expect(await queryDatabase(database.url, outputs)).toEqual([{ n: ids.length, jobs: ids.length }]);
-    expect((await ended(client, await submit(client, canvas(1)))).status).toBe("completed");
+    expect((await waitForEnd(client, await submit(client, canvas(1)))).status).toBe("completed");
     for (const service of services) await service.stop();
   });
 });

@@ -6,8 +6,8 @@ import { copyServiceStore, createService, openServiceStore } from "@/lib/service
 import { listJobs } from "@/lib/service/jobs/list-jobs";
 import { openPostgres } from "@/lib/service/store/postgres/database";
 import { openDatabase } from "@/lib/service/store/sqlite";
-import { seedJobs, workflowId, workflowsOf } from "@/tests/bench/service/seed-jobs";
-import { canvas, detail, ended, type Json, png, submit } from "@/tests/integration/service/support";
+import { getWorkflows, seedJobs, workflowId } from "@/tests/bench/service/seed-jobs";
+import { canvas, detail, type Json, png, submit, waitForEnd } from "@/tests/integration/service/support";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { createDatabase, queryDatabase, type TestDatabase } from "@/tests/support/postgres-server";
 import { openWire, type Wire } from "@/tests/support/postgres-wire";
@@ -37,7 +37,7 @@ describe("service", () => {
   it("keeps jobs over a restart", async () => {
     const client = bench.client();
     const id = await submit(client, canvas());
-    const before = await ended(client, id);
+    const before = await waitForEnd(client, id);
     expect(before).toMatchObject({ status: "completed", outputs_count: 1 });
     await bench.service.stop();
     await bench.service.start();
@@ -47,7 +47,7 @@ describe("service", () => {
   it("reports an unavailable database instead of an empty list", async () => {
     const client = bench.client();
     const id = await submit(client, canvas());
-    await ended(client, id);
+    await waitForEnd(client, id);
     wire.cut();
     for (const path of ["/api/jobs", "/api/queue", "/api/history", "/api/assets", "/api/user"]) {
       const response = await client.get(path);
@@ -104,7 +104,7 @@ describe("job lists", async () => {
   const queries = fc.record(
     {
       status: fc.subarray(["pending", "in_progress", "completed", "failed", "cancelled"] as const),
-      workflow_id: fc.constantFrom(...Array.from({ length: workflowsOf(JOBS) }, (_, index) => workflowId(index)), "none-such"),
+      workflow_id: fc.constantFrom(...Array.from({ length: getWorkflows(JOBS) }, (_, index) => workflowId(index)), "none-such"),
       output_type: fc.constantFrom("image" as const, "video" as const, "audio" as const),
       sort_by: fc.constantFrom("create_time" as const, "execution_time" as const),
       sort_order: fc.constantFrom("asc" as const, "desc" as const),
@@ -125,7 +125,7 @@ describe("job lists", async () => {
 });
 
 describe("service runners", () => {
-  const graphOf = (seed: number): Json => ({
+  const createGraph = (seed: number): Json => ({
     "1": { class_type: "LoadModel", inputs: { model: "one.safetensors" } },
     "2": { class_type: "Sample", inputs: { model: ["1", 0], seed, prompt: "" } },
     "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "x" } },
@@ -163,8 +163,10 @@ describe("service runners", () => {
     const outcome = await two.first.service.runners.add({ address: server.address, label: "A", slots: 2 });
     expect(outcome.ok).toBe(true);
     await until("both know it", async () => (await secondClient.get("/api/object_info/LoadModel")).text.includes("one.safetensors"));
-    const jobIds = await Promise.all(Array.from({ length: 24 }, (_, seed) => submit(seed % 2 ? firstClient : secondClient, graphOf(seed))));
-    for (const id of jobIds) expect(await ended(secondClient, id)).toMatchObject({ status: "completed", outputs_count: 1 });
+    const jobIds = await Promise.all(
+      Array.from({ length: 24 }, (_, seed) => submit(seed % 2 ? firstClient : secondClient, createGraph(seed))),
+    );
+    for (const id of jobIds) expect(await waitForEnd(secondClient, id)).toMatchObject({ status: "completed", outputs_count: 1 });
     expect(server.seen.ran).toHaveLength(24);
     // For each attempt: how many were active. The times are those of the commits, which are serialized.
     const maxSql = `SELECT max(n)::integer AS n FROM (SELECT count(*) AS n FROM lightdesk_service.attempts AS one
@@ -176,13 +178,13 @@ describe("service runners", () => {
     await two.first.service.runners.add({ address: server.address, label: "A" });
     await until("both know it", async () => (await secondClient.get("/api/object_info/LoadModel")).text.includes("one.safetensors"));
     server.does("hold");
-    const first = await submit(firstClient, graphOf(0));
+    const first = await submit(firstClient, createGraph(0));
     await until("it is there", () => server.seen.ran.length === 1);
     const waits = await Promise.all(
-      Array.from({ length: 40 }, (_, seed) => submit(seed % 2 ? firstClient : secondClient, graphOf(seed + 1))),
+      Array.from({ length: 40 }, (_, seed) => submit(seed % 2 ? firstClient : secondClient, createGraph(seed + 1))),
     );
     for (const client of [firstClient, secondClient]) {
-      expect((await ended(client, await submit(client, canvas(5)))).status).toBe("completed");
+      expect((await waitForEnd(client, await submit(client, canvas(5)))).status).toBe("completed");
       await Promise.all(
         waits.splice(0, 10).map((id, at) => (at % 2 ? firstClient : secondClient).post("/api/jobs/cancel", { job_ids: [id] })),
       );
@@ -190,7 +192,7 @@ describe("service runners", () => {
     expect(server.seen.ran).toHaveLength(1);
     server.does("run");
     server.release();
-    for (const id of [first, ...waits]) expect((await ended(secondClient, id)).status).toBe("completed");
+    for (const id of [first, ...waits]) expect((await waitForEnd(secondClient, id)).status).toBe("completed");
     expect(server.seen.ran).toHaveLength(1 + waits.length);
   });
 
@@ -203,8 +205,8 @@ describe("service runners", () => {
       expect((await two.first.service.runners.add({ address: server.address, label: "A" })).ok).toBe(true);
       // In each round the other runners are free, and their last queue read may have been empty.
       for (let seed = 0; seed < 5; seed += 1) {
-        const id = await submit(seed % 2 ? secondClient : firstClient, graphOf(seed));
-        expect(await ended(firstClient, id)).toMatchObject({ status: "completed", runner: { label: "A" } });
+        const id = await submit(seed % 2 ? secondClient : firstClient, createGraph(seed));
+        expect(await waitForEnd(firstClient, id)).toMatchObject({ status: "completed", runner: { label: "A" } });
       }
     } finally {
       for (const runner of runners) await runner.close();
@@ -216,7 +218,7 @@ describe("service runners", () => {
     await until("both know it", async () => (await secondClient.get("/api/object_info/LoadModel")).text.includes("one.safetensors"));
     await two.first.service.stop();
     server.does("hold");
-    const id = await submit(secondClient, graphOf(1));
+    const id = await submit(secondClient, createGraph(1));
     await until("it is there", () => server.seen.ran.length === 1);
     await two.first.service.start();
     two.wire.cut();
@@ -224,7 +226,7 @@ describe("service runners", () => {
     await until("it is followed here", async () => (await queryDatabase<{ fence: number; isHeld: boolean }>(two.url, job))[0]?.fence === 2);
     two.wire.mend();
     server.release();
-    expect(await ended(firstClient, id)).toMatchObject({ status: "completed", outputs_count: 1, runner: { label: "A", attempt: 1 } });
+    expect(await waitForEnd(firstClient, id)).toMatchObject({ status: "completed", outputs_count: 1, runner: { label: "A", attempt: 1 } });
     expect([server.seen.submissions.length, server.seen.interrupts.length]).toEqual([1, 0]);
     await until("the other one answers again", async () => (await detail(secondClient, id)).status === "completed");
     const outputs = "SELECT count(*)::integer AS n FROM lightdesk_service.assets WHERE origin = 'output'";
@@ -236,14 +238,14 @@ describe("service runners", () => {
     await until("both know it", async () => (await secondClient.get("/api/object_info/LoadModel")).text.includes("one.safetensors"));
     await two.first.service.stop();
     server.does("hold");
-    const id = await submit(secondClient, graphOf(1));
+    const id = await submit(secondClient, createGraph(1));
     await until("it is there", () => server.seen.ran.length === 1);
     await two.first.service.start();
     await two.second.service.stop();
     const fence = "SELECT fence::integer FROM lightdesk_service.jobs";
     await until("it is followed here", async () => (await queryDatabase<{ fence: number }>(two.url, fence))[0]?.fence === 2);
     await firstClient.post("/api/interrupt");
-    expect((await ended(firstClient, id)).status).toBe("cancelled");
+    expect((await waitForEnd(firstClient, id)).status).toBe("cancelled");
     await until("it is not there any more", () => server.queue().running === undefined);
     await two.second.service.start();
   });
@@ -254,11 +256,11 @@ describe("service runners", () => {
     const before = looks;
     await two.second.service.stop();
     await two.second.service.start();
-    const id = await submit(secondClient, graphOf(1));
-    await ended(secondClient, id);
+    const id = await submit(secondClient, createGraph(1));
+    await waitForEnd(secondClient, id);
     expect(looks).toBe(before);
     await two.first.service.runners.change(outcome.value.id, { state: "paused" });
-    const waits = await submit(secondClient, graphOf(2));
+    const waits = await submit(secondClient, createGraph(2));
     await until("it is known there", async () => JSON.stringify(await detail(secondClient, waits)).includes("paused"));
     await secondClient.post("/api/queue", { clear: true });
   });

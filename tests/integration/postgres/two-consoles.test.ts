@@ -22,7 +22,7 @@ let service: LittleServer;
 let connection: string;
 /** The service's responses to the next submissions, in order. */
 let jobs: { id: string; status: string; create_time: number }[] = [];
-let answers: { status: number; comes: Promise<unknown> }[] = [];
+let responses: { status: number; comes: Promise<unknown> }[] = [];
 
 beforeAll(async () => {
   database = await createDatabase(inject("postgres"));
@@ -46,7 +46,7 @@ beforeAll(async () => {
       return answerJson(response, { jobs, pagination: { offset: 0, limit: 100, total: jobs.length, has_more: false } });
     if (url === "/api/history") return answerJson(response, {});
     if (method !== "POST") return jobs[0] ? answerJson(response, jobs[0]) : answerJson(response, { code: "NOT_FOUND", message: "no" }, 404);
-    const { status, comes } = answers.shift() ?? { status: 200, comes: undefined };
+    const { status, comes } = responses.shift() ?? { status: 200, comes: undefined };
     await comes;
     answerJson(
       response,
@@ -76,7 +76,7 @@ const submit = (harness: Harness, key: string) =>
     ...{ as: "operator", method: "POST", json: { prompt: { "1": { class_type: "SaveImage", inputs: {} } } } },
     headers: { "idempotency-key": key },
   });
-const statusOf = async (harness: Harness, cookie: string) => (await at(harness, "/api/console/connections", { cookie })).status;
+const getStatus = async (harness: Harness, cookie: string) => (await at(harness, "/api/console/connections", { cookie })).status;
 
 function gate(): { comes: Promise<void>; open(): void } {
   let open = (): void => undefined;
@@ -98,7 +98,7 @@ async function waits(harness: Harness, work: Promise<unknown>): Promise<void> {
 
 test("sends a parallel submission once and returns the same job to both", async () => {
   const gateOpen = gate();
-  answers = [{ status: 200, comes: gateOpen.comes }];
+  responses = [{ status: 200, comes: gateOpen.comes }];
   const firstResponse = submit(first, "a-key-that-is-sent-twice");
   await until("the service has it", () => submitRequests().length === 1);
   const secondResponse = submit(second, "a-key-that-is-sent-twice");
@@ -117,7 +117,7 @@ test("sends a parallel submission once and returns the same job to both", async 
 test("resends a submission from one console after the other was refused", async () => {
   const gateOpen = gate();
   const before = submitRequests().length;
-  answers = [{ status: 400, comes: gateOpen.comes }];
+  responses = [{ status: 400, comes: gateOpen.comes }];
   const firstResponse = submit(first, "a-key-that-is-refused-first");
   await until("the service has it", () => submitRequests().length === before + 1);
   const secondResponse = submit(second, "a-key-that-is-refused-first");
@@ -206,7 +206,7 @@ describe("a change through one console", () => {
     const change = { baseUrl: "http://127.0.0.1:9" };
     const notices = () => jobAnswersSpy.mock.calls.filter(([baseUrl]) => baseUrl === change.baseUrl).length;
     for (let count = 0; count < 1000; count += 1) first.console.noteChange(change);
-    // The first at once, the others together.
+    // The first immediately, the others together.
     await until("both notices", () => notices() >= 2);
     first.console.noteChange(change);
     await until("a later notice", () => notices() >= 3);
@@ -222,11 +222,11 @@ describe("a change through one console", () => {
 
 test("accepts and ends a session at both consoles despite clock skew", async () => {
   const cookie = first.cookieOf("viewer");
-  expect([await statusOf(first, cookie), await statusOf(second, cookie)]).toEqual([200, 200]);
+  expect([await getStatus(first, cookie), await getStatus(second, cookie)]).toEqual([200, 200]);
   const member = await first.console.store.members.getByEmail("viewer@desk.test");
   const suspend = { as: "owner", method: "PUT", json: { disabled: true } } as const;
   expect((await at(second, `/api/console/members/${member?.id}`, suspend)).status).toBe(200);
-  expect([await statusOf(first, cookie), await statusOf(second, cookie)]).toEqual([401, 401]);
+  expect([await getStatus(first, cookie), await getStatus(second, cookie)]).toEqual([401, 401]);
 });
 
 test("applies read-only mode to both consoles", async () => {

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
 import { copyBlobs } from "@/lib/service/index";
 import { defaultSettings } from "@/lib/service/settings";
-import { begin, contentOf, outcome, reached, read } from "@/tests/integration/service/downloads-support";
+import { getContent, readTask, startDownload, waitForBytes, waitForOutcome } from "@/tests/integration/service/downloads-support";
 import { record } from "@/tests/integration/service/support";
-import { settingsOf } from "@/tests/support/blob-backends";
-import { type FileSource, patternOf } from "@/tests/support/file-source";
+import { parseSettings } from "@/tests/support/blob-backends";
+import { createPattern, type FileSource } from "@/tests/support/file-source";
 import { createDatabase, queryDatabase, type TestDatabase } from "@/tests/support/postgres-server";
 import { startFileSource } from "@/tests/support/servers";
 import { startService } from "@/tests/support/service";
@@ -20,11 +20,11 @@ describe("two services downloads", () => {
   let source: FileSource;
   let two: TwoServices;
   beforeEach(async () => {
-    source = await startFileSource(patternOf(SIZE), { etag: '"1"' });
+    source = await startFileSource(createPattern(SIZE), { etag: '"1"' });
     two = await startTwoServices({ downloadHosts: [source.url], downloadsAtOnce: 1 });
   });
 
-  const partsOf = (bench: TwoServices["first"]) => readdir(join(bench.folder, "downloads"));
+  const listParts = (bench: TwoServices["first"]) => readdir(join(bench.folder, "downloads"));
   const holders = async () =>
     (await queryDatabase<{ holder: string }>(two.url, "SELECT holder FROM lightdesk_service.tasks WHERE status = 'running'")).map(
       ({ holder }) => holder,
@@ -33,15 +33,20 @@ describe("two services downloads", () => {
   it("leaves downloads to the other service when full and fetches each once", async () => {
     const { first, second } = await two.clients();
     source.behaviour.holdAfter = 1000;
-    const paths = [await begin(first, `${source.url}/a`), await begin(first, `${source.url}/b`), await begin(first, `${source.url}/c`)];
+    const paths = [
+      await startDownload(first, `${source.url}/a`),
+      await startDownload(first, `${source.url}/b`),
+      await startDownload(first, `${source.url}/c`),
+    ];
     await until("two run", async () => (await holders()).length === 2);
     expect(new Set(await holders()).size).toBe(2);
-    const states = async (client: typeof first) => (await Promise.all(paths.map((path) => read(client, path)))).map(({ status }) => status);
+    const states = async (client: typeof first) =>
+      (await Promise.all(paths.map((path) => readTask(client, path)))).map(({ status }) => status);
     expect(await states(second)).toEqual(["running", "running", "created"]);
     expect(await states(first)).toEqual(["running", "running", "created"]);
     source.behaviour.holdAfter = undefined;
     for (const response of source.pending) response.destroy();
-    for (const path of paths) expect(await outcome(second, path)).toMatchObject({ status: "completed", bytes_downloaded: SIZE });
+    for (const path of paths) expect(await waitForOutcome(second, path)).toMatchObject({ status: "completed", bytes_downloaded: SIZE });
     const requests = source.requests.map(({ url }) => url.slice(0, 2));
     expect(new Set(requests)).toEqual(new Set(["/a", "/b", "/c"]));
     expect(await queryDatabase(two.url, "SELECT count(*)::integer AS n FROM lightdesk_service.assets WHERE origin = 'upload'")).toEqual([
@@ -52,15 +57,18 @@ describe("two services downloads", () => {
   it("downloads one address once across both services", async () => {
     const { first: here, second: there } = await two.clients();
     source.behaviour.holdAfter = 1000;
-    const paths = [await begin(here, `${source.url}/same`), await begin(there, `${source.url}/same`)];
+    const paths = [await startDownload(here, `${source.url}/same`), await startDownload(there, `${source.url}/same`)];
     await until("a part of one has come", async () => {
-      const tasks = await Promise.all(paths.map((path) => read(here, path)));
+      const tasks = await Promise.all(paths.map((path) => readTask(here, path)));
       return tasks.some(({ bytes_downloaded: count }) => count === 1000);
     });
-    expect((await Promise.all(paths.map((path) => read(here, path)))).map(({ status }) => status).sort()).toEqual(["created", "running"]);
+    expect((await Promise.all(paths.map((path) => readTask(here, path)))).map(({ status }) => status).sort()).toEqual([
+      "created",
+      "running",
+    ]);
     source.behaviour.holdAfter = undefined;
     for (const response of source.pending) response.destroy();
-    const [first, second] = [await outcome(here, paths[0] ?? ""), await outcome(here, paths[1] ?? "")];
+    const [first, second] = [await waitForOutcome(here, paths[0] ?? ""), await waitForOutcome(here, paths[1] ?? "")];
     expect(record(first.result).asset_id).toBe(record(second.result).asset_id);
     expect(source.responses.filter(({ start }) => start === 0)).toHaveLength(1);
   });
@@ -69,11 +77,11 @@ describe("two services downloads", () => {
     const { first, second } = await two.clients();
     source.behaviour.holdAfter = 1000;
     for (const client of [first, second]) {
-      const path = await begin(first, `${source.url}/${client === first ? "one" : "two"}`);
-      await reached(second, path, 1000);
+      const path = await startDownload(first, `${source.url}/${client === first ? "one" : "two"}`);
+      await waitForBytes(second, path, 1000);
       expect((await client.call("DELETE", path)).status).toBe(204);
-      await until("no part is left", async () => (await partsOf(two.first)).length + (await partsOf(two.second)).length === 0);
-      for (const item of [first, second]) expect(await read(item, path)).toMatchObject({ status: "cancelled" });
+      await until("no part is left", async () => (await listParts(two.first)).length + (await listParts(two.second)).length === 0);
+      for (const item of [first, second]) expect(await readTask(item, path)).toMatchObject({ status: "cancelled" });
       expect((await second.call("DELETE", path)).status).toBe(409);
     }
   });
@@ -81,20 +89,20 @@ describe("two services downloads", () => {
   it("takes over a dead process's download without trusting its data", async () => {
     const { first, second } = await two.clients();
     source.behaviour.holdAfter = 130_000;
-    const path = await begin(second, `${source.url}/taken`);
-    await reached(first, path, 130_000);
-    const [part] = await partsOf(two.second);
-    // Cut off from the database it keeps fetching, but is abandoned anyway.
+    const path = await startDownload(second, `${source.url}/taken`);
+    await waitForBytes(first, path, 130_000);
+    const [part] = await listParts(two.second);
+    // Without the database it continues downloading, but is abandoned anyway.
     two.wire.cut();
-    await until("the other one has it", async () => (await partsOf(two.first)).length === 1, { timeoutMs: 20_000 });
-    expect(await partsOf(two.first)).not.toContain(part);
+    await until("the other one has it", async () => (await listParts(two.first)).length === 1, { timeoutMs: 20_000 });
+    expect(await listParts(two.first)).not.toContain(part);
     source.behaviour.holdAfter = undefined;
     for (const response of source.pending) response.destroy();
-    const task = await outcome(first, path);
+    const task = await waitForOutcome(first, path);
     expect(task).toMatchObject({ status: "completed", bytes_downloaded: SIZE });
-    expect((await contentOf(first, task)).equals(source.behaviour.bytes)).toBe(true);
+    expect((await getContent(first, task)).equals(source.behaviour.bytes)).toBe(true);
     two.wire.mend();
-    await until("the part of the first one is gone", async () => (await partsOf(two.second)).length === 0, { timeoutMs: 20_000 });
+    await until("the part of the first one is gone", async () => (await listParts(two.second)).length === 0, { timeoutMs: 20_000 });
     expect(await queryDatabase(two.url, "SELECT count(*)::integer AS n FROM lightdesk_service.assets WHERE origin = 'upload'")).toEqual([
       { n: 1 },
     ]);
@@ -103,15 +111,15 @@ describe("two services downloads", () => {
   it("blocks writes of a replaced worker", async () => {
     const { first } = await two.clients();
     source.behaviour.holdAfter = 100_000;
-    const path = await begin(first, `${source.url}/given-up`);
-    await reached(first, path, 100_000);
+    const path = await startDownload(first, `${source.url}/given-up`);
+    await waitForBytes(first, path, 100_000);
     const another = "('another', now() + interval '1 hour', 0)";
     await queryDatabase(two.url, `INSERT INTO lightdesk_service.processes (id, seen_at, slots) VALUES ${another}`);
     await queryDatabase(two.url, "UPDATE lightdesk_service.tasks SET holder = 'another', bytes_downloaded = 5");
     source.behaviour.holdAfter = undefined;
     for (const response of source.pending) response.destroy();
-    await until("its part is gone", async () => (await partsOf(two.first)).length === 0 && (await partsOf(two.second)).length === 0);
-    expect(await read(first, path)).toMatchObject({ status: "running", bytes_downloaded: 5 });
+    await until("its part is gone", async () => (await listParts(two.first)).length === 0 && (await listParts(two.second)).length === 0);
+    expect(await readTask(first, path)).toMatchObject({ status: "running", bytes_downloaded: 5 });
     expect(await queryDatabase(two.url, "SELECT holder FROM lightdesk_service.tasks")).toEqual([{ holder: "another" }]);
     expect(await queryDatabase(two.url, "SELECT 1 FROM lightdesk_service.assets WHERE origin = 'upload'")).toEqual([]);
   });
@@ -119,13 +127,13 @@ describe("two services downloads", () => {
   it("continues a stopping service's downloads at the other", async () => {
     const { first, second } = await two.clients();
     source.behaviour.holdAfter = 1000;
-    const path = await begin(second, `${source.url}/left`);
-    await reached(first, path, 1000);
+    const path = await startDownload(second, `${source.url}/left`);
+    await waitForBytes(first, path, 1000);
     source.behaviour.holdAfter = undefined;
     await two.second.service.stop();
-    expect(await outcome(first, path)).toMatchObject({ status: "completed", bytes_downloaded: SIZE });
+    expect(await waitForOutcome(first, path)).toMatchObject({ status: "completed", bytes_downloaded: SIZE });
     await two.second.service.start();
-    await until("its part is swept", async () => (await partsOf(two.second)).length === 0);
+    await until("its part is swept", async () => (await listParts(two.second)).length === 0);
   });
 });
 
@@ -145,7 +153,7 @@ describe("shared files", () => {
     startService({
       dataDir: join(root, folder),
       databaseUrl: databases[at]?.url,
-      ...(blobs !== undefined && settingsOf({ LIGHTDESK_BLOBS: join(root, blobs) })),
+      ...(blobs !== undefined && parseSettings({ LIGHTDESK_BLOBS: join(root, blobs) })),
     });
 
   it("refuses an uncopied store while users have files", async () => {
@@ -198,7 +206,7 @@ describe("shared files", () => {
     await joined.client().call("POST", "/api/userdata/a.json", "{}");
     await joined.service.stop();
     await expect(start("joined")).rejects.toThrow(/The files of \S+joined are in \S+place\. Restore the earlier LIGHTDESK_BLOBS/);
-    const settings = { ...defaultSettings, ...settingsOf({ LIGHTDESK_BLOBS: join(root, "place") }), databaseUrl: databases[0]?.url };
+    const settings = { ...defaultSettings, ...parseSettings({ LIGHTDESK_BLOBS: join(root, "place") }), databaseUrl: databases[0]?.url };
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
     const copyBack = () => copyBlobs({ dataDir: join(root, "joined"), settings, to: "data-folder", log });
     // While another one runs, more may be stored where the files were.

@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, expect, it } from "vitest";
 import { createService } from "@/lib/service/index";
-import { canvas, detail, ended, type Json, list, png, record, string, submit, waiting } from "@/tests/integration/service/support";
+import { canvas, detail, type Json, list, png, record, string, submit, waitForEnd, waitGraph } from "@/tests/integration/service/support";
 import { bucketSettings } from "@/tests/support/blob-backends";
 import { queryDatabase } from "@/tests/support/postgres-server";
 import { startStrictS3 } from "@/tests/support/servers";
@@ -29,13 +29,13 @@ async function listeners(user = "ada") {
     }),
   );
 }
-const of = (received: readonly Received[], id: string) => received.filter(({ data }) => data.prompt_id === id);
+const eventsOfJob = (received: readonly Received[], id: string) => received.filter(({ data }) => data.prompt_id === id);
 const isOver = (received: readonly Received[], id: string) =>
-  of(received, id).some(({ type, data }) => type === "executing" && data.node === null);
+  eventsOfJob(received, id).some(({ type, data }) => type === "executing" && data.node === null);
 /** Progress may be omitted; every other message reaches both. */
-const steps = (received: readonly Received[], id: string) => of(received, id).filter(({ type }) => !type.startsWith("progress"));
+const steps = (received: readonly Received[], id: string) => eventsOfJob(received, id).filter(({ type }) => !type.startsWith("progress"));
 
-/** Outputs a picture at once, then waits in a node. */
+/** Outputs a picture immediately, then waits in a node. */
 /** Its first two outputs are equal. */
 const slowAfterFirstOutput = (seconds: number): Json => ({
   ...canvas(0x1f2f3f, 48),
@@ -48,7 +48,7 @@ it("reports a job alike at both services, wherever it runs", async () => {
   const both = await listeners();
   const { first, second } = await two.clients();
   for (const client of [first, second]) {
-    const id = await submit(client, waiting(0.5, client === first ? 1 : 2));
+    const id = await submit(client, waitGraph(0.5, client === first ? 1 : 2));
     await until("both got its end", () => both.every((received) => isOver(received, id)));
     const [at = [], otherReceived = []] = both;
     expect(steps(otherReceived, id)).toEqual(steps(at, id));
@@ -56,7 +56,7 @@ it("reports a job alike at both services, wherever it runs", async () => {
       ...["execution_start", "execution_cached", "executing", "executing", "executing", "executed", "execution_success", "executing"],
     ]);
     for (const received of both) {
-      expect(of(received, id).filter(({ type }) => type === "progress").length).toBeGreaterThan(0);
+      expect(eventsOfJob(received, id).filter(({ type }) => type === "progress").length).toBeGreaterThan(0);
       await until("the queue is told to be empty", () =>
         JSON.stringify(received.findLast(({ type }) => type === "status")?.data).includes(":0"),
       );
@@ -68,17 +68,19 @@ it("reports a cancelled job once as interrupted at both services", async () => {
   const both = await listeners();
   const clients = await two.clients();
   for (const client of [clients.first, clients.second]) {
-    const id = await submit(clients.first, waiting(3600, client === clients.first ? 1 : 2));
-    await until("both know that it runs", () => both.every((received) => of(received, id).some(({ type }) => type === "executing")));
+    const id = await submit(clients.first, waitGraph(3600, client === clients.first ? 1 : 2));
+    await until("both know that it runs", () =>
+      both.every((received) => eventsOfJob(received, id).some(({ type }) => type === "executing")),
+    );
     await client.post(`/api/jobs/${id}/cancel`);
     await until("both got its end", () => both.every((received) => isOver(received, id)));
-    for (const received of both) expect(of(received, id).filter(({ type }) => type === "execution_interrupted")).toHaveLength(1);
+    for (const received of both) expect(eventsOfJob(received, id).filter(({ type }) => type === "execution_interrupted")).toHaveLength(1);
   }
 });
 
 /** The address of the first picture of a running job. */
 async function finishedOutput(received: readonly Received[], id: string): Promise<{ address: string; filename: string }> {
-  const executed = () => of(received, id).find(({ type }) => type === "executed");
+  const executed = () => eventsOfJob(received, id).find(({ type }) => type === "executed");
   await until("the first picture is told", executed);
   const [item] = record(record(executed()?.data).output).images as { filename: string }[];
   const filename = item?.filename ?? "";
@@ -108,13 +110,13 @@ it("serves progress and live pictures from both services", async () => {
   for (const client of [eve.first, eve.second]) expect((await client.get(address)).status).toBe(404);
 
   await second.post(`/api/jobs/${id}/cancel`);
-  for (const client of [first, second]) await ended(client, id);
+  for (const client of [first, second]) await waitForEnd(client, id);
   for (const client of [first, second])
     await until("a cancelled job keeps nothing", async () => (await client.get(address)).status === 404);
   const blobs = join(two.first.settings.blobs?.kind === "folder" ? two.first.settings.blobs.path : "", "blake3-v1");
-  const isThere = async () =>
+  const exists = async () =>
     (await readdir(blobs, { recursive: true })).some((path) => path.length > 60 && filename.includes(path.slice(3)));
-  await until("its bytes are gone", async () => !(await isThere()));
+  await until("its bytes are gone", async () => !(await exists()));
 });
 
 it("serves live pictures by a bucket and drops deleted copies", async () => {
@@ -173,10 +175,10 @@ it("serves user files, assets and their changes from both services", async () =>
   expect((await first.get("/api/userdata/workflows%2Fa.json")).text).toBe("two");
   expect((await first.call("POST", "/api/userdata/workflows%2Fa.json/move/b.json")).status).toBe(200);
   expect((await second.get("/api/userdata?dir=/")).body).toMatchObject([{ path: "b.json", size: 3 }]);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     [first, second].map((client) => client.call("POST", "/api/userdata/race.txt?overwrite=false", client === first ? "h" : "t")),
   );
-  expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+  expect(responses.map(({ status }) => status).sort()).toEqual([200, 409]);
 
   const asset = string(record((await first.upload(png(64, 64), "p.png")).body).id);
   expect((await second.get(`/api/assets/${asset}/content`)).status).toBe(200);
@@ -212,12 +214,12 @@ it("refuses a second service with its own files", async () => {
 
 it("clears the history at both services with its rows", async () => {
   const { first, second } = await two.clients();
-  for (let color = 1; color <= 4; color += 1) await ended(first, await submit(first, canvas(color)));
+  for (let color = 1; color <= 4; color += 1) await waitForEnd(first, await submit(first, canvas(color)));
   for (const client of [second, first]) {
     expect((await client.post("/api/history", { clear: true })).status).toBe(200);
     for (const item of [first, second]) expect((await item.get("/api/jobs")).body).toMatchObject({ jobs: [], pagination: { total: 0 } });
     const rows = () => queryDatabase<{ n: number }>(two.url, "SELECT count(*)::integer AS n FROM lightdesk_service.jobs");
     await until("the rows are gone", async () => (await rows())[0]?.n === 0);
-    await ended(second, await submit(second, canvas(9)));
+    await waitForEnd(second, await submit(second, canvas(9)));
   }
 });

@@ -1,6 +1,17 @@
 // Two services on one PostgreSQL run jobs together: each job once, fairly between users; each service shows and cancels the other's jobs.
 import { beforeEach, expect, it, vi } from "vitest";
-import { canvas, detail, ended, type Json, list, record, running, string, submit, waiting } from "@/tests/integration/service/support";
+import {
+  canvas,
+  detail,
+  type Json,
+  list,
+  record,
+  string,
+  submit,
+  waitForEnd,
+  waitForStart,
+  waitGraph,
+} from "@/tests/integration/service/support";
 import { queryDatabase } from "@/tests/support/postgres-server";
 import { startTwoServices, type TwoServices } from "@/tests/support/two-services";
 import { until } from "@/tests/support/until";
@@ -22,10 +33,10 @@ it("runs each job once, wherever it was submitted", async () => {
   const submitted = await Promise.all(
     Array.from({ length: 30 }, async (_, color) => {
       const [client, otherClient] = color % 2 === 0 ? [first, second] : [second, first];
-      return { other: otherClient, id: await submit(client, waiting(0.05, color + 1)) };
+      return { other: otherClient, id: await submit(client, waitGraph(0.05, color + 1)) };
     }),
   );
-  for (const { other, id } of submitted) expect(await ended(other, id)).toMatchObject({ status: "completed", outputs_count: 1 });
+  for (const { other, id } of submitted) expect(await waitForEnd(other, id)).toMatchObject({ status: "completed", outputs_count: 1 });
   const all = await jobs();
   expect(all.map(({ attempts, fence }) => [attempts, fence])).toEqual(all.map(() => ["1", "1"]));
   expect(new Set(all.map(({ holder }) => holder)).size).toBe(2);
@@ -34,16 +45,16 @@ it("runs each job once, wherever it was submitted", async () => {
 
 it("shares turns fairly between users across both services", async () => {
   const [ada, bob] = [await two.clients("ada"), await two.clients("bob")];
-  const blocking = [await submit(ada.first, waiting(3600)), await submit(ada.first, waiting(3600, 2))];
-  for (const id of blocking) await running(ada.first, id);
+  const blocking = [await submit(ada.first, waitGraph(3600)), await submit(ada.first, waitGraph(3600, 2))];
+  for (const id of blocking) await waitForStart(ada.first, id);
   const submitted: { name: string; id: string; client: typeof ada.first }[] = [];
   for (let color = 1; color <= 8; color += 1)
-    submitted.push({ name: "ada", client: ada.first, id: await submit(ada.first, waiting(0.05, color)) });
+    submitted.push({ name: "ada", client: ada.first, id: await submit(ada.first, waitGraph(0.05, color)) });
   for (let color = 1; color <= 4; color += 1)
-    submitted.push({ name: "bob", client: bob.second, id: await submit(bob.second, waiting(0.05, color)) });
+    submitted.push({ name: "bob", client: bob.second, id: await submit(bob.second, waitGraph(0.05, color)) });
   await ada.first.post("/api/jobs/cancel", { job_ids: blocking });
   const began = await Promise.all(
-    submitted.map(async ({ name, client, id }) => ({ name, at: Number((await ended(client, id)).execution_start_time) })),
+    submitted.map(async ({ name, client, id }) => ({ name, at: Number((await waitForEnd(client, id)).execution_start_time) })),
   );
   const order = began.sort((a, b) => a.at - b.at).map(({ name }) => name);
   // At no point is either user more than two jobs ahead, until all of bob's have begun.
@@ -56,53 +67,53 @@ it("shares turns fairly between users across both services", async () => {
 
 it("cancels waiting and running jobs of the other service", async () => {
   const { first, second } = await two.clients();
-  const ids = [await submit(first, waiting(3600)), await submit(first, waiting(3600, 2))];
-  for (const id of ids) await running(first, id);
-  const waits = await submit(second, waiting(3600, 3));
+  const ids = [await submit(first, waitGraph(3600)), await submit(first, waitGraph(3600, 2))];
+  for (const id of ids) await waitForStart(first, id);
+  const waits = await submit(second, waitGraph(3600, 3));
   const cancelResult = (await first.post("/api/jobs/cancel", { job_ids: [...ids, waits] })).body;
   expect(cancelResult).toMatchObject({});
   for (const id of [...ids, waits]) expect((await detail(second, id)).status).toBe("cancelled");
   // Both slots are free, as their workers were stopped.
   const next = [await submit(second, canvas(7)), await submit(second, canvas(8))];
-  for (const id of next) expect((await ended(second, id)).status).toBe("completed");
+  for (const id of next) expect((await waitForEnd(second, id)).status).toBe("completed");
   expect((await jobs(`WHERE id = '${ids[0]}'`))[0]).toMatchObject({ state: "cancelled", attempts: "1" });
 });
 
 it("interrupts the user's own running jobs on both services", async () => {
   const [ada, bob] = [await two.clients("ada"), await two.clients("bob")];
-  const [first, second] = [await submit(ada.first, waiting(3600)), await submit(bob.first, waiting(3600))];
-  await running(ada.first, first);
-  await running(bob.first, second);
+  const [first, second] = [await submit(ada.first, waitGraph(3600)), await submit(bob.first, waitGraph(3600))];
+  await waitForStart(ada.first, first);
+  await waitForStart(bob.first, second);
   await ada.second.post("/api/interrupt");
   await ada.first.post("/api/interrupt");
-  expect((await ended(ada.first, first)).status).toBe("cancelled");
+  expect((await waitForEnd(ada.first, first)).status).toBe("cancelled");
   expect((await detail(bob.first, second)).status).toBe("in_progress");
   await bob.second.post("/api/interrupt", { prompt_id: second });
   await bob.first.post("/api/interrupt", { prompt_id: second });
-  expect((await ended(bob.second, second)).status).toBe("cancelled");
+  expect((await waitForEnd(bob.second, second)).status).toBe("cancelled");
 });
 
 it("clears from one service and resets the user's turn on both", async () => {
   const [ada, bob] = [await two.clients("ada"), await two.clients("bob")];
-  const blocking = [await submit(bob.first, waiting(3600)), await submit(bob.first, waiting(3600, 2))];
-  for (const id of blocking) await running(bob.first, id);
-  const jobIds = await Promise.all(Array.from({ length: 60 }, (_, color) => submit(ada.first, waiting(3600, color + 1))));
+  const blocking = [await submit(bob.first, waitGraph(3600)), await submit(bob.first, waitGraph(3600, 2))];
+  for (const id of blocking) await waitForStart(bob.first, id);
+  const jobIds = await Promise.all(Array.from({ length: 60 }, (_, color) => submit(ada.first, waitGraph(3600, color + 1))));
   const cleared = record((await ada.second.post("/api/queue", { clear: true })).body);
   expect([...(cleared.deleted as string[])].sort()).toEqual([...jobIds].sort());
   expect(await entries()).toBe(0);
-  await submit(bob.second, waiting(3600, 3));
-  await submit(bob.second, waiting(3600, 4));
+  await submit(bob.second, waitGraph(3600, 3));
+  await submit(bob.second, waitGraph(3600, 4));
   const next = await submit(ada.second, canvas(3));
   await bob.first.post("/api/jobs/cancel", { job_ids: blocking });
-  expect((await ended(ada.first, next)).status).toBe("completed");
+  expect((await waitForEnd(ada.first, next)).status).toBe("completed");
   for (const client of [bob.first, bob.second]) await client.post("/api/queue", { clear: true });
   for (const client of [bob.first, bob.second]) await client.post("/api/interrupt");
 });
 
 it("requeues a stopping service's jobs without using an attempt", async () => {
   const { first, second } = await two.clients();
-  const ids = [await submit(first, waiting(3600)), await submit(first, waiting(3600, 2))];
-  for (const id of ids) await running(first, id);
+  const ids = [await submit(first, waitGraph(3600)), await submit(first, waitGraph(3600, 2))];
+  for (const id of ids) await waitForStart(first, id);
   const [holder] = (await queryDatabase<{ id: string }>(two.url, "SELECT id FROM lightdesk_service.processes")).map(({ id }) => id);
   expect(holder).toBeDefined();
   await two.second.service.stop();
@@ -119,8 +130,8 @@ it("requeues a stopping service's jobs without using an attempt", async () => {
 
 it("repairs a lost and a stale queue entry at the start", async () => {
   const { first, second } = await two.clients();
-  const blocking = [await submit(first, waiting(3600)), await submit(first, waiting(3600, 2))];
-  for (const id of blocking) await running(first, id);
+  const blocking = [await submit(first, waitGraph(3600)), await submit(first, waitGraph(3600, 2))];
+  for (const id of blocking) await waitForStart(first, id);
   const jobIds = [await submit(first, canvas(3)), await submit(first, canvas(4))];
   await queryDatabase(
     two.url,
@@ -133,13 +144,13 @@ it("repairs a lost and a stale queue entry at the start", async () => {
   await two.second.service.stop();
   await two.second.service.start();
   await first.post("/api/interrupt");
-  for (const id of [...jobIds, await submit(second, canvas(5))]) expect((await ended(first, id)).status).toBe("completed");
+  for (const id of [...jobIds, await submit(second, canvas(5))]) expect((await waitForEnd(first, id)).status).toBe("completed");
   await until("nothing is left in the queue", async () => (await entries()) === 0);
 });
 
 it("requeues jobs that a disconnected service took but did not start", async () => {
   const { first } = await two.clients();
-  for (const id of [await submit(first, waiting(3600)), await submit(first, waiting(3600, 2))]) await running(first, id);
+  for (const id of [await submit(first, waitGraph(3600)), await submit(first, waitGraph(3600, 2))]) await waitForStart(first, id);
   const waits = await submit(first, canvas(3));
   const entry = `FROM lightdesk_queue._private_jobs WHERE key = (SELECT seq::text FROM lightdesk_service.jobs WHERE id = '${waits}')`;
   await queryDatabase(two.url, `DELETE ${entry}`);
@@ -147,16 +158,16 @@ it("requeues jobs that a disconnected service took but did not start", async () 
   await until("it is given out again", async () => (await queryDatabase(two.url, `SELECT 1 ${entry}`)).length === 1);
   two.wire.mend();
   await first.post("/api/interrupt");
-  expect((await ended(first, waits)).status).toBe("completed");
+  expect((await waitForEnd(first, waits)).status).toBe("completed");
 });
 
 it("runs a job after a hundred failed attempts to claim it", async () => {
   const { first } = await two.clients();
-  for (const id of [await submit(first, waiting(3600)), await submit(first, waiting(3600, 2))]) await running(first, id);
+  for (const id of [await submit(first, waitGraph(3600)), await submit(first, waitGraph(3600, 2))]) await waitForStart(first, id);
   const waits = await submit(first, canvas(3));
   await queryDatabase(two.url, "UPDATE lightdesk_queue._private_jobs SET attempts = attempts + 100");
   await first.post("/api/interrupt");
-  expect((await ended(first, waits)).status).toBe("completed");
+  expect((await waitForEnd(first, waits)).status).toBe("completed");
 });
 
 it("runs jobs although its first queue read failed", async () => {
@@ -171,7 +182,7 @@ it("runs jobs although its first queue read failed", async () => {
   await two.first.service.start();
   await until("it has asked", async () => (await queryDatabase<{ is: boolean }>(two.url, "SELECT is_called AS is FROM failures"))[0]?.is);
   await queryDatabase(two.url, `DROP TRIGGER fails ON ${tasks}`);
-  expect((await ended(first, await submit(first, canvas(1)))).status).toBe("completed");
+  expect((await waitForEnd(first, await submit(first, canvas(1)))).status).toBe("completed");
   // The library prints the error.
   for (const [logged] of vi.mocked(console.error).mock.calls) expect(String(logged)).toContain("not now");
   vi.mocked(console.error).mockClear();
@@ -180,8 +191,8 @@ it("runs jobs although its first queue read failed", async () => {
 
 it("requeues a cut-off service's jobs and fails third attempts", async () => {
   const { first: here, second: there } = await two.clients();
-  const ids = [await submit(there, waiting(3600)), await submit(there, waiting(3600, 2))];
-  for (const id of ids) await running(here, id);
+  const ids = [await submit(there, waitGraph(3600)), await submit(there, waitGraph(3600, 2))];
+  for (const id of ids) await waitForStart(here, id);
   const [first, second] = await jobs();
   two.wire.cut();
   const lostJob = await until("one of them waits", async () => (await jobs("WHERE state = 'pending'"))[0]);
@@ -191,10 +202,10 @@ it("requeues a cut-off service's jobs and fails third attempts", async () => {
   await until("it runs here", async () => (await detail(here, lostJob.id)).status === "in_progress");
   two.wire.mend();
   await here.post("/api/interrupt");
-  expect((await ended(there, lostJob.id)).status).toBe("cancelled");
+  expect((await waitForEnd(there, lostJob.id)).status).toBe("cancelled");
 
-  const laterIds = [await submit(there, waiting(3600, 3)), await submit(there, waiting(3600, 4))];
-  for (const id of laterIds) await running(here, id);
+  const laterIds = [await submit(there, waitGraph(3600, 3)), await submit(there, waitGraph(3600, 4))];
+  for (const id of laterIds) await waitForStart(here, id);
   const url = new URL(two.url);
   url.searchParams.set("options", "-c search_path=lightdesk_service");
   await queryDatabase(url.href, "UPDATE jobs SET attempts = 3 WHERE state = 'in_progress'");
@@ -203,5 +214,5 @@ it("requeues a cut-off service's jobs and fails third attempts", async () => {
   expect(await detail(here, failed.id)).toMatchObject({ execution_error: { exception_type: "WorkerLost" } });
   two.wire.mend();
   await here.post("/api/interrupt");
-  await until("both have a slot free", async () => (await ended(there, await submit(there, canvas(9)))).status === "completed");
+  await until("both have a slot free", async () => (await waitForEnd(there, await submit(there, canvas(9)))).status === "completed");
 });

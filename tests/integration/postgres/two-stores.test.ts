@@ -1,4 +1,4 @@
-// Two consoles on one database at the same moment: unique operations happen once.
+// Two consoles on one database at the same time: unique operations happen once.
 import { randomUUID } from "node:crypto";
 import { afterAll, expect, inject, test } from "vitest";
 import { createSharedLimit } from "@/lib/server/limits/attempt-limit";
@@ -13,7 +13,7 @@ const HOUR_MS = 3_600_000;
 const database = await createDatabase(inject("postgres"));
 const store = openStore("", database.url);
 const stores = [store, openStore("", database.url)] as const;
-// Both start on an empty database at once.
+// Both start on an empty database simultaneously.
 await Promise.all(stores.map((store) => store.migrate()));
 const memberId = (await store.members.create({ name: "Mo", email: "mo@desk.test", role: "admin", createdAt: NOW }))?.id ?? "";
 const connectionId = (await store.connections.create({ name: "One", baseUrl: "http://127.0.0.1:9", createdAt: NOW })).id;
@@ -23,7 +23,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Both stores make each call, all at once. */
+/** Both stores make each call, all simultaneously. */
 async function runAtOnce<T>(count: number, work: (store: Store, index: number) => Promise<T>): Promise<T[]> {
   return Promise.all(Array.from({ length: count }, (_, index) => work(stores[index % 2 === 0 ? 0 : 1], index)));
 }
@@ -95,25 +95,25 @@ async function passTime(ms: number): Promise<void> {
 
 test("shares attempt limits regardless of clocks and returns the wait", async () => {
   const bucket = { name: "somebody@desk.test", burst: 5, refillMs: HOUR_MS };
-  const clockAt = (index: number) => NOW + (index % 2) * 300_000;
-  const waits = await runAtOnce(12, (store, index) => store.attempts.take(bucket, clockAt(index)));
+  const getClock = (index: number) => NOW + (index % 2) * 300_000;
+  const waits = await runAtOnce(12, (store, index) => store.attempts.take(bucket, getClock(index)));
   expect(waits.filter((wait) => wait === 0)).toHaveLength(5);
   expect(Math.max(...waits)).toBeLessThanOrEqual(HOUR_MS);
   await passTime(HOUR_MS);
-  expect(await stores[0].attempts.take(bucket, clockAt(0))).toBe(0);
-  expect(await stores[1].attempts.take(bucket, clockAt(1))).toBeGreaterThan(0);
+  expect(await stores[0].attempts.take(bucket, getClock(0))).toBe(0);
+  expect(await stores[1].attempts.take(bucket, getClock(1))).toBeGreaterThan(0);
   await stores[1].attempts.refund(bucket);
-  expect(await stores[0].attempts.take(bucket, clockAt(0))).toBe(0);
+  expect(await stores[0].attempts.take(bucket, getClock(0))).toBe(0);
   await stores[0].attempts.reset(bucket);
-  expect(await stores[1].attempts.take(bucket, clockAt(1), 5)).toBe(0);
-  expect(await stores[0].attempts.take(bucket, clockAt(0))).toBeGreaterThan(0);
+  expect(await stores[1].attempts.take(bucket, getClock(1), 5)).toBe(0);
+  expect(await stores[0].attempts.take(bucket, getClock(0))).toBeGreaterThan(0);
   expect(await queryDatabase(database.url, "SELECT 1 FROM attempts WHERE name LIKE '%desk%'")).toEqual([]);
 });
 
 test("shares limits exactly while most requests write nothing", async () => {
-  let takes = 0;
+  let takeCount = 0;
   const limits = stores.map(({ attempts }) => {
-    const take: typeof attempts.take = (...args) => ((takes += 1), attempts.take(...args));
+    const take: typeof attempts.take = (...args) => ((takeCount += 1), attempts.take(...args));
     return createSharedLimit({ attempts: { ...attempts, take }, now: () => NOW, of: "requests", burst: 600, refillMs: HOUR_MS });
   });
   const countPassed = async (count: number) => {
@@ -121,11 +121,11 @@ test("shares limits exactly while most requests write nothing", async () => {
     return waits.filter((wait) => wait === 0).length;
   };
   expect(await countPassed(400)).toBe(400);
-  expect(takes).toBeLessThanOrEqual(400 / 30 + 2);
+  expect(takeCount).toBeLessThanOrEqual(400 / 30 + 2);
   expect(await countPassed(800)).toBe(200);
-  const before = takes;
+  const before = takeCount;
   expect(await countPassed(100)).toBe(0);
-  expect(takes).toBe(before);
+  expect(takeCount).toBe(before);
   // An attempt that didn't count allows another one.
   await limits[0]?.refund("mo");
   expect(await limits[0]?.take("mo")).toBe(0);

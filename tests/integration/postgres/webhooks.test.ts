@@ -52,14 +52,14 @@ it("stores an event once when two consoles detect it", async () => {
   const take = (store: Store, holder: string, ms = 60_000) => store.webhooks.takeWatch(connectionId, { holder, ms, now: Date.now() });
   expect(await Promise.all([take(first, "one"), take(first, "one")])).toEqual(["", ""]);
   expect(await take(second, "other")).toBeUndefined();
-  const leaseOf = (holder: string) => ({ holder, state: `"${holder}"`, deliveries: [delivery("evt_same")], now: Date.now() });
+  const createLease = (holder: string) => ({ holder, state: `"${holder}"`, deliveries: [delivery("evt_same")], now: Date.now() });
   await Promise.all([
-    first.webhooks.recordWatch(connectionId, leaseOf("one")),
-    second.webhooks.recordWatch(connectionId, leaseOf("other")),
+    first.webhooks.recordWatch(connectionId, createLease("one")),
+    second.webhooks.recordWatch(connectionId, createLease("other")),
   ]);
   await first.webhooks.releaseWatches("one");
   expect(await take(second, "other")).toBe('"one"');
-  await second.webhooks.recordWatch(connectionId, leaseOf("other"));
+  await second.webhooks.recordWatch(connectionId, createLease("other"));
   expect((await first.webhooks.listDeliveries(ID, 10)).map(({ eventId }) => eventId)).toEqual(["evt_same"]);
 });
 

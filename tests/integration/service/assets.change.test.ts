@@ -3,7 +3,7 @@ import { access, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startService } from "@/tests/support/service";
-import { canvas, ended, type Json, list, png, record, string, submit } from "./support";
+import { canvas, type Json, list, png, record, string, submit, waitForEnd } from "./support";
 
 describe("changing and deleting assets", async () => {
   const bench = await startService();
@@ -11,13 +11,13 @@ describe("changing and deleting assets", async () => {
 
   const add = async (content: string | Uint8Array<ArrayBuffer>, fields: Record<string, string> = {}, name = "a.txt", as = client) =>
     record((await as.upload(content, name, fields)).body);
-  const read = async (asset: Json) => record((await client.get(`/api/assets/${string(asset.id)}`)).body);
+  const readAsset = async (asset: Json) => record((await client.get(`/api/assets/${string(asset.id)}`)).body);
   const putAsset = (asset: Json, body: unknown) => client.call("PUT", `/api/assets/${string(asset.id)}`, body);
-  const blobOf = (asset: Json, folder = bench.folder) => {
+  const getBlobPath = (asset: Json, folder = bench.folder) => {
     const hash = string(asset.asset_hash).slice(7);
     return join(folder, "blobs", "blake3-v1", hash.slice(0, 2), hash.slice(2));
   };
-  const isThere = (path: string) =>
+  const exists = (path: string) =>
     access(path).then(
       () => true,
       () => false,
@@ -38,7 +38,7 @@ describe("changing and deleting assets", async () => {
       status: 200,
       body: { id: asset.id, asset_hash: asset.asset_hash, ...edit, updated_at: expect.stringMatching(/Z$/) },
     });
-    const now = await read(asset);
+    const now = await readAsset(asset);
     expect(now).toMatchObject({ ...edit, size: 7, created_at: asset.created_at });
     expect(string(now.preview_url)).toContain(string(preview.asset_hash).slice(7));
     expect(Date.parse(string(now.updated_at))).toBeGreaterThanOrEqual(Date.parse(string(asset.updated_at)));
@@ -46,8 +46,8 @@ describe("changing and deleting assets", async () => {
     // Removed again; an image is its own preview, a text has none.
     expect(await putAsset(asset, { preview_id: string(preview.id).toUpperCase() })).toMatchObject({ body: { preview_id: preview.id } });
     expect((await putAsset(asset, { preview_id: null })).status).toBe(200);
-    expect(await read(asset)).toMatchObject({ preview_id: null });
-    expect(await read(asset)).not.toHaveProperty("preview_url");
+    expect(await readAsset(asset)).toMatchObject({ preview_id: null });
+    expect(await readAsset(asset)).not.toHaveProperty("preview_url");
   });
 
   it("refuses empty and mistyped edits and foreign previews", async () => {
@@ -65,7 +65,7 @@ describe("changing and deleting assets", async () => {
     ] as const)
       expect([body, await putAsset(asset, body)]).toMatchObject([body, { status: 400, body: { message: expect.stringContaining(word) } }]);
     expect((await putAsset(asset, { preview_id: foreign.id })).body).toMatchObject({ code: "INVALID_PREVIEW_ID" });
-    expect(await read(asset)).toEqual({ ...asset, created_new: undefined });
+    expect(await readAsset(asset)).toEqual({ ...asset, created_new: undefined });
     for (const method of ["GET", "PUT", "DELETE"]) {
       const response = await bench
         .client("eve")
@@ -79,7 +79,7 @@ describe("changing and deleting assets", async () => {
     const image = await add(png(12, 9), { preview_id: string(preview.id) }, "i.png");
     expect(image).toMatchObject({ preview_id: preview.id, preview_url: expect.stringContaining(string(preview.asset_hash).slice(7)) });
     expect((await client.call("DELETE", `/api/assets/${string(preview.id)}`)).status).toBe(204);
-    expect(await read(image)).toMatchObject({
+    expect(await readAsset(image)).toMatchObject({
       preview_id: image.id,
       preview_url: expect.stringContaining(string(image.asset_hash).slice(7)),
     });
@@ -131,7 +131,7 @@ describe("changing and deleting assets", async () => {
     expect((await bench.client("eve").post(path, { tags: ["mine"] })).status).toBe(404);
   });
 
-  it("answers HEAD of a hash by visibility and 400 for another format", async () => {
+  it("handles HEAD of a hash by visibility and returns 400 for another format", async () => {
     const asset = await add("hashed");
     const head = async (hash: string, as = client) => (await as.raw("HEAD", `/api/assets/hash/${hash}`)).status;
     expect(await head(string(asset.asset_hash))).toBe(200);
@@ -144,16 +144,16 @@ describe("changing and deleting assets", async () => {
   });
 
   it("keeps an asset per output with equal bytes until the last is deleted", async () => {
-    for (let run = 0; run < 2; run += 1) await ended(client, await submit(client, canvas(77)));
+    for (let run = 0; run < 2; run += 1) await waitForEnd(client, await submit(client, canvas(77)));
     const outputs = list(record((await client.get("/api/assets?include_tags=output")).body).assets);
     expect(outputs).toHaveLength(2);
     const [first, second] = outputs;
     expect(first).toMatchObject({ asset_hash: second?.asset_hash, user_metadata: { width: 8, height: 8, node_id: "2" } });
     expect([first?.id === second?.id, first?.prompt_id === second?.prompt_id]).toEqual([false, false]);
     for (const [at, asset] of outputs.entries()) {
-      expect(await isThere(blobOf(asset))).toBe(true);
+      expect(await exists(getBlobPath(asset))).toBe(true);
       await client.call("DELETE", `/api/assets/${string(asset.id)}`);
-      expect(await isThere(blobOf(asset))).toBe(at === 0);
+      expect(await exists(getBlobPath(asset))).toBe(at === 0);
     }
   });
 
@@ -167,23 +167,23 @@ describe("changing and deleting assets", async () => {
         client.upload(content, "again.txt"),
         round % 2 === 0 ? otherClient.upload(content, "theirs.txt") : undefined,
       ]);
-      const left = [[client, secondResponse] as const, ...(otherResponse ? [[otherClient, otherResponse] as const] : [])];
+      const remaining = [[client, secondResponse] as const, ...(otherResponse ? [[otherClient, otherResponse] as const] : [])];
       let holders = 0;
-      for (const [who, response] of left) {
+      for (const [who, response] of remaining) {
         const id = string(record(response.body).id);
         // It was deleted after it was found again, which is a valid order. But an asset that still exists has its bytes.
         if (id === asset.id) continue;
         holders += 1;
         expect([round, response.status, (await who.get(`/api/assets/${id}/content`)).text]).toEqual([round, 201, content]);
       }
-      expect([round, await isThere(blobOf(asset))]).toEqual([round, holders > 0]);
+      expect([round, await exists(getBlobPath(asset))]).toEqual([round, holders > 0]);
     }
   });
 
   it("reports missing bytes, keeps working and restores them on upload", async () => {
     const picture = png(30, 31);
     const asset = await add(picture, {}, "lost.png");
-    await rm(blobOf(asset));
+    await rm(getBlobPath(asset));
     const hash = string(asset.asset_hash);
     for (const path of [`/api/assets/${string(asset.id)}/content`, `/api/view?filename=${hash}`, `/api/view?filename=${hash}&res=64`])
       expect([path, await client.get(path)]).toMatchObject([
@@ -193,7 +193,7 @@ describe("changing and deleting assets", async () => {
     expect((await client.get(`/api/view?filename=${hash}&channel=a`)).status).toBe(404);
     expect((await client.raw("HEAD", `/api/assets/hash/${hash}`)).status).toBe(404);
     expect((await client.post("/api/assets/from-hash", { hash, tags: ["x"] })).status).toBe(404);
-    expect(await read(asset)).toMatchObject({ id: asset.id, name: "lost.png" });
+    expect(await readAsset(asset)).toMatchObject({ id: asset.id, name: "lost.png" });
     expect((await client.get("/api/assets")).status).toBe(200);
     expect(await client.upload(picture, "found.png")).toMatchObject({ status: 200, body: { id: asset.id, created_new: false } });
     expect((await client.get(`/api/assets/${string(asset.id)}/content`)).status).toBe(200);
@@ -203,7 +203,7 @@ describe("changing and deleting assets", async () => {
   it("shows the readable rest of a damaged row within the list", async () => {
     const asset = await add("damaged");
     await bench.rows(`UPDATE assets SET metadata = '{', created_at = 9000000000000000 WHERE id = '${string(asset.id)}'`);
-    expect(await read(asset)).toMatchObject({ id: asset.id, user_metadata: {} });
+    expect(await readAsset(asset)).toMatchObject({ id: asset.id, user_metadata: {} });
     const all = record((await client.get("/api/assets?limit=500")).body);
     expect(list(all.assets).map(({ id }) => id)).toContain(asset.id);
   });

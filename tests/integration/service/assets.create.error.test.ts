@@ -119,8 +119,8 @@ describe("creating assets, refused", async () => {
   });
 
   it("refuses changes to shipped assets", async () => {
-    const shipped = record((await client.get("/api/assets?name_contains=product")).body).assets;
-    const id = string(record(Array.isArray(shipped) ? shipped[0] : undefined).id);
+    const sharedAssets = record((await client.get("/api/assets?name_contains=product")).body).assets;
+    const id = string(record(Array.isArray(sharedAssets) ? sharedAssets[0] : undefined).id);
     for (const [method, path, body] of [
       ["DELETE", `/api/assets/${id}`, undefined],
       ["PUT", `/api/assets/${id}`, { name: "mine" }],

@@ -10,12 +10,12 @@ describe("creating assets", async () => {
   const bench = await startService();
   const client = bench.client();
 
-  it("answers 201 with all fields, then 200 with the same asset", async () => {
+  it("returns 201 with all fields, then 200 with the same asset", async () => {
     const bytes = png(10, 10);
-    const created = await client.upload(bytes, "cat.png", { tags: '["input","cats"]', user_metadata: '{"mood":"calm"}' });
-    expect(created.status).toBe(201);
+    const createResponse = await client.upload(bytes, "cat.png", { tags: '["input","cats"]', user_metadata: '{"mood":"calm"}' });
+    expect(createResponse.status).toBe(201);
     const hash = Buffer.from(blake3(bytes)).toString("hex");
-    expect(created.body).toMatchObject({
+    expect(createResponse.body).toMatchObject({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       name: "cat.png",
       size: bytes.length,
@@ -24,7 +24,7 @@ describe("creating assets", async () => {
       tags: ["input", "cats"],
       user_metadata: { mood: "calm" },
       preview_url: expect.stringMatching(/^http:\/\/service\.test\/api\/view\?.*res=/),
-      preview_id: record(created.body).id,
+      preview_id: record(createResponse.body).id,
       prompt_id: null,
       created_at: expect.stringMatching(/^\d{4}-.*Z$/),
       updated_at: expect.any(String),
@@ -35,9 +35,9 @@ describe("creating assets", async () => {
     const secondResponse = await client.upload(bytes, "other.png", { tags: "cats,more" });
     expect(secondResponse).toMatchObject({
       status: 200,
-      body: { id: record(created.body).id, name: "cat.png", tags: ["input", "cats", "more"], created_new: false },
+      body: { id: record(createResponse.body).id, name: "cat.png", tags: ["input", "cats", "more"], created_new: false },
     });
-    expect(record((await client.get(`/api/assets/${string(record(created.body).id)}`)).body)).not.toHaveProperty("created_new");
+    expect(record((await client.get(`/api/assets/${string(record(createResponse.body).id)}`)).body)).not.toHaveProperty("created_new");
   });
 
   it("reads tags from repeated parts, and the file from anywhere among the parts", async () => {
@@ -68,10 +68,10 @@ describe("creating assets", async () => {
 
   it("stores one blob for fifty parallel uploads and reports created_new once", async () => {
     const bytes = png(64, 64, { seed: 5 });
-    const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => client.upload(bytes, `${n}.png`)));
-    expect(answers.filter((response) => record(response.body).created_new === true)).toHaveLength(1);
-    expect(new Set(answers.map((response) => record(response.body).id)).size).toBe(1);
-    const hash = string(record(answers[0]?.body).asset_hash).slice(7);
+    const responses = await Promise.all(Array.from({ length: 50 }, (_, n) => client.upload(bytes, `${n}.png`)));
+    expect(responses.filter((response) => record(response.body).created_new === true)).toHaveLength(1);
+    expect(new Set(responses.map((response) => record(response.body).id)).size).toBe(1);
+    const hash = string(record(responses[0]?.body).asset_hash).slice(7);
     expect(await readdir(join(bench.folder, "blobs", "blake3-v1", hash.slice(0, 2)))).toContain(hash.slice(2));
     expect(await readdir(join(bench.folder, "tmp"))).toEqual([]);
   });
@@ -85,8 +85,8 @@ describe("creating assets", async () => {
       body: { id: asset.id, tags: ["x"], created_new: false },
     });
     expect(await bench.client("eve").post("/api/assets/from-hash", { hash: asset.asset_hash, tags: ["x"] })).toMatchObject({ status: 404 });
-    const shipped = list(record((await client.get("/api/assets?name_contains=photo.png")).body).assets)[0];
-    const ownAsset = await client.post("/api/assets/from-hash", { hash: shipped?.asset_hash, tags: ["mine"], name: "My photo" });
+    const sharedAsset = list(record((await client.get("/api/assets?name_contains=photo.png")).body).assets)[0];
+    const ownAsset = await client.post("/api/assets/from-hash", { hash: sharedAsset?.asset_hash, tags: ["mine"], name: "My photo" });
     expect(ownAsset).toMatchObject({ status: 201, body: { name: "My photo", tags: ["mine"], is_immutable: false, created_new: true } });
   });
 

@@ -43,7 +43,7 @@ describe("GET /api/assets", async () => {
     ["metadata_filter={", "metadata_filter"],
     [`metadata_filter=${encodeURIComponent('{"\\u0000":1}')}`, "metadata_filter"],
     [`metadata_filter=${encodeURIComponent('{"a":{"b\\u0000":[1]}}')}`, "metadata_filter"],
-  ])("answers 400 to %s and names the parameter", async (query, field) => {
+  ])("returns 400 to %s and names the parameter", async (query, field) => {
     const refused = { status: 400, body: { code: "INVALID_QUERY", message: expect.stringContaining(field) } };
     expect(await client.get(`/api/assets?${query}`)).toMatchObject(refused);
     if (field === "metadata_filter") expect(await client.get(`/api/assets/tags/refine?${query}`)).toMatchObject(refused);
@@ -155,7 +155,7 @@ describe("the list of assets against a full scan", async () => {
       .map((asset) => asset.id);
   }
 
-  it("answers any filter, order and offset with the exact total and has_more", async () => {
+  it("returns the exact total and has_more for any filter, order and offset", async () => {
     const page = fc.record({
       query: queries,
       sort: fc.constantFrom(...sorts),
@@ -191,14 +191,14 @@ describe("the list of assets against a full scan", async () => {
     await client.upload("once", "once.txt", { tags: "fleeting" });
     const { assets } = record((await client.get("/api/assets?include_tags=fleeting")).body);
     await client.call("DELETE", `/api/assets/${string(list(assets)[0]?.id)}`);
-    const tagsOf = async (query: string) =>
+    const getTags = async (query: string) =>
       Object.fromEntries(
         list(record((await client.get(`/api/tags?limit=1000&${query}`)).body).tags).map((json) => [json.name, json.count]),
       );
     const counts: Record<string, number> = {};
     for (const value of rows.flatMap((asset) => asset.tags)) counts[value] = (counts[value] ?? 0) + 1;
-    expect(await tagsOf("")).toEqual(counts);
-    expect(await tagsOf("include_zero=true")).toMatchObject({ ...counts, fleeting: 0 });
+    expect(await getTags("")).toEqual(counts);
+    expect(await getTags("include_zero=true")).toMatchObject({ ...counts, fleeting: 0 });
   });
 });
 

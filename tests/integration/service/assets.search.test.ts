@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { startService } from "@/tests/support/service";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
-import { canvas, ended, list, record, string, submit } from "./support";
+import { canvas, list, record, string, submit, waitForEnd } from "./support";
 
 describe("searching assets", async () => {
   const bench = await startService();
@@ -77,7 +77,7 @@ describe("searching assets", async () => {
     for (const piece of absentNames) expect(await names({ name_contains: piece })).not.toContain(assetName);
   });
 
-  it("follows a new name and a deletion at once", async () => {
+  it("reflects a new name and a deletion immediately", async () => {
     const id = string(record((await make("before-the-change.txt")).body).id);
     await client.call("PUT", `/api/assets/${id}`, { name: "after-the-change.txt" });
     expect(await names({ name_contains: "before-the" })).toEqual([]);
@@ -105,7 +105,7 @@ describe("searching assets", async () => {
       ...graph,
       "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 5, color: 7 } },
     });
-    await ended(client, id);
+    await waitForEnd(client, id);
     const outputs = list(record((await client.get(`/api/jobs/${id}/assets`)).body).assets).map((asset) => asset.id);
     const assets = list(record((await client.get("/api/assets?include_tags=output&order=asc&include_public=false")).body).assets);
     expect(assets.filter((asset) => asset.prompt_id === id).map((asset) => asset.id)).toEqual(outputs);

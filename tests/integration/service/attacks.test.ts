@@ -3,18 +3,18 @@ import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { bytesResponse } from "@/lib/server/requests/responses";
-import { patternOf } from "@/tests/support/file-source";
+import { createPattern } from "@/tests/support/file-source";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { startFileSource, startRunnerServer } from "@/tests/support/servers";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { openServiceProcess } from "@/tests/support/service-process";
 import { until } from "@/tests/support/until";
 import { modelGraph, picture } from "./built-in-job";
-import { outcome } from "./downloads-support";
-import { ended, list, png, record, string, submit } from "./support";
+import { waitForOutcome } from "./downloads-support";
+import { list, png, record, string, submit, waitForEnd } from "./support";
 
 describe("the service", async () => {
-  const source = await startFileSource(patternOf(200_000));
+  const source = await startFileSource(createPattern(200_000));
   const bench = await startService({ downloadHosts: [source.url], downloadsAtOnce: 4, maxJobPixels: 1000 });
   const client = bench.client();
   afterAll(async () => {
@@ -23,12 +23,12 @@ describe("the service", async () => {
     await source.close();
   });
 
-  it("answers one of ten parallel deletes with 204 and the rest with 404", async () => {
+  it("returns 204 to one of ten parallel deletes and 404 to the rest", async () => {
     const asset = string(record((await client.upload("to be deleted", "a.txt")).body).id);
     await client.call("POST", "/api/userdata/gone.txt?overwrite=true", "x");
     for (const path of [`/api/assets/${asset}`, "/api/userdata/gone.txt"]) {
-      const answers = await Promise.all(Array.from({ length: 10 }, () => client.call("DELETE", path)));
-      expect([path, answers.map(({ status }) => status).sort()]).toEqual([path, [204, ...Array.from({ length: 9 }, () => 404)]]);
+      const responses = await Promise.all(Array.from({ length: 10 }, () => client.call("DELETE", path)));
+      expect([path, responses.map(({ status }) => status).sort()]).toEqual([path, [204, ...Array.from({ length: 9 }, () => 404)]]);
     }
   });
 
@@ -37,7 +37,7 @@ describe("the service", async () => {
     const responses = await Promise.all(
       Array.from({ length: 6 }, (_, index) => client.post("/api/assets/download", { source_url: url, tags: [`t${index}`] })),
     );
-    const tasks = await Promise.all(responses.map(({ body }) => outcome(client, `/api/tasks/${string(record(body).task_id)}`)));
+    const tasks = await Promise.all(responses.map(({ body }) => waitForOutcome(client, `/api/tasks/${string(record(body).task_id)}`)));
     expect(tasks.map(({ status }) => status)).toEqual(Array.from({ length: 6 }, () => "completed"));
     expect(source.responses).toHaveLength(1);
     const ids = new Set(tasks.map(({ result }) => string(record(result).asset_id)));
@@ -70,7 +70,7 @@ describe("the service", async () => {
   });
 });
 
-it("refuses a new database beside existing user files", async () => {
+it("refuses a new database next to existing user files", async () => {
   const first = await startService();
   await first.client().upload("must stay", "a.txt");
   await first.service.stop();
@@ -102,7 +102,7 @@ it("refuses to decode the image everywhere and uses little memory", async () => 
   const reference = { original_ref: JSON.stringify({ filename: name, type: "input" }) };
   const mask = await client.upload(png(16, 16), "mask.png", reference, "image", "/api/upload/mask");
   expect(mask.status).toBe(400);
-  const job = await ended(client, await submit(client, load));
+  const job = await waitForEnd(client, await submit(client, load));
   expect(job).toMatchObject({ status: "failed", execution_error: { exception_type: "ImageDecodeError" } });
   expect((await peakBytes()) - before).toBeLessThan(150 * 1024 ** 2);
 });
@@ -143,7 +143,7 @@ describe("file names", () => {
       "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 1 } },
       "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "x\u202ey\u0007" } },
     };
-    const job = await ended(client, await submit(client, graph));
+    const job = await waitForEnd(client, await submit(client, graph));
     const [image] = list(record(record(job.outputs)["2"]).images);
     expect(image).toMatchObject({ display_name: "xy_00001_.png" });
     const view = await client.raw("GET", `/api/view?filename=${string(image?.filename)}`);
@@ -157,7 +157,7 @@ describe("file names", () => {
       makeOutput: (node) => (node.class_type === "SaveImage" ? { files: [{ name: TURNED, bytes: picture(1) }] } : undefined),
     });
     await bench.service.runners.add({ address: server.address, label: "GPU" });
-    const job = await ended(client, await submit(client, modelGraph()));
+    const job = await waitForEnd(client, await submit(client, modelGraph()));
     const [image] = list(record(record(job.outputs)["3"]).images);
     expect(image).toMatchObject({ display_name: PLAIN });
     expect(list(record((await client.get("/api/assets?include_tags=output")).body).assets)[0]).toMatchObject({ name: PLAIN });

@@ -1,4 +1,4 @@
-// Signed addresses of files in a bucket: who gets one, how long it is valid, and which requests the service still answers itself.
+// Signed URLs of files in a bucket: who gets one, how long it is valid, and which requests the service handles itself.
 import { Readable } from "node:stream";
 import { afterEach, describe, expect, it } from "vitest";
 import { operations } from "@/lib/contract/operations";
@@ -26,11 +26,11 @@ describe("blob addresses", async () => {
     const { body } = await client.upload(bytes, name);
     return { id: string(record(body).id), hash: string(record(body).asset_hash).slice(7) };
   }
-  const wholeOf = ({ id, hash }: { id: string; hash: string }, ending: string) => [
+  const getObjectNames = ({ id, hash }: { id: string; hash: string }, ending: string) => [
     `/api/assets/${id}/content`,
     `/api/view?filename=${hash}.${ending}`,
   ];
-  async function addressOf(path: string): Promise<string> {
+  async function getUrl(path: string): Promise<string> {
     const response = await client.raw("GET", path);
     expect([path, response.status, response.headers.get("cache-control"), await response.text()]).toEqual([path, 302, "no-store", ""]);
     return response.headers.get("location") ?? "";
@@ -38,8 +38,8 @@ describe("blob addresses", async () => {
 
   it("redirects permitted downloads to the bucket with type and name", async () => {
     const file = await upload(picture, "Grüße 1.png");
-    for (const path of wholeOf(file, "png")) {
-      const response = await fetch(await addressOf(path));
+    for (const path of getObjectNames(file, "png")) {
+      const response = await fetch(await getUrl(path));
       const { headers } = response;
       expect([response.status, headers.get("content-type"), headers.get("content-disposition")]).toEqual([
         200,
@@ -48,18 +48,18 @@ describe("blob addresses", async () => {
       ]);
       expect(Buffer.from(await response.arrayBuffer()).equals(Buffer.from(picture))).toBe(true);
     }
-    expect(
-      (await fetch(await addressOf(`/api/assets/${file.id}/content?disposition=attachment`))).headers.get("content-disposition"),
-    ).toMatch(/^attachment; /);
+    expect((await fetch(await getUrl(`/api/assets/${file.id}/content?disposition=attachment`))).headers.get("content-disposition")).toMatch(
+      /^attachment; /,
+    );
     const page = await upload("<script>1</script>", "page.html");
-    for (const path of wholeOf(page, "html"))
-      expect((await fetch(await addressOf(path))).headers.get("content-disposition")).toMatch(/^attachment; /);
+    for (const path of getObjectNames(page, "html"))
+      expect((await fetch(await getUrl(path))).headers.get("content-disposition")).toMatch(/^attachment; /);
   });
 
   it("returns no URL to clients that may not read the file", async () => {
     const file = await upload(picture, "hers.png");
     const otherUser = bench.client("eve");
-    for (const path of wholeOf(file, "png")) {
+    for (const path of getObjectNames(file, "png")) {
       for (const response of [await otherUser.raw("GET", path), await bench.anonymous().raw("GET", path)])
         expect([path, [401, 404].includes(response.status), response.headers.get("location")]).toEqual([path, true, null]);
     }
@@ -68,10 +68,10 @@ describe("blob addresses", async () => {
   it("signs file, type, method and time so the bucket refuses others", async () => {
     const file = await upload(picture, "signed.png");
     const otherUpload = await upload("other", "other.txt");
-    const address = await addressOf(`/api/assets/${file.id}/content`);
+    const address = await getUrl(`/api/assets/${file.id}/content`);
     expect(new URL(address).searchParams.get("X-Amz-Expires")).toBe(String(SECONDS));
-    const keyOf = (hash: string) => `${hash.slice(0, 2)}/${hash.slice(2)}`;
-    for (const changed of [address.replace(keyOf(file.hash), keyOf(otherUpload.hash)), address.replace("image%2Fpng", "text%2Fhtml")]) {
+    const getKey = (hash: string) => `${hash.slice(0, 2)}/${hash.slice(2)}`;
+    for (const changed of [address.replace(getKey(file.hash), getKey(otherUpload.hash)), address.replace("image%2Fpng", "text%2Fhtml")]) {
       expect(changed).not.toBe(address);
       expect((await fetch(changed)).status).toBe(403);
     }
@@ -84,7 +84,7 @@ describe("blob addresses", async () => {
 
   it("serves ranges, HEAD, 304, thumbnails, channels and user files itself", async () => {
     const file = await upload(picture, "own.png");
-    for (const path of wholeOf(file, "png")) {
+    for (const path of getObjectNames(file, "png")) {
       const part = await client.raw("GET", path, undefined, { range: "bytes=0-3" });
       expect([part.status, Buffer.from(await part.arrayBuffer())]).toEqual([206, Buffer.from(picture.subarray(0, 4))]);
       expect((await client.raw("GET", path, undefined, { range: "bytes=0-3", "if-range": '"another"' })).status).toBe(200);

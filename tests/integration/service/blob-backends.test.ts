@@ -8,7 +8,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { blobBackends } from "@/tests/support/blob-backends";
 import { startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
-import { ended, record, string, submit } from "./support";
+import { record, string, submit, waitForEnd } from "./support";
 
 const MIB = 1024 ** 2;
 
@@ -28,7 +28,7 @@ describe.each(blobBackends)("bytes in %s", async (_, open) => {
     const { id, asset_hash } = record(response.body);
     return { id: string(id), hash: string(asset_hash).slice("blake3:".length) };
   };
-  const read = async (path: string, headers?: Record<string, string>) => {
+  const readFile = async (path: string, headers?: Record<string, string>) => {
     const response = await client.raw("GET", path, undefined, headers);
     return { status: response.status, range: response.headers.get("content-range"), bytes: Buffer.from(await response.arrayBuffer()) };
   };
@@ -44,25 +44,25 @@ describe.each(blobBackends)("bytes in %s", async (_, open) => {
     expect(hash).toBe(blake3(bytes).toString("hex"));
     expect(await testBackend.hashes(bench.folder)).toContain(hash);
     for (const path of [`/api/view?filename=${hash}.bin`, `/api/assets/${id}/content`]) {
-      expect((await read(path)).bytes.equals(bytes), path).toBe(true);
+      expect((await readFile(path)).bytes.equals(bytes), path).toBe(true);
       const head = await client.raw("HEAD", path);
       expect([head.status, head.headers.get("content-length"), head.headers.get("etag")]).toEqual([200, String(length), `"${hash}"`]);
       if (length < 100) continue;
       const [from, to] = [length - 3 * MIB - 5, length - 2 * MIB];
-      const part = await read(path, { range: `bytes=${from}-${to}` });
+      const part = await readFile(path, { range: `bytes=${from}-${to}` });
       expect([part.status, part.range]).toEqual([206, `bytes ${from}-${to}/${length}`]);
       expect(part.bytes.equals(bytes.subarray(from, to + 1))).toBe(true);
-      expect((await read(path, { range: "bytes=-9" })).bytes.equals(bytes.subarray(-9))).toBe(true);
-      expect((await read(path, { range: `bytes=${length}-` })).status).toBe(416);
-      expect((await read(path, { "if-none-match": `"${hash}"` })).status).toBe(304);
+      expect((await readFile(path, { range: "bytes=-9" })).bytes.equals(bytes.subarray(-9))).toBe(true);
+      expect((await readFile(path, { range: `bytes=${length}-` })).status).toBe(416);
+      expect((await readFile(path, { "if-none-match": `"${hash}"` })).status).toBe(304);
     }
   });
 
-  it("are stored once when several clients send them at once", async () => {
+  it("are stored once when several clients send them simultaneously", async () => {
     const bytes = new Uint8Array(randomBytes(9 * MIB));
-    const answers = await Promise.all(Array.from({ length: 6 }, () => client.upload(bytes, "same.bin")));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 201]);
-    expect(new Set(answers.map(({ body }) => record(body).id)).size).toBe(1);
+    const responses = await Promise.all(Array.from({ length: 6 }, () => client.upload(bytes, "same.bin")));
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 201]);
+    expect(new Set(responses.map(({ body }) => record(body).id)).size).toBe(1);
     expect(await readdir(join(bench.folder, "tmp"))).toEqual([]);
   });
 
@@ -81,24 +81,24 @@ describe.each(blobBackends)("bytes in %s", async (_, open) => {
     };
     const buffers: Buffer[] = [];
     for (let run = 0; run < 2; run += 1) {
-      const job = await ended(client, await submit(client, graph));
+      const job = await waitForEnd(client, await submit(client, graph));
       expect(job).toMatchObject({ status: "completed" });
       const [image] = Object.values(record(job.outputs)).flatMap((node) => (record(node).images ?? []) as { filename: string }[]);
-      buffers.push((await read(`/api/view?filename=${image?.filename}`)).bytes);
+      buffers.push((await readFile(`/api/view?filename=${image?.filename}`)).bytes);
       if (run === 1) expect(JSON.stringify(job)).toContain("execution_cached");
     }
     expect(buffers[0]?.equals(buffers[1] ?? Buffer.alloc(0))).toBe(true);
     const [before, after] = await Promise.all([picture, buffers[0]].map((file) => sharp(file).removeAlpha().raw().toBuffer()));
     // Nodes compute with fractions, so the last digit may differ by one.
     expect(Math.max(...[...(after ?? [])].map((value, at) => Math.abs(255 - value - (before?.[at] ?? 0))))).toBeLessThanOrEqual(1);
-    expect((await read(`/api/view?filename=${name}&res=64`)).status).toBe(200);
-    expect((await read(`/api/view?filename=${name}&channel=rgb`)).status).toBe(200);
+    expect((await readFile(`/api/view?filename=${name}&res=64`)).status).toBe(200);
+    expect((await readFile(`/api/view?filename=${name}&channel=rgb`)).status).toBe(200);
   });
 
   it("are deleted with the last asset that references them", async () => {
     const { id, hash } = await upload(new Uint8Array(randomBytes(2000)), "twice.bin");
     const otherClient = bench.client("bob");
-    await otherClient.upload(new Uint8Array((await read(`/api/assets/${id}/content`)).bytes), "mine.bin");
+    await otherClient.upload(new Uint8Array((await readFile(`/api/assets/${id}/content`)).bytes), "mine.bin");
     expect((await client.call("DELETE", `/api/assets/${id}`)).status).toBe(204);
     expect(await testBackend.hashes(bench.folder)).toContain(hash);
     const [left] = (record((await otherClient.get("/api/assets?name_contains=mine")).body).assets ?? []) as { id: string }[];
@@ -115,7 +115,7 @@ describe.each(blobBackends)("bytes in %s", async (_, open) => {
       expect(response).toMatchObject({ body: { message: expect.stringMatching(/bytes of this file/) } });
       expect(response.status).toBe(damage === testBackend.remove ? 404 : 500);
       expect(await client.upload(bytes, "damaged.bin")).toMatchObject({ status: 200, body: { id } });
-      expect((await read(`/api/assets/${id}/content`)).bytes.equals(Buffer.from(bytes))).toBe(true);
+      expect((await readFile(`/api/assets/${id}/content`)).bytes.equals(Buffer.from(bytes))).toBe(true);
     }
     bench.complaints.length = 0; // a damaged file is logged
   });

@@ -1,19 +1,19 @@
-// A failing bucket: missing, wrong or partial responses. An outage is reported, and nothing is lost or left behind.
+// A failing bucket: missing, wrong or partial responses. An outage is reported, and nothing is lost or leaked.
 import { randomBytes } from "node:crypto";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { bucketSettings, settingsOf } from "@/tests/support/blob-backends";
+import { bucketSettings, parseSettings } from "@/tests/support/blob-backends";
 import { startStrictS3 } from "@/tests/support/servers";
 import { startService } from "@/tests/support/service";
 import { type StrictS3, testKeys } from "@/tests/support/strict-s3";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
-import { canvas, ended, png, record, string, submit } from "./support";
+import { canvas, png, record, string, submit, waitForEnd } from "./support";
 
 const MIB = 1024 ** 2;
 const outage = { status: 503, body: { code: "SERVICE_UNAVAILABLE", message: expect.stringContaining("object store") } };
-const bytesOf = (length: number) => new Uint8Array(randomBytes(length));
+const getBytes = (length: number) => new Uint8Array(randomBytes(length));
 
 describe("a service with a bucket", async () => {
   const s3 = await startStrictS3();
@@ -38,9 +38,9 @@ describe("a service with a bucket", async () => {
     expect([response.status, response.text]).toEqual([201, expect.any(String)]);
     return { id: string(record(response.body).id), hash: string(record(response.body).asset_hash).slice(7) };
   };
-  const read = async (path: string) => Buffer.from(await (await client.raw("GET", path)).arrayBuffer());
+  const readBytes = async (path: string) => Buffer.from(await (await client.raw("GET", path)).arrayBuffer());
 
-  it("answers 503 instead of 404 without the bucket, then recovers", async () => {
+  it("returns 503 instead of 404 without the bucket, then recovers", async () => {
     const picture = png(20, 20, { seed: 9 });
     const { hash, id } = await upload(picture);
     s3.state.isGone = true;
@@ -48,56 +48,56 @@ describe("a service with a bucket", async () => {
       expect(await client.get(path), path).toMatchObject(outage);
       expect((await client.raw("HEAD", path)).status, path).toBe(503);
     }
-    const lostBytes = bytesOf(500);
+    const lostBytes = getBytes(500);
     expect(await client.upload(lostBytes, "lost.bin")).toMatchObject(outage);
     expect(record((await client.get("/api/assets?name_contains=lost")).body).total).toBe(0);
-    const job = await ended(client, await submit(client, canvas(7)));
+    const job = await waitForEnd(client, await submit(client, canvas(7)));
     expect(job).toMatchObject({ status: "failed", execution_error: { exception_type: "StorageUnavailable" } });
     s3.state.isGone = false;
-    expect((await read(`/api/view?filename=${hash}.png`)).equals(Buffer.from(picture))).toBe(true);
+    expect((await readBytes(`/api/view?filename=${hash}.png`)).equals(Buffer.from(picture))).toBe(true);
     expect((await client.upload(lostBytes, "found.bin")).status).toBe(201);
-    expect(await ended(client, await submit(client, canvas(8)))).toMatchObject({ status: "completed" });
+    expect(await waitForEnd(client, await submit(client, canvas(8)))).toMatchObject({ status: "completed" });
   });
 
   it("retries on a slow-down response, then returns 503", async () => {
     s3.order(/^PUT blake3/, "slow-down", 2);
-    const { id } = await upload(bytesOf(900));
+    const { id } = await upload(getBytes(900));
     s3.order(/^GET blake3/, "slow-down", 3);
     expect(await client.get(`/api/assets/${id}/content`)).toMatchObject(outage);
     expect((await client.get(`/api/assets/${id}/content`)).status).toBe(200);
   });
 
   it("resumes a truncated response so that its reader gets every byte", async () => {
-    const bytes = bytesOf(3 * MIB);
+    const bytes = getBytes(3 * MIB);
     const { id } = await upload(bytes);
     s3.order(/^GET blake3/, "cut", 2);
-    expect((await read(`/api/assets/${id}/content`)).equals(Buffer.from(bytes))).toBe(true);
+    expect((await readBytes(`/api/assets/${id}/content`)).equals(Buffer.from(bytes))).toBe(true);
     const ranges = s3.seen.filter((operation) => operation.startsWith("GET blake3")).length;
     expect(ranges).toBeGreaterThanOrEqual(3);
     s3.order(/^GET blake3/, "cut", 9);
-    await expect(read(`/api/assets/${id}/content`)).rejects.toThrow();
+    await expect(readBytes(`/api/assets/${id}/content`)).rejects.toThrow();
     s3.faults.length = 0;
   });
 
   it("completes multipart uploads despite a failed or lost completion", async () => {
     for (const fault of ["error-in-200", "lost-answer", "slow-down"] as const) {
       s3.order(/^POST uploadId/, fault);
-      const bytes = bytesOf(9 * MIB);
+      const bytes = getBytes(9 * MIB);
       const { id } = await upload(bytes);
-      expect((await read(`/api/assets/${id}/content`)).equals(Buffer.from(bytes)), fault).toBe(true);
+      expect((await readBytes(`/api/assets/${id}/content`)).equals(Buffer.from(bytes)), fault).toBe(true);
     }
     s3.order(/^PUT blake3/, "lost-answer");
-    const { id } = await upload(bytesOf(100));
-    expect((await read(`/api/assets/${id}/content`)).length).toBe(100);
+    const { id } = await upload(getBytes(100));
+    expect((await readBytes(`/api/assets/${id}/content`)).length).toBe(100);
     expect(s3.uploads.size).toBe(0);
   });
 
   it("leaves no parts behind when an upload fails permanently", async () => {
     s3.order(/^PUT partNumber/, "slow-down", 50);
-    expect(await client.upload(bytesOf(9 * MIB), "a.bin")).toMatchObject(outage);
+    expect(await client.upload(getBytes(9 * MIB), "a.bin")).toMatchObject(outage);
     s3.faults.length = 0;
     s3.order(/^POST uploadId/, "error-in-200", 50);
-    expect(await client.upload(bytesOf(9 * MIB), "a.bin")).toMatchObject(outage);
+    expect(await client.upload(getBytes(9 * MIB), "a.bin")).toMatchObject(outage);
     s3.faults.length = 0;
     expect(s3.uploads.size).toBe(0);
   });
@@ -105,12 +105,12 @@ describe("a service with a bucket", async () => {
   it("stores other uploads while a large one is in progress", async () => {
     const before = s3.seen.length;
     const release = s3.hold(/^PUT partNumber/);
-    const large = upload(bytesOf(30 * MIB));
+    const large = upload(getBytes(30 * MIB));
     await until(
       "parts are on their way",
       () => s3.seen.slice(before).filter((operation) => operation.startsWith("PUT partNumber")).length >= 3,
     );
-    await upload(bytesOf(100));
+    await upload(getBytes(100));
     release();
     await large;
   });
@@ -118,15 +118,15 @@ describe("a service with a bucket", async () => {
   it("stores in a bucket without conditional requests", async () => {
     s3.state.knowsConditions = false;
     for (const length of [700, 9 * MIB]) {
-      const bytes = bytesOf(length);
+      const bytes = getBytes(length);
       const { id } = await upload(bytes);
-      expect((await read(`/api/assets/${id}/content`)).equals(Buffer.from(bytes))).toBe(true);
+      expect((await readBytes(`/api/assets/${id}/content`)).equals(Buffer.from(bytes))).toBe(true);
     }
     s3.state.knowsConditions = true;
   });
 
   it("stops reading from the bucket when its reader leaves", async () => {
-    const { id } = await upload(bytesOf(40 * MIB));
+    const { id } = await upload(getBytes(40 * MIB));
     const response = await client.raw("GET", `/api/assets/${id}/content`);
     const reader = response.body?.getReader();
     expect((await reader?.read())?.value?.length).toBeGreaterThan(0);
@@ -159,7 +159,7 @@ describe("a start with a bucket", () => {
   it("is refused with wrong keys, no bucket or another database's files", async () => {
     const wrongSecret = { ...bucketSettings(s3, "a"), bucketKeys: () => ({ ...testKeys, secretAccessKey: "wrong" }) };
     await expect(startService(wrongSecret)).rejects.toThrow(/^LIGHTDESK_BLOBS must be .*SignatureDoesNotMatch/);
-    const otherSettings = settingsOf({ LIGHTDESK_BLOBS: s3.address("a").replace("blobs", "others") });
+    const otherSettings = parseSettings({ LIGHTDESK_BLOBS: s3.address("a").replace("blobs", "others") });
     await expect(startService({ ...otherSettings, bucketKeys: () => testKeys })).rejects.toThrow(/^LIGHTDESK_BLOBS must be .*NoSuchBucket/);
     await startService(bucketSettings(s3, "a"));
     const objectCount = s3.objects.size;

@@ -1,4 +1,4 @@
-// Two processes that share a blob store and a database: one's bytes about to be referenced survive the other's cleanup.
+// Two processes share a blob store and a database: bytes about to be referenced survive the other's cleanup.
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createLeases, removeDeadLeases } from "@/lib/service/assets/blobs/leases";
 import { type Database, query, type Reader } from "@/lib/service/store/database";

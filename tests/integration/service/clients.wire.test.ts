@@ -1,10 +1,10 @@
-// Requests by clients of the family beyond the interface's own operations.
+// Requests of existing clients beyond the API's own operations.
 import { describe, expect, it } from "vitest";
 import { takeEverythingBack } from "@/tests/support/client-changes";
 import { controlsOf, type Graph, publicClients } from "@/tests/support/public-clients";
 import { createKey, httpClient, openServiceProcess } from "@/tests/support/service-process";
 import { until } from "@/tests/support/until";
-import { canvas, ended, type Json, list, png, record, sample, string, submit, waiting } from "./support";
+import { canvas, type Json, list, png, record, sample, string, submit, waitForEnd, waitGraph } from "./support";
 
 const { client, dataDir, service } = await openServiceProcess();
 
@@ -18,7 +18,7 @@ describe("the older history shape", () => {
   it("is a map by id, oldest first, limited or from an offset", async () => {
     const ids: string[] = [];
     for (const color of [1, 2, 3]) ids.push(await submit(client, canvas(color), { client_id: "c", extra_data: { note: "n" } }));
-    for (const id of ids) await ended(client, id);
+    for (const id of ids) await waitForEnd(client, id);
     const all = record((await client.get("/api/history")).body);
     expect(Object.keys(all)).toEqual(ids);
     expect(all[ids[1] ?? ""]).toMatchObject({
@@ -36,7 +36,7 @@ describe("the older history shape", () => {
   });
 
   it("is empty for unknown, foreign and unfinished jobs", async () => {
-    const running = await submit(client, waiting(600));
+    const running = await submit(client, waitGraph(600));
     const otherUser = httpClient(service.url, await createKey(dataDir, "eve"));
     for (const [who, id] of [
       [client, running],
@@ -53,8 +53,8 @@ describe("the older history shape", () => {
 
 it("reports a failed job's error in both histories only", async () => {
   const [failed, good] = [await submit(client, failing), await submit(client, canvas(77))];
-  await ended(client, failed);
-  await ended(client, good);
+  await waitForEnd(client, failed);
+  await waitForEnd(client, good);
   for (const path of ["/api/history", "/api/history_v2"]) {
     expect(record(record((await client.get(`${path}/${failed}`)).body)[failed])).toMatchObject({ error_message: "no more paper" });
     expect(record(record((await client.get(`${path}/${good}`)).body)[good])).not.toHaveProperty("error_message");
@@ -65,14 +65,14 @@ it("reports a failed job's error in both histories only", async () => {
 
 it("includes hash and job_id beside asset_hash and prompt_id in assets", async () => {
   const id = await submit(client, canvas(99));
-  await ended(client, id);
+  await waitForEnd(client, id);
   const assets = list(record((await client.get("/api/assets?include_tags=output&include_public=false&limit=1")).body).assets);
   expect(assets[0]).toMatchObject({ prompt_id: id, job_id: id, hash: assets[0]?.asset_hash });
   const json = record((await client.upload(png(3, 3), "a.png")).body);
   expect(json).toMatchObject({ hash: json.asset_hash, job_id: null });
 });
 
-it("answers system_stats, one class of object_info and free", async () => {
+it("serves system_stats, one class of object_info and free", async () => {
   expect((await client.get("/api/system_stats")).body).toMatchObject({
     system: { os: process.platform, ram_total: expect.any(Number), argv: [] },
     devices: [{ type: "cpu", vram_total: expect.any(Number) }],
@@ -124,7 +124,7 @@ describe("command line client wire", async () => {
   }
 
   /** 404 means that there is none yet. */
-  async function historyOf(id: string): Promise<Json | undefined> {
+  async function getHistory(id: string): Promise<Json | undefined> {
     const { status, body } = await request("GET", `history_v2/${id}`);
     expect([200, 404]).toContain(status);
     return status === 404 ? undefined : record(record(body)[id]);
@@ -132,7 +132,7 @@ describe("command line client wire", async () => {
 
   it("runs, waits and downloads by status and /api/view with the key", async () => {
     const id = await run(canvas(0x223344, 32));
-    const json = await until("its record is there", () => historyOf(id));
+    const json = await until("its record is there", () => getHistory(id));
     expect(json.status).toMatchObject({ completed: true, status_str: "success" });
     const [output] = Object.values(record(json.outputs));
     const [item] = list(record(output).images);
@@ -140,11 +140,11 @@ describe("command line client wire", async () => {
     const file = await fetch(`${service.url}/api/view?${query.toString()}`, { headers: { "X-API-Key": key } });
     expect([file.status, new Uint8Array(await file.arrayBuffer())[1]]).toEqual([200, 0x50]);
     // The client's key is in the body of the submission, and nowhere afterwards.
-    expect(JSON.stringify([await historyOf(id), (await request("GET", `jobs/${id}`)).body])).not.toContain(key);
+    expect(JSON.stringify([await getHistory(id), (await request("GET", `jobs/${id}`)).body])).not.toContain(key);
   });
 
-  it("lists jobs, reads status, cancels repeatedly and answers 404 for unknown ids", async () => {
-    const id = await run(waiting(600));
+  it("lists jobs, reads status, cancels repeatedly and returns 404 for unknown ids", async () => {
+    const id = await run(waitGraph(600));
     const rows = list(record((await request("GET", "jobs?limit=10")).body).jobs);
     expect(rows.find((row) => row.id === id)).toMatchObject({ status: expect.stringMatching(/^(pending|in_progress)$/) });
     expect(await request("POST", `jobs/${id}/cancel`)).toMatchObject({ status: 200 });
@@ -157,7 +157,7 @@ describe("command line client wire", async () => {
   it("reports a failed job's cause as a record", async () => {
     const failing = { ...canvas(3), "3": { class_type: "Fail", inputs: { message: "why", anything: ["1", 0] } } };
     const id = await run({ ...failing, "4": { class_type: "PreviewImage", inputs: { images: ["3", 0] } } });
-    await until("its record is there", () => historyOf(id));
+    await until("its record is there", () => getHistory(id));
     const error = record(record((await request("GET", `jobs/${id}`)).body).execution_error);
     expect(error).toMatchObject({ node_id: "3", node_type: "Fail", exception_message: "why", traceback: expect.any(Array) });
   });

@@ -4,11 +4,11 @@ import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { copyBlobs } from "@/lib/service/index";
-import { bucketSettings, settingsOf } from "@/tests/support/blob-backends";
+import { bucketSettings, parseSettings } from "@/tests/support/blob-backends";
 import { startStrictS3 } from "@/tests/support/servers";
 import { type ServiceBench, startService } from "@/tests/support/service";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
-import { canvas, ended, record, string, submit } from "./support";
+import { canvas, record, string, submit, waitForEnd } from "./support";
 
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const MIB = 1024 ** 2;
@@ -23,10 +23,10 @@ it("copies to a bucket and back, resumes and names differences", async () => {
     const { id } = record((await client.upload(new Uint8Array(bytes), `${length}.bin`)).body);
     contents.set(string(id), bytes);
   }
-  await ended(client, await submit(client, canvas(3)));
+  await waitForEnd(client, await submit(client, canvas(3)));
   const inBucket = bucketSettings(s3);
   const inFolder = { ...inBucket, blobs: undefined };
-  const settings = settingsOf({}) as Parameters<typeof copyBlobs>[0]["settings"];
+  const settings = parseSettings({}) as Parameters<typeof copyBlobs>[0]["settings"];
   const forth = () => copyBlobs({ dataDir: bench.folder, settings: { ...settings, ...inFolder }, to: s3.address("here"), log });
 
   // Interrupted in the middle, and run again while more files arrive.

@@ -4,39 +4,39 @@ import { type Client } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
 import { type Json, record, string } from "./support";
 
-export const hashOf = (bytes: Uint8Array): string => `blake3:${Buffer.from(blake3(bytes)).toString("hex")}`;
+export const getHash = (bytes: Uint8Array): string => `blake3:${Buffer.from(blake3(bytes)).toString("hex")}`;
 
 /** Starts a download; returns the path of the new task. */
-export async function begin(client: Client, sourceUrl: string, rest: Json = {}): Promise<string> {
+export async function startDownload(client: Client, sourceUrl: string, rest: Json = {}): Promise<string> {
   const response = await client.post("/api/assets/download", { source_url: sourceUrl, ...rest });
   if (response.status !== 202) throw new Error(`refused: ${response.status} ${response.text}`);
   return `/api/tasks/${string(record(response.body).task_id)}`;
 }
 
-export async function read(client: Client, path: string): Promise<Json> {
+export async function readTask(client: Client, path: string): Promise<Json> {
   return record((await client.get(path)).body);
 }
 
-export async function outcome(client: Client, path: string): Promise<Json> {
+export async function waitForOutcome(client: Client, path: string): Promise<Json> {
   return until(`${path} has ended`, async () => {
-    const task = await read(client, path);
+    const task = await readTask(client, path);
     return task.completed_at !== undefined && task;
   });
 }
 
-export async function reached(client: Client, path: string, bytes: number): Promise<Json> {
+export async function waitForBytes(client: Client, path: string, bytes: number): Promise<Json> {
   return until(`${path} has ${bytes} bytes`, async () => {
-    const task = await read(client, path);
+    const task = await readTask(client, path);
     return Number(task.bytes_downloaded) >= bytes && task;
   });
 }
 
 export async function download(client: Client, sourceUrl: string, rest: Json = {}): Promise<Json> {
-  return outcome(client, await begin(client, sourceUrl, rest));
+  return waitForOutcome(client, await startDownload(client, sourceUrl, rest));
 }
 
 /** The real bytes of the task's asset. */
-export async function contentOf(client: Client, task: Json): Promise<Buffer> {
+export async function getContent(client: Client, task: Json): Promise<Buffer> {
   const response = await client.raw("GET", `/api/assets/${string(record(task.result).asset_id)}/content`);
   return Buffer.from(await response.arrayBuffer());
 }

@@ -3,15 +3,15 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { blobPath } from "@/lib/service/assets/blob-store";
-import { patternOf } from "@/tests/support/file-source";
+import { createPattern } from "@/tests/support/file-source";
 import { startFileSource } from "@/tests/support/servers";
 import { startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
-import { begin, contentOf, download, hashOf, outcome, read } from "./downloads-support";
+import { download, getContent, getHash, readTask, startDownload, waitForOutcome } from "./downloads-support";
 import { list, png, record, string } from "./support";
 
 describe("POST /api/assets/download", async () => {
-  const source = await startFileSource(patternOf(10_000));
+  const source = await startFileSource(createPattern(10_000));
   const bench = await startService({ downloadHosts: [source.url], downloadsAtOnce: 2 });
   const ada = bench.client("ada");
   const eve = bench.client("eve");
@@ -23,20 +23,20 @@ describe("POST /api/assets/download", async () => {
 
   let seed = 0;
   /** Different bytes at a new address each time. */
-  function serveModel(name = "model.safetensors", bytes = patternOf(10_000, (seed += 1))): string {
+  function serveModel(name = "model.safetensors", bytes = createPattern(10_000, (seed += 1))): string {
     source.responses.length = 0;
     Object.assign(source.behaviour, { bytes, headers: {}, holdAfter: undefined });
     return `${source.url}/files/${(seed += 1)}/${name}`;
   }
 
-  it("answers 202 with a task and creates the requested asset", async () => {
+  it("returns 202 with a task and creates the requested asset", async () => {
     const preview = string(record((await ada.upload(png(8, 8), "preview.png")).body).id);
     const url = serveModel("x%20y.safetensors");
     const download = { tags: ["models", "checkpoints"], user_metadata: { base: { name: "b" } }, preview_id: preview };
     const response = await ada.post("/api/assets/download", { source_url: `${url}#part`, ...download, unknown: 1 });
     expect(response).toMatchObject({ status: 202, body: { status: "created", message: expect.any(String) as unknown } });
     const id = string(record(response.body).task_id);
-    const task = await outcome(ada, `/api/tasks/${id}`);
+    const task = await waitForOutcome(ada, `/api/tasks/${id}`);
     const { bytes } = source.behaviour;
     expect(task).toMatchObject({
       id,
@@ -47,18 +47,18 @@ describe("POST /api/assets/download", async () => {
       bytes_total: bytes.length,
       bytes_downloaded: bytes.length,
       progress: 1,
-      result: { success: true, filename: "x y.safetensors", bytes_downloaded: bytes.length, hash: hashOf(bytes) },
+      result: { success: true, filename: "x y.safetensors", bytes_downloaded: bytes.length, hash: getHash(bytes) },
     });
     for (const field of ["create_time", "update_time", "started_at", "completed_at"])
       expect(new Date(string(task[field])).toISOString()).toBe(task[field]);
     const asset = await ada.get(`/api/assets/${string(record(task.result).asset_id)}`);
-    expect(asset.body).toMatchObject({ name: "x y.safetensors", asset_hash: hashOf(bytes), size: bytes.length, ...download });
-    expect((await contentOf(ada, task)).equals(bytes)).toBe(true);
+    expect(asset.body).toMatchObject({ name: "x y.safetensors", asset_hash: getHash(bytes), size: bytes.length, ...download });
+    expect((await getContent(ada, task)).equals(bytes)).toBe(true);
     expect((await eve.get(`/api/tasks/${id}`)).status).toBe(404);
     expect((await ada.get("/api/tasks/nonsense")).status).toBe(404);
   });
 
-  it("answers 200 for an earlier download, adds tags and makes no request", async () => {
+  it("returns 200 for an earlier download, adds tags and makes no request", async () => {
     const url = serveModel();
     const first = record((await download(ada, url, { tags: ["a"] })).result);
     source.responses.length = 0;
@@ -85,7 +85,7 @@ describe("POST /api/assets/download", async () => {
     await rm(blobPath(join(bench.folder, "blobs", "blake3-v1"), string(first.hash).replace("blake3:", "")));
     const secondDownload = await download(ada, url);
     expect(secondDownload).toMatchObject({ status: "completed", result: { asset_id: first.asset_id } });
-    expect((await contentOf(ada, secondDownload)).equals(source.behaviour.bytes)).toBe(true);
+    expect((await getContent(ada, secondDownload)).equals(source.behaviour.bytes)).toBe(true);
   });
 
   it("reveals no other user's download, even for equal content", async () => {
@@ -96,7 +96,7 @@ describe("POST /api/assets/download", async () => {
   });
 
   it("ends with the existing asset when the content is already stored", async () => {
-    const bytes = patternOf(5000, 77);
+    const bytes = createPattern(5000, 77);
     const uploaded = record((await ada.upload(new Uint8Array(bytes), "mine.bin")).body);
     expect(record((await download(ada, serveModel("theirs.bin", bytes))).result)).toMatchObject({
       asset_id: uploaded.id,
@@ -105,7 +105,7 @@ describe("POST /api/assets/download", async () => {
   });
 
   it("skips the fetch for a hash the user owns, but not another user's", async () => {
-    const bytes = patternOf(5000, 78);
+    const bytes = createPattern(5000, 78);
     const etagHeader = { "x-linked-etag": `"${createHash("sha256").update(bytes).digest("hex")}"` };
     const uploaded = record((await ada.upload(new Uint8Array(bytes), "mine.bin")).body);
 
@@ -114,7 +114,7 @@ describe("POST /api/assets/download", async () => {
     expect(record((await download(ada, url)).result)).toMatchObject({ asset_id: uploaded.id });
     source.behaviour.holdAfter = undefined;
     const otherDownload = record((await download(eve, url)).result);
-    expect(otherDownload.hash).toBe(hashOf(bytes));
+    expect(otherDownload.hash).toBe(getHash(bytes));
     expect(source.responses.at(-1)?.sent).toBe(5000);
 
     const otherUrl = serveModel("other-name.bin", bytes);
@@ -142,23 +142,23 @@ describe("POST /api/assets/download", async () => {
     const url = serveModel();
     source.behaviour.holdAfter = 1000;
     const paths: string[] = [];
-    for (const n of [1, 2]) paths.push(await begin(ada, `${url}?ada=${n}`));
+    for (const n of [1, 2]) paths.push(await startDownload(ada, `${url}?ada=${n}`));
     await until("two run", () => source.responses.length === 2);
-    for (const n of [3, 4]) paths.push(await begin(ada, `${url}?ada=${n}`));
-    const otherTask = await begin(eve, `${url}?eve=1`);
-    const states = await Promise.all(paths.map(async (path) => (await read(ada, path)).status));
+    for (const n of [3, 4]) paths.push(await startDownload(ada, `${url}?ada=${n}`));
+    const otherTask = await startDownload(eve, `${url}?eve=1`);
+    const states = await Promise.all(paths.map(async (path) => (await readTask(ada, path)).status));
     expect(states).toEqual(["running", "running", "created", "created"]);
-    expect(await read(eve, otherTask)).toMatchObject({ status: "created", bytes_total: null, bytes_downloaded: 0, progress: 0 });
+    expect(await readTask(eve, otherTask)).toMatchObject({ status: "created", bytes_total: null, bytes_downloaded: 0, progress: 0 });
 
     expect((await ada.call("DELETE", string(paths[3]))).status).toBe(204);
-    expect(await read(ada, string(paths[3]))).toMatchObject({ status: "cancelled" });
+    expect(await readTask(ada, string(paths[3]))).toMatchObject({ status: "cancelled" });
     expect((await ada.call("DELETE", string(paths[0]))).status).toBe(204);
-    await until("the other user's turn has come", async () => (await read(eve, otherTask)).status === "running");
+    await until("the other user's turn has come", async () => (await readTask(eve, otherTask)).status === "running");
     const seenQueries = () => source.requests.map(({ url }) => url.split("?")[1]);
     await until("theirs is asked for", () => seenQueries().includes("eve=1"));
-    expect((await read(ada, string(paths[2]))).status).toBe("created");
+    expect((await readTask(ada, string(paths[2]))).status).toBe("created");
     await ada.call("DELETE", string(paths[1]));
-    await until("then the next one of the first user's", async () => (await read(ada, string(paths[2]))).status === "running");
+    await until("then the next one of the first user's", async () => (await readTask(ada, string(paths[2]))).status === "running");
     await until("that is asked for", () => seenQueries().includes("ada=3"));
     // The first two ran at once, so their requests may arrive in either order.
     const all = seenQueries().slice(-4);
@@ -175,12 +175,12 @@ describe("POST /api/assets/download", async () => {
       body: { code: "INVALID_PREVIEW_ID", details: { field: "preview_id" } },
     });
     source.behaviour.holdAfter = 1000;
-    const path = await begin(ada, url, { preview_id: preview });
+    const path = await startDownload(ada, url, { preview_id: preview });
     await until("it comes", () => source.responses.length === 1);
     await ada.call("DELETE", `/api/assets/${preview}`);
     source.behaviour.holdAfter = undefined;
     for (const response of source.pending) response.destroy();
-    const asset = await ada.get(`/api/assets/${string(record((await outcome(ada, path)).result).asset_id)}`);
+    const asset = await ada.get(`/api/assets/${string(record((await waitForOutcome(ada, path)).result).asset_id)}`);
     expect(asset.body).toMatchObject({ preview_id: null });
   });
 
@@ -211,7 +211,7 @@ describe("POST /api/assets/download", async () => {
     expect(await download(client, serveModel())).toMatchObject({ status: "completed" });
     const task = await download(client, serveModel());
     expect(task).toMatchObject({ status: "failed", result: { code: "STORAGE_QUOTA_EXCEEDED" } });
-    const big = serveModel("big.bin", patternOf(60_000));
+    const big = serveModel("big.bin", createPattern(60_000));
     expect((await small.client("eve").get(`/api/assets/remote-metadata?url=${encodeURIComponent(big)}`)).body).toMatchObject({
       validation: { is_valid: false, errors: [{ code: "FILE_TOO_LARGE", field: "content_length" }] },
     });

@@ -8,7 +8,7 @@ import { type LittleServer } from "@/tests/support/little-server";
 import { startLittleServer } from "@/tests/support/servers";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
-import { begin, contentOf, download, outcome, reached, read } from "./downloads-support";
+import { download, getContent, readTask, startDownload, waitForBytes, waitForOutcome } from "./downloads-support";
 import { record, string } from "./support";
 
 const MAX_COUNT = 2_000_000;
@@ -21,13 +21,13 @@ describe("downloads from hostile sources", () => {
   beforeAll(async () => {
     source = await startLittleServer(({ url, headers }, response) => {
       const path = url.split("?")[0] ?? "";
-      const target = answers[path];
+      const target = responses[path];
       if (typeof target === "string") response.writeHead(302, { location: target }).end();
       else if (target) target(response, headers);
       else response.writeHead(404).end();
     });
     otherServer = await startLittleServer((_, response) => void response.end("must not be fetched"));
-    answers["/not-named"] = `${otherServer.url}/x`;
+    responses["/not-named"] = `${otherServer.url}/x`;
     bench = await startService({
       downloadHosts: ["huggingface.co", "localhost", "127.0.0.1", source.url],
       maxDownloadBytes: MAX_COUNT,
@@ -44,7 +44,7 @@ describe("downloads from hostile sources", () => {
   });
 
   type Answer = string | ((response: ServerResponse, headers: Record<string, unknown>) => void);
-  const answers: Record<string, Answer> = {
+  const responses: Record<string, Answer> = {
     "/metadata-service": "http://169.254.169.254/latest",
     "/loopback": "https://127.0.0.1/x",
     "/loopback-in-six": "https://[::ffff:127.0.0.1]/x",
@@ -168,32 +168,32 @@ describe("downloads from hostile sources", () => {
       ["/endless-redirect", "fine"],
       ["/wants-identity", "plain"],
     ] as const)
-      expect((await contentOf(client, await download(client, source.url + path))).toString()).toBe(text);
+      expect((await getContent(client, await download(client, source.url + path))).toString()).toBe(text);
     expect(source.requests.every(({ headers }) => headers.cookie === undefined && headers.authorization === undefined)).toBe(true);
   });
 
   it("cancels a running task, hides it from others and leaves no file", async () => {
-    const path = await begin(client, `${source.url}/slow`);
-    expect(await reached(client, path, 1000)).toMatchObject({ status: "running", bytes_total: 1_000_000, progress: 0.001 });
+    const path = await startDownload(client, `${source.url}/slow`);
+    expect(await waitForBytes(client, path, 1000)).toMatchObject({ status: "running", bytes_total: 1_000_000, progress: 0.001 });
     expect(await readdir(join(bench.folder, "downloads"))).toEqual([path.split("/").at(-1)]);
     const eve = bench.client("eve");
     expect((await eve.get(path)).status).toBe(404);
     expect((await eve.call("DELETE", path)).status).toBe(404);
     expect((await client.call("DELETE", path)).status).toBe(204);
-    expect(await read(client, path)).toMatchObject({ status: "cancelled", error_message: "The download was cancelled." });
+    expect(await readTask(client, path)).toMatchObject({ status: "cancelled", error_message: "The download was cancelled." });
     expect(await readdir(join(bench.folder, "downloads"))).toEqual([]);
     expect((await client.call("DELETE", path)).status).toBe(409);
   });
 
   it("cancels between two attempts as well", async () => {
     const requestCount = source.requests.length;
-    const path = await begin(client, `${source.url}/broken`);
+    const path = await startDownload(client, `${source.url}/broken`);
     await until("it was asked for", () => source.requests.length > requestCount);
     expect((await client.call("DELETE", path)).status).toBe(204);
-    expect(await outcome(client, path)).toMatchObject({ status: "cancelled" });
+    expect(await waitForOutcome(client, path)).toMatchObject({ status: "cancelled" });
   });
 
-  it("answers 422 with the reason for a source that cannot be described", async () => {
+  it("returns 422 with the reason for a source that cannot be described", async () => {
     for (const path of ["/gone", "/asks", "/broken", "/round"]) {
       const response = await client.get(`/api/assets/remote-metadata?url=${encodeURIComponent(source.url + path)}`);
       expect([path, response.status, record(response.body).code]).toEqual([path, 422, "UNPROCESSABLE"]);

@@ -1,20 +1,20 @@
-// Sources that answer like the large sites of models, each on an origin of its own that the configuration names: a page of models that
-// redirects to a storage with a signed address, and the headers that these sites send.
+// Sources that respond like large model sites, each on its own configured origin: a model page that redirects to a signed storage URL, with the
+// headers of these sites.
 import { createHash } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
-import { patternOf } from "@/tests/support/file-source";
+import { createPattern } from "@/tests/support/file-source";
 import { type ReceivedRequest } from "@/tests/support/little-server";
 import { startLittleServer } from "@/tests/support/servers";
 import { startService } from "@/tests/support/service";
-import { contentOf, download, hashOf } from "./downloads-support";
+import { download, getContent, getHash } from "./downloads-support";
 import { record } from "./support";
 
 const SECRET = "hf_AbCdEf0123456789";
-const bytes = patternOf(300_000, 9);
+const bytes = createPattern(300_000, 9);
 const sha256 = createHash("sha256").update(bytes).digest("hex");
 let onSite: (request: ReceivedRequest, response: ServerResponse) => void;
 let onStorage: (request: ReceivedRequest, response: ServerResponse) => void;
@@ -33,14 +33,14 @@ beforeEach(() => {
   storage.requests.length = 0;
 });
 
-const signed = (path: string) => `${storage.url}${path}?X-Amz-Signature=${SECRET}&Expires=1900000000&Key-Pair-Id=K2`;
+const sign = (path: string) => `${storage.url}${path}?X-Amz-Signature=${SECRET}&Expires=1900000000&Key-Pair-Id=K2`;
 const toStorage =
   (path: string, headers: Record<string, string> = {}) =>
   (_request: ReceivedRequest, response: ServerResponse) =>
-    void response.writeHead(302, { location: signed(path), ...headers }).end("Found. Redirecting");
+    void response.writeHead(302, { location: sign(path), ...headers }).end("Found. Redirecting");
 
 /** Serves ranges as a storage does; `cutFirstAt` cuts the connection after that many bytes of the first answer. */
-function storageOf(
+function getStorage(
   of: () => { bytes: Buffer; etag: string },
   { headers = {}, cutFirstAt }: { headers?: Record<string, string>; cutFirstAt?: number } = {},
 ) {
@@ -65,38 +65,38 @@ function storageOf(
 describe("a model site that redirects to storage", () => {
   it("is followed to the signed address, checked by hash and not exposed", async () => {
     onSite = toStorage("/repos/ab/cd", { "x-linked-etag": `"${sha256}"`, "x-linked-size": String(bytes.length) });
-    onStorage = storageOf(() => ({ bytes, etag: '"one"' }), {
+    onStorage = getStorage(() => ({ bytes, etag: '"one"' }), {
       headers: {
         "content-disposition": `inline; filename*=UTF-8''mod%C3%A8le%20v1.safetensors; filename="mod_le v1.safetensors";`,
         "content-type": "binary/octet-stream",
       },
     });
     const task = await download(client, `${site.url}/org/model/resolve/main/model.safetensors?download=true`);
-    expect(task).toMatchObject({ status: "completed", result: { filename: "modèle v1.safetensors", hash: hashOf(bytes) } });
+    expect(task).toMatchObject({ status: "completed", result: { filename: "modèle v1.safetensors", hash: getHash(bytes) } });
     expect(JSON.stringify(task)).not.toContain(SECRET);
   });
 
   it("resumes at a new signed address and restarts when the file changed", async () => {
     let visits = 0;
     onSite = (request, response) => toStorage(`/bucket/${(visits += 1)}`)(request, response);
-    const first = patternOf(300_000, 21);
-    onStorage = storageOf(() => ({ bytes: first, etag: '"v1"' }), { cutFirstAt: 100_000 });
+    const first = createPattern(300_000, 21);
+    onStorage = getStorage(() => ({ bytes: first, etag: '"v1"' }), { cutFirstAt: 100_000 });
     const json = await download(client, `${site.url}/api/download/models/1`);
-    expect((await contentOf(client, json)).equals(first)).toBe(true);
+    expect((await getContent(client, json)).equals(first)).toBe(true);
     expect(storage.requests.map(({ url, headers }) => [url.split("?")[0], headers.range])).toEqual([
       ["/bucket/1", undefined],
       ["/bucket/2", "bytes=100000-"],
     ]);
 
-    const second = patternOf(310_000, 22);
+    const second = createPattern(310_000, 22);
     const states = [
       { bytes: first, etag: '"v1"' },
       { bytes: second, etag: '"v2"' },
     ];
     let requestCount = 0;
-    onStorage = storageOf(() => states[Math.min((requestCount += 1), 2) - 1] ?? { bytes: second, etag: '"v2"' }, { cutFirstAt: 100_000 });
+    onStorage = getStorage(() => states[Math.min((requestCount += 1), 2) - 1] ?? { bytes: second, etag: '"v2"' }, { cutFirstAt: 100_000 });
     const secondDownload = await download(client, `${site.url}/api/download/models/2`);
-    expect(record(secondDownload.result).hash).toBe(hashOf(second));
+    expect(record(secondDownload.result).hash).toBe(getHash(second));
   });
 
   it("may send without a length", async () => {
@@ -106,7 +106,7 @@ describe("a model site that redirects to storage", () => {
       response.write(bytes.subarray(0, 1000));
       response.end(bytes.subarray(1000));
     };
-    expect(record((await download(client, `${site.url}/chunked.bin`)).result).hash).toBe(hashOf(bytes));
+    expect(record((await download(client, `${site.url}/chunked.bin`)).result).hash).toBe(getHash(bytes));
   });
 
   it.each([

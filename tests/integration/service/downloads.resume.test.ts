@@ -1,11 +1,11 @@
 import { readdir, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { type Behaviour, type FileSource, patternOf } from "@/tests/support/file-source";
+import { type Behaviour, createPattern, type FileSource } from "@/tests/support/file-source";
 import { startFileSource } from "@/tests/support/servers";
 import { startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
-import { begin, contentOf, download, hashOf, outcome, reached } from "./downloads-support";
+import { download, getContent, getHash, startDownload, waitForBytes, waitForOutcome } from "./downloads-support";
 import { record, string } from "./support";
 
 const SIZE = 300_000;
@@ -13,7 +13,7 @@ const SIZE = 300_000;
 describe("an interrupted download", async () => {
   const sources: FileSource[] = [];
   // Origins must be known before the service starts, so all sources of this file share one port, opened again by each test.
-  const first = await startFileSource(patternOf(10));
+  const first = await startFileSource(createPattern(10));
   sources.push(first);
   const bench = await startService({ downloadHosts: [first.url], requestTimeoutMs: 1000 });
   const client = bench.client();
@@ -31,7 +31,7 @@ describe("an interrupted download", async () => {
     const [source] = sources;
     if (!source) throw new Error("no source");
     seed += 1;
-    const bytes = patternOf(SIZE, seed);
+    const bytes = createPattern(SIZE, seed);
     source.responses.length = 0;
     const plain = { etag: `"${seed}"`, lastModified: undefined, hasRanges: true, hasLength: true, headers: {}, cuts: [] };
     Object.assign(source.behaviour, plain, { holdAfter: undefined, contentRange: undefined, drip: undefined, busy: [], bytes }, behaviour);
@@ -42,8 +42,8 @@ describe("an interrupted download", async () => {
     const { source, url, bytes } = serveSource({ cuts: [100_000, 50_000, 20_000] });
     const task = await download(client, url);
     expect(task).toMatchObject({ status: "completed", bytes_total: SIZE, bytes_downloaded: SIZE, progress: 1 });
-    expect(record(task.result)).toMatchObject({ success: true, hash: hashOf(bytes), bytes_downloaded: SIZE });
-    expect((await contentOf(client, task)).equals(bytes)).toBe(true);
+    expect(record(task.result)).toMatchObject({ success: true, hash: getHash(bytes), bytes_downloaded: SIZE });
+    expect((await getContent(client, task)).equals(bytes)).toBe(true);
     expect(source.responses.map(({ start, ifRange }) => [start, ifRange])).toEqual([
       [0, undefined],
       [100_000, `"${seed}"`],
@@ -56,24 +56,24 @@ describe("an interrupted download", async () => {
   it("resumes by the file's date when its ETag is weak", async () => {
     const lastModified = "Wed, 21 Oct 2015 07:28:00 GMT";
     const { source, url, bytes } = serveSource({ cuts: [100_000], etag: 'W/"1"', lastModified });
-    expect(record((await download(client, url)).result).hash).toBe(hashOf(bytes));
+    expect(record((await download(client, url)).result).hash).toBe(getHash(bytes));
     expect(source.responses[1]).toMatchObject({ start: 100_000, ifRange: lastModified });
   });
 
   it("restarts at zero when the source has no ranges", async () => {
     const { source, url, bytes } = serveSource({ cuts: [200_000], hasRanges: false });
-    expect(record((await download(client, url)).result).hash).toBe(hashOf(bytes));
+    expect(record((await download(client, url)).result).hash).toBe(getHash(bytes));
     expect(source.responses.map(({ status }) => status)).toEqual([200, 200]);
   });
 
   it("restarts at zero when the file changed and stores the new one", async () => {
     const { source, url } = serveSource({ cuts: [100_000] });
-    const newBytes = patternOf(SIZE + 7, 1000);
-    const path = await begin(client, url);
+    const newBytes = createPattern(SIZE + 7, 1000);
+    const path = await startDownload(client, url);
     await until("the first part was sent", () => source.responses[0]?.sent === 100_000);
     Object.assign(source.behaviour, { bytes: newBytes, etag: '"other"' });
-    const task = await outcome(client, path);
-    expect(record(task.result)).toMatchObject({ hash: hashOf(newBytes), bytes_downloaded: SIZE + 7 });
+    const task = await waitForOutcome(client, path);
+    expect(record(task.result)).toMatchObject({ hash: getHash(newBytes), bytes_downloaded: SIZE + 7 });
     expect(source.responses[1]).toMatchObject({ ifRange: `"${seed}"`, status: 200 });
   });
 
@@ -82,32 +82,32 @@ describe("an interrupted download", async () => {
     async (contentRange) => {
       const { source, url, bytes } = serveSource({ cuts: [100_000], contentRange });
       const task = await download(client, url);
-      expect((await contentOf(client, task)).equals(bytes)).toBe(true);
+      expect((await getContent(client, task)).equals(bytes)).toBe(true);
       expect(source.responses.map(({ status }) => status)).toEqual([200, 206, 200]);
     },
   );
 
   it("refuses a part with another ETag from a source ignoring If-Range", async () => {
     const { source, url } = serveSource({ cuts: [100_000] });
-    const path = await begin(client, url);
+    const path = await startDownload(client, url);
     await until("the first part was sent", () => source.responses[0]?.sent === 100_000);
-    const newBytes = patternOf(SIZE, 2000);
+    const newBytes = createPattern(SIZE, 2000);
     Object.assign(source.behaviour, { bytes: newBytes, headers: { etag: '"other"' } });
-    expect(record((await outcome(client, path)).result).hash).toBe(hashOf(newBytes));
+    expect(record((await waitForOutcome(client, path)).result).hash).toBe(getHash(newBytes));
   });
 
   it("restarts at zero when the source sends no validator", async () => {
     const { source, url, bytes } = serveSource({ cuts: [100_000], etag: undefined });
-    expect(record((await download(client, url)).result).hash).toBe(hashOf(bytes));
+    expect(record((await download(client, url)).result).hash).toBe(getHash(bytes));
     expect(source.responses.map(({ start, status }) => [start, status])).toEqual([[0, 200], [0, 200]]); // prettier-ignore
   });
 
   it("resumes when a source stalls in the middle", async () => {
     const { source, url, bytes } = serveSource({ holdAfter: 120_000 });
-    const path = await begin(client, url);
-    await reached(client, path, 120_000);
+    const path = await startDownload(client, url);
+    await waitForBytes(client, path, 120_000);
     source.behaviour.holdAfter = undefined;
-    expect(record((await outcome(client, path)).result).hash).toBe(hashOf(bytes));
+    expect(record((await waitForOutcome(client, path)).result).hash).toBe(getHash(bytes));
     expect(source.responses[1]).toMatchObject({ start: 120_000 });
   });
 
@@ -120,36 +120,36 @@ describe("an interrupted download", async () => {
 
   it("gives up on a source that drips bytes endlessly", async () => {
     const { url } = serveSource({ drip: { bytes: 1, everyMs: 20 } });
-    const path = await begin(client, url);
+    const path = await startDownload(client, url);
     await until("it is given up", async () => record((await client.get(path)).body).status === "failed", { timeoutMs: 40_000 });
     expect(record((await client.get(path)).body).error_message).toBe("The source sends too slowly.");
   });
 
   it("retries when the source reports that it is busy", async () => {
     const { source, url, bytes } = serveSource({ busy: [503, 429] });
-    expect(record((await download(client, url)).result).hash).toBe(hashOf(bytes));
+    expect(record((await download(client, url)).result).hash).toBe(getHash(bytes));
     expect(source.responses).toHaveLength(1);
   });
 
   it("refetches nothing when all bytes arrived before the stop", async () => {
     const { source, url, bytes } = serveSource({ hasLength: false, holdAfter: SIZE });
-    const path = await begin(client, url);
-    await reached(client, path, SIZE);
+    const path = await startDownload(client, url);
+    await waitForBytes(client, path, SIZE);
     await bench.service.stop();
     await bench.service.start();
-    expect(record((await outcome(client, path)).result).hash).toBe(hashOf(bytes));
+    expect(record((await waitForOutcome(client, path)).result).hash).toBe(getHash(bytes));
     expect(source.responses.map(({ status }) => status)).toEqual([200, 416]);
   });
 
   it("restarts at zero when the disk lost the partial file", async () => {
     const { source, url, bytes } = serveSource({ holdAfter: 130_000 });
-    const path = await begin(client, url);
-    await reached(client, path, 130_000);
+    const path = await startDownload(client, url);
+    await waitForBytes(client, path, 130_000);
     await bench.service.stop();
     await truncate(join(bench.folder, "downloads", string(path.split("/").at(-1))), 1000);
     source.behaviour.holdAfter = undefined;
     await bench.service.start();
-    expect(record((await outcome(client, path)).result).hash).toBe(hashOf(bytes));
+    expect(record((await waitForOutcome(client, path)).result).hash).toBe(getHash(bytes));
     expect(source.responses.map(({ status }) => status)).toEqual([200, 200]);
   });
 });

@@ -1,4 +1,4 @@
-// The engine at moments that no request can hit: a refused commit, a cancel while a lost job is requeued.
+// The engine in states that no request can time: a refused commit, a cancel while a lost job is requeued.
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { openBlobs } from "@/lib/service/assets/blobs/open-blobs";
 import { createFolders } from "@/lib/service/assets/folders";
@@ -79,7 +79,7 @@ async function submitOne(): Promise<{ id: string; seq: number }> {
   return outcome;
 }
 
-async function stateOf(seq: number): Promise<string | undefined> {
+async function getState(seq: number): Promise<string | undefined> {
   return (await database.row(query.selectFrom("jobs").select("state").where("seq", "=", seq)))?.state;
 }
 
@@ -111,7 +111,7 @@ it("leaves a resumed job at its runner when the engine stops", { timeout: 10_000
   await until("it is about to be taken over", () => commits === 2);
   await started.stop(0);
   expect([...started.runs()]).toEqual([]);
-  expect(await stateOf(seq)).toBe("in_progress");
+  expect(await getState(seq)).toBe("in_progress");
 });
 
 it("runs a job at a runner only after the disk accepts it", async () => {
@@ -131,7 +131,7 @@ it("runs a job at a runner only after the disk accepts it", async () => {
   expect([...started.runs()]).toEqual([]);
   await until("it goes on", () => [...started.runs()].length === 1, { timeoutMs: 10_000 });
   expect(await started.cancel(USER, ["in_progress"])).toEqual([id]);
-  expect(await stateOf(seq)).toBe("cancelled");
+  expect(await getState(seq)).toBe("cancelled");
 });
 
 it("cancels a job that loses its worker at the same moment", async () => {
@@ -155,7 +155,7 @@ it("cancels a job that loses its worker at the same moment", async () => {
   const cancelled = started.cancel(USER, ["pending", "in_progress"], [id]);
   lose?.();
   expect(await cancelled).toEqual([id]);
-  expect(await stateOf(seq)).toBe("cancelled");
+  expect(await getState(seq)).toBe("cancelled");
   await started.stop(0);
   expect(runs).toBe(1);
 });
@@ -177,7 +177,7 @@ it("interrupts a job that runs but is not stored as running yet", async () => {
   // Like a runner's job whose start is about to be stored.
   await database.commit((tx) => tx.run(query.updateTable("jobs").set({ state: "pending" }).where("seq", "=", seq)));
   expect(await started.cancel(USER, ["in_progress"])).toEqual([id]);
-  expect(await stateOf(seq)).toBe("cancelled");
+  expect(await getState(seq)).toBe("cancelled");
 });
 
 it("reruns a job of a lost worker, even when the disk recovers later", async () => {

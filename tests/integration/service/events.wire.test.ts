@@ -2,10 +2,10 @@ import { once } from "node:events";
 import sharp from "sharp";
 import { afterEach, describe, expect, it } from "vitest";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { type EventSocket, openEvents, refusedWith } from "@/tests/support/event-socket";
+import { type EventSocket, getRefusalStatus, openEvents } from "@/tests/support/event-socket";
 import { createKey, httpClient, openServiceProcess, serviceCommand } from "@/tests/support/service-process";
 import { until } from "@/tests/support/until";
-import { canvas, record, submit, waiting } from "./support";
+import { canvas, record, submit, waitGraph } from "./support";
 
 const open: EventSocket[] = [];
 const { client, dataDir, key, service } = await openServiceProcess();
@@ -37,8 +37,8 @@ describe("listeners", () => {
     const revoked = await createKey(dataDir, "gone");
     await serviceCommand(dataDir, "keys", "revoke", revoked.slice(0, 11));
     for (const headers of [{}, { "x-api-key": "ld-nothing" }, { "x-api-key": revoked }] as Record<string, string>[])
-      expect(await refusedWith(`${service.url}/ws`, headers)).toBe(401);
-    expect(await refusedWith(`${service.url}/api/jobs`, { "x-api-key": key })).toBe(404);
+      expect(await getRefusalStatus(`${service.url}/ws`, headers)).toBe(401);
+    expect(await getRefusalStatus(`${service.url}/api/jobs`, { "x-api-key": key })).toBe(404);
   });
 });
 
@@ -111,7 +111,7 @@ describe("job events", () => {
 
   it("reports numeric progress and the state of every started node", async () => {
     const socket = await listen("");
-    const id = await submit(client, waiting(0.6, 77));
+    const id = await submit(client, waitGraph(0.6, 77));
     await socket.over(id);
     const progress = socket.of(id).filter(({ type, data }) => type === "progress" && data.node === "2");
     expect(progress.length).toBeGreaterThan(1);
@@ -141,7 +141,7 @@ describe("job events", () => {
     const error = socket.of(failed).find(({ type }) => type === "execution_error")?.data;
     expect(error).toMatchObject({ node_id: "3", node_type: "Fail", exception_message: "on purpose", executed: expect.any(Array) });
 
-    const stopped = await submit(client, waiting(600, 78));
+    const stopped = await submit(client, waitGraph(600, 78));
     await until("it runs", () => types(socket, stopped).includes("executing"));
     expect((await client.post(`/job/${stopped}/cancel`)).body).toEqual({ cancelled: true });
     await socket.over(stopped);
@@ -163,7 +163,7 @@ describe("job events", () => {
   it("updates the remaining count when a pending job is cancelled", async () => {
     const socket = await listen("");
     const ids = [];
-    for (const color of [1, 2, 3, 4]) ids.push(await submit(client, waiting(600, color)));
+    for (const color of [1, 2, 3, 4]) ids.push(await submit(client, waitGraph(600, color)));
     const remaining = () =>
       record(record(socket.received.findLast(({ type }) => type === "status")?.data.status).exec_info).queue_remaining;
     await until("four are told", () => remaining() === 4);

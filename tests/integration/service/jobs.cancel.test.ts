@@ -1,10 +1,10 @@
-// Cancelling a running job: soon, inside any node, without leftovers or effects on its neighbour.
+// Cancelling a running job: promptly, inside any node, without leftovers or effects on other jobs.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
-import { canvas, detail, ended, type Json, list, record, running, string, submit, waiting } from "./support";
+import { canvas, detail, type Json, list, record, string, submit, waitForEnd, waitForStart, waitGraph } from "./support";
 
 /** Outputs one picture, then computes for a long time. */
 const heavy = (color: number): Json => ({
@@ -18,11 +18,11 @@ const heavy = (color: number): Json => ({
 describe("cancelling a running job", () => {
   let bench: ServiceBench;
 
-  const filesIn = (folder: string) => readdirSync(join(bench.folder, folder), { recursive: true, withFileTypes: true });
-  const blobs = () => filesIn("blobs").filter((entry) => entry.isFile()).length;
+  const listFiles = (folder: string) => readdirSync(join(bench.folder, folder), { recursive: true, withFileTypes: true });
+  const blobs = () => listFiles("blobs").filter((entry) => entry.isFile()).length;
   const outputs = async (client: Client) => list(record((await client.get("/api/assets?include_public=false")).body).assets);
   const at = (client: Client, id: string, node: string) =>
-    until(`node ${node} is at work`, async () => record((await running(client, id)).progress).current_node === node);
+    until(`node ${node} is at work`, async () => record((await waitForStart(client, id)).progress).current_node === node);
 
   for (const [how, cancel] of [
     ["interrupt", (client: Client) => client.post("/api/interrupt")],
@@ -34,9 +34,9 @@ describe("cancelling a running job", () => {
       bench = await startService({ concurrency: 2, maxJobPixels: 1e9 });
       const [ada, bob] = [bench.client("ada"), bench.client("bob")];
       const before = blobs();
-      const neighbour = await submit(bob, waiting(1));
+      const neighbour = await submit(bob, waitGraph(1));
       const id = await submit(ada, heavy(1));
-      await running(bob, neighbour);
+      await waitForStart(bob, neighbour);
       await at(ada, id, "4");
 
       expect((await cancel(ada, id)).status).toBe(200);
@@ -55,9 +55,9 @@ describe("cancelling a running job", () => {
       expect(record((await ada.post(`/api/jobs/${id}/cancel`)).body)).toEqual({ cancelled: false });
 
       // The slot takes the next job, and no bytes of the cancelled one remain.
-      expect((await ended(ada, await submit(ada, canvas(77)))).status).toBe("completed");
-      expect((await ended(bob, neighbour)).status).toBe("completed");
-      await until("the files of the jobs are gone", () => ["tmp", "work"].flatMap(filesIn).every((entry) => entry.isDirectory()));
+      expect((await waitForEnd(ada, await submit(ada, canvas(77)))).status).toBe("completed");
+      expect((await waitForEnd(bob, neighbour)).status).toBe("completed");
+      await until("the files of the jobs are gone", () => ["tmp", "work"].flatMap(listFiles).every((entry) => entry.isDirectory()));
       expect(blobs()).toBe(before + 2);
       expect(await outputs(ada)).toHaveLength(1);
       expect(bench.complaints).toEqual([]);
@@ -84,7 +84,7 @@ describe("cancelling a running job", () => {
         client.post("/api/jobs/cancel", { job_ids: [id] }),
       ]);
       const claims = [record(first.body).cancelled === true, JSON.stringify(second.body).includes(id)];
-      const job = await ended(client, id);
+      const job = await waitForEnd(client, id);
       // If a response reported a cancel, it was correct and the only one.
       expect(claims.filter(Boolean)).toHaveLength(job.status === "cancelled" ? 1 : 0);
       const assets = list(record((await client.get(`/api/jobs/${id}/assets`)).body).assets);
@@ -98,7 +98,7 @@ describe("cancelling a running job", () => {
     expect(cancelled).toBeGreaterThan(0);
     // All pictures of a batch are equal: one blob per completed job, none for a cancelled one.
     await until("what a cancelled job had stored is dropped", () => blobs() === before + 30 - cancelled);
-    await until("the files of the jobs are gone", () => ["tmp", "work"].flatMap(filesIn).every((entry) => entry.isDirectory()));
+    await until("the files of the jobs are gone", () => ["tmp", "work"].flatMap(listFiles).every((entry) => entry.isDirectory()));
     expect(bench.complaints).toEqual([]);
   });
 
@@ -106,13 +106,13 @@ describe("cancelling a running job", () => {
     bench = await startService({ concurrency: 1 });
     const client = bench.client();
     for (let turns = 0; turns < 40; turns += 1) {
-      const id = await submit(client, waiting(60, turns + 1));
-      // Each time, the slot has got a little further in taking the job.
+      const id = await submit(client, waitGraph(60, turns + 1));
+      // Each time, the slot has progressed a little further in taking the job.
       for (let turn = 0; turn < turns % 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
       expect(record((await client.post(`/api/jobs/${id}/cancel`)).body)).toEqual({ cancelled: true });
       expect((await detail(client, id)).status).toBe("cancelled");
     }
-    expect((await ended(client, await submit(client, canvas(78)))).status).toBe("completed");
+    expect((await waitForEnd(client, await submit(client, canvas(78)))).status).toBe("completed");
     expect(bench.complaints).toEqual([]);
   });
 

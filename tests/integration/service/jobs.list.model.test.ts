@@ -3,10 +3,10 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
-import { seedJobs, workflowId, workflowsOf } from "@/tests/bench/service/seed-jobs";
+import { getWorkflows, seedJobs, workflowId } from "@/tests/bench/service/seed-jobs";
 import { startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
-import { list, record, string, waiting } from "./support";
+import { list, record, string, waitGraph } from "./support";
 
 const JOBS = 3000;
 
@@ -41,7 +41,7 @@ function expected(rows: readonly Row[], query: Query): string[] {
 const queries = fc.record(
   {
     states: fc.subarray(["pending", "in_progress", "completed", "failed", "cancelled"]),
-    workflow: fc.constantFrom(...Array.from({ length: workflowsOf(JOBS) }, (_, index) => workflowId(index)), "none-such"),
+    workflow: fc.constantFrom(...Array.from({ length: getWorkflows(JOBS) }, (_, index) => workflowId(index)), "none-such"),
     output: fc.constantFrom("image" as const, "video" as const, "audio" as const),
     by: fc.constantFrom("create_time" as const, "execution_time" as const),
     order: fc.constantFrom("asc", "desc"),
@@ -59,7 +59,7 @@ describe.each([0, 0.8])("a list with %d waiting jobs against a full scan", async
   // The first waiting job keeps the only slot, so that nothing changes while lists are read.
   database
     .prepare("UPDATE job_inputs SET prompt = ? WHERE job_seq IN (SELECT seq FROM jobs WHERE state = 'pending')")
-    .run(JSON.stringify(waiting(3600)));
+    .run(JSON.stringify(waitGraph(3600)));
   const bench = await startService({ dataDir: empty.folder, concurrency: 1 });
   const client = bench.client("bench");
   await until("a job runs", async () => list(record((await client.get("/api/jobs?status=in_progress")).body).jobs).length === 1);
@@ -70,16 +70,16 @@ describe.each([0, 0.8])("a list with %d waiting jobs against a full scan", async
     await client.post("/api/interrupt");
   });
 
-  const pathOf = ({ states, workflow, output, by, order }: Query) =>
+  const getPath = ({ states, workflow, output, by, order }: Query) =>
     `/api/jobs?sort_by=${by}&sort_order=${order}&status=${states.join(",")}` +
     (workflow === undefined ? "" : `&workflow_id=${workflow}`) +
     (output === undefined ? "" : `&output_type=${output}`);
 
-  it("answers any filter, order and offset with the exact total and has_more", async () => {
+  it("returns the exact total and has_more for any filter, order and offset", async () => {
     const page = fc.record({ query: queries, limit: fc.integer({ min: 1, max: 120 }), offset: fc.integer({ min: 0, max: JOBS + 10 }) });
     await fc.assert(
       fc.asyncProperty(page, async ({ query, limit, offset }) => {
-        const json = record((await client.get(`${pathOf(query)}&limit=${limit}&offset=${offset}`)).body);
+        const json = record((await client.get(`${getPath(query)}&limit=${limit}&offset=${offset}`)).body);
         const all = expected(rows, query);
         expect(list(json.jobs).map((job) => string(job.id))).toEqual(all.slice(offset, offset + limit));
         expect(json.pagination).toEqual({ offset, limit, total: all.length, has_more: offset + limit < all.length });
@@ -98,7 +98,7 @@ describe.each([0, 0.8])("a list with %d waiting jobs against a full scan", async
       const query: Query = { states, by: "execution_time", order };
       const seenIds: string[] = [];
       for (let hasMore = true; hasMore;) {
-        const json = record((await client.get(`${pathOf(query)}&limit=150&offset=${seenIds.length}`)).body);
+        const json = record((await client.get(`${getPath(query)}&limit=150&offset=${seenIds.length}`)).body);
         const jobs = list(json.jobs);
         seenIds.push(...jobs.map((job) => string(job.id)));
         hasMore = jobs.length > 0 && record(json.pagination).has_more === true;
@@ -113,7 +113,7 @@ describe.each([0, 0.8])("a list with %d waiting jobs against a full scan", async
       fc.asyncProperty(query, async ({ query, limit }) => {
         const seenIds: string[] = [];
         for (let hasMore = true; hasMore;) {
-          const json = record((await client.get(`${pathOf(query)}&limit=${limit}&offset=${seenIds.length}`)).body);
+          const json = record((await client.get(`${getPath(query)}&limit=${limit}&offset=${seenIds.length}`)).body);
           seenIds.push(...list(json.jobs).map((job) => string(job.id)));
           hasMore = record(json.pagination).has_more === true;
         }

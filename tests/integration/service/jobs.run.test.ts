@@ -5,7 +5,7 @@ import sharp from "sharp";
 import { describe, expect, it } from "vitest";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
-import { detail, ended, type Json, list, png, record, running, string, submit, waiting } from "./support";
+import { detail, type Json, list, png, record, string, submit, waitForEnd, waitForStart, waitGraph } from "./support";
 
 /** Seconds of computing in one node. */
 const heavy: Json = {
@@ -32,7 +32,7 @@ describe("the progress of a job", async () => {
   }
 
   it("rises inside a waiting node in the list and in the details", async () => {
-    const id = await submit(client, waiting(2));
+    const id = await submit(client, waitGraph(2));
     const events = await watch(id, (all) => new Set(all.map((json) => json.step)).size > 5);
     expect(new Set(events.map((json) => json.value)).size).toBeGreaterThan(5);
     for (const item of events) expect(item).toMatchObject({ nodes_total: 3, step: expect.any(Number), steps: 100 });
@@ -47,7 +47,7 @@ describe("the progress of a job", async () => {
     for (const field of ["outputs", "outputs_count", "preview_output", "execution_status", "execution_meta", "execution_end_time"])
       expect(job).not.toHaveProperty(field);
 
-    const after = await ended(client, id);
+    const after = await waitForEnd(client, id);
     expect(after).not.toHaveProperty("progress");
     expect(await inList(id)).not.toHaveProperty("progress");
     const meta = record(after.execution_meta);
@@ -65,29 +65,29 @@ describe("the progress of a job", async () => {
     expect(new Set(steps).size).toBeGreaterThan(3);
     expect(steps).toEqual([...steps].sort((a, b) => a - b));
     await client.post("/api/interrupt");
-    await ended(client, id);
+    await waitForEnd(client, id);
   });
 
   it("names the slot during and after the run in status and times", async () => {
-    const blocking = await submit(client, waiting(3600));
-    await running(client, blocking);
-    const queued = await submit(client, waiting(0));
-    const statusOf = async (id: string) => record((await client.get(`/api/job/${id}/status`)).body);
-    expect(await statusOf(blocking)).toMatchObject({ status: "in_progress", assigned_inference: "slot-1" });
-    const before = await statusOf(queued);
+    const blocking = await submit(client, waitGraph(3600));
+    await waitForStart(client, blocking);
+    const queued = await submit(client, waitGraph(0));
+    const getStatus = async (id: string) => record((await client.get(`/api/job/${id}/status`)).body);
+    expect(await getStatus(blocking)).toMatchObject({ status: "in_progress", assigned_inference: "slot-1" });
+    const before = await getStatus(queued);
     expect(before.status).toBe("pending");
     expect(before).not.toHaveProperty("assigned_inference");
     await client.post("/api/interrupt");
-    await ended(client, queued);
-    const after = await statusOf(queued);
+    await waitForEnd(client, queued);
+    const after = await getStatus(queued);
     expect(after).toMatchObject({ id: queued, status: "completed", assigned_inference: "slot-1", created_at: before.created_at });
     expect(Date.parse(string(after.last_state_update))).toBeGreaterThanOrEqual(Date.parse(string(before.last_state_update)));
     for (const field of ["created_at", "updated_at", "last_state_update"]) expect(after[field]).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
-    expect((await statusOf(blocking)).status).toBe("cancelled");
+    expect((await getStatus(blocking)).status).toBe("cancelled");
   });
 });
 
-const blurred = (color: number): Json => ({
+const createBlur = (color: number): Json => ({
   "1": { class_type: "EmptyImage", inputs: { width: 64, height: 64, batch_size: 2, color } },
   "2": { class_type: "ImageBlur", inputs: { image: ["1", 0], blur_radius: 3, sigma: 1 } },
   "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "soft" } },
@@ -98,7 +98,7 @@ describe("the cache of a user", () => {
   let bench: ServiceBench | undefined;
 
   async function run(client: Client, prompt: Json): Promise<{ job: Json; cached: unknown; assets: Json[] }> {
-    const job = await ended(client, await submit(client, prompt));
+    const job = await waitForEnd(client, await submit(client, prompt));
     expect(job.status).toBe("completed");
     const messages = record(job.execution_status).messages;
     const cached = Array.isArray(messages) ? messages.find(([name]) => name === "execution_cached")?.[1].nodes : undefined;
@@ -108,12 +108,12 @@ describe("the cache of a user", () => {
   it("returns a repeat on another slot with new assets in every view", async () => {
     bench = await startService({ concurrency: 2 });
     const client = bench.client();
-    const first = await run(client, blurred(7));
+    const first = await run(client, createBlur(7));
     expect(first.cached).toEqual([]);
     // One slot is busy, perhaps the one that made the results: repeats must work on either.
-    const blocking = await submit(client, waiting(3600));
-    await running(client, blocking);
-    const repeats = [await run(client, blurred(7)), await run(client, blurred(7))];
+    const blocking = await submit(client, waitGraph(3600));
+    await waitForStart(client, blocking);
+    const repeats = [await run(client, createBlur(7)), await run(client, createBlur(7))];
     for (const { job, cached, assets } of repeats) {
       expect([...(Array.isArray(cached) ? cached : [])].sort()).toEqual(["1", "2", "3", "4"]);
       for (const id of ["3", "4"]) expect(record(job.execution_meta)[id]).toMatchObject({ cached: true, end_time: expect.any(Number) });
@@ -129,11 +129,11 @@ describe("the cache of a user", () => {
 
   it("survives a restart and recomputes deleted results", async () => {
     bench = await startService({ concurrency: 1 });
-    const before = await run(bench.client("ada"), blurred(8));
+    const before = await run(bench.client("ada"), createBlur(8));
     await bench.service.stop();
     bench = await startService({ concurrency: 1, dataDir: bench.folder });
     const client = bench.client("ada");
-    const secondRun = await run(client, blurred(8));
+    const secondRun = await run(client, createBlur(8));
     expect(
       list([])
         .concat(secondRun.assets)
@@ -144,28 +144,28 @@ describe("the cache of a user", () => {
     for (const { assets } of [before, secondRun]) {
       for (const asset of assets) expect((await client.call("DELETE", `/api/assets/${string(asset.id)}`)).status).toBe(204);
     }
-    const anew = await run(client, blurred(8));
+    const anew = await run(client, createBlur(8));
     expect(anew.cached).not.toContain("3");
     expect(anew.assets.map((asset) => asset.hash)).toEqual(before.assets.map((asset) => asset.hash));
     const file = string(list(record(record(anew.job.outputs)["3"]).images)[0]?.filename);
     expect((await client.get(`/api/view?filename=${file}`)).status).toBe(200);
-    expect((await run(client, blurred(8))).cached).toContain("3");
+    expect((await run(client, createBlur(8))).cached).toContain("3");
   });
 
   it("ignores damaged and missing results", async () => {
     bench = await startService({ concurrency: 1 });
     const client = bench.client();
-    await run(client, blurred(9));
+    await run(client, createBlur(9));
     await rm(join(bench.folder, "node-cache"), { recursive: true });
-    const secondRun = await run(client, blurred(9));
+    const secondRun = await run(client, createBlur(9));
     expect(secondRun.cached).not.toContain("3");
     expect(secondRun.assets).toHaveLength(2);
   });
 
   it("is per user: another user's equal job runs with its own assets", async () => {
     bench = await startService({ concurrency: 1 });
-    await run(bench.client("ada"), blurred(10));
-    const bobs = await run(bench.client("bob"), blurred(10));
+    await run(bench.client("ada"), createBlur(10));
+    const bobs = await run(bench.client("bob"), createBlur(10));
     expect(bobs.cached).toEqual([]);
     expect(bobs.assets).toHaveLength(2);
   });
@@ -173,7 +173,7 @@ describe("the cache of a user", () => {
 
 let bench: ServiceBench | undefined;
 
-const inverted = (image: string): Json => ({
+const createInvert = (image: string): Json => ({
   "1": { class_type: "LoadImage", inputs: { image } },
   "2": { class_type: "ImageInvert", inputs: { image: ["1", 0] } },
   "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "inverted" } },
@@ -186,7 +186,7 @@ async function upload(client: Client, grey: number): Promise<string> {
 }
 
 async function savedGrey(client: Client, id: string): Promise<number | undefined> {
-  const job = await ended(client, id);
+  const job = await waitForEnd(client, id);
   expect(job.status).toBe("completed");
   const name = string(list(record(record(job.outputs)["3"]).images)[0]?.filename);
   const response = await client.raw("GET", `/api/view?filename=${name}&type=output`);
@@ -200,19 +200,23 @@ async function savedGrey(client: Client, id: string): Promise<number | undefined
 it("saves each job's own picture despite a cancelled neighbour", async () => {
   bench = await startService({ concurrency: 1 });
   const [ada, bob] = [bench.client("ada"), bench.client("bob")];
-  const send = async (client: Client, grey: number) => ({ client, grey, id: await submit(client, inverted(await upload(client, grey))) });
-  const blocking = await submit(ada, waiting(3600));
-  await running(ada, blocking);
-  const next = await submit(ada, waiting(3600, 2));
+  const send = async (client: Client, grey: number) => ({
+    client,
+    grey,
+    id: await submit(client, createInvert(await upload(client, grey))),
+  });
+  const blocking = await submit(ada, waitGraph(3600));
+  await waitForStart(ada, blocking);
+  const next = await submit(ada, waitGraph(3600, 2));
   const cancelled = await send(ada, 10);
   await ada.post("/api/interrupt", { prompt_id: blocking });
-  await running(ada, next);
+  await waitForStart(ada, next);
 
   const submitted = [await send(ada, 20), await send(bob, 10), await send(ada, 10), await send(bob, 30), await send(bob, 40)];
   await ada.post("/api/queue", { delete: [cancelled.id] });
   await ada.post("/api/interrupt", { prompt_id: next });
   const greys = await Promise.all(submitted.map(({ client, id }) => savedGrey(client, id)));
   expect(greys).toEqual(submitted.map(({ grey }) => 255 - grey));
-  expect((await ended(ada, cancelled.id)).status).toBe("cancelled");
+  expect((await waitForEnd(ada, cancelled.id)).status).toBe("cancelled");
   expect(bench.complaints).toEqual([]);
 });

@@ -1,21 +1,21 @@
-// A job in all of its views: every field with its unit and its words, and what must never appear in any of them.
+// A job in all views: every field with its unit and format, and what must never appear.
 import { describe, expect, it } from "vitest";
 import { startService } from "@/tests/support/service";
-import { canvas, detail, ended, type Json, list, record, running, sample, string, submit, waiting } from "./support";
+import { canvas, detail, type Json, list, record, sample, string, submit, waitForEnd, waitForStart, waitGraph } from "./support";
 
 describe("the views of a job", async () => {
   const bench = await startService({ concurrency: 1 });
   const client = bench.client();
 
   const inList = async (id: string) => list(record((await client.get("/api/jobs")).body).jobs).find((job) => job.id === id) ?? {};
-  const statusOf = async (id: string) => record((await client.get(`/api/job/${id}/status`)).body);
+  const getStatus = async (id: string) => record((await client.get(`/api/job/${id}/status`)).body);
   const inHistory = async (id: string) =>
     list(record((await client.get("/api/history_v2?max_items=1000")).body).history).find((entry) => entry.prompt_id === id) ?? {};
 
   it("contain every field of a completed job in each unit", async () => {
     const workflow = { id: "1f3b7f7c-55a0-4f0a-8e53-7a2c0d9c4e22", nodes: [] };
     const id = await submit(client, canvas(21), { extra_data: { client_id: "c", extra_pnginfo: { workflow } } });
-    const job = await ended(client, id);
+    const job = await waitForEnd(client, id);
     const item = await inList(id);
     expect(item).toMatchObject({
       id,
@@ -74,7 +74,7 @@ describe("the views of a job", async () => {
       status: job.execution_status,
       meta: job.execution_meta,
     });
-    const status = await statusOf(id);
+    const status = await getStatus(id);
     expect(status).toEqual({
       id,
       status: "completed",
@@ -105,7 +105,7 @@ describe("the views of a job", async () => {
 
   it("contain a failed job's error, earlier outputs and state", async () => {
     const id = await submit(client, sample("06-fails-half-way"));
-    const job = await ended(client, id);
+    const job = await waitForEnd(client, id);
     const error = record(job.execution_error);
     expect(Object.keys(error).sort()).toEqual([
       "current_inputs",
@@ -118,7 +118,7 @@ describe("the views of a job", async () => {
     ]);
     expect((await inList(id)).execution_error).toEqual(error);
     expect((await inList(id)).status).toBe("failed");
-    expect(await statusOf(id)).toMatchObject({ status: "error", error_message: error.exception_message });
+    expect(await getStatus(id)).toMatchObject({ status: "error", error_message: error.exception_message });
     const { messages, ...rest } = record(job.execution_status);
     expect(rest).toEqual({ status_str: "error", completed: false });
     const last: unknown = Array.isArray(messages) ? messages.at(-1) : undefined;
@@ -128,8 +128,8 @@ describe("the views of a job", async () => {
   });
 
   it("omit the end while a job waits or runs", async () => {
-    const busy = await submit(client, waiting(3600));
-    await running(client, busy);
+    const busy = await submit(client, waitGraph(3600));
+    await waitForStart(client, busy);
     const queued = await submit(client, canvas(22));
     for (const [id, word] of [
       [busy, "in_progress"],
@@ -141,8 +141,8 @@ describe("the views of a job", async () => {
           expect(view).not.toHaveProperty(field);
         for (const field of ["execution_start_time", "execution_end_time"]) expect(view).not.toHaveProperty(field);
       }
-      expect(await statusOf(id)).toMatchObject({ status: word });
-      expect(await statusOf(id)).not.toHaveProperty("error_message");
+      expect(await getStatus(id)).toMatchObject({ status: word });
+      expect(await getStatus(id)).not.toHaveProperty("error_message");
       expect((await client.get(`/api/history_v2/${id}`)).status).toBe(404);
       expect(await inHistory(id)).toEqual({});
     }
@@ -150,7 +150,7 @@ describe("the views of a job", async () => {
     expect(removal).toMatchObject({ status: 200, body: { code: "OK", message: "0 removed from the history." } });
     expect([(await detail(client, busy)).status, (await detail(client, queued)).status]).toEqual(["in_progress", "pending"]);
     await client.post("/api/interrupt");
-    await ended(client, queued);
+    await waitForEnd(client, queued);
   });
 
   it("never contain a partner's key in fields, values, files or errors", async () => {
@@ -173,7 +173,7 @@ describe("the views of a job", async () => {
       for (const path of paths) expect((await client.get(path)).text).not.toMatch(/0123456789abcdef|api_key_comfy_org/);
     };
     await look(views);
-    const job = await ended(client, id);
+    const job = await waitForEnd(client, id);
     expect(job).toMatchObject({ status: "failed", execution_error: { node_id: "4", exception_message: "refused: [REDACTED]" } });
     await look([...views, `/api/history_v2/${id}`, `/api/jobs/${id}/assets`, "/api/assets"]);
     const file = await client.raw("GET", `/api/view?filename=${string(record(job.preview_output).filename)}`);
@@ -185,7 +185,7 @@ describe("the views of a job", async () => {
 
   it("run only what partial_execution_targets need and record it", async () => {
     const prompt = { ...canvas(24), "3": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "other" } } };
-    const job = await ended(client, await submit(client, prompt, { partial_execution_targets: ["3"] }));
+    const job = await waitForEnd(client, await submit(client, prompt, { partial_execution_targets: ["3"] }));
     expect(Object.keys(record(job.outputs))).toEqual(["3"]);
     expect(Object.keys(record(job.execution_meta))).toEqual(["1", "3"]);
     const entry = record(record((await client.get(`/api/history_v2/${string(job.id)}`)).body)[string(job.id)]);
@@ -197,14 +197,14 @@ describe("the views of a job", async () => {
         status: 400,
         body: { error: { type: "prompt_no_outputs", message: "Prompt has no outputs", details: "", extra_info: {} }, node_errors: {} },
       });
-    const partialJob = await ended(client, await submit(client, prompt, { partial_execution_targets: ["2", "99"] }));
+    const partialJob = await waitForEnd(client, await submit(client, prompt, { partial_execution_targets: ["2", "99"] }));
     expect(Object.keys(record(partialJob.outputs))).toEqual(["2"]);
   });
 
   it("are readable to a waitlisted user who can't submit", async () => {
     const waitlisted = bench.client("wanda");
     const id = await submit(waitlisted, canvas(25));
-    await ended(waitlisted, id);
+    await waitForEnd(waitlisted, id);
     await bench.service.keys.setUserStatus("wanda", "waitlisted");
     expect(await waitlisted.post("/api/prompt", { prompt: canvas(26) })).toMatchObject({
       status: 403,

@@ -1,4 +1,4 @@
-// Large requests and responses of one client: others get their turns, and useless ones are refused.
+// Large requests and responses of one client don't block others, and useless ones are refused.
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 import { type Client, startService } from "@/tests/support/service";
@@ -28,7 +28,7 @@ function countTurns() {
   return { now: () => turns, stop: () => void (isOver = true) };
 }
 
-describe("large requests and answers", async () => {
+describe("large requests and responses", async () => {
   const bench = await startService();
   const client = bench.client();
   afterAll(async () => {
@@ -70,9 +70,9 @@ describe("large requests and answers", async () => {
       if (text.length === body.length) parsedIn.push(turns.now());
       return parseJson(text) as unknown;
     });
-    const answers = await Promise.all(Array.from({ length: 20 }, () => client.call("POST", "/api/prompt", body)));
+    const responses = await Promise.all(Array.from({ length: 20 }, () => client.call("POST", "/api/prompt", body)));
     turns.stop();
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
     expect(parsedIn).toHaveLength(20);
     expect(new Set(parsedIn).size).toBe(20);
   });

@@ -1,11 +1,11 @@
-// The size and duration of one request: each limit at its edge, with its code.
+// Size and duration limits of a request, at each boundary.
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { startService } from "@/tests/support/service";
 import { canvas, record, string } from "./support";
 
-const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
+const nest = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
 const tags = (count: number, from = 0) => Array.from({ length: count }, (_, index) => `tag ${index + from}`);
 
 describe("limits of one request", async () => {
@@ -16,7 +16,7 @@ describe("limits of one request", async () => {
     expect(bench.complaints).toEqual([]);
   });
 
-  it("answers 413 for an oversized JSON body before reading it", async () => {
+  it("returns 413 for an oversized JSON body before reading it", async () => {
     const body = JSON.stringify({ delete: ["x".repeat(4000)] });
     const declared = await client.call("POST", "/api/history", body, { "content-length": String(body.length) });
     expect(declared).toMatchObject({ status: 413, body: { code: "FILE_TOO_LARGE", message: expect.stringContaining("4000") } });
@@ -26,16 +26,16 @@ describe("limits of one request", async () => {
   });
 
   it("rejects JSON nested too deep with 400, in bodies and upload parts", async () => {
-    const deep = `{"tags":["a"],"user_metadata":${nested(20)}}`;
+    const deep = `{"tags":["a"],"user_metadata":${nest(20)}}`;
     expect(await client.call("POST", "/api/assets/from-hash", deep)).toMatchObject({ status: 400, body: { code: "INVALID_JSON" } });
-    const part = await client.upload("x", "x.txt", { user_metadata: nested(21) });
+    const part = await client.upload("x", "x.txt", { user_metadata: nest(21) });
     expect(part).toMatchObject({ status: 400, body: { code: "INVALID_BODY", details: [{ field: "user_metadata" }] } });
-    expect((await client.upload("x", "x.txt", { user_metadata: nested(20) })).status).toBe(201);
+    expect((await client.upload("x", "x.txt", { user_metadata: nest(20) })).status).toBe(201);
   });
 
-  it("answers 400 for a metadata_filter nested too deep", async () => {
+  it("returns 400 for a metadata_filter nested too deep", async () => {
     for (const path of ["/api/assets", "/api/assets/tags/refine"]) {
-      const filter = (levels: number) => client.get(`${path}?metadata_filter=${encodeURIComponent(nested(levels))}`);
+      const filter = (levels: number) => client.get(`${path}?metadata_filter=${encodeURIComponent(nest(levels))}`);
       expect([path, (await filter(20)).status]).toEqual([path, 200]);
       expect(await filter(21)).toMatchObject({ status: 400, body: { code: "INVALID_QUERY", details: [{ field: "metadata_filter" }] } });
     }
@@ -75,7 +75,7 @@ describe("limits of one request", async () => {
   it("refuses a prompt too long or too deep in the prompt's shape", async () => {
     const long = await client.post("/api/prompt", { prompt: canvas(1), extra_data: { note: "x".repeat(4000) } });
     expect(long).toMatchObject({ status: 413, body: { error: { type: "invalid_prompt" }, node_errors: {} } });
-    const deep = await client.call("POST", "/api/prompt", `{"prompt":${nested(20)}}`);
+    const deep = await client.call("POST", "/api/prompt", `{"prompt":${nest(20)}}`);
     expect(deep).toMatchObject({ status: 400, body: { error: { type: "invalid_prompt" }, node_errors: {} } });
   });
 
@@ -130,16 +130,16 @@ describe("how long a request may take", async () => {
   /** Sends the first bytes and then nothing, or a few more bytes now and then. */
   function slowly(begin: string, pace?: { every: number; bytes: number; end: string }): RequestInit["body"] {
     const encoder = new TextEncoder();
-    let left = pace?.bytes ?? 0;
+    let remaining = pace?.bytes ?? 0;
     return new ReadableStream({
       start: (controller) => controller.enqueue(encoder.encode(begin)),
       pull: (controller) =>
         new Promise((resolve) => {
           if (!pace) return; // no more bytes follow
           setTimeout(() => {
-            controller.enqueue(encoder.encode(left > 0 ? "x" : pace.end));
-            if (left <= 0) controller.close();
-            left -= 1;
+            controller.enqueue(encoder.encode(remaining > 0 ? "x" : pace.end));
+            if (remaining <= 0) controller.close();
+            remaining -= 1;
             resolve();
           }, pace.every);
         }),

@@ -10,7 +10,7 @@ describe("on a real connection", async () => {
   const send = (text: string) => sendRaw(service.url, text);
   const head = (path: string, extra: string) => `POST ${path} HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${key}\r\n${extra}\r\n`;
 
-  it("answers 408 for a missing body and closes the connection", async () => {
+  it("returns 408 for a missing body and closes the connection", async () => {
     const json = head("/api/prompt", "Content-Type: application/json\r\nContent-Length: 100\r\n");
     expect(await send(`${json}{"prompt":`)).toMatch(/^HTTP\/1\.1 408 .*connection: close.*"request_timeout"/is);
     const form = head("/api/assets", "Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 5000\r\n");
@@ -19,14 +19,14 @@ describe("on a real connection", async () => {
     expect(await send(`${head("/api/userdata/a.txt", "Content-Length: 5000\r\n")}some`)).toMatch(/^HTTP\/1\.1 408 .*connection: close/is);
   });
 
-  it("answers 413 to clients still sending, for every kind", async () => {
+  it("returns 413 to clients still sending, for every kind", async () => {
     expect((await client.upload("x".repeat(40_000_000), "big.txt")).status).toBe(413);
     expect((await client.call("POST", "/api/userdata/big.txt", "x".repeat(40_000_000))).status).toBe(413);
     expect((await client.post("/api/prompt", { prompt: {}, note: "x".repeat(10_000_000) })).status).toBe(413);
     expect((await client.get("/api/user")).status).toBe(200);
   });
 
-  it("answers missing, unknown and revoked keys alike on every path", async () => {
+  it("treats missing, unknown and revoked keys alike on every path", async () => {
     const revoked = await createKey(dataDir, "grace");
     await serviceCommand(dataDir, "keys", "revoke", revoked.slice(0, 11));
     for (const [method, path] of [
@@ -36,13 +36,13 @@ describe("on a real connection", async () => {
       ["GET", "/"],
       ["POST", "/api/prompt"],
     ] as const) {
-      const answers = [];
+      const responses = [];
       for (const value of [undefined, "", "unknown", revoked]) {
         const response = await fetch(service.url + path, { method, headers: value === undefined ? {} : { "x-api-key": value } });
-        answers.push({ status: response.status, text: await response.text() });
+        responses.push({ status: response.status, text: await response.text() });
       }
-      expect(answers, path).toEqual(Array.from({ length: 4 }, () => ({ status: 401, text: expect.stringContaining('"UNAUTHORIZED"') })));
-      expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+      expect(responses, path).toEqual(Array.from({ length: 4 }, () => ({ status: 401, text: expect.stringContaining('"UNAUTHORIZED"') })));
+      expect(new Set(responses.map(({ text }) => text)).size).toBe(1);
     }
   });
 });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";
 import { startService } from "@/tests/support/service";
-import { ended, png, record, string, submit } from "./support";
+import { png, record, string, submit, waitForEnd } from "./support";
 
 /** The left half is painted (alpha 0, red), the right half untouched (opaque, green). */
 async function painting(width: number, height: number): Promise<Uint8Array<ArrayBuffer>> {
@@ -65,7 +65,7 @@ describe("POST /api/upload/mask", async () => {
       "2": { class_type: "MaskToImage", inputs: { mask: ["1", 0] } },
       "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "mask" } },
     };
-    const job = await ended(client, await submit(client, graph));
+    const job = await waitForEnd(client, await submit(client, graph));
     const file = string(record(job.preview_output).filename);
     expect([(await pixel(file, 2, 5))[0], (await pixel(file, 15, 5))[0]]).toEqual([255, 0]);
   });
@@ -98,8 +98,8 @@ describe("POST /api/upload/mask", async () => {
     ["a shipped image", () => ({ filename: "product.png", type: "input" })],
   ])("finds the original by %s", async (_, reference) => {
     const originalRef = reference(original);
-    const shipped = originalRef.filename === "product.png";
-    const { width = 0, height = 0 } = shipped
+    const isShared = originalRef.filename === "product.png";
+    const { width = 0, height = 0 } = isShared
       ? await sharp(Buffer.from(await (await client.raw("GET", "/api/view?filename=product.png")).arrayBuffer())).metadata()
       : { width: 20, height: 10 };
     const response = await upload(await painting(width, height), originalRef);
@@ -107,7 +107,7 @@ describe("POST /api/upload/mask", async () => {
       status: 200,
       body: { name: expect.stringMatching(/^[0-9a-f]{64}\.png$/), metadata: { is_mask: true } },
     });
-    if (!shipped) expect(record(record(response.body).metadata).original_hash).toBe(original);
+    if (!isShared) expect(record(record(response.body).metadata).original_hash).toBe(original);
   });
 
   it("echoes the subfolder, and keeps half-painted pixels half transparent", async () => {
@@ -146,20 +146,20 @@ describe("POST /api/upload/mask", async () => {
     ["of a palette", () => sharp(Buffer.from(numbers), { raw: three }).png({ palette: true }), 1],
   ])("gives an original %s the mask's alpha and keeps its bytes", async (_, make) => {
     const bytes = new Uint8Array(await make().toBuffer());
-    const numbersOf = async (file: Uint8Array) => [
+    const getNumbers = async (file: Uint8Array) => [
       ...(await sharp(file, { ignoreIcc: true }).removeAlpha().toColourspace("srgb").raw({ depth: "uchar" }).toBuffer()),
     ];
     const name = string(record((await client.upload(bytes, "x.png", {}, "image", "/api/upload/image")).body).name);
     const response = await upload(await painting(3, 1), { filename: name });
-    const fetched = async (file: string) => new Uint8Array(await (await client.raw("GET", `/api/view?filename=${file}`)).arrayBuffer());
-    const masked = await fetched(string(record(response.body).name));
-    expect(await numbersOf(masked)).toEqual(await numbersOf(bytes));
+    const fetchBytes = async (file: string) => new Uint8Array(await (await client.raw("GET", `/api/view?filename=${file}`)).arrayBuffer());
+    const masked = await fetchBytes(string(record(response.body).name));
+    expect(await getNumbers(masked)).toEqual(await getNumbers(bytes));
     const { data } = await sharp(masked).extractChannel(3).raw().toBuffer({ resolveWithObject: true });
     expect([...data]).toEqual([0, 0, 255]);
     expect((await sharp(masked).metadata()).icc?.equals((await sharp(bytes).metadata()).icc ?? Buffer.alloc(0))).toBe(
       (await sharp(bytes).metadata()).icc && true,
     );
-    expect(Buffer.compare(await fetched(name), bytes)).toBe(0);
+    expect(Buffer.compare(await fetchBytes(name), bytes)).toBe(0);
   });
 
   it("judges the mask and its original by their headers", async () => {
@@ -183,17 +183,17 @@ describe("POST /api/upload/mask", async () => {
   it("shows a deleted layer as null and removes a mask with its result", async () => {
     const { name, metadata } = record((await upload(await painting(20, 10), { filename: original })).body);
     const { paint, mask } = record(record(metadata).related_files);
-    const idOf = async (file: unknown) => {
+    const getId = async (file: unknown) => {
       const all = await client.get("/api/assets?limit=500");
       const assets = record(all.body).assets;
       const hash = `blake3:${string(file).slice(0, 64)}`;
       return string(record(Array.isArray(assets) ? assets.find((asset) => record(asset).asset_hash === hash) : undefined).id);
     };
     const layers = async () => client.get(`/api/files/mask-layers?filename=${string(name)}`);
-    await client.call("DELETE", `/api/assets/${await idOf(paint)}`);
+    await client.call("DELETE", `/api/assets/${await getId(paint)}`);
     expect((await layers()).body).toMatchObject({ paint: null, mask, painted_masked: name });
     expect((await bench.client("eve").get(`/api/files/mask-layers?filename=${string(name)}`)).status).toBe(404);
-    await client.call("DELETE", `/api/assets/${await idOf(name)}`);
+    await client.call("DELETE", `/api/assets/${await getId(name)}`);
     expect((await layers()).status).toBe(404);
     expect(await client.get("/api/files/mask-layers")).toMatchObject({
       status: 400,

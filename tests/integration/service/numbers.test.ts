@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { startRunnerServer } from "@/tests/support/servers";
 import { createClient, startService } from "@/tests/support/service";
 import { readPngText } from "../nodes/support";
-import { ended, list, record, running, string, waiting } from "./support";
+import { list, record, string, waitForEnd, waitForStart, waitGraph } from "./support";
 
 const SEED = "18446744073709551615";
 const NEIGHBOUR = "18446744073709551614";
@@ -28,7 +28,7 @@ describe("a seed of twenty digits", async () => {
   async function run(body: string) {
     const response = await post(body);
     expect(response.text).toContain("prompt_id");
-    return ended(client, string(record(response.body).prompt_id));
+    return waitForEnd(client, string(record(response.body).prompt_id));
   }
   const count = (text: string, digits: string) => text.split(digits).length - 1;
 
@@ -51,9 +51,9 @@ describe("a seed of twenty digits", async () => {
   });
 
   it("is in the queue and in a waiting job's details as sent", async () => {
-    const slow = string(record((await client.post("/api/prompt", { prompt: waiting(3600) })).body).prompt_id);
+    const slow = string(record((await client.post("/api/prompt", { prompt: waitGraph(3600) })).body).prompt_id);
     const id = string(record((await post(withSeed(SEED))).body).prompt_id);
-    await running(client, slow);
+    await waitForStart(client, slow);
     const queue = await client.get("/api/queue");
     expect(queue.text).toContain(slow);
     expect(count(queue.text, `"seed":${SEED}`)).toBe(1);
@@ -89,13 +89,13 @@ describe("a seed of twenty digits", async () => {
   });
 
   it("creates a different cache entry than its neighbour", async () => {
-    const cachedOf = async (seed: string) => {
+    const getCached = async (seed: string) => {
       const messages = record((await run(withSeed(seed, seed.slice(1)))).execution_status).messages;
       return Array.isArray(messages) ? messages.find(([name]) => name === "execution_cached")?.[1].nodes : undefined;
     };
-    await cachedOf(SEED);
-    expect(await cachedOf(NEIGHBOUR)).toEqual(["1"]);
-    expect(await cachedOf(NEIGHBOUR)).toEqual(["1", "2", "3", "4"]);
+    await getCached(SEED);
+    expect(await getCached(NEIGHBOUR)).toEqual(["1"]);
+    expect(await getCached(NEIGHBOUR)).toEqual(["1", "2", "3", "4"]);
   });
 
   it("is in the catalogue's bounds exactly as recorded", async () => {
@@ -121,39 +121,45 @@ describe("a seed of twenty digits", async () => {
       expect(assets.map((asset) => asset.name)).toEqual(["a.txt"]);
     }
     const id = string(list(record((await client.get("/api/assets?name_contains=a.txt")).body).assets)[0]?.id);
-    const edited = await client.call("PUT", `/api/assets/${id}`, `{"user_metadata":{"seed":${NEIGHBOUR}}}`, {
+    const editResponse = await client.call("PUT", `/api/assets/${id}`, `{"user_metadata":{"seed":${NEIGHBOUR}}}`, {
       "content-type": "application/json",
     });
-    expect(edited.text).toContain(`{"seed":${NEIGHBOUR}}`);
+    expect(editResponse.text).toContain(`{"seed":${NEIGHBOUR}}`);
     expect((await client.get(`/api/assets/${id}`)).text).toContain(`{"seed":${NEIGHBOUR}}`);
   });
 });
 
 /** Numbers that JavaScript would write differently, as text. */
 const SPELLINGS = "5.0,1e3,-0,-0.0,0.10,1E-05,12345678901234567890.0,18446744073709551615";
-const spelled = `"list":[${SPELLINGS}],"float":5.0,"exponent":1e3,"zero":-0,"digits":0.10,"nested":{"one":1.0}`;
+const fieldsJson = `"list":[${SPELLINGS}],"float":5.0,"exponent":1e3,"zero":-0,"digits":0.10,"nested":{"one":1.0}`;
 
 describe("the spelling of a number", () => {
   it("is preserved in details, history, picture and metadata", async () => {
     const bench = await startService({ concurrency: 1 });
     const client = bench.client();
-    const canvas = `"1":{"class_type":"EmptyImage","inputs":{"width":8,"height":8,"batch_size":1,"color":5,${spelled}}}`;
+    const canvas = `"1":{"class_type":"EmptyImage","inputs":{"width":8,"height":8,"batch_size":1,"color":5,${fieldsJson}}}`;
     const save = `"2":{"class_type":"SaveImage","inputs":{"images":["1",0],"filename_prefix":"x"},"_meta":{"n":1.0}}`;
-    const body = `{"prompt":{${canvas},${save}},"extra_data":{"api_key_comfy_org":"a-partner-key-0123456789",${spelled},"extra_pnginfo":{"workflow":{${spelled}},"size":2.0}}}`;
+    const body = `{"prompt":{${canvas},${save}},"extra_data":{"api_key_comfy_org":"a-partner-key-0123456789",${fieldsJson},"extra_pnginfo":{"workflow":{${fieldsJson}},"size":2.0}}}`;
     const response = await client.call("POST", "/api/prompt", body, { "content-type": "application/json" });
     const id = string(record(response.body).prompt_id);
-    expect(await ended(client, id)).toMatchObject({ status: "completed" });
-    for (const path of [`/api/jobs/${id}`, `/api/history_v2/${id}`]) expect((await client.get(path)).text.split(spelled)).toHaveLength(4);
+    expect(await waitForEnd(client, id)).toMatchObject({ status: "completed" });
+    for (const path of [`/api/jobs/${id}`, `/api/history_v2/${id}`])
+      expect((await client.get(path)).text.split(fieldsJson)).toHaveLength(4);
     const [asset] = list(record((await client.get(`/api/jobs/${id}/assets`)).body).assets);
     const bytes = await (await client.raw("GET", `/api/assets/${string(asset?.id)}/content`)).arrayBuffer();
     const texts = readPngText(Buffer.from(bytes));
-    expect(texts).toEqual({ prompt: `{${canvas},${save}}`, workflow: `{${spelled}}`, size: "2.0" });
-    const created = await client.upload("some bytes", "a.txt", { user_metadata: `{${spelled}}` });
-    expect(created.text).toContain(`{${spelled}}`);
-    const edit = await client.call("PUT", `/api/assets/${string(record(created.body).id)}`, `{"user_metadata":{"a":7.0,${spelled}}}`, {
-      "content-type": "application/json",
-    });
-    expect(edit.text).toContain(`{"a":7.0,${spelled}}`);
+    expect(texts).toEqual({ prompt: `{${canvas},${save}}`, workflow: `{${fieldsJson}}`, size: "2.0" });
+    const createResponse = await client.upload("some bytes", "a.txt", { user_metadata: `{${fieldsJson}}` });
+    expect(createResponse.text).toContain(`{${fieldsJson}}`);
+    const edit = await client.call(
+      "PUT",
+      `/api/assets/${string(record(createResponse.body).id)}`,
+      `{"user_metadata":{"a":7.0,${fieldsJson}}}`,
+      {
+        "content-type": "application/json",
+      },
+    );
+    expect(edit.text).toContain(`{"a":7.0,${fieldsJson}}`);
   });
 
   it("reaches a runner as sent, in objects, lists and links", async () => {
@@ -165,17 +171,17 @@ describe("the spelling of a number", () => {
     expect(outcome.ok).toBe(true);
     const { key } = await bench.service.keys.createKey("ada");
     const client = createClient((request) => bench.service.fetch(request), key);
-    const first = `"3":{"class_type":"Any","inputs":{"any":{${spelled}},"other":{"__value__":[${SPELLINGS}]},"number":5}}`;
+    const first = `"3":{"class_type":"Any","inputs":{"any":{${fieldsJson}},"other":{"__value__":[${SPELLINGS}]},"number":5}}`;
     await client.upload("bytes", "clip.mp4", { tags: '["input"]' });
-    const second = `"4":{"class_type":"Any","inputs":{"any":["3",0],"other":{"file":"clip.mp4",${spelled},"files":["clip.mp4",0.10]},"more":5.0,"number":"0.50"}}`;
-    const body = `{"prompt":{${first},${second}},"extra_data":{"k":5.0,"extra_pnginfo":{"workflow":{${spelled}}}}}`;
+    const second = `"4":{"class_type":"Any","inputs":{"any":["3",0],"other":{"file":"clip.mp4",${fieldsJson},"files":["clip.mp4",0.10]},"more":5.0,"number":"0.50"}}`;
+    const body = `{"prompt":{${first},${second}},"extra_data":{"k":5.0,"extra_pnginfo":{"workflow":{${fieldsJson}}}}}`;
     const response = await client.call("POST", "/api/prompt", body, { "content-type": "application/json" });
     expect(response.text).toContain("prompt_id");
-    expect(await ended(client, string(record(response.body).prompt_id))).toMatchObject({ status: "completed" });
+    expect(await waitForEnd(client, string(record(response.body).prompt_id))).toMatchObject({ status: "completed" });
     expect(server.seen.submittedTexts).toHaveLength(1);
     const [sentName] = server.seen.uploads;
     expect(server.seen.submittedTexts[0]).toContain(`"prompt":{${first},${second.replaceAll("clip.mp4", sentName ?? "")}}`);
-    expect(server.seen.submittedTexts[0]).toContain(`"extra_data":{"k":5.0,"extra_pnginfo":{"workflow":{${spelled}}}`);
+    expect(server.seen.submittedTexts[0]).toContain(`"extra_data":{"k":5.0,"extra_pnginfo":{"workflow":{${fieldsJson}}}`);
   });
 
   it("is refused with a message beyond its bound", async () => {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { startService } from "@/tests/support/service";
-import { canvas, detail, ended, list, png, record, sample, string, submit } from "./support";
+import { canvas, detail, list, png, record, sample, string, submit, waitForEnd } from "./support";
 
 describe("POST /api/prompt", async () => {
   const bench = await startService();
   const client = bench.client();
 
-  it("answers with the job's id, a number that counts up, and no node errors", async () => {
+  it("returns the job's id, an increasing number, and no node errors", async () => {
     const first = await client.post("/api/prompt", { prompt: canvas(1), number: -5, front: true });
     const second = await client.post("/api/prompt", { prompt: canvas(2) });
     expect(first.status).toBe(200);
@@ -21,12 +21,12 @@ describe("POST /api/prompt", async () => {
       "1": { class_type: "LoadImage", inputs: { image: string(record(uploaded.body).name) } },
       "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "x" } },
     };
-    const job = await ended(client, await submit(client, graph));
+    const job = await waitForEnd(client, await submit(client, graph));
     expect(job.status).toBe("completed");
     const byName = await submit(client, { ...graph, "1": { class_type: "LoadImage", inputs: { image: "mine.png" } } });
     const [asset] = list(record((await client.get("/api/assets?name_contains=mine.png&include_public=false")).body).assets);
     await client.call("DELETE", `/api/assets/${string(asset?.id)}`);
-    expect((await ended(client, byName)).status).toBe("completed");
+    expect((await waitForEnd(client, byName)).status).toBe("completed");
   });
 
   it("accepts names behind 2,000 bytes of folders and rejects longer ones", async () => {
@@ -41,10 +41,10 @@ describe("POST /api/prompt", async () => {
       "1": { class_type: "LoadImage", inputs: { image } },
       "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "far" } },
     });
-    expect((await ended(client, await submit(client, graph(graphOfBytes(2000))))).status).toBe("completed");
+    expect((await waitForEnd(client, await submit(client, graph(graphOfBytes(2000))))).status).toBe("completed");
     for (const bytes of [2001, 8000]) {
-      const refused = await client.post("/api/prompt", { prompt: graph(graphOfBytes(bytes)) });
-      expect([refused.status, record(refused.body).node_errors]).toMatchObject([400, { "1": { class_type: "LoadImage" } }]);
+      const refusal = await client.post("/api/prompt", { prompt: graph(graphOfBytes(bytes)) });
+      expect([refusal.status, record(refusal.body).node_errors]).toMatchObject([400, { "1": { class_type: "LoadImage" } }]);
     }
   });
 
@@ -82,7 +82,7 @@ describe("POST /api/prompt", async () => {
       }
   });
 
-  it("groups runs of one graph by workflow_id, whatever their literals", async () => {
+  it("groups runs of one graph by workflow_id, regardless of their literals", async () => {
     const [first, two] = [await submit(client, canvas(3)), await submit(client, canvas(4))];
     const namedJob = await submit(client, canvas(5), {
       extra_data: { extra_pnginfo: { workflow: { id: "1f3b7f7c-55a0-4f0a-8e53-7a2c0d9c4e22" } } },
@@ -108,7 +108,7 @@ describe("POST /api/prompt, refused", async () => {
       { prompt: { "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 0 } } } },
       "prompt_no_outputs",
     ],
-  ])("answers %s in the prompt's own format", async (_, body, type) => {
+  ])("reports %s in the prompt's own format", async (_, body, type) => {
     const response = await client.post("/api/prompt", body);
     expect(response.status).toBe(400);
     expect(response.body).toMatchObject({

@@ -5,15 +5,15 @@ import { isTerminal, move, terminalStates } from "@/lib/service/jobs/transitions
 import { type Database, query } from "@/lib/service/store/database";
 import { startService } from "@/tests/support/service";
 import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
-import { canvas, detail, ended, list, record, running, string, submit, waiting } from "./support";
+import { canvas, detail, list, record, string, submit, waitForEnd, waitForStart, waitGraph } from "./support";
 
 describe("the queue and the history", async () => {
   const bench = await startService({ concurrency: 1 });
   const client = bench.client();
 
   it("cancels pending jobs only and lists those cancelled", async () => {
-    const first = await submit(client, waiting(1));
-    await running(client, first);
+    const first = await submit(client, waitGraph(1));
+    await waitForStart(client, first);
     const [second, third] = [await submit(client, canvas(1)), await submit(client, canvas(2))];
     const queue = record((await client.get("/api/queue")).body);
     expect(queue.queue_running).toEqual([[1, first, expect.any(Object), ["3"], { create_time: expect.any(Number) }]]);
@@ -27,7 +27,7 @@ describe("the queue and the history", async () => {
     expect(result).toMatchObject({ status: 200, body: { deleted: [second], cleared: false } });
     expect(await detail(client, second)).toMatchObject({ status: "cancelled", outputs_count: 0 });
     expect(await client.post("/api/queue", { clear: true, delete: [first] })).toMatchObject({ body: { deleted: [third], cleared: true } });
-    expect((await ended(client, first)).status).toBe("completed");
+    expect((await waitForEnd(client, first)).status).toBe("completed");
     expect(await client.post("/api/queue", { delete: [first] })).toMatchObject({ body: { deleted: [], cleared: false } });
   });
 
@@ -47,7 +47,7 @@ describe("the queue and the history", async () => {
     const notes = ["first", "x".repeat(300_000), "third", "fourth"];
     const ids: string[] = [];
     for (const [at, note] of notes.entries()) ids.push(await submit(client, canvas(13 + at), { extra_data: { note } }));
-    for (const id of ids) await ended(client, id);
+    for (const id of ids) await waitForEnd(client, id);
     const { history } = record((await client.get("/api/history_v2?max_items=4")).body);
     const historyRows = list(history).map((entry) => [entry.prompt_id, record(entry.prompt).extra_data]);
     const accepted = notes.map((note) => (note.length > 1000 ? {} : { note }));
@@ -59,9 +59,9 @@ describe("the queue and the history", async () => {
 
   it("removes ended jobs from every list but keeps their assets", async () => {
     const doneId = await submit(client, canvas(12));
-    const file = string(record((await ended(client, doneId)).preview_output).filename);
-    const busy = await submit(client, waiting(1));
-    await running(client, busy);
+    const file = string(record((await waitForEnd(client, doneId)).preview_output).filename);
+    const busy = await submit(client, waitGraph(1));
+    await waitForStart(client, busy);
     expect((await client.post("/api/history", { delete: [doneId, busy] })).body).toMatchObject({ code: "OK", message: expect.any(String) });
     expect((await client.get(`/api/jobs/${doneId}`)).status).toBe(404);
     expect((await client.get(`/api/view?filename=${file}`)).status).toBe(200);
@@ -70,7 +70,7 @@ describe("the queue and the history", async () => {
     const json = record((await client.get("/api/jobs")).body);
     expect(list(json.jobs).map((job) => job.id)).toEqual([busy]);
     expect(json.pagination).toMatchObject({ total: 1 });
-    await ended(client, busy);
+    await waitForEnd(client, busy);
   });
 });
 
@@ -84,15 +84,15 @@ describe("GET /api/jobs", async () => {
     "3": { class_type: "Fail", inputs: { message: "no", anything: ["1", 0] } },
     "4": { class_type: "SaveImage", inputs: { images: ["3", 0], filename_prefix: "f" } },
   });
-  for (const id of [...ids, failedId]) await ended(client, id);
+  for (const id of [...ids, failedId]) await waitForEnd(client, id);
 
   const page = async (query: string) => record((await client.get(`/api/jobs${query}`)).body);
-  const idsOf = async (query: string) => list((await page(query)).jobs).map((job) => string(job.id));
+  const getIds = async (query: string) => list((await page(query)).jobs).map((job) => string(job.id));
 
   it("lists the newest first, with an exact total and the defaults of the interface", async () => {
     const json = await page("");
     expect(json.pagination).toEqual({ offset: 0, limit: 100, total: 8, has_more: false });
-    expect(await idsOf("")).toEqual([failedId, ...[...ids].reverse()]);
+    expect(await getIds("")).toEqual([failedId, ...[...ids].reverse()]);
     expect(list(json.jobs)[1]).toMatchObject({
       status: "completed",
       outputs_count: 1,
@@ -115,7 +115,7 @@ describe("clearing a long history", () => {
   let storeHome: TestServiceStore;
   let database: Database;
   const open = async () => (database = await storeHome.open());
-  const ended = () => countJobs(database, 1, terminalStates);
+  const countEnded = () => countJobs(database, 1, terminalStates);
   const rows = () => database.rows(query.selectFrom("jobs").selectAll().orderBy("seq"));
   const isMarked = async () =>
     (await database.row(query.selectFrom("users").select("id").where("history_cleared_until", "is not", null))) !== undefined;
@@ -153,17 +153,17 @@ describe("clearing a long history", () => {
   }
 
   it("removes every ended job, and keeps those that wait or run", async () => {
-    const before = await ended();
+    const before = await countEnded();
     const activeCount = (await rows()).filter((job) => !isTerminal(job.state)).length;
     expect(await clearHistory(database, 1, Date.now())).toBe(before);
     await finishClears(database, () => true);
-    expect([await ended(), (await rows()).length, await isMarked()]).toEqual([0, activeCount, false]);
+    expect([await countEnded(), (await rows()).length, await isMarked()]).toEqual([0, activeCount, false]);
   });
 
   it("resumes at the next start and keeps jobs ended since", async () => {
-    const before = await ended();
+    const before = await countEnded();
     expect(await clearSlowly()).toBe(before);
-    expect(await ended()).toBeGreaterThan(0);
+    expect(await countEnded()).toBeGreaterThan(0);
     const since = await endSome(30);
     await database.close();
 
@@ -180,7 +180,7 @@ describe("clearing a long history", () => {
     const since = await endSome(20);
     expect(await clearHistory(database, 1, Date.now() + 2000)).toBeGreaterThan(since.length);
     await finishClears(database, () => true);
-    expect([await ended(), await isMarked()]).toEqual([0, false]);
+    expect([await countEnded(), await isMarked()]).toEqual([0, false]);
   });
 
   it("marks nothing when the history is empty", async () => {

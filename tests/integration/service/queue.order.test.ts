@@ -16,21 +16,21 @@ import { auditCounters } from "@/tests/faults/kill/audit-counters";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
 import { until } from "@/tests/support/until";
-import { canvas, detail, ended, list, record, running, string, submit, waiting } from "./support";
+import { canvas, detail, list, record, string, submit, waitForEnd, waitForStart, waitGraph } from "./support";
 
 describe("turns of users", () => {
   let bench: ServiceBench | undefined;
 
-  const began = async (client: Client, id: string) => Number((await ended(client, id)).execution_start_time);
+  const began = async (client: Client, id: string) => Number((await waitForEnd(client, id)).execution_start_time);
 
   it("rotates between users and keeps each user's order on one slot", async () => {
     bench = await startService({ concurrency: 1 });
     const [ada, bob, cy] = [bench.client("ada"), bench.client("bob"), bench.client("cy")];
     // Ada's first job holds the slot while all others queue up behind it.
-    const first = await submit(ada, waiting(1));
-    await running(ada, first);
+    const first = await submit(ada, waitGraph(1));
+    await waitForStart(ada, first);
     const submitted: { name: string; client: Client; id: string }[] = [];
-    const send = async (name: string, client: Client) => void submitted.push({ name, client, id: await submit(client, waiting(0.01)) });
+    const send = async (name: string, client: Client) => void submitted.push({ name, client, id: await submit(client, waitGraph(0.01)) });
     for (let round = 1; round <= 4; round += 1) await send(`ada${round}`, ada);
     for (let round = 1; round <= 3; round += 1) await send(`bob${round}`, bob);
     for (let round = 1; round <= 2; round += 1) await send(`cy${round}`, cy);
@@ -44,11 +44,11 @@ describe("turns of users", () => {
     bench = await startService({ concurrency: 2 });
     const clients = [bench.client("ada"), bench.client("bob"), bench.client("cy")];
     const submitted = await Promise.all(
-      clients.flatMap((client) => [1, 2, 3].map(async (color) => ({ client, id: await submit(client, waiting(0.1, color)) }))),
+      clients.flatMap((client) => [1, 2, 3].map(async (color) => ({ client, id: await submit(client, waitGraph(0.1, color)) }))),
     );
     const spans = await Promise.all(
       submitted.map(async ({ client, id }) => {
-        const job = await ended(client, id);
+        const job = await waitForEnd(client, id);
         expect(job.status).toBe("completed");
         return { from: Number(job.execution_start_time), to: Number(job.execution_end_time) };
       }),
@@ -71,7 +71,7 @@ describe("turns of users", () => {
     );
     expect(Math.max(...positions)).toBe(1);
     // In the order of submission, and none began before the previous one had ended.
-    const spans = await Promise.all(jobIds.map((id) => ended(client, id)));
+    const spans = await Promise.all(jobIds.map((id) => waitForEnd(client, id)));
     const inOrder = spans.toSorted((a, b) => Number(a.execution_start_time) - Number(b.execution_start_time));
     for (const [index, job] of inOrder.entries()) {
       expect(job.status).toBe("completed");
@@ -83,10 +83,11 @@ describe("turns of users", () => {
   it("counts and isolates each user's jobs", async () => {
     bench = await startService({ concurrency: 1 });
     const [ada, bob] = [bench.client("ada"), bench.client("bob")];
-    const blocking = await submit(ada, waiting(30));
-    await running(ada, blocking);
+    const blocking = await submit(ada, waitGraph(30));
+    await waitForStart(ada, blocking);
     const numbers = [];
-    for (const client of [ada, bob, ada, bob]) numbers.push(record((await client.post("/api/prompt", { prompt: waiting(0) })).body).number);
+    for (const client of [ada, bob, ada, bob])
+      numbers.push(record((await client.post("/api/prompt", { prompt: waitGraph(0) })).body).number);
     expect(numbers).toEqual([2, 1, 3, 2]);
     expect((await bob.get("/api/prompt")).body).toEqual({ exec_info: { queue_remaining: 2 } });
     const bobs = record((await bob.get("/api/queue")).body);
@@ -226,21 +227,21 @@ describe("clearing a long queue", () => {
     file = join(empty.folder, "service.sqlite");
     seedJobs(file, "bench", JOBS, { waiting: 0.8 });
     const database = new SqliteConnection(file);
-    database.prepare("UPDATE job_inputs SET prompt = ?").run(JSON.stringify(waiting(3600)));
+    database.prepare("UPDATE job_inputs SET prompt = ?").run(JSON.stringify(waitGraph(3600)));
     database.close();
     bench = await startService({ dataDir: empty.folder, concurrency: 1 });
     client = bench.client("bench");
   });
   afterEach(() => client.post("/api/interrupt"));
 
-  const idsOf = async (query: string) => {
+  const getIds = async (query: string) => {
     const { jobs, pagination } = record((await client.get(`/api/jobs?limit=1000&${query}`)).body);
     return { ids: list(jobs).map((job) => string(job.id)), total: Number(record(pagination).total) };
   };
 
   it("returns all waiting jobs in order while lists stay responsive", async () => {
-    const before = await idsOf("status=pending&sort_order=asc");
-    const cancelled = (await idsOf("status=cancelled")).total;
+    const before = await getIds("status=pending&sort_order=asc");
+    const cancelled = (await getIds("status=cancelled")).total;
     expect(before.total).toBeGreaterThan(4000);
     let isAnswered = false;
     const clearing = client.post("/api/queue", { clear: true }).finally(() => (isAnswered = true));
@@ -248,7 +249,7 @@ describe("clearing a long queue", () => {
     let later: string | undefined;
     while (!isAnswered) {
       await new Promise((resolve) => setImmediate(resolve));
-      totals.push((await idsOf("status=pending")).total);
+      totals.push((await getIds("status=pending")).total);
       // Submitted once part of the queue is gone: this job does not belong to the cleared queue.
       if (later === undefined && totals.some((total) => total < before.total)) later = await submit(client, canvas(5));
     }
@@ -256,9 +257,9 @@ describe("clearing a long queue", () => {
     expect(deleted).toHaveLength(before.total);
     expect(Array.isArray(deleted) && deleted.slice(0, 1000)).toEqual(before.ids);
     expect(totals.some((total) => total > 0 && total < before.total)).toBe(true);
-    const remaining = await idsOf("status=pending");
+    const remaining = await getIds("status=pending");
     expect(remaining).toEqual({ ids: [later], total: 1 });
-    expect((await idsOf("status=cancelled")).total).toBe(cancelled + before.total);
+    expect((await getIds("status=cancelled")).total).toBe(cancelled + before.total);
     expect(await detail(client, before.ids[0] ?? "")).toMatchObject({ status: "cancelled", outputs: {} });
     expect((await client.get("/api/queue")).text).toContain(`"queue_pending":[[1,"${later}",`);
     const database = new SqliteConnection(file, { readOnly: true });

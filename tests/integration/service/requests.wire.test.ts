@@ -1,4 +1,4 @@
-// The edge of HTTP: whose body is read, and which host a request is for. Byte by byte, on a real connection.
+// HTTP details on a real connection: which bodies are read, and which hosts are accepted.
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { afterAll, describe, expect, it } from "vitest";
@@ -38,7 +38,7 @@ describe("Expect: 100-continue", () => {
     ],
     ["user data", "/api/userdata/waited.txt?overwrite=true", "", "waited", 200],
     ["JSON", "/api/queue", "Content-Type: application/json\r\n", `{"delete":[]}`, 200],
-  ])("answers 100-continue for %s and accepts the body", async (_name, path, headers, body, status) => {
+  ])("returns 100-continue for %s and accepts the body", async (_name, path, headers, body, status) => {
     const { socket, received } = openRaw(service.url);
     socket.write(head(path, `X-API-Key: ${key}\r\n${headers}Content-Length: ${body.length}\r\nConnection: close\r\n`));
     await until("it is asked", () => received() === "HTTP/1.1 100 Continue\r\n\r\n");
@@ -100,7 +100,7 @@ describe("the host of a request", () => {
     expect(await sendRaw(service.url, `GET /api/health HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)).toMatch(/^HTTP\/1\.1 200/);
   });
 
-  it("refuses a backslash in the address whatever the host", async () => {
+  it("refuses a backslash in the URL for any host", async () => {
     const text = await sendRaw(service.url, "GET /api\\user HTTP/1.1\r\nHost: localhost\r\n\r\n");
     expect(refused(text)).toMatchObject({ status: 400, body: { code: "BAD_REQUEST" } });
   });
@@ -116,9 +116,9 @@ describe("refusals wire", async () => {
         headers: { "x-api-key": key, "content-encoding": encoding },
         body: "x",
       });
-    const refused = await send("gzip");
-    expect(refused.status).toBe(415);
-    expect(await refused.text()).toContain("Content-Encoding");
+    const refusal = await send("gzip");
+    expect(refusal.status).toBe(415);
+    expect(await refusal.text()).toContain("Content-Encoding");
     expect((await send("identity")).status).toBe(200);
   });
 
@@ -218,7 +218,7 @@ describe("a refusal names what is wrong", async () => {
       });
   });
 
-  it("answers 405 with the allowed methods and 404 for unknown paths", async () => {
+  it("returns 405 with the allowed methods and 404 for unknown paths", async () => {
     const allowed = async (method: string, path: string) => {
       const response = await client.call(method, path);
       return [response.status, response.headers.get("allow")?.split(", ").sort().join()];
@@ -236,9 +236,9 @@ describe("a refusal names what is wrong", async () => {
   it("accepts a foreign asset's id and reveals nothing", async () => {
     const id = "6f0d4f7e-13b2-4a1f-9d5c-0c4f1f8a7a02";
     expect((await bench.client("grace").upload("hers", "hers.txt", { id })).status).toBe(201);
-    const refused = await client.upload("mine", "mine.txt", { id });
-    expect(refused).toMatchObject({ status: 409, body: { code: "ASSET_ID_UNAVAILABLE", details: { field: "id" } } });
-    expect(refused.text).not.toMatch(/hers|grace|blake3/);
+    const refusal = await client.upload("mine", "mine.txt", { id });
+    expect(refusal).toMatchObject({ status: 409, body: { code: "ASSET_ID_UNAVAILABLE", details: { field: "id" } } });
+    expect(refusal.text).not.toMatch(/hers|grace|blake3/);
     expect((await client.get(`/api/assets/${id}`)).status).toBe(404);
   });
 

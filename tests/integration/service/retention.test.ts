@@ -1,4 +1,4 @@
-// The length of the history: by age and by number, enforced in the background, for ended jobs alone.
+// The retention of the history by age and number, enforced in the background, only for ended jobs.
 import { mkdir, readdir, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -10,50 +10,50 @@ import { startHousekeeping, sweep } from "@/lib/service/housekeeping";
 import { type Database, query } from "@/lib/service/store/database";
 import { createOnlyProcess } from "@/lib/service/store/processes";
 import { createKeys } from "@/lib/service/users/keys";
-import { patternOf } from "@/tests/support/file-source";
+import { createPattern } from "@/tests/support/file-source";
 import { startFileSource } from "@/tests/support/servers";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
-import { begin, download, read } from "./downloads-support";
-import { canvas, detail, ended, list, record, running, string, submit, waiting } from "./support";
+import { download, readTask, startDownload } from "./downloads-support";
+import { canvas, detail, list, record, string, submit, waitForEnd, waitForStart, waitGraph } from "./support";
 
 const DAY_MS = 86_400_000;
 
 describe("retention", () => {
   let bench: ServiceBench | undefined;
 
-  const idsOf = async (client: Client) => list(record((await client.get("/api/jobs")).body).jobs).map((job) => string(job.id));
-  const historyOf = async (client: Client) =>
+  const getIds = async (client: Client) => list(record((await client.get("/api/jobs")).body).jobs).map((job) => string(job.id));
+  const getHistory = async (client: Client) =>
     list(record((await client.get("/api/history_v2?max_items=1000")).body).history).map((entry) => string(entry.prompt_id));
 
   it("is off by default and keeps jobs of any age and number", async () => {
     let now = Date.now();
     bench = await startService({ now: () => now });
-    const id = (await ended(bench.client("ada"), await submit(bench.client("ada"), canvas(1)))).id;
+    const id = (await waitForEnd(bench.client("ada"), await submit(bench.client("ada"), canvas(1)))).id;
     await bench.service.stop();
     now += 10_000 * DAY_MS;
     bench = await startService({ dataDir: bench.folder, now: () => now });
-    expect(await idsOf(bench.client("ada"))).toEqual([id]);
+    expect(await getIds(bench.client("ada"))).toEqual([id]);
   });
 
   it("removes ended jobs beyond the age at start and keeps assets", async () => {
     let now = Date.now();
     bench = await startService({ now: () => now, concurrency: 1 });
     const ada = bench.client("ada");
-    const old = await ended(ada, await submit(ada, canvas(2)));
+    const old = await waitForEnd(ada, await submit(ada, canvas(2)));
     const file = string(record(old.preview_output).filename);
     await bench.service.stop();
     now += 3 * DAY_MS;
     bench = await startService({ dataDir: bench.folder, now: () => now, concurrency: 1 });
-    const recent = string((await ended(bench.client("ada"), await submit(bench.client("ada"), canvas(3)))).id);
+    const recent = string((await waitForEnd(bench.client("ada"), await submit(bench.client("ada"), canvas(3)))).id);
     await bench.service.stop();
     now += 3 * DAY_MS;
     bench = await startService({ dataDir: bench.folder, now: () => now, retentionDays: 5, concurrency: 1 });
     const secondClient = bench.client("ada");
-    await until("the old job has left", async () => (await idsOf(secondClient)).length === 1);
-    expect([await idsOf(secondClient), await historyOf(secondClient)]).toEqual([[recent], [recent]]);
+    await until("the old job has left", async () => (await getIds(secondClient)).length === 1);
+    expect([await getIds(secondClient), await getHistory(secondClient)]).toEqual([[recent], [recent]]);
     expect((await secondClient.get(`/api/jobs/${string(old.id)}`)).status).toBe(404);
     expect((await secondClient.get(`/api/view?filename=${file}`)).status).toBe(200);
     expect(
@@ -64,17 +64,17 @@ describe("retention", () => {
   it("keeps the newest ended jobs per user and ignores active ones", async () => {
     bench = await startService({ retentionJobs: 2, concurrency: 1 });
     const [ada, bob] = [bench.client("ada"), bench.client("bob")];
-    const bobs = string((await ended(bob, await submit(bob, canvas(1)))).id);
+    const bobs = string((await waitForEnd(bob, await submit(bob, canvas(1)))).id);
     const doneIds: string[] = [];
-    for (let color = 1; color <= 4; color += 1) doneIds.push(string((await ended(ada, await submit(ada, canvas(color)))).id));
-    const busy = await submit(ada, waiting(3600));
-    await running(ada, busy);
+    for (let color = 1; color <= 4; color += 1) doneIds.push(string((await waitForEnd(ada, await submit(ada, canvas(color)))).id));
+    const busy = await submit(ada, waitGraph(3600));
+    await waitForStart(ada, busy);
     const pending = [await submit(ada, canvas(5)), await submit(ada, canvas(6)), await submit(ada, canvas(7))];
-    await until("only the newest two are left", async () => (await historyOf(ada)).length === 2);
-    expect((await historyOf(ada)).sort()).toEqual(doneIds.slice(-2).sort());
-    expect((await idsOf(ada)).sort()).toEqual([...doneIds.slice(-2), busy, ...pending].sort());
+    await until("only the newest two are left", async () => (await getHistory(ada)).length === 2);
+    expect((await getHistory(ada)).sort()).toEqual(doneIds.slice(-2).sort());
+    expect((await getIds(ada)).sort()).toEqual([...doneIds.slice(-2), busy, ...pending].sort());
     expect((await detail(ada, busy)).status).toBe("in_progress");
-    expect(await idsOf(bob)).toEqual([bobs]);
+    expect(await getIds(bob)).toEqual([bobs]);
     await ada.post("/api/interrupt");
     await ada.post("/api/queue", { clear: true });
   });
@@ -177,7 +177,7 @@ describe("sweep", () => {
 describe("downloads prune", async () => {
   const DAY_MS = 86_400_000;
   let later = 0;
-  const source = await startFileSource(patternOf(5000));
+  const source = await startFileSource(createPattern(5000));
   const settings = { downloadHosts: [source.url], downloadsAtOnce: 1, retentionTasks: 3, retentionTaskDays: 30 };
   const bench = await startService({ ...settings, now: () => Date.now() + later });
   const client = bench.client();
@@ -188,8 +188,8 @@ describe("downloads prune", async () => {
   });
 
   /** Downloads different bytes from a new address each time; returns the path of the task. */
-  async function ended(name: string): Promise<string> {
-    source.behaviour.bytes = patternOf(5000, name.length * 7 + name.charCodeAt(0));
+  async function downloadTask(name: string): Promise<string> {
+    source.behaviour.bytes = createPattern(5000, name.length * 7 + name.charCodeAt(0));
     return `/api/tasks/${string((await download(client, `${source.url}/${name}`)).id)}`;
   }
   const statuses = (paths: readonly string[]) => Promise.all(paths.map(async (path) => (await client.get(path)).status));
@@ -197,28 +197,37 @@ describe("downloads prune", async () => {
   it("keeps the newest ended tasks, all active ones and every asset", async () => {
     const otherClient = bench.client("eve");
     const otherTaskPath = `/api/tasks/${string((await download(otherClient, `${source.url}/theirs`)).id)}`;
-    const paths = [await ended("a"), await ended("b"), await ended("c"), await ended("d"), await ended("e")];
-    const first = record((await read(client, string(paths[0]))).result);
+    const paths = [
+      await downloadTask("a"),
+      await downloadTask("b"),
+      await downloadTask("c"),
+      await downloadTask("d"),
+      await downloadTask("e"),
+    ];
+    const first = record((await readTask(client, string(paths[0]))).result);
     source.behaviour.holdAfter = 1000;
-    const [running, waiting] = [await begin(client, `${source.url}/held`), await begin(client, `${source.url}/behind`)];
-    await until("it runs", async () => (await read(client, running)).status === "running");
+    const [runningPath, waitingPath] = [
+      await startDownload(client, `${source.url}/held`),
+      await startDownload(client, `${source.url}/behind`),
+    ];
+    await until("it runs", async () => (await readTask(client, runningPath)).status === "running");
     await bench.service.stop();
     await bench.service.start();
     await until("the oldest have gone", async () => (await client.get(string(paths[1]))).status === 404);
     expect(await statuses(paths)).toEqual([404, 404, 200, 200, 200]);
-    expect(await statuses([running, waiting])).toEqual([200, 200]);
+    expect(await statuses([runningPath, waitingPath])).toEqual([200, 200]);
     expect((await otherClient.get(otherTaskPath)).status).toBe(200);
     expect((await client.get(`/api/assets/${string(first.asset_id)}`)).status).toBe(200);
-    for (const path of [waiting, running]) expect((await client.call("DELETE", path)).status).toBe(204);
+    for (const path of [waitingPath, runningPath]) expect((await client.call("DELETE", path)).status).toBe(204);
     source.behaviour.holdAfter = undefined;
   });
 
   it("removes old tasks by age and keeps their files", async () => {
-    const path = await ended("old");
+    const path = await downloadTask("old");
     later = 29 * DAY_MS;
     await bench.service.stop();
     await bench.service.start();
-    const young = await ended("young");
+    const young = await downloadTask("young");
     later = 31 * DAY_MS;
     await bench.service.stop();
     await bench.service.start();

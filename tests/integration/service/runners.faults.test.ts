@@ -7,7 +7,7 @@ import { type RunnerOptions, type RunnerServer } from "@/tests/support/runner-se
 import { startRunnerServer } from "@/tests/support/servers";
 import { type ServiceBench, startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
-import { detail, ended, type Json, png, record, running, string, submit } from "./support";
+import { detail, type Json, png, record, string, submit, waitForEnd, waitForStart } from "./support";
 
 const modelGraph = (seed: number): Json => ({
   "1": { class_type: "LoadModel", inputs: { model: "one.safetensors" } },
@@ -55,9 +55,9 @@ describe("faults of runners", () => {
     const a = await add("A");
     await rm(join(bench.folder, "work"), { recursive: true });
     const id = await submit(client, modelGraph(1));
-    expect(await ended(client, id)).toMatchObject({ status: "failed", execution_error: { exception_type: "ServiceError" } });
+    expect(await waitForEnd(client, id)).toMatchObject({ status: "failed", execution_error: { exception_type: "ServiceError" } });
     await mkdir(join(bench.folder, "work"));
-    expect(await ended(client, await submit(client, modelGraph(2)))).toMatchObject({
+    expect(await waitForEnd(client, await submit(client, modelGraph(2)))).toMatchObject({
       status: "completed",
       runner: { label: "A", attempt: 1 },
     });
@@ -68,7 +68,7 @@ describe("faults of runners", () => {
     const { client, a, id } = await startPaused();
     await add("B");
     a.restart();
-    expect(await ended(client, id)).toMatchObject({ status: "completed", runner: { label: "B", attempt: 2 }, outputs_count: 1 });
+    expect(await waitForEnd(client, id)).toMatchObject({ status: "completed", runner: { label: "B", attempt: 2 }, outputs_count: 1 });
     expect(runCounts()).toEqual([1, 1]);
   });
 
@@ -76,7 +76,7 @@ describe("faults of runners", () => {
     const { client, a, id } = await startPaused();
     await add("B");
     await a.goDark();
-    expect(await ended(client, id)).toMatchObject({ status: "completed", runner: { label: "B", attempt: 2 } });
+    expect(await waitForEnd(client, id)).toMatchObject({ status: "completed", runner: { label: "B", attempt: 2 } });
     await a.comeBack();
     await until("it is interrupted there", async () => a.queue().running === undefined && a.seen.interrupts.length === 1);
     expect(await detail(client, id)).toMatchObject({ status: "completed", runner: { label: "B" }, outputs_count: 1 });
@@ -88,7 +88,7 @@ describe("faults of runners", () => {
     a.release();
     await until("it has ended there", async () => a.queue().running === undefined);
     await a.comeBack();
-    expect(await ended(client, id)).toMatchObject({ status: "completed", runner: { label: "A", attempt: 1 }, outputs_count: 1 });
+    expect(await waitForEnd(client, id)).toMatchObject({ status: "completed", runner: { label: "A", attempt: 1 }, outputs_count: 1 });
     expect(runCounts()).toEqual([1]);
   });
 
@@ -99,7 +99,7 @@ describe("faults of runners", () => {
     await a.comeBack();
     await until("it is listened to again", async () => a.hasListeners());
     a.release();
-    expect(await ended(client, id)).toMatchObject({ status: "completed", runner: { label: "A", attempt: 1 } });
+    expect(await waitForEnd(client, id)).toMatchObject({ status: "completed", runner: { label: "A", attempt: 1 } });
   });
 
   it("is looked up without the queue while its runner reports", async () => {
@@ -111,30 +111,30 @@ describe("faults of runners", () => {
     await until("it was looked for again and again", async () => looks > 3);
     expect(queues).toBeLessThanOrEqual(1);
     a.release();
-    expect(await ended(client, id)).toMatchObject({ status: "completed" });
+    expect(await waitForEnd(client, id)).toMatchObject({ status: "completed" });
   });
 
-  it("reruns once when the runner's cached files are gone", async () => {
+  it("reruns once when the runner's cached files are missing", async () => {
     const client = await start();
     const a = await add("A");
-    await ended(client, await submit(client, modelGraph(1)));
+    await waitForEnd(client, await submit(client, modelGraph(1)));
     a.clean();
-    const job = await ended(client, await submit(client, modelGraph(1)));
+    const job = await waitForEnd(client, await submit(client, modelGraph(1)));
     expect(job).toMatchObject({ status: "completed", outputs_count: 1, runner: { label: "A", attempt: 2 } });
     expect(record(job.execution_status).messages).toContainEqual(["note", expect.objectContaining({ code: "cache_cleared" })]);
     expect(a.seen.frees).toEqual([{ unload_models: true, free_memory: true }]);
     a.clean();
     a.faults.set("POST /free", (_request, response) => response.end());
-    const failed = await ended(client, await submit(client, modelGraph(1)));
+    const failed = await waitForEnd(client, await submit(client, modelGraph(1)));
     expect(failed).toMatchObject({ status: "failed", execution_error: { exception_type: "OutputMissing" } });
     expect(record(failed.execution_error).exception_message).toContain("A reports output files that it does not have");
-    expect(await ended(client, await submit(client, modelGraph(2)))).toMatchObject({ status: "completed", runner: { attempt: 1 } });
+    expect(await waitForEnd(client, await submit(client, modelGraph(2)))).toMatchObject({ status: "completed", runner: { attempt: 1 } });
   });
 
   it("is interrupted and moved when its runner is silent too long", async () => {
     const { client, a, id } = await startPaused({ runnerUnresponsiveMs: 300 });
     await add("B");
-    expect(await ended(client, id)).toMatchObject({ status: "completed", runner: { label: "B", attempt: 2 } });
+    expect(await waitForEnd(client, id)).toMatchObject({ status: "completed", runner: { label: "B", attempt: 2 } });
     expect(a.seen.interrupts).toHaveLength(1);
   });
 
@@ -149,7 +149,7 @@ describe("faults of runners", () => {
         await real();
       });
       const id = await submit(client, modelGraph(isOld ? 1 : 2));
-      expect(await ended(client, id)).toMatchObject({
+      expect(await waitForEnd(client, id)).toMatchObject({
         status: "completed",
         runner: { label: isOld ? "old" : "new", attempt: 1 },
         outputs_count: 1,
@@ -163,7 +163,7 @@ describe("faults of runners", () => {
     const client = await start();
     const server = await add("A");
     server.faults.set("GET /view", (_request, response) => void response.writeHead(403).end());
-    const job = await ended(client, await submit(client, modelGraph(1)));
+    const job = await waitForEnd(client, await submit(client, modelGraph(1)));
     expect(job).toMatchObject({
       status: "failed",
       execution_error: { exception_type: "WorkerLost" },
@@ -186,9 +186,9 @@ describe("faults of runners", () => {
     })();
     await until("it was tried there", async () => a.seen.submissions.length > 0);
     await add("B");
-    expect(await ended(client, first)).toMatchObject({ status: "completed", runner: { label: "B" } });
+    expect(await waitForEnd(client, first)).toMatchObject({ status: "completed", runner: { label: "B" } });
     a.faults.clear();
-    // Held until B takes jobs again: alone, A would be tried three times in a moment.
+    // Waits until B takes jobs again, since A alone would be tried three times at once.
     let open: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => (open = resolve));
     a.faults.set("GET /history/*", async (request, response) => {
@@ -204,7 +204,7 @@ describe("faults of runners", () => {
       state: "ready",
     });
     open();
-    expect(await ended(client, second)).toMatchObject({ status: "completed", runner: { label: "B" } });
+    expect(await waitForEnd(client, second)).toMatchObject({ status: "completed", runner: { label: "B" } });
   });
 
   it("refetches a file after a disconnect without rerunning the job", async () => {
@@ -216,7 +216,7 @@ describe("faults of runners", () => {
       isCut = true;
       request.socket.destroy();
     });
-    expect(await ended(client, await submit(client, modelGraph(1)))).toMatchObject({
+    expect(await waitForEnd(client, await submit(client, modelGraph(1)))).toMatchObject({
       status: "completed",
       runner: { attempt: 1 },
       outputs_count: 1,
@@ -234,7 +234,7 @@ describe("faults of runners", () => {
       "1": { class_type: "LoadImage", inputs: { image: "cat.png" } },
       "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "x" } },
     };
-    expect(await ended(client, await submit(client, graph))).toMatchObject({
+    expect(await waitForEnd(client, await submit(client, graph))).toMatchObject({
       status: "failed",
       execution_error: { exception_type: "InputTooLarge", exception_message: expect.stringContaining("as large as cat.png") },
       runner: { attempt: 1 },
@@ -253,7 +253,7 @@ describe("faults of runners", () => {
             '{"error":{"type":"prompt_outputs_failed_validation","message":"bad","details":"","extra_info":{}},"node_errors":{"2":{"errors":[],"dependent_outputs":[],"class_type":"Sample"}}}',
           ),
     );
-    const refused = await ended(client, await submit(client, modelGraph(1)));
+    const refused = await waitForEnd(client, await submit(client, modelGraph(1)));
     expect(refused).toMatchObject({ status: "failed", execution_error: { exception_type: "ValidationError" } });
     expect(string(record(refused.execution_error).exception_message)).toContain('"node_errors":{"2"');
     server.faults.clear();
@@ -261,7 +261,7 @@ describe("faults of runners", () => {
     const id = await submit(client, modelGraph(2));
     await isRunning(server);
     server.interrupt();
-    expect(await ended(client, id)).toMatchObject({ status: "failed", execution_error: { exception_type: "Interrupted" } });
+    expect(await waitForEnd(client, id)).toMatchObject({ status: "failed", execution_error: { exception_type: "Interrupted" } });
   });
 
   it("sets a runner aside after failures of three users until resumed", async () => {
@@ -270,18 +270,18 @@ describe("faults of runners", () => {
     server.does("fail");
     for (const user of ["ada", "ada", "bob"]) {
       const client = bench.client(user);
-      await ended(client, await submit(client, modelGraph(1)));
+      await waitForEnd(client, await submit(client, modelGraph(1)));
     }
     const readRunner = async () => (await bench.service.runners.list())[1];
     expect(await readRunner()).toMatchObject({ state: "ready", failed: 3 });
     const cy = bench.client("cy");
-    await ended(cy, await submit(cy, modelGraph(1)));
+    await waitForEnd(cy, await submit(cy, modelGraph(1)));
     expect(await readRunner()).toMatchObject({ state: "set_aside", reason: { code: "failures" } });
     server.does("run");
     const waits = await submit(cy, modelGraph(2));
     expect(await detail(cy, waits)).toMatchObject({ status: "pending", waits: { state: "set_aside" } });
     await bench.service.runners.change((await readRunner())?.id ?? "", { state: "ready" });
-    expect(await ended(cy, waits)).toMatchObject({ status: "completed" });
+    expect(await waitForEnd(cy, waits)).toMatchObject({ status: "completed" });
   });
 
   it("finds the job after a service restart and submits it once", async () => {
@@ -290,7 +290,7 @@ describe("faults of runners", () => {
     a.release();
     await bench.service.start();
     const secondClient = bench.client();
-    expect(await ended(secondClient, id)).toMatchObject({ status: "completed", runner: { label: "A", attempt: 1 }, outputs_count: 1 });
+    expect(await waitForEnd(secondClient, id)).toMatchObject({ status: "completed", runner: { label: "A", attempt: 1 }, outputs_count: 1 });
     expect(runCounts()).toEqual([1]);
   });
 
@@ -307,10 +307,10 @@ describe("faults of runners", () => {
 
   it("requeues a removed runner's jobs without counting the attempt", async () => {
     const { client, a, id } = await startPaused();
-    await running(client, id);
+    await waitForStart(client, id);
     await add("B");
     await bench.service.runners.remove((await bench.service.runners.list())[1]?.id ?? "");
-    expect(await ended(client, id)).toMatchObject({ status: "completed", runner: { label: "B", attempt: 1 } });
+    expect(await waitForEnd(client, id)).toMatchObject({ status: "completed", runner: { label: "B", attempt: 1 } });
     expect(a.queue().running).toBeUndefined();
   });
 });

@@ -11,9 +11,9 @@ import { startRunnerServer } from "@/tests/support/servers";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
 import { makes, modelGraph } from "./built-in-job";
-import { ended, type Json, list, record, running, string, submit } from "./support";
+import { type Json, list, record, string, submit, waitForEnd, waitForStart } from "./support";
 
-const described = (required: Json, optional: Json = {}) => ({
+const createClass = (required: Json, optional: Json = {}) => ({
   input: { required, optional },
   output: ["LATENT"],
   output_name: ["LATENT"],
@@ -22,12 +22,12 @@ const described = (required: Json, optional: Json = {}) => ({
 
 const objectInfo: Json = {
   ...gpuClasses(["one.safetensors"]),
-  CustomCombo: described({ choice: [[]], count: ["INT", { min: 0, max: 10 }] }, { index: ["INT", {}], option1: ["STRING", {}] }),
-  LoadLatent: described({ latent: [["example.latent", `${"a".repeat(64)}.latent`], {}] }),
-  LoadAudio: described({ audio: [["there.wav"], { audio_upload: true }] }),
-  Load3D: described({ model_file: ["COMBO", { options: ["3d/there.glb"], file_upload: true }], image: ["LOAD_3D", {}] }),
-  LoadPath: described({ path: ["STRING", {}], note: ["STRING", { multiline: true }] }),
-  LoadImageOutput: described({ image: ["COMBO", { image_upload: true, image_folder: "output" }] }),
+  CustomCombo: createClass({ choice: [[]], count: ["INT", { min: 0, max: 10 }] }, { index: ["INT", {}], option1: ["STRING", {}] }),
+  LoadLatent: createClass({ latent: [["example.latent", `${"a".repeat(64)}.latent`], {}] }),
+  LoadAudio: createClass({ audio: [["there.wav"], { audio_upload: true }] }),
+  Load3D: createClass({ model_file: ["COMBO", { options: ["3d/there.glb"], file_upload: true }], image: ["LOAD_3D", {}] }),
+  LoadPath: createClass({ path: ["STRING", {}], note: ["STRING", { multiline: true }] }),
+  LoadImageOutput: createClass({ image: ["COMBO", { image_upload: true, image_folder: "output" }] }),
 };
 const combo = (choice: unknown, count: unknown = 99) => ({ class_type: "CustomCombo", inputs: { choice, count } });
 
@@ -46,8 +46,8 @@ describe("runner-only classes", () => {
   });
 
   const lastPrompt = () => record(server.seen.submissions.at(-1)?.prompt);
-  const run = async (graph: Json) => ended(client, await submit(client, graph));
-  const errorsOf = (body: unknown) => Object.values(record(record(body).node_errors)).flatMap((node) => (record(node).errors as Json[]).map(({ type }) => type)); // prettier-ignore
+  const run = async (graph: Json) => waitForEnd(client, await submit(client, graph));
+  const getErrors = (body: unknown) => Object.values(record(record(body).node_errors)).flatMap((node) => (record(node).errors as Json[]).map(({ type }) => type)); // prettier-ignore
 
   it("sends values outside of lists and ranges to the runner as they are", async () => {
     const graph = { "1": combo("any text"), "2": combo(7, -3), "3": { class_type: "LoadLatent", inputs: { latent: "there.latent" } } };
@@ -62,7 +62,7 @@ describe("runner-only classes", () => {
     for (const user of ["ada", "bob", "eve"]) {
       const ownClient = bench.client(user);
       await ownClient.upload("latent", "mine.latent", { tags: '["input"]' });
-      const job = await ended(ownClient, await submit(ownClient, graph));
+      const job = await waitForEnd(ownClient, await submit(ownClient, graph));
       expect(job).toMatchObject({ status: "failed", execution_error: { exception_type: "ValidationError" } });
       const message = string(record(job.execution_error).exception_message);
       expect(message.length).toBeLessThan(2000);
@@ -94,7 +94,7 @@ describe("runner-only classes", () => {
     ["a stranger's output", { class_type: "LoadAudio", inputs: { audio: "theirs.wav [output]" } }, "custom_validation_failed"],
   ])("refuses %s", async (_name, node, type) => {
     const response = await client.post("/api/prompt", { prompt: { "1": node, "9": combo("a", 1) }, partial_execution_targets: ["1"] });
-    expect([response.status, errorsOf(response.body)]).toEqual([400, [type]]);
+    expect([response.status, getErrors(response.body)]).toEqual([400, [type]]);
     expect(server.seen.submissions).toEqual([]);
   });
 
@@ -137,10 +137,10 @@ it("never counts a negative time when a clock is behind", async () => {
   const client = bench.client();
   server.does("hold");
   const id = await submit(client, modelGraph());
-  await running(client, id);
+  await waitForStart(client, id);
   behindMs = 300_000;
   server.release();
-  expect((await ended(client, id)).status).toBe("completed");
+  expect((await waitForEnd(client, id)).status).toBe("completed");
   expect((await runners.list()).find(({ label }) => label === "GPU")).toMatchObject({ done: 1, meanRunMs: 0 });
 });
 
@@ -159,15 +159,15 @@ it("stores equal runner classes once and keeps different ones apart", async () =
   }
   const libraries = createLibraries(database);
   await libraries.refresh();
-  const choicesOf = (library: ReturnType<typeof libraries.of>) => library.get("LoadModel")?.inputs[0]?.choices;
+  const getChoices = (library: ReturnType<typeof libraries.of>) => library.get("LoadModel")?.inputs[0]?.choices;
   expect(libraries.of("one")).toBe(libraries.of("two"));
-  expect(choicesOf(libraries.of("one"))).toEqual(["a.safetensors"]);
-  expect(choicesOf(libraries.of("three"))).toEqual(["b.safetensors"]);
-  expect(choicesOf(libraries.all())).toEqual(["a.safetensors", "b.safetensors"]);
+  expect(getChoices(libraries.of("one"))).toEqual(["a.safetensors"]);
+  expect(getChoices(libraries.of("three"))).toEqual(["b.safetensors"]);
+  expect(getChoices(libraries.all())).toEqual(["a.safetensors", "b.safetensors"]);
 
   await learn("two", ["b.safetensors"]);
   await libraries.refresh();
   expect(libraries.of("two")).toBe(libraries.of("three"));
-  expect(choicesOf(libraries.of("one"))).toEqual(["a.safetensors"]);
+  expect(getChoices(libraries.of("one"))).toEqual(["a.safetensors"]);
   await database.close();
 });

@@ -1,4 +1,4 @@
-// A runner that sends too much is set aside, its jobs move elsewhere, and nothing stays on disk.
+// A runner that sends too much is set aside, its jobs move elsewhere, and nothing remains on disk.
 import { readdir, rm } from "node:fs/promises";
 import { type ServerResponse } from "node:http";
 import { join } from "node:path";
@@ -18,10 +18,10 @@ import { createClient, type ServiceBench, startService } from "@/tests/support/s
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
 import { addRunner, makes, modelGraph } from "./built-in-job";
-import { ended, type Json, record, string, submit } from "./support";
+import { type Json, record, string, submit, waitForEnd } from "./support";
 
-const cached = (nodes: unknown) => JSON.stringify({ type: "execution_cached", data: { nodes, prompt_id: "x" } });
-const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
+const createCachedEvent = (nodes: unknown) => JSON.stringify({ type: "execution_cached", data: { nodes, prompt_id: "x" } });
+const nest = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
 
 function sendForever(response: ServerResponse): void {
   const chunk = "x".repeat(65_536);
@@ -49,11 +49,14 @@ describe("limits of runners", () => {
   const isSetAside = { state: "set_aside", reason: { code: "over_limits", message: expect.any(String) } };
 
   it.each<[string, (server: RunnerServer) => void]>([
-    ["a list of a million entries", (a) => a.send(cached(Array.from({ length: 1_000_000 }, () => "1")))],
-    ["an object of a million members", (a) => a.send(cached(Object.fromEntries(Array.from({ length: 1_000_000 }, (_, id) => [id, 0]))))],
-    ["a text of 9 MB", (a) => a.send(cached(["x".repeat(9 * 1024 ** 2)]))],
-    ["deep nesting", (a) => a.send(`{"type":"executed","data":{"prompt_id":"x","output":${nested(10_000)}}}`)],
-    ["numbers of a million digits", (a) => a.send(cached(0).replace(":0", `:[${"9".repeat(600_000)},${"9".repeat(600_000)}]`))],
+    ["a list of a million entries", (a) => a.send(createCachedEvent(Array.from({ length: 1_000_000 }, () => "1")))],
+    [
+      "an object of a million members",
+      (a) => a.send(createCachedEvent(Object.fromEntries(Array.from({ length: 1_000_000 }, (_, id) => [id, 0])))),
+    ],
+    ["a text of 9 MB", (a) => a.send(createCachedEvent(["x".repeat(9 * 1024 ** 2)]))],
+    ["deep nesting", (a) => a.send(`{"type":"executed","data":{"prompt_id":"x","output":${nest(10_000)}}}`)],
+    ["numbers of a million digits", (a) => a.send(createCachedEvent(0).replace(":0", `:[${"9".repeat(600_000)},${"9".repeat(600_000)}]`))],
     ["a picture of 33 MB", (a) => a.send(Buffer.alloc(33 * 1024 ** 2, 1))],
     ["40,000 small messages", (a) => Array.from({ length: 40_000 }, () => a.send("{}"))],
   ])("sets aside a runner that sends %s and reruns the job elsewhere", async (_name, send) => {
@@ -64,7 +67,7 @@ describe("limits of runners", () => {
     await until("the job runs on A", () => a.queue().running !== undefined);
     await add("B");
     send(a);
-    expect(await ended(client, id)).toMatchObject({ status: "completed", runner: { label: "B", attempt: 2 } });
+    expect(await waitForEnd(client, id)).toMatchObject({ status: "completed", runner: { label: "B", attempt: 2 } });
     expect(await readRunner("A")).toMatchObject(isSetAside);
     await until("the job is cleared away there", () => a.queue().running === undefined);
   });
@@ -83,7 +86,7 @@ describe("limits of runners", () => {
     await until("the job runs on A", () => a.queue().running !== undefined);
     await add("B");
     a.faults.set("GET /history/*", (_request, response) => respond(response));
-    expect(await ended(client, id)).toMatchObject({ status: "completed", runner: { label: "B", attempt: 2 } });
+    expect(await waitForEnd(client, id)).toMatchObject({ status: "completed", runner: { label: "B", attempt: 2 } });
     expect(await readRunner("A")).toMatchObject(isSetAside);
   });
 
@@ -116,7 +119,7 @@ describe("limits of runners", () => {
     const client = await start(settings);
     const a = await add("A");
     a.faults.set("GET /view", (_request, response) => sendForever(response));
-    const job = await ended(client, await submit(client, modelGraph()));
+    const job = await waitForEnd(client, await submit(client, modelGraph()));
     expect(job).toMatchObject({ status: "failed", outputs_count: 0, execution_error: { exception_type } });
     expect(record(job.execution_error).exception_message).toMatch(message);
     expect(await readRunner("A")).toMatchObject({ state: "ready" });
@@ -137,7 +140,7 @@ describe("limits of runners", () => {
       const status = { status_str: "error", messages: [["execution_error", { ...facts, current_inputs: { text: [long] } }]] };
       response.end(JSON.stringify({ [id]: { outputs: {}, status } }));
     });
-    const job = await ended(client, await submit(client, modelGraph()));
+    const job = await waitForEnd(client, await submit(client, modelGraph()));
     expect(JSON.stringify(job.execution_error).length).toBeLessThan(100_000);
     expect(string(record(job.execution_error).exception_message)).toHaveLength(10_001);
     expect(record(job.execution_error).traceback).toContain("last");
@@ -147,17 +150,17 @@ describe("limits of runners", () => {
 it("reports a cached node once, however often a runner names it", async () => {
   const server = await startRunnerServer({ objectInfo: {} });
   const events: RunEvent[] = [];
-  const noted = (event: RunEvent) => events.push(event);
+  const recordEvent = (event: RunEvent) => events.push(event);
   const nothing = () => undefined;
   const listening = listenToRunner(
     { address: server.address, clientId: "c", traffic: createTraffic() },
     { promptId: "x", graph: { "1": { class_type: "A", inputs: {} }, "2": { class_type: "A", inputs: {} } }, nodesTotal: 2 },
-    { reported: nothing, executed: nothing, ended: nothing, exceeded: nothing, on: noted },
+    { reported: nothing, executed: nothing, ended: nothing, exceeded: nothing, on: recordEvent },
   );
   await listening.ready;
-  server.send(cached(Array.from({ length: 40_000 }, () => "1")));
-  server.send(cached(["1", "1", "stranger"]));
-  server.send(cached(["1", "2"]));
+  server.send(createCachedEvent(Array.from({ length: 40_000 }, () => "1")));
+  server.send(createCachedEvent(["1", "1", "stranger"]));
+  server.send(createCachedEvent(["1", "2"]));
   await until("both nodes are reported", () => listening.timesOf("2"));
   expect(
     events
@@ -200,7 +203,7 @@ it("allows a burst of messages and bytes, and after that so many per second", ()
 const inherited = ["constructor", "toString", "hasOwnProperty", "valueOf"];
 
 /** The graph of one picture, with nodes that are called like members of every object. */
-function graphOf(ids: readonly string[]): Json {
+function createGraph(ids: readonly string[]): Json {
   const { "3": save, ...others } = modelGraph();
   return { ...others, ...Object.fromEntries(ids.map((id) => [id, save])) };
 }
@@ -236,7 +239,7 @@ describe("node ids from a runner", () => {
     const attack = '{"operations":["x"],"prototype":[{"whileReadOnly":true}],"__proto__":["y"]}';
     const names = ["__proto__", "constructor", "prototype", "99"].map((name) => `"${name}":${attack}`);
     answersHistory(runner, `{${names.join(",")},"3":{"__proto__":["a"],"constructor":["b"],"toString":["c"],"text":["d"]}}`);
-    const job = await ended(client, await submit(client, modelGraph()));
+    const job = await waitForEnd(client, await submit(client, modelGraph()));
     expect(job.status).toBe("completed");
     const { outputs } = job;
     expect(Object.keys(record(outputs))).toEqual(["3"]);
@@ -255,13 +258,13 @@ describe("node ids from a runner", () => {
   it("stores files, texts and progress of nodes with prototype names", async () => {
     const { server: runner, client } = await start();
     runner.does("hold the last");
-    const id = await submit(client, graphOf(inherited));
+    const id = await submit(client, createGraph(inherited));
     await until("the last node runs", async () => {
       const { progress } = record((await client.get(`/api/jobs/${id}`)).body);
       return progress !== undefined && record(progress).current_node === inherited.at(-1);
     });
     runner.release();
-    const job = await ended(client, id);
+    const job = await waitForEnd(client, id);
     expect(job).toMatchObject({ status: "completed", outputs_count: inherited.length });
     expect(Object.keys(record(job.outputs))).toEqual(inherited);
     expect(Object.keys(record(job.execution_meta))).toEqual(expect.arrayContaining(inherited));
@@ -274,7 +277,7 @@ describe("node ids from a runner", () => {
       const body = `{"error":{"type":"prompt_outputs_failed_validation","message":"no","details":"","extra_info":{}},"node_errors":{"__proto__":${errors},"constructor":${errors},"3":${errors}}}`;
       response.writeHead(400, { "content-type": "application/json" }).end(body);
     });
-    const job = await ended(client, await submit(client, modelGraph()));
+    const job = await waitForEnd(client, await submit(client, modelGraph()));
     expect(job.status).toBe("failed");
     expect(JSON.stringify(job.execution_error)).not.toMatch(/__proto__|constructor/);
     expect(JSON.stringify(job.execution_error)).toContain('\\"3\\"');

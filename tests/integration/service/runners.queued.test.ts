@@ -1,4 +1,4 @@
-// Jobs that wait in a runner's own queue, behind the work of others.
+// Jobs that wait in a runner's own queue, behind jobs of other clients.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createRunnerChores } from "@/lib/service/runners/runner-chores";
 import { createRunners } from "@/lib/service/runners/store";
@@ -10,7 +10,7 @@ import { type Client, type ServiceBench, startService } from "@/tests/support/se
 import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
 import { until } from "@/tests/support/until";
 import { addRunner, makes, modelGraph } from "./built-in-job";
-import { detail, ended, list, record, running, string, submit, waiting } from "./support";
+import { detail, list, record, string, submit, waitForEnd, waitForStart, waitGraph } from "./support";
 
 const foreign = { "1": { class_type: "LoadModel", inputs: { model: "one.safetensors" } }, "2": { class_type: "SaveImage", inputs: { images: ["1", 0] } } }; // prettier-ignore
 
@@ -58,9 +58,9 @@ describe("jobs in a runner's own queue", () => {
     const runningId = server.queue().running;
     server.release();
     await until("the runner begins it", () => server.queue().running !== runningId);
-    expect(await running(client, id)).not.toHaveProperty("waits");
+    expect(await waitForStart(client, id)).not.toHaveProperty("waits");
     server.release();
-    const job = await ended(client, id);
+    const job = await waitForEnd(client, id);
     expect(job).toMatchObject({ status: "completed", runner: { label: "GPU 1", attempt: 1 } });
     expect(Number(job.execution_start_time) - Number(job.create_time) * 1000).toBeGreaterThanOrEqual(3_590_000);
     expect(Number(job.execution_end_time) - Number(job.execution_start_time)).toBeLessThan(3_000_000);
@@ -85,7 +85,7 @@ describe("jobs in a runner's own queue", () => {
     server.release();
     await until("the next one begins", () => server.seen.ran.length === 2);
     server.release();
-    expect(await ended(client, next)).toMatchObject({ status: "completed" });
+    expect(await waitForEnd(client, next)).toMatchObject({ status: "completed" });
   });
 
   it("are not stopped with the running jobs", async () => {
@@ -100,12 +100,12 @@ describe("jobs in a runner's own queue", () => {
   it("are not sent to a busy runner while another one is free", async () => {
     const client = await start({ runnerCheckMs: 60_000 });
     const busy = await add("A");
-    await ended(client, await submit(client, modelGraph()));
+    await waitForEnd(client, await submit(client, modelGraph()));
     await add("B");
     busy.does("hold");
     busy.strange(foreign);
     await until("the other job runs", () => busy.queue().running !== undefined);
-    expect(await ended(client, await submit(client, modelGraph("one.safetensors", 2)))).toMatchObject({
+    expect(await waitForEnd(client, await submit(client, modelGraph("one.safetensors", 2)))).toMatchObject({
       runner: { label: "B", attempt: 1 },
     });
     expect(ownSubmissions(busy)).toHaveLength(1);
@@ -117,7 +117,7 @@ describe("jobs in a runner's own queue", () => {
     const id = await submit(client, modelGraph());
     await isQueued(client, id);
     await add("B");
-    expect(await ended(client, id)).toMatchObject({ status: "completed", runner: { label: "B", attempt: 1 } });
+    expect(await waitForEnd(client, id)).toMatchObject({ status: "completed", runner: { label: "B", attempt: 1 } });
     expect([busy.queue().pending, busy.seen.interrupts]).toEqual([[], []]);
   });
 
@@ -132,9 +132,9 @@ describe("jobs in a runner's own queue", () => {
     const secondClient = bench.client();
     expect(string((await isQueued(secondClient, id)).status)).toBe("pending");
     server.release();
-    await running(secondClient, id);
+    await waitForStart(secondClient, id);
     server.release();
-    expect(await ended(secondClient, id)).toMatchObject({ status: "completed", runner: { label: "GPU 1", attempt: 1 } });
+    expect(await waitForEnd(secondClient, id)).toMatchObject({ status: "completed", runner: { label: "GPU 1", attempt: 1 } });
     expect(ownSubmissions(server)).toHaveLength(1);
   });
 });
@@ -154,7 +154,7 @@ describe("runners draining", () => {
     const client = bench.client();
     server.does("hold");
     const first = await submit(client, modelGraph("one.safetensors", 1));
-    await running(client, first);
+    await waitForStart(client, first);
     await bench.service.runners.change(id, { state: "draining" });
     const second = await submit(client, modelGraph("one.safetensors", 2));
     expect(await readRunner("GPU")).toMatchObject({ state: "draining", running: 1 });
@@ -164,23 +164,23 @@ describe("runners draining", () => {
     });
     server.does("run");
     server.release();
-    expect(await ended(client, first)).toMatchObject({ status: "completed", runner: { label: "GPU" } });
+    expect(await waitForEnd(client, first)).toMatchObject({ status: "completed", runner: { label: "GPU" } });
     await until("it is paused", async () => (await readRunner("GPU"))?.state === "paused");
     expect(await detail(client, second)).toMatchObject({ status: "pending", waits: { state: "paused", runners: ["GPU"] } });
     expect(server.seen.submissions).toHaveLength(1);
     await bench.service.runners.change(id, { state: "ready" });
-    expect(await ended(client, second)).toMatchObject({ status: "completed", runner: { label: "GPU", attempt: 1 } });
+    expect(await waitForEnd(client, second)).toMatchObject({ status: "completed", runner: { label: "GPU", attempt: 1 } });
   });
 
   it("pauses the built-in runner once it has drained, also where there is no other", async () => {
     const client = bench.client();
-    const builtIn = () => readRunner("Built-in");
-    const id = await submit(client, waiting(1));
-    await running(client, id);
+    const readBuiltInRunner = () => readRunner("Built-in");
+    const id = await submit(client, waitGraph(1));
+    await waitForStart(client, id);
     await bench.service.runners.change("built-in", { state: "draining" });
-    expect(await builtIn()).toMatchObject({ state: "draining", running: 1 });
-    expect(await ended(client, id)).toMatchObject({ status: "completed" });
-    await until("it is paused", async () => (await builtIn())?.state === "paused");
+    expect(await readBuiltInRunner()).toMatchObject({ state: "draining", running: 1 });
+    expect(await waitForEnd(client, id)).toMatchObject({ status: "completed" });
+    await until("it is paused", async () => (await readBuiltInRunner())?.state === "paused");
   });
 });
 

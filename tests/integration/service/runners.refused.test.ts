@@ -1,4 +1,4 @@
-// Addresses without a runner: the refusal names what responds, and it is not added.
+// Addresses without a runner are refused, with a description of what responds.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { BUILT_IN_RUNNER } from "@/lib/contract/runners/runners";
 import { submitPrompt } from "@/lib/service/jobs/submit";
@@ -13,7 +13,7 @@ import { startLittleServer, startRunnerServer } from "@/tests/support/servers";
 import { type ServiceBench, startService } from "@/tests/support/service";
 import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
 import { until } from "@/tests/support/until";
-import { canvas, detail, type Json, list, png, record, running, submit } from "./support";
+import { canvas, detail, type Json, list, png, record, submit, waitForStart } from "./support";
 
 describe("faults of runners", () => {
   let bench: ServiceBench;
@@ -123,7 +123,7 @@ describe("a stale attempt", () => {
       });
     server.does(mode);
     const id = await submit(client, graph);
-    await running(client, id);
+    await waitForStart(client, id);
     const attempts = () => bench.rows("SELECT state, lease_until, ended_at FROM attempts");
     await bench.rows(`UPDATE jobs SET fence = fence + 1 WHERE id = '${id}'`);
     const before = await attempts();

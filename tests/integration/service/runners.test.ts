@@ -1,4 +1,4 @@
-// Jobs that run on plain local servers of the family, from the submission to their results.
+// Jobs that run on local servers, from the submission to their results.
 import { afterEach, describe, expect, it } from "vitest";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { type RunnerOptions, type RunnerServer } from "@/tests/support/runner-server";
@@ -6,7 +6,7 @@ import { startRunnerServer } from "@/tests/support/servers";
 import { createClient, type ServiceBench, startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
 import { makes, modelGraph, picture } from "./built-in-job";
-import { canvas, detail, ended, type Json, list, record, running, string, submit } from "./support";
+import { canvas, detail, type Json, list, record, string, submit, waitForEnd, waitForStart } from "./support";
 
 describe("jobs on runners", () => {
   let bench: ServiceBench | undefined;
@@ -39,7 +39,7 @@ describe("jobs on runners", () => {
     return { key, client: createClient((request) => service.fetch(request), key) };
   }
 
-  const labelOf = (job: Json) => record(job.runner).label;
+  const getLabel = (job: Json) => record(job.runner).label;
   const readRunner = async (label: string) => (await bench?.service.runners.list())?.find((runner) => runner.label === label);
 
   it("returns a runner's outputs with node, name and runner", async () => {
@@ -48,7 +48,7 @@ describe("jobs on runners", () => {
     await add(server, "GPU");
     const client = clientOf();
     const id = await submit(client, modelGraph(), { extra_data: { extra_pnginfo: { workflow: { id: "x" } } } });
-    const job = await ended(client, id);
+    const job = await waitForEnd(client, id);
     expect(job).toMatchObject({ status: "completed", runner: { label: "GPU", attempt: 1 }, outputs_count: 1 });
     const [image] = list(record(record(job.outputs)["3"]).images);
     expect(image).toMatchObject({ display_name: "house_00001_.png", type: "output" });
@@ -61,7 +61,7 @@ describe("jobs on runners", () => {
     expect(await readRunner("GPU")).toMatchObject({ state: "ready", done: 1, failed: 0, running: 0, version: "0.27.0", classes: 5 });
     expect((await readRunner("GPU"))?.devices).toEqual([{ name: "gpu 0", type: "cuda", vramTotal: 8e9, vramFree: 4e9 }]);
     // The built-in runner takes the jobs that it can run.
-    const ownJob = await ended(client, await submit(client, canvas(3)));
+    const ownJob = await waitForEnd(client, await submit(client, canvas(3)));
     expect(ownJob).toMatchObject({ status: "completed", runner: { id: "built-in", label: "Built-in", attempt: 1 } });
   });
 
@@ -83,7 +83,7 @@ describe("jobs on runners", () => {
     expect(refused.type).toBe("no_runner");
     expect(refused.details).toContain("A lacks two.safetensors for model of LoadModel");
     expect(refused.details).toContain("B lacks one.safetensors for model of LoadModel");
-    expect(labelOf(await ended(client, await submit(client, modelGraph("two.safetensors"))))).toBe("B");
+    expect(getLabel(await waitForEnd(client, await submit(client, modelGraph("two.safetensors"))))).toBe("B");
   });
 
   it("prefers the runner with the model loaded, then the least busy one", async () => {
@@ -96,13 +96,13 @@ describe("jobs on runners", () => {
     a.does("hold");
     const blocking = await submit(client, modelGraph("one.safetensors", 1));
     await until("it runs on A", async () => a.queue().running !== undefined);
-    expect(labelOf(await ended(client, await submit(client, modelGraph("two.safetensors", 2))))).toBe("B");
+    expect(getLabel(await waitForEnd(client, await submit(client, modelGraph("two.safetensors", 2))))).toBe("B");
     a.release();
     a.does("run");
-    expect(labelOf(await ended(client, blocking))).toBe("A");
+    expect(getLabel(await waitForEnd(client, blocking))).toBe("A");
     // Both are free, so the model decides.
-    expect(labelOf(await ended(client, await submit(client, modelGraph("two.safetensors", 3))))).toBe("B");
-    expect(labelOf(await ended(client, await submit(client, modelGraph("one.safetensors", 4))))).toBe("A");
+    expect(getLabel(await waitForEnd(client, await submit(client, modelGraph("two.safetensors", 3))))).toBe("B");
+    expect(getLabel(await waitForEnd(client, await submit(client, modelGraph("one.safetensors", 4))))).toBe("A");
   });
 
   it("sends an input once by hash and reports it by its own name", async () => {
@@ -116,9 +116,9 @@ describe("jobs on runners", () => {
       "1": { class_type: "LoadImage", inputs: { image: "cat.png" } },
       "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: prefix } },
     });
-    expect(await ended(client, await submit(client, graph("a")))).toMatchObject({ status: "completed", runner: { label: "GPU" } });
+    expect(await waitForEnd(client, await submit(client, graph("a")))).toMatchObject({ status: "completed", runner: { label: "GPU" } });
     server.does("fail");
-    const failed = await ended(client, await submit(client, graph("b")));
+    const failed = await waitForEnd(client, await submit(client, graph("b")));
     expect(server.seen.uploads).toEqual([expect.stringMatching(/^[0-9a-f]{64}\.png$/)]);
     const [name] = server.seen.uploads;
     expect(record(record(record(server.seen.submissions[0]).prompt)["1"])).toMatchObject({ inputs: { image: name } });
@@ -132,12 +132,12 @@ describe("jobs on runners", () => {
 
   it("accepts newer inputs: matched types, growing lists and exact numbers", async () => {
     const { client: clientOf } = await start();
-    const described = (required: Json, output: string[]) => ({ input: { required }, output, output_name: output, output_node: false });
+    const createClass = (required: Json, output: string[]) => ({ input: { required }, output, output_name: output, output_node: false });
     const server = await runner(undefined, {
       objectInfo: {
         ...gpuClasses(["one.safetensors"]),
-        Resize: described({ input: ["COMFY_MATCHTYPE_V3", {}], factor: ["FLOAT", { max: "endless" }] }, ["COMFY_MATCHTYPE_V3"]),
-        Batch: described(
+        Resize: createClass({ input: ["COMFY_MATCHTYPE_V3", {}], factor: ["FLOAT", { max: "endless" }] }, ["COMFY_MATCHTYPE_V3"]),
+        Batch: createClass(
           {
             images: ["COMFY_AUTOGROW_V3", { template: { input: { required: { image: ["IMAGE", {}] } }, prefix: "image" } }],
             kinds: ["COMBO", { options: ["a", "b", "c"], multiselect: true }],
@@ -160,7 +160,7 @@ describe("jobs on runners", () => {
       "3": { class_type: "Batch", inputs: { "images.image0": ["2", 0], kinds: { __value__: ["a", "c"] } } },
       "4": { class_type: "SaveImage", inputs: { images: ["3", 0], filename_prefix: "x" } },
     };
-    expect(await ended(client, await submit(client, graph))).toMatchObject({ status: "completed", runner: { label: "GPU" } });
+    expect(await waitForEnd(client, await submit(client, graph))).toMatchObject({ status: "completed", runner: { label: "GPU" } });
     expect(record(record(record(server.seen.submissions[0]).prompt)["1"])).toMatchObject({ inputs: { image: server.seen.uploads[0] } });
   });
 
@@ -172,10 +172,10 @@ describe("jobs on runners", () => {
     for (const server of [a, b]) server.does("hold");
     const client = clientOf();
     const ids = await Promise.all(["one.safetensors", "two.safetensors"].map((model) => submit(client, modelGraph(model))));
-    for (const id of ids) await running(client, id);
+    for (const id of ids) await waitForStart(client, id);
     for (const server of [a, b]) await until("it runs there", async () => server.queue().running !== undefined);
     for (const server of [a, b]) server.release();
-    for (const id of ids) expect(await ended(client, id)).toMatchObject({ status: "completed" });
+    for (const id of ids) expect(await waitForEnd(client, id)).toMatchObject({ status: "completed" });
   });
 
   it("reports progress, nodes and previews like the built-in runner", async () => {
@@ -194,7 +194,7 @@ describe("jobs on runners", () => {
     expect(job.progress).toMatchObject({ current_node: "1", step: 1, steps: 2, nodes_total: 3 });
     await until("the preview is told", async () => received.some((item) => typeof item !== "string"));
     server.release();
-    await ended(client, id);
+    await waitForEnd(client, id);
     const types = received.flatMap((item) => (typeof item === "string" ? [string(record(JSON.parse(item)).type)] : ["preview"]));
     expect(types).toEqual(
       expect.arrayContaining(["execution_start", "execution_cached", "executing", "progress", "preview", "executed", "execution_success"]),
@@ -227,9 +227,9 @@ describe("jobs on runners", () => {
     const early = await client.raw("GET", `/api/view?filename=${string(image?.filename)}&type=output`);
     expect(Buffer.from(await early.arrayBuffer()).equals(picture(3))).toBe(true);
     // The state is stored after the messages.
-    await running(client, id);
+    await waitForStart(client, id);
     server.release();
-    const job = await ended(client, id);
+    const job = await waitForEnd(client, id);
     expect(job).toMatchObject({ status: "completed", outputs_count: 2, outputs: { "3": reports[0]?.output } });
     expect(reports.map(({ node }) => node)).toEqual(["3", "4"]);
     expect(server.seen.views.filter((name) => name === "of-3.png")).toHaveLength(1);
@@ -243,7 +243,7 @@ describe("jobs on runners", () => {
     const client = clientOf();
     server.does("hold");
     const first = await submit(client, modelGraph("one.safetensors", 1));
-    await running(client, first);
+    await waitForStart(client, first);
     const second = await submit(client, modelGraph("one.safetensors", 2));
     await until("both are there", async () => server.queue().running !== undefined && server.queue().pending.length === 1);
     const [left, two] = [server.queue().running, server.queue().pending[0]];
@@ -290,8 +290,8 @@ describe("jobs on runners", () => {
     await until("it is out of reach", async () => record((await detail(client, job)).waits ?? { state: "" }).state === "unreachable");
     expect(await readRunner("GPU")).toMatchObject({ state: "unreachable", reason: { code: "not_reachable" } });
     await server.comeBack();
-    expect(await ended(client, job)).toMatchObject({ status: "completed", runner: { label: "GPU", attempt: 1 } });
+    expect(await waitForEnd(client, job)).toMatchObject({ status: "completed", runner: { label: "GPU", attempt: 1 } });
     expect(await bench?.service.runners.remove(id)).toEqual({ ok: true, value: undefined });
-    expect(labelOf(await detail(client, job))).toBe("GPU");
+    expect(getLabel(await detail(client, job))).toBe("GPU");
   });
 });

@@ -1,4 +1,4 @@
-// Helpers shared by the suites of the service: graphs, waiting for a job, reading fields of an answer without trusting its shape.
+// Helpers of the service's suites: graphs, waiting for a job, and reading fields of untyped responses.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { crc32, deflateSync } from "node:zlib";
@@ -26,7 +26,7 @@ export function canvas(color = 255, size = 8): Json {
   };
 }
 
-export function waiting(seconds: number, color = 1): Json {
+export function waitGraph(seconds: number, color = 1): Json {
   return {
     "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color } },
     "2": { class_type: "Wait", inputs: { seconds, anything: ["1", 0] } },
@@ -44,7 +44,7 @@ export async function detail(client: Client, id: string): Promise<Json> {
   return record((await client.get(`/api/jobs/${id}`)).body);
 }
 
-export async function ended(client: Client, id: string, timeoutMs = 20_000): Promise<Json> {
+export async function waitForEnd(client: Client, id: string, timeoutMs = 20_000): Promise<Json> {
   return until(
     `job ${id} has ended`,
     async () => {
@@ -55,7 +55,7 @@ export async function ended(client: Client, id: string, timeoutMs = 20_000): Pro
   );
 }
 
-export async function running(client: Client, id: string): Promise<Json> {
+export async function waitForStart(client: Client, id: string): Promise<Json> {
   return until(`job ${id} runs`, async () => {
     const job = await detail(client, id);
     return job.status === "in_progress" && job;

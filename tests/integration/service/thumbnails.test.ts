@@ -12,7 +12,7 @@ import { type Client, type ServiceBench, startService } from "@/tests/support/se
 import { type StrictS3 } from "@/tests/support/strict-s3";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
-import { canvas, ended, type Json, png, record, string, submit } from "./support";
+import { canvas, type Json, png, record, string, submit, waitForEnd } from "./support";
 
 const mp4 = new Uint8Array(Buffer.concat([Buffer.from([0, 0, 0, 24]), Buffer.from("ftypisom\0\0\0\0isommp42"), Buffer.alloc(64)]));
 const wav = new Uint8Array(Buffer.from(`RIFF\0\0\0\0WAVEfmt ${"\0".repeat(40)}`, "latin1"));
@@ -38,7 +38,7 @@ async function colour(bytes: Buffer): Promise<number[]> {
   return [...data.subarray(0, 4)];
 }
 
-const plain = async (options: { width: number; height: number; background: string; orientation?: number }) => {
+const createPlain = async (options: { width: number; height: number; background: string; orientation?: number }) => {
   const image = sharp({ create: { ...options, channels: 4 } });
   return new Uint8Array(await (options.orientation ? image.withMetadata({ orientation: options.orientation }) : image).png().toBuffer());
 };
@@ -60,7 +60,7 @@ describe("thumbnails of pictures", async () => {
   });
 
   it("are upright and keep transparency", async () => {
-    const turned = await add(client, await plain({ width: 100, height: 50, background: "#00ff0080", orientation: 6 }), "turned.png");
+    const turned = await add(client, await createPlain({ width: 100, height: 50, background: "#00ff0080", orientation: 6 }), "turned.png");
     const { bytes } = await thumbnail(client, turned, 100);
     expect(await sharp(bytes).metadata()).toMatchObject({ width: 50, height: 100, hasAlpha: true });
     expect((await colour(bytes))[3]).toBe(128);
@@ -161,7 +161,7 @@ describe("thumbnails of other files, without ffmpeg", async () => {
 
 describe("thumbnails drawn by ffmpeg", async () => {
   const folder = temporaryFolder();
-  await writeFile(join(folder, "frame.png"), await plain({ width: 1024, height: 512, background: "#ff0000" }));
+  await writeFile(join(folder, "frame.png"), await createPlain({ width: 1024, height: 512, background: "#ff0000" }));
 
   /** A fake ffmpeg: records how it was called, then runs `script`. */
   async function fakeFfmpeg(name: string, script: string): Promise<{ path: string; calls: () => Promise<string[]> }> {
@@ -178,12 +178,12 @@ describe("thumbnails drawn by ffmpeg", async () => {
     const bench = await startService({ ffmpeg: ffmpeg.path });
     const client = bench.client();
     const film = await add(client, mp4, "film.txt");
-    const answers = await Promise.all([64, 64, 64, 256, 512, 1024].map((edge) => thumbnail(client, film, edge)));
+    const responses = await Promise.all([64, 64, 64, 256, 512, 1024].map((edge) => thumbnail(client, film, edge)));
     for (const [at, edge] of [64, 64, 64, 256, 512, 1024].entries()) {
-      const bytes = answers[at]?.bytes ?? Buffer.alloc(0);
+      const bytes = responses[at]?.bytes ?? Buffer.alloc(0);
       expect(await sharp(bytes).metadata()).toMatchObject({ format: "webp", width: edge, height: edge / 2 });
       expect((await colour(bytes))[0]).toBeGreaterThan(240);
-      expect(answers[at]?.headers.get("cache-control")).toContain("immutable");
+      expect(responses[at]?.headers.get("cache-control")).toContain("immutable");
     }
     const [call, ...otherCalls] = await ffmpeg.calls();
     expect(otherCalls).toEqual([]);
@@ -240,7 +240,7 @@ describe("cache figures", () => {
   }
 
   /** Of the files below a folder of the service. */
-  async function sizeOf(folder: string): Promise<number> {
+  async function getSize(folder: string): Promise<number> {
     const entries = await readdir(join(bench.folder, folder), { recursive: true, withFileTypes: true });
     const files = entries.filter((entry) => entry.isFile());
     const sizes = await Promise.all(files.map(async ({ parentPath, name }) => (await stat(join(parentPath, name))).size));
@@ -255,14 +255,14 @@ describe("cache figures", () => {
     await thumbnail(64);
     await thumbnail(64);
     expect(await figures("lightdesk_service_thumbnails_total")).toEqual({ made: 1, kept: 1 });
-    expect(await figures("lightdesk_service_thumbnail_cache_bytes")).toEqual({ all: await sizeOf("thumbnails") });
+    expect(await figures("lightdesk_service_thumbnail_cache_bytes")).toEqual({ all: await getSize("thumbnails") });
     expect(await figures("lightdesk_blob_copies_total")).toEqual({ kept: 1 });
-    expect(await figures("lightdesk_blob_copies_bytes")).toEqual({ all: await sizeOf("blob-copies") });
+    expect(await figures("lightdesk_blob_copies_bytes")).toEqual({ all: await getSize("blob-copies") });
     const hash = string(asset_hash).slice(7);
     await rm(join(bench.folder, "blob-copies", hash.slice(0, 2), hash.slice(2)));
     await thumbnail(128);
     expect(await figures("lightdesk_blob_copies_total")).toEqual({ kept: 1, fetched: 1 });
-    expect(await figures("lightdesk_service_thumbnail_cache_bytes")).toEqual({ all: await sizeOf("thumbnails") });
+    expect(await figures("lightdesk_service_thumbnail_cache_bytes")).toEqual({ all: await getSize("thumbnails") });
     // An icon is neither.
     const text = record((await client.upload("text", "a.txt")).body);
     expect((await client.raw("GET", `/api/view?filename=${string(text.asset_hash)}&res=64`)).status).toBe(200);
@@ -272,13 +272,13 @@ describe("cache figures", () => {
   it("counts computed and cached nodes and the size of stored results", async () => {
     const client = bench.client("ada");
     for (const expected of [{ made: 2 }, { made: 2, kept: 2 }]) {
-      expect(await ended(client, await submit(client, canvas(7)))).toMatchObject({ status: "completed" });
+      expect(await waitForEnd(client, await submit(client, canvas(7)))).toMatchObject({ status: "completed" });
       expect(await figures("lightdesk_node_results_total")).toEqual(expected);
     }
-    expect(await sizeOf("node-cache")).toBeGreaterThan(0);
+    expect(await getSize("node-cache")).toBeGreaterThan(0);
     await bench.service.stop();
     bench = await startService({ ...bucketSettings(s3), concurrency: 1, dataDir: bench.folder });
-    const bytes = await sizeOf("node-cache");
+    const bytes = await getSize("node-cache");
     await until("the size is measured", async () => (await figures("lightdesk_node_cache_bytes")).all === bytes);
   });
 });

@@ -1,5 +1,5 @@
-// Uploads as other people's clients send them: fields in any order, names in any notation, no length, data before and after the form,
-// connections closed in the middle. Byte by byte, to the stand-alone service on a real connection.
+// Uploads by unusual clients: fields in any order, names in any encoding, no length, data before and after the form, closed connections. Sent byte by
+// byte to the stand-alone service.
 import { once } from "node:events";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ const fresh = () => `content ${(count += 1)}`;
 const field = (name: string, value: string) => `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
 const file = (disposition: string, content = fresh(), extra = "") =>
   `--b\r\nContent-Disposition: form-data; ${disposition}\r\n${extra}\r\n${content}\r\n`;
-const plain = (content?: string) => file(`name="file"; filename="a.txt"`, content);
+const createPlain = (content?: string) => file(`name="file"; filename="a.txt"`, content);
 
 async function send(body: string | Buffer, { type = "multipart/form-data; boundary=b", isChunked = false } = {}) {
   const bytes = Buffer.from(body);
@@ -31,23 +31,23 @@ async function send(body: string | Buffer, { type = "multipart/form-data; bounda
   const text = /transfer-encoding: chunked/i.test(response.head) ? (response.body.split("\r\n")[1] ?? "") : response.body;
   return { status: response.status, body: record(JSON.parse(text)) };
 }
-const contentOf = async (asset: Record<string, unknown>) => (await client.get(`/api/assets/${string(asset.id)}/content`)).text;
+const getContent = async (asset: Record<string, unknown>) => (await client.get(`/api/assets/${string(asset.id)}/content`)).text;
 
 describe("the parts of a form", () => {
-  it("come in any order, tags before, after and on both sides of the file", async () => {
+  it("accepts fields in any order, with tags before and after the file", async () => {
     const tags = [field("tags", '["one","two"]'), field("name", "Named"), field("user_metadata", '{"a":{"b":1}}')].join("");
     const expected = { tags: ["one", "two"], name: "Named", user_metadata: { a: { b: 1 } } };
-    expect(await send(`${plain()}${tags}--b--\r\n`)).toMatchObject({ status: 201, body: expected });
-    expect(await send(`${tags}${plain()}--b--\r\n`)).toMatchObject({ status: 201, body: expected });
-    expect((await send(`${field("tags", "x")}${plain()}${field("tags", "y")}--b--`)).body).toMatchObject({ tags: ["x", "y"] });
+    expect(await send(`${createPlain()}${tags}--b--\r\n`)).toMatchObject({ status: 201, body: expected });
+    expect(await send(`${tags}${createPlain()}--b--\r\n`)).toMatchObject({ status: 201, body: expected });
+    expect((await send(`${field("tags", "x")}${createPlain()}${field("tags", "y")}--b--`)).body).toMatchObject({ tags: ["x", "y"] });
   });
 
   it("allow content before and after, and no final line break", async () => {
     const content = fresh();
-    const response = await send(`This is no part.\r\n${plain(content)}--b--\r\nNeither is this.\r\n--b\r\n`);
+    const response = await send(`This is no part.\r\n${createPlain(content)}--b--\r\nNeither is this.\r\n--b\r\n`);
     expect(response).toMatchObject({ status: 201, body: { size: content.length } });
-    expect(await contentOf(response.body)).toBe(content);
-    expect((await send(`${plain()}--b--`)).status).toBe(201);
+    expect(await getContent(response.body)).toBe(content);
+    expect((await send(`${createPlain()}--b--`)).status).toBe(201);
   });
 
   it.each([
@@ -55,7 +55,7 @@ describe("the parts of a form", () => {
     ["Multipart/Form-Data; charset=utf-8; Boundary=b"],
     ["multipart/form-data;boundary=b;charset=utf-8"],
   ])("are split by %s", async (type) => {
-    expect((await send(`${plain()}--b--\r\n`, { type })).status).toBe(201);
+    expect((await send(`${createPlain()}--b--\r\n`, { type })).status).toBe(201);
   });
 
   it("are split by an odd boundary; look-alikes are content", async () => {
@@ -64,26 +64,26 @@ describe("the parts of a form", () => {
     const body = `--${edge}\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n${content}\r\n--${edge}--\r\n`;
     const response = await send(body, { type: `multipart/form-data; boundary="${edge}"` });
     expect(response.status).toBe(201);
-    expect(await contentOf(response.body)).toBe(content);
+    expect(await getContent(response.body)).toBe(content);
   });
 
-  it("may come without a length, byte by byte", async () => {
+  it("accepts bodies without a length, byte by byte", async () => {
     const content = `${fresh()}\r\n-\r\n--\r\n\r\r\n`;
-    const response = await send(`${field("tags", "slow")}${plain(content)}--b--\r\n`, { isChunked: true });
+    const response = await send(`${field("tags", "slow")}${createPlain(content)}--b--\r\n`, { isChunked: true });
     expect(response).toMatchObject({ status: 201, body: { tags: ["slow"], size: content.length } });
-    expect(await contentOf(response.body)).toBe(content);
+    expect(await getContent(response.body)).toBe(content);
   });
 
   it("contain one file: the first of its name", async () => {
     const content = fresh();
     const otherParts = `${file(`name="file"; filename="second.txt"`)}${file(`name="preview"; filename="third.txt"`)}`;
-    const response = await send(`${file(`name="thumb"; filename="zeroth.txt"`)}${plain(content)}${otherParts}--b--\r\n`);
+    const response = await send(`${file(`name="thumb"; filename="zeroth.txt"`)}${createPlain(content)}${otherParts}--b--\r\n`);
     expect(response).toMatchObject({ status: 201, body: { name: "a.txt", size: content.length } });
   });
 
   it("may contain an empty file or one byte", async () => {
-    expect(await send(`${plain("")}--b--\r\n`)).toMatchObject({ status: 201, body: { size: 0 } });
-    expect(await send(`${plain("\r")}--b--\r\n`)).toMatchObject({ status: 201, body: { size: 1 } });
+    expect(await send(`${createPlain("")}--b--\r\n`)).toMatchObject({ status: 201, body: { size: 0 } });
+    expect(await send(`${createPlain("\r")}--b--\r\n`)).toMatchObject({ status: 201, body: { size: 1 } });
   });
 });
 
@@ -120,11 +120,11 @@ describe("explained refusals", () => {
       "file",
     ],
     ["a text where the file belongs", () => `${field("file", "just text")}--b--\r\n`, "MISSING_FILE", "file"],
-    ["a form without an end", () => plain(), "TRUNCATED_UPLOAD", "complete"],
+    ["a form without an end", () => createPlain(), "TRUNCATED_UPLOAD", "complete"],
     ["a form of nothing", () => "", "TRUNCATED_UPLOAD", "complete"],
     ["a form of no parts", () => "--b--\r\n", "MISSING_FILE", "file"],
-    ["a part that is too long", () => `${plain()}${field("name", "n".repeat(1_100_000))}--b--\r\n`, "INVALID_BODY", "name"],
-    ["too many parts", () => `${plain()}${field("tags", "x").repeat(501)}--b--\r\n`, "INVALID_BODY", "parts"],
+    ["a part that is too long", () => `${createPlain()}${field("name", "n".repeat(1_100_000))}--b--\r\n`, "INVALID_BODY", "name"],
+    ["too many parts", () => `${createPlain()}${field("tags", "x").repeat(501)}--b--\r\n`, "INVALID_BODY", "parts"],
     [
       "a file that is written in base64",
       () => `${file(`name="file"; filename="a.txt"`, "aGVsbG8=", "Content-Transfer-Encoding: base64\r\n")}--b--\r\n`,
@@ -154,7 +154,7 @@ describe("many and broken clients", () => {
     if (bytes > 0) await until("it has begun", async () => (await readdir(join(dataDir, "service", "tmp"))).length === 1);
     socket.resetAndDestroy();
     await once(socket, "close");
-    expect((await send(`${plain()}--b--\r\n`)).status).toBe(201);
+    expect((await send(`${createPlain()}--b--\r\n`)).status).toBe(201);
     expect(service.output()).not.toMatch(/error|warn/i);
   });
 });

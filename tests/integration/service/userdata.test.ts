@@ -35,8 +35,8 @@ describe("user data files", async () => {
 
   it("keeps an existing file when overwrite is false and reports it", async () => {
     await client.call("POST", "/api/userdata/keep.txt", "first");
-    const refused = await client.call("POST", "/api/userdata/keep.txt?overwrite=false", "second");
-    expect([refused.status, refused.headers.get("content-type")]).toEqual([409, "text/plain; charset=utf-8"]);
+    const refusal = await client.call("POST", "/api/userdata/keep.txt?overwrite=false", "second");
+    expect([refusal.status, refusal.headers.get("content-type")]).toEqual([409, "text/plain; charset=utf-8"]);
     expect((await client.get("/api/userdata/keep.txt")).text).toBe("first");
     await client.call("POST", "/api/userdata/keep.txt", "second");
     expect((await client.get("/api/userdata/keep.txt")).text).toBe("second");
@@ -96,13 +96,13 @@ describe("user data files", async () => {
   });
 
   it("lets one of many writers create a file without overwrite", async () => {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, (_, at) =>
         client.call("POST", "/api/userdata/race%2Fnew.txt?overwrite=false&full_info=false", `writer ${at}`),
       ),
     );
-    const winner = answers.findIndex(({ status }) => status === 200);
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(19).fill(409)]);
+    const winner = responses.findIndex(({ status }) => status === 200);
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, ...Array(19).fill(409)]);
     expect((await client.get("/api/userdata/race%2Fnew.txt")).text).toBe(`writer ${winner}`);
   });
 

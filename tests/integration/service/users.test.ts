@@ -6,24 +6,24 @@ import { allOperations } from "@/lib/contract/operations";
 import { openServiceStore } from "@/lib/service/index";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
-import { canvas, ended, list, record, string, submit } from "./support";
+import { canvas, list, record, string, submit, waitForEnd } from "./support";
 
 describe("users and keys", async () => {
   const bench = await startService();
 
-  it("answers missing, unknown and revoked keys alike on every operation", async () => {
+  it("treats missing, unknown and revoked keys alike on every operation", async () => {
     const { key, prefix } = await bench.service.keys.createKey("mallory");
     expect(await bench.anonymous(key).get("/api/user")).toMatchObject({ status: 200, body: { status: "active" } });
     expect(await bench.service.keys.revokeKey(prefix)).toBe(true);
     const params = { job_id: "x", id: "x", task_id: "x", file: "x", dest: "y", class: "x", folder: "x", hash: `blake3:${"0".repeat(64)}` };
     for (const { method, path } of allOperations) {
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         [undefined, "ld-unknown", key].map((value) => bench.anonymous(value).call(method, fillPath(path, params))),
       );
-      expect([path, ...answers.map((response) => response.status)]).toEqual([path, 401, 401, 401]);
-      expect(new Set(answers.map((response) => response.text)).size).toBe(1);
+      expect([path, ...responses.map((response) => response.status)]).toEqual([path, 401, 401, 401]);
+      expect(new Set(responses.map((response) => response.text)).size).toBe(1);
       if (method !== "HEAD" && !path.startsWith("/api/userdata"))
-        expect(answers[0]?.body).toMatchObject({ code: "UNAUTHORIZED", message: expect.any(String) });
+        expect(responses[0]?.body).toMatchObject({ code: "UNAUTHORIZED", message: expect.any(String) });
     }
   });
 
@@ -70,7 +70,7 @@ describe("users and keys", async () => {
     await secondStore.close();
   });
 
-  it("answers health without a key and unknown paths with the envelope", async () => {
+  it("serves health without a key and unknown paths with the envelope", async () => {
     expect(await bench.anonymous().get("/api/health")).toMatchObject({ status: 200, body: { status: "ok" } });
     const client = bench.client();
     expect(await client.get("/api/nowhere")).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
@@ -154,7 +154,7 @@ describe("a user's storage", () => {
   it("fails a job whose outputs exceed the quota and keeps none", async () => {
     await client.upload(bytes(QUOTA), "all.txt");
     const before = await blobs();
-    const job = await ended(client, await submit(client, canvas(7)));
+    const job = await waitForEnd(client, await submit(client, canvas(7)));
     expect(job).toMatchObject({
       status: "failed",
       execution_error: { exception_type: "StorageQuotaExceeded", exception_message: expect.stringContaining(String(QUOTA)) },
@@ -176,7 +176,7 @@ describe("a user's storage", () => {
       "5": plain(2),
       "6": save("5", "last"),
     });
-    const job = await ended(client, id);
+    const job = await waitForEnd(client, id);
     expect(job).toMatchObject({
       status: "failed",
       outputs_count: 2,
@@ -194,8 +194,8 @@ describe("a user's storage", () => {
     const write = (name: string, size: number) =>
       client.call("POST", `/api/userdata/${name}`, bytes(size), { "content-length": String(size) });
     expect((await write("workflows%2Fa.json", 60_000)).status).toBe(200);
-    const refused = await write("b.json", 60_000);
-    expect([refused.status, refused.text]).toEqual([413, expect.stringContaining("100000")]);
+    const refusal = await write("b.json", 60_000);
+    expect([refusal.status, refusal.text]).toEqual([413, expect.stringContaining("100000")]);
     expect((await write("b.json", 40_000)).status).toBe(200);
   });
 

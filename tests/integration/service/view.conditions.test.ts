@@ -29,7 +29,7 @@ describe("stored bytes over HTTP", async () => {
     ["bytes=a-b", 200, text, null],
     ["bytes=0-1,5-6", 200, text, null],
     ["pages=1-2", 200, text, null],
-  ])("answers Range: %s with %i", async (range, status, body, contentRange) => {
+  ])("responds to Range: %s with %i", async (range, status, body, contentRange) => {
     for (const path of paths) {
       const response = await client.get(path, { range });
       expect([response.status, response.headers.get("content-range")]).toEqual([status, contentRange]);
@@ -41,11 +41,11 @@ describe("stored bytes over HTTP", async () => {
 
   it("serves a range only for the version that If-Range names", async () => {
     const path = paths[0] ?? "";
-    const partOf = async (condition: string) => (await client.get(path, { range: "bytes=0-0", "if-range": condition })).status;
-    expect(await partOf(etag)).toBe(206);
-    expect(await partOf(modified)).toBe(206);
+    const getPart = async (condition: string) => (await client.get(path, { range: "bytes=0-0", "if-range": condition })).status;
+    expect(await getPart(etag)).toBe(206);
+    expect(await getPart(modified)).toBe(206);
     for (const condition of ['"other"', `W/${etag}`, "Thu, 01 Jan 1970 00:00:00 GMT", "nonsense"])
-      expect([condition, await partOf(condition)]).toEqual([condition, 200]);
+      expect([condition, await getPart(condition)]).toEqual([condition, 200]);
   });
 
   it.each([
@@ -57,14 +57,14 @@ describe("stored bytes over HTTP", async () => {
     [() => ({ "if-modified-since": "Fri, 31 Dec 2100 00:00:00 GMT" }), 304],
     [() => ({ "if-modified-since": "Thu, 01 Jan 1970 00:00:00 GMT" }), 200],
     [() => ({ "if-modified-since": "nonsense" }), 200],
-    // The tag is the stronger condition, so the date is ignored.
+    // The ETag takes precedence, so the date is ignored.
     [() => ({ "if-none-match": '"a"', "if-modified-since": modified }), 200],
     [() => ({ "if-match": etag }), 200],
     [() => ({ "if-match": '"a"' }), 412],
     [() => ({ "if-match": "*" }), 200],
     [() => ({ "if-unmodified-since": "Thu, 01 Jan 1970 00:00:00 GMT" }), 412],
     [() => ({ "if-unmodified-since": modified }), 200],
-  ])("answers condition %# as RFC 9110 requires", async (condition, status) => {
+  ])("handles condition %# as RFC 9110 requires", async (condition, status) => {
     for (const path of paths.slice(0, 2)) {
       for (const method of ["GET", "HEAD"]) {
         const response = await client.raw(method, path, undefined, condition());
@@ -75,7 +75,7 @@ describe("stored bytes over HTTP", async () => {
     }
   });
 
-  it("answers HEAD like GET without a body and ignores ranges", async () => {
+  it("handles HEAD like GET without a body and ignores ranges", async () => {
     for (const path of [
       ...paths,
       `${paths[0]}&res=64`,

@@ -48,7 +48,7 @@ describe("GET /api/view", async () => {
     expect((await client.get("/api/view?filename=photo.png")).text).toBe("my own");
   });
 
-  it("answers ranges, and 304 for a matching ETag", async () => {
+  it("serves ranges, and 304 for a matching ETag", async () => {
     const path = `/api/view?filename=${file}`;
     const response = await client.raw("GET", path);
     const etag = response.headers.get("etag") ?? "";
@@ -66,7 +66,7 @@ describe("GET /api/view", async () => {
     expect([head.status, head.headers.get("content-length"), await head.text()]).toEqual([200, String(bytes.length), ""]);
   });
 
-  it("never serves markup inline, whatever its name", async () => {
+  it("never serves markup inline, regardless of its name", async () => {
     for (const [text, name, type] of [
       ["<!doctype html><script>1</script>", "a.png", "text/html; charset=utf-8"],
       ["<svg xmlns='http://www.w3.org/2000/svg'><script/></svg>", "a.jpg", "image/svg+xml"],
@@ -83,7 +83,7 @@ describe("GET /api/view", async () => {
     }
   });
 
-  it("answers a WebP of the requested edge and one channel as PNG", async () => {
+  it("serves a WebP of the requested edge and one channel as PNG", async () => {
     const thumbnail = await client.raw("GET", `/api/view?filename=${file}&res=64`);
     expect(thumbnail.headers.get("content-type")).toBe("image/webp");
     expect(await sharp(Buffer.from(await thumbnail.arrayBuffer())).metadata()).toMatchObject({ format: "webp", width: 64, height: 43 });

@@ -1,4 +1,4 @@
-// The page of an app with a small stand-in for the console that records requests.
+// The page of an app with a fake console that records requests.
 import { act, cleanup, fireEvent, screen } from "@testing-library/react";
 import { Suspense } from "react";
 import { SWRConfig } from "swr";
@@ -78,7 +78,7 @@ function newPage(): Page {
   return { app: app(), requests: [], runs: [], answers: [], pictures: [], gone: [], arePresetsAway: false };
 }
 
-/** The stand-in's state and its requests. `answers` replace its responses in order. */
+/** The fake console's state and requests. `answers` replace its responses in order. */
 export const page: Page = newPage();
 
 beforeEach(() => {

@@ -97,7 +97,7 @@ it("compares pictures and lists the inputs that differ", async () => {
   ]);
 });
 
-const inputOf = (input: string) => ({ node: "1", input, label: input, isRequired: true });
+const createInput = (input: string) => ({ node: "1", input, label: input, isRequired: true });
 const definition = appDefinitionSchema.parse({
   title: "Everything",
   graph: {
@@ -105,13 +105,13 @@ const definition = appDefinitionSchema.parse({
     "2": { class_type: "Other", inputs: { title: "", picture: "" } },
   },
   inputs: [
-    { ...inputOf("Line"), name: "line", control: { kind: "text" }, also: [{ node: "2", input: "title" }] },
-    { ...inputOf("Text"), name: "text", control: { kind: "text", isLong: true } },
-    { ...inputOf("Count"), name: "count", control: { kind: "number", isWhole: true, min: 1, max: 20, step: 4 } },
-    { ...inputOf("Share"), name: "share", control: { kind: "number", isSlider: true, min: 0, max: 2, step: 0.25 } },
-    { ...inputOf("Glow"), name: "glow", control: { kind: "switch" } },
-    { ...inputOf("Mode"), name: "mode", control: { kind: "choice", choices: [{ value: "a" }, { value: "b", label: "The second" }] } },
-    { ...inputOf("Photo"), name: "photo", control: { kind: "picture", hasMask: true }, also: [{ node: "2", input: "picture" }] },
+    { ...createInput("Line"), name: "line", control: { kind: "text" }, also: [{ node: "2", input: "title" }] },
+    { ...createInput("Text"), name: "text", control: { kind: "text", isLong: true } },
+    { ...createInput("Count"), name: "count", control: { kind: "number", isWhole: true, min: 1, max: 20, step: 4 } },
+    { ...createInput("Share"), name: "share", control: { kind: "number", isSlider: true, min: 0, max: 2, step: 0.25 } },
+    { ...createInput("Glow"), name: "glow", control: { kind: "switch" } },
+    { ...createInput("Mode"), name: "mode", control: { kind: "choice", choices: [{ value: "a" }, { value: "b", label: "The second" }] } },
+    { ...createInput("Photo"), name: "photo", control: { kind: "picture", hasMask: true }, also: [{ node: "2", input: "picture" }] },
   ],
 });
 

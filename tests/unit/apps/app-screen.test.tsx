@@ -75,7 +75,7 @@ it("shows an example below its field, as the form calls it", async () => {
   ]);
 });
 
-it("explains a read-only console when nobody can run anything", async () => {
+it("explains that a read-only console can't run apps", async () => {
   page.app = app({ canRun: false });
   await show({ role: "operator", canChange: false });
   expect(screen.getByText("Lightdesk is read-only for now.")).toBeDefined();
@@ -141,7 +141,7 @@ it("starts the requested number of runs, each with its own key", async () => {
   expect(page.requests[0]?.body).toMatchObject({ inputs: { seed: "random" } });
 });
 
-it("shows the server's message beside its input", async () => {
+it("shows the server's message next to its input", async () => {
   await withPicture();
   const problems = [{ input: "photo", label: "Picture", code: "not_yours" }];
   page.answers = [{ status: 422, body: { error: { code: "UNPROCESSABLE", message: "…", details: { problems } } } }];

@@ -2,11 +2,11 @@
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { SWRConfig } from "swr";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { choicesOf, choicesText, lookOf, looksFor, withLook } from "@/components/apps/make/input-editor";
+import { formatChoices, getLook, getLooks, parseChoices, withLook } from "@/components/apps/make/input-editor";
 import { EditAppScreen, NewAppScreen } from "@/components/apps/make/make-screen";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { tabRun } from "@/components/run/run-store";
-import { inputKey, keepMemory } from "@/components/run/workflow/workflow-memory";
+import { inputKey, storeMemory } from "@/components/run/workflow/workflow-memory";
 import { appBodySchema, type AppControl } from "@/lib/contract/apps/app";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
@@ -53,7 +53,7 @@ async function show(job?: string) {
 const press = (name: string) => act(async () => void fireEvent.click(screen.getByRole("button", { name })));
 
 it("creates an app from Run's open and pinned inputs, ordered and named", async () => {
-  keepMemory(workflowId, { pinned: [inputKey("1", "text"), inputKey("2", "seed")], randomised: [] });
+  storeMemory(workflowId, { pinned: [inputKey("1", "text"), inputKey("2", "seed")], randomised: [] });
   tabRun.open({ name: "Fox", workflowId, order: ["1", "2", "3"], graph });
   await show();
   expect((await screen.findByLabelText<HTMLInputElement>("Title")).value).toBe("Fox");
@@ -100,7 +100,7 @@ it("reports App mode widgets that no form can show", async () => {
 });
 
 it("keeps a default when the control changes, else the workflow's value", async () => {
-  keepMemory(workflowId, { pinned: [inputKey("2", "steps"), inputKey("1", "text")], randomised: [] });
+  storeMemory(workflowId, { pinned: [inputKey("2", "steps"), inputKey("1", "text")], randomised: [] });
   tabRun.open({ name: "Fox", workflowId, order: ["1", "2", "3"], graph });
   await show();
   const steps = await screen.findByRole("button", { name: /^Steps/ });
@@ -145,10 +145,10 @@ it("explains what to do when no workflow is open in Run", async () => {
 
 it("offers only fitting controls and keeps a range across them", () => {
   const steps: AppControl = { kind: "number", isWhole: true, isSlider: false, min: 1, max: 50 };
-  expect(looksFor(steps)).toEqual(["number", "slider", "seed"]);
+  expect(getLooks(steps)).toEqual(["number", "slider", "seed"]);
   const slider = withLook("slider", steps, steps);
   expect(slider).toEqual({ ...steps, isSlider: true });
-  expect(lookOf(slider)).toBe("slider");
+  expect(getLook(slider)).toBe("slider");
   const unknown: AppControl = { kind: "number", isWhole: false, isSlider: false };
   expect(withLook("slider", steps, unknown)).toMatchObject({ isWhole: true });
   expect(withLook("number", withLook("seed", slider, steps), steps)).toEqual(steps);
@@ -157,8 +157,8 @@ it("offers only fitting controls and keeps a range across them", () => {
 it("writes choices a line each, and reads them back with their types", () => {
   const choices = [{ value: 2, label: "Two" }, { value: "euler" }, { value: "a = b" }];
   const control: AppControl = { kind: "choice", choices };
-  expect(choicesText(control)).toBe("2 = Two\neuler\na = b");
-  expect(choicesOf(choicesText(control), control)).toEqual(choices);
+  expect(formatChoices(control)).toBe("2 = Two\neuler\na = b");
+  expect(parseChoices(formatChoices(control), control)).toEqual(choices);
 });
 
 describe("an edited app", () => {

@@ -63,10 +63,10 @@ describe("the picture of an asset", () => {
   });
 
   it("explains an unreadable picture, but not one that only failed to load", async () => {
-    const answers = vi.fn<typeof fetch>(async () => new Response(null, { status: 204 }));
-    vi.stubGlobal("fetch", answers);
+    const responses = vi.fn<typeof fetch>(async () => new Response(null, { status: 204 }));
+    vi.stubGlobal("fetch", responses);
     // Counts only the check in the cache: a lost picture is also requested again after a while.
-    const looked = () => answers.mock.calls.filter(([, init]) => init?.cache === "only-if-cached").length;
+    const looked = () => responses.mock.calls.filter(([, init]) => init?.cache === "only-if-cached").length;
     fireEvent.error(picture({}));
     expect(await screen.findByText("This picture cannot be read")).toBeTruthy();
     cleanup();
@@ -74,7 +74,7 @@ describe("the picture of an asset", () => {
     fireEvent.error(picture({ name: "plan.svg" }));
     await eventually(() => expect(screen.getByRole("img", { name: "it" }).textContent).toBe("SVG"));
     cleanup();
-    answers.mockRejectedValue(new TypeError("not in the cache"));
+    responses.mockRejectedValue(new TypeError("not in the cache"));
     fireEvent.error(picture({}));
     await eventually(() => expect(looked()).toBe(3));
     expect(screen.getByRole("img", { name: "it" }).textContent).toBe("PNG");
@@ -84,7 +84,7 @@ describe("the picture of an asset", () => {
 describe("outputs with equal names", () => {
   const handlers = { toggle: vi.fn(), extend: vi.fn(), band: vi.fn(), settle: vi.fn(), all: vi.fn() };
   const picking = { ...handlers, store: createSelection(), chosen: () => [], isReading: false };
-  const tileOf = (assetDetail: AssetDetail, otherAssets: AssetDetail[]) => {
+  const getTile = (assetDetail: AssetDetail, otherAssets: AssetDetail[]) => {
     const tileProps = {
       index: 0,
       count: 2,
@@ -103,13 +103,13 @@ describe("outputs with equal names", () => {
 
   it("show their job next to the name, or their size if single", () => {
     const [first, second] = [output("a", { jobId: "9f2c41ab-77" }), output("b", { jobId: "71cc0a10-02" })];
-    expect(tileOf(first, [second]).textContent).toBe("x_00001_.png9f2c41ab");
+    expect(getTile(first, [second]).textContent).toBe("x_00001_.png9f2c41ab");
     cleanup();
-    expect(tileOf(first, [asset("c")]).textContent).toBe("x_00001_.png5.6 kB");
+    expect(getTile(first, [asset("c")]).textContent).toBe("x_00001_.png5.6 kB");
   });
 
   it.each(["../a", "a/b", "a%2Fb", "", "\ud800"])("have no link and give the reason when the id %j can't be opened", (id) => {
-    const tile = tileOf(output(id), []);
+    const tile = getTile(output(id), []);
     expect([tile.getAttribute("href"), tile.getAttribute("aria-disabled")]).toEqual([null, "true"]);
     expect(tile.querySelector("[title]")?.getAttribute("title")).toBe("This id can't be opened.");
     expect(tile.textContent).toContain("This id can't be opened.");
@@ -117,7 +117,7 @@ describe("outputs with equal names", () => {
 
   it("show their time when they have no job", () => {
     const assetDetail = output("a", { createdAtMs: Date.parse("2026-03-01T11:56:00Z") });
-    expect(tileOf(assetDetail, [output("b")]).querySelector("time")?.dateTime).toBe("2026-03-01T11:56:00.000Z");
+    expect(getTile(assetDetail, [output("b")]).querySelector("time")?.dateTime).toBe("2026-03-01T11:56:00.000Z");
   });
 });
 
@@ -197,19 +197,19 @@ describe("an empty view", () => {
     [{ offset: "600" }, "No assets on this page", "/assets"],
   ])("explains %o and links on", (params, title, href) => {
     const { query } = parseAssetsQuery(params);
-    show(<AssetsEmpty place={createListState(query, { keyOf: assetsHref, hrefOf: assetsHref, push: () => undefined })} canChange />);
+    show(<AssetsEmpty listState={createListState(query, { keyOf: assetsHref, getHref: assetsHref, push: () => undefined })} canChange />);
     expect(screen.getByText(title)).toBeTruthy();
     expect(screen.getByRole("link").getAttribute("href")).toBe(href);
   });
 });
 
 function Filters({ excluded }: { excluded: string }) {
-  const address: ListAddress<AssetsQuery> = { keyOf: JSON.stringify, hrefOf: () => "/assets", push: () => undefined };
+  const address: ListAddress<AssetsQuery> = { keyOf: JSON.stringify, getHref: () => "/assets", push: () => undefined };
   const [listState] = useState(() => createListState(assetsQuerySchema.parse({ exclude_tags: excluded }), address));
-  return <AssetsFilters place={listState} connectionId="a" seenTags={() => []} />;
+  return <AssetsFilters listState={listState} connectionId="a" seenTags={() => []} />;
 }
 
-/** Presses the tag as a key does, so the focus stays on it. */
+/** Clicks the tag like a key press, which keeps the focus on it. */
 async function forget(tag: string): Promise<HTMLElement> {
   renderInApp(<Filters excluded={tag} />);
   const link = screen.getByText(tag).closest("a");
@@ -233,16 +233,16 @@ it("keeps the focus on a system tag after the third press", async () => {
 });
 
 it("offers tags once all responses are there, so no line moves", async () => {
-  const answers: ((body: unknown) => void)[] = [];
-  vi.stubGlobal("fetch", () => new Promise((resolve) => answers.push((body) => resolve(Response.json(body)))));
+  const responses: ((body: unknown) => void)[] = [];
+  vi.stubGlobal("fetch", () => new Promise((resolve) => responses.push((body) => resolve(Response.json(body)))));
   renderInApp(
     <TagDialog query={assetsQuerySchema.parse({})} connectionId="a" loadedTags={["seen"]} onChange={() => {}} onClose={() => {}} />,
   );
   const lines = () => screen.queryAllByRole("listitem", { hidden: true }).length;
   expect(screen.getByText("Loading")).toBeTruthy();
-  await act(async () => answers[0]?.(null));
+  await act(async () => responses[0]?.(null));
   expect(lines()).toBe(0);
-  await act(async () => answers[1]?.({ tag_counts: { listed: 2 } }));
+  await act(async () => responses[1]?.({ tag_counts: { listed: 2 } }));
   await eventually(() => expect(lines()).toBe(2));
 });
 

@@ -1,4 +1,4 @@
-// Selecting by position in a list that is mostly not in memory.
+// Selecting by index in a mostly unloaded list.
 import { act, fireEvent, render, screen, waitFor } from "@testing-library/react";
 import { useRef } from "react";
 import { afterEach, describe, expect, it } from "vitest";
@@ -18,7 +18,7 @@ type Loaded = { from: number; to: number };
 type Outside = { open: (() => void)[]; signals: AbortSignal[]; isSlow: boolean };
 
 /** A partially loaded list; `range` reads the rest, as far as the service responds. */
-function listOf(count: number, loaded: Loaded, readable = count): AssetsSource & Outside {
+function createList(count: number, loaded: Loaded, readable = count): AssetsSource & Outside {
   const isLoaded = (index: number) => index >= loaded.from && index < loaded.to;
   const controlledSource = {
     open: [] as (() => void)[],
@@ -39,7 +39,7 @@ function listOf(count: number, loaded: Loaded, readable = count): AssetsSource &
   };
   return controlledSource;
 }
-function pickingOf(source: AssetsSource): Picking {
+function createPicking(source: AssetsSource): Picking {
   const states: Picking[] = [];
   function GalleryView() {
     states.push(usePicking(source, "all"));
@@ -56,15 +56,15 @@ const arrive = (list: Outside, reading?: Promise<unknown>) =>
     list.open.splice(0).forEach((go) => go());
     await reading;
   });
-const upTo = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => from + at);
+const createRange = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => from + at);
 
 describe("a range", () => {
-  it("follows the pointer from the anchor and releases what it left", async () => {
-    const picking = pickingOf(listOf(1000, { from: 0, to: 60 }));
+  it("follows the pointer from the anchor and deselects tiles outside", async () => {
+    const picking = createPicking(createList(1000, { from: 0, to: 60 }));
     act(() => picking.toggle(2));
     act(() => picking.toggle(10));
     await act(() => picking.extend(500));
-    expect(ids(picking)).toEqual([2, ...upTo(10, 501)]);
+    expect(ids(picking)).toEqual([2, ...createRange(10, 501)]);
     await act(() => picking.extend(12));
     expect(ids(picking)).toEqual([2, 10, 11, 12]);
     await act(() => picking.extend(7));
@@ -73,8 +73,8 @@ describe("a range", () => {
   });
 
   it("ignores a range released while it was read, and keeps the later of two", async () => {
-    const list = listOf(1000, { from: 0, to: 60 });
-    const picking = pickingOf(list);
+    const list = createList(1000, { from: 0, to: 60 });
+    const picking = createPicking(list);
     act(() => picking.toggle(0));
     list.isSlow = true;
     const [far, near] = [picking.extend(900), picking.extend(3)];
@@ -97,9 +97,9 @@ describe("a range", () => {
     expect(ids(picking)).toEqual([20]);
   });
 
-  it("stays released when another range arrives", async () => {
-    const list = listOf(1000, { from: 0, to: 60 });
-    const picking = pickingOf(list);
+  it("stays deselected when another range arrives", async () => {
+    const list = createList(1000, { from: 0, to: 60 });
+    const picking = createPicking(list);
     act(() => picking.toggle(0));
     list.isSlow = true;
     const lateExtend = picking.extend(900);
@@ -110,8 +110,8 @@ describe("a range", () => {
   });
 
   it("adds nothing from a later band or from all matching", async () => {
-    const list = listOf(1000, { from: 0, to: 60 });
-    const picking = pickingOf(list);
+    const list = createList(1000, { from: 0, to: 60 });
+    const picking = createPicking(list);
     act(() => picking.toggle(0));
     list.isSlow = true;
     const beforeBand = picking.extend(900);
@@ -125,8 +125,8 @@ describe("a range", () => {
   });
 
   it("respects manual changes made while it is read", async () => {
-    const list = listOf(1000, { from: 0, to: 60 });
-    const picking = pickingOf(list);
+    const list = createList(1000, { from: 0, to: 60 });
+    const picking = createPicking(list);
     act(() => [50, 2, 10].forEach(picking.toggle));
     await act(() => picking.extend(14));
     list.isSlow = true;
@@ -135,30 +135,30 @@ describe("a range", () => {
     act(() => picking.toggle(50));
     act(() => picking.toggle(10));
     await arrive(list, backwards);
-    expect(ids(picking)).toEqual([2, ...upTo(5, 10), 40]);
+    expect(ids(picking)).toEqual([2, ...createRange(5, 10), 40]);
     list.isSlow = false;
     await act(() => picking.extend(11));
-    expect(ids(picking)).toEqual([2, ...upTo(5, 10), 10, 11, 40]);
+    expect(ids(picking)).toEqual([2, ...createRange(5, 10), 10, 11, 40]);
   });
 
   it("stops reading when replaced", async () => {
-    const list = listOf(1000, { from: 0, to: 60 });
-    const picking = pickingOf(list);
+    const list = createList(1000, { from: 0, to: 60 });
+    const picking = createPicking(list);
     act(() => picking.toggle(0));
     list.isSlow = true;
     const all = [picking.extend(700), picking.extend(800), picking.extend(900)];
     expect(list.signals.map(({ aborted }) => aborted)).toEqual([true, true, false]);
     await arrive(list, Promise.all(all));
-    expect(ids(picking)).toEqual(upTo(0, 901));
+    expect(ids(picking)).toEqual(createRange(0, 901));
   });
 
   it("reports how many are selected when a range is limited", async () => {
-    const picking = pickingOf(listOf(50_000, { from: 0, to: 60 }));
+    const picking = createPicking(createList(50_000, { from: 0, to: 60 }));
     act(() => picking.toggle(0));
     await act(() => picking.extend(49_999));
     expect(picking.store.ids().size).toBe(10_000);
     expect(toastStore.getState().map(({ text }) => text)).toEqual(["Limit reached: the first 10,000 of 50,000 assets are selected."]);
-    const poor = pickingOf(listOf(5000, { from: 0, to: 60 }, 300));
+    const poor = createPicking(createList(5000, { from: 0, to: 60 }, 300));
     act(() => poor.toggle(0));
     await act(() => poor.extend(999));
     expect(poor.store.ids().size).toBe(300);
@@ -166,7 +166,7 @@ describe("a range", () => {
   });
 
   it("starts at the last selected tile when a backwards range is too long", async () => {
-    const picking = pickingOf(listOf(50_000, { from: 40_000, to: 40_060 }));
+    const picking = createPicking(createList(50_000, { from: 40_000, to: 40_060 }));
     act(() => picking.toggle(40_000));
     await act(() => picking.extend(0));
     expect(ids(picking).at(-1)).toBe(40_000);
@@ -176,10 +176,10 @@ describe("a range", () => {
 
 describe("a band", () => {
   it("includes tiles skipped while scrolling once released", async () => {
-    const picking = pickingOf(listOf(1000, { from: 0, to: 60 }));
-    const across = upTo(30, 400);
+    const picking = createPicking(createList(1000, { from: 0, to: 60 }));
+    const across = createRange(30, 400);
     act(() => picking.band(across, new Set(["a5"])));
-    expect(ids(picking)).toEqual([5, ...upTo(30, 60)]);
+    expect(ids(picking)).toEqual([5, ...createRange(30, 60)]);
     await act(() => picking.settle(across, new Set(["a5"])));
     expect(ids(picking)).toEqual([5, ...across]);
     await act(() => picking.extend(32));
@@ -187,19 +187,19 @@ describe("a band", () => {
   });
 
   it("selects no adjacent tile while tiles between are read", async () => {
-    const picking = pickingOf(listOf(1000, { from: 0, to: 6 }));
-    const twoOfFive = upTo(0, 500).filter((index) => index % 5 === 1 || index % 5 === 2);
+    const picking = createPicking(createList(1000, { from: 0, to: 6 }));
+    const twoOfFive = createRange(0, 500).filter((index) => index % 5 === 1 || index % 5 === 2);
     await act(() => picking.settle(twoOfFive, new Set()));
     expect(ids(picking)).toEqual(twoOfFive);
   });
 });
 
 it("selects the view with Ctrl A, then all matching; native in fields", () => {
-  const list = listOf(300, { from: 0, to: 60 });
-  const picking = pickingOf(list);
+  const list = createList(300, { from: 0, to: 60 });
+  const picking = createPicking(list);
   function Keys() {
     const tiles = useRef<HTMLDivElement>(null);
-    useAllTilesKey({ source: list, picking, inView: () => upTo(6, 18), list: tiles });
+    useAllTilesKey({ source: list, picking, inView: () => createRange(6, 18), list: tiles });
     return (
       <div ref={tiles}>
         <input type="checkbox" />
@@ -213,7 +213,7 @@ it("selects the view with Ctrl A, then all matching; native in fields", () => {
   expect(ids(picking)).toEqual([]);
   screen.getByRole("checkbox").focus();
   expect(press()).toBe(false);
-  expect(ids(picking)).toEqual(upTo(6, 18));
+  expect(ids(picking)).toEqual(createRange(6, 18));
   expect(picking.store.isMatching()).toBe(false);
   press();
   expect(picking.store.isMatching()).toBe(true);
@@ -222,18 +222,18 @@ it("selects the view with Ctrl A, then all matching; native in fields", () => {
 });
 
 it("keeps all others selected when one of all matching is removed", async () => {
-  const picking = pickingOf(listOf(300, { from: 0, to: 60 }));
+  const picking = createPicking(createList(300, { from: 0, to: 60 }));
   act(() => picking.toggle(0));
   act(() => picking.all());
   act(() => picking.toggle(7));
-  await waitFor(() => expect(ids(picking)).toEqual(upTo(0, 300).filter((index) => index !== 7)));
+  await waitFor(() => expect(ids(picking)).toEqual(createRange(0, 300).filter((index) => index !== 7)));
   expect(picking.store.isMatching()).toBe(false);
   expect(picking.chosen()).toHaveLength(299);
 });
 
 it("deselects and reselects two of all matching in quick succession", async () => {
-  const list = listOf(300, { from: 0, to: 60 });
-  const picking = pickingOf(list);
+  const list = createList(300, { from: 0, to: 60 });
+  const picking = createPicking(list);
   act(() => picking.toggle(0));
   act(() => picking.all());
   list.isSlow = true;
@@ -244,7 +244,7 @@ it("deselects and reselects two of all matching in quick succession", async () =
   expect([7, 8, 9, 10, 11].filter((index) => picking.store.has(`a${index}`))).toEqual([8, 10, 11]);
   expect(list.signals).toHaveLength(1);
   await arrive(list);
-  expect(ids(picking)).toEqual(upTo(0, 300).filter((index) => index !== 7 && index !== 9));
+  expect(ids(picking)).toEqual(createRange(0, 300).filter((index) => index !== 7 && index !== 9));
   expect(picking.store.isMatching()).toBe(false);
   act(() => picking.all());
   expect(picking.store.has("a7")).toBe(true);

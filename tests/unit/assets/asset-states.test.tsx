@@ -81,11 +81,11 @@ describe("asset preview", () => {
   });
 });
 
-// A comparison opened by its address, whose pictures have to be read first.
+// A comparison opened by URL, whose pictures must be loaded first.
 describe("assets compare", () => {
   beforeEach(standInForSizes);
 
-  const read = (id: string) => Response.json({ id, name: `${id}.png`, tags: [], mime_type: "image/png" });
+  const toResponse = (id: string) => Response.json({ id, name: `${id}.png`, tags: [], mime_type: "image/png" });
   const respondDown = () => Response.json({ code: "UPSTREAM_ERROR", message: "down" }, { status: 502 });
   function show(name: string) {
     const onClose = vi.fn();
@@ -98,7 +98,7 @@ describe("assets compare", () => {
     const onClose = show("one,two");
     await waitFor(() => expect(onClose).toHaveBeenCalled(), { timeout: 10_000 });
     cleanup();
-    vi.stubGlobal("fetch", async (address: string) => read(address.includes("one") ? "one" : "two"));
+    vi.stubGlobal("fetch", async (address: string) => toResponse(address.includes("one") ? "one" : "two"));
     const isClosed = show("one,two");
     expect(await screen.findByRole("dialog", { name: "Comparing 2 pictures" })).toBeDefined();
     expect(isClosed).not.toHaveBeenCalled();
@@ -106,7 +106,7 @@ describe("assets compare", () => {
 
   it("keeps loaded assets when one is lost", async () => {
     vi.stubGlobal("fetch", async (address: string) =>
-      address.includes("gone") ? respondDown() : read(address.includes("one") ? "one" : "two"),
+      address.includes("gone") ? respondDown() : toResponse(address.includes("one") ? "one" : "two"),
     );
     const onClose = show("one,gone,two");
     expect(await screen.findByRole("dialog", { name: "Comparing 2 pictures" }, { timeout: 10_000 })).toBeDefined();
@@ -116,12 +116,12 @@ describe("assets compare", () => {
 
 // The assets page opened during an outage: the list loads by itself afterwards.
 describe("outage", () => {
-  let isOut = true;
+  let isUnavailable = true;
   beforeEach(() => {
     vi.useFakeTimers({ now: 1_000_000 });
-    isOut = true;
+    isUnavailable = true;
     vi.stubGlobal("fetch", async () =>
-      isOut
+      isUnavailable
         ? Response.json({ code: "SERVICE_UNAVAILABLE", message: "" }, { status: 503 })
         : Response.json({ assets: [{ id: "a", name: "a.png", tags: [] }], total: 1, has_more: false }),
     );
@@ -135,7 +135,7 @@ describe("outage", () => {
     const { result } = renderHook(() => useEndless({ query, connectionId: "one", first, isOn: true }), { wrapper });
     await act(() => vi.advanceTimersByTimeAsync(100_000));
     expect(result.current.failure?.code).toBe("SERVICE_UNAVAILABLE");
-    isOut = false;
+    isUnavailable = false;
     await act(() => vi.advanceTimersByTimeAsync(10_500));
     expect(result.current.failure).toBeUndefined();
     expect(result.current.at(0)?.name).toBe("a.png");
@@ -162,7 +162,7 @@ describe("gallery", () => {
     metadata: {},
   }));
 
-  function listOf(loaded: readonly AssetView[], version: number): AssetsSource {
+  function createList(loaded: readonly AssetView[], version: number): AssetsSource {
     return {
       ...{ version, count: 3, total: 3, newCount: 0, failure: undefined, atMs: 0, offset: 0, isEmpty: false },
       at: (index) => loaded[index],
@@ -175,19 +175,19 @@ describe("gallery", () => {
     };
   }
 
-  function galleryOf() {
+  function renderGallery() {
     const handlers = { toggle: vi.fn(), extend: vi.fn(), band: vi.fn(), settle: vi.fn(), all: vi.fn() };
     const picking: Picking = { ...handlers, store: createSelection(), chosen: () => [], isReading: false };
     const otherHandlers = { onOpen: () => false, onPage: vi.fn(), onView: vi.fn(), onRest: vi.fn(), onReady: vi.fn() };
     const look = { size: "medium", fit: "cover", startIndex: 0 } as const;
     const part = (loaded: readonly AssetView[]) => (
-      <Gallery {...look} {...otherHandlers} picking={picking} source={listOf(loaded, loaded.length)} />
+      <Gallery {...look} {...otherHandlers} picking={picking} source={createList(loaded, loaded.length)} />
     );
     return { part, ...handlers, ...otherHandlers };
   }
 
   it("keeps the focus on a tile while its asset loads", () => {
-    const { part } = galleryOf();
+    const { part } = renderGallery();
     const renderResult = renderInApp(part([]));
     const first = renderResult.container.querySelector<HTMLElement>('a[data-index="0"]');
     first?.focus();
@@ -197,14 +197,14 @@ describe("gallery", () => {
   });
 
   it("doesn't focus a tile that would lose focus on loading", () => {
-    const { part } = galleryOf();
+    const { part } = renderGallery();
     const renderResult = renderInApp(part([]));
     renderResult.container.querySelector<HTMLElement>('a[data-index="1"]')?.focus();
     expect(document.activeElement).toBe(document.body);
   });
 
   it("acts once while a key is held and keeps moving", () => {
-    const { part, toggle, onView, onPage } = galleryOf();
+    const { part, toggle, onView, onPage } = renderGallery();
     renderInApp(part(assets));
     const tile = screen.getByRole("link", { name: /^0\.png/ });
     tile.focus();

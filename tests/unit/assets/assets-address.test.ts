@@ -59,7 +59,7 @@ describe("the address of the Assets page", () => {
     expect(parseAssetsQuery({ layers: "some" }).ignored).toEqual(["layers=some"]);
   });
 
-  it("contains the connection and the open asset beside the filters", () => {
+  it("contains the connection and the open asset in addition to the filters", () => {
     expect(assetsHref(defaultQuery, { connection: "c1", asset: "a/1" })).toBe("/assets?connection=c1&asset=a%2F1");
   });
 
@@ -171,7 +171,7 @@ it("continues beyond the page with absolute numbers", async () => {
   expect(assetsSource.count).toBe(100);
   expect(assetsSource.at(50)?.id).toBe("a50");
   expect(assetsSource.indexOf("a74")).toBe(74);
-  // The page itself is there already; its neighbours are read on demand.
+  // The page is already loaded; its neighbours are read on demand.
   expect(assetsSource.at(75)).toBeUndefined();
   assetsSource.request(70, 90);
   await until("the next are there", () => assetsSource.at(75)?.id === "a75");
@@ -192,11 +192,11 @@ describe("find same content", () => {
 
   function list(assets: readonly AssetView[], total: number | undefined = assets.length) {
     let requestCount = 0;
-    const read: ReadSorted = async ({ offset, limit }) => {
+    const readPage: ReadSorted = async ({ offset, limit }) => {
       requestCount += 1;
       return ok({ assets: assets.slice(offset, offset + limit), ...(total !== undefined && { total }) });
     };
-    return { read, countRequests: () => requestCount };
+    return { read: readPage, countRequests: () => requestCount };
   }
 
   describe("other assets with the same content", () => {
@@ -204,20 +204,20 @@ describe("find same content", () => {
       const manyAssets = Array.from({ length: 100_000 }, (_, at) =>
         asset(`a${at}`, 1000 + Math.floor(at / 5), at % 5 < 2 ? `h${Math.floor(at / 5)}` : `x${at}`),
       );
-      const { read, countRequests } = list(manyAssets);
-      const sameContentResult = await findSameContent(manyAssets[50_000] ?? asset("", 0, ""), read);
+      const { read: readPage, countRequests } = list(manyAssets);
+      const sameContentResult = await findSameContent(manyAssets[50_000] ?? asset("", 0, ""), readPage);
       expect(sameContentResult).toMatchObject({ ok: true, value: { kind: "all", assets: [{ id: "a50001" }] } });
       expect(countRequests()).toBeLessThan(25);
     });
 
     it("are empty when no other asset has the bytes", async () => {
-      const { read } = list([asset("a", 1, "h1"), asset("b", 2, "h2"), asset("c", 2, "h3")]);
-      expect(await findSameContent(asset("b", 2, "h2"), read)).toEqual(ok({ kind: "all", assets: [] }));
+      const { read: readPage } = list([asset("a", 1, "h1"), asset("b", 2, "h2"), asset("c", 2, "h3")]);
+      expect(await findSameContent(asset("b", 2, "h2"), readPage)).toEqual(ok({ kind: "all", assets: [] }));
     });
 
     it("are counted as a minimum when too many have the same size", async () => {
-      const { read } = list(Array.from({ length: 5_000 }, (_, at) => asset(`a${at}`, 7, "h")));
-      const sameContentResult = await findSameContent(asset("a0", 7, "h"), read);
+      const { read: readPage } = list(Array.from({ length: 5_000 }, (_, at) => asset(`a${at}`, 7, "h")));
+      const sameContentResult = await findSameContent(asset("a0", 7, "h"), readPage);
       expect(sameContentResult.ok && sameContentResult.value.kind).toBe("atLeast");
     });
 
@@ -225,9 +225,9 @@ describe("find same content", () => {
       ["the asset has no size", asset("a", undefined, "h"), [asset("a", undefined, "h")], 1],
       ["the list has no total", asset("a", 1, "h"), [asset("a", 1, "h")], undefined],
     ])("is unavailable where %s", async (_why, asset, all, total) => {
-      const read: ReadSorted = async ({ offset, limit }) =>
+      const readPage: ReadSorted = async ({ offset, limit }) =>
         ok({ assets: all.slice(offset, offset + limit), ...(total !== undefined && { total }) });
-      expect(await findSameContent(asset, read)).toEqual(ok({ kind: "cannot" }));
+      expect(await findSameContent(asset, readPage)).toEqual(ok({ kind: "cannot" }));
     });
 
     it("are not reported as none because the service refused", async () => {

@@ -7,14 +7,14 @@ import { until } from "@/tests/support/until";
 
 const asset = (id: string): AssetView => ({ id, name: `${id}.png`, kind: "image", tags: [], immutable: false, metadata: {} });
 
-/** A service with a list that can grow at its top, and with delayed responses. */
+/** A fake service with delayed responses, whose list can grow at the top. */
 function service(length: number) {
   const ids = Array.from({ length }, (_, index) => `a${index}`);
   const offsets: number[] = [];
   const aborted: number[] = [];
   let refusal: ApiFailure | undefined;
   let gate: Promise<void> = Promise.resolve();
-  const read: ReadPage = async ({ offset, limit }, signal) => {
+  const readPage: ReadPage = async ({ offset, limit }, signal) => {
     offsets.push(offset);
     signal.addEventListener("abort", () => aborted.push(offset));
     await gate;
@@ -23,7 +23,7 @@ function service(length: number) {
     return ok({ assets: page.map(asset), total: ids.length, hasMore: offset + page.length < ids.length });
   };
   return {
-    ...{ read, offsets, aborted, ids },
+    ...{ read: readPage, offsets, aborted, ids },
     refuse: (failure: ApiFailure | undefined) => (refusal = failure),
     hold() {
       let open = () => undefined as void;
@@ -33,16 +33,16 @@ function service(length: number) {
   };
 }
 const abortSignal = new AbortController().signal;
-const rested = (store: { at: (index: number) => AssetView | undefined }, index: number) =>
+const waitForRest = (store: { at: (index: number) => AssetView | undefined }, index: number) =>
   until(`row ${index}`, () => store.at(index) !== undefined);
 
 describe("the rows of a long list", () => {
   it("are read once per chunk where scrolling stops", async () => {
-    const { read, offsets } = service(1_000_000);
-    const store = createChunkStore(read, { leads: true });
+    const { read: readPage, offsets } = service(1_000_000);
+    const store = createChunkStore(readPage, { leads: true });
     store.request(412_000, 412_070);
     store.request(412_005, 412_075);
-    await rested(store, 412_060);
+    await waitForRest(store, 412_060);
     expect(store.at(412_000)?.id).toBe("a412000");
     expect(offsets).toEqual([411_960, 412_020]);
     expect(store.count()).toBe(1_000_000);
@@ -50,21 +50,21 @@ describe("the rows of a long list", () => {
   });
 
   it("are dropped when scrolled past before they arrive", async () => {
-    const { read, offsets, aborted, hold } = service(100_000);
-    const store = createChunkStore(read, { leads: true });
+    const { read: readPage, offsets, aborted, hold } = service(100_000);
+    const store = createChunkStore(readPage, { leads: true });
     const open = hold();
     store.request(0, 60);
     store.request(60_000, 60_060);
     expect(aborted).toEqual([0]);
     open();
-    await rested(store, 60_000);
+    await waitForRest(store, 60_000);
     expect(store.at(0)).toBeUndefined();
     expect(offsets).toEqual([0, 60_000]);
   });
 
   it("are read for the gallery behind a full view and not once closed", async () => {
-    const { read, offsets, aborted, hold } = service(1_000);
-    const store = createChunkStore(read, { leads: true });
+    const { read: readPage, offsets, aborted, hold } = service(1_000);
+    const store = createChunkStore(readPage, { leads: true });
     const open = hold();
     store.request(70, 150);
     store.request(88, 112, "full view");
@@ -73,22 +73,22 @@ describe("the rows of a long list", () => {
     store.request(0, 0, "full view");
     expect(aborted).toEqual([840, 900]);
     open();
-    await rested(store, 130);
-    await rested(store, 70);
+    await waitForRest(store, 130);
+    await waitForRest(store, 70);
     expect(store.at(888)).toBeUndefined();
   });
 
   it("are not requested again after a refusal with each step of a full view", async () => {
-    const { read, offsets } = service(1_000);
+    const { read: readPage, offsets } = service(1_000);
     const half: ReadPage = async (range, signal) => {
-      const page = await read(range, signal);
+      const page = await readPage(range, signal);
       return range.offset === 120 ? failed({ status: 500, code: "X", message: "" }) : page;
     };
     const store = createChunkStore(half, { leads: true });
     store.request(70, 150);
     await until("it is refused", () => store.failure() !== undefined);
     store.request(600, 620, "full view");
-    await rested(store, 600);
+    await waitForRest(store, 600);
     expect(offsets).toEqual([60, 120, 600]);
     expect(store.failure()?.code).toBe("X");
     store.request(0, 0);
@@ -96,11 +96,11 @@ describe("the rows of a long list", () => {
   });
 
   it("stay bounded while scrolling", async () => {
-    const { read } = service(100_000);
-    const store = createChunkStore(read, { leads: true });
+    const { read: readPage } = service(100_000);
+    const store = createChunkStore(readPage, { leads: true });
     for (let index = 0; index < 100 * CHUNK; index += CHUNK) {
       store.request(index, index + CHUNK);
-      await rested(store, index);
+      await waitForRest(store, index);
     }
     expect(store.loadedChunks()).toBeLessThanOrEqual(MAX_CHUNKS + 1);
     expect(store.at(0)).toBeUndefined();
@@ -108,13 +108,13 @@ describe("the rows of a long list", () => {
   });
 
   it("keep their offsets when others arrive until the list is refreshed", async () => {
-    const { read, ids } = service(1_000);
-    const store = createChunkStore(read, { leads: true });
+    const { read: readPage, ids } = service(1_000);
+    const store = createChunkStore(readPage, { leads: true });
     store.request(0, 60);
-    await rested(store, 0);
+    await waitForRest(store, 0);
     ids.unshift("new0", "new1", "new2");
     store.request(600, 660);
-    await rested(store, 600);
+    await waitForRest(store, 600);
     expect(store.at(600)?.id).toBe("a600");
     expect(store.count()).toBe(1_000);
     store.adopt({ assets: ids.slice(0, 60).map(asset), total: ids.length });
@@ -124,10 +124,10 @@ describe("the rows of a long list", () => {
   });
 
   it("include those shown at selection although others arrived since", async () => {
-    const { read, ids } = service(2_000);
-    const store = createChunkStore(read, { leads: true });
+    const { read: readPage, ids } = service(2_000);
+    const store = createChunkStore(readPage, { leads: true });
     store.request(0, 60);
-    await rested(store, 0);
+    await waitForRest(store, 0);
     ids.unshift("new0", "new1", "new2");
     const range = await store.range(50, 1_200, abortSignal);
     expect([range.length, range[0]?.id, range.at(-1)?.id]).toEqual([1_150, "a50", "a1199"]);
@@ -135,36 +135,36 @@ describe("the rows of a long list", () => {
   });
 
   it("are named when missing among others", async () => {
-    const { read } = service(1_000);
-    let isDown = true;
+    const { read: readPage } = service(1_000);
+    let isUnavailable = true;
     const half: ReadPage = async (range, signal) =>
-      isDown && range.offset === 120 ? failed({ status: 500, code: "X", message: "" }) : read(range, signal);
+      isUnavailable && range.offset === 120 ? failed({ status: 500, code: "X", message: "" }) : readPage(range, signal);
     const store = createChunkStore(half, { leads: true });
     store.request(70, 150);
-    await rested(store, 70);
+    await waitForRest(store, 70);
     expect(store.failure()?.code).toBe("X");
     store.request(300, 330);
-    await rested(store, 300);
+    await waitForRest(store, 300);
     expect(store.failure()).toBeUndefined();
-    isDown = false;
+    isUnavailable = false;
     store.request(70, 150);
-    await rested(store, 130);
+    await waitForRest(store, 130);
     expect(store.failure()).toBeUndefined();
   });
 
   it("include only rows up to where the service refuses", async () => {
-    const { read, refuse } = service(2_000);
-    const store = createChunkStore(read, { leads: true });
+    const { read: readPage, refuse } = service(2_000);
+    const store = createChunkStore(readPage, { leads: true });
     store.request(0, 60);
-    await rested(store, 0);
+    await waitForRest(store, 0);
     refuse({ status: 503, code: "X", message: "down" });
     expect(await store.range(0, 60, abortSignal)).toHaveLength(60);
     expect(await store.range(0, 90, abortSignal)).toEqual([]);
   });
 
   it("stop loading when their range is dropped", async () => {
-    const { read, offsets, aborted, hold } = service(5_000);
-    const store = createChunkStore(read, { leads: true });
+    const { read: readPage, offsets, aborted, hold } = service(5_000);
+    const store = createChunkStore(readPage, { leads: true });
     const open = hold();
     const control = new AbortController();
     const range = store.range(0, 3_000, control.signal);
@@ -175,10 +175,10 @@ describe("the rows of a long list", () => {
   });
 
   it("stay while they are reread and accept a shorter length", async () => {
-    const { read, ids } = service(300);
-    const store = createChunkStore(read, { leads: true });
+    const { read: readPage, ids } = service(300);
+    const store = createChunkStore(readPage, { leads: true });
     store.request(0, 60);
-    await rested(store, 0);
+    await waitForRest(store, 0);
     ids.splice(0, 2);
     store.refresh();
     expect(store.at(0)?.id).toBe("a0");
@@ -196,22 +196,22 @@ describe("the rows of a long list", () => {
     expect(store.count()).toBeGreaterThan(0);
     away.refuse(undefined);
     store.refresh();
-    await rested(store, 0);
+    await waitForRest(store, 0);
     expect(store.failure()).toBeUndefined();
     expect(store.count()).toBe(200);
   });
 
   it("continue past what was seen when the service has no total", async () => {
-    const read: ReadPage = async ({ offset, limit }) => {
+    const readPage: ReadPage = async ({ offset, limit }) => {
       const assets = Array.from({ length: Math.max(0, Math.min(limit, 70 - offset)) }, (_, at) => asset(`a${offset + at}`));
       return ok({ assets, hasMore: offset + assets.length < 70 });
     };
-    const store = createChunkStore(read, { leads: false });
+    const store = createChunkStore(readPage, { leads: false });
     store.request(0, 60);
-    await rested(store, 0);
+    await waitForRest(store, 0);
     expect(store.count()).toBe(120);
     store.request(60, 120);
-    await rested(store, 69);
+    await waitForRest(store, 69);
     expect(store.count()).toBe(70);
   });
 
@@ -223,10 +223,10 @@ describe("the rows of a long list", () => {
   });
 
   it("change their position", async () => {
-    const { read } = service(100);
-    const store = createChunkStore(read, { leads: true });
+    const { read: readPage } = service(100);
+    const store = createChunkStore(readPage, { leads: true });
     store.request(0, 60);
-    await rested(store, 5);
+    await waitForRest(store, 5);
     store.patch("a5", (now) => ({ ...now, tags: ["approved"] }));
     expect(store.at(5)?.tags).toEqual(["approved"]);
     expect(store.indexOf("a5")).toBe(5);

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { galleryLayout, MAX_TILES, rowsAround, rowsAtOnce, tileSizes } from "@/components/assets/gallery/gallery-layout";
-import { follow, MAX_PX, pagePx, toFull, toScroll } from "@/components/assets/gallery/gallery-scroll";
+import { galleryLayout, getRowsToDraw, MAX_TILES, rowsAround, tileSizes } from "@/components/assets/gallery/gallery-layout";
+import { follow, MAX_PX, pagePx, toFullScroll, toScroll } from "@/components/assets/gallery/gallery-scroll";
 import { createMotion, REST_MS } from "@/components/assets/gallery/motion";
-import { tilesUnder } from "@/components/assets/gallery/rubber-band";
+import { findTilesUnder } from "@/components/assets/gallery/rubber-band";
 import { evenly } from "@/tests/support/evenly";
 import { until } from "@/tests/support/until";
 
@@ -40,7 +40,7 @@ describe("the layout of a gallery", () => {
     expect(rowsAround(at)).toEqual({ from: 997, to: 1009 });
   });
 
-  it("draws the view and one row beside it within the bound", () => {
+  it("draws the view and one extra row within the limit", () => {
     for (const size of tileSizes) {
       for (let widthPx = 280; widthPx < 8_000; widthPx += 97) {
         for (let screenPx = 400; screenPx < 4_400; screenPx += 211) {
@@ -58,11 +58,11 @@ describe("the layout of a gallery", () => {
       { from: 100, to: 110 },
       { from: 90, to: 120 },
     ];
-    expect(rowsAtOnce(inView, targetRows, undefined)).toEqual(inView);
-    expect(rowsAtOnce(inView, targetRows, { from: 0, to: 20 })).toEqual(inView);
-    expect(rowsAtOnce(inView, targetRows, { from: 300, to: 320 })).toEqual(inView);
-    expect(rowsAtOnce(inView, targetRows, { from: 80, to: 105 })).toEqual({ from: 90, to: 110 });
-    expect(rowsAtOnce(inView, targetRows, { from: 105, to: 130 })).toEqual({ from: 100, to: 120 });
+    expect(getRowsToDraw(inView, targetRows, undefined)).toEqual(inView);
+    expect(getRowsToDraw(inView, targetRows, { from: 0, to: 20 })).toEqual(inView);
+    expect(getRowsToDraw(inView, targetRows, { from: 300, to: 320 })).toEqual(inView);
+    expect(getRowsToDraw(inView, targetRows, { from: 80, to: 105 })).toEqual({ from: 90, to: 110 });
+    expect(getRowsToDraw(inView, targetRows, { from: 105, to: 130 })).toEqual({ from: 100, to: 120 });
   });
 
   it("has two columns on a phone and seven on a laptop", () => {
@@ -81,22 +81,22 @@ describe("a list longer than any page", () => {
         expect(pagePx(fullPx)).toBeLessThanOrEqual(8_000_000);
         const atPx = share * fullPx;
         expect(toScroll(atPx, fullPx)).toBeLessThanOrEqual(MAX_PX);
-        expect(Math.abs(toFull(toScroll(atPx, fullPx), fullPx) - atPx)).toBeLessThan(1);
+        expect(Math.abs(toFullScroll(toScroll(atPx, fullPx), fullPx) - atPx)).toBeLessThan(1);
       }),
     );
   });
 
   it("is clamped to the page", () => {
-    expect(toFull(0, 30_000_000)).toBe(0);
-    expect(toFull(MAX_PX, 30_000_000)).toBe(30_000_000);
-    expect(toFull(-103, 30_000_000)).toBe(-103);
+    expect(toFullScroll(0, 30_000_000)).toBe(0);
+    expect(toFullScroll(MAX_PX, 30_000_000)).toBe(30_000_000);
+    expect(toFullScroll(-103, 30_000_000)).toBe(-103);
   });
 
   it("moves a pixel a pixel under a wheel or a finger, and in proportion under a leap", () => {
     const extent = { fullPx: 80_000_000, screenPx: 800 };
-    const middle = { scrollPx: 4_000_000, atPx: toFull(4_000_000, extent.fullPx) };
+    const middle = { scrollPx: 4_000_000, atPx: toFullScroll(4_000_000, extent.fullPx) };
     expect(follow(middle, 4_000_120, extent)).toEqual({ scrollPx: 4_000_120, atPx: middle.atPx + 120 });
-    expect(follow(middle, 4_100_000, extent).atPx).toBe(toFull(4_100_000, extent.fullPx));
+    expect(follow(middle, 4_100_000, extent).atPx).toBe(toFullScroll(4_100_000, extent.fullPx));
   });
 });
 
@@ -198,12 +198,12 @@ describe("a rubber band", () => {
       { x: 150, y: 20 },
       { x: 300, y: 120 },
     ];
-    expect(tilesUnder(a, b, grid)).toEqual([1, 2, 4, 5]);
-    expect(tilesUnder(b, a, grid)).toEqual([1, 2, 4, 5]);
+    expect(findTilesUnder(a, b, grid)).toEqual([1, 2, 4, 5]);
+    expect(findTilesUnder(b, a, grid)).toEqual([1, 2, 4, 5]);
   });
 
   it("selects nothing in gaps or beyond the end", () => {
-    expect(tilesUnder({ x: 102, y: 5 }, { x: 108, y: 90 }, grid)).toEqual([]);
-    expect(tilesUnder({ x: 0, y: 210 }, { x: 320, y: 900 }, grid)).toEqual([6, 7]);
+    expect(findTilesUnder({ x: 102, y: 5 }, { x: 108, y: 90 }, grid)).toEqual([]);
+    expect(findTilesUnder({ x: 0, y: 210 }, { x: 320, y: 900 }, grid)).toEqual([6, 7]);
   });
 });

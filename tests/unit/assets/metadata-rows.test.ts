@@ -24,7 +24,7 @@ describe("metadata as rows", () => {
     fc.assert(
       fc.property(values, (generated) => {
         // Names in rows are trimmed and not empty.
-        const metadata = JSON.parse(JSON.stringify(generated), (_, value: unknown) => named(value)) as Record<string, unknown>;
+        const metadata = JSON.parse(JSON.stringify(generated), (_, value: unknown) => withNames(value)) as Record<string, unknown>;
         const { metadata: back, problems } = fromRows(toRows(metadata));
         expect([...problems]).toEqual([]);
         expect(writeExactJson(back)).toBe(writeExactJson(metadata));
@@ -85,7 +85,7 @@ describe("metadata as rows", () => {
   });
 });
 
-function named(value: unknown): unknown {
+function withNames(value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [`n${name.replaceAll(/\s/g, "_")}`, item]));
 }
@@ -136,7 +136,7 @@ describe("staged file", () => {
   beforeEach(() => (folder = temporaryFolder()));
 
   /** In pieces of odd sizes, as a socket delivers them. */
-  async function* piecesOf(content: Buffer) {
+  async function* splitIntoPieces(content: Buffer) {
     for (let at = 0, size = 70_001; at < content.length; at += size) yield content.subarray(at, at + size);
     await Promise.resolve();
   }
@@ -144,7 +144,7 @@ describe("staged file", () => {
   describe("a staged file", () => {
     it.each([0, 1, 3, 24])("stores %i MiB and a bit exactly with SHA-256 in parallel", async (mib) => {
       const contents = [0, 1, 2].map(() => randomBytes(mib * MIB + 17));
-      const staged = await Promise.all(contents.map((content) => stageStream(piecesOf(content), { folder, maxBytes: 100 * MIB })));
+      const staged = await Promise.all(contents.map((content) => stageStream(splitIntoPieces(content), { folder, maxBytes: 100 * MIB })));
       for (const [index, content] of contents.entries()) {
         expect(staged[index]?.sha256).toBe(createHash("sha256").update(content).digest("hex"));
         expect(staged[index]?.size).toBe(content.length);
@@ -161,20 +161,20 @@ describe("staged file", () => {
         thread?.stop();
         return thread;
       };
-      const { sha256 } = await stageStream(piecesOf(content), { folder, maxBytes: 100 * MIB, startThread });
+      const { sha256 } = await stageStream(splitIntoPieces(content), { folder, maxBytes: 100 * MIB, startThread });
       expect([sha256, wasStarted]).toEqual([createHash("sha256").update(content).digest("hex"), true]);
     });
 
     it("discards the file when it exceeds the limit or the client disconnects", async () => {
       async function* broken() {
-        yield* piecesOf(randomBytes(20 * MIB));
+        yield* splitIntoPieces(randomBytes(20 * MIB));
         throw new Error("gone");
       }
-      await expect(stageStream(piecesOf(randomBytes(20 * MIB)), { folder, maxBytes: 18 * MIB })).rejects.toThrow("larger than");
+      await expect(stageStream(splitIntoPieces(randomBytes(20 * MIB)), { folder, maxBytes: 18 * MIB })).rejects.toThrow("larger than");
       await expect(stageStream(broken(), { folder, maxBytes: 100 * MIB })).rejects.toThrow("gone");
       expect(readdirSync(folder)).toEqual([]);
       const content = randomBytes(20 * MIB);
-      const { sha256 } = await stageStream(piecesOf(content), { folder, maxBytes: 100 * MIB });
+      const { sha256 } = await stageStream(splitIntoPieces(content), { folder, maxBytes: 100 * MIB });
       expect(sha256).toBe(createHash("sha256").update(content).digest("hex"));
     });
   });

@@ -18,7 +18,7 @@ const rights: AssetRights = { can: () => true, canTag: true, why: undefined };
 const absent = () => Response.json({ code: "UNSUPPORTED", message: "This service does not support this." }, { status: 404 });
 
 type SentRequest = { path: string; method: string; json: unknown };
-/** Replaces `fetch`: records requests and responds like the console. Only a service with the whole API lists its tags. */
+/** Replaces `fetch`: records requests and responds like the console. Only services with the full API list tags. */
 function outside(respond: (request: SentRequest) => Response | Promise<Response>, hasTags = true): SentRequest[] {
   const all: SentRequest[] = [];
   vi.stubGlobal("fetch", async (path: string, { method = "GET", body }: RequestInit = {}) => {
@@ -56,8 +56,8 @@ async function result(): Promise<(string | null)[]> {
 }
 const none = () => new Response(null, { status: 204 });
 
-/** Passes the five seconds for Undo, without waiting. */
-const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
+/** Advances the clock by the five seconds for Undo. */
+const advanceTime = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
 
 it("confirms before deleting more than five assets and shows them", async () => {
   const requests = outside(none);
@@ -87,12 +87,12 @@ it("delays deletion with Undo, keeps immutable assets and lists results", async 
   await press("Delete");
   expect(screen.getByText(/^3 assets will be deleted in 5 seconds\. .* 1 of them is read-only and stays\.$/)).toBeDefined();
   await press("Undo");
-  await pass(6_000);
+  await advanceTime(6_000);
   expect(requests).toEqual([]);
   await press("Delete");
-  await pass(4_900);
+  await advanceTime(4_900);
   expect(requests).toEqual([]);
-  await pass(200);
+  await advanceTime(200);
   expect(screen.getByText("1 deleted, 1 read-only, 1 not found, 1 refused")).toBeDefined();
   const deletes = requests.filter(({ method }) => method === "DELETE").map(({ path }) => path);
   expect(deletes).toEqual(["/api/assets/a1?connection=c1", "/api/assets/a2?connection=c1", "/api/assets/a3?connection=c1"]);
@@ -105,7 +105,7 @@ it("delays deletion with Undo, keeps immutable assets and lists results", async 
   ]);
 });
 
-it("sends held work at once when the page closes", async () => {
+it("sends pending work immediately when the page closes", async () => {
   const open: (() => void)[] = [];
   const requests = outside(() => new Promise((resolve) => open.push(() => resolve(none()))));
   show(repeat(5));
@@ -184,15 +184,15 @@ it("lists added and existing tags asset by asset", async () => {
 });
 
 it("retries only refused and unreached items and keeps the result", async () => {
-  let isDown = true;
+  let isUnavailable = true;
   const requests = outside(({ path }) =>
-    isDown && !path.includes("a1?") ? Response.json({ code: "UPSTREAM_FAILED", message: "" }, { status: 500 }) : none(),
+    isUnavailable && !path.includes("a1?") ? Response.json({ code: "UPSTREAM_FAILED", message: "" }, { status: 500 }) : none(),
   );
   show(repeat(101));
   await press("Delete");
   await press("Delete 101 assets");
   await findText("1 deleted, 100 with an unknown result");
-  isDown = false;
+  isUnavailable = false;
   requests.length = 0;
   await press("Retry 100");
   await findText("101 deleted");

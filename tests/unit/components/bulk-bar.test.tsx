@@ -2,7 +2,7 @@ import { act, cleanup, fireEvent, screen, within } from "@testing-library/react"
 import { beforeEach, expect, it, vi } from "vitest";
 import { OwnSelectionActions } from "@/components/jobs/list/selection-actions";
 import { UNDO_WINDOW_MS } from "@/components/ui/hooks/use-pending-undo";
-import { ids, outside, pass, press, query, queryOf, rows, show } from "./jobs/jobs-selection";
+import { ids, outside, parseQuery, pass, press, query, rows, show } from "./jobs/jobs-selection";
 import { inApp, renderInApp } from "./render";
 
 beforeEach(() => void vi.useFakeTimers());
@@ -168,14 +168,14 @@ const page = (from: number, count: number, total: number) =>
   });
 it("counts all matching, confirms and acts in batches", async () => {
   const requests = outside(({ path, method, json }) => {
-    const { offset, limit } = queryOf(path);
+    const { offset, limit } = parseQuery(path);
     if (method === "POST") return Response.json({ deleted: Object(json).delete, cleared: false });
     return limit === "1" ? page(0, 1, 1200) : page(Number(offset ?? 0), offset === "1000" ? 200 : 1000, 1200);
   });
   show({ kind: "matching", query: { ...query, status: ["pending", "completed"] }, total: 1284 });
   await press("Cancel");
   await pass(0);
-  expect(queryOf(requests[0]?.path ?? "")).toMatchObject({ status: "pending", limit: "1", connection: "c1" });
+  expect(parseQuery(requests[0]?.path ?? "")).toMatchObject({ status: "pending", limit: "1", connection: "c1" });
   await press("Cancel 1,200 jobs");
   await pass(0);
   const posts = requests.filter(({ method }) => method === "POST");
@@ -205,7 +205,7 @@ it("changes nothing and explains when a list can't be read", async () => {
 it("exports all matching with filters and without paging", () => {
   show({ kind: "matching", query: { ...query, status: ["failed"], workflow_id: "w1" }, total: 1284 });
   const href = screen.getByRole("link", { name: "Export JSON" }).getAttribute("href") ?? "";
-  expect(queryOf(href)).toEqual({
+  expect(parseQuery(href)).toEqual({
     status: "failed",
     workflow_id: "w1",
     sort_by: "create_time",

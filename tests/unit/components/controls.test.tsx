@@ -1,4 +1,4 @@
-// The field of every search and every filter by name.
+// The search field and the tags input.
 import { act, fireEvent, render, screen, waitFor } from "@testing-library/react";
 import { NextIntlClientProvider } from "next-intl";
 import { useState } from "react";
@@ -11,7 +11,7 @@ import { StartDialog } from "@/components/transfers/uploads/start-dialog";
 import { SearchField } from "@/components/ui/controls/fields";
 import { Dialog } from "@/components/ui/dialog";
 import { ok } from "@/lib/shared/result";
-import { apiTo } from "../run/page";
+import { createApi } from "../run/page";
 import { renderInApp } from "./render";
 
 describe("search field", () => {
@@ -131,7 +131,7 @@ describe("tag fields", () => {
   const offered = (count: number) => waitFor(() => expect(document.querySelectorAll("datalist option")).toHaveLength(count));
   /** The Enter that ends the input method's composition. */
   const compose = (field: HTMLElement) => fireEvent.keyDown(field, { key: "Enter", isComposing: true });
-  /** False if the field used the key, so that no form is submitted. */
+  /** Returns false if the field handled the key, so that no form is submitted. */
   const enter = (field: HTMLElement) => fireEvent.keyDown(field, { key: "Enter" });
 
   it("suggests tags after existing ones and keeps complete tags", async () => {
@@ -165,7 +165,7 @@ describe("tag fields", () => {
       requests.push(include_tags);
       return ok({ assets: [], total: 0, has_more: false });
     };
-    const picture = { ...apiTo(undefined), listAssets, connection: "c1", canSend: true, onNamed: () => undefined };
+    const picture = { ...createApi(undefined), listAssets, connection: "c1", canSend: true, onNamed: () => undefined };
     renderInApp(<AssetPicker isOpen picture={picture} onClose={() => undefined} onPicked={() => undefined} />);
     const field = await screen.findByRole<HTMLInputElement>("combobox", { name: /tags/i });
     fireEvent.change(field, { target: { value: "see" } });

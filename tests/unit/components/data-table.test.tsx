@@ -4,8 +4,8 @@ import { DataTable } from "@/components/data-table/data-table";
 import { pageRange, Paging } from "@/components/data-table/paging";
 import { reuseRows } from "@/components/data-table/paused-rows";
 import { createSelection } from "@/components/data-table/selection/selection";
-import { columnsFor } from "@/components/data-table/table-columns";
-import { createRowWindow, GROUP, groupRows, type View, viewAt } from "@/components/data-table/use-row-window";
+import { createColumns } from "@/components/data-table/table-columns";
+import { createRowWindow, GROUP, groupRows, toView, type View } from "@/components/data-table/use-row-window";
 import { createListState } from "@/components/frame/list/list-state";
 import { DEFAULT_CHOICE } from "@/components/jobs/columns/column-choice";
 import { type JobRow } from "@/components/jobs/job-row";
@@ -15,7 +15,7 @@ import { jobsAddress } from "@/components/jobs/list/use-job-list";
 import { inApp, renderInApp } from "./render";
 
 type Fruit = { id: string; name: string; count: number };
-const column = columnsFor<Fruit>();
+const column = createColumns<Fruit>();
 const columns = column.columns([
   column.accessor("name", { header: "Name" }),
   column.accessor("count", { header: "Count", meta: { align: "end" } }),
@@ -99,7 +99,7 @@ describe("paging", () => {
   });
 
   it("shows the range and links adjacent pages", () => {
-    renderInApp(<Paging offset={100} limit={100} count={100} total={1284} hrefOf={(offset) => `/jobs?offset=${offset}`} />);
+    renderInApp(<Paging offset={100} limit={100} count={100} total={1284} getHref={(offset) => `/jobs?offset=${offset}`} />);
     expect(screen.getByText("101–200 of 1,284")).toBeDefined();
     expect(screen.getByRole("link", { name: "Next page" }).getAttribute("href")).toBe("/jobs?offset=200");
     expect(screen.getByRole("link", { name: "Previous page" }).getAttribute("href")).toBe("/jobs?offset=0");
@@ -108,7 +108,7 @@ describe("paging", () => {
 
 describe("a thousand rows", () => {
   type Item = { id: string };
-  const column = columnsFor<Item>();
+  const column = createColumns<Item>();
   const columns = column.columns([column.accessor("id", { header: "Id" })]);
   const items = Array.from({ length: 1000 }, (_, index) => ({ id: `job-${index}` }));
 
@@ -122,27 +122,27 @@ describe("a thousand rows", () => {
   });
 
   const geometry = { rowPx: 50, screenPx: 1000, count: 1000, base: 0 };
-  const wholeOf = (rowWindow: ReturnType<typeof createRowWindow>, { first, last }: View) =>
+  const getCompleteRows = (rowWindow: ReturnType<typeof createRowWindow>, { first, last }: View) =>
     Array.from({ length: last - first + 1 }, (_, at) => first + at).filter((index) => {
       const key = Math.floor(index / GROUP);
-      const { from, to } = rowWindow.spanOf(key);
+      const { from, to } = rowWindow.getSpan(key);
       return index - key * GROUP >= from && index - key * GROUP < to;
     });
 
   it("cover the screen from its upper to its lower edge", () => {
-    expect(viewAt({ top: 100, ...geometry })).toEqual({ from: 0, to: 18, first: 0, last: 999 });
-    expect(viewAt({ top: -25_000, ...geometry })).toMatchObject({ from: 500, to: 520 });
-    expect(viewAt({ top: -99_000, ...geometry })).toMatchObject({ from: 999, to: 999 });
-    expect(viewAt({ top: -25_000, ...geometry, base: -3 })).toEqual({ from: 497, to: 517, first: -3, last: 996 });
+    expect(toView({ top: 100, ...geometry })).toEqual({ from: 0, to: 18, first: 0, last: 999 });
+    expect(toView({ top: -25_000, ...geometry })).toMatchObject({ from: 500, to: 520 });
+    expect(toView({ top: -99_000, ...geometry })).toMatchObject({ from: 999, to: 999 });
+    expect(toView({ top: -25_000, ...geometry, base: -3 })).toEqual({ from: 497, to: 517, first: -3, last: 996 });
   });
 
   it("are drawn one by one, view first, then a screen below and above", () => {
     const rowWindow = createRowWindow(0);
     const view = { from: 505, to: 514, first: 0, last: 999 };
-    for (let madeCount = 0; madeCount < 10; madeCount += 1) expect(rowWindow.makeOne(view)).toBe(true);
-    expect(wholeOf(rowWindow, view)).toEqual(Array.from({ length: 10 }, (_, at) => 505 + at));
+    for (let count = 0; count < 10; count += 1) expect(rowWindow.makeOne(view)).toBe(true);
+    expect(getCompleteRows(rowWindow, view)).toEqual(Array.from({ length: 10 }, (_, at) => 505 + at));
     while (rowWindow.makeOne(view));
-    expect([wholeOf(rowWindow, view)[0], wholeOf(rowWindow, view).at(-1)]).toEqual([490, 529]);
+    expect([getCompleteRows(rowWindow, view)[0], getCompleteRows(rowWindow, view).at(-1)]).toEqual([490, 529]);
     expect(rowWindow.dropOne(view, () => false)).toBe(false);
   });
 
@@ -150,7 +150,7 @@ describe("a thousand rows", () => {
     const rowWindow = createRowWindow(4);
     const view = { from: 505, to: 514, first: 0, last: 999 };
     while (rowWindow.dropOne(view, (key) => key === 2));
-    expect(wholeOf(rowWindow, view)).toEqual(Array.from({ length: 10 }, (_, at) => 20 + at));
+    expect(getCompleteRows(rowWindow, view)).toEqual(Array.from({ length: 10 }, (_, at) => 20 + at));
   });
 
   it("are drawn whole above the list without replacing elements", () => {
@@ -162,8 +162,8 @@ describe("a thousand rows", () => {
     ]);
     expect(after.groups[1]?.rows).toEqual(before.groups[0]?.rows);
     const rowWindow = createRowWindow(4);
-    expect(rowWindow.spanOf(-1)).toEqual({ from: 0, to: GROUP });
-    expect(rowWindow.spanOf(50)).toEqual({ from: 0, to: 0 });
+    expect(rowWindow.getSpan(-1)).toEqual({ from: 0, to: GROUP });
+    expect(rowWindow.getSpan(50)).toEqual({ from: 0, to: 0 });
   });
 
   it("keep their identity except the changed row's group", () => {
@@ -247,7 +247,7 @@ describe("row making", () => {
     );
   }
   const renderedRows = () => [...document.querySelectorAll<HTMLElement>("tr[data-row]")].map((row) => row.dataset.row);
-  const wordsAt = (index: number) => [...document.querySelectorAll("tbody")][Math.floor(index / 10)]?.textContent;
+  const getWordsAt = (index: number) => [...document.querySelectorAll("tbody")][Math.floor(index / 10)]?.textContent;
 
   describe("a slow machine", () => {
     it("creates one row per frame, rows in view first", () => {
@@ -268,7 +268,7 @@ describe("row making", () => {
       scrollTo(150 * ROW_PX);
       frame(30);
       expect(renderedRows()).not.toContain("job-0160");
-      expect(wordsAt(160)).toContain("job-0160");
+      expect(getWordsAt(160)).toContain("job-0160");
     });
   });
 

@@ -1,4 +1,4 @@
-// Lists that cannot be read any more, most of them empty when last read.
+// Lists that can no longer be read, most of them empty.
 import { act, cleanup, screen } from "@testing-library/react";
 import { type ReactNode, Suspense } from "react";
 import { beforeEach, expect, it, vi } from "vitest";
@@ -28,10 +28,10 @@ beforeEach(() => {
 });
 
 const filesQuery = { dir: "/", all: false, name: "", sort: "name", order: "asc", offset: 0 } as const;
-const read = <T,>(value: T) => Promise.resolve(ok({ value, atMs: Date.now() }));
+const resolveRead = <T,>(value: T) => Promise.resolve(ok({ value, atMs: Date.now() }));
 const jobsQuery = { sort_by: "create_time", sort_order: "desc", offset: 0, limit: 100, status: ["failed" as const] } as const;
 const jobsScreen = (view: JobsView) => (
-  <JobsScreen isTeam={false} canRun query={{ ...jobsQuery, status: [...jobsQuery.status] }} ignored={[]} first={read(view)} />
+  <JobsScreen isTeam={false} canRun query={{ ...jobsQuery, status: [...jobsQuery.status] }} ignored={[]} first={resolveRead(view)} />
 );
 const lists: [string, string, () => ReactNode][] = [
   ["jobs", "No jobs match these filters", () => jobsScreen({ rows: [], total: 0, hasMore: false, unreadable: 0 })],
@@ -44,18 +44,21 @@ const lists: [string, string, () => ReactNode][] = [
         canRun
         ignored={[]}
         query={readList("history", new URLSearchParams("status=failed")).query}
-        first={read({ rows: [], unreadable: 0 })}
+        first={resolveRead({ rows: [], unreadable: 0 })}
       />
     ),
   ],
-  ["files", "No files yet", () => <FilesScreen canChange query={filesQuery} files={read(toFilesView([], filesQuery))} />],
-  ["apps", "No apps yet", () => <AppsScreen canCreate search={everyApp} apps={read({ apps: [], tags: [] })} />],
-  ["runners", "Only the built-in runner so far", () => <RunnersScreen role="admin" canChange runners={read([builtInRunner])} />],
+  ["files", "No files yet", () => <FilesScreen canChange query={filesQuery} files={resolveRead(toFilesView([], filesQuery))} />],
+  ["apps", "No apps yet", () => <AppsScreen canCreate search={everyApp} apps={resolveRead({ apps: [], tags: [] })} />],
+  ["runners", "Only the built-in runner so far", () => <RunnersScreen role="admin" canChange runners={resolveRead([builtInRunner])} />],
   [
     "queue",
     "The queue is empty",
     () => (
-      <QueueScreen canCancel queue={read({ running: [], pending: [], pendingTotal: 0, isSortedBySubmission: false, canStop: false })} />
+      <QueueScreen
+        canCancel
+        queue={resolveRead({ running: [], pending: [], pendingTotal: 0, isSortedBySubmission: false, canStop: false })}
+      />
     ),
   ],
 ];
@@ -80,14 +83,14 @@ it.each(lists)("of %s report a failure instead of being empty", async (_, nothin
   await act(() => vi.advanceTimersByTimeAsync(LIVE_MS * 2));
   expect(screen.getByText("Lightdesk cannot be reached")).toBeDefined();
   expect(screen.queryByText(nothing)).toBeNull();
-  // It does not appear as a number either.
+  // No number is shown either.
   expect(screen.queryByText(/^0( bytes in total| running, 0 pending)?$/)).toBeNull();
 });
 
 it("count unreadable rows of files, also after the next response", async () => {
   const respond = () => Promise.resolve(new Response("[]", { headers: { "x-lightdesk-unreadable": "3" } }));
   vi.stubGlobal("fetch", respond);
-  await show(<FilesScreen canChange query={filesQuery} files={read(toFilesView(recordSkipped([], 1), filesQuery))} />, "damaged");
+  await show(<FilesScreen canChange query={filesQuery} files={resolveRead(toFilesView(recordSkipped([], 1), filesQuery))} />, "damaged");
   expect(screen.getByText("1 entry couldn't be read.")).toBeDefined();
   expect(screen.queryByText("No files yet")).toBeNull();
   await act(() => vi.advanceTimersByTimeAsync(LIVE_MS * 2));
@@ -104,7 +107,7 @@ it.each([
         canRun
         ignored={[]}
         query={readList("history", new URLSearchParams("status=failed")).query}
-        first={read({ rows: [], unreadable: 2 })}
+        first={resolveRead({ rows: [], unreadable: 2 })}
       />
     ),
   ],
@@ -112,7 +115,7 @@ it.each([
     "queue",
     () => {
       const none = { running: [], pending: [], pendingTotal: 0, isSortedBySubmission: false, canStop: false };
-      return <QueueScreen canCancel queue={read({ ...none, unreadable: 2 })} />;
+      return <QueueScreen canCancel queue={resolveRead({ ...none, unreadable: 2 })} />;
     },
   ],
 ])("of %s count unreadable rows and are not shown as empty", async (_, list) => {
@@ -127,7 +130,7 @@ it("keeps rows under one notice when usage cannot be read", async () => {
   const row = { member: { id: "m", name: "Ada" }, connection: { kind: "removed" as const }, runs: 7 };
   const figures = { failed: { value: 0 }, seconds: {}, outputs: {}, bytes: {} };
   for (const usage of [none, { ...none, rows: [{ ...row, ...figures }] }]) {
-    await show(<UsageScreen query={{ within: 720 }} usage={read(usage)} />);
+    await show(<UsageScreen query={{ within: 720 }} usage={resolveRead(usage)} />);
     expect(screen.queryByText("No jobs in this period") === null).toBe(usage.rows.length > 0);
     await act(() => vi.advanceTimersByTimeAsync(LIVE_MS * 10));
     expect(screen.getByText("Lightdesk cannot be reached")).toBeDefined();
@@ -144,7 +147,13 @@ it("stops clocks of a failing list at its last response", async () => {
   const row = { id: "job-1", word: "in_progress", state: "in_progress" as const, outputs: 0, startedMs };
   const query = { ...jobsQuery, status: [...jobsQuery.status] };
   await show(
-    <JobsScreen isTeam={false} canRun query={query} ignored={[]} first={read({ rows: [row], total: 1, hasMore: false, unreadable: 0 })} />,
+    <JobsScreen
+      isTeam={false}
+      canRun
+      query={query}
+      ignored={[]}
+      first={resolveRead({ rows: [row], total: 1, hasMore: false, unreadable: 0 })}
+    />,
     "other",
   );
   expect(screen.getByText("24 s")).toBeDefined();

@@ -29,7 +29,7 @@ describe("a failure message", () => {
     expect(alert.textContent).toContain("r-1");
   });
 
-  it("offers a download for an answer too large to show", () => {
+  it("offers a download for a response too large to show", () => {
     const details = { download: "/api/jobs/job-1?raw=true&connection=c" };
     renderInApp(<FailureMessage failure={{ code: "UPSTREAM_TOO_LARGE", message: "too large", details }} />);
     const link = screen.getByRole("link", { name: "Download response" });
@@ -43,7 +43,7 @@ describe("a failure message", () => {
   });
 
   it("shows an unreachable service once with other reasons", () => {
-    const textOf = (code: string, message: string) => {
+    const getText = (code: string, message: string) => {
       const live = { value: undefined, atMs: 1, isAsking: false, refresh: async () => undefined, patch: () => undefined };
       renderInApp(
         <Part
@@ -59,10 +59,10 @@ describe("a failure message", () => {
       cleanup();
       return text;
     };
-    expect(textOf("UPSTREAM_UNREACHABLE", "The service at http://a cannot be reached: nothing listens there")).toBe(
+    expect(getText("UPSTREAM_UNREACHABLE", "The service at http://a cannot be reached: nothing listens there")).toBe(
       "The service cannot be reached",
     );
-    expect(textOf("UPSTREAM_ERROR", "disk on fire")).toBe("The service failed. Reason: disk on fire");
+    expect(getText("UPSTREAM_ERROR", "disk on fire")).toBe("The service failed. Reason: disk on fire");
   });
 
   it.each([

@@ -28,7 +28,7 @@ it.each([
 });
 
 const home = { id: "home", name: "Studio", embedded: true };
-const open = (pathname: string, search: string, connections = [home]) =>
+const renderFrame = (pathname: string, search: string, connections = [home]) =>
   renderInApp(
     <AtPage pathname={pathname} search={new URLSearchParams(search)}>
       <ConnectionProvider currentId={connections[0]?.id} connections={connections}>
@@ -38,14 +38,14 @@ const open = (pathname: string, search: string, connections = [home]) =>
   );
 
 it("explains an unknown connection and links to the one in use", async () => {
-  open("/jobs", "status=failed&connection=ghost");
+  renderFrame("/jobs", "status=failed&connection=ghost");
   expect(await screen.findByRole("heading", { name: "You have no access to this connection" })).toBeDefined();
   expect(screen.getByRole("link", { name: "Open on Studio" }).getAttribute("href")).toBe("/jobs?status=failed");
   expect(screen.queryByText("the page")).toBeNull();
 });
 
 it("leads to Settings where there is no connection at all", async () => {
-  open("/queue", "connection=ghost", []);
+  renderFrame("/queue", "connection=ghost", []);
   expect((await screen.findByRole("link", { name: "Open settings" })).getAttribute("href")).toBe("/settings");
 });
 
@@ -54,7 +54,7 @@ it.each([
   ["/jobs", "connection=home"],
   ["/settings/members", "connection=ghost"],
 ])("shows %s?%s as it is", (pathname, search) => {
-  open(pathname, search);
+  renderFrame(pathname, search);
   expect(screen.getByText("the page")).toBeDefined();
 });
 

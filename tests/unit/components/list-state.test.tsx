@@ -52,7 +52,7 @@ describe("list state", () => {
   });
 
   describe("a press on a filter", () => {
-    it("applies to the list at once and updates the address in the next frame", () => {
+    it("applies to the list immediately and updates the URL in the next frame", () => {
       const state = createListState(all, jobsAddress("jobs", { connection: "c1" }));
       state.go({ status: ["failed"] });
       expect([state.query().status, state.isMoving(), address()]).toEqual([["failed"], true, "/jobs"]);
@@ -209,7 +209,7 @@ it("counts active filters until cleared", () => {
 describe("views dialog", () => {
   const view = (id: string, query: string): SavedView => ({ id, name: id, query, team: false, isDefault: false, canChange: true });
 
-  it("marks the current view whatever the order of its parameters", async () => {
+  it("marks the current view regardless of the order of its parameters", async () => {
     const views = [
       view("searched first", "status=failed&text=red+cat&within=24&sort_by=execution_time&limit=25"),
       view("sorted first", "status=failed&sort_by=execution_time&limit=25&text=red+cat&within=24"),
@@ -224,7 +224,7 @@ describe("views dialog", () => {
       <ViewsDialog
         screen="jobs"
         query={href.split("?")[1] ?? ""}
-        hrefOf={(query) => `/jobs?${query}`}
+        getHref={(query) => `/jobs?${query}`}
         canShare
         onClose={() => undefined}
       />,

@@ -19,7 +19,7 @@ describe("toasts", () => {
   });
 
   const showText = (text: string) => act(async () => showToast({ tone: "ok", text }));
-  const wait = () => act(() => void vi.advanceTimersByTime(LONG_MS));
+  const advanceTime = () => act(() => void vi.advanceTimersByTime(LONG_MS));
 
   it("announces a toast in an existing live region, and removes it after a while", async () => {
     renderInApp(<Toasts />);
@@ -27,7 +27,7 @@ describe("toasts", () => {
     expect(region.textContent).toBe("");
     await showText("3 cancelled");
     expect(region.textContent).toContain("3 cancelled");
-    wait();
+    advanceTime();
     expect(region.textContent).toBe("");
   });
 
@@ -36,22 +36,22 @@ describe("toasts", () => {
     await showText("first");
     fireEvent.pointerEnter(screen.getByText("first"));
     await showText("second");
-    wait();
+    advanceTime();
     expect(screen.getByRole("status").textContent).toContain("first");
     expect(screen.getByRole("status").textContent).toContain("second");
     fireEvent.pointerLeave(screen.getByText("first"));
-    wait();
+    advanceTime();
     expect(screen.getByRole("status").textContent).toBe("");
 
     await showText("third");
     const button = screen.getByRole("button", { name: "Dismiss" });
     act(() => button.focus());
-    wait();
+    advanceTime();
     expect(screen.getByRole("status").textContent).toContain("third");
-    // Dismissed while it stays for the focus: the next one still disappears by itself.
+    // Dismissed while paused by the focus; the next one still disappears automatically.
     fireEvent.click(button);
     await showText("fourth");
-    wait();
+    advanceTime();
     expect(screen.getByRole("status").textContent).toBe("");
   });
 
@@ -90,7 +90,7 @@ const show = (requestedCount: number, outcome: Parameters<typeof ClearResult>[0]
   cleanup();
   return text;
 };
-const answered = (deleted: string[] | undefined) => ({ kind: "answered" as const, answer: { deleted, cleared: false } });
+const toAnswered = (deleted: string[] | undefined) => ({ kind: "answered" as const, answer: { deleted, cleared: false } });
 
 describe("the result of clearing the queue", () => {
   it.each([
@@ -99,13 +99,13 @@ describe("the result of clearing the queue", () => {
     [2, 3, "3 cancelled"],
     [9, 7, "7 cancelled, 2 had already started"],
   ])("of %i requested and %i cancelled says: %s", (requestedCount, cancelled, words) => {
-    expect(show(requestedCount, answered(ids(cancelled)))).toBe(words);
+    expect(show(requestedCount, toAnswered(ids(cancelled)))).toBe(words);
   });
 
   it.each([
     [3, 0, "None of the 3 jobs is waiting. The service's response was lost"],
     [3, 3, "3 jobs are still waiting. The service's response was lost"],
-  ])("of %i requested, without an answer and %i waiting afterwards, says: %s", (requestedCount, waiting, words) => {
+  ])("of %i requested, without a response and %i waiting afterwards, says: %s", (requestedCount, waiting, words) => {
     expect(show(requestedCount, { kind: "lost", left: waiting }, waiting)).toBe(words);
   });
 
@@ -114,14 +114,14 @@ describe("the result of clearing the queue", () => {
     [3, 0, "None of the 3 jobs is waiting. The service does not report which it cancelled"],
     [3, 2, "2 jobs are still waiting. The service does not report which it cancelled"],
   ])("of %i requested, without names and %i still waiting, says: %s", (requestedCount, waiting, words) => {
-    for (const deleted of [undefined, []]) expect(show(requestedCount, answered(deleted), waiting)).toBe(words);
+    for (const deleted of [undefined, []]) expect(show(requestedCount, toAnswered(deleted), waiting)).toBe(words);
   });
 });
 
 describe("confirm", () => {
   const requests: { path: string; body?: unknown }[] = [];
-  let answers: Response[] = [];
-  const refused = (code: string, status: number, message = "") => Response.json({ code, message }, { status });
+  let responses: Response[] = [];
+  const refuse = (code: string, status: number, message = "") => Response.json({ code, message }, { status });
   const createdResponse = () => Response.json({ id: "made" }, { status: 201 });
 
   // The page loads it at the first refusal; here it is loaded before.
@@ -130,7 +130,7 @@ describe("confirm", () => {
     requests.length = 0;
     vi.stubGlobal("fetch", async (path: string, init: RequestInit = {}) => {
       requests.push({ path, ...(typeof init.body === "string" && { body: JSON.parse(init.body) }) });
-      return answers.shift() ?? new Response(null, { status: 204 });
+      return responses.shift() ?? new Response(null, { status: 204 });
     });
   });
 
@@ -150,13 +150,13 @@ describe("confirm", () => {
   }
 
   test("asks for the password once and repeats every waiting call", async () => {
-    answers = [refused("SIGN_IN_AGAIN", 403), refused("SIGN_IN_AGAIN", 403)];
+    responses = [refuse("SIGN_IN_AGAIN", 403), refuse("SIGN_IN_AGAIN", 403)];
     show();
     const results = Promise.all([invite("one@example.com"), invite("two@example.com")]);
-    answers.push(refused("INVALID_BODY", 400, "password: is not your current password"));
+    responses.push(refuse("INVALID_BODY", 400, "password: is not your current password"));
     await give("guess");
     expect((await dialog()).getByText("This is not your password.")).toBeDefined();
-    answers = [new Response(null, { status: 204 }), createdResponse(), createdResponse()];
+    responses = [new Response(null, { status: 204 }), createdResponse(), createdResponse()];
     await give("the right one");
     expect((await results).map(({ ok }) => ok)).toEqual([true, true]);
     expect(screen.queryByRole("dialog")).toBeNull();
@@ -171,7 +171,7 @@ describe("confirm", () => {
   });
 
   test("returns the refusal when the dialog is closed", async () => {
-    answers = [refused("SIGN_IN_AGAIN", 403)];
+    responses = [refuse("SIGN_IN_AGAIN", 403)];
     show();
     const result = invite("one@example.com");
     const confirmation = await dialog();
@@ -181,7 +181,7 @@ describe("confirm", () => {
   });
 
   test("returns the refusal where no dialog is shown", async () => {
-    answers = [refused("SIGN_IN_AGAIN", 403)];
+    responses = [refuse("SIGN_IN_AGAIN", 403)];
     expect(await invite("one@example.com")).toMatchObject({ ok: false, failure: { code: "SIGN_IN_AGAIN" } });
   });
 });

@@ -44,8 +44,8 @@ it.each([
 });
 
 async function show(jobs: Record<"running" | "failed" | "pictures", unknown>, wasUsed = true) {
-  const read = (list: unknown) => Promise.resolve(ok({ value: toOverviewJobs(jobsAnswerSchema.parse(list)), atMs: Date.now() }));
-  const reads = { running: read(jobs.running), failed: read(jobs.failed), pictures: read(jobs.pictures) };
+  const resolveRead = (list: unknown) => Promise.resolve(ok({ value: toOverviewJobs(jobsAnswerSchema.parse(list)), atMs: Date.now() }));
+  const reads = { running: resolveRead(jobs.running), failed: resolveRead(jobs.failed), pictures: resolveRead(jobs.pictures) };
   const [total, usedPromise] = [Promise.resolve(ok({ value: 9, atMs: Date.now() })), Promise.resolve(wasUsed)];
   await act(async () => {
     renderInApp(

@@ -34,10 +34,10 @@ beforeEach(() => {
     if (path.startsWith("/api/console/queue"))
       return Response.json({ running, pending: [], source: "queue", canStop: true, total: queueTotal });
     const [, runId] = /^\/api\/apps\/poster\/runs(?:\/([^?]+))?/.exec(path) ?? [];
-    const stateOf = (value: string) => ended[value] ?? "in_progress";
-    if (runId !== undefined) return Response.json({ run: { id: runId, state: stateOf(runId) } });
+    const getState = (value: string) => ended[value] ?? "in_progress";
+    if (runId !== undefined) return Response.json({ run: { id: runId, state: getState(runId) } });
     if (path.startsWith("/api/apps/poster/runs"))
-      return Response.json({ runs: runs.map((run) => ({ id: run, state: stateOf(run), progress: 0.25 })) });
+      return Response.json({ runs: runs.map((run) => ({ id: run, state: getState(run), progress: 0.25 })) });
     const id = /^\/api\/jobs\/([^?]+)/.exec(path)?.[1] ?? "";
     return ended[id] ? Response.json({ id, status: ended[id] }) : Response.json({ code: "NOT_FOUND", message: "" }, { status: 404 });
   });
@@ -62,7 +62,7 @@ function createNotification(permission: NotificationPermission) {
   };
 }
 
-const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
+const advanceTime = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
 const push = vi.fn();
 
 async function show() {
@@ -82,12 +82,12 @@ async function submit(ids: string[], batch?: string) {
     for (const id of ids) notifyResponse({ path: "/api/prompt", method: "POST", status: 200, act: batch, value: { prompt_id: id } });
   });
   running = [...running, ...ids.map((id) => ({ id, status: "in_progress" }))];
-  await pass(2 * LIVE_MS);
+  await advanceTime(2 * LIVE_MS);
 }
 async function end(states: Record<string, string>) {
   running = running.filter(({ id }) => !(id in states));
   ended = { ...ended, ...states };
-  await pass(2 * LIVE_MS);
+  await advanceTime(2 * LIVE_MS);
 }
 async function become(state: DocumentVisibilityState) {
   visibility = state;
@@ -99,12 +99,12 @@ it("shows progress and ends of own jobs in the title of a hidden tab", async () 
   await submit(["a", "b", "c"]);
   await become("hidden");
   running = running.map((row) => ({ ...row, progress: { value: 0.42 } }));
-  await pass(LIVE_MS);
+  await advanceTime(LIVE_MS);
   expect(document.title).toBe("42% · Jobs");
   // The expected duration counts more than nodes.
   const expected_run = { low_ms: 900_000, median_ms: 1_000_000, high_ms: 1_100_000, late_ms: 1_200_000 };
   running = running.map((row) => ({ ...row, progress: { ...row.progress, start_time: Date.now() - 500_000 }, expected_run }));
-  await pass(LIVE_MS);
+  await advanceTime(LIVE_MS);
   expect(document.title).toBe("50% · Jobs");
   await end({ a: "completed", b: "failed", c: "completed" });
   expect(document.title).toBe("✕ 1 failed · ✓ 2 finished · Jobs");
@@ -121,10 +121,10 @@ it("reports all ends of an unchanged, truncated queue after a failed read", asyn
   });
   await become("hidden");
   ended = { a: "in_progress", b: "in_progress" };
-  await pass(10_000);
+  await advanceTime(10_000);
   expect(document.title).toBe("Jobs");
   ended = { a: "completed", b: "completed" };
-  await pass(5_000);
+  await advanceTime(5_000);
   expect(document.title).toBe("✓ 2 finished · Jobs");
 });
 
@@ -133,7 +133,7 @@ it("excludes others' jobs and cancelled ones from the title", async () => {
   await submit(["a"]);
   await become("hidden");
   running = [...running, { id: "of another", status: "in_progress" }];
-  await pass(LIVE_MS);
+  await advanceTime(LIVE_MS);
   await end({ a: "cancelled", "of another": "completed" });
   expect(document.title).toBe("Jobs");
 });
@@ -178,7 +178,7 @@ it("follows the runs of an app, and opens the app", async () => {
       notifyResponse({ path: "/api/apps/poster/runs", method: "POST", status: 201, value: { run: { id, state: "sending" } } }),
     );
   await become("hidden");
-  await pass(2 * LIVE_MS);
+  await advanceTime(2 * LIVE_MS);
   expect(document.title).toBe("25% · Jobs");
   await end({ r1: "completed", r2: "failed", r3: "refused" });
   expect(document.title).toBe("✕ 1 failed · ✓ 1 finished · Jobs");
@@ -192,7 +192,7 @@ it("offers notifications once, when a job has run for more than ten seconds", as
   await show();
   await submit(["a"]);
   expect(screen.queryByText("Get notified when your jobs end?")).toBeNull();
-  await pass(10_000 + 2 * LIVE_MS);
+  await advanceTime(10_000 + 2 * LIVE_MS);
   await act(() => vi.dynamicImportSettled());
   expect(screen.getByText("Get notified when your jobs end?")).toBeDefined();
   await act(async () => screen.getByRole("button", { name: "Notify me" }).click());

@@ -4,7 +4,7 @@ import { ConnectionProvider } from "@/components/frame/connection/connection-con
 import { ToolBar } from "@/components/frame/list/tool-bar";
 import { MemberProvider } from "@/components/frame/member-context";
 import { CommandPalette } from "@/components/frame/palette/command-palette";
-import { findItems, type PaletteItem, wholeJobId } from "@/components/frame/palette/use-palette-items";
+import { findItems, type PaletteItem, parseJobId } from "@/components/frame/palette/use-palette-items";
 import { Shortcuts } from "@/components/frame/shortcuts";
 import { usePageKey } from "@/components/ui/hooks/page-keys";
 import { type Role } from "@/lib/contract/people/roles";
@@ -55,9 +55,9 @@ describe("palette", () => {
   });
 
   it("accepts only possible ids as whole ids", () => {
-    expect(wholeJobId(" 0191c0de-0000-7000-8000-000000000001\n")).toBe("0191c0de-0000-7000-8000-000000000001");
+    expect(parseJobId(" 0191c0de-0000-7000-8000-000000000001\n")).toBe("0191c0de-0000-7000-8000-000000000001");
     for (const typed of ["", "0191c0de", "a workflow of 2026 with spaces", "../../etc/passwd-0000000", "aaaaaaaaaaaaaaaaaaaaaaaa"]) {
-      expect(wholeJobId(typed)).toBeUndefined();
+      expect(parseJobId(typed)).toBeUndefined();
     }
   });
 

@@ -1,27 +1,27 @@
-// Pictures of a tab: loaded a few at a time, dropped when they are no longer shown, and retried by themselves after an outage.
+// Pictures load a few at a time, stop loading when hidden, and are retried after an outage.
 import "@/components/ui/pictures/picture-retries";
 import { act, fireEvent, render as renderBare, renderHook, screen } from "@testing-library/react";
 import { type ReactNode } from "react";
 import { afterEach, beforeEach, describe, expect, it, test, vi } from "vitest";
-import { tellStored, useStoredAssets } from "@/components/frame/stored-assets";
+import { notifyStoredAssets, useStoredAssets } from "@/components/frame/stored-assets";
 import { Picture } from "@/components/ui/pictures/picture";
-import { inTurn, plainPicture } from "@/components/ui/pictures/plain-picture";
+import { plainPicture, queueImage } from "@/components/ui/pictures/plain-picture";
 import { inApp } from "./render";
 
 describe("pictures", () => {
-  let answers: Record<string, () => Response>;
+  let responsesByUrl: Record<string, () => Response>;
   let requests: string[];
   let responses: Record<string, () => Response>;
   beforeEach(() => {
     vi.useFakeTimers();
-    [answers, requests, responses] = [{}, [], {}];
+    [responsesByUrl, requests, responses] = [{}, [], {}];
     vi.stubGlobal("fetch", (address: string, { cache }: RequestInit = {}) => {
       const { pathname, search } = new URL(address, "http://localhost");
       // The image's own response.
       if (cache === "only-if-cached")
         return Promise.resolve((responses[pathname + search] ?? (() => new Response(null, { status: 504 })))());
       requests.push(pathname + search);
-      return Promise.resolve((answers[pathname + search] ?? (() => new Response(null, { status: 500 })))());
+      return Promise.resolve((responsesByUrl[pathname + search] ?? (() => new Response(null, { status: 500 })))());
     });
   });
 
@@ -30,17 +30,17 @@ describe("pictures", () => {
   const fetched = () => screen.getAllByRole("img").flatMap((image) => image.getAttribute("src") ?? []);
   const image = (name: string) => screen.getByRole("img", { name });
   /** Drawn after its trigger. */
-  const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
+  const advanceTime = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
   /** The event that a browser sends for an image. */
   const lose = (name: string) => fireEvent.error(image(name));
 
   const namedItems = (letter: string, count: number) => Array.from({ length: count }, (_, index) => `${letter}${index + 1}`);
-  const of = (names: readonly string[]) => names.map((name) => `/${name}?connection=${name[0]}`);
+  const toUrls = (names: readonly string[]) => names.map((name) => `/${name}?connection=${name[0]}`);
 
   test("limits parallel pictures and starts the next after each end", () => {
     const names = namedItems("a", 27);
     const { rerender } = render(<>{names.map(picture)}</>);
-    expect(fetched()).toEqual(of(names.slice(0, 24)));
+    expect(fetched()).toEqual(toUrls(names.slice(0, 24)));
     fireEvent.load(image("a1"));
     expect(image("a25").getAttribute("src")).toBe("/a25?connection=a");
     rerender(<>{names.filter((name) => name !== "a2").map(picture)}</>);
@@ -51,39 +51,39 @@ describe("pictures", () => {
   });
 
   test("probes with one picture after an outage and then reloads all", async () => {
-    answers["/b1?connection=b"] = () => new Response(null, { status: 503, headers: { "retry-after": "3" } });
+    responsesByUrl["/b1?connection=b"] = () => new Response(null, { status: 503, headers: { "retry-after": "3" } });
     render(<>{["b1", "b2", "c1"].map(picture)}</>);
     for (const name of ["b1", "b2", "c1"]) lose(name);
-    await pass(500);
+    await advanceTime(500);
     expect([requests, screen.queryAllByRole("img").filter(({ tagName }) => tagName === "IMG")]).toEqual([
       ["/b1?connection=b", "/c1?connection=c"],
       [],
     ]);
-    answers["/b2?connection=b"] = () => new Response("picture");
-    await pass(2_400);
+    responsesByUrl["/b2?connection=b"] = () => new Response("picture");
+    await advanceTime(2_400);
     expect(requests.filter((address) => address.endsWith("b"))).toHaveLength(1);
-    await pass(200);
+    await advanceTime(200);
     expect(requests.filter((address) => address.endsWith("b"))).toEqual(["/b1?connection=b", "/b2?connection=b"]);
     expect([image("b1").tagName, image("b2").tagName, image("c1").tagName]).toEqual(["IMG", "IMG", "SPAN"]);
   });
 
   test("stops retrying non-pictures and does nothing on hidden pages", async () => {
-    answers["/d1?connection=d"] = () => new Response(null, { status: 204 });
-    answers["/d2?connection=d"] = () => new Response(null, { status: 404 });
+    responsesByUrl["/d1?connection=d"] = () => new Response(null, { status: 204 });
+    responsesByUrl["/d2?connection=d"] = () => new Response(null, { status: 404 });
     render(<>{["d1", "d2", "e1"].map(picture)}</>);
     for (const name of ["d1", "d2"]) lose(name);
-    await pass(600_000);
+    await advanceTime(600_000);
     expect(requests.filter((address) => address.startsWith("/d1"))).toHaveLength(1);
     expect(requests.filter((address) => address.startsWith("/d2"))).toHaveLength(4);
     lose("e1");
-    await pass(500);
+    await advanceTime(500);
     const before = requests.length;
     const hidden = vi.spyOn(document, "visibilityState", "get").mockReturnValue("hidden");
-    await pass(60_000);
+    await advanceTime(60_000);
     expect(requests).toHaveLength(before);
     hidden.mockRestore();
     document.dispatchEvent(new Event("visibilitychange"));
-    await pass(0);
+    await advanceTime(0);
     expect(requests).toHaveLength(before + 1);
   });
 
@@ -93,8 +93,8 @@ describe("pictures", () => {
     if (!plain) throw new Error("no image");
     fireEvent.error(plain);
     expect(plain.dataset.lost).toBe("");
-    answers["/f1?connection=f"] = () => new Response("picture");
-    await pass(2_000);
+    responsesByUrl["/f1?connection=f"] = () => new Response("picture");
+    await advanceTime(2_000);
     expect([plain.dataset.lost, plain.getAttribute("src"), plain.isConnected]).toEqual([undefined, "/f1?connection=f", true]);
   });
 
@@ -109,14 +109,14 @@ describe("pictures", () => {
 
   test("reports an oversized picture with its size", async () => {
     const tooLarge = () => new Response(null, { status: 204, headers: { "x-too-large": "20000x20000" } });
-    [responses, answers] = [{ "/big?connection=b": tooLarge }, { "/big?connection=b": tooLarge }];
+    [responses, responsesByUrl] = [{ "/big?connection=b": tooLarge }, { "/big?connection=b": tooLarge }];
     const { rerender } = render(<Picture src="/big?connection=b" alt="big" width={320} height={240} eager />);
     lose("big");
-    await pass(0);
+    await advanceTime(0);
     expect(screen.getByText("Too large to preview: 20,000 × 20,000 pixels")).toBeDefined();
     rerender(<Picture src="/big?connection=b" alt="big" width={32} height={24} eager />);
     expect(screen.getByRole("img", { name: "big. Too large to preview: 20,000 × 20,000 pixels" })).toBeDefined();
-    await pass(60_000);
+    await advanceTime(60_000);
     expect(requests).toEqual(["/big?connection=b"]);
   });
 
@@ -129,7 +129,7 @@ describe("pictures", () => {
       </>,
     );
     for (const name of ["film", "sound"]) lose(name);
-    await pass(0);
+    await advanceTime(0);
     expect(image("film").querySelector(".lucide-film")).not.toBeNull();
     expect(image("sound").querySelector(".lucide-audio-lines")).not.toBeNull();
     expect(document.querySelector('img[data-kind="video"]')).not.toBeNull();
@@ -143,13 +143,13 @@ describe("picture turns", () => {
     ends.splice(0).forEach((end) => end());
   });
 
-  function pictures(count: number, whileNear?: Parameters<typeof inTurn>[1]): HTMLImageElement[] {
+  function pictures(count: number, whileNear?: Parameters<typeof queueImage>[1]): HTMLImageElement[] {
     return Array.from({ length: count }, (_, at) => {
       const image = document.createElement("img");
       image.src = `/picture-${at}`;
       // jsdom loads no images and calls all of them complete.
       Object.defineProperty(image, "complete", { get: () => image.dataset.came === "yes" });
-      ends.push(inTurn(image, whileNear));
+      ends.push(queueImage(image, whileNear));
       return image;
     });
   }
@@ -180,7 +180,7 @@ describe("picture turns", () => {
     images[0]?.dispatchEvent(new Event("error"));
     expect(loadingImages(images).filter((image) => image !== images[0])).toHaveLength(4);
     come(images[1]);
-    // In their order: those requested before come first again.
+    // In their previous order.
     expect(loadingImages(images).filter((image) => image !== images[0])).toEqual(images.slice(2, 26));
   });
 
@@ -203,18 +203,18 @@ describe("stored assets", () => {
   it("reloads a list once for many stored files and again for later ones", () => {
     const refresh = vi.fn();
     renderHook(() => useStoredAssets(refresh));
-    for (let count = 0; count < 300; count += 1) tellStored();
+    for (let count = 0; count < 300; count += 1) notifyStoredAssets();
     vi.runAllTimers();
     expect(refresh).toHaveBeenCalledTimes(1);
-    tellStored();
+    notifyStoredAssets();
     vi.runAllTimers();
     expect(refresh).toHaveBeenCalledTimes(2);
   });
 
-  it("stops reading a list that left the screen", () => {
+  it("stops reading a list that is no longer shown", () => {
     const refresh = vi.fn();
     const { unmount } = renderHook(() => useStoredAssets(refresh));
-    tellStored();
+    notifyStoredAssets();
     unmount();
     vi.runAllTimers();
     expect(refresh).not.toHaveBeenCalled();

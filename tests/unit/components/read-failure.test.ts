@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { statusNow } from "@/components/frame/connection/connection-status";
-import { agoOf, durationOf } from "@/components/ui/time/relative-time";
+import { toAgo, toDuration } from "@/components/ui/time/relative-time";
 import { readFailure } from "@/lib/browser/read-answer";
 import { toFailure } from "@/lib/browser/read-failure";
 import { createThumbnailUrl, withQuery } from "@/lib/browser/urls";
 import { toSafeReturn } from "@/lib/shared/console-paths";
 
-describe("the console's error answer in a browser", () => {
+describe("the console's error response in a browser", () => {
   it("keeps code, message, request id and the requested wait", () => {
     const body = JSON.stringify({ code: "RATE_LIMITED", message: "Slow down", request_id: "r-9" });
     expect(readFailure(429, "3", body)).toMatchObject({ code: "RATE_LIMITED", message: "Slow down", requestId: "r-9", retryAfterMs: 3000 });
@@ -93,7 +93,7 @@ describe("durations", () => {
     [324.6 * 86_400_000, { unit: "manyDays", days: "324" }],
     [-5, { unit: "seconds", seconds: "0.0" }],
   ])("%d ms are %j", (ms, parts) => {
-    expect(durationOf(ms)).toEqual(parts);
+    expect(toDuration(ms)).toEqual(parts);
   });
 
   it.each([
@@ -101,7 +101,7 @@ describe("durations", () => {
     [59_999, { unit: "seconds", seconds: "59" }],
     [60_000, { unit: "minutes", minutes: "1", seconds: "00" }],
   ])("formats %d ms of a running job in whole seconds as %j", (ms, parts) => {
-    expect(durationOf(ms, true)).toEqual(parts);
+    expect(toDuration(ms, true)).toEqual(parts);
   });
 });
 
@@ -114,6 +114,6 @@ describe("relative times", () => {
     [7_300_000, { unit: "hours", count: 2 }],
     [3 * 86_400_000, { unit: "days", count: 3 }],
   ])("%d ms are %j", (ms, ago) => {
-    expect(agoOf(1_700_000_000_000 - ms, 1_700_000_000_000)).toEqual(ago);
+    expect(toAgo(1_700_000_000_000 - ms, 1_700_000_000_000)).toEqual(ago);
   });
 });

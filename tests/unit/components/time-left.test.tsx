@@ -140,10 +140,10 @@ describe("on screens", () => {
     const waiting = ["wait-1", "wait-2", "wait-3"].map((id, at) => ({ id, status: "pending", ...(at !== 1 && { expected_run: quick }) }));
     const view = { running: [running(minute)], pending: waiting, source: "queue" as const, canStop: false };
     await show(Promise.resolve(ok({ value: toQueueList(view), atMs: NOW })));
-    const textOf = (id: string) => document.querySelector(`tr[data-row="${id}"]`)?.textContent ?? "";
-    expect(textOf("runs-1")).toContain("33%1–3 min left");
-    expect(textOf("wait-1")).toContain("in 1–3 min");
-    expect(textOf("wait-2")).toContain("in 1–4 min");
-    expect(textOf("wait-3")).not.toMatch(/in \d|within/);
+    const getText = (id: string) => document.querySelector(`tr[data-row="${id}"]`)?.textContent ?? "";
+    expect(getText("runs-1")).toContain("33%1–3 min left");
+    expect(getText("wait-1")).toContain("in 1–3 min");
+    expect(getText("wait-2")).toContain("in 1–4 min");
+    expect(getText("wait-3")).not.toMatch(/in \d|within/);
   });
 });

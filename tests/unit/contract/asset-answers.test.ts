@@ -82,7 +82,7 @@ describe("bodies that create or change an asset", () => {
   });
 });
 
-describe("smaller answers", () => {
+describe("smaller responses", () => {
   it("accepts a change of tags with the total alone", () => {
     expect(tagChangeSchema.parse({ total_tags: ["input"], removed: null })).toEqual({
       total_tags: ["input"],

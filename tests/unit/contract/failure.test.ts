@@ -125,7 +125,7 @@ describe("refusals in each service's shape", () => {
 });
 
 describe("every failure", () => {
-  it("never throws and has a short plain message, whatever the body", () => {
+  it("never throws and has a short plain message for any body", () => {
     const body = fc.oneof(
       fc.string({ maxLength: 2000 }),
       fc.json(),
@@ -192,11 +192,11 @@ describe("Retry-After", () => {
 });
 
 describe("the three meanings of 429", () => {
-  const failureFrom = (body: object) => parseFailure({ status: 429 }, JSON.stringify(body));
+  const parseBody = (body: object) => parseFailure({ status: 429 }, JSON.stringify(body));
 
   it("is a plain rate limit unless plan, payment or queue is mentioned", () => {
-    expect(isPlainRateLimit(failureFrom({ code: "RATE_LIMITED", message: "Rate limit exceeded. Please try again later." }))).toBe(true);
-    expect(isPlainRateLimit(failureFrom({ error: { code: "rate_limited", message: "Slow down" } }))).toBe(true);
+    expect(isPlainRateLimit(parseBody({ code: "RATE_LIMITED", message: "Rate limit exceeded. Please try again later." }))).toBe(true);
+    expect(isPlainRateLimit(parseBody({ error: { code: "rate_limited", message: "Slow down" } }))).toBe(true);
     expect(isPlainRateLimit(parseFailure({ status: 429 }, ""))).toBe(true);
   });
 
@@ -211,7 +211,7 @@ describe("the three meanings of 429", () => {
     { message: "Subscription inactive" },
     { message: "Payment required" },
   ])("is a refusal that is not retried: %j", (body) => {
-    expect(isPlainRateLimit(failureFrom(body))).toBe(false);
+    expect(isPlainRateLimit(parseBody(body))).toBe(false);
   });
 
   it("ignores other statuses", () => {

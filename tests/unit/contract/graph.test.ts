@@ -4,7 +4,7 @@ import { type Graph } from "@/lib/contract/schemas/graph";
 import { findCycle, findDanglingLinks, findSources, getLinks, isLink, listLinks, sortTopologically } from "@/lib/contract/workflow/graph";
 
 /** Node id to the ids of its sources. */
-function graphOf(sources: Record<string, string[]>): Graph {
+function createGraph(sources: Record<string, string[]>): Graph {
   return Object.fromEntries(
     Object.entries(sources).map(([id, from]) => [
       id,
@@ -16,7 +16,7 @@ function graphOf(sources: Record<string, string[]>): Graph {
 const none = { class_type: "", inputs: {} };
 const anyGraph = fc
   .array(fc.array(fc.nat(19), { maxLength: 4 }), { minLength: 1, maxLength: 20 })
-  .map((rows) => graphOf(Object.fromEntries(rows.map((row, index) => [`n${index}`, row.map((source) => `n${source}`)]))));
+  .map((rows) => createGraph(Object.fromEntries(rows.map((row, index) => [`n${index}`, row.map((source) => `n${source}`)]))));
 
 describe("links", () => {
   it.each([[["4", 0]], [["12:3", 7]], [["", 0]]])("%j is a link", (value) => {
@@ -36,7 +36,7 @@ describe("links", () => {
   });
 
   it("finds links to missing nodes with their source", () => {
-    const graph = graphOf({ "1": ["9"], "2": ["1", "toString"] });
+    const graph = createGraph({ "1": ["9"], "2": ["1", "toString"] });
     expect(findDanglingLinks(graph).map((link) => [link.nodeId, link.source])).toEqual([
       ["1", "9"],
       ["2", "toString"],
@@ -46,7 +46,7 @@ describe("links", () => {
 
 describe("the order in which nodes run", () => {
   it("orders sources first and ready nodes in graph order", () => {
-    expect(sortTopologically(graphOf({ save: ["blend"], a: [], blend: ["b", "a"], b: [], alone: [] }))).toEqual([
+    expect(sortTopologically(createGraph({ save: ["blend"], a: [], blend: ["b", "a"], b: [], alone: [] }))).toEqual([
       "a",
       "b",
       "blend",
@@ -70,11 +70,11 @@ describe("the order in which nodes run", () => {
   });
 
   it("omits nodes in or behind a loop", () => {
-    expect(sortTopologically(graphOf({ a: ["b"], b: ["a"], behind: ["a"], free: [] }))).toEqual(["free"]);
+    expect(sortTopologically(createGraph({ a: ["b"], b: ["a"], behind: ["a"], free: [] }))).toEqual(["free"]);
   });
 
   it("ignores dangling links", () => {
-    expect(sortTopologically(graphOf({ a: ["missing"] }))).toEqual(["a"]);
+    expect(sortTopologically(createGraph({ a: ["missing"] }))).toEqual(["a"]);
   });
 
   it("contains each node once, after its sources unless there is a loop", () => {
@@ -93,7 +93,7 @@ describe("the order in which nodes run", () => {
 
 describe("a node's sources", () => {
   it("is found across nodes, in loops and at dangling links", () => {
-    const graph = graphOf({ "1": [], "2": ["1"], "3": ["2", "9"], "4": ["3"], "5": ["5", "1"] });
+    const graph = createGraph({ "1": [], "2": ["1"], "3": ["2", "9"], "4": ["3"], "5": ["5", "1"] });
     expect([...findSources(graph, "3")].sort()).toEqual(["1", "2", "9"]);
     expect([...findSources(graph, "5")].sort()).toEqual(["1", "5"]);
     expect([...findSources(graph, "1")]).toEqual([]);
@@ -103,15 +103,15 @@ describe("a node's sources", () => {
 
 describe("loops", () => {
   it("are named from a node across its sources", () => {
-    expect(findCycle(graphOf({ "1": ["2"], "2": ["1"], "3": ["1"] }))).toEqual(["1", "2"]);
+    expect(findCycle(createGraph({ "1": ["2"], "2": ["1"], "3": ["1"] }))).toEqual(["1", "2"]);
   });
 
   it("includes self-links", () => {
-    expect(findCycle(graphOf({ a: ["a"] }))).toEqual(["a"]);
+    expect(findCycle(createGraph({ a: ["a"] }))).toEqual(["a"]);
   });
 
   it("aren't diamonds", () => {
-    expect(findCycle(graphOf({ top: [], l: ["top"], r: ["top"], end: ["l", "r"] }))).toBeUndefined();
+    expect(findCycle(createGraph({ top: [], l: ["top"], r: ["top"], end: ["l", "r"] }))).toBeUndefined();
   });
 
   it("link each node to the next and back", () => {
@@ -129,7 +129,7 @@ describe("loops", () => {
   });
 
   it("and orders of a chain of 5,000 nodes are found without overflowing the stack", () => {
-    const chain = graphOf(
+    const chain = createGraph(
       Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`n${index}`, index === 4999 ? [] : [`n${index + 1}`]])),
     );
     expect(sortTopologically(chain)).toHaveLength(5000);

@@ -168,7 +168,7 @@ describe("queue and history", () => {
     expect(manageBodySchema.parse({ clear: true, delete: null })).toEqual({ clear: true });
   });
 
-  it("reads an answer without fields as unknown", () => {
+  it("reads a response without fields as unknown", () => {
     expect(queueAnswerSchema.parse({})).toEqual({ cleared: false });
     expect(queueAnswerSchema.parse({ deleted: [], cleared: null })).toEqual({ deleted: [], cleared: false });
   });

@@ -109,8 +109,8 @@ describe("registered secrets", () => {
         fc.string(),
         fc.string(),
         (around, path, before, after) => {
-          const planted = path.reduce<unknown>((inside, name) => ({ [name]: [inside, around] }), before + ownKey + after);
-          expect(JSON.stringify(maskSecrets({ planted, around }, [ownKey]))).not.toContain(ownKey);
+          const text = path.reduce<unknown>((inside, name) => ({ [name]: [inside, around] }), before + ownKey + after);
+          expect(JSON.stringify(maskSecrets({ planted: text, around }, [ownKey]))).not.toContain(ownKey);
         },
       ),
     );
@@ -188,14 +188,14 @@ it.each([
 ])("twenty megabytes of %s are looked through once", (word) => {
   // More than the stack of a search that remembers each position, at four bytes each.
   const text = word.repeat(Math.ceil(20_000_000 / word.length));
-  // The test's timeout is the limit: a search that starts again at each position takes minutes.
+  // Limited by the test's timeout, since a search that restarts at each position takes minutes.
   expect(typeof maskSecrets({ text }).text).toBe("string");
 });
 
 it("finds a platform key behind any number of similar words", () => {
-  const words = "comfyui-impact-pack comfyui-".repeat(10_000);
+  const longText = "comfyui-impact-pack comfyui-".repeat(10_000);
   const key = `comfyui-${"a1".repeat(20)}`;
-  expect(maskSecrets(`${words} ${key} ${words}`)).toBe(`${words} [REDACTED] ${words}`);
+  expect(maskSecrets(`${longText} ${key} ${longText}`)).toBe(`${longText} [REDACTED] ${longText}`);
   expect(maskSecrets(`x-COMFYUI-dev_${"a1".repeat(20)}-tail.`)).toBe("x-[REDACTED].");
   expect(maskSecrets(`comfyui-${"ab-".repeat(14)}${"a1".repeat(20)}`)).toContain("comfyui-ab");
 });

@@ -35,7 +35,7 @@ describe("the table of operations", () => {
     expect(changing.filter((operation) => !hasRole("operator", operation.role)).map(signature)).toEqual([]);
   });
 
-  it("answers every operation with a success or a redirect only", () => {
+  it("documents only a success or a redirect for every operation", () => {
     const statuses = allOperations.flatMap((operation) => Object.keys(operation.answers).map(Number));
     expect(statuses.every((status) => status >= 200 && status < 400)).toBe(true);
     expect(allOperations.every((operation) => Object.keys(operation.answers).length > 0)).toBe(true);
@@ -55,16 +55,18 @@ describe("the table of operations", () => {
 const page = readFileSync("docs/interface.md", "utf8");
 
 /** The rows of a section's table, as cells. */
-function rowsOf(section: string): string[][] {
+function getRows(section: string): string[][] {
   const text = page.split(`## ${section}\n`)[1]?.split("\n## ")[0] ?? "";
   const rows = text.split("\n").filter((line) => line.startsWith("| `"));
   return rows.map((row) => row.split(" | "));
 }
-const quoted = (cell = "") => [...cell.matchAll(/`([^`]+)`/g)].map(([, text]) => text);
+const findQuoted = (cell = "") => [...cell.matchAll(/`([^`]+)`/g)].map(([, text]) => text);
 
 it("lists exactly the operations of the table in docs/interface.md", () => {
-  const core = rowsOf("Core operations").flatMap(([names]) => quoted(names));
-  const extensions = rowsOf("Extensions").flatMap(([names, capability]) => quoted(names).map((name) => [name, ...quoted(capability)]));
+  const core = getRows("Core operations").flatMap(([names]) => findQuoted(names));
+  const extensions = getRows("Extensions").flatMap(([names, capability]) =>
+    findQuoted(names).map((name) => [name, ...findQuoted(capability)]),
+  );
   const signature = ({ method, path }: Operation) => `${method} ${path}`;
   expect(core.sort()).toEqual(coreOperations.map(signature).sort());
   const extensionOperations = allOperations.filter(({ tier }) => tier === "extension");

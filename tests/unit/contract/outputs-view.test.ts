@@ -7,7 +7,7 @@ import { listOutputs, toPreviewView } from "@/lib/contract/views/outputs-view";
 import { getWorkflowName } from "@/lib/contract/workflow/workflow-name";
 
 const file = (filename: string, overrides: object = {}) => ({ filename, subfolder: "", type: "output", ...overrides });
-/** As the console gets them: parsed from a job's details. */
+/** Parsed from a job's details. */
 const listViews = (outputs: unknown) => listOutputs(jobDetailSchema.parse({ id: "a", status: "completed", outputs }).outputs);
 const kinds = (outputs: unknown) => listViews(outputs).map((output) => `${output.nodeId}/${output.key}/${output.index} ${output.kind}`);
 
@@ -157,9 +157,9 @@ describe("an asset view", () => {
   });
 
   it("has a state on its page only where the service reports mutability", () => {
-    const detailOf = (asset: object) => toAssetDetail(assetSchema.parse({ id: "7c1b", name: "cat.png", ...asset }));
-    expect(detailOf({ is_immutable: false })).toMatchObject({ immutable: false, isMutableReported: true });
-    expect(detailOf({})).not.toHaveProperty("isMutableReported");
+    const getDetail = (asset: object) => toAssetDetail(assetSchema.parse({ id: "7c1b", name: "cat.png", ...asset }));
+    expect(getDetail({ is_immutable: false })).toMatchObject({ immutable: false, isMutableReported: true });
+    expect(getDetail({})).not.toHaveProperty("isMutableReported");
   });
 
   it("is recognized by media type when the name has no ending", () => {

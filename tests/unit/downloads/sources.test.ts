@@ -38,21 +38,21 @@ describe("the policy of sources", () => {
   });
 
   it("refuses by naming what it takes, one of many by the first of them", () => {
-    const refused = (hosts: readonly string[]) => {
+    const getRefusalText = (hosts: readonly string[]) => {
       try {
         return requireSource(createSourcePolicy(hosts), "https://example.com/x", "source_url").href;
       } catch (error) {
         return error instanceof Error ? error.message : "";
       }
     };
-    expect(refused(defaultDownloadHosts)).toBe("source_url: this service downloads only from huggingface.co, civitai.com.");
+    expect(getRefusalText(defaultDownloadHosts)).toBe("source_url: this service downloads only from huggingface.co, civitai.com.");
     const manyHosts = Array.from({ length: 30 }, (_, at) => `host-${at}.example`);
-    expect(refused(manyHosts)).toMatch(/ host-9\.example and 20 more\.$/);
-    expect(refused([])).toBe("source_url: this service downloads from nowhere.");
+    expect(getRefusalText(manyHosts)).toMatch(/ host-9\.example and 20 more\.$/);
+    expect(getRefusalText([])).toBe("source_url: this service downloads from nowhere.");
     // A client with a key does not need to learn the internal hosts.
     const inner = ["http://10.1.2.3:8080", "https://store.internal:8443"];
-    expect(refused(["models.example", ...inner])).toBe("source_url: this service downloads only from models.example and 2 more.");
-    expect(refused(inner)).toBe("source_url: this service downloads only from places that its operator chose.");
+    expect(getRefusalText(["models.example", ...inner])).toBe("source_url: this service downloads only from models.example and 2 more.");
+    expect(getRefusalText(inner)).toBe("source_url: this service downloads only from places that its operator chose.");
   });
 
   it("opens a storage only together with its source", () => {
@@ -105,7 +105,7 @@ describe("names of sources", async () => {
   const server = await startLittleServer((_, response) => void response.end("inside"));
 
   /** Each look-up gets the next result. */
-  function resolverOf(...answers: LookupAddress[][]): { resolve: Resolve; lookups: string[] } {
+  function createResolver(...answers: LookupAddress[][]): { resolve: Resolve; lookups: string[] } {
     const lookups: string[] = [];
     const resolve: Resolve = (host, _options, callback) => {
       lookups.push(host);
@@ -137,20 +137,20 @@ describe("names of sources", async () => {
     [[{ address: "169.254.169.254", family: 4 }]],
     [[{ address: "100.100.100.200", family: 4 }]],
   ])("connects nowhere when a permitted name resolves to %j", async (addresses) => {
-    const { resolve } = resolverOf(addresses);
+    const { resolve } = createResolver(addresses);
     expect(await openWith(resolve, "https://source.example/x")).toMatchObject({ code: "UNSUPPORTED_SOURCE" });
     expect(server.requests).toEqual([]);
   });
 
   it("is checked against the address that is connected to", async () => {
-    const { resolve, lookups } = resolverOf([outside], [loopback]);
+    const { resolve, lookups } = createResolver([outside], [loopback]);
     expect(await createSourceAgents(resolve).resolvesInside(new URL("https://source.example/x"))).toBe(false);
     expect(await openWith(resolve, "https://source.example/x")).toMatchObject({ code: "UNSUPPORTED_SOURCE" });
     expect(lookups).toEqual(["source.example", "source.example"]);
   });
 
   it("is checked early for literal addresses and deferred when unresolvable", async () => {
-    const { resolve, lookups } = resolverOf([loopback]);
+    const { resolve, lookups } = createResolver([loopback]);
     const agents = createSourceAgents(resolve);
     expect(await agents.resolvesInside(new URL("https://source.example/x"))).toBe(true);
     expect(await agents.resolvesInside(new URL("https://[::1]/x"))).toBe(true);
@@ -161,6 +161,6 @@ describe("names of sources", async () => {
   });
 
   it("connects to a configured origin at any address", async () => {
-    expect(await openWith(resolverOf([]).resolve, `${server.url}/x`)).toMatchObject({ status: 200 });
+    expect(await openWith(createResolver([]).resolve, `${server.url}/x`)).toMatchObject({ status: 200 });
   });
 });

@@ -1,4 +1,4 @@
-// <lightdesk-embed> as a host page's framework uses it: set up before its script is loaded, and slow to show.
+// <lightdesk-embed> as used by a host page's framework: set up before its script is loaded, and slow to render.
 import { readFileSync } from "node:fs";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 
@@ -62,30 +62,30 @@ describe("element", () => {
 
   it("names no product and no session before it has begun", async () => {
     const part = (value: unknown) => btoa(JSON.stringify(value));
-    const ticketOf = (claims: object) => async () => `${part({})}.${part({ iat: Date.now() / 1000, ...claims })}.c2lnbg`;
+    const createTicket = (claims: object) => async () => `${part({})}.${part({ iat: Date.now() / 1000, ...claims })}.c2lnbg`;
     const host = element.getAttribute("host") ?? "";
     const aud = `https://desk.test/embed/${host}`;
     vi.stubGlobal("fetch", async () => Response.json({ known: true, framing: true, now: Date.now() }));
-    async function panelAfter(ticket: () => Promise<string>, message?: object): Promise<string> {
+    async function getPanelAfter(ticket: () => Promise<string>, message?: object): Promise<string> {
       Object.assign(element, { getTicket: ticket });
       element.replaceWith(element);
       if (message) dispatchMessage(element, { lightdesk: 1, ...message });
       await vi.advanceTimersByTimeAsync(5000);
       return element.shadowRoot?.querySelector("section")?.textContent ?? "";
     }
-    const good = ticketOf({ aud, iss: location.origin });
-    const silent = await panelAfter(good);
+    const good = createTicket({ aud, iss: location.origin });
+    const silent = await getPanelAfter(good);
     expect(silent).toContain("This page doesn’t appear");
     expect(silent).toContain("✗ Session: None has begun.");
-    expect(await panelAfter(good, { type: "want-ticket" })).toContain("✗ Session: None has begun.");
-    expect(await panelAfter(good, { type: "error", reason: "ticket" })).toContain("✗ Session: The console did not accept the ticket.");
-    expect(await panelAfter(good, { type: "error", reason: "console" })).toContain("✗ Session: The console could not open a session");
-    expect(await panelAfter(ticketOf({ aud, iss: "https://other.test" }))).toContain(
+    expect(await getPanelAfter(good, { type: "want-ticket" })).toContain("✗ Session: None has begun.");
+    expect(await getPanelAfter(good, { type: "error", reason: "ticket" })).toContain("✗ Session: The console did not accept the ticket.");
+    expect(await getPanelAfter(good, { type: "error", reason: "console" })).toContain("✗ Session: The console could not open a session");
+    expect(await getPanelAfter(createTicket({ aud, iss: "https://other.test" }))).toContain(
       `Its issuer must be this page's origin, ${location.origin}.`,
     );
     element.setAttribute("product", "Acme Studio");
     element.setAttribute("language", "zh-CN");
-    const named = await panelAfter(good);
+    const named = await getPanelAfter(good);
     expect(named).toContain("Acme Studio没有出现");
     expect(silent + named).not.toContain("Lightdesk");
     expect(element.shadowRoot?.querySelector("iframe")?.title).toBe("Acme Studio");

@@ -1,4 +1,4 @@
-// The messages between an embedded page and the page around it: whose messages count, and when a session is renewed.
+// Messages between an embedded page and its host: which senders count, and when a session is renewed.
 import { render, screen } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { startRenewal, useHostJobs } from "@/components/embed/host-bridge";

@@ -1,4 +1,4 @@
-// Files with a workflow as their programs write it: fixtures by ffmpeg, pictures made here.
+// Files with an embedded workflow: fixtures by ffmpeg, and generated pictures.
 import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { readEmbeddedWorkflow } from "@/lib/browser/embedded-workflow";
@@ -6,19 +6,19 @@ import { type ByteSource, createBlobSource, openByteSource, PartReadError } from
 import { readWorkflow } from "@/lib/contract/workflow/graph";
 import { getDrawing } from "@/lib/contract/workflow/workflow-name";
 import { startLittleServer } from "@/tests/support/servers";
-import { avif, box, carried, carrier, chunk, glb, jpeg, packedText, plainText, png, safetensors, webp, worldText } from "./files";
+import { avif, box, chunk, glb, jpeg, packedText, plainText, png, readCarrier, readEmbedded, safetensors, webp, worldText } from "./files";
 
 const graph = '{"1":{"class_type":"EmptyImage","inputs":{"width":48,"height":32,"batch_size":1,"color":255}}}';
 const drawing = '{"id":"3d1f2a54-8f6f-4a86-9b7c-0c2a5d1e9f10","nodes":[{"id":1,"type":"EmptyImage"}],"links":[],"version":0.4}';
 
 async function readBoth(bytes: Uint8Array) {
-  const result = await carried(bytes);
+  const result = await readEmbedded(bytes);
   const reading = result.kind === "workflow" ? readWorkflow(result.text) : undefined;
   return reading?.ok ? { graph: reading.value.graph, drawing: getDrawing(reading.value.extraData) } : result;
 }
 
 it.each(readdirSync("tests/fixtures/carriers"))("%s contains the executed graph and the editor's drawing", async (name) => {
-  expect(await readBoth(carrier(name))).toMatchObject({
+  expect(await readBoth(readCarrier(name))).toMatchObject({
     graph: { "1": { class_type: "EmptyImage", inputs: { width: 48 } }, "2": { inputs: { filename_prefix: "carried ☃" } } },
     drawing: { id: "3d1f2a54-8f6f-4a86-9b7c-0c2a5d1e9f10", nodes: { length: 3 } },
   });
@@ -54,7 +54,7 @@ describe("pictures and scenes", () => {
       box("meta", Buffer.alloc(40)),
       box("mdat", Buffer.alloc(600)),
     ]);
-    expect(await carried(bytes)).toEqual({ kind: "none", isPicture: true });
+    expect(await readEmbedded(bytes)).toEqual({ kind: "none", isPicture: true });
   });
 
   it("keeps letters of every script and drops numbers JSON can't represent", async () => {
@@ -67,7 +67,7 @@ describe("pictures and scenes", () => {
 });
 
 it("reads only the headers of a two-gigabyte video", async () => {
-  const film = carrier("both.mp4");
+  const film = readCarrier("both.mp4");
   const moov = film.indexOf("moov") - 4;
   const head = Buffer.alloc(16);
   head.writeUInt32BE(1);
@@ -103,18 +103,18 @@ it.each([
   ["JSON", async () => Buffer.from(graph), { kind: "unknown" }],
   ["nothing", async () => Buffer.alloc(0), { kind: "unknown" }],
 ])("%s carries none", async (_, make, response) => {
-  expect(await carried(await make())).toEqual(response);
+  expect(await readEmbedded(await make())).toEqual(response);
 });
 
 it("doesn't blame the file for an unreadable part", async () => {
-  const source = { ...createBlobSource(new Blob([new Uint8Array(carrier("both.flac"))])), read: () => Promise.reject(new Error("gone")) };
+  const source = { ...createBlobSource(new Blob([new Uint8Array(readCarrier("both.flac"))])), read: () => Promise.reject(new Error("gone")) };
   await expect(readEmbeddedWorkflow(source)).rejects.toThrow("gone");
 });
 
-const film = carrier("both.mp4");
+const film = readCarrier("both.mp4");
 const begins = film.readUInt32BE(0);
 const moov = film.indexOf("moov") - 4;
-/** A film with its index behind a megabyte of pictures. */
+/** A video with its index after a megabyte of frames. */
 const long = Buffer.concat([film.subarray(0, begins), box("mdat", Buffer.alloc(1_000_000)), film.subarray(moov)]);
 let sentBytes = 0;
 let isGone = false;
@@ -131,7 +131,7 @@ const server = await startLittleServer((request, response) => {
   response.writeHead(206, { "content-range": `bytes ${from}-${from + part.length - 1}/${long.length}` }).end(part);
 });
 
-async function sourceAt(path: string): Promise<ByteSource> {
+async function createSource(path: string): Promise<ByteSource> {
   isGone = false;
   const source = await openByteSource(`${server.url}/${path}`);
   if (!source.ok) throw new Error(source.failure.code);
@@ -139,16 +139,16 @@ async function sourceAt(path: string): Promise<ByteSource> {
 }
 
 it("reads a long file only up to its texts", async () => {
-  expect((await readEmbeddedWorkflow(await sourceAt("film"))).kind).toBe("workflow");
+  expect((await readEmbeddedWorkflow(await createSource("film"))).kind).toBe("workflow");
   expect(sentBytes).toBeLessThan(400_000);
 });
 
 it("reads a file whole from a service without ranges", async () => {
-  expect((await readEmbeddedWorkflow(await sourceAt("plain"))).kind).toBe("workflow");
+  expect((await readEmbeddedWorkflow(await createSource("plain"))).kind).toBe("workflow");
 });
 
 it("reports an unreadable part and a missing file as service failures", async () => {
-  const source = await sourceAt("film");
+  const source = await createSource("film");
   isGone = true;
   await expect(readEmbeddedWorkflow(source)).rejects.toBeInstanceOf(PartReadError);
   expect(await openByteSource(`${server.url}/film`)).toMatchObject({ ok: false, failure: { status: 404 } });

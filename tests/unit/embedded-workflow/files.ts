@@ -1,12 +1,12 @@
-// Builds files that carry a workflow, and files that only pretend to, from small parts.
+// Builds files with an embedded workflow, and fake ones, from small parts.
 import { readFileSync } from "node:fs";
 import { deflateSync } from "node:zlib";
 import sharp from "sharp";
 import { readEmbeddedWorkflow } from "@/lib/browser/embedded-workflow";
 import { createBlobSource } from "@/lib/browser/files/byte-source";
 
-export const carrier = (name: string) => readFileSync(`tests/fixtures/carriers/${name}`);
-export const carried = (bytes: Uint8Array) => readEmbeddedWorkflow(createBlobSource(new Blob([new Uint8Array(bytes)])));
+export const readCarrier = (name: string) => readFileSync(`tests/fixtures/carriers/${name}`);
+export const readEmbedded = (bytes: Uint8Array) => readEmbeddedWorkflow(createBlobSource(new Blob([new Uint8Array(bytes)])));
 
 const pixels = { create: { width: 4, height: 4, channels: 3, background: "#3366cc" } } as const;
 

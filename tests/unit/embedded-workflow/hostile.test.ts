@@ -5,15 +5,30 @@ import { expect, it } from "vitest";
 import { openFile } from "@/components/run/workflow/open-workflow";
 import { createBlobSource } from "@/lib/browser/files/byte-source";
 import { failed } from "@/lib/shared/result";
-import { avif, box, carried, carrier, chunk, flac, glb, jpeg, packedText, plainText, png, safetensors, webp, worldText } from "./files";
+import {
+  avif,
+  box,
+  chunk,
+  flac,
+  glb,
+  jpeg,
+  packedText,
+  plainText,
+  png,
+  readCarrier,
+  readEmbedded,
+  safetensors,
+  webp,
+  worldText,
+} from "./files";
 
 const readCatalogue = async () => failed({ code: "UPSTREAM_TIMEOUT", message: "", status: 504 });
-const reasonOf = async (bytes: Uint8Array) => {
+const getReason = async (bytes: Uint8Array) => {
   const fileResult = await openFile(createBlobSource(new Blob([new Uint8Array(bytes)])), { readCatalogue }, { name: "file" });
   return fileResult.ok ? "opened" : fileResult.failure.reason.code;
 };
 
-const nested = (depth: number) => {
+const nest = (depth: number) => {
   let inner: Buffer = Buffer.alloc(0);
   for (let level = 0; level < depth; level++) inner = box("udta", inner);
   return Buffer.concat([box("ftyp", Buffer.from("isom")), box("moov", inner)]);
@@ -66,7 +81,7 @@ it.each<[string, () => Promise<Buffer> | Buffer, string]>([
   ["an EXIF text that ends behind its block", async () => cutExif(await jpeg({ Make: `prompt:${"x".repeat(300)}` })), "damaged"],
   ["an AVIF cut off inside its EXIF", async () => (await avif({ Make: `prompt:${"x".repeat(300)}` })).subarray(0, -200), "damaged"],
   ["65,535 EXIF entries of one text of nine megabytes", () => tiffOfMany(65_535, 9_000_000), "picture"],
-  ["boxes in boxes", () => nested(20_000), "media"],
+  ["boxes in boxes", () => nest(20_000), "media"],
   [
     "a box that claims to be larger than the file",
     () => Buffer.concat([box("ftyp", bytes("isom")), box("moov", bytes(""), 1e9)]),
@@ -88,7 +103,7 @@ it.each<[string, () => Promise<Buffer> | Buffer, string]>([
   ["a drawing without a service's list of nodes", () => flac([bytes('workflow={"nodes":[{}],"links":[]}')]), "no_catalogue"],
   ["a drawing of a picture that is none", () => bytes("<svg><metadata><![CDATA[{"), "picture"],
 ])("%s", async (_, make, reason) => {
-  expect(await reasonOf(await make())).toBe(reason);
+  expect(await getReason(await make())).toBe(reason);
 });
 
 const [graph, drawing] = ['{"1":{"class_type":"A","inputs":{}}}', '{"nodes":[{"id":1,"type":"A"}],"links":[]}'];
@@ -96,7 +111,7 @@ const tags = { Model: `prompt:${graph}`, Make: `workflow:${drawing}` };
 const ofScene = { prompt: graph, workflow: drawing };
 
 it.each<[string, () => Promise<Buffer> | Buffer]>([
-  ...readdirSync("tests/fixtures/carriers").map((name): [string, () => Buffer] => [name, () => carrier(name)]),
+  ...readdirSync("tests/fixtures/carriers").map((name): [string, () => Buffer] => [name, () => readCarrier(name)]),
   ["a PNG", () => png(plainText("prompt", graph), packedText("workflow", drawing), worldText("workflow", drawing, true))],
   ["an animated PNG", () => png(chunk("comf", bytes(`prompt\0${graph}`)), chunk("comf", bytes(`workflow\0${drawing}`)))],
   ["a WebP", () => webp(tags)],
@@ -113,7 +128,7 @@ it.each<[string, () => Promise<Buffer> | Buffer]>([
       const broken = Buffer.from(buffer);
       for (const [at, byte] of changes) broken[at] = byte;
       for (const bytes of [broken, broken.subarray(0, end)])
-        expect(["workflow", "none", "damaged", "too_much", "unknown"]).toContain((await carried(bytes)).kind);
+        expect(["workflow", "none", "damaged", "too_much", "unknown"]).toContain((await readEmbedded(bytes)).kind);
     }),
     { numRuns: 60, seed: 20261123 },
   );

@@ -4,11 +4,11 @@ import { failed, ok } from "@/lib/shared/result";
 import { eventually } from "@/tests/support/eventually";
 
 const file = new File(["x"], "x");
-const filesNamed = (...paths: string[]) => paths.map((path) => ({ path, file }));
+const createFiles = (...paths: string[]) => paths.map((path) => ({ path, file }));
 const conflict = failed({ code: "CONFLICT", message: "exists", status: 409 });
 
 /** A service that records requests; each one waits to be released. */
-function serviceWith(existing: readonly string[]) {
+function createService(existing: readonly string[]) {
   const existingPaths = new Set(existing);
   const waiting: { path: string; finish: () => void }[] = [];
   const send: SendFile = ({ path }, { overwrite }) =>
@@ -29,9 +29,9 @@ function serviceWith(existing: readonly string[]) {
 const states = (uploads: ReturnType<typeof createFileUploads>) => uploads.get().map(({ path, state }) => `${path} ${state}`);
 
 test("uploads three files at a time", async () => {
-  const service = serviceWith([]);
+  const service = createService([]);
   const uploads = createFileUploads(service.send);
-  uploads.add(filesNamed("a", "b", "c", "d"), undefined);
+  uploads.add(createFiles("a", "b", "c", "d"), undefined);
   expect(service.waiting.map(({ path }) => path)).toEqual(["a", "b", "c"]);
   service.waiting[1]?.finish();
   await eventually(() => expect(service.waiting.map(({ path }) => path)).toEqual(["a", "c", "d"]));
@@ -44,7 +44,7 @@ test("reports upload progress and restarts it on a retry", async () => {
     reporters.push(onProgress);
     return new Promise((resolve) => (end = () => resolve(failed({ code: "CONSOLE_UNREACHABLE", message: "", status: 0 }))));
   });
-  uploads.add(filesNamed("a"), undefined);
+  uploads.add(createFiles("a"), undefined);
   reporters[0]?.(0.5);
   expect(uploads.get()[0]).toMatchObject({ state: "sending", share: 0.5 });
   end?.();
@@ -54,9 +54,9 @@ test("reports upload progress and restarts it on a retry", async () => {
 });
 
 test("confirms existing files and replaces or keeps each", async () => {
-  const service = serviceWith(["a", "b"]);
+  const service = createService(["a", "b"]);
   const uploads = createFileUploads(service.send);
-  uploads.add(filesNamed("a", "b", "c"), undefined);
+  uploads.add(createFiles("a", "b", "c"), undefined);
   for (const { finish } of [...service.waiting]) finish();
   await eventually(() => expect(states(uploads)).toEqual(["a conflict", "b conflict", "c stored"]));
   const [a, b] = uploads.get();
@@ -68,10 +68,10 @@ test("confirms existing files and replaces or keeps each", async () => {
 });
 
 test("applies one choice to later conflicts of the same batch only", async () => {
-  const service = serviceWith(["a", "b", "c", "d", "e"]);
+  const service = createService(["a", "b", "c", "d", "e"]);
   const uploads = createFileUploads(service.send);
-  uploads.add(filesNamed("a", "b", "c", "d"), undefined);
-  uploads.add(filesNamed("e"), undefined);
+  uploads.add(createFiles("a", "b", "c", "d"), undefined);
+  uploads.add(createFiles("e"), undefined);
   service.waiting[0]?.finish();
   await eventually(() => expect(states(uploads)[0]).toBe("a conflict"));
   uploads.resolveConflict(uploads.get()[0]?.key ?? 0, "keep", true);
@@ -83,25 +83,25 @@ test("applies one choice to later conflicts of the same batch only", async () =>
 });
 
 test("cancels a file taken off the list and starts the next", () => {
-  const service = serviceWith([]);
+  const service = createService([]);
   const signals: AbortSignal[] = [];
   const uploads = createFileUploads((upload, options) => {
     signals.push(options.signal);
     return service.send(upload, options);
   });
-  uploads.add(filesNamed("a", "b", "c", "d"), undefined);
+  uploads.add(createFiles("a", "b", "c", "d"), undefined);
   uploads.remove(uploads.get()[0]?.key ?? 0);
   expect(signals[0]?.aborted).toBe(true);
   expect(states(uploads)).toEqual(["b sending", "c sending", "d sending"]);
 });
 
 test("shows a failure with its file and retries it", async () => {
-  let isDown = true;
+  let isUnavailable = true;
   const failure = { code: "UPSTREAM_UNREACHABLE", message: "", status: 502 };
-  const uploads = createFileUploads(() => Promise.resolve(isDown ? failed(failure) : ok(undefined)));
-  uploads.add(filesNamed("a"), undefined);
+  const uploads = createFileUploads(() => Promise.resolve(isUnavailable ? failed(failure) : ok(undefined)));
+  uploads.add(createFiles("a"), undefined);
   await eventually(() => expect(uploads.get()[0]).toMatchObject({ state: "failed", failure }));
-  isDown = false;
+  isUnavailable = false;
   uploads.again(uploads.get()[0]?.key ?? 0);
   await eventually(() => expect(states(uploads)).toEqual(["a stored"]));
   uploads.clear();
@@ -109,20 +109,20 @@ test("shows a failure with its file and retries it", async () => {
 });
 
 test("keeps stored files on stop, marks the rest and resumes on demand", async () => {
-  const service = serviceWith(["b"]);
+  const service = createService(["b"]);
   const signals: AbortSignal[] = [];
   const uploads = createFileUploads((upload, options) => {
     signals.push(options.signal);
     return service.send(upload, options);
   });
-  uploads.add(filesNamed("a", "b", "c", "d", "e"), undefined);
+  uploads.add(createFiles("a", "b", "c", "d", "e"), undefined);
   service.waiting[0]?.finish();
   service.waiting[0]?.finish();
   await eventually(() => expect(states(uploads)).toEqual(["a stored", "b conflict", "c sending", "d sending", "e sending"]));
   uploads.stopAll();
   expect(signals.map(({ aborted }) => aborted)).toEqual([false, false, true, true, true]);
   expect(states(uploads)).toEqual(["a stored", "b stopped", "c stopped", "d stopped", "e stopped"]);
-  // A file that was sent completely before it was stopped is stored, whatever the list showed.
+  // A file that was sent completely before it was stopped is stored.
   service.waiting[0]?.finish();
   await eventually(() => expect(states(uploads)[2]).toBe("c stored"));
   uploads.allAgain();

@@ -6,7 +6,7 @@ import { FilePanel } from "@/components/files/file-panel";
 import { RemovalLines, useFileRemoval } from "@/components/files/file-removals";
 import { FilesScreen } from "@/components/files/files-screen";
 import { FilesEmpty, Trail } from "@/components/files/files-tool-bar";
-import { crumbsOf, type FileRow, filesParams, toFilesView } from "@/components/files/files-view";
+import { type FileRow, filesParams, toCrumbs, toFilesView } from "@/components/files/files-view";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { useCapabilities } from "@/components/frame/connection/use-capabilities";
 import { parseSearch } from "@/lib/contract/params";
@@ -107,7 +107,7 @@ describe("file panel", () => {
   });
 
   const abilities = { has: () => true, isRefused: () => false, isAsking: false, failure: undefined };
-  const panelOf = (path: string, row?: FileRow) => (
+  const renderPanel = (path: string, row?: FileRow) => (
     <FilePanel
       path={path}
       row={row}
@@ -122,7 +122,7 @@ describe("file panel", () => {
   const buttonTexts = () => screen.queryAllByRole("button").map(({ textContent }) => textContent);
 
   test("offers nothing for a removed file", async () => {
-    renderInApp(panelOf("gone.json"));
+    renderInApp(renderPanel("gone.json"));
     expect(await screen.findByText("The file no longer exists.")).toBeTruthy();
     expect(buttonTexts()).not.toContain("Delete");
     expect(screen.queryByText("Open in Run")).toBeNull();
@@ -130,7 +130,7 @@ describe("file panel", () => {
   });
 
   test("shows an empty file without a request", () => {
-    renderInApp(panelOf("empty.txt", { kind: "file", path: "empty.txt", name: "empty.txt", bytes: 0, modifiedMs: 1, files: 1 }));
+    renderInApp(renderPanel("empty.txt", { kind: "file", path: "empty.txt", name: "empty.txt", bytes: 0, modifiedMs: 1, files: 1 }));
     expect(screen.getByText("The file is empty.")).toBeTruthy();
     expect([requests, buttonTexts().includes("Delete")]).toEqual([[], true]);
   });
@@ -138,20 +138,20 @@ describe("file panel", () => {
   test("rereads files changed by others and drops removed ones", async () => {
     const row = { kind: "file", path: "a.json", name: "a.json", bytes: 2, modifiedMs: 1, files: 1 } as const;
     storedText = "{}";
-    const { rerender } = renderInApp(panelOf("a.json", row));
+    const { rerender } = renderInApp(renderPanel("a.json", row));
     expect(await screen.findByText("{}")).toBeTruthy();
     storedText = "[]";
-    rerender(inApp(panelOf("a.json", { ...row, modifiedMs: 2 })));
+    rerender(inApp(renderPanel("a.json", { ...row, modifiedMs: 2 })));
     expect(await screen.findByText("[]")).toBeTruthy();
     storedText = undefined;
-    rerender(inApp(panelOf("a.json")));
+    rerender(inApp(renderPanel("a.json")));
     expect(await screen.findByText("The file no longer exists.")).toBeTruthy();
     expect(buttonTexts()).not.toContain("Delete");
   });
 
   test("shows the last two folders of a path and expands the rest", () => {
     const deep = `${Array.from({ length: 40 }, (_, at) => `d${at}`).join("/")}/`;
-    const { container } = renderInApp(<Trail title="Files" crumbs={crumbsOf(deep)} hrefOf={(dir) => `/files?dir=${dir}`} />);
+    const { container } = renderInApp(<Trail title="Files" crumbs={toCrumbs(deep)} getHref={(dir) => `/files?dir=${dir}`} />);
     expect(container.textContent).toBe("Files/…/d38/d39");
     act(() => void fireEvent.click(screen.getByRole("button", { name: "Show 38 more folders" })));
     expect(within(container).getAllByRole("link")).toHaveLength(40);
@@ -162,13 +162,13 @@ describe("file panel", () => {
 });
 
 describe("move file", () => {
-  let answers: Response[];
+  let responses: Response[];
   let requests: URL[];
   beforeEach(() => {
     requests = [];
     vi.stubGlobal("fetch", async (path: string) => {
       requests.push(new URL(path, "http://desk.test"));
-      return answers.shift() ?? new Response("{}", { status: 500 });
+      return responses.shift() ?? new Response("{}", { status: 500 });
     });
   });
 
@@ -182,7 +182,7 @@ describe("move file", () => {
     act(() => void fireEvent.change(screen.getByRole("textbox", { hidden: true }), { target: { value: path } }));
     return calls;
   }
-  /** Whether other parts of the page know that files can't be moved here. */
+  /** Whether other components know that files can't be moved here. */
   function learnt(): boolean {
     const { result } = renderHook(() => useCapabilities("c", []));
     return result.current.isRefused("userdata.move") && result.current.has("userdata.move") === false;
@@ -191,7 +191,7 @@ describe("move file", () => {
     requests.filter(({ pathname }) => pathname.includes("/move/")).map(({ searchParams }) => searchParams.get("overwrite"));
 
   test("replaces an existing file only on a second press for the same path", async () => {
-    answers = [refusal(409, "CONFLICT"), refusal(409, "CONFLICT"), Response.json({ path: "c.json" })];
+    responses = [refusal(409, "CONFLICT"), refusal(409, "CONFLICT"), Response.json({ path: "c.json" })];
     const calls = await openWith("b.json");
     await press("Move");
     expect(screen.getByText("A file with this path already exists. Replacing it cannot be undone.")).toBeTruthy();
@@ -203,20 +203,20 @@ describe("move file", () => {
   });
 
   test("opens the file at the path the service reports", async () => {
-    answers = [Response.json({ path: "\u00fc.json" })];
+    responses = [Response.json({ path: "\u00fc.json" })];
     const calls = await openWith("u\u0308.json");
     await press("Move");
     expect(calls).toEqual(["moved to \u00fc.json"]);
   });
 
   test("distinguishes missing move support from a missing file", async () => {
-    answers = [refusal(501, "NOT_IMPLEMENTED", { capability: "userdata.move" })];
+    responses = [refusal(501, "NOT_IMPLEMENTED", { capability: "userdata.move" })];
     await openWith("b.json");
     await press("Move");
     expect(screen.queryByText("Not found")).toBeNull();
     expect(learnt()).toBe(true);
     cleanup();
-    answers = [refusal(404, "NOT_FOUND")];
+    responses = [refusal(404, "NOT_FOUND")];
     const removedFiles = await openWith("b.json");
     await press("Move");
     expect(removedFiles).toEqual([]);

@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { toSearchParams } from "@/app/(console)/params";
 import { MAX_TEXT_BYTES, readText, toText } from "@/components/files/file-panel";
-import { deleteFiles, filesOf } from "@/components/files/file-removals";
+import { deleteFiles, listFiles } from "@/components/files/file-removals";
 import {
-  crumbsOf,
   fileApiPath,
   filesHref,
   filesParams,
   moveApiPath,
   ROWS,
+  toCrumbs,
   toFilesView,
   toFolderName,
   within,
@@ -83,11 +83,11 @@ test("stores non-default settings in the address and names bad values", () => {
 });
 
 test("derives folders from a path and refuses odd names before sending", () => {
-  expect(crumbsOf("a/b/")).toEqual([
+  expect(toCrumbs("a/b/")).toEqual([
     { name: "a", dir: "a/" },
     { name: "b", dir: "a/b/" },
   ]);
-  expect([crumbsOf("/"), within("/", "x"), within("a/", "x")]).toEqual([[], "x", "a/x"]);
+  expect([toCrumbs("/"), within("/", "x"), within("a/", "x")]).toEqual([[], "x", "a/x"]);
   expect(["", " ", "..", "a/../b", "a\\b", "a//b"].map(toFolderName)).toEqual(Array(6).fill(undefined));
   expect(toFolderName("/a/b/")).toBe("a/b");
 });
@@ -102,14 +102,14 @@ test("reads UTF-8 without NUL as text and tolerates a cut letter", () => {
 describe("file removals", () => {
   const paths = Array.from({ length: 10 }, (_, at) => `old/${at}.json`);
   let deleted: string[];
-  let answers: Record<string, () => Response>;
+  let responses: Record<string, () => Response>;
   let maxInFlight: number;
   let underWay: number;
 
   const refusal = (status: number, code: string) => () => Response.json({ error: { code, message: "" } }, { status });
 
   beforeEach(() => {
-    [deleted, answers, maxInFlight, underWay] = [[], {}, 0, 0];
+    [deleted, responses, maxInFlight, underWay] = [[], {}, 0, 0];
     vi.stubGlobal("fetch", async (address: string, init: RequestInit = {}) => {
       const { pathname, searchParams } = new URL(address, "http://console");
       if (init.method !== "DELETE") {
@@ -122,32 +122,32 @@ describe("file removals", () => {
       await Promise.resolve();
       underWay -= 1;
       deleted.push(path);
-      return answers[path]?.() ?? new Response(null, { status: 204 });
+      return responses[path]?.() ?? new Response(null, { status: 204 });
     });
   });
 
   function work(controller = new AbortController(), done: number[] = []): Work {
     return { connection: "c", signal: controller.signal, onDone: (count) => done.push(count), onWait: () => undefined };
   }
-  const outcomesOf = (entries: readonly { outcome: string }[]) => entries.map(({ outcome }) => outcome);
+  const getOutcomes = (entries: readonly { outcome: string }[]) => entries.map(({ outcome }) => outcome);
 
   test("deletes a folder file by file, four at a time", async () => {
-    const files = await filesOf(["old/", "old/3.json"], "c");
+    const files = await listFiles(["old/", "old/3.json"], "c");
     if (!files.ok) throw new Error("the folder was not listed");
     expect(files.value.map(({ id }) => id).sort()).toEqual(paths);
     const progressCounts: number[] = [];
     const entries = await deleteFiles(files.value, work(undefined, progressCounts));
     expect([deleted.toSorted(), maxInFlight, progressCounts]).toEqual([paths, 4, [4, 4, 2]]);
-    expect(new Set(outcomesOf(entries))).toEqual(new Set(["deleted"]));
+    expect(new Set(getOutcomes(entries))).toEqual(new Set(["deleted"]));
   });
 
   test("reports why a file was refused and stops at a general failure", async () => {
     const files = paths.map((id) => ({ id }));
-    answers["old/0.json"] = refusal(404, "NOT_FOUND");
-    answers["old/5.json"] = refusal(501, "NOT_IMPLEMENTED");
+    responses["old/0.json"] = refusal(404, "NOT_FOUND");
+    responses["old/5.json"] = refusal(501, "NOT_IMPLEMENTED");
     const entries = await deleteFiles(files, work());
     expect(entries[0]).toMatchObject({ outcome: "failed", failure: { status: 404 } });
-    expect(outcomesOf(entries.slice(1))).toEqual([
+    expect(getOutcomes(entries.slice(1))).toEqual([
       "deleted",
       "deleted",
       "deleted",

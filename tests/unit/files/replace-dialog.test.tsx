@@ -7,12 +7,12 @@ import { eventually } from "@/tests/support/eventually";
 import { renderInApp } from "../components/render";
 
 const conflict = failed({ code: "CONFLICT", message: "exists", status: 409 });
-const filesNamed = (...paths: string[]) => paths.map((path) => ({ path, file: new File(["x"], path) }));
+const createFiles = (...paths: string[]) => paths.map((path) => ({ path, file: new File(["x"], path) }));
 const dialog = () => screen.queryByRole("dialog");
 const press = (name: string) => act(async () => fireEvent.click(screen.getByRole("button", { name })));
 
 /** Every file exists already; each response waits to be released. */
-function listOf(...paths: string[]) {
+function createList(...paths: string[]) {
   const waiting: (() => void)[] = [];
   const replaced: string[] = [];
   const uploads = createFileUploads(({ path }, { overwrite }) => {
@@ -23,13 +23,13 @@ function listOf(...paths: string[]) {
     return new Promise((resolve) => waiting.push(() => resolve(conflict)));
   });
   renderInApp(<UploadsList uploads={uploads} />);
-  act(() => uploads.add(filesNamed(...paths), undefined));
+  act(() => uploads.add(createFiles(...paths), undefined));
   const next = (at = 0) => act(async () => waiting.splice(at, 1)[0]?.());
   return { next, replaced, uploads };
 }
 
 test("keeps a closed question closed until it is requested again", async () => {
-  const { next } = listOf("a", "b", "c");
+  const { next } = createList("a", "b", "c");
   await next();
   expect(dialog()).toBeTruthy();
   act(() => HTMLDialogElement.prototype.close.call(dialog()));
@@ -42,7 +42,7 @@ test("keeps a closed question closed until it is requested again", async () => {
 });
 
 test("applies one choice to all while others are still uploading", async () => {
-  const { next, replaced } = listOf("a", "b", "c");
+  const { next, replaced } = createList("a", "b", "c");
   await next();
   act(() => void fireEvent.click(screen.getByRole("checkbox")));
   await press("Replace all");
@@ -54,7 +54,7 @@ test("applies one choice to all while others are still uploading", async () => {
 });
 
 test("asks about the next file after closing by itself", async () => {
-  const { next } = listOf("a", "b");
+  const { next } = createList("a", "b");
   await next();
   await press("Keep existing");
   expect(dialog()).toBeNull();
@@ -63,7 +63,7 @@ test("asks about the next file after closing by itself", async () => {
 });
 
 test("keeps the open question on its file when an earlier conflict appears", async () => {
-  const { next, replaced } = listOf("a", "b");
+  const { next, replaced } = createList("a", "b");
   await next(1);
   expect(screen.getByRole("heading", { name: /b/ })).toBeTruthy();
   const title = screen.getByRole("heading").textContent;
@@ -75,18 +75,18 @@ test("keeps the open question on its file when an earlier conflict appears", asy
 });
 
 test("resets the check box for all at the next upload", async () => {
-  const { next, uploads } = listOf("a", "b");
+  const { next, uploads } = createList("a", "b");
   await next();
   act(() => void fireEvent.click(screen.getByRole("checkbox")));
   act(() => HTMLDialogElement.prototype.close.call(dialog()));
-  act(() => uploads.add(filesNamed("c", "d"), undefined));
+  act(() => uploads.add(createFiles("c", "d"), undefined));
   await next(1);
   expect(screen.getByRole<HTMLInputElement>("checkbox").checked).toBe(false);
 });
 
 test("closes the dialog for all uploads and reopens it on click", async () => {
-  const { next, uploads } = listOf("a");
-  act(() => uploads.add(filesNamed("b"), undefined));
+  const { next, uploads } = createList("a");
+  act(() => uploads.add(createFiles("b"), undefined));
   await next();
   await next();
   act(() => HTMLDialogElement.prototype.close.call(dialog()));

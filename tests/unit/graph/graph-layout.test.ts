@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { boxOf, layoutEditorFile, namesOf } from "@/components/graph/editor-layout";
+import { findBox, getSubgraphNames, layoutEditorFile } from "@/components/graph/editor-layout";
 import { edgesPath, layoutGraph, nodeSize, type PlacedNode } from "@/components/graph/graph-layout";
 import { isEditorFile, readEditorFile } from "@/lib/contract/editor-workflow/file";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 
 /** `links`: target → sources. */
-function graphOf(links: Record<string, string[]>): Graph {
+function createGraph(links: Record<string, string[]>): Graph {
   return Object.fromEntries(
     Object.entries(links).map(([id, sources]) => [
       id,
@@ -17,12 +17,12 @@ function graphOf(links: Record<string, string[]>): Graph {
   );
 }
 
-/** A graph from pseudo-random numbers that are the same in every run. */
-function tossed(count: number, seed: number): Graph {
+/** A deterministic pseudo-random graph. */
+function createRandomGraph(count: number, seed: number): Graph {
   let state = seed;
   const toss = (limit: number) => (state = (state * 1103515245 + 12345) % 2147483648) % limit;
   const ids = Array.from({ length: count }, (_, index) => `n${index}`);
-  return graphOf(Object.fromEntries(ids.map((id) => [id, Array.from({ length: toss(4) }, () => ids[toss(count)] ?? "")])));
+  return createGraph(Object.fromEntries(ids.map((id) => [id, Array.from({ length: toss(4) }, () => ids[toss(count)] ?? "")])));
 }
 
 /** Each node takes inputs from some earlier ones, near and far. */
@@ -30,7 +30,7 @@ function woven(count: number, seed: number): Graph {
   let state = seed;
   const toss = (limit: number) => Math.floor(((state = (state * 1103515245 + 12345) % 2147483648) / 2147483648) * limit);
   const sources = (index: number) => (index < 4 ? [] : Array.from({ length: 1 + toss(3) }, () => `n${toss(index)}`));
-  return graphOf(Object.fromEntries(Array.from({ length: count }, (_, index) => [`n${index}`, sources(index)])));
+  return createGraph(Object.fromEntries(Array.from({ length: count }, (_, index) => [`n${index}`, sources(index)])));
 }
 
 function overlaps(nodes: readonly PlacedNode[]): string[] {
@@ -47,7 +47,7 @@ function overlaps(nodes: readonly PlacedNode[]): string[] {
 
 describe("a drawn workflow", () => {
   it("places every node to the right of its sources", () => {
-    const { nodes } = layoutGraph(graphOf({ save: ["sampler"], sampler: ["model", "text"], text: ["model"], model: [] }));
+    const { nodes } = layoutGraph(createGraph({ save: ["sampler"], sampler: ["model", "text"], text: ["model"], model: [] }));
     const x = (id: string) => nodes.get(id)?.x ?? Number.NaN;
     expect(x("model")).toBeLessThan(x("text"));
     expect(x("text")).toBeLessThan(x("sampler"));
@@ -56,13 +56,13 @@ describe("a drawn workflow", () => {
 
   it("places every node below its sources when upright, without overlaps", () => {
     const { nodes, width, height } = layoutGraph(
-      graphOf({ save: ["sampler"], sampler: ["model", "text"], text: ["model"], model: [] }),
+      createGraph({ save: ["sampler"], sampler: ["model", "text"], text: ["model"], model: [] }),
       true,
     );
     const y = (id: string) => nodes.get(id)?.y ?? Number.NaN;
     expect([y("model") < y("text"), y("text") < y("sampler"), y("sampler") < y("save")]).toEqual([true, true, true]);
     expect(height).toBeGreaterThan(width);
-    const turned = layoutGraph(tossed(150, 3), true);
+    const turned = layoutGraph(createRandomGraph(150, 3), true);
     const all = [...turned.nodes.values()];
     const isApart = (item: PlacedNode, other: PlacedNode) =>
       Math.abs(item.x - other.x) >= nodeSize.width || Math.abs(item.y - other.y) >= nodeSize.height;
@@ -71,12 +71,12 @@ describe("a drawn workflow", () => {
   });
 
   it("is the same for the same graph", () => {
-    expect(layoutGraph(tossed(200, 7))).toEqual(layoutGraph(tossed(200, 7)));
+    expect(layoutGraph(createRandomGraph(200, 7))).toEqual(layoutGraph(createRandomGraph(200, 7)));
   });
 
   it("lets no nodes overlap, even with loops, and keeps them in the frame", () => {
     for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {
-      const graph = tossed(150, seed);
+      const graph = createRandomGraph(150, seed);
       const { nodes, width, height } = layoutGraph(graph);
       expect(nodes.size).toBe(150);
       expect(overlaps([...nodes.values()])).toEqual([]);
@@ -110,14 +110,14 @@ describe("a drawn workflow", () => {
   });
 
   it("has a lane in every layer a link crosses, none for backward links", () => {
-    const { edges, nodes } = layoutGraph(graphOf({ a: ["d"], b: ["a"], c: ["b"], d: ["c", "a"] }));
+    const { edges, nodes } = layoutGraph(createGraph({ a: ["d"], b: ["a"], c: ["b"], d: ["c", "a"] }));
     const via = (source: string, target: string) => edges.find((edge) => edge.source === source && edge.target === target)?.via;
     expect(via("a", "d")?.map(({ x }) => x)).toEqual([nodes.get("b")?.x, nodes.get("c")?.x]);
     expect([via("a", "b"), via("d", "a")]).toEqual([[], []]);
   });
 
   it("handles loops, self-links and dangling links", () => {
-    const { nodes, edges } = layoutGraph(graphOf({ a: ["b"], b: ["a"], self: ["self"], lost: ["nowhere"], __proto__x: [] }));
+    const { nodes, edges } = layoutGraph(createGraph({ a: ["b"], b: ["a"], self: ["self"], lost: ["nowhere"], __proto__x: [] }));
     expect([...nodes.keys()].sort()).toEqual(["__proto__x", "a", "b", "lost", "self"]);
     expect(edges.map(({ source, target }) => `${source}>${target}`).sort()).toEqual(["a>b", "b>a", "self>self"]);
     expect(overlaps([...nodes.values()])).toEqual([]);
@@ -129,19 +129,19 @@ describe("a drawn workflow", () => {
 
   it("draws a chain of five thousand nodes and folds loose ones into columns", () => {
     const ids = Array.from({ length: 5000 }, (_, index) => `n${index}`);
-    const chain = layoutGraph(graphOf(Object.fromEntries(ids.map((id, index) => [id, index === 0 ? [] : [ids[index - 1] ?? ""]]))));
+    const chain = layoutGraph(createGraph(Object.fromEntries(ids.map((id, index) => [id, index === 0 ? [] : [ids[index - 1] ?? ""]]))));
     expect(chain.nodes.size).toBe(5000);
     expect(chain.height).toBe(nodeSize.height);
-    const loose = layoutGraph(graphOf(Object.fromEntries(ids.map((id) => [id, []]))));
+    const loose = layoutGraph(createGraph(Object.fromEntries(ids.map((id) => [id, []]))));
     expect(overlaps([...loose.nodes.values()])).toEqual([]);
     expect(loose.height).toBeLessThan(loose.width);
   });
 });
 
-const read = (file: unknown) => (isEditorFile(file) ? readEditorFile(file) : expect.fail("no file of the editor"));
-const pair = (name: string) => read(JSON.parse(readFileSync(`tests/fixtures/editor-pairs/${name}.editor.json`, "utf8")));
+const readFile = (file: unknown) => (isEditorFile(file) ? readEditorFile(file) : expect.fail("no file of the editor"));
+const pair = (name: string) => readFile(JSON.parse(readFileSync(`tests/fixtures/editor-pairs/${name}.editor.json`, "utf8")));
 const layoutOne = (node: JsonObject, more: JsonObject = {}) =>
-  layoutEditorFile(read({ nodes: [{ id: 1, type: "X", ...node }], ...more }), []);
+  layoutEditorFile(readFile({ nodes: [{ id: 1, type: "X", ...node }], ...more }), []);
 
 test("places nodes like the editor, with titles, notes and groups", () => {
   const { nodes, groups, edges } = layoutEditorFile(pair("11-notes-and-groups"), []);
@@ -166,7 +166,7 @@ test("draws muted, bypassed and collapsed nodes and ignores bad colours", () => 
 });
 
 test("omits an enabled node only when another graph has it", () => {
-  const file = read({
+  const file = readFile({
     nodes: [
       { id: 1, type: "X" },
       { id: 2, type: "X" },
@@ -184,10 +184,10 @@ test("draws a subgraph as one box with nodes by graph id", () => {
   const inner = layoutEditorFile(file, ["5"]);
   expect([...inner.nodes.keys()]).toEqual(["5:2", "5:3"]);
   expect(inner.edges.map(({ source, target }) => [source, target])).toEqual([["5:2", "5:3"]]);
-  expect(boxOf(file, "5:3")).toEqual({ inside: ["5"], id: "5:3" });
-  expect(boxOf(file, "5:99")).toEqual({ inside: [], id: "5" });
-  expect(boxOf(file, "99")).toBeUndefined();
-  expect(namesOf(file, ["5"])).toEqual(["New Subgraph"]);
+  expect(findBox(file, "5:3")).toEqual({ inside: ["5"], id: "5:3" });
+  expect(findBox(file, "5:99")).toEqual({ inside: [], id: "5" });
+  expect(findBox(file, "99")).toBeUndefined();
+  expect(getSubgraphNames(file, ["5"])).toEqual(["New Subgraph"]);
 });
 
 test("makes every position and size finite", () => {
@@ -217,5 +217,5 @@ test("draws very many groups and very long ids up to a limit", () => {
   const graphLayout = layoutOne({ pos: [100, 200] }, { groups });
   expect(graphLayout.groups).toHaveLength(1_000);
   expect(graphLayout.nodes.get("1")).toMatchObject({ x: 100, y: 165 });
-  expect(boxOf(read({ nodes: [{ id: 1, type: "X" }] }), `1${":1".repeat(1_000_000)}`)).toEqual({ inside: [], id: "1" });
+  expect(findBox(readFile({ nodes: [{ id: 1, type: "X" }] }), `1${":1".repeat(1_000_000)}`)).toEqual({ inside: [], id: "1" });
 });

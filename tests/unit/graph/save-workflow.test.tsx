@@ -1,6 +1,6 @@
 import { fireEvent, screen } from "@testing-library/react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { fileNameOf, SaveWorkflow, storedPath, storedText, storedTextOfJob } from "@/components/graph/save-workflow";
+import { SaveWorkflow, storedPath, storedText, storedTextOfJob, toFileName } from "@/components/graph/save-workflow";
 import { readWorkflow } from "@/lib/contract/workflow/graph";
 import { eventually } from "@/tests/support/eventually";
 import { renderInApp } from "../components/render";
@@ -33,28 +33,28 @@ describe("a stored workflow", () => {
   ])("named %j is stored at %j", (name, path) => expect(storedPath(name)).toBe(path));
 
   it("is offered a name that a file can have", () => {
-    expect(storedPath(fileNameOf("../hero: 50% <b>"))).toMatch(/^workflows\/[^/]+\.json$/);
-    expect(fileNameOf("日本 100% #1 (a+b)")).toBe("日本 100% #1 (a+b)");
+    expect(storedPath(toFileName("../hero: 50% <b>"))).toMatch(/^workflows\/[^/]+\.json$/);
+    expect(toFileName("日本 100% #1 (a+b)")).toBe("日本 100% #1 (a+b)");
     // The limit counts bytes: 200 bytes are 66 of these letters, and no letter is cut in half.
-    expect(fileNameOf("本".repeat(200))).toBe("本".repeat(66));
+    expect(toFileName("本".repeat(200))).toBe("本".repeat(66));
   });
 });
 
 describe("saving", () => {
   const requests: { url: string; body: string }[] = [];
-  let isThere = false;
+  let exists = false;
   beforeEach(() => {
     requests.length = 0;
-    isThere = false;
+    exists = false;
     vi.stubGlobal("fetch", async (url: string, init: RequestInit) => {
       requests.push({ url, body: String(init.body) });
-      const isRefused = isThere && url.includes("overwrite=false");
+      const isRefused = exists && url.includes("overwrite=false");
       return isRefused ? Response.json({ code: "CONFLICT", message: "" }, { status: 409 }) : Response.json({ path: "x" });
     });
   });
 
   it("confirms before replacing a file, and again for another name", async () => {
-    isThere = true;
+    exists = true;
     renderInApp(<SaveWorkflow title="hero" textOf={() => "{}"} connection="c1" />);
     fireEvent.click(screen.getByRole("button", { name: "Save" }));
     fireEvent.click(screen.getAllByRole("button", { name: "Save" })[1] ?? document.body);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { nodeSize } from "@/components/graph/graph-layout";
-import { callingNode, inputsOf, searchNodes } from "@/components/graph/node-search";
-import { centredOn, isInView, isReadable, nodeAt, started } from "@/components/graph/viewport";
+import { findImportantNode, getNodeInputs, searchNodes } from "@/components/graph/node-search";
+import { centerOn, findNodeAt, getInitialView, isInView, isReadable } from "@/components/graph/viewport";
 import { fitted, zoomed } from "@/components/ui/hooks/use-pan-zoom";
 import { type Graph } from "@/lib/contract/schemas/graph";
 
@@ -28,11 +28,11 @@ describe("the visible part of a drawing", () => {
   it("centres a node so that it is visible and clickable", () => {
     const far = { x: 0, y: 0, scale: 0.1 };
     expect(isInView(node, { ...far, scale: 1 }, size)).toBe(false);
-    const view = centredOn(node, far, size);
+    const view = centerOn(node, far, size);
     expect(view.scale).toBeGreaterThanOrEqual(0.8);
     expect(isInView(node, view, size)).toBe(true);
-    expect(nodeAt([node], view, { x: 400, y: 200 })).toBe(node);
-    expect(nodeAt([node], view, { x: 1, y: 1 })).toBeUndefined();
+    expect(findNodeAt([node], view, { x: 400, y: 200 })).toBe(node);
+    expect(findNodeAt([node], view, { x: 1, y: 1 })).toBeUndefined();
   });
 });
 
@@ -51,7 +51,7 @@ describe("a node's text", () => {
   });
 
   it("distinguishes literals, masked values, links and dangling links", () => {
-    const inputs = inputsOf(graph, graph["17"] ?? { class_type: "", inputs: {} });
+    const inputs = getNodeInputs(graph, graph["17"] ?? { class_type: "", inputs: {} });
     expect(inputs.map((input) => [input.name, input.kind, input.kind === "link" ? input.isDangling : input.isMasked])).toEqual([
       ["image", "literal", false],
       ["key", "literal", true],
@@ -71,11 +71,11 @@ describe("the initial view of a drawing", () => {
 
   it("fits the whole graph if its text is readable", () => {
     const small = { ...layout, width: 300, height: 200 };
-    expect(started(small, narrow, undefined)).toEqual(fitted(small, narrow));
+    expect(getInitialView(small, narrow, undefined)).toEqual(fitted(small, narrow));
   });
 
   it("shows the first node at a readable size when the graph is too large", () => {
-    const view = started(layout, narrow, undefined);
+    const view = getInitialView(layout, narrow, undefined);
     expect(isReadable({ id: "1", x: 0, y: 40, ...nodeSize }, view, narrow)).toBe(true);
     expect(view.scale).toBeGreaterThan(0.8);
   });
@@ -85,14 +85,14 @@ describe("the initial view of a drawing", () => {
       ["1", { id: "1", x: 900, y: 0, ...nodeSize }],
       ["2", { id: "2", x: 0, y: 92, ...nodeSize }],
     ]);
-    const view = started({ nodes: wide, width: 1800, height: 3000, isUpright: true }, narrow, undefined);
+    const view = getInitialView({ nodes: wide, width: 1800, height: 3000, isUpright: true }, narrow, undefined);
     expect(isReadable({ id: "1", x: 900, y: 0, ...nodeSize }, view, narrow)).toBe(true);
   });
 
   const file = { ...layout, groups: [] };
   it("fits a file's whole drawing while its titles are readable", () => {
     const wide = { ...file, width: 850, height: 600 };
-    const view = started(wide, narrow, "2");
+    const view = getInitialView(wide, narrow, "2");
     expect(view).toEqual(fitted(wide, narrow));
     expect(view.scale).toBeGreaterThanOrEqual(0.35);
   });
@@ -106,29 +106,29 @@ describe("the initial view of a drawing", () => {
       ].map((node, at) => [`${at}`, { id: `${at}`, ...node, ...nodeSize }]),
     );
     const large = { nodes: apart, groups: [], width: 10_000, height: 5000, isUpright: false };
-    const view = started(large, narrow, undefined);
+    const view = getInitialView(large, narrow, undefined);
     expect([view.scale, ...[...apart.values()].map((node) => isReadable(node, view, narrow))]).toEqual([0.35, false, true, true]);
-    const called = started(large, narrow, "0");
+    const called = getInitialView(large, narrow, "0");
     expect([called.scale, ...[...apart.values()].map((node) => isReadable(node, called, narrow))]).toEqual([0.35, true, false, false]);
   });
 
   it("centers the fullest part of a small drawing", () => {
     const row = [0, 3000, 3400].map((x, index) => ({ id: String(index), x, y: 0, ...nodeSize }));
     const wide = { nodes: new Map(row.map((item) => [item.id, item])), groups: [], width: 3600, height: nodeSize.height, isUpright: false };
-    const { x, y, scale } = started(wide, size, undefined);
+    const { x, y, scale } = getInitialView(wide, size, undefined);
     expect(x + (3200 + nodeSize.width / 2) * scale).toBeCloseTo(size.width / 2);
     expect(y + (nodeSize.height / 2) * scale).toBeCloseTo(size.height / 2);
   });
 
   it("centres the node that needs attention", () => {
-    const view = started(layout, narrow, "2");
+    const view = getInitialView(layout, narrow, "2");
     expect(isReadable({ id: "2", x: 1400, y: 900, ...nodeSize }, view, narrow)).toBe(true);
   });
 });
 
 it("ranks failed before running nodes and ignores done ones", () => {
   expect(
-    callingNode(
+    findImportantNode(
       new Map([
         ["1", { state: "running" }],
         ["2", { state: "failed" }],
@@ -136,12 +136,12 @@ it("ranks failed before running nodes and ignores done ones", () => {
     ),
   ).toBe("2");
   expect(
-    callingNode(
+    findImportantNode(
       new Map([
         ["1", { state: "running" }],
         ["2", { state: "done" }],
       ]),
     ),
   ).toBe("1");
-  expect(callingNode(new Map([["1", { state: "done" }]]))).toBeUndefined();
+  expect(findImportantNode(new Map([["1", { state: "done" }]]))).toBeUndefined();
 });

@@ -50,7 +50,7 @@ describe("still starting", () => {
     expect(page).toContain('http-equiv="refresh"');
   });
 
-  it("answers API clients with the error envelope", async () => {
+  it("responds to API clients with the error envelope", async () => {
     const response = await fetch(`${url}/api/jobs`);
     expect(response.status).toBe(503);
     expect(await response.json()).toEqual({ code: "STARTING", message: expect.any(String), request_id: expect.any(String) });
@@ -106,7 +106,7 @@ describe("refuse malformed", () => {
     expect(await response.json()).toMatchObject({ code: "BAD_REQUEST", request_id: response.headers.get("x-request-id") });
   });
 
-  test("shows people a page with a link, but not programs", async () => {
+  test("shows browsers a page with a link, but not programs", async () => {
     const response = await fetch(`${origin}/%E0%A4%A`, { headers: { accept: "text/html,application/xhtml+xml,*/*;q=0.8" } });
     expect([response.status, response.headers.get("content-type")]).toEqual([400, "text/html; charset=utf-8"]);
     const page = await response.text();
@@ -134,14 +134,14 @@ function judgeRequest(method: string, url: string): unknown {
   return refusal && [refusal.status, refusal.code, refusal.headers?.allow];
 }
 
-test("answers 405 with the allowed methods", () => {
+test("returns 405 with the allowed methods", () => {
   expect(judgeRequest("PATCH", "/api/jobs?limit=1")).toEqual([405, "METHOD_NOT_ALLOWED", "GET, HEAD, OPTIONS"]);
   expect(judgeRequest("GET", "/api/jobs/cancel")).toEqual([405, "METHOD_NOT_ALLOWED", "OPTIONS, POST"]);
   expect(judgeRequest("POST", "/api/jobs/cancelled")).toEqual([405, "METHOD_NOT_ALLOWED", "DELETE, GET, HEAD, OPTIONS"]);
   expect(judgeRequest("DELETE", "/api/userdata/a/b%2Fc.json")).toEqual([405, "METHOD_NOT_ALLOWED", "GET, HEAD, OPTIONS, POST"]);
 });
 
-test("answers 400 for an unknown method", () => {
+test("returns 400 for an unknown method", () => {
   expect(judgeRequest("PROPFIND", "/api/jobs")).toEqual([400, "BAD_REQUEST", undefined]);
 });
 

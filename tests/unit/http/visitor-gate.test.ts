@@ -1,4 +1,4 @@
-// Limits of clients without a session, over a real socket, with a page that the test renders.
+// Limits for clients without a session, over a real socket, with a page rendered by the test.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { removeBasePath } from "@/lib/http/request-line";
@@ -73,17 +73,17 @@ afterEach(() => {
   server.close();
 });
 
-const shared = (): VisitorAnswer => ({ kind: "shared", key: "/sign-in", url: "/sign-in", language: "en" });
-const read = async (path: string, headers: Record<string, string> = {}) => {
+const createShared = (): VisitorAnswer => ({ kind: "shared", key: "/sign-in", url: "/sign-in", language: "en" });
+const readPage = async (path: string, headers: Record<string, string> = {}) => {
   const response = await fetch(url + path, { headers, redirect: "manual" });
   return { status: response.status, headers: response.headers, text: await response.text() };
 };
 
 it("renders a shared page once with a nonce per visitor", async () => {
-  answer = shared;
-  const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => read(`/sign-in?x=${index}`)));
+  answer = createShared;
+  const responses = await Promise.all(Array.from({ length: 20 }, (_, index) => readPage(`/sign-in?x=${index}`)));
   expect(rendered).toEqual(["/sign-in"]);
-  const nonces = answers.map(({ headers, text }) => {
+  const nonces = responses.map(({ headers, text }) => {
     const nonce = /'nonce-([^']+)'/.exec(headers.get("content-security-policy") ?? "")?.[1] ?? "";
     expect(text).toContain(`<script nonce="${nonce}">`);
     return nonce;
@@ -93,20 +93,20 @@ it("renders a shared page once with a nonce per visitor", async () => {
 });
 
 it("renders a shared page again after a render that failed", async () => {
-  answer = shared;
+  answer = createShared;
   isBroken = true;
-  await expect(read("/sign-in")).rejects.toThrow("fetch failed");
+  await expect(readPage("/sign-in")).rejects.toThrow("fetch failed");
   isBroken = false;
-  expect((await read("/sign-in")).status).toBe(200);
+  expect((await readPage("/sign-in")).status).toBe(200);
   expect(rendered).toHaveLength(2);
 });
 
-it("answers 503 with Retry-After beyond the render limit but serves members", async () => {
+it("returns 503 with Retry-After beyond the render limit but serves members", async () => {
   isHeld = true;
-  const all = Array.from({ length: MAX_RUNNING_AND_WAITING + 10 }, (_, index) => read(`/own/${index}`));
-  const refused = await Promise.race(all);
-  expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
-  expect((await read("/jobs", { cookie: "member" })).text).toBe("a member's page");
+  const all = Array.from({ length: MAX_RUNNING_AND_WAITING + 10 }, (_, index) => readPage(`/own/${index}`));
+  const refusal = await Promise.race(all);
+  expect([refusal.status, refusal.headers.get("retry-after")]).toEqual([503, "1"]);
+  expect((await readPage("/jobs", { cookie: "member" })).text).toBe("a member's page");
   expect(rendered).toHaveLength(2);
   isHeld = false;
   pendingReads.forEach((resolve) => resolve());
@@ -115,51 +115,51 @@ it("answers 503 with Retry-After beyond the render limit but serves members", as
   expect(statuses.filter((status) => status === 200)).toHaveLength(MAX_RUNNING_AND_WAITING);
 });
 
-it("answers 429 with Retry-After beyond an address's limit but serves members", async () => {
+it("returns 429 with Retry-After beyond an address's limit but serves members", async () => {
   waitMs = 2500;
-  const refused = await read("/sign-in", { accept: "text/html" });
-  expect([refused.status, refused.headers.get("retry-after"), rendered.length]).toEqual([429, "3", 0]);
-  expect((await read("/jobs", { cookie: "member" })).text).toBe("a member's page");
+  const refusal = await readPage("/sign-in", { accept: "text/html" });
+  expect([refusal.status, refusal.headers.get("retry-after"), rendered.length]).toEqual([429, "3", 0]);
+  expect((await readPage("/jobs", { cookie: "member" })).text).toBe("a member's page");
 });
 
 it("redirects below the base path and keeps a render's cookies with its visitor", async () => {
   answer = () => ({ kind: "redirect", location: "/sign-in" });
-  const redirected = await read("/jobs");
+  const redirected = await readPage("/jobs");
   expect([redirected.status, redirected.headers.get("location")]).toEqual([307, "/desk/sign-in"]);
   answer = () => ({ kind: "own" });
-  expect((await read("/embed/start")).headers.get("set-cookie")).toBe("seen=1");
+  expect((await readPage("/embed/start")).headers.get("set-cookie")).toBe("seen=1");
 });
 
 it("counts calls without a session and refuses an address with too many", async () => {
-  expect((await read("/api/jobs", { "x-status": "200" })).status).toBe(200);
+  expect((await readPage("/api/jobs", { "x-status": "200" })).status).toBe(200);
   await until("it is given back", () => releasedCount === 1);
-  for (const status of ["401", "404", "500"]) expect((await read("/api/jobs", { "x-status": status })).status).toBe(Number(status));
-  expect((await read("/api/console/session?x=1")).status).toBe(200);
+  for (const status of ["401", "404", "500"]) expect((await readPage("/api/jobs", { "x-status": status })).status).toBe(Number(status));
+  expect((await readPage("/api/console/session?x=1")).status).toBe(200);
   waitMs = 500;
-  expect((await read("/api/jobs")).status).toBe(429);
-  expect((await read("/api/jobs", { cookie: "member" })).text).toBe("[]");
+  expect((await readPage("/api/jobs")).status).toBe(429);
+  expect((await readPage("/api/jobs", { cookie: "member" })).text).toBe("[]");
   expect(releasedCount).toBe(1);
 });
 
 it("doesn't count a member's calls", async () => {
-  await read("/api/jobs", { cookie: "member", "x-status": "404" });
-  await read("/api/console/session", { cookie: "member" });
+  await readPage("/api/jobs", { cookie: "member", "x-status": "404" });
+  await readPage("/api/console/session", { cookie: "member" });
   await until("both are given back", () => releasedCount === 2);
 });
 
 it("shares one health check a second among all clients, beyond every limit", async () => {
   waitMs = 500;
-  const answers = await Promise.all(Array.from({ length: 100 }, (_, index) => read(`/api/health?x=${index}`)));
-  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  const responses = await Promise.all(Array.from({ length: 100 }, (_, index) => readPage(`/api/health?x=${index}`)));
+  expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
   expect(rendered).toEqual(["/api/health"]);
   nowMs += 1000;
-  await read("/api/health");
+  await readPage("/api/health");
   expect(rendered).toHaveLength(2);
 });
 
 it("checks health again after a check that failed", async () => {
   isBroken = true;
-  await expect(read("/api/health")).rejects.toThrow("fetch failed");
+  await expect(readPage("/api/health")).rejects.toThrow("fetch failed");
   isBroken = false;
-  expect((await read("/api/health")).status).toBe(200);
+  expect((await readPage("/api/health")).status).toBe(200);
 });

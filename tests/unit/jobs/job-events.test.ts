@@ -8,7 +8,7 @@ import { createJobEvents, createNoPeerEvents } from "@/lib/service/events/job-ev
 import { createFairQueue } from "@/lib/service/jobs/queue/memory-queue";
 
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-const typesOf = (received: readonly (string | Uint8Array)[]) =>
+const getTypes = (received: readonly (string | Uint8Array)[]) =>
   received.map((item) => (typeof item === "string" ? (JSON.parse(item) as { type: string }).type : "preview"));
 
 const job = { id: "job", userId: 1, clientId: undefined };
@@ -25,7 +25,7 @@ it("sends the queue state first and loses no message meanwhile", async () => {
   count(3);
   const stop = await listening;
   events.notify(job, "execution_success", {});
-  expect(typesOf(received)).toEqual(["status", "execution_start", "preview", "execution_success"]);
+  expect(getTypes(received)).toEqual(["status", "execution_start", "preview", "execution_success"]);
   expect(JSON.parse(String(received[0]))).toMatchObject({ data: { status: { exec_info: { queue_remaining: 3 } } } });
   stop();
   events.notify(job, "execution_start", {});
@@ -77,7 +77,7 @@ it("reports the current job while any tracked job is waiting", () => {
 });
 
 /** The snippet with its words in brackets. */
-function marked(texts: string[], search: string): string | undefined {
+function findMarked(texts: string[], search: string): string | undefined {
   const snippet = findSnippet(texts, splitWords(search));
   if (!snippet) return undefined;
   const starts = [0, ...snippet.marks.map(([, to]) => to)];
@@ -96,7 +96,7 @@ describe("the snippet of a found job", () => {
     ["markup as plain text", "img", ["<img src=x>"], "<[img] src=x>"],
     ["words that overlap once", "seas ease", ["the sease"], "the [sease]"],
   ])("marks %s", (_, search, texts, expected) => {
-    expect(marked(texts, search)).toBe(expected);
+    expect(findMarked(texts, search)).toBe(expected);
   });
 
   it("cuts a long text around the first word, and has none where no word occurs", () => {

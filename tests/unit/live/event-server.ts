@@ -1,4 +1,4 @@
-// A console that speaks only the live events, over HTTP.
+// A fake console with only live events, over HTTP.
 import { createServer, type ServerResponse } from "node:http";
 import { type AddressInfo } from "node:net";
 import { LIVE_PATH } from "@/lib/contract/live";

@@ -58,12 +58,12 @@ it("resumes with the last event id after an interruption", async () => {
 });
 
 it("reports an unreachable console and reloads everything afterwards", async () => {
-  let isAway = true;
-  server.state.reply = (response) => (isAway ? response.destroy() : openStream(response, snapshot("queue", 1)));
+  let isUnavailable = true;
+  server.state.reply = (response) => (isUnavailable ? response.destroy() : openStream(response, snapshot("queue", 1)));
   start().setTopics(["queue"]);
   await until("the failure is reported", () => failures.length > 0);
   expect(failures[0]).toMatchObject({ code: "CONSOLE_UNREACHABLE", status: 0 });
-  isAway = false;
+  isUnavailable = false;
   await until("the value arrived", () => values().length === 1);
   expect(streamRequests().at(-1)).toMatchObject({ topics: [], newTopics: ["queue"] });
 });

@@ -71,7 +71,7 @@ function open(locksOf: ReturnType<typeof createLocks>, times?: Parameters<typeof
     locks.leave();
     channel.close();
   };
-  /** As its browser does to a tab in the background. */
+  /** Hides the tab, as a browser does in the background. */
   const freeze = () => Object.assign(channel, { postMessage: () => undefined, onmessage: null });
   const result = { tab, leave, freeze };
   tabs.push(result);

@@ -3,11 +3,11 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { clearAll, floodFill, lasso, paintShape, rectangle } from "@/components/mask/drawing/areas";
 import { type Coverage, emptyCoverage } from "@/components/mask/drawing/coverage";
-import { between, type Point, type Rect } from "@/components/mask/drawing/geometry";
+import { type Point, type Rect, rectBetween } from "@/components/mask/drawing/geometry";
 import { beginStroke, type BrushPoint } from "@/components/mask/drawing/stroke";
 import { evenly } from "@/tests/support/evenly";
 
-const at = ({ data, width }: Coverage, x: number, y: number) => data[y * width + x];
+const pixelAt = ({ data, width }: Coverage, x: number, y: number) => data[y * width + x];
 const sum = ({ data }: Coverage) => data.reduce((all, value) => all + value, 0);
 const pen = (x: number, y: number, pressure = 1): BrushPoint => ({ x, y, pressure });
 const run = (work: Generator<Rect, unknown>) => [...work];
@@ -28,8 +28,8 @@ describe("a stroke", () => {
   it("paints a disc of the brush's diameter around a point", () => {
     const coverage = emptyCoverage({ width: 300, height: 300 });
     draw(coverage, [pen(150, 150)], { diameter: 100, hardness: 1 });
-    expect(at(coverage, 150, 150)).toBe(255);
-    expect([at(coverage, 150 + 48, 150), at(coverage, 150 + 52, 150)]).toEqual([255, 0]);
+    expect(pixelAt(coverage, 150, 150)).toBe(255);
+    expect([pixelAt(coverage, 150 + 48, 150), pixelAt(coverage, 150 + 52, 150)]).toEqual([255, 0]);
     expect(sum(coverage) / 255).toBeCloseTo(Math.PI * 50 ** 2, -2);
   });
 
@@ -37,14 +37,14 @@ describe("a stroke", () => {
     const coverage = emptyCoverage({ width: 600, height: 300 });
     draw(coverage, [pen(20, 40), pen(580, 250)], { diameter: 12, hardness: 1 });
     for (let share = 0; share <= 1; share += 0.01) {
-      expect(at(coverage, Math.floor(20 + 560 * share), Math.floor(40 + 210 * share))).toBe(255);
+      expect(pixelAt(coverage, Math.floor(20 + 560 * share), Math.floor(40 + 210 * share))).toBe(255);
     }
     const length = Math.hypot(560, 210);
     expect(Math.abs(sum(coverage) / 255 - (length * 12 + Math.PI * 36))).toBeLessThan(40);
   });
 
   it("is the maximum of its path at every pixel", () => {
-    // Points are further apart than the distance that counts as standing still.
+    // Points are further apart than the minimum move.
     const arbitrary = fc.record({
       x: fc.integer({ min: -1, max: 11 }),
       y: fc.integer({ min: -1, max: 6 }),
@@ -69,7 +69,7 @@ describe("a stroke", () => {
         run(stroke.to([], tips[0]));
         for (let at = 0; at < rest.length; at += together) run(stroke.to(rest.slice(at, at + together), tips[at + 1]));
         run(stroke.end());
-        // Draws each part as its own stroke, so that nothing is skipped as already painted.
+        // Draws each part as a separate stroke, so that no pixels are skipped as already painted.
         const maxima = new Uint8Array(coverage.data.length);
         for (const [index, from] of points.entries()) {
           const part = emptyCoverage(size);
@@ -85,20 +85,25 @@ describe("a stroke", () => {
   it("grows paler outwards when it is soft, evenly in all directions", () => {
     const coverage = emptyCoverage({ width: 200, height: 200 });
     draw(coverage, [pen(100.5, 100.5)], { diameter: 120, hardness: 0 });
-    const outwards = Array.from({ length: 60 }, (_, step) => at(coverage, 100 + step, 100) ?? 0);
+    const outwards = Array.from({ length: 60 }, (_, step) => pixelAt(coverage, 100 + step, 100) ?? 0);
     expect(outwards[0]).toBe(255);
     expect(outwards.at(-1)).toBeLessThan(5);
     for (const [step, value] of outwards.entries()) {
       expect(value).toBeLessThanOrEqual(outwards[step - 1] ?? 255);
-      expect([at(coverage, 100 - step, 100), at(coverage, 100, 100 + step), at(coverage, 100, 100 - step)]).toEqual([value, value, value]);
+      expect([pixelAt(coverage, 100 - step, 100), pixelAt(coverage, 100, 100 + step), pixelAt(coverage, 100, 100 - step)]).toEqual([
+        value,
+        value,
+        value,
+      ]);
     }
   });
 
   it("is thinner where the pen presses less", () => {
     const coverage = emptyCoverage({ width: 400, height: 100 });
     draw(coverage, [pen(50, 50, 0.2), pen(350, 50, 1)], { diameter: 60, hardness: 1 });
-    const widthAt = (x: number) => Array.from({ length: 100 }, (_, y) => at(coverage, x, y) ?? 0).filter((value) => value > 127).length;
-    expect([widthAt(60), widthAt(340)].map((width) => Math.round(width / 10))).toEqual([1, 6]);
+    const getWidthAt = (x: number) =>
+      Array.from({ length: 100 }, (_, y) => pixelAt(coverage, x, y) ?? 0).filter((value) => value > 127).length;
+    expect([getWidthAt(60), getWidthAt(340)].map((width) => Math.round(width / 10))).toEqual([1, 6]);
   });
 
   it("paints a pixel once per stroke; a second stroke adds to it", () => {
@@ -147,9 +152,11 @@ describe("a stroke", () => {
 describe("a rectangle", () => {
   it("covers whole pixels from corner to corner, clipped to the picture", () => {
     const coverage = emptyCoverage({ width: 700, height: 300 });
-    run(paintShape(coverage, rectangle(coverage, between({ x: 690.2, y: 10.9 }, { x: -5, y: 12 })), false));
+    run(paintShape(coverage, rectangle(coverage, rectBetween({ x: 690.2, y: 10.9 }, { x: -5, y: 12 })), false));
     expect(sum(coverage) / 255).toBe(691 * 3);
-    expect([at(coverage, 0, 10), at(coverage, 690, 12), at(coverage, 691, 12), at(coverage, 0, 9)]).toEqual([255, 255, 0, 0]);
+    expect([pixelAt(coverage, 0, 10), pixelAt(coverage, 690, 12), pixelAt(coverage, 691, 12), pixelAt(coverage, 0, 9)]).toEqual([
+      255, 255, 0, 0,
+    ]);
     run(paintShape(coverage, rectangle(coverage, { left: 0, top: 0, right: 100, bottom: 300 }), true));
     expect(sum(coverage) / 255).toBe(591 * 3);
   });
@@ -179,7 +186,7 @@ describe("a lasso", () => {
       return { x: 50 + 45 * Math.sin(turn), y: 50 - 45 * Math.cos(turn) };
     });
     run(paintShape(coverage, lasso(coverage, star), false));
-    expect([at(coverage, 50, 50), at(coverage, 2, 2)]).toEqual([255, 0]);
+    expect([pixelAt(coverage, 50, 50), pixelAt(coverage, 2, 2)]).toEqual([255, 0]);
     const around = emptyCoverage({ width: 100, height: 100 });
     run(paintShape(around, lasso(around, [pen(-50, -50), pen(500, -50), pen(500, 500), pen(-50, 500)]), false));
     expect(sum(around)).toBe(100 * 100 * 255);
@@ -230,11 +237,11 @@ describe("fill", () => {
     const coverage = emptyCoverage({ width: 400, height: 400 });
     const ring = Array.from({ length: 61 }, (_, step) => pen(200 + 120 * Math.cos(step / 9.5), 200 + 120 * Math.sin(step / 9.5)));
     draw(coverage, ring, { diameter: 40, hardness: 0 });
-    const outside = Array.from({ length: 60 }, (_, step) => at(coverage, 200 + 124 + step, 200));
+    const outside = Array.from({ length: 60 }, (_, step) => pixelAt(coverage, 200 + 124 + step, 200));
     run(floodFill(coverage, { x: 200, y: 200 }, false));
-    for (let x = 200; x < 316; x += 1) expect(at(coverage, x, 200)).toBe(255);
-    expect(Array.from({ length: 60 }, (_, step) => at(coverage, 200 + 124 + step, 200))).toEqual(outside);
-    expect(at(coverage, 5, 5)).toBe(0);
+    for (let x = 200; x < 316; x += 1) expect(pixelAt(coverage, x, 200)).toBe(255);
+    expect(Array.from({ length: 60 }, (_, step) => pixelAt(coverage, 200 + 124 + step, 200))).toEqual(outside);
+    expect(pixelAt(coverage, 5, 5)).toBe(0);
   });
 
   it.each([

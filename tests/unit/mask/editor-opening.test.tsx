@@ -2,7 +2,7 @@
 import { act, fireEvent, screen, waitFor } from "@testing-library/react";
 import { afterEach, describe, expect, it } from "vitest";
 import { emptyCoverage } from "@/components/mask/drawing/coverage";
-import { keepWork, sessionOf, takeWork } from "@/components/mask/file/mask-session";
+import { createSession, storeSession, takeSession } from "@/components/mask/file/mask-session";
 import { type OpenRefusal } from "@/components/mask/file/open-mask";
 import { allowLeaving } from "@/components/ui/hooks/use-close-warning";
 import { failed, ok } from "@/lib/shared/result";
@@ -80,7 +80,7 @@ describe("editor opening", () => {
 describe("mask session", () => {
   const sessions = ["a", "b", "c", "d"].map((name) => ({
     name,
-    session: sessionOf({ coverage: emptyCoverage({ width: 100, height: 100 }), earlier: "none", refs: [], isPreview: false }),
+    session: createSession({ coverage: emptyCoverage({ width: 100, height: 100 }), earlier: "none", refs: [], isPreview: false }),
   }));
   const warns = () => {
     const event = new Event("beforeunload", { cancelable: true });
@@ -88,24 +88,29 @@ describe("mask session", () => {
     return event.defaultPrevented;
   };
 
-  afterEach(() => sessions.forEach(({ name }) => takeWork(name)));
+  afterEach(() => sessions.forEach(({ name }) => takeSession(name)));
 
   it("keeps drafts that fit, lists dropped ones and warns while any remain", () => {
-    const lostPerSession = sessions.slice(0, 3).map((work) => keepWork(work.name, work));
+    const lostPerSession = sessions.slice(0, 3).map((work) => storeSession(work.name, work));
     expect(lostPerSession).toEqual([[], [], []]);
     const [first, , third, last] = sessions;
     if (!first || !third || !last) throw new Error("there are four");
-    expect(keepWork(last.name, last, 20_000)).toEqual(["a", "b"]);
+    expect(storeSession(last.name, last, 20_000)).toEqual(["a", "b"]);
     expect(warns()).toBe(true);
-    expect([takeWork("a"), takeWork("b"), takeWork("c"), takeWork("d")]).toEqual([undefined, undefined, third.session, last.session]);
+    expect([takeSession("a"), takeSession("b"), takeSession("c"), takeSession("d")]).toEqual([
+      undefined,
+      undefined,
+      third.session,
+      last.session,
+    ]);
     expect(warns()).toBe(false);
   });
 
   it("keeps the latest of any size", () => {
     const [first, second] = sessions;
     if (!first || !second) throw new Error("there are four");
-    expect([keepWork("a", first, 1), keepWork("b", second, 1)]).toEqual([[], ["a"]]);
-    expect(takeWork("b")).toBe(second.session);
+    expect([storeSession("a", first, 1), storeSession("b", second, 1)]).toEqual([[], ["a"]]);
+    expect(takeSession("b")).toBe(second.session);
   });
 });
 
@@ -126,6 +131,6 @@ describe("allow leaving", () => {
     expect(asksBeforeLeaving()).toBe(true);
     allowLeaving(true);
     expect(asksBeforeLeaving()).toBe(false);
-    takeWork(key);
+    takeSession(key);
   });
 });

@@ -1,10 +1,10 @@
-// The editor as a page for tests: shown, pressed, saved. jsdom draws nothing, so tests check the saved PNG.
+// The mask editor on a test page. jsdom draws nothing, so tests check the saved PNG.
 import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import sharp from "sharp";
 import { afterEach, beforeEach, expect, vi } from "vitest";
 import { emptyCoverage } from "@/components/mask/drawing/coverage";
 import { encodeMask } from "@/components/mask/file/encode-png";
-import { type SavePorts, takeWork } from "@/components/mask/file/mask-session";
+import { type SavePorts, takeSession } from "@/components/mask/file/mask-session";
 import { type OpenMask } from "@/components/mask/file/open-mask";
 import { type MaskSource } from "@/components/mask/file/picture-file";
 import { MaskOpening } from "@/components/mask/mask-opening";
@@ -24,8 +24,8 @@ export function prepareEditorPage(): void {
   });
   afterEach(() => {
     cleanup();
-    // Unsaved work stays in the tab; the next test begins without it.
-    for (let key = 1; key <= lastKey; key += 1) takeWork(`test ${key}`);
+    // Unsaved work is stored in the tab, so it is removed before the next test.
+    for (let key = 1; key <= lastKey; key += 1) takeSession(`test ${key}`);
   });
 }
 
@@ -76,17 +76,17 @@ export const click = async (name: string | RegExp) => {
 export const save = () => click("Save mask");
 
 /** jsdom's blobs can only be read with a FileReader. */
-const bytesOf = (file: Blob) =>
+const getBytes = (file: Blob) =>
   new Promise<ArrayBuffer>((resolve) => {
     const reader = new FileReader();
     reader.onload = () => resolve(reader.result instanceof ArrayBuffer ? reader.result : new ArrayBuffer(0));
     reader.readAsArrayBuffer(file);
   });
 
-/** Alpha at these places of the last file that was sent. */
+/** Alpha at these positions of the last sent file. */
 export async function alpha(files: readonly { file: Blob }[], ...points: [number, number][]): Promise<number[]> {
   await waitFor(() => expect(files).not.toHaveLength(0));
-  const bytes = Buffer.from(await bytesOf(files.at(-1)?.file ?? new Blob()));
+  const bytes = Buffer.from(await getBytes(files.at(-1)?.file ?? new Blob()));
   const { data, info } = await sharp(bytes).raw().toBuffer({ resolveWithObject: true });
   expect([info.width, info.height]).toEqual([400, 300]);
   return points.map(([x, y]) => data[(y * info.width + x) * 4 + 3] ?? -1);

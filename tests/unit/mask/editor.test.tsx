@@ -1,4 +1,4 @@
-// The editor as people use it: keys, pointer, numbers, saving, leaving.
+// Using the editor: keys, pointer, numbers, saving, leaving.
 import { act, fireEvent, screen, waitFor } from "@testing-library/react";
 import { describe, expect, it, vi } from "vitest";
 import { failed, ok } from "@/lib/shared/result";
@@ -149,11 +149,11 @@ describe("saving", () => {
 
   it("reports progress in words until the service responds", async () => {
     let reportProgress: ((share: number) => void) | undefined;
-    let answer: (() => void) | undefined;
+    let response: (() => void) | undefined;
     show({
       send: (_, __, { onProgress }) => {
         reportProgress = onProgress;
-        return new Promise((resolve) => (answer = () => resolve(ok({ name: "cd.png" }))));
+        return new Promise((resolve) => (response = () => resolve(ok({ name: "cd.png" }))));
       },
     });
     await drawing();
@@ -164,7 +164,7 @@ describe("saving", () => {
     expect(screen.getByText(/^Uploading \d+ bytes of \d+ bytes$/)).toBeTruthy();
     act(() => reportProgress?.(1));
     expect(screen.getAllByText("Storing the mask").length).toBeGreaterThan(0);
-    await act(async () => answer?.());
+    await act(async () => response?.());
     expect(await screen.findByText("Saved as cd.png")).toBeTruthy();
     expect(screen.queryByText(/^Storing/)).toBeNull();
   });

@@ -1,8 +1,8 @@
-// A brush so large that it is drawn coarsely while it moves: its pixels follow, and its end is computed in slices.
+// A large brush is drawn coarsely while it moves. Its pixels follow, and its end is computed in slices.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { compactTile, copyTile, emptyCoverage, putTile, tileRect, tilesIn } from "@/components/mask/drawing/coverage";
-import { wholeOf } from "@/components/mask/drawing/geometry";
+import { compactTile, copyTile, emptyCoverage, findTiles, putTile, tileRect } from "@/components/mask/drawing/coverage";
+import { fullRect } from "@/components/mask/drawing/geometry";
 import { createMaskDocument } from "@/components/mask/drawing/mask-document";
 
 const pen = (x: number, y: number) => ({ x, y, pressure: 1 });
@@ -25,7 +25,7 @@ describe("a large brush", () => {
         const drawing = createMaskDocument(emptyCoverage(large));
         for (const document of [expected, drawing]) {
           document.coverage.data.fill(isErasing ? 255 : 0);
-          document.coarse.update(wholeOf(large));
+          document.coarse.update(fullRect(large));
         }
         const bytes = drawing.coarse.data.slice();
         drawing.onPaint(({ left, top, right, bottom }) => {
@@ -129,7 +129,7 @@ it("restores every byte of a tile and stores a uniform tile as one byte", () => 
       const bytes = parts.flatMap(([value, count]) => Array.from({ length: count }, () => value));
       coverage.data.set(bytes.slice(0, coverage.data.length));
       const before = coverage.data.slice();
-      const tiles = tilesIn(coverage, wholeOf(coverage)).map((index) => tileRect(coverage, index));
+      const tiles = findTiles(coverage, fullRect(coverage)).map((index) => tileRect(coverage, index));
       const compactTiles = tiles.map((rect) => [rect, compactTile(copyTile(coverage, rect))] as const);
       coverage.data.fill(9);
       for (const [rect, tile] of compactTiles) putTile(coverage, rect, tile);
@@ -138,5 +138,5 @@ it("restores every byte of a tile and stores a uniform tile as one byte", () => 
     { numRuns: 40 },
   );
   const blank = emptyCoverage({ width: 256, height: 256 });
-  expect(compactTile(copyTile(blank, wholeOf(blank)))).toHaveLength(1);
+  expect(compactTile(copyTile(blank, fullRect(blank)))).toHaveLength(1);
 });

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { lasso, rectangle } from "@/components/mask/drawing/areas";
 import { emptyCoverage } from "@/components/mask/drawing/coverage";
-import { wholeOf } from "@/components/mask/drawing/geometry";
+import { fullRect } from "@/components/mask/drawing/geometry";
 import { createMaskDocument } from "@/components/mask/drawing/mask-document";
 
 const size = { width: 700, height: 400 };
@@ -35,7 +35,7 @@ async function perform(drawing: Drawing, { kind, at }: { kind: string; at: { x: 
   if (kind === "clear") await drawing.clear();
 }
 
-it("shows a small brush at once when zoomed out, also after zooming", () => {
+it("shows a small brush immediately when zoomed out, also after zooming", () => {
   const drawing = createMaskDocument(emptyCoverage(size));
   const mean = (x: number, y: number) => drawing.coarse.data[Math.floor(y / 4) * 175 + Math.floor(x / 4)];
   const brush = { diameter: 30, hardness: 1, isErasing: false };
@@ -57,7 +57,7 @@ it.each([
 ])("averages pixels when zoomed out: %i by %i", (width, height) => {
   const { coverage, coarse } = createMaskDocument(emptyCoverage({ width, height }));
   coverage.data.forEach((_, index) => (coverage.data[index] = (index * 97 + (index >> 3) * 31) & 255));
-  coarse.update(wholeOf(coverage));
+  coarse.update(fullRect(coverage));
   const expected = Array.from(coarse.data, (_, index) => {
     const [left, top] = [(index % coarse.width) * 4, Math.floor(index / coarse.width) * 4];
     const pixels = [];

@@ -1,12 +1,12 @@
 // Header checks before decoding any pixel, with real files of each kind.
 import sharp, { type Sharp } from "sharp";
 import { expect, it, vi } from "vitest";
-import { holdOf, mayBeClear } from "@/components/mask/file/earlier-mask";
+import { getMaskEncoding, mayBeTransparent } from "@/components/mask/file/earlier-mask";
 import { fetchFile } from "@/components/mask/file/picture-file";
 
 const picture = (channels: 3 | 4, size = 4) =>
   sharp({ create: { width: size, height: size, channels, background: { r: 200, g: 40, b: 90, alpha: 0.5 } } });
-const fileOf = async (sharp: Sharp) => new Blob([new Uint8Array(await sharp.toBuffer())]);
+const getFile = async (sharp: Sharp) => new Blob([new Uint8Array(await sharp.toBuffer())]);
 
 it.each<[string, () => Sharp, boolean]>([
   ["a JPEG", () => picture(3).jpeg(), false],
@@ -19,13 +19,13 @@ it.each<[string, () => Sharp, boolean]>([
   ["one of 16 bits and alpha", () => picture(4).toColourspace("rgb16").png(), true],
   ["a WebP, which is not looked into", () => picture(3).webp(), true],
 ])("reports whether a %s can have transparent pixels", async (_, make, isIt) => {
-  expect(await mayBeClear(await fileOf(make()))).toBe(isIt);
+  expect(await mayBeTransparent(await getFile(make()))).toBe(isIt);
 });
 
 it("doesn't call a truncated file opaque", async () => {
-  const blob = await fileOf(picture(3).png());
-  expect(await mayBeClear(blob.slice(0, 40))).toBe(true);
-  expect(await mayBeClear(new Blob([]))).toBe(true);
+  const blob = await getFile(picture(3).png());
+  expect(await mayBeTransparent(blob.slice(0, 40))).toBe(true);
+  expect(await mayBeTransparent(new Blob([]))).toBe(true);
 });
 
 const oriented = (orientation: number) => picture(3, 8).withMetadata({ orientation });
@@ -40,13 +40,13 @@ it.each<[string, () => Sharp, unknown, unknown]>([
   ["a PNG held sideways", () => oriented(5).png(), undefined, { orientation: 5, isTurned: true }],
   ["a PNG", () => picture(4).png(), undefined, undefined],
 ])("%s decides how its mask is oriented", async (_, make, turns, keeps) => {
-  const file = await fileOf(make());
-  expect([await holdOf(file, false), await holdOf(file, true)]).toEqual([turns, keeps]);
+  const file = await getFile(make());
+  expect([await getMaskEncoding(file, false), await getMaskEncoding(file, true)]).toEqual([turns, keeps]);
 });
 
 it.each([false, true])("rotates the mask back for an upright WebP where pixels are kept (%s)", async (keepsPixels) => {
   const expected = keepsPixels ? { orientation: 8, isTurned: true } : undefined;
-  expect(await holdOf(await fileOf(oriented(8).webp()), keepsPixels, true)).toEqual(expected);
+  expect(await getMaskEncoding(await getFile(oriented(8).webp()), keepsPixels, true)).toEqual(expected);
 });
 
 it("reads only the header of an oversized picture", async () => {
@@ -67,8 +67,9 @@ it("reads only the header of an oversized picture", async () => {
 });
 
 it("reports nothing for a truncated photo", async () => {
-  const blob = await fileOf(oriented(6).jpeg());
-  for (let length = 0; length < 40; length += 1) expect([undefined, 6]).toContain((await holdOf(blob.slice(0, length), true))?.orientation);
+  const blob = await getFile(oriented(6).jpeg());
+  for (let length = 0; length < 40; length += 1)
+    expect([undefined, 6]).toContain((await getMaskEncoding(blob.slice(0, length), true))?.orientation);
 });
 
 function both(hold: unknown): [unknown, unknown] {

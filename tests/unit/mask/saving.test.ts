@@ -5,12 +5,12 @@ import { describe, expect, it, vi } from "vitest";
 import { type Coverage, emptyCoverage } from "@/components/mask/drawing/coverage";
 import { encodeMask } from "@/components/mask/file/encode-png";
 import { saveMask, type SavePorts, type SaveStep, sendMask } from "@/components/mask/file/mask-session";
-import { MAX_BYTES, MAX_EDGE, originalRef, sourceOfAsset, sourceOfFile, tooLarge } from "@/components/mask/file/picture-file";
+import { findSizeProblem, MAX_BYTES, MAX_EDGE, originalRef, toAssetSource, toFileSource } from "@/components/mask/file/picture-file";
 import { encodeInWorker } from "@/components/mask/file/worker-client";
 import { toAssetView } from "@/lib/contract/views/asset-view";
 import { failed, ok } from "@/lib/shared/result";
 
-const decoded = async (file: Blob) =>
+const decode = async (file: Blob) =>
   sharp(Buffer.from(await file.arrayBuffer()))
     .raw()
     .toBuffer({ resolveWithObject: true });
@@ -22,7 +22,7 @@ describe("the PNG of a mask", () => {
       fc.asyncProperty(sizes, fc.integer({ min: 1, max: 250 }), async (size, salt) => {
         const coverage = emptyCoverage(size);
         coverage.data.forEach((_, index) => (coverage.data[index] = ((index * salt) >> 2) & 255));
-        const { data, info } = await decoded(await encodeMask(coverage));
+        const { data, info } = await decode(await encodeMask(coverage));
         expect([info.width, info.height, info.channels]).toEqual([size.width, size.height, 4]);
         const expected = Buffer.alloc(data.length);
         coverage.data.forEach((value, index) => (expected[index * 4 + 3] = 255 - value));
@@ -63,7 +63,7 @@ describe("the PNG of a mask", () => {
 describe("the name of the original", () => {
   it("is an asset's hash, then its name, with the kind from its tags", () => {
     const asset = toAssetView({ id: "a", name: "x.png", tags: ["output", "hero"], asset_hash: "blake3:ab", prompt_id: undefined });
-    expect(sourceOfAsset(asset, "c").files.map(originalRef)).toEqual([
+    expect(toAssetSource(asset, "c").files.map(originalRef)).toEqual([
       '{"filename":"blake3:ab","subfolder":"","type":"output"}',
       '{"filename":"x.png","subfolder":"","type":"output"}',
     ]);
@@ -74,29 +74,29 @@ describe("the name of the original", () => {
     const hash = `blake3:${"ab".repeat(32)}`;
     const file = { filename: "stored.png", subfolder: "sets", type: "input" };
     const asset = toAssetView({ id: "a", name: "x.png", tags: ["input"], asset_hash: hash, prompt_id: undefined, file });
-    expect(sourceOfAsset(asset, "c", true).files.map(({ filename }) => filename)).toEqual(["stored.png", hash, "x.png"]);
-    expect(sourceOfAsset(asset, "c", true).files[0]).toEqual(file);
+    expect(toAssetSource(asset, "c", true).files.map(({ filename }) => filename)).toEqual(["stored.png", hash, "x.png"]);
+    expect(toAssetSource(asset, "c", true).files[0]).toEqual(file);
   });
 
   it("is the graph's whole value for an input", () => {
-    const { files } = sourceOfFile({ filename: "b.png", subfolder: "clips", type: "temp" }, "b.png");
+    const { files } = toFileSource({ filename: "b.png", subfolder: "clips", type: "temp" }, "b.png");
     expect(files.map(originalRef)).toEqual(['{"filename":"b.png","subfolder":"clips","type":"temp"}']);
   });
 
   it("is not requested for a line drawing", () => {
     const of = (name: string) =>
-      sourceOfAsset(toAssetView({ id: "a", name, tags: [], asset_hash: undefined, prompt_id: undefined })).facts.isPicture;
+      toAssetSource(toAssetView({ id: "a", name, tags: [], asset_hash: undefined, prompt_id: undefined })).facts.isPicture;
     expect([of("a.svg"), of("a.mp4"), of("a.webp")]).toEqual([false, false, true]);
   });
 });
 
 describe("size limits", () => {
   it("is judged by whatever information is available", () => {
-    expect(tooLarge({})).toBeUndefined();
-    expect(tooLarge({ bytes: MAX_BYTES, width: MAX_EDGE, height: 4096 })).toBeUndefined();
-    expect(tooLarge({ bytes: MAX_BYTES + 1 })).toEqual({ reason: "bytes", bytes: MAX_BYTES + 1 });
-    expect(tooLarge({ width: MAX_EDGE + 1, height: 1 })?.reason).toBe("edge");
-    expect(tooLarge({ width: 8193, height: 8192 })?.reason).toBe("pixels");
+    expect(findSizeProblem({})).toBeUndefined();
+    expect(findSizeProblem({ bytes: MAX_BYTES, width: MAX_EDGE, height: 4096 })).toBeUndefined();
+    expect(findSizeProblem({ bytes: MAX_BYTES + 1 })).toEqual({ reason: "bytes", bytes: MAX_BYTES + 1 });
+    expect(findSizeProblem({ width: MAX_EDGE + 1, height: 1 })?.reason).toBe("edge");
+    expect(findSizeProblem({ width: 8193, height: 8192 })?.reason).toBe("pixels");
   });
 });
 
@@ -121,7 +121,7 @@ class PackingWorker extends EventTarget {
 describe("saving", () => {
   const coverage: Coverage = emptyCoverage({ width: 2, height: 2 });
   const refs = [{ filename: "blake3:ab" }, { filename: "x.png" }];
-  const options = { onStep: () => undefined, signal: new AbortController().signal, handsOut: true };
+  const options = { onStep: () => undefined, signal: new AbortController().signal, servesFiles: true };
   function ports(...answers: Awaited<ReturnType<SavePorts["send"]>>[]) {
     const requests: string[] = [];
     const send: SavePorts["send"] = async (_, { filename }) => {
@@ -205,7 +205,7 @@ function browser({ answer, stored = 200 }: { answer: object; stored?: number }) 
 }
 
 const file = new Blob(["png"], { type: "image/png" });
-const options = { onProgress: () => undefined, signal: new AbortController().signal, handsOut: true };
+const options = { onProgress: () => undefined, signal: new AbortController().signal, servesFiles: true };
 const ref = { filename: "cat.png", subfolder: "", type: "input" };
 const maskName = { name: "m.png", subfolder: "", type: "input" };
 const head = "HEAD /api/view?filename=m.png&type=input&connection=c";
@@ -233,7 +233,7 @@ it("verifies what a local server reports as stored", async () => {
 
 it("trusts a service without file access, but no unnamed result", async () => {
   const { requests } = browser({ answer: maskName, stored: 404 });
-  expect(await sendMask("c")(file, ref, { ...options, handsOut: false })).toEqual(ok(maskName));
+  expect(await sendMask("c")(file, ref, { ...options, servesFiles: false })).toEqual(ok(maskName));
   expect(requests).not.toContain(head);
   browser({ answer: {} });
   expect(await sendMask("c")(file, ref, options)).toMatchObject({ ok: false, failure: { code: "UPSTREAM_UNREADABLE" } });

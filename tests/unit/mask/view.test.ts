@@ -3,12 +3,12 @@ import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { createCoarse, emptyCoverage } from "@/components/mask/drawing/coverage";
 import { createSampler } from "@/components/mask/screen/surface";
-import { type Contact, type Move, nextHands, noHands } from "@/components/mask/screen/use-input";
+import { type Contact, handleContact, type Move, noPointers } from "@/components/mask/screen/use-input";
 import {
   createViewStore,
   fitted,
-  panned,
-  revealed,
+  panView,
+  revealPoint,
   toFrame,
   toPicture,
   type View,
@@ -40,7 +40,7 @@ describe("the view", () => {
       fc.property(sizes, moves, (picture, all) => {
         let view = fitted(picture, frame);
         for (const [at, by, isZoom] of all) {
-          view = isZoom ? zoomed(view, Math.exp(by / 500), at, picture, frame) : panned(view, { x: by, y: -by }, picture, frame);
+          view = isZoom ? zoomed(view, Math.exp(by / 500), at, picture, frame) : panView(view, { x: by, y: -by }, picture, frame);
           const [right, bottom] = [view.x + picture.width * view.scale, view.y + picture.height * view.scale];
           expect(Math.min(right, frame.width) - Math.max(0, view.x)).toBeGreaterThan(0);
           expect(Math.min(bottom, frame.height) - Math.max(0, view.y)).toBeGreaterThan(0);
@@ -62,10 +62,10 @@ describe("the view", () => {
   it("pans when the cursor leaves the view, and not otherwise", () => {
     const picture = { width: 4000, height: 3000 };
     const view = zoomed(fitted(picture, frame), 8, { x: 400, y: 300 }, picture, frame);
-    const viewport = revealed(view, { x: 3999, y: 20 }, picture, frame);
+    const viewport = revealPoint(view, { x: 3999, y: 20 }, picture, frame);
     const at = toFrame(viewport, { x: 3999, y: 20 });
     expect(at.x >= 0 && at.x <= 800 && at.y >= 0 && at.y <= 600).toBe(true);
-    expect(revealed(viewport, { x: 3999, y: 20 }, picture, frame)).toBe(viewport);
+    expect(revealPoint(viewport, { x: 3999, y: 20 }, picture, frame)).toBe(viewport);
   });
 
   it("keeps its centre when a phone rotates, or the whole picture if shown", () => {
@@ -153,11 +153,11 @@ type Short = Partial<Contact> & { kind: Contact["kind"]; at?: { x: number; y: nu
 
 /** The resulting actions in short: what happens, and to which pointer. */
 function play(...contacts: Short[]): string[] {
-  let hands = noHands;
+  let pointers = noPointers;
   const all: Move[] = [];
   for (const contact of contacts) {
-    const next = nextHands(hands, { id: 1, device: "mouse", button: 0, wantsPan: false, at: { x: 0, y: 0 }, ...contact });
-    hands = next.hands;
+    const next = handleContact(pointers, { id: 1, device: "mouse", button: 0, wantsPan: false, at: { x: 0, y: 0 }, ...contact });
+    pointers = next.pointers;
     all.push(...next.moves);
   }
   return all.map((move) => ("id" in move ? `${move.do} ${move.id}` : move.do));
@@ -204,9 +204,9 @@ describe("fingers", () => {
   });
 
   it("zoom around their centre", () => {
-    let { hands } = nextHands(noHands, { ...base, id: 1, kind: "down", at: { x: 0, y: 0 } });
-    hands = nextHands(hands, { ...base, id: 2, kind: "down", at: { x: 100, y: 0 } }).hands;
-    expect(nextHands(hands, { ...base, id: 2, kind: "move", at: { x: 200, y: 0 } }).moves).toEqual([
+    let { pointers } = handleContact(noPointers, { ...base, id: 1, kind: "down", at: { x: 0, y: 0 } });
+    pointers = handleContact(pointers, { ...base, id: 2, kind: "down", at: { x: 100, y: 0 } }).pointers;
+    expect(handleContact(pointers, { ...base, id: 2, kind: "move", at: { x: 200, y: 0 } }).moves).toEqual([
       { do: "pinch", at: { x: 100, y: 0 }, by: { x: 50, y: 0 }, factor: 2 },
     ]);
   });
@@ -233,7 +233,7 @@ describe("a pen", () => {
   });
 
   it("erases with the pen's other end", () => {
-    const { moves } = nextHands(noHands, { kind: "down", id: 9, device: "pen", button: 5, at: { x: 1, y: 2 }, wantsPan: false });
+    const { moves } = handleContact(noPointers, { kind: "down", id: 9, device: "pen", button: 5, at: { x: 1, y: 2 }, wantsPan: false });
     expect(moves).toEqual([{ do: "begin", at: { x: 1, y: 2 }, id: 9, isEraser: true }]);
   });
 });

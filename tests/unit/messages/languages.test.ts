@@ -1,4 +1,4 @@
-// Every language has all of English's sentences, with the same arguments and in its own words.
+// Every language has all English messages, with the same arguments, translated.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
@@ -78,8 +78,8 @@ describe.each(translations)("messages in %s", (language, sentences) => {
     const { sameAsEnglish, latin } = ownTerms[language];
     const same = [...inEnglish].filter(([key, message]) => words(message).length > 0 && sentences.get(key) === message);
     expect(same.map(([key]) => key)).toEqual(sameAsEnglish);
-    const left = latin && [...sentences].filter(([, message]) => latinWords(message).some((word) => !latin.has(word)));
-    expect(left ?? []).toEqual([]);
+    const untranslated = latin && [...sentences].filter(([, message]) => latinWords(message).some((word) => !latin.has(word)));
+    expect(untranslated ?? []).toEqual([]);
   });
 });
 
@@ -155,14 +155,14 @@ const forbidden = [
 const pages = (folder: string) =>
   readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".json"))
-    .flatMap((name) => sentencesOf(JSON.parse(readFileSync(join(folder, name), "utf8"))));
+    .flatMap((name) => getSentences(JSON.parse(readFileSync(join(folder, name), "utf8"))));
 
-function sentencesOf(value: unknown): string[] {
-  return typeof value === "string" ? [value] : Object.values(value ?? {}).flatMap(sentencesOf);
+function getSentences(value: unknown): string[] {
+  return typeof value === "string" ? [value] : Object.values(value ?? {}).flatMap(getSentences);
 }
 
 /** Every string in a file of code, without its comments. */
-function textsOf(path: string): string[] {
+function getTexts(path: string): string[] {
   const source = ts.createSourceFile(path, readFileSync(path, "utf8"), ts.ScriptTarget.Latest, false, ts.ScriptKind.TSX);
   const texts: string[] = [];
   const visit = (node: ts.Node): void => {
@@ -183,7 +183,7 @@ function textsOf(path: string): string[] {
 const code = (folder: string) =>
   readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((name) => /\.(tsx?|mjs)$/.test(name))
-    .flatMap((name) => textsOf(join(folder, name)));
+    .flatMap((name) => getTexts(join(folder, name)));
 
 test.each([
   ["the pages", () => pages("lib/messages"), 2_000],

@@ -1,4 +1,4 @@
-// Pictures that are read ahead, with real files.
+// Reads real picture files ahead.
 import { readFileSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ describe("image files", () => {
   });
 
   const free = () => undefined;
-  const jobOf = (...paths: string[]) => ({ images: Object.fromEntries(paths.map((path) => [path, { path, hash: "" }])) });
+  const createJob = (...paths: string[]) => ({ images: Object.fromEntries(paths.map((path) => [path, { path, hash: "" }])) });
 
   async function picture(name: string, red: number, width = 4, channels: 3 | 4 = 3): Promise<string> {
     const path = join(folder, name);
@@ -32,9 +32,9 @@ describe("image files", () => {
   it("returns a preloaded picture even if its file was deleted", async () => {
     const path = await picture("a.png", 200);
     const files = createImageFiles();
-    await files.lookAhead({ ...jobOf(), nextImage: path });
+    await files.lookAhead({ ...createJob(), nextImage: path });
     await rm(path);
-    await files.lookAhead(jobOf(path));
+    await files.lookAhead(createJob(path));
     const { data, size } = await files.read(path, free);
     expect([size, data[0]]).toEqual([{ width: 4, height: 2 }, 200]);
     await expect(files.read(path, free)).rejects.toThrow();
@@ -45,14 +45,14 @@ describe("image files", () => {
     const files = createImageFiles();
     const claimed: unknown[] = [];
     for (const ahead of [true, false]) {
-      if (ahead) await files.lookAhead({ ...jobOf(), nextImage: path });
+      if (ahead) await files.lookAhead({ ...createJob(), nextImage: path });
       await files.read(path, (size, frames) => claimed.push([size, frames]));
     }
     const once = [{ width: 4, height: 2 }, 2];
     expect(claimed).toEqual([once, once]);
 
     const refusing = createImageFiles();
-    await refusing.lookAhead({ ...jobOf(), nextImage: path });
+    await refusing.lookAhead({ ...createJob(), nextImage: path });
     const refuse = () => {
       throw new Error("no room");
     };
@@ -62,8 +62,8 @@ describe("image files", () => {
   it("drops preloaded pictures of another job", async () => {
     const [first, second] = [await picture("a.png", 200), await picture("b.png", 100)];
     const files = createImageFiles();
-    await files.lookAhead({ ...jobOf(), nextImage: first });
-    await files.lookAhead(jobOf(second));
+    await files.lookAhead({ ...createJob(), nextImage: first });
+    await files.lookAhead(createJob(second));
     await rm(first);
     await expect(files.read(first, free)).rejects.toThrow();
   });
@@ -71,7 +71,7 @@ describe("image files", () => {
   it("reads a picture too large for the cache in its job", async () => {
     const path = await picture("wide.png", 200, 4_200_000);
     const files = createImageFiles();
-    await files.lookAhead({ ...jobOf(), nextImage: path });
+    await files.lookAhead({ ...createJob(), nextImage: path });
     await picture("wide.png", 100);
     expect((await files.read(path, free)).data[0]).toBe(100);
   });
@@ -80,7 +80,7 @@ describe("image files", () => {
     const path = join(folder, "broken.png");
     await writeFile(path, "no picture");
     const files = createImageFiles();
-    await files.lookAhead({ ...jobOf(), nextImage: path });
+    await files.lookAhead({ ...createJob(), nextImage: path });
     await expect(files.read(path, free)).rejects.toThrow(/unsupported image format/);
     await picture("broken.png", 100);
     expect((await files.read(path, free)).data[0]).toBe(100);
@@ -90,7 +90,7 @@ describe("image files", () => {
     const path = await picture("a.png", 200);
     const files = createImageFiles();
     await files.read(path, free);
-    await files.lookAhead({ ...jobOf(), nextImage: path });
+    await files.lookAhead({ ...createJob(), nextImage: path });
     await picture("a.png", 100);
     expect((await files.read(path, free)).data[0]).toBe(100);
   });

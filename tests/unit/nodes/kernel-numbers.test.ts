@@ -1,4 +1,4 @@
-// Single numbers on their way through a picture: bytes, samples, rounding.
+// Conversion of single numbers: bytes, samples, rounding.
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -63,10 +63,10 @@ describe("numbers", () => {
   });
 });
 
-const bytesOf = (raster: Raster) => Buffer.from(raster.frames[0]?.bytes() ?? []);
+const getBytes = (raster: Raster) => Buffer.from(raster.frames[0]?.bytes() ?? []);
 const scaled = (raster: Raster, to: Size) => scaleRaster(raster, to, "lanczos", quiet);
 
-function pictureOf(width: number, height: number, seed: number): Raster {
+function getPicture(width: number, height: number, seed: number): Raster {
   const bytes = new Uint8Array(width * height * 3);
   let state = seed;
   for (let i = 0; i < bytes.length; i++) {
@@ -97,8 +97,8 @@ it("is the weighted mean by row, then by column, within one byte", () => {
   const side = fc.integer({ min: 1, max: 40 });
   fc.assert(
     fc.property(side, side, side, side, fc.nat(), (width, height, toWidth, toHeight, seed) => {
-      const picture = pictureOf(width, height, seed);
-      const red = [...bytesOf(extractChannelMask(picture, 0, quiet))];
+      const picture = getPicture(width, height, seed);
+      const red = [...getBytes(extractChannelMask(picture, 0, quiet))];
       const rows = Array.from({ length: height }, (_, y) => line(red.slice(y * width, (y + 1) * width), toWidth));
       const columns = Array.from({ length: toWidth }, (_, x) =>
         line(
@@ -106,7 +106,7 @@ it("is the weighted mean by row, then by column, within one byte", () => {
           toHeight,
         ),
       );
-      const actualBytes = bytesOf(extractChannelMask(scaled(picture, { width: toWidth, height: toHeight }), 0, quiet));
+      const actualBytes = getBytes(extractChannelMask(scaled(picture, { width: toWidth, height: toHeight }), 0, quiet));
       const far = [...actualBytes].map((byte, i) => Math.abs(byte - (columns[i % toWidth]?.[Math.floor(i / toWidth)] ?? NaN)));
       expect(Math.max(...far)).toBeLessThanOrEqual(1);
     }),
@@ -120,15 +120,15 @@ it.each([
   ["so much lower that the kernel holds more than it keeps", { width: 3000, height: 2000 }, { width: 3000, height: 2 }],
   ["only lower", { width: 1500, height: 900 }, { width: 1500, height: 7 }],
 ])("treats each image channel like a mask of the same bytes: %s", (_title, from, to) => {
-  const picture = pictureOf(from.width, from.height, 7);
+  const picture = getPicture(from.width, from.height, 7);
   const image = scaled(picture, to);
   for (const channel of [0, 1, 2] as const)
     expect(
-      bytesOf(extractChannelMask(image, channel, quiet)).equals(bytesOf(scaled(extractChannelMask(picture, channel, quiet), to))),
+      getBytes(extractChannelMask(image, channel, quiet)).equals(getBytes(scaled(extractChannelMask(picture, channel, quiet), to))),
     ).toBe(true);
 });
 
-const rounded = (numbers: Float32Array) => [...numbers].map((value) => Math.round(value * 10_000) / 10_000);
+const roundAll = (numbers: Float32Array) => [...numbers].map((value) => Math.round(value * 10_000) / 10_000);
 
 describe("the noise of a seed", () => {
   // The results of torch.randn after torch.manual_seed(0) and (42), as its documentation and many pages print them.
@@ -145,16 +145,16 @@ describe("the noise of a seed", () => {
       ],
     ],
   ])("matches the published noise of seed %i", (seed, published) => {
-    expect(rounded(generateNormalNoise(seed, 16, quiet))).toEqual(published);
+    expect(roundAll(generateNormalNoise(seed, 16, quiet))).toEqual(published);
   });
 
   it("is the published one where it has fewer numbers than a block", () => {
-    expect(rounded(generateNormalNoise(0, 4, quiet))).toEqual([1.541, -0.2934, -2.1788, 0.5684]);
+    expect(roundAll(generateNormalNoise(0, 4, quiet))).toEqual([1.541, -0.2934, -2.1788, 0.5684]);
   });
 
   it("keeps its beginning for any count and redraws the last block", () => {
-    const whole = rounded(generateNormalNoise(7, 32, quiet));
-    const noiseValues = rounded(generateNormalNoise(7, 35, quiet));
+    const whole = roundAll(generateNormalNoise(7, 32, quiet));
+    const noiseValues = roundAll(generateNormalNoise(7, 35, quiet));
     expect(noiseValues.slice(0, 19)).toEqual([...whole.slice(0, 16), ...whole.slice(16, 19)]);
     expect(noiseValues.slice(19)).not.toEqual(whole.slice(19));
   });
@@ -207,19 +207,19 @@ const toRaster = ({ frames, ...rest }: z.infer<typeof rasterSchema>): Raster => 
   frames: frames.map((frame) => createByteFrame(Buffer.from(frame, "base64"))),
 });
 
-const unused = () => {
+const throwUnused = () => {
   throw new Error("These nodes need nothing of the job but room and ticks.");
 };
 const context: NodeContext = {
   claim: () => undefined,
   tick: () => undefined,
-  wait: unused,
-  imagePath: unused,
-  readPixels: unused,
+  wait: throwUnused,
+  imagePath: throwUnused,
+  readPixels: throwUnused,
   pngText: {},
-  nextNumber: unused,
-  save: unused,
-  now: unused,
+  nextNumber: throwUnused,
+  save: throwUnused,
+  now: throwUnused,
 };
 
 function furthest(actual: Raster, reference: z.infer<typeof rasterSchema>): number {

@@ -33,8 +33,8 @@ const image = fc
   );
 
 const samples = (raster: Raster) => [...(raster.frames[0]?.samples() ?? [])];
-const bytesOf = (raster: Raster) => [...(raster.frames[0]?.bytes() ?? [])];
-const sizeOf = ({ width, height, channels }: Raster) => ({ width, height, channels });
+const getBytes = (raster: Raster) => [...(raster.frames[0]?.bytes() ?? [])];
+const createSize = ({ width, height, channels }: Raster) => ({ width, height, channels });
 
 function furthest(a: Raster, b: Raster): number {
   const otherSamples = samples(b);
@@ -42,7 +42,7 @@ function furthest(a: Raster, b: Raster): number {
 }
 
 function expectSame(a: Raster, b: Raster): void {
-  expect(sizeOf(a)).toEqual(sizeOf(b));
+  expect(createSize(a)).toEqual(createSize(b));
   expect(samples(a)).toEqual(samples(b));
 }
 
@@ -78,7 +78,7 @@ describe("scaling", () => {
   it("changes no byte at the same size by any method", () => {
     fc.assert(
       fc.property(image, method, (raster, by) => {
-        expect(bytesOf(scaleRaster(raster, raster, by, quiet))).toEqual(bytesOf(raster));
+        expect(getBytes(scaleRaster(raster, raster, by, quiet))).toEqual(getBytes(raster));
       }),
     );
   });
@@ -180,7 +180,7 @@ describe("moves", () => {
         expectSame(rotateRaster(rotateRaster(raster, 2, quiet), 2, quiet), raster);
         expectSame(flipRaster(flipRaster(raster, "horizontally", quiet), "horizontally", quiet), raster);
         expect(
-          bytesOf(invertRaster(invertRaster(raster, quiet), quiet)).every((byte, i) => Math.abs(byte - (bytesOf(raster)[i] ?? 0)) <= 1),
+          getBytes(invertRaster(invertRaster(raster, quiet), quiet)).every((byte, i) => Math.abs(byte - (getBytes(raster)[i] ?? 0)) <= 1),
         ).toBe(true);
       }),
     );
@@ -251,8 +251,8 @@ describe("compositing", () => {
   it("returns the source when resized without a mask", () => {
     const below = solidImage({ width: 4, height: 3 }, 0, 2);
     const above = solidImage({ width: 9, height: 9 }, 0xffffff, 1);
-    const laid = compositeRasters(below, above, { x: 0, y: 0, resizeSource: true }, quiet);
-    expect(laid.frames).toHaveLength(2);
-    expect(samples(laid).every((value) => value === 1)).toBe(true);
+    const composed = compositeRasters(below, above, { x: 0, y: 0, resizeSource: true }, quiet);
+    expect(composed.frames).toHaveLength(2);
+    expect(samples(composed).every((value) => value === 1)).toBe(true);
   });
 });

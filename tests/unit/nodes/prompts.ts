@@ -10,4 +10,4 @@ export const validate = (prompt: Record<string, unknown>, options: { targets?: s
 export const empty = { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 0 } };
 export const invert = (from: unknown) => ({ class_type: "ImageInvert", inputs: { image: from } });
 export const save = (from: unknown) => ({ class_type: "SaveImage", inputs: { images: from, filename_prefix: "x" } });
-export const errorsOf = (validation: ReturnType<typeof validate>, id: string) => validation.nodeErrors[id]?.errors ?? [];
+export const getErrors = (validation: ReturnType<typeof validate>, id: string) => validation.nodeErrors[id]?.errors ?? [];

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { empty, errorsOf, invert, save, validate } from "./prompts";
+import { empty, getErrors, invert, save, validate } from "./prompts";
 
 type Recorded = {
   prompt: Record<string, unknown>;
@@ -93,7 +93,7 @@ describe("a refusal has the recorded shape", () => {
   it("dangling-link: reports bad_linked_input on the node and input", () => {
     const refused = validate(recording("dangling-link").prompt);
     expect(Object.keys(refused.nodeErrors)).toEqual(["1"]);
-    expect(errorsOf(refused, "1")).toMatchObject([
+    expect(getErrors(refused, "1")).toMatchObject([
       { type: "bad_linked_input", extra_info: { input_name: "image", received_value: ["9", 0] } },
     ]);
   });
@@ -101,11 +101,11 @@ describe("a refusal has the recorded shape", () => {
 
 describe("a link", () => {
   it.each([[["a"]], [["a", 0, 1]], [["a", -1]], [["a", 0.5]], [[1, 0]], [["a", 7]], [[]]])("%j is bad_linked_input", (link) => {
-    expect(errorsOf(validate({ a: empty, o: save(link) }), "o")).toMatchObject([{ type: "bad_linked_input" }]);
+    expect(getErrors(validate({ a: empty, o: save(link) }), "o")).toMatchObject([{ type: "bad_linked_input" }]);
   });
 
   it("of another shape is reported in the interface's words", () => {
-    expect(errorsOf(validate({ a: empty, o: { class_type: "PreviewImage", inputs: { images: ["a"] } } }), "o")).toEqual([
+    expect(getErrors(validate({ a: empty, o: { class_type: "PreviewImage", inputs: { images: ["a"] } } }), "o")).toEqual([
       {
         type: "bad_linked_input",
         message: "Bad linked input, must be a length-2 list of [node_id, slot_index]",
@@ -116,7 +116,7 @@ describe("a link", () => {
   });
 
   it("reports a name inherited by every object as dangling", () => {
-    expect(errorsOf(validate({ o: save(["constructor", 0]) }), "o")).toMatchObject([{ type: "bad_linked_input" }]);
+    expect(getErrors(validate({ o: save(["constructor", 0]) }), "o")).toMatchObject([{ type: "bad_linked_input" }]);
   });
 });
 
@@ -124,7 +124,7 @@ describe("an image name", () => {
   const graph = { l: { class_type: "LoadImage", inputs: { image: "cat.png" } }, o: save(["l", 0]) };
 
   it("is reported on its node when unknown", () => {
-    const [error] = errorsOf(validate(graph), "l");
+    const [error] = getErrors(validate(graph), "l");
     expect(error).toMatchObject({ type: "custom_validation_failed", extra_info: { input_name: "image" } });
     expect(error?.details).toContain("cat.png");
   });
@@ -144,7 +144,7 @@ describe("the shape of a prompt", () => {
     expect(validate(prompt)).toMatchObject({ ok: false, error: { type: "invalid_prompt" } });
   });
 
-  it("answers missing_node_type with the title for a node without a class", () => {
+  it("returns missing_node_type with the title for a node without a class", () => {
     const nameless = (title?: string) => ({ a: { inputs: {}, ...(title !== undefined && { _meta: { title } }) } });
     expect(validate(nameless())).toMatchObject({
       ok: false,
@@ -210,12 +210,12 @@ describe("a literal", () => {
   });
 
   it("drops null for an optional input", () => {
-    const laid = { destination: ["a", 0], source: ["a", 0], x: 0, y: 0, resize_source: false, mask: null };
-    expect(validate({ a: empty, c: { class_type: "ImageCompositeMasked", inputs: laid }, o: save(["c", 0]) }).ok).toBe(true);
+    const composite = { destination: ["a", 0], source: ["a", 0], x: 0, y: 0, resize_source: false, mask: null };
+    expect(validate({ a: empty, c: { class_type: "ImageCompositeMasked", inputs: composite }, o: save(["c", 0]) }).ok).toBe(true);
   });
 
   it("is refused for an image input", () => {
-    expect(errorsOf(validate({ o: save("cat.png") }), "o")).toMatchObject([
+    expect(getErrors(validate({ o: save("cat.png") }), "o")).toMatchObject([
       { type: "invalid_input_type", extra_info: { input_name: "images" } },
     ]);
   });
@@ -242,7 +242,7 @@ describe("a large graph", () => {
 
   it("refuses one loop of thousands in few words", () => {
     const refused = validate({ ...chain(4997, invert(["n4997", 0])), o: save(["n4997", 0]) });
-    expect(errorsOf(refused, "n0")).toMatchObject([{ type: "dependency_cycle" }]);
+    expect(getErrors(refused, "n0")).toMatchObject([{ type: "dependency_cycle" }]);
     expect(refused.nodeErrors.n0?.dependent_outputs).toEqual(["o"]);
     expect(JSON.stringify(refused).length).toBeLessThan(200_000);
   });

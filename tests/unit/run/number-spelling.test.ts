@@ -5,7 +5,7 @@ import { withInput } from "@/components/run/form/form-model";
 import { toSubmission } from "@/components/run/submit/submission";
 import { openAnyWorkflow, openWorkflow } from "@/components/run/workflow/open-workflow";
 import { withSamplePictures } from "@/components/run/workflow/run-sources";
-import { leftOut } from "@/components/run/workflow/workflow-contents";
+import { removeSecrets } from "@/components/run/workflow/workflow-contents";
 import { mergeFields } from "@/components/transfers/uploads/asset-fields-form";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow/index";
 import { createEditableFile } from "@/lib/contract/editor-workflow/write-file";
@@ -54,40 +54,40 @@ it("sends and saves values of the editor's file with their spelling", () => {
 });
 
 /** Numbers that JavaScript would write differently, next to each case's change. */
-const spelled = '"k":5.0,"e":1e3,"zero":-0,"list":[0.10,2.0]';
-const parsed = (extra: string) => parseExactJson<JsonObject>(`{${spelled},${extra}}`);
+const fieldsJson = '"k":5.0,"e":1e3,"zero":-0,"list":[0.10,2.0]';
+const parsed = (extra: string) => parseExactJson<JsonObject>(`{${fieldsJson},${extra}}`);
 const files = { readCatalogue: () => Promise.resolve(ok(info)) };
 
 it.each<[string, (graph: Graph) => unknown]>([
   ["a text that is filled in", (graph) => replaceTexts(graph, [{ nodeId: "1", name: "text", text: "x" }])],
   ["a seed that is drawn anew", (graph) => toResubmission({ prompt: graph }, () => 7)],
-  ["a key that is taken out", (graph) => leftOut({ graph }, [{ kind: "input", node_id: "1", node: "Mix", input: "text" }])],
+  ["a key that is taken out", (graph) => removeSecrets({ graph }, [{ kind: "input", node_id: "1", node: "Mix", input: "text" }])],
   ["a sample's picture", (graph) => withSamplePictures({ graph, name: "", workflowId: "", order: [] }, () => ok("sent.png"))],
 ])("keeps spellings with %s", async (_, change) => {
   const graph = parsed('"text":"a key","seed":1,"image":"photo.png"');
   const changedText = writeExactJson(await change({ "1": { class_type: "Mix", inputs: graph } }));
   expect(changedText).not.toContain('"text":"a key","seed":1,"image":"photo.png"');
-  expect(changedText).toContain(`"inputs":{${spelled},`);
+  expect(changedText).toContain(`"inputs":{${fieldsJson},`);
 });
 
 it("keeps spellings of extra data that was written in Run", () => {
   const workflow = { graph: {}, extraData: parsed('"a":1'), name: "x", workflowId: "y", advanced: { extra: '{"w":3.0,"a":2.0}' } };
-  expect(writeExactJson(toSubmission(workflow))).toContain(`"extra_data":{${spelled},"a":2.0,"w":3.0`);
+  expect(writeExactJson(toSubmission(workflow))).toContain(`"extra_data":{${fieldsJson},"a":2.0,"w":3.0`);
 });
 
 it("keeps spellings with a masked text", () => {
-  const workflow = `{"prompt":{"1":{"class_type":"Mix","inputs":{"cfg":8.0}}},"extra_data":{${spelled},"extra_pnginfo":{${spelled},"note":"[REDACTED]","list2":["[REDACTED]",1.0]}}}`;
+  const workflow = `{"prompt":{"1":{"class_type":"Mix","inputs":{"cfg":8.0}}},"extra_data":{${fieldsJson},"extra_pnginfo":{${fieldsJson},"note":"[REDACTED]","list2":["[REDACTED]",1.0]}}}`;
   const resubmission = toResubmission(parseExactJson(workflow));
   const text = writeExactJson(resubmission.kind === "ready" ? resubmission.submission : resubmission);
-  expect(text).toContain(`"extra_data":{${spelled},"extra_pnginfo":{${spelled},"list2":["",1.0]}`);
+  expect(text).toContain(`"extra_data":{${fieldsJson},"extra_pnginfo":{${fieldsJson},"list2":["",1.0]}`);
   expect(text).toContain('"cfg":8.0');
 });
 
 it("keeps spellings when a key is left out", () => {
-  const extraData = parsed(`"token":"t","deep":{${spelled},"secret":"s","inner":{"key":"[REDACTED]","n":3.0}}`);
+  const extraData = parsed(`"token":"t","deep":{${fieldsJson},"secret":"s","inner":{"key":"[REDACTED]","n":3.0}}`);
   const expectedPlaces = [["token"], ["deep", "secret"], ["deep", "inner"]].map((path) => ({ kind: "extra" as const, path }));
-  expect(writeExactJson(leftOut({ graph: {}, extraData }, expectedPlaces).extraData)).toBe(
-    `{${spelled},"deep":{${spelled},"inner":{"n":3.0}}}`,
+  expect(writeExactJson(removeSecrets({ graph: {}, extraData }, expectedPlaces).extraData)).toBe(
+    `{${fieldsJson},"deep":{${fieldsJson},"inner":{"n":3.0}}}`,
   );
 });
 
@@ -95,31 +95,31 @@ it("keeps spellings with a drawing of another workflow", async () => {
   const graph = '{"1":{"class_type":"Mix","inputs":{"cfg":8.0},"_meta":{"title":"Mix","n":1.0}}}';
   const otherDrawing = '{"nodes":[{"id":7,"type":"Other","widgets_values":[1]}],"links":[]}';
   const result = await openAnyWorkflow(
-    `{"prompt":${graph},"extra_data":{${spelled},"extra_pnginfo":{${spelled},"workflow":${otherDrawing}}}}`,
+    `{"prompt":${graph},"extra_data":{${fieldsJson},"extra_pnginfo":{${fieldsJson},"workflow":${otherDrawing}}}}`,
     files,
   );
-  expect(writeExactJson(result.ok ? result.value.extraData : result)).toBe(`{${spelled},"extra_pnginfo":{${spelled}}}`);
+  expect(writeExactJson(result.ok ? result.value.extraData : result)).toBe(`{${fieldsJson},"extra_pnginfo":{${fieldsJson}}}`);
   expect(writeExactJson(result.ok ? result.value.graph : result)).toBe(graph);
 });
 
 it("keeps spellings in a drawing that has the file names as they were written", () => {
-  const graphOf = (name: string) => parseExactJson<Graph>(`{"1":{"class_type":"SaveImage","inputs":{"filename_prefix":"${name}"}}}`);
-  const extraData = parsed(`"extra_pnginfo":{${spelled},"workflow":{${spelled},"extra":{${spelled}}}}`);
-  const workflow = { graph: graphOf("2026"), extraData, name: "x", workflowId: "y" };
-  const exactJson = writeExactJson(toSubmission(workflow, graphOf("%date%")));
-  expect(exactJson.split(spelled)).toHaveLength(5);
+  const createGraph = (name: string) => parseExactJson<Graph>(`{"1":{"class_type":"SaveImage","inputs":{"filename_prefix":"${name}"}}}`);
+  const extraData = parsed(`"extra_pnginfo":{${fieldsJson},"workflow":{${fieldsJson},"extra":{${fieldsJson}}}}`);
+  const workflow = { graph: createGraph("2026"), extraData, name: "x", workflowId: "y" };
+  const exactJson = writeExactJson(toSubmission(workflow, createGraph("%date%")));
+  expect(exactJson.split(fieldsJson)).toHaveLength(5);
   const workflowResult = openWorkflow(exactJson);
   const text = writeExactJson(workflowResult.ok ? workflowResult.value : workflowResult);
-  expect([text.includes("%date%"), text.split(spelled).length]).toEqual([true, 5]);
+  expect([text.includes("%date%"), text.split(fieldsJson).length]).toEqual([true, 5]);
 });
 
 it("keeps spellings in a saved file and in the metadata of an upload", () => {
-  const subgraphs = `{${spelled},"subgraphs":[]}`;
-  const text = `{${spelled},"nodes":[{"id":1,${spelled},"type":"Mix","widgets_values":[8.0,20,1e0]}],"links":[],"definitions":${subgraphs}}`;
+  const subgraphs = `{${fieldsJson},"subgraphs":[]}`;
+  const text = `{${fieldsJson},"nodes":[{"id":1,${fieldsJson},"type":"Mix","widgets_values":[8.0,20,1e0]}],"links":[],"definitions":${subgraphs}}`;
   const file = parseExactJson<JsonObject & { nodes: unknown[] }>(text);
   const { graph } = toApiWorkflow(file, info);
   const savedFile = createEditableFile(file, info).withValues(withInput(graph, "1", "steps", 25)).file;
-  expect(writeExactJson(savedFile).split(spelled)).toHaveLength(4);
+  expect(writeExactJson(savedFile).split(fieldsJson)).toHaveLength(4);
   const about = (metadata: JsonObject) => ({ name: "a", tags: [], metadata });
-  expect(writeExactJson(mergeFields(about(parsed('"a":1.0')), about(parsed('"b":2.0'))).metadata)).toBe(`{${spelled},"a":1.0,"b":2.0}`);
+  expect(writeExactJson(mergeFields(about(parsed('"a":1.0')), about(parsed('"b":2.0'))).metadata)).toBe(`{${fieldsJson},"a":1.0,"b":2.0}`);
 });

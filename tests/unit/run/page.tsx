@@ -1,4 +1,4 @@
-// The Run page in a browser without a network; the test's small service is all it can reach.
+// The Run page without a network, with the test's fake service.
 import { File } from "node:buffer";
 import { act, fireEvent, screen } from "@testing-library/react";
 import { type RunApi } from "@/components/run/run-actions";
@@ -12,24 +12,24 @@ import { renderPage } from "./render";
 
 export type PromptServer = Awaited<ReturnType<typeof startPromptServer>>;
 
-const nobody = { code: "CONSOLE_UNREACHABLE", message: "", status: 0 };
+const unreachable = { code: "CONSOLE_UNREACHABLE", message: "", status: 0 };
 
-/** Only the responses that a test passes in. */
-export function apiTo(service: Pick<PromptServer, "send"> | undefined, ports: Partial<RunApi> = {}): RunApi {
+/** An API with only the responses that a test passes in. */
+export function createApi(service: Pick<PromptServer, "send"> | undefined, ports: Partial<RunApi> = {}): RunApi {
   return {
-    sendPrompt: service?.send ?? (async () => failed(nobody)),
-    reportSubmission: async () => failed(nobody),
-    recentJobs: async () => failed(nobody),
+    sendPrompt: service?.send ?? (async () => failed(unreachable)),
+    reportSubmission: async () => failed(unreachable),
+    recentJobs: async () => failed(unreachable),
     sendPicture: async () => failed({ code: "INTERNAL", message: "", status: 500 }),
     loadSample: async (name) => ok(sampleText(name)),
-    readJob: async () => failed(nobody),
-    readStored: async () => failed(nobody),
-    readFile: async () => failed(nobody),
-    readCatalogue: async () => failed(nobody),
-    listStored: async () => failed(nobody),
-    readApp: async () => failed(nobody),
-    readAsset: async () => failed(nobody),
-    listAssets: async () => failed(nobody),
+    readJob: async () => failed(unreachable),
+    readStored: async () => failed(unreachable),
+    readFile: async () => failed(unreachable),
+    readCatalogue: async () => failed(unreachable),
+    listStored: async () => failed(unreachable),
+    readApp: async () => failed(unreachable),
+    readAsset: async () => failed(unreachable),
+    listAssets: async () => failed(unreachable),
     storedName: async () => undefined,
     ...ports,
   };
@@ -50,7 +50,7 @@ export async function drop(name: string, content: string | Uint8Array, type = "a
 }
 
 /** A stored file's content. */
-export function byteSourceOf(content: string | Uint8Array): ByteSource {
+export function createByteSource(content: string | Uint8Array): ByteSource {
   const bytes = new Uint8Array(Buffer.from(content));
   return { size: bytes.length, read: async (from, to) => bytes.slice(from, to), text: async () => new TextDecoder().decode(bytes) };
 }

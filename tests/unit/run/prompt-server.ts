@@ -41,7 +41,7 @@ export async function startPromptServer() {
   return {
     send,
     submissions,
-    /** The submission key of each press, in order. */
+    /** The idempotency key of each submission, in order. */
     keys,
     /** Responds to the oldest waiting request; false if there is none. */
     respond: (response: ServerReply): boolean => {

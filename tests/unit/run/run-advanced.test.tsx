@@ -1,11 +1,11 @@
 import { act, fireEvent, screen, within } from "@testing-library/react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { type Submission } from "@/components/run/submit/submission";
-import { mergedExtra, readExtra } from "@/components/run/workflow/workflow-contents";
+import { mergeExtra, readExtra } from "@/components/run/workflow/workflow-contents";
 import { ok } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";
 import { sampleText } from "./files";
-import { apiTo, field, openText, pressRun, type PromptServer, show } from "./page";
+import { createApi, field, openText, pressRun, type PromptServer, show } from "./page";
 import { startPromptServer } from "./prompt-server";
 
 describe("run advanced", () => {
@@ -16,7 +16,7 @@ describe("run advanced", () => {
   const extraField = () => screen.getByRole<HTMLTextAreaElement>("textbox", { name: "extra_data" });
 
   it("sends extra_data with the run and stores it nowhere", async () => {
-    show(apiTo(service));
+    show(createApi(service));
     await openText(sampleText("01-invert"));
     fireEvent.change(extraField(), { target: { value: '{"api_key_comfy_org": "very-secret", "extra_pnginfo": {"note": 1}}' } });
     pressRun();
@@ -31,7 +31,7 @@ describe("run advanced", () => {
   });
 
   it("reports invalid extra_data at its field and sends nothing", async () => {
-    show(apiTo(service));
+    show(createApi(service));
     await openText(sampleText("01-invert"));
     fireEvent.change(extraField(), { target: { value: "{ no" } });
     expect(screen.getByText("This is not valid JSON.")).toBeTruthy();
@@ -41,7 +41,7 @@ describe("run advanced", () => {
   });
 
   it("runs only the chosen outputs, or all without targets", async () => {
-    show(apiTo(service));
+    show(createApi(service));
     const save = (images: unknown) => ({ class_type: "SaveImage", inputs: { images } });
     const source = { class_type: "EmptyImage", inputs: { width: 8 } };
     await openText(JSON.stringify({ "1": source, "2": save(["1", 0]), "3": save(["1", 0]) }));
@@ -59,7 +59,7 @@ describe("run advanced", () => {
   });
 
   it("selects a range of outputs with Shift", async () => {
-    show(apiTo(service));
+    show(createApi(service));
     const saves = ["2", "3", "4", "5", "6"].map((id) => [id, { class_type: "SaveImage", inputs: { images: ["1", 0] } }]);
     await openText(JSON.stringify({ "1": { class_type: "EmptyImage", inputs: { width: 8 } }, ...Object.fromEntries(saves) }));
     const box = (id: string) => screen.getByRole<HTMLInputElement>("checkbox", { name: `SaveImage #${id}`, hidden: true });
@@ -74,7 +74,7 @@ describe("run advanced", () => {
   });
 
   it("resets a Shift range in another workflow", async () => {
-    show(apiTo(service));
+    show(createApi(service));
     const saves = ["2", "3", "4", "5"].map((id) => [id, { class_type: "SaveImage", inputs: { images: ["1", 0] } }]);
     const text = JSON.stringify({ "1": { class_type: "EmptyImage", inputs: { width: 8 } }, ...Object.fromEntries(saves) });
     const box = (id: string) => screen.getByRole<HTMLInputElement>("checkbox", { name: `SaveImage #${id}`, hidden: true });
@@ -91,7 +91,7 @@ describe("run advanced", () => {
     expect(readExtra("[1]")).toMatchObject({ why: "no_object" });
     expect(readExtra(`"${"x".repeat(100_001)}"`)).toMatchObject({ why: "too_large" });
     expect(readExtra(`{"a":${"[".repeat(60)}${"]".repeat(60)}}`)).toMatchObject({ why: "too_deep" });
-    expect(mergedExtra({ a: 1, extra_pnginfo: { workflow: { id: "x" } } }, { b: 2, extra_pnginfo: { note: 3 } })).toEqual({
+    expect(mergeExtra({ a: 1, extra_pnginfo: { workflow: { id: "x" } } }, { b: 2, extra_pnginfo: { note: 3 } })).toEqual({
       a: 1,
       b: 2,
       extra_pnginfo: { workflow: { id: "x" }, note: 3 },
@@ -114,7 +114,7 @@ describe("run filled", () => {
   /** Opens a workflow whose seed is new for every run. */
   async function open(prefix: string) {
     const submissions: Submission[] = [];
-    show(apiTo({ send: async (submission) => ok({ prompt_id: `job-${submissions.push(submission)}`, node_errors: {} }) }));
+    show(createApi({ send: async (submission) => ok({ prompt_id: `job-${submissions.push(submission)}`, node_errors: {} }) }));
     await openText(workflow(prefix));
     fireEvent.click(screen.getByRole("checkbox", { name: "new seed on every run" }));
     const sentAs = () => submissions.map(({ prompt }) => [prompt["1"]?.inputs.seed, prompt["2"]?.inputs.filename_prefix].map(String));

@@ -6,7 +6,7 @@ import { type Graph } from "@/lib/contract/schemas/graph";
 import { ok } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";
 import { catalogue, sampleGraph, sampleText } from "./files";
-import { apiTo, field, openText, pressRun, type PromptServer, show } from "./page";
+import { createApi, field, openText, pressRun, type PromptServer, show } from "./page";
 import { startPromptServer } from "./prompt-server";
 
 describe("run inputs", () => {
@@ -34,7 +34,7 @@ describe("run inputs", () => {
     );
     const names = () => screen.getAllByRole<HTMLInputElement>("textbox", { name: "Picture name" }).map(({ value }) => value);
     async function openTwo() {
-      show(apiTo(service, { sendPicture: async ({ name }) => ok({ name }), decode: async () => undefined }));
+      show(createApi(service, { sendPicture: async ({ name }) => ok({ name }), decode: async () => undefined }));
       await openText(JSON.stringify(two));
     }
     async function paste(on: Element | undefined, text = "") {
@@ -64,7 +64,7 @@ describe("run inputs", () => {
 
   describe("before anything is sent", () => {
     it("names a masked value at its field and blocks sending it", async () => {
-      show(apiTo(service));
+      show(createApi(service));
       await openText(withKey);
       expect(field("api_key").value).toBe("");
       expect(field("api_key").placeholder).toBe("Masked: enter it again");
@@ -93,14 +93,14 @@ describe("run inputs", () => {
 
   describe("a seed", () => {
     it("draws a new seed by press or for every run, remembered per workflow", async () => {
-      show(apiTo(service));
+      show(createApi(service));
       await openText(withoutKey);
       fireEvent.click(screen.getByRole("button", { name: "Randomise seed" }));
       expect(field("seed").value).not.toBe("7");
       fireEvent.click(screen.getByRole("checkbox", { name: "new seed on every run" }));
       cleanup();
       sessionStorage.clear();
-      show(apiTo(service));
+      show(createApi(service));
       await openText(withoutKey);
       for (const id of ["a", "b"]) {
         pressRun();
@@ -121,7 +121,7 @@ describe("run inputs", () => {
   });
 
   it("clears a pinned picture's earlier failure", async () => {
-    show(apiTo(service, { decode: async () => undefined }));
+    show(createApi(service, { decode: async () => undefined }));
     const text = JSON.stringify({
       "1": { class_type: "LoadImage", inputs: { image: "photo.png" } },
       "2": { class_type: "SaveImage", inputs: { images: ["1", 0] } },
@@ -136,12 +136,12 @@ describe("run inputs", () => {
   });
 
   it("shows a pinned input first, also when opened again", async () => {
-    show(apiTo(service));
+    show(createApi(service));
     await openText(withoutKey);
     fireEvent.click(screen.getByRole("button", { name: "Pin steps of Sampler to the top" }));
     cleanup();
     sessionStorage.clear();
-    show(apiTo(service));
+    show(createApi(service));
     await openText(withoutKey);
     const pinned = within(screen.getByRole("region", { name: "Pinned" }));
     expect(screen.getAllByDisplayValue("20")).toHaveLength(1);
@@ -160,7 +160,7 @@ describe("run fields", () => {
 
   describe("the fields", () => {
     it("report a number once it is valid, and its typed spelling", async () => {
-      show(apiTo(service));
+      show(createApi(service));
       await openText(sampleText("01-invert"));
       const width = field("width");
       for (const text of ["1", "1.", "1.5", "", "abc"]) {
@@ -174,7 +174,7 @@ describe("run fields", () => {
     });
 
     it("show a colour and write it as a number", async () => {
-      show(apiTo(service));
+      show(createApi(service));
       await openText(sampleText("01-invert"));
       const swatch = screen.getByLabelText<HTMLInputElement>("color as a colour");
       expect(swatch.value).toBe("#3366cc");
@@ -193,7 +193,7 @@ it("draws the workflow next to its form on demand", async () => {
       disconnect() {}
     },
   );
-  show(apiTo(undefined));
+  show(createApi(undefined));
   await openText(sampleText("01-invert"));
   fireEvent.click(screen.getByRole("button", { name: "Graph" }));
   expect(await screen.findByRole("searchbox")).toBeTruthy();

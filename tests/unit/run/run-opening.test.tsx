@@ -8,7 +8,7 @@ import { samplePictures } from "@/components/run/workflow/run-sources";
 import { ok } from "@/lib/shared/result";
 import { eventually } from "@/tests/support/eventually";
 import { catalogue, refusals, sampleText } from "./files";
-import { apiTo, drop, field, openText, pressRun, type PromptServer, runButton, show } from "./page";
+import { createApi, drop, field, openText, pressRun, type PromptServer, runButton, show } from "./page";
 import { startPromptServer } from "./prompt-server";
 import { inPage, renderPage } from "./render";
 
@@ -18,14 +18,14 @@ describe("run opening", () => {
 
   describe("opening a workflow", () => {
     it("opens a sample by a press", async () => {
-      show(apiTo(service));
+      show(createApi(service));
       fireEvent.click(screen.getByRole("button", { name: /^Poster from a photo/ }));
       expect(await screen.findByRole("heading", { level: 1, name: /Poster from a photo/ })).toBeTruthy();
       expect(field("Picture name").value).toBe("photo.png");
     });
 
     it("from a sample loads the sample's own picture", async () => {
-      show(apiTo(service, { shipsPictures: true }));
+      show(createApi(service, { shipsPictures: true }));
       fireEvent.click(screen.getByRole("button", { name: /^Poster from a photo/ }));
       await screen.findByRole("heading", { level: 1, name: /Poster from a photo/ });
       expect(field("Picture name").value).toBe("photo.png");
@@ -43,7 +43,7 @@ describe("run opening", () => {
       ["editor.json", '{"nodes": [], "links": []}', /was not opened/, /has no nodes/],
       ["ui.json", '{"nodes": [{}], "links": []}', /was not opened/, /Couldn't load the service's node list/],
     ])("refuses %s with the reason and keeps the open workflow", async (name, text, title, reason) => {
-      show(apiTo(service));
+      show(createApi(service));
       await openText(sampleText("01-invert"));
       fireEvent.change(field("width"), { target: { value: "640" } });
       await drop(name, text);
@@ -55,7 +55,7 @@ describe("run opening", () => {
     });
 
     it("offers every upload source and reports unreadable files on the page", async () => {
-      show(apiTo(service));
+      show(createApi(service));
       await openText(sampleText("05-slow"));
       const clickOpen = () => fireEvent.click(screen.getByRole("button", { name: "Open another" }));
       clickOpen();
@@ -78,13 +78,13 @@ describe("run opening", () => {
     });
 
     it("names ids that the file uses more than once", async () => {
-      show(apiTo(service));
+      show(createApi(service));
       await openText('{"5":{"class_type":"EmptyImage","inputs":{}},"5":{"class_type":"EmptyImage","inputs":{"width":64}}}');
       expect(screen.getByText(/uses this node id more than once, and only the last node counts: 5$/)).toBeTruthy();
     });
 
     it("opens one file at a time and reports the others", async () => {
-      show(apiTo(service));
+      show(createApi(service));
       await openText(sampleText("01-invert"));
       const files = ["a.json", "b.json"].map((name) => new File([sampleText("05-slow")], name, { type: "application/json" }));
       await act(async () => void fireEvent.drop(window, { dataTransfer: { types: ["Files"], files } }));
@@ -96,7 +96,7 @@ describe("run opening", () => {
     });
 
     it("leaves a paste into a field to the field", async () => {
-      show(apiTo(service));
+      show(createApi(service));
       await openText(sampleText("01-invert"));
       fireEvent.paste(field("width"), { clipboardData: { files: [], getData: () => sampleText("05-slow") } });
       expect(field("width").value).toBe("512");
@@ -107,7 +107,7 @@ describe("run opening", () => {
 
 function desk() {
   let sentCount = 0;
-  const ports = apiTo(undefined, { sendPrompt: async () => ok({ prompt_id: `job-${++sentCount}`, node_errors: {} }) });
+  const ports = createApi(undefined, { sendPrompt: async () => ok({ prompt_id: `job-${++sentCount}`, node_errors: {} }) });
   return { ports, sent: () => sentCount };
 }
 

@@ -8,7 +8,7 @@ import { allowLeaving } from "@/components/ui/hooks/use-close-warning";
 import { failed, ok } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";
 import { sampleText } from "./files";
-import { apiTo, field, openText, pressRun, type PromptServer, show } from "./page";
+import { createApi, field, openText, pressRun, type PromptServer, show } from "./page";
 import { startPromptServer } from "./prompt-server";
 import { inPage } from "./render";
 
@@ -22,12 +22,12 @@ describe("a reload", () => {
     window.dispatchEvent(leave);
     window.dispatchEvent(new Event("pagehide"));
     cleanup();
-    show(apiTo(service));
+    show(createApi(service));
     return leave.defaultPrevented;
   }
 
   it("restores the workflow and typed values without asking", async () => {
-    show(apiTo(service));
+    show(createApi(service));
     await openText(sampleText("01-invert"));
     fireEvent.change(field("width"), { target: { value: "640" } });
     expect(reload()).toBe(false);
@@ -36,7 +36,7 @@ describe("a reload", () => {
   });
 
   it("doesn't restore a closed workflow", async () => {
-    show(apiTo(service));
+    show(createApi(service));
     await openText(sampleText("01-invert"));
     reload();
     fireEvent.click(await screen.findByRole("button", { name: "Close the workflow" }));
@@ -45,7 +45,7 @@ describe("a reload", () => {
   });
 
   it("warns about work too large to keep unless run or warned already", async () => {
-    show(apiTo(service));
+    show(createApi(service));
     await openText(sampleText("01-invert"));
     fireEvent.change(field("filename_prefix"), { target: { value: "x".repeat(1_000_001) } });
     const leave = () => !window.dispatchEvent(new Event("beforeunload", { cancelable: true }));
@@ -67,7 +67,7 @@ describe("a reload", () => {
   }
 
   it("restores the newest job's link and the earlier jobs", async () => {
-    show(apiTo(service));
+    show(createApi(service));
     await openText(sampleText("01-invert"));
     await runAs("first");
     await runAs("second");
@@ -88,7 +88,7 @@ describe("a reload", () => {
   const strip = () => screen.getByRole("region", { name: "The job that was started" });
 
   it("doesn't restore a dismissed card; its link remains below the form", async () => {
-    show(apiTo(service));
+    show(createApi(service));
     await openText(sampleText("01-invert"));
     await runAs("first");
     fireEvent.click(within(strip()).getByRole("button", { name: "Dismiss" }));
@@ -103,16 +103,16 @@ describe("a reload", () => {
   });
 
   it("doesn't restore another member's job", async () => {
-    show(apiTo(service));
+    show(createApi(service));
     await openText(sampleText("01-invert"));
     await runAs("first");
     cleanup();
-    render(inPage(<RunScreen canRun memberId="bob" store={createRunStore()} api={apiTo(service)} />));
+    render(inPage(<RunScreen canRun memberId="bob" store={createRunStore()} api={createApi(service)} />));
     expect(screen.queryByRole("link", { name: "Open job first" })).toBeNull();
   });
 
   it("renders the same page on the server and in the browser", async () => {
-    show(apiTo(service));
+    show(createApi(service));
     await openText(sampleText("01-invert"));
     window.dispatchEvent(new Event("pagehide"));
     cleanup();
@@ -138,7 +138,7 @@ beforeEach(() => {
 afterEach(() => void vi.unstubAllGlobals());
 
 async function pressAndLoseTheLine(ports: Partial<RunApi> = {}) {
-  show(apiTo(service, ports));
+  show(createApi(service, ports));
   await openText(sampleText("01-invert"));
   pressRun();
   await until("an answer is asked for", () => service.respond("cut"));
@@ -148,10 +148,10 @@ async function pressAndLoseTheLine(ports: Partial<RunApi> = {}) {
 function reload(ports: Partial<RunApi> = {}) {
   window.dispatchEvent(new Event("pagehide"));
   cleanup();
-  show(apiTo(service, ports));
+  show(createApi(service, ports));
 }
 
-describe("a run without an answer", () => {
+describe("a run without a response", () => {
   it("lists candidate jobs made since and sends nothing automatically", async () => {
     await pressAndLoseTheLine();
     const link = await screen.findByRole("link", { name: "may-be-i" });
@@ -192,7 +192,7 @@ describe("a run without an answer", () => {
 
 describe("a reload during a run", () => {
   it("reports the outcome and sends nothing", async () => {
-    show(apiTo(service));
+    show(createApi(service));
     await openText(sampleText("01-invert"));
     pressRun();
     await waitFor(() => expect(service.submissions).toHaveLength(1));

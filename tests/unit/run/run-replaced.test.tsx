@@ -7,12 +7,12 @@ import { createRunStore } from "@/components/run/run-store";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { ok } from "@/lib/shared/result";
 import { sampleGraph, sampleText } from "./files";
-import { apiTo, drop, field, runButton, show } from "./page";
+import { createApi, drop, field, runButton, show } from "./page";
 import { renderPage } from "./render";
 
 beforeEach(() => window.history.replaceState(null, "", "/run"));
 
-/** A port that responds when the test releases it. */
+/** A function whose response the test releases. */
 function deferred<T>() {
   let release: (value: T) => void = () => undefined;
   const promise = new Promise<T>((resolve) => (release = resolve));
@@ -32,7 +32,7 @@ async function dropPhotograph(ports: Partial<RunApi> = {}) {
     sending.push(options);
     return upload.answer;
   };
-  show(apiTo(undefined, { sendPicture, decode: async () => undefined, ...ports }));
+  show(createApi(undefined, { sendPicture, decode: async () => undefined, ...ports }));
   await drop("mine.png", "x", "image/png");
   await screen.findByRole("progressbar", { name: "Uploading mine.png" });
   const [options] = sending;
@@ -84,7 +84,7 @@ it("ignores a late past job after another was opened", async () => {
   window.history.replaceState(null, "", "/run?job=x");
   const job = deferred<Awaited<ReturnType<RunApi["readJob"]>>>();
   const detail: JobDetail = { id: "x", status: "completed", workflow: { prompt: sampleGraph("05-slow") } };
-  const ports = apiTo(undefined, { readJob: () => job.answer });
+  const ports = createApi(undefined, { readJob: () => job.answer });
   renderPage(<RunScreen canRun memberId="ada" source={{ job: "x" }} store={createRunStore()} api={ports} />);
   await screen.findByRole("status", { name: "Loading" });
   await paste("01-invert");
@@ -100,7 +100,7 @@ it("doesn't run a sample when another workflow was opened first", async () => {
     bodies.push(submission);
     return ok({ prompt_id: "a" });
   };
-  show(apiTo(undefined, { loadSample: () => sample.answer, sendPrompt }));
+  show(createApi(undefined, { loadSample: () => sample.answer, sendPrompt }));
   fireEvent.click(screen.getAllByRole("button", { name: /^Run/ })[0] ?? document.body);
   await screen.findByRole("status", { name: "Loading" });
   await paste("01-invert");
@@ -112,7 +112,7 @@ it("doesn't run a sample when another workflow was opened first", async () => {
 
 it.each(["Cancel", "Esc"])("doesn't open a loading sample after %s", async (button) => {
   const sample = deferred<Awaited<ReturnType<RunApi["loadSample"]>>>();
-  show(apiTo(undefined, { loadSample: () => sample.answer }));
+  show(createApi(undefined, { loadSample: () => sample.answer }));
   await paste("01-invert");
   fireEvent.click(screen.getByRole("button", { name: "Open another" }));
   const dialog = screen.getByRole("dialog");

@@ -6,7 +6,7 @@ import { createRunStore } from "@/components/run/run-store";
 import { type RunSource } from "@/components/run/workflow/run-sources";
 import { ok } from "@/lib/shared/result";
 import { sampleText } from "./files";
-import { apiTo, byteSourceOf, field } from "./page";
+import { createApi, createByteSource, field } from "./page";
 import { renderPage } from "./render";
 
 let savedNames: string[] = [];
@@ -22,7 +22,7 @@ beforeEach(() => {
 });
 
 function renderRunPage(source?: RunSource) {
-  const ports = apiTo(undefined, { readStored: async () => ok(byteSourceOf(sampleText("01-invert"))) });
+  const ports = createApi(undefined, { readStored: async () => ok(createByteSource(sampleText("01-invert"))) });
   return renderPage(
     <ConnectionProvider currentId="c1" connections={[{ id: "c1", name: "One", embedded: true }]}>
       <RunScreen canRun memberId="ada" source={source} store={createRunStore()} api={ports} />

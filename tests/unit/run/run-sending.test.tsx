@@ -4,7 +4,7 @@ import { type RunApi } from "@/components/run/run-actions";
 import { failed, ok } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";
 import { refusals, sampleText } from "./files";
-import { apiTo, drop, field, openText, pressRun, type PromptServer, runButton, show } from "./page";
+import { createApi, drop, field, openText, pressRun, type PromptServer, runButton, show } from "./page";
 import { startPromptServer } from "./prompt-server";
 
 let service: PromptServer;
@@ -12,7 +12,7 @@ beforeEach(async () => void (service = await startPromptServer()));
 
 describe("running", () => {
   it("sends the form once per press and links to the job", async () => {
-    show(apiTo(service));
+    show(createApi(service));
     await openText(sampleText("01-invert"));
     fireEvent.change(field("width"), { target: { value: "640" } });
     const button = runButton();
@@ -36,7 +36,7 @@ describe("running", () => {
   it.each([{ isComposing: true }, { keyCode: 229 }])(
     "sends nothing on Ctrl Enter while an input method is open (%j)",
     async (composing) => {
-      show(apiTo(service));
+      show(createApi(service));
       await openText(sampleText("01-invert"));
       fireEvent.keyDown(field("width"), { key: "Enter", ctrlKey: true, ...composing });
       expect(screen.queryAllByRole("button", { name: "Submitting" })).toEqual([]);
@@ -46,7 +46,7 @@ describe("running", () => {
   );
 
   it("shows its job only at its own workflow", async () => {
-    show(apiTo(service));
+    show(createApi(service));
     await openText(sampleText("01-invert"));
     pressRun();
     await until("an answer is asked for", () => service.respond({ status: 200, body: { prompt_id: "mine", node_errors: {} } }));
@@ -65,10 +65,12 @@ describe("running", () => {
   });
 
   it("keeps an outage visible until dismissed, rerun or changed", async () => {
-    let isAway = true;
+    let isUnavailable = true;
     const sendPrompt: RunApi["sendPrompt"] = async () =>
-      isAway ? failed({ code: "UPSTREAM_UNREACHABLE", message: "", status: 502, details: { sent: false } }) : ok({ prompt_id: "mine" });
-    show(apiTo(service, { sendPrompt }));
+      isUnavailable
+        ? failed({ code: "UPSTREAM_UNREACHABLE", message: "", status: 502, details: { sent: false } })
+        : ok({ prompt_id: "mine" });
+    show(createApi(service, { sendPrompt }));
     await openText(sampleText("01-invert"));
     pressRun();
     await screen.findByRole("alert");
@@ -80,14 +82,14 @@ describe("running", () => {
     expect(screen.queryByRole("alert")).toBeNull();
     pressRun();
     await screen.findByRole("alert");
-    isAway = false;
+    isUnavailable = false;
     fireEvent.click(screen.getByRole("button", { name: "Try again" }));
     expect(await screen.findByRole("link", { name: "Open job mine" })).toBeTruthy();
     expect(screen.queryByRole("alert")).toBeNull();
   });
 
   it("shows the service's errors on fields, focuses the first and keeps input", async () => {
-    show(apiTo(service));
+    show(createApi(service));
     await openText(sampleText("07-bad-graph"));
     pressRun();
     const response = refusals()["bad-graph"]?.answer.error;
@@ -107,7 +109,7 @@ describe("running", () => {
   });
 
   it("names the class that the service lacks and highlights its node", async () => {
-    show(apiTo(service));
+    show(createApi(service));
     await openText(sampleText("08-production-sdxl"));
     pressRun();
     const message = "Node 'CheckpointLoaderSimple' not found.";
@@ -121,7 +123,7 @@ describe("running", () => {
   });
 
   it("is shown as unknown after a disconnect and not repeated", async () => {
-    show(apiTo(service));
+    show(createApi(service));
     await openText(sampleText("01-invert"));
     pressRun();
     await until("an answer is asked for", () => service.respond("cut"));
@@ -131,7 +133,7 @@ describe("running", () => {
   });
 
   it("is disabled for viewers with an explanation, by press and key", async () => {
-    show(apiTo(service), false);
+    show(createApi(service), false);
     // At the top, before anything is opened or tried.
     expect(screen.getByText(/^Viewers can edit/)).toBeTruthy();
     await openText(sampleText("01-invert"));
@@ -155,7 +157,7 @@ describe("running", () => {
       paths.push(name);
       return ok({ name });
     };
-    const ports = apiTo(service, { sendPicture, decode: async () => undefined });
+    const ports = createApi(service, { sendPicture, decode: async () => undefined });
     const offered = ["Replace", "From assets", "Draw a mask"];
     const offeredButtons = () => offered.filter((name) => screen.queryByRole("button", { name }));
     const page = show(ports, false);
@@ -173,7 +175,7 @@ describe("running", () => {
   });
 
   it("explains missing rights and keeps everything", async () => {
-    show(apiTo(service));
+    show(createApi(service));
     await openText(sampleText("01-invert"));
     pressRun();
     await until("an answer is asked for", () => service.respond({ status: 403, body: { code: "ROLE_TOO_LOW", message: "" } }));

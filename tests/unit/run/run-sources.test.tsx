@@ -8,7 +8,7 @@ import { assetSchema } from "@/lib/contract/schemas/asset";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { failed, ok } from "@/lib/shared/result";
 import { sampleGraph, sampleText } from "./files";
-import { apiTo, byteSourceOf, field, openText, show } from "./page";
+import { createApi, createByteSource, field, openText, show } from "./page";
 import { renderPage } from "./render";
 
 const job: JobDetail = {
@@ -21,7 +21,7 @@ const job: JobDetail = {
 beforeEach(() => window.history.replaceState(null, "", "/run?job=x"));
 
 function renderRunPage(source: RunSource, ports: Partial<RunApi>) {
-  return renderPage(<RunScreen canRun memberId="ada" source={source} store={createRunStore()} api={apiTo(undefined, ports)} />);
+  return renderPage(<RunScreen canRun memberId="ada" source={source} store={createRunStore()} api={createApi(undefined, ports)} />);
 }
 const missing = failed({ code: "NOT_FOUND", message: "", status: 404 });
 
@@ -70,7 +70,7 @@ describe("a past job", () => {
   });
 
   it("restores the earlier workflow with one press", async () => {
-    const before = show(apiTo(undefined));
+    const before = show(createApi(undefined));
     await openText(sampleText("05-slow"));
     window.dispatchEvent(new Event("pagehide"));
     before.unmount();
@@ -85,10 +85,10 @@ describe("a stored file", () => {
     const requests: string[] = [];
     const readStored = async (path: string) => {
       requests.push(path);
-      return ok(byteSourceOf(sampleText("01-invert")));
+      return ok(createByteSource(sampleText("01-invert")));
     };
     const files = ["workflows/a/hero.json", "workflows/notes.txt"].map((path) => ({ path, size: 1, modified: undefined }));
-    show(apiTo(undefined, { readStored, listStored: async () => ok(files) }));
+    show(createApi(undefined, { readStored, listStored: async () => ok(files) }));
     fireEvent.click(screen.getByRole("button", { name: "Show saved files" }));
     fireEvent.click(await screen.findByRole("button", { name: "a/hero.json" }));
     expect(await screen.findAllByRole("button", { name: "Run" })).toBeTruthy();

@@ -11,14 +11,14 @@ import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import * as messages from "@/lib/messages/en";
 import { ok } from "@/lib/shared/result";
 import { catalogue, sampleGraph, sampleText } from "./files";
-import { apiTo, field, openText, pressRun, show } from "./page";
+import { createApi, field, openText, pressRun, show } from "./page";
 import { renderPage } from "./render";
 
 /** The same classes as those of the embedded service. */
-const builtIn = () =>
+const getBuiltInCatalogue = () =>
   Object.fromEntries(Object.entries(catalogue()).map(([name, info]) => [name, { ...info, python_module: BUILT_IN_MODULE }]));
 
-const reportsOf = (graph: Graph, info: ObjectInfo = builtIn()) =>
+const listReports = (graph: Graph, info: ObjectInfo = getBuiltInCatalogue()) =>
   Object.entries(checkGraph(graph, info)?.errors ?? {}).flatMap(([id, { errors }]) =>
     errors.map(({ type, extra_info: { input_name, edge } }) => [id, input_name, edge, type].filter(Boolean).join(" ")),
   );
@@ -47,7 +47,7 @@ describe("the catalogue's rules", () => {
     ["a link", { seed: ["2", 0], size: ["2", 0] }, []],
     ["nothing where something is required", { size: 2 }, ["1 seed required_input_missing"]],
   ] satisfies [string, Graph[string]["inputs"], string[]][])("%s", (_, inputs, messages) => {
-    expect(reportsOf(graph(inputs), info)).toEqual(messages);
+    expect(listReports(graph(inputs), info)).toEqual(messages);
   });
 
   const aimed = {
@@ -66,23 +66,23 @@ describe("the catalogue's rules", () => {
     ["letters for a colour", { fill: "bluish" }, ["1 fill invalid_input_type"]],
   ] satisfies [string, Graph[string]["inputs"], string[]][])("%s", (_, inputs, messages) => {
     const aim: Graph = { "1": { class_type: "Crop", inputs: { crop: box, fill: "#fff", ...inputs } } };
-    expect(reportsOf(aim, aimed)).toEqual(messages);
+    expect(listReports(aim, aimed)).toEqual(messages);
   });
 
   it("is empty for a node that no output needs and without a catalogue", () => {
-    expect(reportsOf({ ...graph({ seed: 1 }), "3": { class_type: "Noise", inputs: { seed: -1 } } }, info)).toEqual([]);
+    expect(listReports({ ...graph({ seed: 1 }), "3": { class_type: "Noise", inputs: { seed: -1 } } }, info)).toEqual([]);
     expect(checkGraph(graph({ seed: -1 }), undefined)).toBeUndefined();
   });
 
   it("names every node of a bad workflow that the service would name", () => {
-    expect(new Set(reportsOf(sampleGraph("07-bad-graph")).map((line) => line[0]))).toEqual(new Set(["1", "2", "4"]));
+    expect(new Set(listReports(sampleGraph("07-bad-graph")).map((line) => line[0]))).toEqual(new Set(["1", "2", "4"]));
   });
 });
 
 describe("an invalid value", () => {
   beforeEach(() => {
     vi.stubGlobal("fetch", async (path: unknown) =>
-      String(path).includes("object_info") ? Response.json(builtIn()) : Response.json({ code: "NOT_FOUND" }, { status: 404 }),
+      String(path).includes("object_info") ? Response.json(getBuiltInCatalogue()) : Response.json({ code: "NOT_FOUND" }, { status: 404 }),
     );
   });
 
@@ -91,7 +91,7 @@ describe("an invalid value", () => {
     ["wide", "wide is not a valid value for width."],
   ])("is reported at its field as soon as it is %s, and by Run", async (typed, sentence) => {
     let sentCount = 0;
-    show(apiTo(undefined, { sendPrompt: async () => ok({ prompt_id: `job-${++sentCount}`, node_errors: {} }) }));
+    show(createApi(undefined, { sendPrompt: async () => ok({ prompt_id: `job-${++sentCount}`, node_errors: {} }) }));
     await openText(sampleText("01-invert"));
     await screen.findAllByText("1 to 4096");
     expect(field("width").getAttribute("aria-invalid")).toBeNull();
@@ -111,11 +111,11 @@ describe("an invalid value", () => {
     expect(await screen.findByRole("link", { name: "Open job job-1" })).toBeTruthy();
   });
 
-  it("is a warning where the class is not built in, and Run sends it at once", async () => {
+  it("is a warning if the class is not built in, and Run sends it immediately", async () => {
     vi.stubGlobal("fetch", async (path: unknown) =>
       String(path).includes("object_info") ? Response.json(catalogue()) : Response.json({ code: "NOT_FOUND" }, { status: 404 }),
     );
-    show(apiTo(undefined, { sendPrompt: async () => ok({ prompt_id: "job-1", node_errors: {} }) }));
+    show(createApi(undefined, { sendPrompt: async () => ok({ prompt_id: "job-1", node_errors: {} }) }));
     await openText(sampleText("01-invert"));
     await screen.findAllByText("1 to 4096");
     fireEvent.change(field("width"), { target: { value: "99999" } });
@@ -129,7 +129,7 @@ describe("an invalid value", () => {
 
   it("is never a fraction in an integer input", async () => {
     let sentCount = 0;
-    show(apiTo(undefined, { sendPrompt: async () => ok({ prompt_id: `job-${++sentCount}`, node_errors: {} }) }));
+    show(createApi(undefined, { sendPrompt: async () => ok({ prompt_id: `job-${++sentCount}`, node_errors: {} }) }));
     await openText(sampleText("01-invert"));
     await screen.findAllByText("1 to 4096");
     fireEvent.change(field("width"), { target: { value: "12.5" } });
@@ -152,7 +152,7 @@ const graph = `{"1": {"class_type": "Noise", "inputs": {"seed": ${seed}, "text":
 
 function desk() {
   const submissions: Submission[] = [];
-  const ports = apiTo(undefined, {
+  const ports = createApi(undefined, {
     sendPrompt: async (submission) => {
       submissions.push(submission);
       return ok({ prompt_id: `job-${submissions.length}`, node_errors: {} });
@@ -196,7 +196,7 @@ const sentValues = (prompt: Graph) =>
 const anywayNames = [messages.run.answer.anyway, messages.run.faults.anyway];
 it.each([...samples, "08-production-sdxl"])("sends the values shown for the sample %s, also after a reload", async (name) => {
   vi.stubGlobal("fetch", async (path: unknown) =>
-    String(path).includes("object_info") ? Response.json(builtIn()) : Response.json({ code: "NOT_FOUND" }, { status: 404 }),
+    String(path).includes("object_info") ? Response.json(getBuiltInCatalogue()) : Response.json({ code: "NOT_FOUND" }, { status: 404 }),
   );
   const { sent, ports } = desk();
   show(ports);

@@ -16,16 +16,16 @@ let bodies: unknown[] = [];
 /** The jobs whose cancellation was reported to the page. */
 let cancelledIds: string[] = [];
 /** By path, for requests that are not about jobs. */
-let answers: Record<string, unknown> = {};
+let responses: Record<string, unknown> = {};
 const BACKGROUND_MS = 10_000;
 
 beforeEach(() => {
   vi.useFakeTimers();
-  [requests, bodies, cancelledIds, answers] = [[], [], [], {}];
+  [requests, bodies, cancelledIds, responses] = [[], [], [], {}];
   // Replaces the service that this page calls.
   vi.stubGlobal("fetch", async (path: string, init?: { method?: string; body?: string }) => {
     if (init?.method === "POST") bodies.push(JSON.parse(init.body ?? ""));
-    const response = answers[path.split("?")[0] ?? ""];
+    const response = responses[path.split("?")[0] ?? ""];
     if (response) return Response.json(response);
     if (path.startsWith("/api/console/")) return Response.json({ canStop: true });
     requests.push(path);
@@ -56,7 +56,7 @@ function Strip({ jobId, sent }: { jobId?: string; sent?: Graph }) {
   );
 }
 const show = (sentGraph?: Graph) => renderPage(<Strip jobId="mine" sent={sentGraph} />);
-const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
+const advanceTime = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
 
 it("announces and tracks the started job until it ends", async () => {
   jobs = [
@@ -67,7 +67,7 @@ it("announces and tracks the started job until it ends", async () => {
   const tone = () => screen.getByRole("region", { name: "The job that was started" }).dataset.tone;
   expect(screen.getByRole("status").textContent).toContain("The job is in the queue");
   expect(tone()).toBe("wait");
-  await pass(0);
+  await advanceTime(0);
   expect(screen.getByRole("status").textContent).toContain("The job is running");
   expect(tone()).toBe("run");
   jobs = [{ id: "mine", status: "completed" }];
@@ -76,16 +76,16 @@ it("announces and tracks the started job until it ends", async () => {
     status: "completed",
     outputs: { "9": { images: [{ filename: "p.png", subfolder: "", type: "output" }], text: ["a lighthouse"] } },
   };
-  await pass(LIVE_MS);
+  await advanceTime(LIVE_MS);
   expect(screen.getByRole("status").textContent).toContain("The job completed");
   expect(tone()).toBe("ok");
-  await pass(0);
+  await advanceTime(0);
   await act(() => vi.dynamicImportSettled());
   const result = screen.getByRole("region", { name: "Result of the job" });
   expect(result.querySelector("img")?.getAttribute("src")).toContain("filename=p.png");
   expect(result.textContent).toContain("a lighthouse");
   expect(screen.queryByRole("button", { name: "Stop" })).toBeNull();
-  await pass(20 * LIVE_MS);
+  await advanceTime(20 * LIVE_MS);
   const list = "/api/jobs?limit=20&connection=c1";
   expect(requests.map((path) => path.split("#")[0])).toEqual([list, list, "/api/jobs/mine?connection=c1"]);
   fireEvent.click(screen.getByRole("button", { name: "Hide result" }));
@@ -96,11 +96,11 @@ it("shows live outputs of a running job until all results are loaded", async () 
   jobs = [{ id: "mine", status: "in_progress" }];
   const file = (filename: string) => ({ images: [{ filename, subfolder: "", type: "output" }] });
   show();
-  await pass(0);
-  await pass(0);
+  await advanceTime(0);
+  await advanceTime(0);
   expect(screen.queryByRole("region", { name: "Result of the job" })).toBeNull();
   jobs = [{ id: "mine", status: "in_progress", progress: { current_node: "5", outputs: { "3": file("early.png") } } }];
-  await pass(LIVE_MS);
+  await advanceTime(LIVE_MS);
   await act(() => vi.dynamicImportSettled());
   const pictures = () => [...document.querySelectorAll("img")].map(({ src }) => new URL(src).searchParams.get("filename"));
   expect(screen.getByRole("status").textContent).toContain("The job is running");
@@ -108,8 +108,8 @@ it("shows live outputs of a running job until all results are loaded", async () 
   jobs = [{ id: "mine", status: "completed" }];
   detail = { id: "mine", status: "completed", outputs: { "3": file("early.png"), "5": file("late.png") } };
   const first = document.querySelector("img");
-  await pass(LIVE_MS);
-  await pass(0);
+  await advanceTime(LIVE_MS);
+  await advanceTime(0);
   expect(pictures()).toEqual(["early.png", "late.png"]);
   expect(document.querySelector("img")).toBe(first);
 });
@@ -123,11 +123,11 @@ it.each([
   detail = { id: "mine", status: "failed", ...detailed };
   const sentGraph = { "4": { class_type: "Fail", inputs: {}, _meta: { title: "Breaks here" } } };
   show(sentGraph);
-  await pass(0);
-  await pass(0);
+  await advanceTime(0);
+  await advanceTime(0);
   expect(screen.getByText("Breaks here #4 failed")).toBeTruthy();
   expect(screen.getByText("RuntimeError: the sampler ran out of memory")).toBeTruthy();
-  await pass(20 * LIVE_MS);
+  await advanceTime(20 * LIVE_MS);
   expect(requests).toHaveLength(questions);
 });
 
@@ -136,19 +136,19 @@ it.each([
   ["pending", "Cancel", "1 had already started"],
 ])("cancels a job that is %s after a moment for Undo", async (status, button, message) => {
   jobs = [{ id: "mine", status, progress: { value: 0.25, nodes_done: 1, nodes_total: 4, current_node: "4" } }];
-  answers = {
+  responses = {
     "/api/console/jobs/stop": { stopped: [], stopping: ["mine"], over: [], unable: [], together: 0 },
     "/api/queue": { deleted: [], cleared: false },
   };
   show({ "4": { class_type: "Wait", inputs: {}, _meta: { title: "First wait" } } });
-  await pass(0);
+  await advanceTime(0);
   expect(screen.queryByText("now First wait") !== null).toBe(status === "in_progress");
   fireEvent.click(screen.getByRole("button", { name: button }));
   fireEvent.click(screen.getByRole("button", { name: "Undo" }));
-  await pass(2 * UNDO_WINDOW_MS);
+  await advanceTime(2 * UNDO_WINDOW_MS);
   expect(bodies).toEqual([]);
   fireEvent.click(screen.getByRole("button", { name: button }));
-  await pass(UNDO_WINDOW_MS);
+  await advanceTime(UNDO_WINDOW_MS);
   expect(bodies).toEqual([status === "pending" ? { delete: ["mine"] } : { ids: ["mine"] }]);
   expect(screen.getByText(message)).toBeTruthy();
 });
@@ -156,20 +156,20 @@ it.each([
 it("shows percent, node and step, and the runner a job waits for", async () => {
   jobs = [{ id: "mine", status: "pending", waits: { state: "queued", runners: ["GPU 1"], ahead: 1, message: "" } }];
   show({ "4": { class_type: "KSampler", inputs: {}, _meta: { title: "Sampler" } } });
-  await pass(0);
+  await advanceTime(0);
   expect(screen.getByText("Queued on GPU 1, behind 1 job")).toBeDefined();
   jobs = [{ id: "mine", status: "in_progress", progress: { value: 0.25, current_node: "4", step: 5, steps: 20 } }];
-  await pass(LIVE_MS);
+  await advanceTime(LIVE_MS);
   expect(screen.getByText("25%")).toBeDefined();
   expect(screen.getByText("now Sampler, step 5 of 20")).toBeDefined();
 });
 
 it("hides Stop with a reason when jobs can't be stopped", async () => {
   jobs = [{ id: "mine", status: "in_progress" }];
-  answers = { "/api/console/capabilities": { "jobs.stop": false } };
+  responses = { "/api/console/capabilities": { "jobs.stop": false } };
   show();
-  await pass(0);
-  await pass(0);
+  await advanceTime(0);
+  await advanceTime(0);
   expect(screen.queryByRole("button", { name: "Stop" })).toBeNull();
   expect(screen.getByText("This service cannot stop a running job")).toBeTruthy();
 });
@@ -177,37 +177,37 @@ it("hides Stop with a reason when jobs can't be stopped", async () => {
 it("shows a lost job as removed and restores it when found", async () => {
   jobs = [{ id: "mine", status: "pending" }];
   show();
-  await pass(0);
+  await advanceTime(0);
   jobs = [];
   detail = undefined;
-  await pass(LIVE_MS);
-  await pass(0);
+  await advanceTime(LIVE_MS);
+  await advanceTime(0);
   expect(screen.getByRole("status").textContent).toContain("The service no longer has this job");
   expect(screen.queryByRole("button", { name: "Cancel" })).toBeNull();
   jobs = [{ id: "mine", status: "in_progress" }];
-  await pass(BACKGROUND_MS);
+  await advanceTime(BACKGROUND_MS);
   expect(screen.getByRole("status").textContent).toContain("The job is running");
 });
 
 it("treats a waiting job lost during its cancel as cancelled", async () => {
   jobs = [{ id: "mine", status: "pending" }];
-  answers = { "/api/queue": { deleted: ["mine"], cleared: false } };
+  responses = { "/api/queue": { deleted: ["mine"], cleared: false } };
   show();
-  await pass(0);
+  await advanceTime(0);
   fireEvent.click(screen.getByRole("button", { name: "Cancel" }));
   jobs = [];
   detail = undefined;
-  await pass(UNDO_WINDOW_MS);
-  await pass(LIVE_MS);
+  await advanceTime(UNDO_WINDOW_MS);
+  await advanceTime(LIVE_MS);
   expect(screen.getByText("The job was cancelled")).toBeTruthy();
   expect(screen.getByText("1 cancelled")).toBeTruthy();
 });
 
 it("reports a delayed cancel once when the next job starts", async () => {
   jobs = [{ id: "mine", status: "pending" }];
-  answers = { "/api/queue": { deleted: ["mine"], cleared: false } };
+  responses = { "/api/queue": { deleted: ["mine"], cleared: false } };
   const page = show();
-  await pass(0);
+  await advanceTime(0);
   fireEvent.click(screen.getByRole("button", { name: "Cancel" }));
   // The next job is being sent, which removes the strip of the first.
   page.rerender(inPage(<Strip />));
@@ -218,26 +218,26 @@ it("reports a delayed cancel once when the next job starts", async () => {
   ];
   page.rerender(inPage(<Strip jobId="next" />));
   expect(screen.getByText("Cancelling 1 job")).toBeTruthy();
-  await pass(UNDO_WINDOW_MS);
+  await advanceTime(UNDO_WINDOW_MS);
   expect(bodies).toEqual([{ delete: ["mine"] }]);
   expect(screen.getByText("1 cancelled")).toBeTruthy();
   expect(screen.getByText("The job is in the queue")).toBeTruthy();
   page.rerender(inPage(<Strip jobId="third" />));
-  await pass(0);
+  await advanceTime(0);
   expect(screen.queryByText("1 cancelled")).toBeNull();
 });
 
 it("reports an unreachable service and recovers", async () => {
   jobs = [{ id: "mine", status: "in_progress" }];
   show();
-  await pass(0);
+  await advanceTime(0);
   expect(screen.getByText("The job is running")).toBeDefined();
   const online = fetch;
   vi.stubGlobal("fetch", () => Promise.resolve(Response.json({ code: "UPSTREAM_UNREACHABLE", message: "gone" }, { status: 502 })));
-  await pass(2 * LIVE_MS);
+  await advanceTime(2 * LIVE_MS);
   expect(screen.getByText("Couldn't reach the service. Retrying.")).toBeDefined();
   expect(screen.queryByText("The job is running")).toBeNull();
   vi.stubGlobal("fetch", online);
-  await pass(60_000);
+  await advanceTime(60_000);
   expect(screen.getByText("The job is running")).toBeDefined();
 });

@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from "node:fs";
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";
 import { pictureSamples, sampleClasses, samples } from "@/components/frame/samples/samples";
-import { plannedOf, planOf } from "@/components/run/copies/send-copies";
-import { type Answer, createRunStore, type RunStore } from "@/components/run/run-store";
-import { judge } from "@/components/run/submit/attempt";
+import { planCopies, toPlannedCopies } from "@/components/run/copies/send-copies";
+import { createRunStore, type RunStore, type SentOutcome } from "@/components/run/run-store";
+import { classifyResult } from "@/components/run/submit/attempt";
 import { toSubmission } from "@/components/run/submit/submission";
 import { openWorkflow } from "@/components/run/workflow/open-workflow";
 import { createEditableFile } from "@/lib/contract/editor-workflow/write-file";
@@ -33,8 +33,8 @@ describe("the submission", () => {
       isEdited: false,
     };
     const fill = (now: Graph) => fillTexts(now, info, { at: new Date(2026, 1, 1), draw: 0 });
-    const order = { nodeId: "1", input: "seed", values: [8, 9], seedsOf: () => [], fill };
-    const submissions = plannedOf(planOf(openedWorkflow, "n", order), createEditableFile(drawing, info).withValues).map(
+    const order = { nodeId: "1", input: "seed", values: [8, 9], getSeeds: () => [], fill };
+    const submissions = toPlannedCopies(planCopies(openedWorkflow, "n", order), createEditableFile(drawing, info).withValues).map(
       ({ make }) => make().submission,
     );
     expect(submissions.map((submission) => submission.prompt["1"]?.inputs)).toEqual([
@@ -103,55 +103,59 @@ describe("a filename filled on sending", () => {
     if (!file.ok) throw new Error("not opened");
     const openedWorkflow = { ...file.value, original: file.value.graph, serial: 1, isEdited: false };
     const fill = (now: Graph) => fillTexts(now, undefined, { at: new Date(2026, 4, 1), draw: 1 });
-    const sentBy = (order: { nodeId: string; input: string; values: (string | number)[] }) =>
-      plannedOf(planOf(openedWorkflow, "Dated", { ...order, seedsOf: () => [], fill })).map(({ make }) => {
+    const getSent = (order: { nodeId: string; input: string; values: (string | number)[] }) =>
+      toPlannedCopies(planCopies(openedWorkflow, "Dated", { ...order, getSeeds: () => [], fill })).map(({ make }) => {
         const { submission } = make();
         const reopened = openWorkflow(JSON.stringify(submission));
         return [submission.prompt["1"]?.inputs.filename_prefix, reopened.ok && reopened.value.graph["1"]?.inputs.filename_prefix];
       });
-    expect(sentBy({ nodeId: "2", input: "width", values: [8, 16] })).toEqual(Array(2).fill(["2026-a", "%date:yyyy%-a"]));
-    expect(sentBy({ nodeId: "1", input: "filename_prefix", values: ["%date:MM%-b", "plain"] })).toEqual([
+    expect(getSent({ nodeId: "2", input: "width", values: [8, 16] })).toEqual(Array(2).fill(["2026-a", "%date:yyyy%-a"]));
+    expect(getSent({ nodeId: "1", input: "filename_prefix", values: ["%date:MM%-b", "plain"] })).toEqual([
       ["05-b", "%date:MM%-b"],
       ["plain", "plain"],
     ]);
   });
 });
 
-describe("the answer", () => {
+describe("the response", () => {
   it("reads a job, also under its other name", () => {
-    expect(judge(ok({ prompt_id: "a", node_errors: {} }), graph)).toEqual({ kind: "accepted", jobId: "a", errors: {} });
-    expect(judge(ok({ job_id: "b" }), graph)).toMatchObject({ kind: "accepted", jobId: "b" });
+    expect(classifyResult(ok({ prompt_id: "a", node_errors: {} }), graph)).toEqual({ kind: "accepted", jobId: "a", errors: {} });
+    expect(classifyResult(ok({ job_id: "b" }), graph)).toMatchObject({ kind: "accepted", jobId: "b" });
   });
 
   it("reads a job with nodes that will not run", () => {
     const node_errors = { "3": { errors: [{ type: "required_input_missing" }] } };
-    expect(judge(ok({ prompt_id: "a", node_errors }), graph)).toMatchObject({ kind: "accepted", errors: { "3": {} } });
+    expect(classifyResult(ok({ prompt_id: "a", node_errors }), graph)).toMatchObject({ kind: "accepted", errors: { "3": {} } });
   });
 
   it("reads a wrong workflow", () => {
     const nodeErrors = { "1": { class_type: "A", dependent_outputs: [], errors: [] } };
-    expect(judge(failed({ code: "prompt_outputs_failed_validation", message: "", status: 400, nodeErrors }), graph).kind).toBe("invalid");
+    expect(classifyResult(failed({ code: "prompt_outputs_failed_validation", message: "", status: 400, nodeErrors }), graph).kind).toBe(
+      "invalid",
+    );
     const missing = failed({ code: "missing_node_type", message: "Node 'ImageInvert' not found.", status: 400, details: "Node ID '#2'" });
-    expect(judge(missing, graph)).toMatchObject({ kind: "invalid", errors: { "2": { class_type: "ImageInvert" } } });
+    expect(classifyResult(missing, graph)).toMatchObject({ kind: "invalid", errors: { "2": { class_type: "ImageInvert" } } });
   });
 
   it("reads a refusal as not started", () => {
     for (const code of ["ROLE_TOO_LOW", "UPSTREAM_REFUSED_KEY", "PAYMENT_REQUIRED", "QUEUE_LIMIT"])
-      expect(judge(failure(code), graph).kind).toBe("refused");
-    expect(judge(failed({ code: "UPSTREAM_UNREACHABLE", message: "", status: 502, details: { sent: false } }), graph).kind).toBe("refused");
+      expect(classifyResult(failure(code), graph).kind).toBe("refused");
+    expect(classifyResult(failed({ code: "UPSTREAM_UNREACHABLE", message: "", status: 502, details: { sent: false } }), graph).kind).toBe(
+      "refused",
+    );
   });
 
   it("reads a missing response as unknown", () => {
-    expect(judge(failure("CONSOLE_UNREACHABLE", 0), graph).kind).toBe("unknown");
-    expect(judge(failure("CONSOLE_UNREACHABLE", 504), graph).kind).toBe("unknown");
-    expect(judge(failure("UPSTREAM_TIMEOUT", 504), graph).kind).toBe("unknown");
-    expect(judge(failure("UPSTREAM_UNREADABLE"), graph).kind).toBe("unknown");
-    expect(judge(failure("UPSTREAM_UNREACHABLE"), graph).kind).toBe("unknown");
+    expect(classifyResult(failure("CONSOLE_UNREACHABLE", 0), graph).kind).toBe("unknown");
+    expect(classifyResult(failure("CONSOLE_UNREACHABLE", 504), graph).kind).toBe("unknown");
+    expect(classifyResult(failure("UPSTREAM_TIMEOUT", 504), graph).kind).toBe("unknown");
+    expect(classifyResult(failure("UPSTREAM_UNREADABLE"), graph).kind).toBe("unknown");
+    expect(classifyResult(failure("UPSTREAM_UNREACHABLE"), graph).kind).toBe("unknown");
     // From here, a fault after the service accepted the job looks the same as one before.
-    expect(judge(failure("UPSTREAM_ERROR"), graph).kind).toBe("unknown");
-    expect(judge(failure("INTERNAL", 500), graph).kind).toBe("unknown");
-    expect(judge(ok(undefined), graph).kind).toBe("unknown");
-    expect(judge(ok({}), graph).kind).toBe("unknown");
+    expect(classifyResult(failure("UPSTREAM_ERROR"), graph).kind).toBe("unknown");
+    expect(classifyResult(failure("INTERNAL", 500), graph).kind).toBe("unknown");
+    expect(classifyResult(ok(undefined), graph).kind).toBe("unknown");
+    expect(classifyResult(ok({}), graph).kind).toBe("unknown");
   });
 });
 
@@ -176,7 +180,7 @@ const type =
 const typed = type("width", 640);
 const sending: Step = (store) => store.startSending();
 const finishWith =
-  (outcome: Answer["outcome"]): Step =>
+  (outcome: SentOutcome["outcome"]): Step =>
   (store) =>
     store.finishSending({ serial: 1, outcome, atMs: 1 });
 const nodeErrors = { "1": { class_type: "EmptyImage", dependent_outputs: [], errors: [error("width"), error("height")] } };

@@ -48,7 +48,7 @@ describe.each([
 });
 
 describe("the base path", () => {
-  const addressOf = (settings: Record<string, string>) => consoleUrl(readEnv({ PORT: "4000", ...settings }, "/root"));
+  const getUrl = (settings: Record<string, string>) => consoleUrl(readEnv({ PORT: "4000", ...settings }, "/root"));
 
   test.each([
     ["/desk", "/desk"],
@@ -56,20 +56,20 @@ describe("the base path", () => {
     ["/", ""],
   ])("%s is read as %j", (setting, read) => {
     expect(readEnv({ LIGHTDESK_BASE_PATH: setting }, "/root").basePath).toBe(read);
-    expect(addressOf({ LIGHTDESK_BASE_PATH: setting })).toBe(`http://127.0.0.1:4000${read}`);
+    expect(getUrl({ LIGHTDESK_BASE_PATH: setting })).toBe(`http://127.0.0.1:4000${read}`);
   });
 
   test.each(["https://example.com", "https://example.com/", "https://example.com/desk", "https://example.com/desk/"])(
     "follows the public address %s once",
-    (publicUrl) => expect(addressOf({ LIGHTDESK_PUBLIC_URL: publicUrl, LIGHTDESK_BASE_PATH: "/desk" })).toBe("https://example.com/desk"),
+    (publicUrl) => expect(getUrl({ LIGHTDESK_PUBLIC_URL: publicUrl, LIGHTDESK_BASE_PATH: "/desk" })).toBe("https://example.com/desk"),
   );
 
   test("is refused with both names when it differs from the public URL's", () => {
     const address = { LIGHTDESK_PUBLIC_URL: "https://example.com/desk" };
-    expect(() => addressOf(address)).toThrow(
+    expect(() => getUrl(address)).toThrow(
       "LIGHTDESK_PUBLIC_URL has the path /desk, but LIGHTDESK_BASE_PATH is not set: give both the same path.",
     );
-    expect(() => addressOf({ ...address, LIGHTDESK_BASE_PATH: "/other" })).toThrow(/but LIGHTDESK_BASE_PATH is \/other/);
+    expect(() => getUrl({ ...address, LIGHTDESK_BASE_PATH: "/other" })).toThrow(/but LIGHTDESK_BASE_PATH is \/other/);
   });
 
   test("rejects a base path that starts with a page, route or file of the console", () => {
@@ -93,7 +93,7 @@ const acme = {
   LIGHTDESK_OIDC_ACME_CLIENT_SECRET: "a secret",
 };
 
-test("uses a provider's default name and scopes and admits nobody by default", () => {
+test("uses a provider's default name and scopes and admits no one by default", () => {
   const { oidc, passwordSignIn } = readEnv(acme, "/root");
   expect(oidc).toEqual([
     {
@@ -133,9 +133,9 @@ test.each([
   ["LIGHTDESK_OIDC_ACME_LINK", { LIGHTDESK_OIDC_ACME_LINK: "yes" }],
   ["LIGHTDESK_PASSWORD_SIGN_IN", { LIGHTDESK_OIDC: "", LIGHTDESK_PASSWORD_SIGN_IN: "0" }],
 ])("names %s when %j is wrong and exposes no secret", (name, settings) => {
-  const read = () => readEnv({ ...acme, ...settings }, "/root");
-  expect(read).toThrow(new RegExp(`^${name}( or LIGHTDESK_OIDC_ACME_\\w+| and LIGHTDESK_OIDC_ACME_ROLES)? must `));
-  expect(read).not.toThrow(/a secret/);
+  const parse = () => readEnv({ ...acme, ...settings }, "/root");
+  expect(parse).toThrow(new RegExp(`^${name}( or LIGHTDESK_OIDC_ACME_\\w+| and LIGHTDESK_OIDC_ACME_ROLES)? must `));
+  expect(parse).not.toThrow(/a secret/);
 });
 
 test("names unknown variables and suggests the likely setting", () => {

@@ -1,4 +1,4 @@
-// Runs per day are counted in the reader's time zone, and days that were not read are not shown as empty.
+// Runs per day are counted in the user's time zone, and unread days are not shown as empty.
 import { describe, expect, it, test } from "vitest";
 import { formatTargets, parseTargets } from "@/lib/contract/audit/audit-items";
 import { type JobState } from "@/lib/contract/jobs/job-list";

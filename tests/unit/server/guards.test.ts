@@ -48,12 +48,12 @@ test("never exceeds burst and refill at any rate", async () => {
   );
 });
 
-const readerOf = (setting: string | undefined, warn = (_fields: object, _message: string) => {}) => {
+const createReader = (setting: string | undefined, warn = (_fields: object, _message: string) => {}) => {
   const { proxies } = readEnv(setting === undefined ? {} : { LIGHTDESK_TRUST_PROXY: setting }, "/root");
-  const addressOf = createAddressReader(proxies, () => ({ warn }));
-  return (from: string, forwarded?: string) => addressOf({ headers: { "x-forwarded-for": forwarded }, socket: { remoteAddress: from } });
+  const getUrl = createAddressReader(proxies, () => ({ warn }));
+  return (from: string, forwarded?: string) => getUrl({ headers: { "x-forwarded-for": forwarded }, socket: { remoteAddress: from } });
 };
-const of = (setting: string | undefined, from: string, forwarded?: string) => readerOf(setting)(from, forwarded);
+const of = (setting: string | undefined, from: string, forwarded?: string) => createReader(setting)(from, forwarded);
 const client = "203.0.113.7";
 
 test.each<[string | undefined, string, string | undefined, string]>([
@@ -70,7 +70,7 @@ test.each<[string | undefined, string, string | undefined, string]>([
   ["1", "198.51.100.99", client, "198.51.100.99"],
   ["2", "10.0.0.5", `198.51.100.1, ${client}, 192.0.2.44`, client],
   ["2", "10.0.0.5", client, client],
-  // Named proxies: going back from the connection for as long as the addresses are theirs.
+  // Named proxies: walks back from the connection while the addresses are theirs.
   ["10.0.0.5", "10.0.0.5", `198.51.100.1, ${client}`, client],
   ["10.0.0.5", "10.0.0.6", client, "10.0.0.6"],
   ["10.0.0.0/8,192.0.2.44", "10.0.0.5", `198.51.100.1, ${client}, 192.0.2.44, 10.9.9.9`, client],
@@ -96,15 +96,15 @@ test.each<[string, string]>([
   ["10.0.0.5", "10.0.0.6"],
 ])("not trusting %s, ignores what %s forwards and logs the setting to use", (setting, from) => {
   const logged: string[] = [];
-  const addressOf = readerOf(setting, (_fields, message) => void logged.push(message));
-  expect([addressOf(from), addressOf("10.0.0.5", client), logged]).toEqual([from, client, []]);
-  expect([addressOf(from, client), addressOf(from, client)]).toEqual([from, from]);
+  const getUrl = createReader(setting, (_fields, message) => void logged.push(message));
+  expect([getUrl(from), getUrl("10.0.0.5", client), logged]).toEqual([from, client, []]);
+  expect([getUrl(from, client), getUrl(from, client)]).toEqual([from, from]);
   expect(logged).toEqual([expect.stringContaining(`LIGHTDESK_TRUST_PROXY=${from}`)]);
 });
 
 test("logs nothing about forwarding without a proxy", () => {
   const logged: string[] = [];
-  readerOf("0", (_fields, message) => void logged.push(message))("198.51.100.99", client);
+  createReader("0", (_fields, message) => void logged.push(message))("198.51.100.99", client);
   expect(logged).toEqual([]);
 });
 
@@ -112,7 +112,7 @@ describe("send guarded", () => {
   const send = createGuardedSend({ trustedHosts: [], connectTimeoutMs: 500 });
   afterAll(() => send.close());
 
-  const codeOf = (address: string) =>
+  const getCode = (address: string) =>
     send(new Request(address)).then(
       () => "opened",
       (error: unknown) => (error instanceof Error && "code" in error ? error.code : String(error)),
@@ -135,7 +135,7 @@ describe("send guarded", () => {
     "https://127.1:25/",
     "http://8.8.8.8/",
   ])("%s is refused before a connection is tried", async (address) => {
-    expect(await codeOf(address)).toBe("FORBIDDEN_ADDRESS");
+    expect(await getCode(address)).toBe("FORBIDDEN_ADDRESS");
   });
 
   test("opens a configured host, but not another port of it", async () => {
@@ -153,8 +153,8 @@ describe("send guarded", () => {
   test("checks every resolved address and refuses if one is private", async () => {
     const [inside, outside] = [await startLittleServer((_, response) => void response.end("inside")), "203.0.114.1"];
     const port = new URL(inside.url).port;
-    const answers = [["127.0.0.1"], [outside, "127.0.0.1"], ["::1"], ["::ffff:10.0.0.1"], ["64:ff9b::7f00:1"], ["169.254.169.254"], []];
-    for (const addresses of answers) {
+    const responses = [["127.0.0.1"], [outside, "127.0.0.1"], ["::1"], ["::ffff:10.0.0.1"], ["64:ff9b::7f00:1"], ["169.254.169.254"], []];
+    for (const addresses of responses) {
       const requests: string[] = [];
       const guarded = createGuardedSend({
         trustedHosts: [],
@@ -163,7 +163,7 @@ describe("send guarded", () => {
           callback(
             null,
             addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 })),
-          ); // in the form of the system's own answer
+          ); // in the format of the system's own response
         },
       });
       for (let time = 1; time <= 2; time += 1) {

@@ -1,4 +1,4 @@
-// The sockets and the memory for outputs of running jobs: with the test's own services and clock.
+// Sockets and memory for outputs of running jobs, with fake services and a fake clock.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { createLiveOutputs } from "@/lib/server/answers/live-outputs";
 import { type Feed, feedEnds, type FeedTarget } from "@/lib/shared/http-types";
@@ -6,35 +6,35 @@ import { type Feed, feedEnds, type FeedTarget } from "@/lib/shared/http-types";
 const LOOK_MS = 30_000;
 type OpenedFeed = { target: FeedTarget; isStopped: boolean; objection: Feed["objection"] };
 let feeds: OpenedFeed[] = [];
-let isThere = true;
+let exists = true;
 let outputs: ReturnType<typeof createLiveOutputs>;
 const at = (name: string) =>
   outputs.at(name, (target) => {
     const item: OpenedFeed = { target: target, isStopped: false, objection: () => undefined };
     feeds.push(item);
-    return Promise.resolve(isThere ? { stop: () => (item.isStopped = true), objection: () => item.objection() } : undefined);
+    return Promise.resolve(exists ? { stop: () => (item.isStopped = true), objection: () => item.objection() } : undefined);
   });
 
 beforeEach(() => {
   vi.useFakeTimers({ now: 0 });
-  [feeds, isThere] = [[], true];
+  [feeds, exists] = [[], true];
   outputs = createLiveOutputs(() => Date.now());
 });
 afterEach(() => {
   outputs.stop();
 });
 
-const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+const advanceTime = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 const output = { images: [{ filename: "a.png", subfolder: "", type: "output" }] };
 async function sendEvent(data: object, { of = 0, type = "executed" } = {}): Promise<void> {
   feeds[of]?.target.send(JSON.stringify({ type, data }));
-  await pass(1);
+  await advanceTime(1);
 }
 
 it("shares one socket per connection and key", async () => {
   at("c1");
   expect(at("c1").get("j1")).toBeUndefined();
-  await pass(1);
+  await advanceTime(1);
   expect(feeds).toHaveLength(1);
   await sendEvent({ prompt_id: "j1", node: "3", output });
   await sendEvent({ prompt_id: "j1", node: "5", output: { text: ["done"] } });
@@ -50,7 +50,7 @@ it("drops foreign and oversized outputs", async () => {
   await sendEvent({ prompt_id: "j1", node: "2", output: { text: ["x".repeat(300_000)] } });
   feeds[0]?.target.send('no JSON with "executed"');
   feeds[0]?.target.send(new Uint8Array(8));
-  await pass(1);
+  await advanceTime(1);
   expect(at("c1").get("j1")).toBeUndefined();
 });
 
@@ -69,7 +69,7 @@ it("forgets the oldest jobs and connections", async () => {
   at("c1");
   for (let job = 0; job < 210; job += 1)
     feeds[0]?.target.send(JSON.stringify({ type: "executed", data: { prompt_id: `j${job}`, node: "1", output } }));
-  await pass(1);
+  await advanceTime(1);
   expect(at("c1").get("j9")).toBeUndefined();
   expect(at("c1").get("j10")?.outputs).toEqual({ "1": output });
   const long = { text: ["x".repeat(200_000)] };
@@ -77,57 +77,57 @@ it("forgets the oldest jobs and connections", async () => {
   expect(["j209", "long"].map((job) => at("c1").get(job))).toEqual([undefined, undefined]);
   expect(Object.keys(at("c1").get("longer")?.outputs ?? {})).toHaveLength(20);
   for (let value = 2; value <= 51; value += 1) at(`c${value}`);
-  await pass(1);
+  await advanceTime(1);
   expect(feeds.filter(({ isStopped }) => isStopped)).toEqual([feeds[0]]);
 });
 
 it("reopens an ended socket on demand, later for a service without one", async () => {
   at("c1");
-  await pass(1);
+  await advanceTime(1);
   await sendEvent({ prompt_id: "j1", node: "3", output });
   feeds[0]?.target.end({ code: feedEnds.tryLater, reason: "gone" });
-  await pass(1);
+  await advanceTime(1);
   at("c1");
   expect(feeds).toHaveLength(1);
-  await pass(10_000);
+  await advanceTime(10_000);
   expect(at("c1").get("j1")?.outputs).toEqual({ "3": output });
-  await pass(1);
+  await advanceTime(1);
   expect(feeds).toHaveLength(2);
   feeds[1]?.target.end({ code: feedEnds.notFound, reason: "no /ws" });
-  await pass(60_000);
+  await advanceTime(60_000);
   at("c1");
-  await pass(1);
+  await advanceTime(1);
   expect(feeds).toHaveLength(2);
-  await pass(9 * 60_000);
+  await advanceTime(9 * 60_000);
   at("c1");
-  await pass(1);
+  await advanceTime(1);
   expect(feeds).toHaveLength(3);
 });
 
 it("stops after half an hour idle, a refused key or shutdown", async () => {
   at("c1");
   at("c2");
-  await pass(1);
+  await advanceTime(1);
   const second = feeds[1];
   if (second) second.objection = () => "The key is no longer valid.";
   const [first] = feeds;
   if (first) first.objection = () => Promise.reject(new Error("the database is away"));
-  await pass(LOOK_MS);
+  await advanceTime(LOOK_MS);
   expect(feeds.map(({ isStopped }) => isStopped)).toEqual([false, true]);
-  await pass(30 * 60_000 + LOOK_MS);
+  await advanceTime(30 * 60_000 + LOOK_MS);
   expect(feeds.map(({ isStopped }) => isStopped)).toEqual([true, true]);
   at("c1");
-  await pass(1);
+  await advanceTime(1);
   outputs.stop();
   expect(feeds[2]?.isStopped).toBe(true);
 });
 
 it("retries when the service does not know the key yet", async () => {
-  isThere = false;
+  exists = false;
   at("c1");
-  await pass(1);
+  await advanceTime(1);
   at("c1");
-  await pass(10_000);
+  await advanceTime(10_000);
   expect(feeds).toHaveLength(1);
   at("c1");
   expect(feeds).toHaveLength(2);

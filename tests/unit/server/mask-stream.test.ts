@@ -7,7 +7,7 @@ import { toStream } from "@/lib/server/upstream/streams";
 
 const KEY = "comfyui-0123456789abcdef0123456789abcdef";
 
-async function masked(json: string, { key = KEY, size = json.length }: { key?: string; size?: number } = {}): Promise<string> {
+async function maskText(json: string, { key = KEY, size = json.length }: { key?: string; size?: number } = {}): Promise<string> {
   const bytes = new TextEncoder().encode(json);
   const source = new ReadableStream<Uint8Array>({
     start(controller) {
@@ -21,9 +21,9 @@ async function masked(json: string, { key = KEY, size = json.length }: { key?: s
 test("returns JSON without secrets unchanged, at any chunk boundary", async () => {
   const value = { id: "job-1", list: [1, -0.5, 1e21, true, null, 'a "quoted" \\ line\nlighthouse é 🗼'], "": {}, deep: [[[{}]]] };
   const json = JSON.stringify(value).replace('"id"', '"seed":18446744073709551615,"cfg":7.0,"id"');
-  for (const size of [1, 2, 3, 7, json.length]) expect(await masked(json, { size })).toBe(json);
+  for (const size of [1, 2, 3, 7, json.length]) expect(await maskText(json, { size })).toBe(json);
   const spaced = JSON.stringify(value, null, 2);
-  expect(await masked(spaced, { size: 5 })).toBe(spaced);
+  expect(await maskText(spaced, { size: 5 })).toBe(spaced);
 });
 
 const escaped = (text: string) => [...text].map((letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
@@ -40,7 +40,7 @@ test.each(spellings)("masks a key that is %s across chunk boundaries", async (_,
   for (const before of ["", "words ", "w ".repeat(131_060), ...[5, 20, 60].map((left) => "x".repeat(256 * 1024 - left))]) {
     const json = `{"told":["${before}${spelling}${before}"],"${spelling}":1}`;
     for (const size of [13, 64 * 1024]) {
-      const text = await masked(json, { size: before.length > 100 && size < 1000 ? 4093 : size });
+      const text = await maskText(json, { size: before.length > 100 && size < 1000 ? 4093 : size });
       expect(JSON.parse(text)).toHaveProperty("told");
       const secretParts = [KEY.slice(0, 17), KEY.slice(-20), escaped(KEY).slice(-60)];
       for (const part of secretParts) expect(JSON.stringify(JSON.parse(text))).not.toContain(part);
@@ -50,7 +50,7 @@ test.each(spellings)("masks a key that is %s across chunk boundaries", async (_,
 });
 
 test("masks a key of digits in a number", async () => {
-  expect(await masked('{"seed":11234567890123456,"list":[2]}', { key: "1234567890123456", size: 4 })).toBe(
+  expect(await maskText('{"seed":11234567890123456,"list":[2]}', { key: "1234567890123456", size: 4 })).toBe(
     '{"seed":"[REDACTED]","list":[2]}',
   );
 });
@@ -66,7 +66,7 @@ test("masks all texts below a secret's name and all values of its node", async (
     ],
     url: "https://user:hidden@host/?token=hidden&x=shown",
   };
-  const text = await masked(JSON.stringify(value), { size: 3 });
+  const text = await maskText(JSON.stringify(value), { size: 3 });
   expect(text).not.toContain("hidden");
   expect(JSON.parse(text)).toMatchObject({ auth: { user: ["[REDACTED]", 5, ""] }, nodes: [{ widgets_values: ["shown"] }, {}, {}] });
 });
@@ -88,16 +88,16 @@ test("masks at least what parsing would mask, in any JSON", async () => {
     list: fc.array(tie("value"), { maxLength: 4 }),
     object: fc.dictionary(fc.oneof(words, fc.string()), tie("value"), { maxKeys: 4 }),
   })).value;
-  const textsOf = (value: unknown): string[] =>
+  const getTexts = (value: unknown): string[] =>
     typeof value === "string"
       ? [value]
       : typeof value === "object" && value !== null
-        ? Object.entries(value).flatMap(([, item]) => textsOf(item))
+        ? Object.entries(value).flatMap(([, item]) => getTexts(item))
         : [];
   await fc.assert(
     fc.asyncProperty(json, fc.integer({ min: 1, max: 9 }), async (value, size) => {
-      const passed = textsOf(JSON.parse(await masked(JSON.stringify(value), { size })));
-      const clean = textsOf(maskSecrets(value, [KEY]));
+      const passed = getTexts(JSON.parse(await maskText(JSON.stringify(value), { size })));
+      const clean = getTexts(maskSecrets(value, [KEY]));
       expect(passed).toHaveLength(clean.length);
       for (const [at, text] of passed.entries()) if (text !== "[REDACTED]") expect(text).toBe(clean[at]);
     }),
@@ -108,7 +108,7 @@ test("masks at least what parsing would mask, in any JSON", async () => {
 test.each(["<html>", '{"a":comfyui-0123}', '{"a":1', "[1]]", '"cut', '{"a":"\\x"}'])(
   "ends with an error for non-JSON: %s",
   async (text) => {
-    await expect(masked(text)).rejects.toThrow();
+    await expect(maskText(text)).rejects.toThrow();
   },
 );
 

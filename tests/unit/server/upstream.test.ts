@@ -8,7 +8,7 @@ import { createLocalDialect } from "@/lib/server/upstream/local-dialect/local-di
 import { type Send } from "@/lib/server/upstream/send";
 import { createUpstream } from "@/lib/server/upstream/upstream";
 
-test("adds one listener per caller, whatever the number of calls", () => {
+test("adds one listener per caller, regardless of the number of calls", () => {
   const caller = new AbortController();
   const deadlines = Array.from({ length: 50 }, () => createDeadline(60_000, caller.signal));
   for (const deadline of deadlines) deadline.clear();
@@ -47,7 +47,7 @@ test("uses the Host header as the page's origin, not the request URL", () => {
   expect(isSameOrigin(from({ host: "desk:3000", origin: "http://desk" }), undefined)).toBe(false);
 });
 
-test("uses the public address, whatever Host the proxy sends", () => {
+test("uses the public URL, regardless of the Host that the proxy sends", () => {
   const publicUrl = "https://desk.example.com";
   expect(isSameOrigin(from({ host: "10.0.0.5:3000", origin: publicUrl }), publicUrl)).toBe(true);
   expect(isSameOrigin(from({ host: "desk.example.com", origin: "http://desk.example.com" }), publicUrl)).toBe(false);
@@ -72,22 +72,22 @@ describe("response tracker", () => {
       responseTracker.begin(service, UNRESPONSIVE_MS, (reason) => abandoned.push(reason === "answered" ? `${name} is to ask again` : name));
     return { responseTracker, abandoned, begin };
   }
-  const pass = (ms: number) => vi.advanceTimersByTime(ms);
+  const advanceTime = (ms: number) => vi.advanceTimersByTime(ms);
 
   test("fails all but the first after a time-out and probes with the next", () => {
     const { abandoned, begin } = world();
     const ends = ["patient", "second", "third"].map((name) => begin(name));
-    pass(UNRESPONSIVE_MS - 1);
+    advanceTime(UNRESPONSIVE_MS - 1);
     expect(abandoned).toEqual([]);
-    pass(1);
+    advanceTime(1);
     expect(abandoned).toEqual(["second", "third"]);
     ends[1]?.();
     ends[2]?.();
     begin("look");
     begin("beside");
-    pass(500);
+    advanceTime(500);
     expect(abandoned).toEqual(["second", "third", "beside"]);
-    pass(UNRESPONSIVE_MS);
+    advanceTime(UNRESPONSIVE_MS);
     expect(abandoned).toEqual(["second", "third", "beside", "look"]);
   });
 
@@ -95,13 +95,13 @@ describe("response tracker", () => {
     const { responseTracker, abandoned, begin } = world();
     begin("patient");
     const end = begin("second");
-    pass(UNRESPONSIVE_MS);
+    advanceTime(UNRESPONSIVE_MS);
     end();
     begin("new");
-    pass(400);
+    advanceTime(400);
     responseTracker.answered("studio");
     expect(abandoned).toEqual(["second", "patient is to ask again"]);
-    pass(UNRESPONSIVE_MS - 1);
+    advanceTime(UNRESPONSIVE_MS - 1);
     expect(abandoned).toEqual(["second", "patient is to ask again"]);
   });
 
@@ -110,7 +110,7 @@ describe("response tracker", () => {
     begin("slow");
     begin("slower");
     for (let times = 0; times < 10; times += 1) {
-      pass(UNRESPONSIVE_MS - 1);
+      advanceTime(UNRESPONSIVE_MS - 1);
       responseTracker.answered("studio");
     }
     expect(abandoned).toEqual([]);
@@ -119,14 +119,14 @@ describe("response tracker", () => {
   test("tracks services separately and resets when nothing waits", () => {
     const { responseTracker, abandoned, begin } = world();
     const ends = [begin("patient"), begin("second")];
-    pass(UNRESPONSIVE_MS);
+    advanceTime(UNRESPONSIVE_MS);
     begin("elsewhere", "other");
     responseTracker.answered("other");
     for (const end of ends) end();
     begin("later");
     begin("later too");
     begin("and this");
-    pass(UNRESPONSIVE_MS - 1);
+    advanceTime(UNRESPONSIVE_MS - 1);
     expect(abandoned).toEqual(["second"]);
   });
 
@@ -144,7 +144,7 @@ describe("response tracker", () => {
   const unlessGivenUp = <T>(request: Request, work: Promise<T>) =>
     Promise.race([work, new Promise<never>((_, reject) => request.signal.addEventListener("abort", () => reject(new Error("given up"))))]);
 
-  test("answers a slow operation while polls continue", async () => {
+  test("completes a slow operation while polls continue", async () => {
     const { read, poll } = asking((request) =>
       unlessGivenUp(
         request,

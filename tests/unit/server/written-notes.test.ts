@@ -97,9 +97,9 @@ test("assigns indexed jobs to the member who submitted them first", async () => 
     await store.audit.add({ ...entry, memberId, target });
   const notes = ["job-2", "job-3", "job-4"].map((jobId) => ({ ...job("completed"), jobId }));
   await store.jobIndexStore.note(id, notes, 100);
-  const jobsOf = async (memberId: string) =>
+  const getJobs = async (memberId: string) =>
     (
       await store.jobIndexStore.search(id, { words: [], memberId, sort_by: "create_time", sort_order: "desc", offset: 0, limit: 9 })
     ).jobs.map((job) => job.id);
-  expect(await Promise.all(["ada", "ben", "cy"].map(jobsOf))).toEqual([["job-2"], ["job-3"], []]);
+  expect(await Promise.all(["ada", "ben", "cy"].map(getJobs))).toEqual([["job-2"], ["job-3"], []]);
 });

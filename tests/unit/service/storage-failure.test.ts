@@ -1,21 +1,21 @@
-// Responses when the disk fails never claim more than is known.
+// Responses to disk failures never claim more than is certain.
 import { expect, it } from "vitest";
 import { toErrorResponse } from "@/lib/service/http/answers";
 import { toStorageFailure } from "@/lib/service/service-error";
 
-const messageFor = (code: string) => toStorageFailure(Object.assign(new Error("as the driver says it"), { code }))?.message;
+const getMessage = (code: string) => toStorageFailure(Object.assign(new Error("as the driver says it"), { code }))?.message;
 
 it.each(["SQLITE_FULL", "ENOSPC", "SQLITE_READONLY", "SQLITE_CORRUPT"])("reports after %s that nothing was stored", (code) => {
-  expect(messageFor(code)).toContain("Nothing from this request was stored.");
+  expect(getMessage(code)).toContain("Nothing from this request was stored.");
 });
 
 it.each(["SQLITE_IOERR_FSYNC", "EIO", "STORE_AWAY"])("never claims after %s that nothing was stored", (code) => {
-  expect(messageFor(code)).not.toContain("Nothing from this request was stored.");
-  expect(messageFor(code)).toContain("check before you send it again");
+  expect(getMessage(code)).not.toContain("Nothing from this request was stored.");
+  expect(getMessage(code)).toContain("check before you send it again");
 });
 
 it.each(["SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_PRIMARYKEY", "23505"])(
-  "answers 409 to %s, a key that was stored twice",
+  "returns 409 to %s, a key that was stored twice",
   async (code) => {
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
     const response = toErrorResponse(

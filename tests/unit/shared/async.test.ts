@@ -116,7 +116,7 @@ test("limits concurrency and starts waiting calls in order", async () => {
   end("b");
   expect(await results[1]).toBe("b");
   expect(begun).toEqual(["a", "b", "c"]);
-  // A late arrival queues behind those who wait, although a place was just handed on.
+  // A new call queues behind waiting ones, although a slot was just handed over.
   const lateTask = inTurn(work("e"));
   end("a");
   end("c");

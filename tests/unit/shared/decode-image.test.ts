@@ -4,13 +4,13 @@ import sharp from "sharp";
 import { expect, it } from "vitest";
 import { ImageTooLarge, readImageHeader, requireDecodable, withImage } from "@/lib/shared/decode-image";
 
-const plain = (width: number, height: number) => sharp({ create: { width, height, channels: 3, background: "#3a7" } });
-const png = await plain(16, 16).png().toBuffer();
+const createImage = (width: number, height: number) => sharp({ create: { width, height, channels: 3, background: "#3a7" } });
+const png = await createImage(16, 16).png().toBuffer();
 
 /** The file with another size in its header. */
 function resized(file: Buffer, at: number, write: "writeUInt32BE" | "writeUInt16BE" | "writeUInt16LE", step: number): Buffer {
   const copy = Buffer.from(file);
-  for (const place of [at, at + step]) copy[write](12_000, place);
+  for (const offset of [at, at + step]) copy[write](12_000, offset);
   return copy;
 }
 
@@ -55,7 +55,7 @@ const gif = Buffer.from(
   "GIF89a\x10\0\x10\0\x80\0\0\0\0\0\xff\xff\xff\x2c\0\0\0\0\x10\0\x10\0\0\x02\x0e\x8c\x8f\xa9\xcb\xed\x0f\xa3\x9c\xb4\xda\x8b\xb3\x3e\x05\0;",
   "latin1",
 );
-const jpeg = await plain(16, 16).jpeg({ progressive: true }).toBuffer();
+const jpeg = await createImage(16, 16).jpeg({ progressive: true }).toBuffer();
 const tooLarge: [string, Buffer][] = [
   ["AVIF of 60 megapixels", readFileSync("tests/fixtures/60-megapixels.avif")],
   ["PNG of 144 megapixels", resized(png, 16, "writeUInt32BE", 4)],
@@ -93,14 +93,14 @@ it.each(["<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>", "%PDF
 );
 
 it("reads ordinary images of every format", async () => {
-  const large = plain(6000, 4000);
+  const large = createImage(6000, 4000);
   for (const [format, file] of [
     ["png", await large.clone().png({ compressionLevel: 1 }).toBuffer()],
     ["jpeg", await large.clone().jpeg().toBuffer()],
-    ["webp", await plain(400, 300).webp().toBuffer()],
+    ["webp", await createImage(400, 300).webp().toBuffer()],
     ["heif", await large.clone().avif({ effort: 0, quality: 1 }).toBuffer()],
     ["gif", gif],
-    ["tiff", await plain(400, 300).tiff({ bigtiff: true }).toBuffer()],
+    ["tiff", await createImage(400, 300).tiff({ bigtiff: true }).toBuffer()],
   ] as const)
     expect(await withImage(file, (header) => Promise.resolve(header.format))).toBe(format);
 }, 30_000);

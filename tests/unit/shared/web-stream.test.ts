@@ -49,12 +49,12 @@ test("forwards an error unchanged", async () => {
 });
 
 test("reads only on demand", async () => {
-  let madeCount = 0;
-  const source = new Readable({ highWaterMark: 1, read: () => void source.push(madeCount++ < 100 ? Buffer.alloc(1024) : null) });
+  let createdCount = 0;
+  const source = new Readable({ highWaterMark: 1, read: () => void source.push(createdCount++ < 100 ? Buffer.alloc(1024) : null) });
   const reader = toWebStream(source).getReader();
   await reader.read();
   await new Promise(setImmediate);
-  expect(madeCount).toBeLessThan(4);
+  expect(createdCount).toBeLessThan(4);
   await reader.cancel();
 });
 

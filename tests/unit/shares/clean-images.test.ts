@@ -7,16 +7,16 @@ import { cleaned } from "@/tests/support/clean-file";
 
 const MARK = "a-mark-of-16-bytes-and-longer-than-any-field";
 
-const pixelsOf = (file: Buffer) => sharp(file, { pages: -1 }).autoOrient().toColourspace("srgb").raw().toBuffer();
+const getPixels = (file: Buffer) => sharp(file, { pages: -1 }).autoOrient().toColourspace("srgb").raw().toBuffer();
 const pixelsOfPlain = new Map<Buffer, Promise<Buffer>>();
 
 async function expectClean(name: string, file: Buffer, plain: Buffer): Promise<void> {
   const clean = await cleaned(file);
   if (!clean) throw new Error(`${name} was not cleaned`);
   expect([name, clean.includes(MARK.slice(0, 4))]).toEqual([name, false]);
-  const pixels = pixelsOfPlain.get(plain) ?? pixelsOf(plain);
+  const pixels = pixelsOfPlain.get(plain) ?? getPixels(plain);
   pixelsOfPlain.set(plain, pixels);
-  expect([name, clean.equals(plain) || (await pixelsOf(clean)).equals(await pixels)]).toEqual([name, true]);
+  expect([name, clean.equals(plain) || (await getPixels(clean)).equals(await pixels)]).toEqual([name, true]);
   // Cleaning again changes nothing.
   expect([name, (await cleaned(clean))?.equals(clean)]).toEqual([name, true]);
 }
@@ -105,9 +105,9 @@ describe("PNG", async () => {
     size.writeUInt32BE(100_000, 4);
     const header = pngChunk("IHDR", Buffer.concat([size, plain.subarray(24, 29)]));
     const file = Buffer.concat([plain.subarray(0, 8), header, plain.subarray(33)]);
-    const read = (at: number, length: number) =>
+    const readAt = (at: number, length: number) =>
       at < IDAT + 8 ? Promise.resolve(file.subarray(at, at + length)) : Promise.reject(new Error("pixels were read"));
-    expect(await cleanFile({ size: file.length, read })).toBeUndefined();
+    expect(await cleanFile({ size: file.length, read: readAt })).toBeUndefined();
   });
 
   it.each([
@@ -221,7 +221,7 @@ describe("GIF", async () => {
   const controls = [...plain.keys()].filter((at) => plain[at] === 0x21 && plain[at + 1] === 0xf9);
 
   it("loses marks in every extension, at every position, and keeps loop and delays", async () => {
-    for (const planted of [
+    for (const metadata of [
       extension(0xfe, MARK),
       extension(0x01, "x".repeat(12), MARK),
       Buffer.concat([extension(0xf9, MARK.slice(0, 4)), extension(0x01, "x".repeat(12), MARK)]),
@@ -231,8 +231,8 @@ describe("GIF", async () => {
       extension(0xce, MARK),
     ])
       for (const at of [...controls, plain.length - 1, plain.length]) {
-        const file = insert(plain, at, planted);
-        await expectClean(`${planted.toString("latin1")} ${at}`, file, plain);
+        const file = insert(plain, at, metadata);
+        await expectClean(`${metadata.toString("latin1")} ${at}`, file, plain);
         expect(await sharp(await cleaned(file), { pages: -1 }).metadata()).toMatchObject({ loop: 3, delay: [100, 200] });
       }
   });
@@ -248,7 +248,7 @@ describe("WebP", async () => {
     size.writeUInt32LE(content.length);
     return Buffer.concat([latin(type), size, content, Buffer.alloc(content.length % 2)]);
   };
-  const sized = (file: Buffer) => {
+  const withSize = (file: Buffer) => {
     const copy = Buffer.from(file);
     copy.writeUInt32LE(file.length - 8, 4);
     return copy;
@@ -266,12 +266,12 @@ describe("WebP", async () => {
 
   it.each(Object.entries(kinds))("drops metadata in every chunk of %s at every position", async (kind, plain) => {
     for (const type of ["EXIF", "XMP ", "ICCP", "ANIM", "ALPH", "VP8 ", "VP8L", "ABCD"]) {
-      const planted = chunk(type, latin(MARK));
-      await expectClean(`${kind} ${type} last`, sized(Buffer.concat([plain, planted])), plain);
-      await expectClean(`${kind} ${type} after the end`, Buffer.concat([plain, planted]), plain);
+      const metadata = chunk(type, latin(MARK));
+      await expectClean(`${kind} ${type} last`, withSize(Buffer.concat([plain, metadata])), plain);
+      await expectClean(`${kind} ${type} after the end`, Buffer.concat([plain, metadata]), plain);
     }
     if (kind === "lossy" || kind === "lossless") return;
-    await expectClean(`${kind} unknown`, sized(insert(plain, 30, chunk("ABCD", latin(MARK)))), plain);
+    await expectClean(`${kind} unknown`, withSize(insert(plain, 30, chunk("ABCD", latin(MARK)))), plain);
   });
 
   it("loses marks inside a frame", async () => {
@@ -279,7 +279,7 @@ describe("WebP", async () => {
     const at = moving.indexOf("ANMF");
     const length = moving.readUInt32LE(at + 4);
     const longer = chunk("ANMF", Buffer.concat([moving.subarray(at + 8, at + 8 + length), chunk("ABCD", latin(MARK))]));
-    await expectClean("frame", sized(Buffer.concat([moving.subarray(0, at), longer, moving.subarray(at + 8 + length)])), moving);
+    await expectClean("frame", withSize(Buffer.concat([moving.subarray(0, at), longer, moving.subarray(at + 8 + length)])), moving);
   });
 });
 

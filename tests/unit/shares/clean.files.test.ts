@@ -1,14 +1,14 @@
-// Films and sounds from a real program (tests/fixtures/media): the played parts stay byte for byte, and no word of the metadata remains.
+// Video and audio files from a real program (tests/fixtures/media): streams are unchanged, and all metadata is removed.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isCleanable } from "@/lib/server/shares/clean/clean";
-import { cleaned as cleanFile, piecesOf } from "@/tests/support/clean-file";
+import { cleaned as cleanFile, splitIntoPieces } from "@/tests/support/clean-file";
 
 const SECRET = "a-secret-prompt";
-const read = (name: string) => readFile(join("tests/fixtures/media", name));
-async function cleaned(name: string): Promise<Buffer> {
-  const clean = await cleanFile(await read(name));
+const readFixture = (name: string) => readFile(join("tests/fixtures/media", name));
+async function cleanFixture(name: string): Promise<Buffer> {
+  const clean = await cleanFile(await readFixture(name));
   if (!clean) throw new Error(`${name} was not cleaned`);
   return clean;
 }
@@ -16,18 +16,18 @@ async function cleaned(name: string): Promise<Buffer> {
 type Part = { path: string; content: Buffer };
 
 /** The boxes of an MP4, including those inside other boxes. */
-function boxesOf(file: Buffer, path = ""): Part[] {
+function listBoxes(file: Buffer, path = ""): Part[] {
   const parts: Part[] = [];
   for (let at = 0; at < file.length; at += file.readUInt32BE(at)) {
     const name = `${path}/${file.toString("latin1", at + 4, at + 8)}`;
     const content = file.subarray(at + 8, at + file.readUInt32BE(at));
-    parts.push(...(/(moov|trak|mdia|minf|stbl|moof|traf)$/.test(name) ? boxesOf(content, name) : [{ path: name, content }]));
+    parts.push(...(/(moov|trak|mdia|minf|stbl|moof|traf)$/.test(name) ? listBoxes(content, name) : [{ path: name, content }]));
   }
   return parts;
 }
 
 /** The elements of a Matroska, including those inside other elements. */
-function elementsOf(file: Buffer, path = ""): Part[] {
+function listElements(file: Buffer, path = ""): Part[] {
   const parts: Part[] = [];
   for (let at = 0; at < file.length;) {
     const idEnd = at + Math.clz32(file[at] ?? 0) - 23;
@@ -39,51 +39,51 @@ function elementsOf(file: Buffer, path = ""): Part[] {
     );
     at = idEnd + sizeLength + size;
     const content = file.subarray(at - size, at);
-    parts.push(...(/\/(18538067|1654ae6b|ae|1c53bb6b|bb|b7)$/.test(name) ? elementsOf(content, name) : [{ path: name, content }]));
+    parts.push(...(/\/(18538067|1654ae6b|ae|1c53bb6b|bb|b7)$/.test(name) ? listElements(content, name) : [{ path: name, content }]));
   }
   return parts;
 }
 
-const namesIn = (parts: readonly Part[]) => new Set(parts.map(({ path }) => path));
-const partsOf = (parts: readonly Part[], pattern: RegExp) => parts.filter(({ path }) => pattern.test(path));
+const collectNames = (parts: readonly Part[]) => new Set(parts.map(({ path }) => path));
+const listParts = (parts: readonly Part[], pattern: RegExp) => parts.filter(({ path }) => pattern.test(path));
 
 describe.each(["film.mp4", "film.mov", "fragments.mp4"])("%s", (name) => {
   test("keeps the same samples and removes all metadata", async () => {
-    const file = await read(name);
-    const clean = await cleaned(name);
+    const file = await readFixture(name);
+    const clean = await cleanFixture(name);
     expect(file.includes(SECRET)).toBe(true);
     for (const word of [SECRET, "Lavf", "udta", "meta"]) expect([word, clean.includes(word)]).toEqual([word, false]);
     expect(clean.length).toBe(file.length);
-    const [before, after] = [boxesOf(file), boxesOf(clean)];
+    const [before, after] = [listBoxes(file), listBoxes(clean)];
     const played = /mdat$|stbl\/(?!stsd)|traf\/|trex$|elst$|dinf$|tref$/;
-    expect(partsOf(after, played)).toEqual(partsOf(before, played));
+    expect(listParts(after, played)).toEqual(listParts(before, played));
     // Decoder configuration without vendor and compressor names.
     for (const word of ["esds", "avcC", "chan", "pasp"]) expect([word, clean.includes(word)]).toEqual([word, file.includes(word)]);
-    for (const { path, content } of partsOf(after, /(mvhd|tkhd|mdhd)$/)) expect([path, content.readBigUInt64BE(4)]).toEqual([path, 0n]);
-    expect(partsOf(before, /mvhd$/)[0]?.content.readBigUInt64BE(4)).not.toBe(0n);
+    for (const { path, content } of listParts(after, /(mvhd|tkhd|mdhd)$/)) expect([path, content.readBigUInt64BE(4)]).toEqual([path, 0n]);
+    expect(listParts(before, /mvhd$/)[0]?.content.readBigUInt64BE(4)).not.toBe(0n);
   });
 });
 
 describe.each(["film.webm", "film.mkv"])("%s", (name) => {
   test("has the same frames and audio and no metadata", async () => {
-    const file = await read(name);
-    const clean = await cleaned(name);
+    const file = await readFixture(name);
+    const clean = await cleanFixture(name);
     expect(file.includes(SECRET)).toBe(true);
     for (const word of [SECRET, "Lavf", "encoder="]) expect([word, clean.includes(word)]).toEqual([word, false]);
     expect(clean.length).toBe(file.length);
-    const [before, after] = [elementsOf(file), elementsOf(clean)];
+    const [before, after] = [listElements(file), listElements(clean)];
     // Clusters, cues, and the decoding parameters of tracks.
     const played = /\/(1f43b675|1c53bb6b\/bb\/.*|1654ae6b\/ae\/(83|86|e0|e1|23e383))$/;
-    expect(partsOf(after, played)).toEqual(partsOf(before, played));
+    expect(listParts(after, played)).toEqual(listParts(before, played));
     // Tags, attachments, chapters, and track names.
-    expect([...namesIn(before)].filter((path) => /1254c367|1941a469|1043a770|536e$/.test(path)).length).toBeGreaterThan(1);
-    expect([...namesIn(after)].filter((path) => /1254c367|1941a469|1043a770|536e$/.test(path))).toEqual([]);
+    expect([...collectNames(before)].filter((path) => /1254c367|1941a469|1043a770|536e$/.test(path)).length).toBeGreaterThan(1);
+    expect([...collectNames(after)].filter((path) => /1254c367|1941a469|1043a770|536e$/.test(path))).toEqual([]);
   });
 });
 
-test("keeps a WebM sound's codec data without tags", async () => {
-  const [before, after] = [await read("film.webm"), await cleaned("film.webm")].map((file) =>
-    elementsOf(file)
+test("keeps a WebM audio file's codec data without tags", async () => {
+  const [before, after] = [await readFixture("film.webm"), await cleanFixture("film.webm")].map((file) =>
+    listElements(file)
       .find(({ path, content }) => path.endsWith("/63a2") && content.includes("vorbis"))
       ?.content.toString("latin1"),
   );
@@ -94,8 +94,8 @@ test("keeps a WebM sound's codec data without tags", async () => {
 });
 
 test("keeps only the frames of sound.mp3", async () => {
-  const file = await read("sound.mp3");
-  const clean = await cleaned("sound.mp3");
+  const file = await readFixture("sound.mp3");
+  const clean = await cleanFixture("sound.mp3");
   const begin = file.indexOf(clean);
   expect(begin).toBeGreaterThan(0);
   expect(file.toString("latin1", 0, 3)).toBe("ID3");
@@ -106,8 +106,8 @@ test("keeps only the frames of sound.mp3", async () => {
 });
 
 test("keeps sound.flac's stream info and frames without comments and cover", async () => {
-  const file = await read("sound.flac");
-  const clean = await cleaned("sound.flac");
+  const file = await readFixture("sound.flac");
+  const clean = await cleanFixture("sound.flac");
   const endOfBlocks = (bytes: Buffer): number => {
     for (let at = 4; ;) {
       const isLast = ((bytes[at] ?? 0) & 0x80) !== 0;
@@ -121,8 +121,8 @@ test("keeps sound.flac's stream info and frames without comments and cover", asy
 });
 
 test("rejects a time code and audio in Ogg", async () => {
-  expect(await piecesOf(await read("timecode.mov"))).toBeUndefined();
-  expect(await piecesOf(await read("sound.ogg"))).toBeUndefined();
+  expect(await splitIntoPieces(await readFixture("timecode.mov"))).toBeUndefined();
+  expect(await splitIntoPieces(await readFixture("sound.ogg"))).toBeUndefined();
   expect(isCleanable("sound.ogg", "audio/ogg")).toBe(false);
 });
 
@@ -202,7 +202,7 @@ describe("removing texts planted around the encoded streams", () => {
   ])("of %s", async (name, format) => {
     const passed: string[] = [];
     let count = 0;
-    for (const { path, file } of planted(format, await read(name))) {
+    for (const { path, file } of planted(format, await readFixture(name))) {
       count++;
       expect(file.includes(PLANTED)).toBe(true);
       if ((await cleanFile(file))?.includes(PLANTED)) passed.push(path);

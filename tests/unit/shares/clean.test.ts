@@ -1,7 +1,7 @@
 import sharp from "sharp";
 import { describe, expect, test } from "vitest";
 import { cleanFile, isCleanable } from "@/lib/server/shares/clean/clean";
-import { cleaned, piecesOf } from "@/tests/support/clean-file";
+import { cleaned, splitIntoPieces } from "@/tests/support/clean-file";
 
 const SECRET = "a-secret-prompt";
 const reading = (file: Buffer) => ({
@@ -51,7 +51,7 @@ describe("pixels and orientation of pictures", () => {
     const content = Buffer.concat([Buffer.from("WEBP"), chunk, Buffer.alloc(10), Buffer.from(SECRET), Buffer.alloc(SECRET.length % 2)]);
     const head = Buffer.from("RIFF\0\0\0\0", "latin1");
     head.writeUInt32LE(content.length, 4);
-    expect(await piecesOf(Buffer.concat([head, content]))).toBeUndefined();
+    expect(await splitIntoPieces(Buffer.concat([head, content]))).toBeUndefined();
   });
 
   test("reads a GIF of one-byte blocks in stretches", async () => {
@@ -63,7 +63,7 @@ describe("pixels and orientation of pictures", () => {
     const countingRead = (at: number, length: number) => ((reads += 1), read(at, length));
     expect(await cleanFile({ size, read: countingRead })).toEqual([{ from: 0, to: file.length }]);
     expect(reads).toBeLessThan(100);
-    expect(await piecesOf(file.subarray(0, -2))).toBeUndefined();
+    expect(await splitIntoPieces(file.subarray(0, -2))).toBeUndefined();
   });
 });
 
@@ -75,7 +75,7 @@ function box(type: string, ...inside: (Buffer | string)[]): Buffer {
   return Buffer.concat([head, content]);
 }
 /** `length` of the whole content. */
-const timed = (length: number) => Buffer.concat([Buffer.alloc(4), Buffer.alloc(8, 0x5a), Buffer.alloc(length - 12)]);
+const createTimed = (length: number) => Buffer.concat([Buffer.alloc(4), Buffer.alloc(8, 0x5a), Buffer.alloc(length - 12)]);
 const urlBox = box("url ", "\0\0\0\x01");
 const entry = box("avc1", Buffer.alloc(42), Buffer.from(SECRET.padEnd(32)), Buffer.alloc(4), box("avcC", "SETUP"), box("uuid", SECRET));
 const samples = box(
@@ -96,14 +96,14 @@ const minf = (reference: Buffer) =>
 const track = (handler: string, reference: Buffer) =>
   box(
     "trak",
-    box("tkhd", timed(84)),
+    box("tkhd", createTimed(84)),
     box("udta", SECRET),
-    box("mdia", box("mdhd", timed(24)), box("hdlr", Buffer.alloc(8), handler, Buffer.alloc(12), SECRET), minf(reference)),
+    box("mdia", box("mdhd", createTimed(24)), box("hdlr", Buffer.alloc(8), handler, Buffer.alloc(12), SECRET), minf(reference)),
   );
 const film = (handler = "vide", reference = urlBox) =>
   Buffer.concat([
     box("ftyp", "isom", SECRET.slice(0, 4), "mp42", SECRET),
-    box("moov", box("mvhd", timed(100)), track(handler, reference), box("udta", box("meta", SECRET))),
+    box("moov", box("mvhd", createTimed(100)), track(handler, reference), box("udta", box("meta", SECRET))),
     box("moof", box("mfhd", Buffer.alloc(8)), box("traf", box("tfhd", Buffer.alloc(8)), box("uuid", SECRET)), box("meta", SECRET)),
     box("mdat", "PIXELS"),
     box("uuid", SECRET),
@@ -121,20 +121,21 @@ const webm = element("1a45dfa3", element("4282", "webm"));
 
 describe("offsets in videos", () => {
   test.each(["meta", "subt", "text", "sbtl", "clcp"])("doesn't clean MP4 with a track of %s", async (handler) => {
-    expect(await piecesOf(film(handler))).toBeUndefined();
+    expect(await splitIntoPieces(film(handler))).toBeUndefined();
   });
 
   test("rejects a track without a handler", async () => {
-    const nameless = box("trak", box("tkhd", timed(84)), box("mdia", box("mdhd", timed(24)), minf(urlBox)));
+    const nameless = box("trak", box("tkhd", createTimed(84)), box("mdia", box("mdhd", createTimed(24)), minf(urlBox)));
     const twice = box("trak", box("mdia", box("hdlr", Buffer.alloc(8), "vide"), box("hdlr", Buffer.alloc(8), "text")));
-    for (const bytes of [nameless, twice]) expect(await piecesOf(Buffer.concat([box("ftyp", "isom"), box("moov", bytes)]))).toBeUndefined();
+    for (const bytes of [nameless, twice])
+      expect(await splitIntoPieces(Buffer.concat([box("ftyp", "isom"), box("moov", bytes)]))).toBeUndefined();
     const tracks = element("1654ae6b", element("ae", element("d7", "\x01"), element("86", "S_TEXT/UTF8")));
-    expect(await piecesOf(Buffer.concat([webm, element("18538067", tracks)]))).toBeUndefined();
+    expect(await splitIntoPieces(Buffer.concat([webm, element("18538067", tracks)]))).toBeUndefined();
   });
 
   test("doesn't clean MP4 with path-named samples", async () => {
     for (const reference of [box("alis", "\0\0\0\0", SECRET), box("url ", "\0\0\0\0", SECRET), box("url ", "\0\0\0\x01", SECRET)])
-      expect(await piecesOf(film("vide", reference))).toBeUndefined();
+      expect(await splitIntoPieces(film("vide", reference))).toBeUndefined();
   });
 
   test.each([
@@ -146,7 +147,7 @@ describe("offsets in videos", () => {
   ])("Matroska with a track of type %i is cleaned: %s", async (type, isCleaned) => {
     const entry = element("ae", element("83", Buffer.from([type])), element("d7", "\x01"));
     const file = Buffer.concat([webm, element("18538067", element("1654ae6b", entry), element("1f43b675", "PIXELS"))]);
-    expect((await piecesOf(file)) !== undefined).toBe(isCleaned);
+    expect((await splitIntoPieces(file)) !== undefined).toBe(isCleaned);
   });
 
   test("blanks the comments and pictures of FLAC in Matroska", async () => {
@@ -172,13 +173,13 @@ describe("audio data", () => {
     const tags = [`LYRICSBEGIN${SECRET}LYRICSEND`, `LYRICSBEGIN${SECRET}000026LYRICS200`, `${SECRET}3DI\x04\0\0\0\0\0\x0f`];
     for (const tag of tags)
       for (const last of [Buffer.alloc(0), old])
-        expect([tag, await piecesOf(Buffer.concat([sound, Buffer.from(tag, "latin1"), last]))]).toEqual([tag, undefined]);
+        expect([tag, await splitIntoPieces(Buffer.concat([sound, Buffer.from(tag, "latin1"), last]))]).toEqual([tag, undefined]);
   });
 
   test("accepts only a whole frame header as MP3", async () => {
     const heads = ["fffe6800", "fff15080", "ffe00000", "fffbf064", "fffb9c64", "fffb9066", "ffeb9064"];
     for (const head of heads)
-      expect([head, await piecesOf(Buffer.concat([Buffer.from(head, "hex"), Buffer.from(SECRET)]))]).toEqual([head, undefined]);
+      expect([head, await splitIntoPieces(Buffer.concat([Buffer.from(head, "hex"), Buffer.from(SECRET)]))]).toEqual([head, undefined]);
   });
 
   test("keeps what FLAC needs for decoding", async () => {
@@ -196,8 +197,8 @@ test("rejects broken and unknown files", async () => {
   const avif = await picture().avif().toBuffer();
   const cutFiles = [png.subarray(0, -5), jpeg.subarray(0, -2), film().subarray(0, -1), avif];
   const texts = ["<svg/>", '{"a": 1}', "", "OggS\0\0", "\0\x01\x02"].map((text) => Buffer.from(text, "latin1"));
-  for (const file of [...cutFiles, ...texts.filter(({ length }) => length > 0)]) expect(await piecesOf(file)).toBeUndefined();
-  expect(await piecesOf(Buffer.from("plain words\n"))).toEqual([{ from: 0, to: 12 }]);
+  for (const file of [...cutFiles, ...texts.filter(({ length }) => length > 0)]) expect(await splitIntoPieces(file)).toBeUndefined();
+  expect(await splitIntoPieces(Buffer.from("plain words\n"))).toEqual([{ from: 0, to: 12 }]);
 });
 
 test("recognizes cleanable files by name", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { pastedName } from "@/components/transfers/add-assets";
 import { MAX_ADDRESSES, readAddresses } from "@/components/transfers/downloads/address-line";
-import { diffFields, draftOf, fieldsForFile, mergeFields, newDraft, readDraft } from "@/components/transfers/uploads/asset-fields-form";
+import { diffFields, fieldsForFile, mergeFields, newDraft, readDraft, toDraft } from "@/components/transfers/uploads/asset-fields-form";
 import { readHash } from "@/components/transfers/uploads/start-dialog";
 import { checkStored } from "@/components/transfers/uploads/upload-file";
 import { storeTimeZone } from "@/components/ui/time/use-time-format";
@@ -18,14 +18,14 @@ describe("asset fields", () => {
       ok: true,
       value: { name: "A cat", tags: ["input", "cats", "dogs"], metadata: { shot: 12 }, previewId: preview },
     });
-    if (draftResult.ok) expect(readDraft(draftOf(draftResult.value))).toEqual(draftResult);
+    if (draftResult.ok) expect(readDraft(toDraft(draftResult.value))).toEqual(draftResult);
   });
 
   it("keeps all digits of numbers in metadata", () => {
     const metadata = '{"seed":18446744073709551615}';
     const draftResult = readDraft({ ...newDraft, metadata });
     if (!draftResult.ok) throw new Error("readDraft failed");
-    expect(draftOf(draftResult.value).metadata.replace(/\s/g, "")).toBe(metadata);
+    expect(toDraft(draftResult.value).metadata.replace(/\s/g, "")).toBe(metadata);
     expect(diffFields(draftResult.value, { ...draftResult.value, metadata: {} })?.fields).toEqual({ user_metadata: {} });
   });
 
@@ -86,19 +86,19 @@ describe("checkStored", () => {
 });
 
 describe("readAddresses", () => {
-  const faultOf = (text: string) => readAddresses(text).addresses[0]?.fault;
+  const getFault = (text: string) => readAddresses(text).addresses[0]?.fault;
 
   it("reads one URL per line and reports problems", () => {
     expect(readAddresses(" https://huggingface.co/a \n\n https://civitai.com/b").addresses.map(({ url }) => url)).toEqual([
       "https://huggingface.co/a",
       "https://civitai.com/b",
     ]);
-    expect(faultOf("cat")).toBe("none");
-    expect(faultOf("http://huggingface.co/a")).toBe("scheme");
-    expect(faultOf("file:///etc/passwd")).toBe("scheme");
-    expect(faultOf("https://me:secret@huggingface.co/a")).toBe("credentials");
-    expect(faultOf(`https://huggingface.co/${"a".repeat(4000)}`)).toBe("long");
-    expect(faultOf("http://127.0.0.1:8000/a")).toBeUndefined();
+    expect(getFault("cat")).toBe("none");
+    expect(getFault("http://huggingface.co/a")).toBe("scheme");
+    expect(getFault("file:///etc/passwd")).toBe("scheme");
+    expect(getFault("https://me:secret@huggingface.co/a")).toBe("credentials");
+    expect(getFault(`https://huggingface.co/${"a".repeat(4000)}`)).toBe("long");
+    expect(getFault("http://127.0.0.1:8000/a")).toBeUndefined();
     expect(readAddresses("https://a.example/1\nhttps://a.example/1").addresses[1]?.fault).toBe("twice");
   });
 

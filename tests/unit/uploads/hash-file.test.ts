@@ -3,13 +3,13 @@ import { describe, expect, it } from "vitest";
 import { hashFile, SLICE_BYTES } from "@/lib/browser/uploads/hash-file";
 import { createHashPool, type HashWorker } from "@/lib/browser/uploads/hash-pool";
 import { addSample, getMaxHashBytes, isWorthHashing, type Speeds } from "@/lib/browser/uploads/upload";
-import { patternOf } from "@/tests/support/file-source";
+import { createPattern } from "@/tests/support/file-source";
 
 const natively = (bytes: Uint8Array) => new Blake3Hasher().update(bytes).digest("hex");
 const signal = () => ({ aborted: false });
 
 /** A file that records how much is read of it at a time. */
-function watched(bytes: Uint8Array<ArrayBuffer>) {
+function watch(bytes: Uint8Array<ArrayBuffer>) {
   const blob = new Blob([bytes]);
   const slices: number[] = [];
   const slice = blob.slice.bind(blob);
@@ -25,8 +25,8 @@ describe("the hash of a file", () => {
   it.each([0, 1, SLICE_BYTES - 1, SLICE_BYTES, SLICE_BYTES + 1, 3 * SLICE_BYTES + 17])(
     "matches the hash of its %i bytes, read slice by slice",
     async (size) => {
-      const bytes = new Uint8Array(patternOf(size));
-      const { blob, slices } = watched(bytes);
+      const bytes = new Uint8Array(createPattern(size));
+      const { blob, slices } = watch(bytes);
       const shares: number[] = [];
       expect(await hashFile(blob, { signal: signal(), onProgress: (at) => shares.push(at) })).toEqual({
         kind: "hashed",
@@ -38,12 +38,12 @@ describe("the hash of a file", () => {
   );
 
   it("is the same when interrupted and resumed", async () => {
-    const bytes = new Uint8Array(patternOf(3 * SLICE_BYTES + 5));
+    const bytes = new Uint8Array(createPattern(3 * SLICE_BYTES + 5));
     const stop = { aborted: false };
     const first = await hashFile(new Blob([bytes]), { signal: stop, onProgress: () => (stop.aborted = true) });
     if (first.kind !== "stopped") throw new Error(`it was ${first.kind}`);
     expect(first.at.offset).toBe(SLICE_BYTES);
-    const { blob, slices } = watched(bytes);
+    const { blob, slices } = watch(bytes);
     expect(await hashFile(blob, { from: first.at, signal: signal() })).toEqual({ kind: "hashed", hash: natively(bytes) });
     expect(slices.reduce((sum, size) => sum + size, 0)).toBe(bytes.length - SLICE_BYTES);
   });
@@ -111,7 +111,7 @@ describe("hash workers", () => {
 
 describe("measured speeds", () => {
   const GIB = 1024 ** 3;
-  const measured = (hash: number, send: number): Speeds => {
+  const createSpeeds = (hash: number, send: number): Speeds => {
     const once = addSample({}, "hash", { bytes: hash * 1000 * 1024, ms: 1000 });
     return addSample(once, "send", { bytes: send * 1000 * 1024, ms: 1000 });
   };
@@ -124,15 +124,15 @@ describe("measured speeds", () => {
   });
 
   it("hash first when faster or under a second", () => {
-    expect(isWorthHashing(100 * GIB, measured(500, 100))).toBe(true);
-    expect(isWorthHashing(GIB, measured(50, 100))).toBe(false);
-    expect(isWorthHashing(10 * 1024 ** 2, measured(50, 100))).toBe(true);
-    const maxBytes = getMaxHashBytes(measured(50, 100)) ?? 0;
-    expect([isWorthHashing(maxBytes, measured(50, 100)), isWorthHashing(maxBytes + 100, measured(50, 100))]).toEqual([true, false]);
+    expect(isWorthHashing(100 * GIB, createSpeeds(500, 100))).toBe(true);
+    expect(isWorthHashing(GIB, createSpeeds(50, 100))).toBe(false);
+    expect(isWorthHashing(10 * 1024 ** 2, createSpeeds(50, 100))).toBe(true);
+    const maxBytes = getMaxHashBytes(createSpeeds(50, 100)) ?? 0;
+    expect([isWorthHashing(maxBytes, createSpeeds(50, 100)), isWorthHashing(maxBytes + 100, createSpeeds(50, 100))]).toEqual([true, false]);
   });
 
   it("follow a line that changes", () => {
-    let speeds = measured(200, 100);
+    let speeds = createSpeeds(200, 100);
     for (let at = 0; at < 10; at++) speeds = addSample(speeds, "send", { bytes: 1000 * 1000 * 1024, ms: 1000 });
     expect(isWorthHashing(GIB, speeds)).toBe(false);
   });

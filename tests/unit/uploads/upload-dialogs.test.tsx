@@ -17,7 +17,7 @@ describe("upload defaults", () => {
 
   const box = () => screen.getByRole<HTMLInputElement>("checkbox", { name: /^Don't ask again/ });
   const tags = () => screen.getByRole<HTMLInputElement>("combobox", { name: "Tags" });
-  function open() {
+  function openDialog() {
     cleanup();
     const onStart = vi.fn();
     const dropped = { files: [{ path: "a.txt", file: new File(["x"], "a.txt") }], unreadable: 0, leftOut: 0, isCut: false };
@@ -27,27 +27,27 @@ describe("upload defaults", () => {
   const add = () => fireEvent.click(screen.getByRole("button", { name: "Add" }));
 
   test("apply typed tags to these files unless kept as default", () => {
-    const onStart = open();
+    const onStart = openDialog();
     fireEvent.change(tags(), { target: { value: "input, only today" } });
     add();
     expect(onStart.mock.calls[0]?.[0]).toMatchObject([{ assetFields: { tags: ["input", "only today"] } }]);
     expect(uploadPreferences.get()).toEqual({ ask: true, tags: "input" });
-    open();
+    openDialog();
     expect(tags().value).toBe("input");
   });
 
   test("proposes kept defaults until they are removed", () => {
-    open();
+    openDialog();
     fireEvent.change(tags(), { target: { value: "set" } });
     fireEvent.click(box());
     add();
     expect(uploadPreferences.get()).toEqual({ ask: false, tags: "set" });
     // The dialog opens anyway, as for an empty selection, and the box shows the current setting.
-    open();
+    openDialog();
     expect([tags().value, box().checked]).toEqual(["set", true]);
     add();
     expect(uploadPreferences.get()).toEqual({ ask: false, tags: "set" });
-    open();
+    openDialog();
     fireEvent.click(box());
     add();
     expect(uploadPreferences.get()).toEqual({ ask: true, tags: "input" });
@@ -60,16 +60,16 @@ describe("upload defaults", () => {
 
   test("applies a typed name to a single file only", () => {
     const onStart = vi.fn();
-    const filesNamed = (...names: string[]) => ({
+    const createFiles = (...names: string[]) => ({
       files: names.map((name) => ({ path: name, file: new File(["x"], name) })),
       ...{ unreadable: 0, leftOut: 0, isCut: false },
     });
-    const dialog = (dropped: ReturnType<typeof filesNamed>) =>
+    const dialog = (dropped: ReturnType<typeof createFiles>) =>
       inApp(<StartDialog dropped={dropped} onStart={onStart} onClose={() => undefined} />);
     const { rerender } = renderInApp(null);
-    rerender(dialog(filesNamed("a.txt")));
+    rerender(dialog(createFiles("a.txt")));
     fireEvent.change(screen.getByRole("textbox", { name: "Name" }), { target: { value: "Mine" } });
-    rerender(dialog(filesNamed("a.txt", "b.txt")));
+    rerender(dialog(createFiles("a.txt", "b.txt")));
     add();
     expect(onStart.mock.calls[0]?.[0]).toMatchObject([{ assetFields: { name: "" } }, { assetFields: { name: "" } }]);
   });
@@ -121,7 +121,7 @@ test("shows a refused cancel", async () => {
 describe("hash dialog", () => {
   const hash = `blake3:${"ab".repeat(32)}`;
 
-  const made = { id: "a", name: "found.png", asset_hash: hash, tags: ["input"], created_at: new Date().toISOString() };
+  const createdAsset = { id: "a", name: "found.png", asset_hash: hash, tags: ["input"], created_at: new Date().toISOString() };
   const cut = () => Response.json({ code: "UPSTREAM_UNREACHABLE", message: "cut" }, { status: 502 });
   const answersAnother = () => Response.json({ asset: null, isUnclear: true });
 
@@ -144,7 +144,7 @@ describe("hash dialog", () => {
   const once = ["POST /api/console/known-content", "GET /api/assets"];
 
   it("looks up an asset after a lost response and shows it as created", async () => {
-    expect(await offer([made])).toEqual(once);
+    expect(await offer([createdAsset])).toEqual(once);
     expect(screen.getByRole("link", { name: "Open found.png" })).toBeDefined();
     expect(screen.queryByText(/The service cannot be reached/)).toBeNull();
   });
@@ -152,8 +152,8 @@ describe("hash dialog", () => {
   it("shows it as not created, or unsure when unknown", async () => {
     expect(await offer([{ id: "b", name: "other.png", asset_hash: `blake3:${"cd".repeat(32)}` }])).toEqual(once);
     expect(screen.getByText("No asset was created.")).toBeDefined();
-    const older = { ...made, created_at: "2026-01-01T00:00:00Z" };
-    for (const asset of [[{ id: "b", name: "other.png" }], [older], [{ ...made, tags: ["output"] }], undefined]) {
+    const older = { ...createdAsset, created_at: "2026-01-01T00:00:00Z" };
+    for (const asset of [[{ id: "b", name: "other.png" }], [older], [{ ...createdAsset, tags: ["output"] }], undefined]) {
       cleanup();
       expect(await offer(asset)).toEqual(once);
       expect(screen.getByText(/^Couldn't confirm that the asset was created/)).toBeDefined();
@@ -161,7 +161,7 @@ describe("hash dialog", () => {
   });
 
   it("looks up a response with another hash and never trusts it", async () => {
-    expect(await offer([made], answersAnother)).toEqual(once);
+    expect(await offer([createdAsset], answersAnother)).toEqual(once);
     expect(screen.getByRole("link", { name: "Open found.png" })).toBeDefined();
     cleanup();
     expect(await offer([{ id: "b", name: "other.png" }], answersAnother)).toEqual(once);
@@ -174,12 +174,12 @@ const noop = () => undefined;
 const errorResponse = (status: number, code: string, message: string) => Response.json({ code, message, request_id: "r" }, { status });
 
 test("offers a retry for an unresponsive source but not for a forbidden one", async () => {
-  const answers = [
+  const responses = [
     () => errorResponse(422, "UNPROCESSABLE", "The source gave no answer."),
     () => errorResponse(400, "UNSUPPORTED_SOURCE", "This service downloads only from huggingface.co."),
     () => Response.json({ content_length: 3_000_000, filename: "film.bin" }),
   ];
-  vi.stubGlobal("fetch", async () => answers.shift()?.());
+  vi.stubGlobal("fetch", async () => responses.shift()?.());
   const text = "https://slow.example/film.bin\nhttps://example.com/x";
   renderInApp(<UrlDialog text={text} onText={noop} onStarted={noop} onClose={noop} />);
   await screen.findByText(/huggingface\.co\.$/);

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { until } from "@/tests/support/until";
-import { defaultFields, hashed, hashOf, line, refused, storedResult, unknownHash } from "./upload-line";
+import { defaultFields, getHash, line, refused, storedResult, toHashed, unknownHash } from "./upload-line";
 
 describe("an upload", () => {
   it("is hashed first and not sent when the service has the content", async () => {
     const { add, answer, item, waiting, announced } = line();
     add("cat.png");
-    await answer("hash", hashed("cat.png"));
-    const offered = await answer("fromHash", storedResult({ asset_hash: `blake3:${hashOf("cat.png")}`, created_new: false }));
-    expect(offered.what).toBe(`cat.png ${hashOf("cat.png")}`);
+    await answer("hash", toHashed("cat.png"));
+    const offered = await answer("fromHash", storedResult({ asset_hash: `blake3:${getHash("cat.png")}`, created_new: false }));
+    expect(offered.what).toBe(`cat.png ${getHash("cat.png")}`);
     await until("it is done", () => item().status.kind === "done");
     expect(item().status).toMatchObject({ sentBytes: 0, check: { kind: "verified" } });
     expect(waiting("send")).toEqual([]);
@@ -18,9 +18,9 @@ describe("an upload", () => {
   it("is uploaded with its own id when unknown, then compared", async () => {
     const { add, answer, item } = line();
     add("cat.png");
-    await answer("hash", hashed("cat.png"));
+    await answer("hash", toHashed("cat.png"));
     await answer("fromHash", unknownHash);
-    const call = await answer("send", storedResult({ asset_hash: hashOf("cat.png") }));
+    const call = await answer("send", storedResult({ asset_hash: getHash("cat.png") }));
     expect(call.what).toMatch(/^cat\.png [0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     await until("it is done", () => item().status.kind === "done");
     expect(item().status).toMatchObject({ sentBytes: 7, check: { kind: "verified" } });
@@ -29,11 +29,11 @@ describe("an upload", () => {
   it("raises an alarm that outlasts the list when the stored file differs", async () => {
     const { add, answer, item, store } = line();
     add("cat.png");
-    await answer("hash", hashed("cat.png"));
+    await answer("hash", toHashed("cat.png"));
     await answer("fromHash", unknownHash);
-    await answer("send", storedResult({ asset_hash: `blake3:${hashOf("another")}` }));
+    await answer("send", storedResult({ asset_hash: `blake3:${getHash("another")}` }));
     await until("it is done", () => item().status.kind === "done");
-    expect(item().status).toMatchObject({ check: { kind: "differs", serverHash: `blake3:${hashOf("another")}` } });
+    expect(item().status).toMatchObject({ check: { kind: "differs", serverHash: `blake3:${getHash("another")}` } });
     store.clear();
     expect(store.get().items).toHaveLength(1);
   });
@@ -42,10 +42,10 @@ describe("an upload", () => {
     const { add, answer, kinds, store } = line();
     add("a", "b");
     for (const name of ["a", "b"]) {
-      await answer("hash", hashed(name));
+      await answer("hash", toHashed(name));
       await answer("fromHash", refused(400, "INVALID_HASH"));
     }
-    await answer("send", storedResult({ asset_hash: `sha256:${hashOf("a")}` }));
+    await answer("send", storedResult({ asset_hash: `sha256:${getHash("a")}` }));
     await answer("send", storedResult());
     await until("both are done", () => kinds().join() === "a done,b done");
     expect(store.get().items.map(({ status }) => status.kind === "done" && status.check)).toEqual([
@@ -55,15 +55,15 @@ describe("an upload", () => {
     expect(store.get().items[0]?.sentWhole).toBe("other-hash");
   });
 
-  it("fails where its tags or its name are refused, since sending would meet the same", async () => {
+  it("fails when its tags or name are refused, since sending would fail too", async () => {
     const { add, answer, item, waiting } = line();
     add("a");
-    await answer("hash", hashed("a"));
+    await answer("hash", toHashed("a"));
     await answer("fromHash", refused(400, "INVALID_BODY", { message: "tags.0: must not be blank" }));
     await until("it has failed", () => item().status.kind === "failed");
     expect(waiting("send")).toEqual([]);
     add("b");
-    await answer("hash", hashed("b"));
+    await answer("hash", toHashed("b"));
     await answer("fromHash", refused(400, "BAD_REQUEST", { message: "only sha256 is supported as a hash" }));
     await until("it is sent", () => item(1).status.kind === "sending");
     expect(item(1).sentWhole).toBe("other-hash");
@@ -72,14 +72,14 @@ describe("an upload", () => {
   it("is sent whole once hashes are unsupported, and still compared", async () => {
     const { add, answer, item, waiting } = line();
     add("a");
-    await answer("hash", hashed("a"));
+    await answer("hash", toHashed("a"));
     await answer("fromHash", refused(501, "NOT_IMPLEMENTED"));
-    await answer("send", storedResult({ asset_hash: hashOf("a") }));
+    await answer("send", storedResult({ asset_hash: getHash("a") }));
     await until("a is done", () => item().status.kind === "done");
     add("b");
-    await answer("send", storedResult({ asset_hash: hashOf("b") }));
+    await answer("send", storedResult({ asset_hash: getHash("b") }));
     await until("b is compared", () => item(1).status.kind === "checking");
-    await answer("hash", hashed("b"));
+    await answer("hash", toHashed("b"));
     await until("b is done", () => item(1).status.kind === "done");
     expect(waiting("fromHash")).toEqual([]);
     expect([item(0).sentWhole, item(1).sentWhole]).toEqual(["no-from-hash", "no-from-hash"]);
@@ -89,13 +89,13 @@ describe("an upload", () => {
   it("is sent without its id to a service that rejects ids", async () => {
     const { add, answer, item } = line();
     add("a");
-    await answer("hash", hashed("a"));
+    await answer("hash", toHashed("a"));
     await answer("fromHash", unknownHash);
     await answer("send", refused(400, "UNSUPPORTED_FIELD"));
     expect((await answer("send", storedResult())).what).toBe("a no id");
     await until("a is done", () => item().status.kind === "done");
     add("b");
-    await answer("hash", hashed("b"));
+    await answer("hash", toHashed("b"));
     await answer("fromHash", unknownHash);
     expect((await answer("send", storedResult())).what).toBe("b no id");
   });
@@ -103,7 +103,7 @@ describe("an upload", () => {
   it("has no id when the service accepts none", async () => {
     const { store, answer } = line();
     store.add([{ file: new File(["a"], "a"), assetFields: defaultFields }], "local", true);
-    await answer("hash", hashed("a"));
+    await answer("hash", toHashed("a"));
     await answer("fromHash", unknownHash);
     expect((await answer("send", storedResult())).what).toBe("a no id");
   });
@@ -111,10 +111,10 @@ describe("an upload", () => {
   it("is looked up by id after a disconnect and shown as stored", async () => {
     const { add, answer, item, waiting } = line();
     add("film.mov");
-    await answer("hash", hashed("film.mov"));
+    await answer("hash", toHashed("film.mov"));
     await answer("fromHash", unknownHash);
     const first = await answer("send", refused(0, "CONSOLE_UNREACHABLE"));
-    const response = await answer("byId", storedResult({ asset_hash: hashOf("film.mov") }));
+    const response = await answer("byId", storedResult({ asset_hash: getHash("film.mov") }));
     expect(first.what).toBe(`film.mov ${response.what}`);
     await until("it is done", () => item().status.kind === "done");
     expect(waiting("send")).toEqual([]);
@@ -124,7 +124,7 @@ describe("an upload", () => {
   it("is not resent while its state is unknown", async () => {
     const { add, answer, item, store, waiting } = line();
     add("film.mov");
-    await answer("hash", hashed("film.mov"));
+    await answer("hash", toHashed("film.mov"));
     await answer("fromHash", unknownHash);
     const first = await answer("send", refused(0, "CONSOLE_UNREACHABLE"));
     await answer("byId", refused(503, "UPSTREAM_ERROR"));
@@ -142,7 +142,7 @@ describe("an upload", () => {
   it("is resent under the same id without hashing again", async () => {
     const { add, answer, item, store, waiting } = line();
     add("film.mov");
-    await answer("hash", hashed("film.mov"));
+    await answer("hash", toHashed("film.mov"));
     await answer("fromHash", unknownHash);
     const first = await answer("send", refused(502, "UPSTREAM_ERROR"));
     await answer("byId", refused(404, "NOT_FOUND"));
@@ -157,7 +157,7 @@ describe("an upload", () => {
   it("is kept after a refusal and retried manually only", async () => {
     const { add, answer, item, store, calls } = line();
     add("a");
-    await answer("hash", hashed("a"));
+    await answer("hash", toHashed("a"));
     await answer("fromHash", unknownHash);
     await answer("send", refused(413, "FILE_TOO_LARGE"));
     await until("it has failed", () => item().status.kind === "failed");
@@ -172,8 +172,8 @@ describe("an upload", () => {
   it("is sent whole without a tag", async () => {
     const { store, answer, item, waiting } = line();
     store.add([{ file: new File(["x"], "x"), assetFields: { ...defaultFields, tags: [] } }]);
-    await answer("send", storedResult({ asset_hash: hashOf("x") }));
-    await answer("hash", hashed("x"));
+    await answer("send", storedResult({ asset_hash: getHash("x") }));
+    await answer("hash", toHashed("x"));
     await until("it is done", () => item().status.kind === "done");
     expect(item().sentWhole).toBe("no-tags");
     expect(waiting("fromHash")).toEqual([]);
@@ -183,7 +183,7 @@ describe("an upload", () => {
     const { add, answer, item } = line();
     add("a");
     await answer("hash", { kind: "unavailable" });
-    await answer("send", storedResult({ asset_hash: hashOf("a") }));
+    await answer("send", storedResult({ asset_hash: getHash("a") }));
     await answer("hash", { kind: "unavailable" });
     await until("it is done", () => item().status.kind === "done");
     expect(item()).toMatchObject({ sentWhole: "not-hashed", status: { check: { kind: "unchecked", why: "not-hashed" } } });

@@ -19,7 +19,7 @@ type Call = {
 };
 
 export const defaultFields: AssetFields = { name: "", tags: ["input"], metadata: {} };
-export const hashOf = (name: string) => name.padEnd(64, "0").replace(/[^0-9a-f]/g, "a");
+export const getHash = (name: string) => name.padEnd(64, "0").replace(/[^0-9a-f]/g, "a");
 export const storedResult = (overrides: Partial<StoredAsset> = {}): Result<StoredAsset, ApiFailure> =>
   ok({ id: "asset-1", created_new: true, ...overrides });
 export const refused = (status: number, code: string, overrides: Partial<ApiFailure> = {}): Result<StoredAsset, ApiFailure> =>
@@ -34,7 +34,7 @@ export function line() {
   const announced: string[] = [];
   const runStep = <T>(step: Step, label: string, signal: AbortSignal, overrides: Partial<Call> = {}) =>
     new Promise<T>((resolve) => {
-      const call: Call = { step, what: label, signal, ...overrides, answer: (value) => resolve(value as T) }; // the test names the step's own answer
+      const call: Call = { step, what: label, signal, ...overrides, answer: (value) => resolve(value as T) }; // the test chooses the step's response
       calls.push(call);
     });
   const ports: UploadPorts = {
@@ -74,4 +74,4 @@ export function line() {
   };
 }
 
-export const hashed = (name: string): PoolOutcome => ({ kind: "hashed", hash: hashOf(name) });
+export const toHashed = (name: string): PoolOutcome => ({ kind: "hashed", hash: getHash(name) });

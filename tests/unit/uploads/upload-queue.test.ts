@@ -8,7 +8,7 @@ import { findStoredContent } from "@/lib/browser/uploads/offer-hash";
 import * as messages from "@/lib/messages/en";
 import { failed, ok } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";
-import { hashed, hashOf, line, refused, storedResult, unknownHash } from "./upload-line";
+import { getHash, line, refused, storedResult, toHashed, unknownHash } from "./upload-line";
 
 describe("a paused queue", () => {
   it("resumes one file on request", async () => {
@@ -29,7 +29,7 @@ describe("a paused queue", () => {
   ])("pauses waiting files when %s and resumes on one press", async (_, failure) => {
     const { add, answer, kinds, store } = line();
     add("a", "b", "c", "d", "e");
-    await answer("hash", hashed("a"));
+    await answer("hash", toHashed("a"));
     await answer("fromHash", failure);
     await until("the others are paused", () => kinds().join() === "a failed,b hashing,c hashing,d paused,e paused");
     store.retryAll();
@@ -55,7 +55,7 @@ describe("a paused queue", () => {
     add("a", "b", "c", "d", "e");
     await answer("hash", { kind: "unreadable" });
     await until("d goes", () => kinds()[3] === "d hashing");
-    await answer("hash", hashed("b"));
+    await answer("hash", toHashed("b"));
     await answer("fromHash", unknownHash);
     // A proxy that accepts no large file closes the connection.
     await answer("send", refused(0, "CONSOLE_UNREACHABLE"));
@@ -64,7 +64,7 @@ describe("a paused queue", () => {
   });
 });
 
-const sameAs = hashed("a");
+const sameAs = toHashed("a");
 
 describe("two files of the same content", () => {
   it("are sent once: the second waits and is found by its hash", async () => {
@@ -76,10 +76,10 @@ describe("two files of the same content", () => {
     await until("b has made room", () => kinds().join() === "a asking,b waiting,c hashing,d hashing");
     expect(item(1).status).toEqual({ kind: "waiting", isBehind: true });
     await answer("fromHash", unknownHash);
-    const call = await answer("send", storedResult({ asset_hash: hashOf("a") }));
+    const call = await answer("send", storedResult({ asset_hash: getHash("a") }));
     expect(call.what).toMatch(/^a /);
-    const offered = await answer("fromHash", storedResult({ asset_hash: hashOf("a"), created_new: false }));
-    expect(offered.what).toBe(`b ${hashOf("a")}`);
+    const offered = await answer("fromHash", storedResult({ asset_hash: getHash("a"), created_new: false }));
+    expect(offered.what).toBe(`b ${getHash("a")}`);
     await until("b is done", () => item(1).status.kind === "done");
     expect(item(1).status).toMatchObject({ sentBytes: 0, check: { kind: "verified" } });
     expect(waiting("send")).toEqual([]);
@@ -164,32 +164,32 @@ describe("deduplication", () => {
   });
 });
 
-const factsOf = (metadata: unknown) => {
+const createFacts = (metadata: unknown) => {
   const check = toCheck(ok(metadata));
   return check.kind === "known" ? check.facts : undefined;
 };
 
 test("accepts only an inline bitmap as the preview", () => {
   const inlineImage = "data:image/png;base64,AAAA";
-  expect(factsOf({ preview_image: inlineImage })?.picture).toBe(inlineImage);
+  expect(createFacts({ preview_image: inlineImage })?.picture).toBe(inlineImage);
   for (const invalid of ["https://tracker.example/a.png", "data:text/html;base64,AAAA", "data:image/svg+xml;base64,AAAA", 7, null])
-    expect(factsOf({ preview_image: invalid })?.picture).toBeUndefined();
+    expect(createFacts({ preview_image: invalid })?.picture).toBeUndefined();
 });
 
 test("ignores invalid names and sizes and limits the error list", () => {
-  expect(factsOf({ filename: "film.bin", content_length: 12 })).toMatchObject({
+  expect(createFacts({ filename: "film.bin", content_length: 12 })).toMatchObject({
     name: "film.bin",
     sizeBytes: 12,
     errors: [],
     warnings: [],
   });
-  expect(factsOf({ name: " ", content_length: -1 })).toEqual({ errors: [], warnings: [] });
+  expect(createFacts({ name: " ", content_length: -1 })).toEqual({ errors: [], warnings: [] });
   const errors = Array.from({ length: 9 }, (_, at) => ({ message: `wrong ${at}` }));
-  expect(factsOf({ validation: { is_valid: false, errors, warnings: ["odd", { code: "OLD" }, 7] } })).toMatchObject({
+  expect(createFacts({ validation: { is_valid: false, errors, warnings: ["odd", { code: "OLD" }, 7] } })).toMatchObject({
     errors: ["wrong 0", "wrong 1", "wrong 2", "wrong 3", "wrong 4"],
     warnings: ["odd", "OLD"],
   });
-  expect(factsOf({ validation: { is_valid: true, errors } })?.errors).toEqual([]);
+  expect(createFacts({ validation: { is_valid: true, errors } })?.errors).toEqual([]);
 });
 
 test("distinguishes an unsupported check from a refusal", () => {
@@ -200,17 +200,17 @@ test("distinguishes an unsupported check from a refusal", () => {
 
 describe("edit uploads", () => {
   const of = { locale: "en", messages } as const;
-  const words = {
+  const texts = {
     ...of,
     t: createTranslator({ ...of, namespace: "uploads" }),
     errors: createTranslator({ ...of, namespace: "errors" }),
   };
-  const refused = (parts: string[], status = 503) => failed({ parts, failure: { code: "UPSTREAM_UNAVAILABLE", message: "", status } });
+  const refuse = (parts: string[], status = 503) => failed({ parts, failure: { code: "UPSTREAM_UNAVAILABLE", message: "", status } });
 
   async function storedFile() {
     const desk = line();
     desk.add("a");
-    await desk.answer("hash", hashed("a"));
+    await desk.answer("hash", toHashed("a"));
     await desk.answer("fromHash", storedResult({ name: "a" }));
     await until("it is stored", () => desk.item().status.kind === "done");
     const call = (changes: object) => desk.store.describe(new Set([desk.item().key]), (upload) => ({ ...upload.assetFields, ...changes }));
@@ -221,9 +221,9 @@ describe("edit uploads", () => {
     it("is named and alone retried", async () => {
       const { answer, call, item, store, waiting } = await storedFile();
       call({ name: "A cat", tags: ["input", "cats"], metadata: { shot: 1 } });
-      await answer("change", refused(["name", "metadata"]));
+      await answer("change", refuse(["name", "metadata"]));
       await until("it was refused", () => typeof item().changing === "object");
-      expect(stateText(item(), words)).toMatch(/^not saved: name, metadata \(/);
+      expect(stateText(item(), texts)).toMatch(/^not saved: name, metadata \(/);
       store.again(item().key);
       const { what } = await answer("change", ok(undefined));
       const changes = { addedTags: [], removedTags: [], fields: { name: "A cat", user_metadata: { shot: 1 } } };
@@ -236,7 +236,7 @@ describe("edit uploads", () => {
     it("is announced to lists once it was written, since they show names and previews", async () => {
       const { answer, call, item, announced } = await storedFile();
       call({ name: "A cat" });
-      await answer("change", refused(["name"]));
+      await answer("change", refuse(["name"]));
       await until("it was refused", () => typeof item().changing === "object");
       expect(announced).toEqual(["asset-1"]);
       call({ tags: ["input", "more"] });
@@ -248,10 +248,10 @@ describe("edit uploads", () => {
     it("is included in the next edit, also an equal one", async () => {
       const { answer, call, item } = await storedFile();
       call({ name: "A cat" });
-      await answer("change", refused(["name"]));
+      await answer("change", refuse(["name"]));
       await until("it was refused", () => typeof item().changing === "object");
       call({ name: "A cat" });
-      expect((await answer("change", refused(["name"]))).what).toContain('"name":"A cat"');
+      expect((await answer("change", refuse(["name"]))).what).toContain('"name":"A cat"');
       await until("it was refused again", () => typeof item().changing === "object");
       call({ tags: ["input", "more"] });
       expect((await answer("change", ok(undefined))).what).toContain('"addedTags":["more"],"removedTags":[],"fields":{"name":"A cat"}');

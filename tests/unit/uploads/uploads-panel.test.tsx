@@ -12,7 +12,7 @@ describe("uploads panel", () => {
     // jsdom does not implement modal dialogs.
   });
 
-  const dropped = (...names: string[]): DroppedFiles => createDropped(names.map((name) => ({ path: name, file: new File(["x"], name) })));
+  const createDropped = (...names: string[]): DroppedFiles => createDropped(names.map((name) => ({ path: name, file: new File(["x"], name) })));
 
   async function desk() {
     let id = 0;
@@ -31,9 +31,9 @@ describe("uploads panel", () => {
 
   test("adds files dropped while others wait", async () => {
     const { drop } = await desk();
-    await drop(Promise.resolve(dropped("one.bin")));
+    await drop(Promise.resolve(createDropped("one.bin")));
     await question("Add 1 file");
-    await drop(Promise.resolve({ ...dropped("two.bin", "three.bin"), unreadable: 1 }));
+    await drop(Promise.resolve({ ...createDropped("two.bin", "three.bin"), unreadable: 1 }));
     await question("Add 3 files");
     expect(screen.getByText("one.bin")).toBeTruthy();
     expect(screen.getByText("1 file could not be read and will be skipped.")).toBeTruthy();
@@ -44,16 +44,16 @@ describe("uploads panel", () => {
     const folder = later();
     await drop(folder.promise);
     await question("Reading files…");
-    await drop(Promise.resolve(dropped("two.bin")));
+    await drop(Promise.resolve(createDropped("two.bin")));
     await question("Add 1 file");
-    await act(async () => folder.arrive(dropped("shots/one.bin")));
+    await act(async () => folder.arrive(createDropped("shots/one.bin")));
     await question("Add 2 files");
     fireEvent.click(screen.getByRole("button", { name: "Cancel" }));
     const otherDrop = later();
     await drop(otherDrop.promise);
     await question("Reading files…");
     fireEvent.click(screen.getByRole("button", { name: "Cancel" }));
-    await act(async () => otherDrop.arrive(dropped("late.bin")));
+    await act(async () => otherDrop.arrive(createDropped("late.bin")));
     expect(screen.queryByRole("dialog")).toBeNull();
   });
 
@@ -62,7 +62,7 @@ describe("uploads panel", () => {
     await openSource({ source: "url" });
     const box = await screen.findByLabelText<HTMLTextAreaElement>("URLs, one per line");
     fireEvent.change(box, { target: { value: "https://example.com/a.bin" } });
-    await drop(Promise.resolve(dropped("one.bin")));
+    await drop(Promise.resolve(createDropped("one.bin")));
     await question("Add 1 file");
     expect(box.value).toBe("https://example.com/a.bin");
     expect(box.isConnected).toBe(true);
@@ -81,7 +81,7 @@ describe("uploads panel", () => {
 
 /** The parts that are used of a browser's drop data. */
 type Node = { fullPath: string; isFile: boolean; isDirectory: boolean };
-const fileAt = (fullPath: string, isLocked = false): Node => ({
+const createFile = (fullPath: string, isLocked = false): Node => ({
   fullPath,
   isFile: true,
   isDirectory: false,
@@ -90,7 +90,7 @@ const fileAt = (fullPath: string, isLocked = false): Node => ({
       isLocked ? reject(new Error("locked")) : resolve(new File(["x"], fullPath.split("/").at(-1) ?? "")),
   },
 });
-const folderAt = (fullPath: string, children: Node[]): Node => ({
+const createFolder = (fullPath: string, children: Node[]): Node => ({
   fullPath,
   isFile: false,
   isDirectory: true,
@@ -102,13 +102,16 @@ const folderAt = (fullPath: string, children: Node[]): Node => ({
     },
   },
 });
-const dropOf = (...entries: Node[]) =>
+const createDrop = (...entries: Node[]) =>
   readDrop({ items: entries.map((entry) => ({ kind: "file", webkitGetAsEntry: () => entry })), files: [] } as unknown as DataTransfer); // jsdom has no drops
 
 describe("dropped files", () => {
   it("is read to the last nested file with paths", async () => {
-    const manyFiles = Array.from({ length: 250 }, (_, at) => fileAt(`/shots/night/${at}.png`));
-    const dropped = await dropOf(fileAt("/loose.txt"), folderAt("/shots", [folderAt("/shots/night", manyFiles), fileAt("/shots/day.png")]));
+    const manyFiles = Array.from({ length: 250 }, (_, at) => createFile(`/shots/night/${at}.png`));
+    const dropped = await createDrop(
+      createFile("/loose.txt"),
+      createFolder("/shots", [createFolder("/shots/night", manyFiles), createFile("/shots/day.png")]),
+    );
     expect(dropped.files.map(({ path }) => path).sort()).toEqual(
       ["loose.txt", "shots/day.png", ...manyFiles.map(({ fullPath }) => fullPath.slice(1))].sort(),
     );
@@ -118,11 +121,11 @@ describe("dropped files", () => {
   it("skips and counts system files unless chosen directly", async () => {
     const fileNames = ["a.png", "Thumbs.db.png", "x.ini"];
     const systemFiles = [".DS_Store", "Thumbs.db", "ehthumbs.db", "desktop.ini", "Desktop.ini", "._a.png"];
-    const dropped = await dropOf(
-      fileAt("/.DS_Store"),
-      folderAt(
+    const dropped = await createDrop(
+      createFile("/.DS_Store"),
+      createFolder(
         "/shots",
-        [...fileNames, ...systemFiles].map((name) => fileAt(`/shots/${name}`)),
+        [...fileNames, ...systemFiles].map((name) => createFile(`/shots/${name}`)),
       ),
     );
     expect(dropped).toMatchObject({ leftOut: systemFiles.length, unreadable: 0, isCut: false });
@@ -133,14 +136,18 @@ describe("dropped files", () => {
   });
 
   it("is counted when unreadable and shown as truncated when too large", async () => {
-    expect(await dropOf(fileAt("/a"), fileAt("/b", true))).toMatchObject({ files: [{ path: "a" }], unreadable: 1, isCut: false });
+    expect(await createDrop(createFile("/a"), createFile("/b", true))).toMatchObject({
+      files: [{ path: "a" }],
+      unreadable: 1,
+      isCut: false,
+    });
     const folders = Array.from({ length: 120 }, (_, at) =>
-      folderAt(
+      createFolder(
         `/${at}`,
-        Array.from({ length: 90 }, (__, of) => fileAt(`/${at}/${of}`)),
+        Array.from({ length: 90 }, (__, of) => createFile(`/${at}/${of}`)),
       ),
     );
-    const dropped = await dropOf(...folders);
+    const dropped = await createDrop(...folders);
     expect([dropped.files.length, dropped.isCut]).toEqual([10_000, true]);
     const picked = readFileInput(Array.from({ length: 10_001 }, () => new File([], "x")));
     expect([picked.files.length, picked.isCut]).toEqual([10_000, true]);
@@ -150,7 +157,7 @@ describe("dropped files", () => {
 type WindowProps = { onFiles?: (files: Promise<DroppedFiles>) => void; onAddress?: (address: string) => void };
 const nothing = () => undefined;
 function Window({ onFiles = nothing, onAddress = nothing }: WindowProps) {
-  return <input aria-label={String(useWindowFiles({ isOn: true, onFiles, onAddress }))} />;
+  return <input aria-label={String(useWindowFiles({ isEnabled: true, onFiles, onAddress }))} />;
 }
 
 describe("pasted files", () => {

@@ -35,8 +35,8 @@ export function AssetPicker({ isOpen, onClose, isMany = false, ...rest }: AssetP
   );
 }
 
-const PAGE = 24;
-const SETTLED_MS = 250;
+const PAGE_SIZE = 24;
+const DEBOUNCE_MS = 250;
 
 function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPickerProps, "isOpen">) {
   const t = useTranslations("run.picker");
@@ -45,20 +45,20 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
   const [hasLayers, setHasLayers] = useState(false);
   const [offset, setOffset] = useState(0);
   const [selection, setSelection] = useState<ReadonlyMap<string, PickedAsset>>(new Map());
-  const settledTags = useSettled(tags, SETTLED_MS);
-  const include_tags = parseTags(settledTags);
+  const debouncedTags = useDebounced(tags, DEBOUNCE_MS);
+  const include_tags = parseTags(debouncedTags);
   const exclude_tags = hasLayers || include_tags.includes(MASK_LAYER_TAG) ? [] : [MASK_LAYER_TAG];
-  const query = { name_contains: name, include_tags, exclude_tags, offset, limit: PAGE };
+  const query = { name_contains: name, include_tags, exclude_tags, offset, limit: PAGE_SIZE };
   const { data, error, isLoading, mutate, assets } = useAssetPage(picture, query);
   const pictures = assets.filter(({ kind }) => kind === "image");
-  const hasMore = data?.has_more ?? (data?.total !== undefined ? offset + PAGE < data.total : assets.length === PAGE);
+  const hasMore = data?.has_more ?? (data?.total !== undefined ? offset + PAGE_SIZE < data.total : assets.length === PAGE_SIZE);
   const seenTags = [...new Set(assets.flatMap((asset) => asset.tags))].slice(0, 50);
   const rangeTo = useRange(pictures.map((picture) => picture.id));
   const toPicked = (assetId: string): PickedAsset[] => {
     const asset = pictures.find((picture) => picture.id === assetId);
     return asset ? [{ value: assetValue(asset), name: asset.name, assetId: asset.id }] : [];
   };
-  function press(assetId: string, isRange: boolean) {
+  function toggleAsset(assetId: string, isRange: boolean) {
     if (!isMany) return onPicked(toPicked(assetId));
     const next = new Map(selection);
     const range = rangeTo(assetId, isRange);
@@ -82,7 +82,7 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
           className="min-w-0 flex-1 basis-48"
           onSearch={(words) => search(() => setName(words))}
         />
-        <span className="flex min-w-0 flex-1 basis-40" onKeyDown={keepInside}>
+        <span className="flex min-w-0 flex-1 basis-40" onKeyDown={stopEnter}>
           <TagsInput
             connection={picture.connection}
             aria-label={t("tags")}
@@ -104,15 +104,15 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
       <AssetChoices
         label={t("list")}
         assets={pictures}
-        srcOf={(asset) => createThumbnailUrl({ asset, edge: 256, connection: picture.connection })}
+        getSrc={(asset) => createThumbnailUrl({ asset, edge: 256, connection: picture.connection })}
         chosen={isMany ? selection : undefined}
-        onClick={press}
+        onClick={toggleAsset}
       />
       <div className="flex flex-wrap items-center gap-2">
-        <Button disabled={offset === 0} onClick={() => setOffset(Math.max(0, offset - PAGE))}>
+        <Button disabled={offset === 0} onClick={() => setOffset(Math.max(0, offset - PAGE_SIZE))}>
           {t("newer")}
         </Button>
-        <Button disabled={!hasMore} onClick={() => setOffset(offset + PAGE)}>
+        <Button disabled={!hasMore} onClick={() => setOffset(offset + PAGE_SIZE)}>
           {t("older")}
         </Button>
         {data && assets.length > 0 ? (
@@ -135,23 +135,23 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
   );
 }
 
-/** One page of the connection's assets; the previous page stays until the next has loaded. */
+/** One page of the connection's assets; the previous page is shown until the next has loaded. */
 function useAssetPage({ connection, listAssets }: PictureContext, query: AssetQuery) {
   const page = useRead(["run.assets", connection, writeExactJson(query)], () => listAssets(query), { keepPreviousData: true });
   return { ...page, assets: (page.data?.assets ?? []).map(toAssetView) };
 }
 
 /** The dialog may be inside a form, which Enter would submit. */
-function keepInside(event: { key: string; preventDefault: () => void }): void {
+function stopEnter(event: { key: string; preventDefault: () => void }): void {
   if (event.key === "Enter") event.preventDefault();
 }
 
-/** The value once it has not changed for `ms`, so that requests are made only when typing pauses. */
-function useSettled<T>(value: T, ms: number): T {
-  const [settledValue, setSettledValue] = useState(value);
+/** Returns the value once it has been unchanged for `ms`. */
+function useDebounced<T>(value: T, ms: number): T {
+  const [debouncedValue, setDebouncedValue] = useState(value);
   useEffect(() => {
-    const timer = setTimeout(() => setSettledValue(value), ms);
+    const timer = setTimeout(() => setDebouncedValue(value), ms);
     return () => clearTimeout(timer);
   }, [value, ms]);
-  return settledValue;
+  return debouncedValue;
 }

@@ -22,23 +22,22 @@ export type ControlProps = {
   "aria-invalid"?: true;
 };
 
-/** `step`: the up and down keys change the value by this much, within its bounds. */
+/** `step`: how much the up and down keys change the value. */
 type NumberControlProps = ControlProps & { integer: boolean; min?: Limit; max?: Limit; step?: number };
 
 /**
- * Keeps typed text as it is ("1." on the way to "1.5") and reports a number once it is valid. Other text is put into the graph unchanged:
- * what is shown is what is sent, and the service names the field.
+ * Keeps the text as typed ("1." before "1.5") and reports a number once it is valid. Other text is sent unchanged, and the service rejects it.
  */
 export function NumberControl({ value, integer, min, max, step, onChange, className, ...rest }: NumberControlProps) {
   const text = value === undefined ? "" : String(value);
   const [draft, setDraft] = useState(text);
-  const isOurs = Object.is(toValue(draft), value);
+  const isDraftCurrent = Object.is(toValue(draft), value);
   return (
     <Input
       {...rest}
       inputMode={integer ? "numeric" : "decimal"}
       autoComplete="off"
-      value={isOurs ? draft : text}
+      value={isDraftCurrent ? draft : text}
       onChange={({ target }) => {
         setDraft(target.value);
         onChange(toValue(target.value));
@@ -55,13 +54,13 @@ export function NumberControl({ value, integer, min, max, step, onChange, classN
   );
 }
 
-/** With no more decimals than the two operands have: 0.1 and 0.2 are 0.3. */
+/** Rounds to the decimals of the operands, so that 0.1 + 0.2 is 0.3. */
 function add(value: number, step: number): number {
   const decimals = (number: number) => /\.(\d+)$/.exec(String(number))?.[1]?.length ?? 0;
   return Number((value + step).toFixed(Math.max(decimals(value), decimals(step))));
 }
 
-/** A whole number beyond a double keeps its digits: a twenty-digit seed is sent as typed. */
+/** Large whole numbers become a bigint, so that a twenty-digit seed is sent as typed. */
 function toValue(draft: string): unknown {
   const text = draft.trim();
   if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) return draft;
@@ -78,7 +77,7 @@ type SeedControlProps = {
   onToggle: () => void;
 };
 
-/** Next to a seed: draws a new one now, or one with every run. */
+/** Draws a new seed once, or with every run. */
 export function SeedControl({ name, control, isRandomised, onSeed, onToggle }: SeedControlProps) {
   const t = useTranslations("run.seed");
   return (
@@ -95,7 +94,7 @@ export function SeedControl({ name, control, isRandomised, onSeed, onToggle }: S
   );
 }
 
-/** A colour picker next to the number in the graph. */
+/** A colour picker for a colour that the graph stores as a number. */
 export function ColorControl({ name, ...control }: ControlProps & { name: string }) {
   const t = useTranslations("run.field");
   const hex = toHexColor(control.value);
@@ -114,7 +113,7 @@ export function ColorControl({ name, ...control }: ControlProps & { name: string
   );
 }
 
-/** The same for a graph that holds the colour as a hexadecimal text. */
+/** The same for a colour that the graph stores as hexadecimal text. */
 export function HexColorControl({ name, value, onChange, ...control }: ControlProps & { name: string }) {
   const t = useTranslations("run.field");
   const text = typeof value === "string" ? value : "";
@@ -139,7 +138,7 @@ function toSwatch(text: string): string | undefined {
   return `#${(digits.length < 6 ? digits.replace(/./g, "$&$&") : digits).slice(0, 6)}`;
 }
 
-// Colours as the family's nodes write them: one whole number, red in the high byte.
+// Nodes store a colour as one whole number, with red in the high byte.
 
 /** "#dba446" for 14394438; undefined if not a colour, so that the caller shows a number. */
 function toHexColor(value: unknown): string | undefined {
@@ -152,25 +151,24 @@ function fromHexColor(hex: string): number | undefined {
 }
 
 /**
- * An uncontrolled field: the browser holds the text and reports each change. In a controlled field React writes the value and default value
- * back three times with every key, which takes longer than all else where the text is a megabyte. Changes from outside
- * (the opened workflow, a way back, a picture's name) are written into the field.
+ * An uncontrolled field: in a controlled one, React writes the value back three times per key press, which is slow for a megabyte of text.
+ * Changes from outside are written into the field.
  *
- * One element for one line and for many: the service's list of nodes, which says which it is, may arrive while a person types, and a line
- * break in an input of one line is sent, so it is shown.
+ * The same element is used for one line and for many, since the node list that decides this may arrive while the user types. A line break in
+ * a single-line input is sent, so it is shown.
  */
 export function TextControl({ value, onChange, isLong = false, ...rest }: ControlProps & { isLong?: boolean }) {
   const t = useTranslations("run.field");
   const field = useRef<HTMLTextAreaElement>(null);
   const text = shownText(value);
-  const [first] = useState(() => rowsOf(text));
+  const [initialRows] = useState(() => countRows(text));
   const currentText = useRef<string>(undefined);
   useLayoutEffect(() => {
     if (currentText.current === text || !field.current) return;
     currentText.current = text;
     field.current.value = text;
   }, [text]);
-  const lines = isLong ? Math.max(3, first) : linesOf(text);
+  const lines = isLong ? Math.max(3, initialRows) : countLines(text);
   const isOneLine = lines === 1;
   return (
     <Textarea
@@ -184,14 +182,14 @@ export function TextControl({ value, onChange, isLong = false, ...rest }: Contro
         currentText.current = target.value;
         onChange(target.value);
       }}
-      onKeyDown={isLong ? undefined : keepToOneLine}
+      onKeyDown={isLong ? undefined : blockEnter}
       className={cn(isOneLine && "h-[30px] resize-none overflow-hidden py-1 whitespace-pre")}
     />
   );
 }
 
-/** In a field of one line Enter neither submits nor breaks the line; during composition (IME) Enter is left to the keyboard. */
-function keepToOneLine(event: KeyboardEvent) {
+/** In a single-line field Enter neither submits nor breaks the line. During IME composition Enter is not handled. */
+function blockEnter(event: KeyboardEvent) {
   if (event.key === "Enter" && !isComposing(event.nativeEvent)) event.preventDefault();
 }
 
@@ -201,13 +199,13 @@ function shownText(value: unknown): string {
 
 const MAX_ROWS = 14;
 
-function linesOf(text: string): number {
+function countLines(text: string): number {
   return Math.min(MAX_ROWS, text.slice(0, 2000).split(/\r\n?|\n/).length);
 }
 
-/** Large enough for its text, but never the whole page; the corner can be dragged to enlarge it. */
-function rowsOf(text: string): number {
-  return Math.min(MAX_ROWS, Math.max(linesOf(text), Math.ceil(text.slice(0, 2000).length / 70)));
+/** Enough rows for the text, up to a limit. The user can enlarge the field. */
+function countRows(text: string): number {
+  return Math.min(MAX_ROWS, Math.max(countLines(text), Math.ceil(text.slice(0, 2000).length / 70)));
 }
 
 export function SwitchControl({ value, onChange, ...rest }: ControlProps) {
@@ -222,7 +220,7 @@ export function SwitchControl({ value, onChange, ...rest }: ControlProps) {
 export function NumberRange({ min, max }: { min?: Limit; max?: Limit }) {
   const t = useTranslations("run.field");
   const isBounded = (limit: Limit | undefined): limit is number => typeof limit === "number" && Math.abs(limit) < 2 ** 31 - 1;
-  const words =
+  const rangeText =
     isBounded(min) && isBounded(max)
       ? t("range", { min, max })
       : isBounded(min)
@@ -230,10 +228,10 @@ export function NumberRange({ min, max }: { min?: Limit; max?: Limit }) {
         : isBounded(max)
           ? t("atMost", { max })
           : undefined;
-  return words ? <span className="text-sm whitespace-nowrap text-ink-3">{words}</span> : null;
+  return rangeText ? <span className="text-sm whitespace-nowrap text-ink-3">{rangeText}</span> : null;
 }
 
-/** Options are identified by their index, so that the number 2 stays a number and does not become the text "2". */
+/** Options are identified by their index, so that the number 2 does not become the text "2". */
 export function ChoiceControl({
   value,
   options,
@@ -243,12 +241,12 @@ export function ChoiceControl({
 }: ControlProps & { options: readonly ChoiceValue[]; labels?: readonly string[] }) {
   const t = useTranslations("run.field");
   const index = options.findIndex((option) => option === value);
-  const isAbsent = value === undefined || value === "";
+  const isEmpty = value === undefined || value === "";
   return (
     <Select {...rest} value={String(index)} onChange={({ target }) => onChange(options[Number(target.value)])} className="max-w-full">
       {index < 0 ? (
-        <option value="-1" disabled={isAbsent}>
-          {isAbsent ? t("noChoice") : t("otherChoice", { value: String(value) })}
+        <option value="-1" disabled={isEmpty}>
+          {isEmpty ? t("noChoice") : t("otherChoice", { value: String(value) })}
         </option>
       ) : null}
       <Options of={options.map((option, index) => [index, labels?.[index] ?? String(option)])} />
@@ -307,7 +305,7 @@ export function SliderControl({
 
 type AppSeedControlProps = ControlProps & { control: Extract<Control, { kind: "seed" }> };
 
-/** A fixed number gives the same result again; random draws a new one with every run. */
+/** A fixed seed repeats the result; random draws a new seed with every run. */
 export function AppSeedControl({ control: { random, label }, value, placeholder, onChange, ...rest }: AppSeedControlProps) {
   const isRandom = value === random || value === undefined;
   return (

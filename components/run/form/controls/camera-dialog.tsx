@@ -5,39 +5,39 @@ import { Options, Select } from "@/components/ui/controls/fields";
 import { Dialog, DialogFoot } from "@/components/ui/dialog";
 import { Skeleton } from "@/components/ui/skeleton";
 
-type CameraDialogProps = { isOpen: boolean; onClose: () => void; onTaken: (photo: File) => void };
+type CameraDialogProps = { isOpen: boolean; onClose: () => void; onPhoto: (photo: File) => void };
 
 /** Takes a photo with the computer's camera and shows it before it is used. */
-export function CameraDialog({ isOpen, onClose, onTaken }: CameraDialogProps) {
+export function CameraDialog({ isOpen, onClose, onPhoto }: CameraDialogProps) {
   const t = useTranslations("run.camera");
   return (
     <Dialog isOpen={isOpen} onClose={onClose} title={t("title")} className="w-[min(760px,calc(100vw-24px))]">
-      <Body onClose={onClose} onTaken={onTaken} />
+      <Body onClose={onClose} onPhoto={onPhoto} />
     </Dialog>
   );
 }
 
-/** The quality that camera makers and phones use: a small file without a visible loss. */
-const [KIND, QUALITY] = ["image/jpeg", 0.95];
+/** A common camera default: a small file without visible loss. */
+const [MIME_TYPE, QUALITY] = ["image/jpeg", 0.95];
 const box = "mx-auto block aspect-video max-h-[60dvh] w-full rounded-md bg-sunken object-contain";
 
-function Body({ onClose, onTaken }: Omit<CameraDialogProps, "isOpen">) {
+function Body({ onClose, onPhoto }: Omit<CameraDialogProps, "isOpen">) {
   const t = useTranslations("run.camera");
   const common = useTranslations("common");
   const { state, start } = useCamera();
   const video = useRef<HTMLVideoElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
-  const [seen, setSeen] = useState<MediaStream>();
-  const [taken, setTaken] = useState<File>();
+  const [playingStream, setPlayingStream] = useState<MediaStream>();
+  const [photo, setPhoto] = useState<File>();
   const stream = state.kind === "on" ? state.stream : undefined;
   const cameras = state.kind === "on" ? state.cameras : [];
-  function take() {
+  function takePhoto() {
     const [from, to] = [video.current, canvas.current];
     if (!from || !to) return;
     to.width = from.videoWidth;
     to.height = from.videoHeight;
     to.getContext("2d")?.drawImage(from, 0, 0);
-    to.toBlob((blob) => setTaken(blob ? new File([blob], nameAt(new Date()), { type: KIND }) : undefined), KIND, QUALITY);
+    to.toBlob((blob) => setPhoto(blob ? new File([blob], toPhotoName(new Date()), { type: MIME_TYPE }) : undefined), MIME_TYPE, QUALITY);
   }
   return (
     <div className="flex flex-col gap-3">
@@ -62,33 +62,33 @@ function Body({ onClose, onTaken }: Omit<CameraDialogProps, "isOpen">) {
           autoPlay
           muted
           playsInline
-          hidden={taken !== undefined}
-          onPlaying={() => setSeen(stream)}
+          hidden={photo !== undefined}
+          onPlaying={() => setPlayingStream(stream)}
           className={box}
         />
       ) : null}
-      <canvas ref={canvas} role="img" aria-label={t("taken")} hidden={!taken} className={box} />
-      {cameras.length > 1 && state.kind === "on" && !taken ? (
+      <canvas ref={canvas} role="img" aria-label={t("taken")} hidden={!photo} className={box} />
+      {cameras.length > 1 && state.kind === "on" && !photo ? (
         <Select aria-label={t("choose")} value={state.current} onChange={({ target }) => start(target.value)} className="self-start">
           <Options of={cameras.map(({ id, name }, index) => [id, name || t("nameless", { number: index + 1 })])} />
         </Select>
       ) : null}
       <DialogFoot>
         <Button onClick={onClose}>{common("cancel")}</Button>
-        {state.kind === "off" && !taken ? (
+        {state.kind === "off" && !photo ? (
           <Button key="start" autoFocus onClick={() => start()}>
             {common("retry")}
           </Button>
         ) : null}
-        {taken ? (
+        {photo ? (
           <>
-            {stream ? <Button onClick={() => setTaken(undefined)}>{t("again")}</Button> : null}
-            <Button key="use" autoFocus tone="primary" onClick={() => onTaken(taken)}>
+            {stream ? <Button onClick={() => setPhoto(undefined)}>{t("again")}</Button> : null}
+            <Button key="use" autoFocus tone="primary" onClick={() => onPhoto(photo)}>
               {t("use")}
             </Button>
           </>
         ) : stream ? (
-          <Button key="take" autoFocus tone="primary" busy={seen !== stream} onClick={take}>
+          <Button key="take" autoFocus tone="primary" busy={playingStream !== stream} onClick={takePhoto}>
             {t("take")}
           </Button>
         ) : null}
@@ -98,10 +98,10 @@ function Body({ onClose, onTaken }: Omit<CameraDialogProps, "isOpen">) {
 }
 
 /** Named by date and time to the second, so that several photos have different names. */
-function nameAt(at: Date): string {
-  const two = (number: number) => String(number).padStart(2, "0");
-  const day = [at.getFullYear(), two(at.getMonth() + 1), two(at.getDate())].join("-");
-  return `photo-${day}-${two(at.getHours())}${two(at.getMinutes())}${two(at.getSeconds())}.jpg`;
+function toPhotoName(at: Date): string {
+  const pad = (number: number) => String(number).padStart(2, "0");
+  const day = [at.getFullYear(), pad(at.getMonth() + 1), pad(at.getDate())].join("-");
+  return `photo-${day}-${pad(at.getHours())}${pad(at.getMinutes())}${pad(at.getSeconds())}.jpg`;
 }
 
 type CameraProblem = "refused" | "none" | "inUse" | "notSecure" | "ended";
@@ -111,9 +111,9 @@ type CameraState =
   | { kind: "on"; stream: MediaStream; cameras: readonly Camera[]; current: string | undefined }
   | { kind: "off"; problem: CameraProblem };
 
-/** The computer's camera while the caller is mounted. It is switched off on unmount, even if it only becomes available afterwards. */
+/** The camera while the caller is mounted. It is switched off on unmount, even if it becomes available later. */
 function useCamera() {
-  // `id`: the chosen camera; absent to let the browser choose. A new object starts the camera again.
+  // Without an `id`, the browser chooses. A new object restarts the camera.
   const [camera, setCamera] = useState<{ id?: string }>({});
   const [state, setState] = useState<CameraState>({ kind: "starting" });
   useEffect(() => {
@@ -121,17 +121,17 @@ function useCamera() {
     let stream: MediaStream | undefined;
     const stop = () => stream?.getTracks().forEach((track) => track.stop());
     const update = (next: CameraState) => void (isOver || setState(next));
-    async function begin() {
-      stream = await open(camera.id);
+    async function startCamera() {
+      stream = await openStream(camera.id);
       if (isOver) return stop();
       const [track] = stream.getVideoTracks();
       track?.addEventListener("ended", () => update({ kind: "off", problem: "ended" }));
       // Browsers reveal the cameras' names only after access is granted.
       update({ kind: "on", stream, cameras: await listCameras(), current: track?.getSettings().deviceId });
     }
-    begin().catch((error: unknown) => {
+    startCamera().catch((error: unknown) => {
       stop();
-      update({ kind: "off", problem: problemOf(error) });
+      update({ kind: "off", problem: toCameraProblem(error) });
     });
     return () => {
       isOver = true;
@@ -147,8 +147,8 @@ function useCamera() {
   };
 }
 
-/** At the camera's largest size, since the shown picture is sent. */
-async function open(id: string | undefined): Promise<MediaStream> {
+/** Requests a large picture, since the shown picture is sent. */
+async function openStream(id: string | undefined): Promise<MediaStream> {
   const size = { width: { ideal: 1920 }, height: { ideal: 1080 } };
   return devices().getUserMedia({ video: { ...size, ...(id !== undefined && { deviceId: { exact: id } }) }, audio: false });
 }
@@ -165,7 +165,7 @@ function devices(): MediaDevices {
   return mediaDevices;
 }
 
-function problemOf(error: unknown): CameraProblem {
+function toCameraProblem(error: unknown): CameraProblem {
   const name = error instanceof Error || error instanceof DOMException ? error.name : "";
   if (name === "NotAllowedError") return "refused";
   if (name === "SecurityError") return "notSecure";

@@ -23,11 +23,11 @@ type FieldControlProps = ControlProps & {
   field: FormField;
   nodeTitle: string;
   picture: PictureContext;
-  takesPaste?: boolean;
+  acceptsPaste?: boolean;
   onRunning: (isRunning: boolean) => void;
 };
 
-export function FieldControl({ field, nodeTitle, picture, takesPaste, onRunning, ...props }: FieldControlProps) {
+export function FieldControl({ field, nodeTitle, picture, acceptsPaste, onRunning, ...props }: FieldControlProps) {
   const t = useTranslations("run.field");
   const { control, value } = field;
   switch (control.kind) {
@@ -65,7 +65,12 @@ export function FieldControl({ field, nodeTitle, picture, takesPaste, onRunning,
       return <MediaControl {...props} media={control.media} options={control.options} picture={picture} onRunning={onRunning} />;
     case "image":
       return (
-        <PictureControl {...props} {...{ picture, nodeTitle, takesPaste, onRunning }} options={control.options} hasMask={control.hasMask} />
+        <PictureControl
+          {...props}
+          {...{ picture, nodeTitle, acceptsPaste, onRunning }}
+          options={control.options}
+          hasMask={control.hasMask}
+        />
       );
     case "long-text":
       return <TextControl {...props} isLong />;
@@ -76,7 +81,7 @@ export function FieldControl({ field, nodeTitle, picture, takesPaste, onRunning,
 
 type Link = Extract<Control, { kind: "link" }>;
 
-/** "from #2 Fit": the node that feeds this input, as a link to it. */
+/** A link to the node that feeds this input: "from #2 Fit". */
 function LinkText({ link }: { link: Link }) {
   const t = useTranslations("run.field");
   const output = link.output > 0 ? (link.outputName ?? t("output", { number: link.output + 1 })) : undefined;

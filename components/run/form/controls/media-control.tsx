@@ -10,7 +10,7 @@ import { toFileRef } from "@/lib/contract/assets/file-refs";
 import { own } from "@/lib/contract/json/own";
 import { type ChoiceValue, type Media } from "@/lib/contract/nodes/input-spec";
 import { type ControlProps } from "./basic-controls";
-import { contentOf, type PictureContext } from "./picture-api";
+import { getContentHash, type PictureContext } from "./picture-api";
 import { usePictureUpload } from "./use-picture-input";
 
 type ServerFilesProps = { options: readonly ChoiceValue[] | undefined; value: string; onChange: (value: string) => void };
@@ -63,10 +63,10 @@ type MediaControlProps = ControlProps & {
   onRunning: (isRunning: boolean) => void;
 };
 
-/** A video or a sound that a node loads: one of the server's files, or an upload. */
+/** A node's video or audio file: one of the server's files, or an upload. */
 export function MediaControl({ id, media, options, picture, onRunning, value, onChange, ...rest }: MediaControlProps) {
   const t = useTranslations("run.media");
-  const words = useTranslations("run.picture");
+  const tPicture = useTranslations("run.picture");
   const onSent = (sentAs: string, file: File) => {
     picture.onNamed(sentAs, file.name);
     onChange(sentAs);
@@ -78,7 +78,7 @@ export function MediaControl({ id, media, options, picture, onRunning, value, on
   return (
     <span className="flex flex-wrap items-center gap-2">
       <output {...rest} id={id} title={isRenamed ? name : undefined} className="min-w-0 font-mono text-sm break-all">
-        {own(picture.ownNames, name) ?? (picture.isPlain && contentOf(name) ? words("stored") : name || t("none"))}
+        {own(picture.ownNames, name) ?? (picture.isPlain && getContentHash(name) ? tPicture("stored") : name || t("none"))}
       </output>
       <ServerFiles
         options={options}
@@ -100,7 +100,7 @@ export function MediaControl({ id, media, options, picture, onRunning, value, on
         {state.kind === "sending" ? null : <UnlistedNote value={name} options={options} picture={picture} />}
       </span>
       {state.kind === "failed" ? (
-        <FailureMessage failure={state.failure} actions={<Button onClick={() => void start(state.file)}>{words("again")}</Button>} />
+        <FailureMessage failure={state.failure} actions={<Button onClick={() => void start(state.file)}>{tPicture("again")}</Button>} />
       ) : null}
     </span>
   );
@@ -130,25 +130,25 @@ type UnlistedNoteProps = {
   picture: Pick<PictureContext, "ownNames" | "listing">;
 };
 
-/** Notes a file that the service does not list. A list from before this opening is read again first. The run is still allowed. */
+/** Warns about a file that the service does not list, after reloading a stale list. The run is still allowed. */
 export function UnlistedNote({ value, options, picture: { ownNames, listing } }: UnlistedNoteProps) {
   const t = useTranslations("run.media");
-  // A file that was uploaded or chosen here has an own name, and exists even if it is not listed.
+  // A file uploaded or picked here has an own name, and exists even if it is not listed.
   const isMissing = own(ownNames, value) === undefined && options !== undefined && isUnlisted(value, options);
-  const isUnsure = isMissing && listing?.isOld === true;
-  const readAgain = useEffectEvent(() => listing?.readAgain());
+  const mayBeStale = isMissing && listing?.isOld === true;
+  const reloadList = useEffectEvent(() => listing?.readAgain());
   useEffect(() => {
-    if (isUnsure) readAgain();
-  }, [isUnsure]);
-  return isMissing && !isUnsure ? <span className="block text-sm text-wait">{t("unlisted")}</span> : null;
+    if (mayBeStale) reloadList();
+  }, [mayBeStale]);
+  return isMissing && !mayBeStale ? <span className="block text-sm text-wait">{t("unlisted")}</span> : null;
 }
 
-/** Lists hold the files in the input folder; files named by their content are in no list. */
+/** Only files in the input folder are listed; files named by their content are not. */
 function isUnlisted(value: string, options: readonly ChoiceValue[]): boolean {
   const { filename, subfolder, type } = toFileRef(value);
   const path = subfolder === "" ? filename : `${subfolder}/${filename}`;
   const names = options.filter((option) => typeof option === "string");
-  if (value === "" || type !== "input" || contentOf(value) !== undefined) return false;
+  if (value === "" || type !== "input" || getContentHash(value) !== undefined) return false;
   const isListable = subfolder === "" || names.some((name) => name.includes("/"));
   return isListable && !names.includes(path) && !names.includes(value);
 }

@@ -1,4 +1,4 @@
-// Pictures of a connection: upload, listing, names, and the context of an image input.
+// A connection's pictures: upload, listing, names, and the context of an image input.
 
 import { type ReactNode } from "react";
 import { type MaskTarget } from "@/components/mask/file/picture-file";
@@ -13,9 +13,9 @@ import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
 import { type AssetView, toAssetView } from "@/lib/contract/views/asset-view";
 import { failed, ok, type Result } from "@/lib/shared/result";
 
-export type UploadAnswer = { name: string; subfolder?: string | null; type?: string | null };
+export type UploadResponse = { name: string; subfolder?: string | null; type?: string | null };
 /** `isKnown`: the service already had the picture, so nothing was sent. */
-type SentPicture = UploadAnswer & { isKnown?: boolean };
+type SentPicture = UploadResponse & { isKnown?: boolean };
 export type SendPicture = (
   file: File,
   options: { onProgress: (share: number) => void; signal: AbortSignal },
@@ -36,7 +36,7 @@ export type PictureApi = {
 /** Maximum assets per response. */
 const MAX_ASSETS = 500;
 
-/** `canLookUp`: the service finds pictures by their content, not only by their names in its folders. */
+/** `canLookUp`: the service can find pictures by their content hash. */
 export function createPictureApi(connection: string | undefined, canLookUp: boolean): PictureApi {
   const listAssets: PictureApi["listAssets"] = (query) =>
     callApi(withQuery("/api/assets", { ...query, sort: "created_at", order: "desc", include_public: true, connection }), {
@@ -44,16 +44,16 @@ export function createPictureApi(connection: string | undefined, canLookUp: bool
     });
   return {
     listAssets,
-    storedName: createStoredNames(connection, () => listAssets({ name_contains: "", include_tags: [], offset: 0, limit: MAX_ASSETS })),
+    storedName: createNameLookup(connection, () => listAssets({ name_contains: "", include_tags: [], offset: 0, limit: MAX_ASSETS })),
     sendPicture: async (file, options) => {
       const lookup = { tags: ["input"], connection, signal: options.signal };
-      const hash = canLookUp ? await findStoredContent(file, lookup) : undefined;
-      if (hash !== undefined) return ok({ name: contentName(hash, file.name), type: "input", isKnown: true });
+      const hashPattern = canLookUp ? await findStoredContent(file, lookup) : undefined;
+      if (hashPattern !== undefined) return ok({ name: contentName(hashPattern, file.name), type: "input", isKnown: true });
       const form = new FormData();
       // Fields before bytes, so that a streaming reader can route them.
       form.set("type", "input");
       form.set("image", file, file.name);
-      return upload<UploadAnswer>(withQuery("/api/upload/image", { connection }), { form, ...options });
+      return upload<UploadResponse>(withQuery("/api/upload/image", { connection }), { form, ...options });
     },
   };
 }
@@ -70,75 +70,74 @@ export type PickerProps = { isOpen: boolean; onClose: () => void; onPicked: (pic
 /** An image input's context: where pictures are loaded from, and how a new one is uploaded. */
 export type PictureContext = PictureApi & {
   connection?: string;
-  /** False for members who may not upload to the service: then no picture can be replaced by another. */
+  /** False for members who may not upload to the service, so that pictures can't be replaced. */
   canSend: boolean;
   /** The uploader's own file name of each picture, by the name that is sent. */
   ownNames?: Readonly<Record<string, string>>;
   unsent?: Readonly<Record<string, UnsentPicture>>;
-  /** State of the service's file list: whether it is stale, and how to reload it. Without it, the list is used as it is. */
+  /** Whether the service's file list is stale, and how to reload it. Without it, the list is used as it is. */
   listing?: { isOld: boolean; readAgain: () => void };
   onNamed: (sentAs: string, ownName: string) => void;
   /** For members who can't see file names: a picture's name is read-only, and the server's files are not offered. */
   isPlain?: boolean;
   /** Replaces the asset picker, for members who may not see the assets. */
   picker?: (props: PickerProps) => ReactNode;
-  /** Replaces the connection's files as the place of masks. */
+  /** Where masks are saved, if not to the connection's files. */
   masks?: MaskTarget;
-  /** Resets to no picture or to the default; absent if there is nothing to remove. */
+  /** Resets to the default or to no picture; absent if there is nothing to remove. */
   onRemove?: () => void;
-  /** Why a picture was not accepted, where the form has a better message than the failure's own: then "again" is not offered. */
-  saysWhy?: (failure: ApiFailure) => string | undefined;
-  /** Where a picture is shown from, if not from the service's own files. */
-  sourceOf?: (value: string) => string;
+  /** A better message than the failure's own, if the form has one. Then no retry is offered. */
+  explainFailure?: (failure: ApiFailure) => string | undefined;
+  /** The URL of a picture, if it is not one of the service's own files. */
+  getSource?: (value: string) => string;
 };
 
-// How an input that loads a picture names an asset.
-// Guarantees: pure; a service that stores by content gets the content's own name, which no later file of the same name can take over. One
-// that knows files by place gets the place.
+// The value of an image input for an asset: the content hash if the service stores by content, since a later file may reuse the name,
+// otherwise the file's path.
 
-const hash = /^(?:blake3|sha256):([0-9a-f]{64})$/;
+const hashPattern = /^(?:blake3|sha256):([0-9a-f]{64})$/;
 const folders = ["output", "temp", "input"] as const;
 
 type NamedAsset = Pick<AssetView, "name" | "hash" | "tags" | "file">;
 
 export function assetValue({ name, hash: storedHash, tags, file }: NamedAsset): string {
   if (file) return toImageValue({ ...file, name: file.filename });
-  const content = hash.exec(storedHash ?? "")?.[1];
+  const content = hashPattern.exec(storedHash ?? "")?.[1];
   if (content !== undefined) return contentName(content, name);
   return toImageValue({ name, type: folders.find((folder) => tags.includes(folder)) });
 }
 
-/** The name returned by upload/image: its content hash and the file's extension. */
-export function contentName(hash: string, fileName: string): string {
-  return `${hash}${extensionOf(fileName)}`;
+/** The name that upload/image returns: the content hash and the file's extension. */
+export function contentName(hashPattern: string, fileName: string): string {
+  return `${hashPattern}${getExtension(fileName)}`;
 }
 
-/** The hash, if the picture's name is nothing but a hash. */
-export function contentOf(value: string): string | undefined {
+/** The hash, if the picture's name is only a hash. */
+export function getContentHash(value: string): string | undefined {
   return /^(?:blake3:)?([0-9a-f]{64})(?:\.[A-Za-z0-9]{1,12})?$/.exec(toFileRef(value).filename)?.[1];
 }
 
-function extensionOf(name: string): string {
+function getExtension(name: string): string {
   return /\.[A-Za-z0-9]{1,12}$/.exec(name)?.[0] ?? "";
 }
 
 // Decodes a chosen file to check that it is a picture, before sending.
-// Guarantees: never throws; a kind that browsers cannot decode but services may (TIFF, say) passes, and the service decides.
+// Guarantees: never throws. Types that only services may decode, such as TIFF, pass.
 
 type PictureCheck = "picture" | "not-image" | "broken";
 export type Decode = (file: File) => Promise<void>;
 
-const decodable = /^image\/(png|jpeg|webp|gif|bmp|avif)$/;
+const decodableTypes = /^image\/(png|jpeg|webp|gif|bmp|avif)$/;
 
 export async function checkPicture(file: File, decode: Decode = decodeInBrowser): Promise<PictureCheck> {
-  const isNamedSo = file.type.startsWith("image/");
+  const isImageType = file.type.startsWith("image/");
   try {
     await decode(file);
     return "picture";
   } catch {
-    // The decoder gives no reason; the file's type decides which message is true.
-    if (!isNamedSo) return "not-image";
-    return decodable.test(file.type) ? "broken" : "picture";
+    // The decoder gives no reason, so the file's type decides on the message.
+    if (!isImageType) return "not-image";
+    return decodableTypes.test(file.type) ? "broken" : "picture";
   }
 }
 
@@ -147,31 +146,33 @@ async function decodeInBrowser(file: File): Promise<void> {
   bitmap.close();
 }
 
-// The file name of a picture that a workflow names by its content: stored files and past jobs contain the hash alone.
-// Guarantees: never throws; undefined if the name is unknown. Requests one byte, as the name is in the headers; if the service serves the
-// bytes by their hash, the newest assets are searched once instead.
+// The file name of a picture that a workflow names by its content hash, as in stored files and past jobs.
+// Guarantees: never throws; undefined if the name is unknown. Requests one byte, since the name is in the headers. If the headers contain
+// only the hash, the newest assets are searched once.
 
-type Newest = () => Promise<Result<AssetsAnswer, ApiFailure>>;
+type ListAssets = () => Promise<Result<AssetsAnswer, ApiFailure>>;
 
-function createStoredNames(connection: string | undefined, listNewest: Newest): (value: string) => Promise<string | undefined> {
-  let newest: ReturnType<Newest> | undefined;
+function createNameLookup(connection: string | undefined, listNewest: ListAssets): (value: string) => Promise<string | undefined> {
+  let newest: ReturnType<ListAssets> | undefined;
   return async (value) => {
-    const content = contentOf(value);
-    const nameInInput = content === undefined ? "gone" : await nameBesideBytes(value, connection);
+    const content = getContentHash(value);
+    const nameInInput = content === undefined ? "gone" : await fetchFileName(value, connection);
     if (nameInInput === "gone") return undefined;
-    if (nameInInput !== undefined && contentOf(nameInInput) === undefined) return nameInInput;
+    if (nameInInput !== undefined && getContentHash(nameInInput) === undefined) return nameInInput;
     const list = await (newest ??= listNewest());
-    const asset = list.ok ? list.value.assets.map(toAssetView).find(({ hash }) => hash?.endsWith(`:${content}`)) : undefined;
+    const asset = list.ok
+      ? list.value.assets.map(toAssetView).find(({ hash: hashPattern }) => hashPattern?.endsWith(`:${content}`))
+      : undefined;
     return asset?.name;
   };
 }
 
-async function nameBesideBytes(value: string, connection: string | undefined): Promise<string | "gone" | undefined> {
+async function fetchFileName(value: string, connection: string | undefined): Promise<string | "gone" | undefined> {
   const stop = new AbortController();
   try {
     const url = createViewUrl({ ...toFileRef(value), connection });
     const response = await fetch(url, { headers: { range: "bytes=0-0" }, cache: "no-store", signal: stop.signal });
-    return response.ok ? readName(response.headers.get("content-disposition") ?? "") : "gone";
+    return response.ok ? parseDisposition(response.headers.get("content-disposition") ?? "") : "gone";
   } catch {
     return "gone";
   } finally {
@@ -180,7 +181,7 @@ async function nameBesideBytes(value: string, connection: string | undefined): P
 }
 
 /** RFC 6266: the exact name takes precedence over the plain one. */
-function readName(disposition: string): string | undefined {
+function parseDisposition(disposition: string): string | undefined {
   const [, exact] = /;\s*filename\*=utf-8'[^']*'([^;\s]+)/i.exec(disposition) ?? [];
   const [, quoted, plain] = /;\s*filename=(?:"([^"]+)"|([^";\s]+))/i.exec(disposition) ?? [];
   return (exact === undefined ? undefined : decodePercent(exact)) ?? quoted ?? plain;

@@ -9,7 +9,7 @@ import { type ChoiceValue } from "@/lib/contract/nodes/input-spec";
 import { AssetPicker } from "./asset-picker";
 import { type ControlProps } from "./basic-controls";
 import { RemoveButton, ServerFiles, UnlistedNote } from "./media-control";
-import { contentOf, type PickedPicture, type PictureContext } from "./picture-api";
+import { getContentHash, type PickedPicture, type PictureContext } from "./picture-api";
 import { CameraDialog, PictureName, PictureNote, PictureView } from "./picture-view";
 import { usePictureInput } from "./use-picture-input";
 
@@ -17,23 +17,23 @@ type PictureControlProps = ControlProps & {
   options?: readonly ChoiceValue[];
   picture: PictureContext;
   nodeTitle: string;
-  /** A picture pasted anywhere on the page is put into this input. */
-  takesPaste?: boolean;
+  /** Whether this input accepts pictures pasted anywhere on the page. */
+  acceptsPaste?: boolean;
   hasMask?: boolean;
   onRunning: (isRunning: boolean) => void;
 };
 
 /** Shows a node's picture. A drop or choice replaces it; if that fails, the old one is kept. */
 export function PictureControl(props: PictureControlProps) {
-  const { nodeTitle, options, picture, takesPaste = false, hasMask = true, onRunning, value, onChange, ...control } = props;
+  const { nodeTitle, options, picture, acceptsPaste = false, hasMask = true, onRunning, value, onChange, ...control } = props;
   const t = useTranslations("run.picture");
   const { connection, canSend } = picture;
   const [isPicking, setPicking] = useState(false);
-  // Phones and tablets open their own camera; elsewhere a dialog loads on first use.
-  const hasCameraScreen = useMedia("(pointer: coarse)");
+  // Phones and tablets open their own camera app; elsewhere a dialog loads on first use.
+  const hasCameraApp = useMedia("(pointer: coarse)");
   const [isTaking, setTaking] = useState<boolean>();
   const noteId = useId();
-  const input = usePictureInput({ picture, value, takesPaste, onChange, onRunning });
+  const input = usePictureInput({ picture, value, acceptsPaste, onChange, onRunning });
   const { name, ownName, several, state, start, stop, take, isOver, canPick } = input;
   function pick(pickedPicture: PickedPicture) {
     setPicking(false);
@@ -53,7 +53,7 @@ export function PictureControl(props: PictureControlProps) {
       <div className="flex min-w-[180px] flex-1 flex-col items-start gap-2">
         {picture.isPlain ? (
           <span className="max-w-full truncate text-ink-2">
-            {ownName ?? (name === "" ? t("none") : contentOf(name) ? t("stored") : name)}
+            {ownName ?? (name === "" ? t("none") : getContentHash(name) ? t("stored") : name)}
           </span>
         ) : (
           <PictureName
@@ -62,7 +62,7 @@ export function PictureControl(props: PictureControlProps) {
             sentAs={name}
             ownName={ownName}
             onChange={(typed) => {
-              // The failure was about the name that is now replaced.
+              // The failure was about the replaced name.
               if (state.kind === "failed" || state.kind === "refused") stop();
               onChange(typed);
             }}
@@ -79,7 +79,7 @@ export function PictureControl(props: PictureControlProps) {
             </Button>
           ) : null}
           {canSend ? (
-            <Button size="small" onClick={() => (hasCameraScreen ? camera.open() : setTaking(true))}>
+            <Button size="small" onClick={() => (hasCameraApp ? camera.open() : setTaking(true))}>
               {t("camera")}
             </Button>
           ) : null}
@@ -114,7 +114,7 @@ export function PictureControl(props: PictureControlProps) {
           <CameraDialog
             isOpen={isTaking}
             onClose={() => setTaking(false)}
-            onTaken={(photo) => {
+            onPhoto={(photo) => {
               setTaking(false);
               take([photo]);
             }}
@@ -134,7 +134,7 @@ export function PictureControl(props: PictureControlProps) {
           {several > 0 ? (
             <p className="text-bad">{t("several", { count: several })}</p>
           ) : (
-            <PictureNote state={state} value={name} saysWhy={picture.saysWhy} onStop={stop} onAgain={start} />
+            <PictureNote state={state} value={name} explainFailure={picture.explainFailure} onStop={stop} onRetry={start} />
           )}
           {state.kind === "sending" || state.kind === "failed" ? null : <UnlistedNote value={name} options={options} picture={picture} />}
         </div>

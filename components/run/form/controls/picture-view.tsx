@@ -17,7 +17,7 @@ export const CameraDialog = dynamic(() => import("./camera-dialog").then((module
 
 type PictureViewProps = { state: PictureState; value: string; picture: PictureContext; title: string; isOver: boolean };
 
-/** The picture that is in the input, or the one on its way into it. */
+/** The input's picture, or the one being uploaded. */
 export function PictureView({ state, value, picture, title, isOver }: PictureViewProps) {
   const t = useTranslations("run.picture");
   return (
@@ -40,17 +40,17 @@ export function PictureView({ state, value, picture, title, isOver }: PictureVie
   );
 }
 
-function pictureSource(state: PictureState, value: string, { connection, sourceOf }: PictureContext): string | undefined {
+function pictureSource(state: PictureState, value: string, { connection, getSource }: PictureContext): string | undefined {
   if (state.kind === "sending" || (state.kind === "sent" && state.value === value)) return state.url;
   if (value === "") return undefined;
-  return sourceOf ? sourceOf(value) : createThumbnailUrl({ connection, file: toFileRef(value), edge: 512 });
+  return getSource ? getSource(value) : createThumbnailUrl({ connection, file: toFileRef(value), edge: 512 });
 }
 
 type PictureNameProps = Omit<ControlProps, "value"> & { sentAs: string; ownName?: string };
 
 /**
- * A service renames an upload to a long hash. At rest the field shows the uploader's own name of the picture; with the focus it holds
- * the name that is sent, since that is what can be edited.
+ * A service may rename an upload to a long hash. The field shows the uploader's own file name; while focused it shows the name that is sent,
+ * which can be edited.
  */
 export function PictureName({ sentAs, ownName, onChange, ...control }: PictureNameProps) {
   const t = useTranslations("run.picture");
@@ -76,14 +76,14 @@ export function PictureName({ sentAs, ownName, onChange, ...control }: PictureNa
   );
 }
 
-type PictureNoteProps = Pick<PictureContext, "saysWhy"> & {
+type PictureNoteProps = Pick<PictureContext, "explainFailure"> & {
   state: PictureState;
   value: string;
   onStop: () => void;
-  onAgain: (file: File) => Promise<void>;
+  onRetry: (file: File) => Promise<void>;
 };
 
-export function PictureNote({ state, value, saysWhy, onStop, onAgain }: PictureNoteProps) {
+export function PictureNote({ state, value, explainFailure, onStop, onRetry }: PictureNoteProps) {
   const t = useTranslations("run.picture");
   if (state.kind === "idle") return null;
   if (state.kind === "sending") return <SendingNote name={state.file.name} share={state.share} onStop={onStop} />;
@@ -96,12 +96,12 @@ export function PictureNote({ state, value, saysWhy, onStop, onAgain }: PictureN
       <p className="text-bad">{t(state.reason === "broken" ? "broken" : "notImage", { name: state.file.name, previous: nameState })}</p>
     );
   if (state.kind !== "failed") return null;
-  const reason = saysWhy?.(state.failure);
+  const reason = explainFailure?.(state.failure);
   if (reason !== undefined) return <p className="text-bad">{reason}</p>;
   return (
     <>
       <p className="mb-1 text-bad">{t("failed", { name: state.file.name, previous: nameState })}</p>
-      <FailureMessage failure={state.failure} actions={<Button onClick={() => void onAgain(state.file)}>{t("again")}</Button>} />
+      <FailureMessage failure={state.failure} actions={<Button onClick={() => void onRetry(state.file)}>{t("again")}</Button>} />
     </>
   );
 }

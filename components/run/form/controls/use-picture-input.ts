@@ -1,4 +1,4 @@
-// The picture in one input: its upload, the paste into it, and the name that is shown for it.
+// The picture of one input: upload, paste, and the shown name.
 
 import { useCallback, useEffect, useEffectEvent, useRef, useState } from "react";
 import { useFeature } from "@/components/frame/connection/connection-context";
@@ -8,7 +8,7 @@ import { toImageValue } from "@/lib/contract/assets/file-refs";
 import { own } from "@/lib/contract/json/own";
 import {
   checkPicture,
-  contentOf,
+  getContentHash,
   type PickedPicture,
   type PictureApi,
   type PictureContext,
@@ -19,18 +19,18 @@ import {
 type PictureInput = {
   picture: PictureContext;
   value: unknown;
-  takesPaste: boolean;
+  acceptsPaste: boolean;
   onChange: (value: unknown) => void;
   onRunning: (isRunning: boolean) => void;
 };
 
 /** The newest picture wins, whether it is uploaded, pasted, dropped or picked. */
-export function usePictureInput({ picture, value, takesPaste, onChange, onRunning }: PictureInput) {
+export function usePictureInput({ picture, value, acceptsPaste, onChange, onRunning }: PictureInput) {
   const { canSend, sendPicture, decode, ownNames, onNamed } = picture;
   const name = typeof value === "string" ? value : "";
   const ownName = own(ownNames, name);
   const unsent = ownName === undefined ? own(picture.unsent, name) : undefined;
-  const [several, setSeveral] = useState(0);
+  const [ignoredCount, setIgnoredCount] = useState(0);
   const onSent = (sentAs: string, file: File) => {
     onNamed(sentAs, file.name);
     onChange(sentAs);
@@ -41,7 +41,7 @@ export function usePictureInput({ picture, value, takesPaste, onChange, onRunnin
   const canPick = canSend && (hasAssets || picture.picker !== undefined);
   function take(files: readonly File[]) {
     const [file] = files;
-    setSeveral(files.length > 1 ? files.length : 0);
+    setIgnoredCount(files.length > 1 ? files.length : 0);
     if (file && files.length === 1) void start(file);
   }
   function pick({ value: pickedValue, name: pickedName }: PickedPicture) {
@@ -50,11 +50,11 @@ export function usePictureInput({ picture, value, takesPaste, onChange, onRunnin
     onChange(pickedValue);
   }
   const { isOver, props: target } = useDropTarget(take);
-  useOwnPaste(takesPaste && canSend, take);
+  useOwnPaste(acceptsPaste && canSend, take);
   // Clicking the picture focuses the control, so that it receives pasted pictures.
   const onPaste = ({ nativeEvent }: { nativeEvent: ClipboardEvent }) => takePasted(nativeEvent, take);
   const frame = canSend ? { ...target, tabIndex: -1, onPaste } : {};
-  return { name, ownName, several, state, start, stop, take, pick, isOver, frame, canPick };
+  return { name, ownName, several: ignoredCount, state, start, stop, take, pick, isOver, frame, canPick };
 }
 
 export type PictureState =
@@ -65,7 +65,7 @@ export type PictureState =
   | ({ kind: "failed" } & UnsentPicture);
 
 type PictureUploadOptions = {
-  /** Videos and sounds are not checked before they are sent. */
+  /** Video and audio files are not checked before they are sent. */
   isMedia?: boolean;
   unsent?: UnsentPicture;
   send: SendPicture;
@@ -74,34 +74,34 @@ type PictureUploadOptions = {
   onRunning: (isRunning: boolean) => void;
 };
 
-/** Uploads one picture, video or sound for one input. The newest file wins; a failed one leaves the input unchanged. */
+/** Uploads one picture, video or audio file for one input. The newest file wins; a failed upload leaves the input unchanged. */
 export function usePictureUpload({ isMedia = false, unsent, send, decode, onSent, onRunning }: PictureUploadOptions) {
   const [state, setState] = useState<PictureState>(unsent ? { kind: "failed", ...unsent } : { kind: "idle" });
-  const turn = useRef<AbortController>(undefined);
+  const uploadController = useRef<AbortController>(undefined);
   const url = useRef<string>(undefined);
 
-  const forget = useCallback(() => {
-    turn.current?.abort();
-    turn.current = undefined;
+  const releasePreview = useCallback(() => {
+    uploadController.current?.abort();
+    uploadController.current = undefined;
     if (url.current) URL.revokeObjectURL(url.current);
     url.current = undefined;
   }, []);
   const reportEnd = useEffectEvent(() => onRunning(false));
   useEffect(
     () => () => {
-      if (turn.current) reportEnd();
-      forget();
+      if (uploadController.current) reportEnd();
+      releasePreview();
     },
-    [forget],
+    [releasePreview],
   );
 
   async function start(file: File) {
-    forget();
+    releasePreview();
     const controller = new AbortController();
-    turn.current = controller;
+    uploadController.current = controller;
     onRunning(true);
     const check = isMedia ? "picture" : await checkPicture(file, decode);
-    if (turn.current !== controller) return;
+    if (uploadController.current !== controller) return;
     if (check !== "picture") {
       onRunning(false);
       return setState({ kind: "refused", file, reason: check });
@@ -109,12 +109,13 @@ export function usePictureUpload({ isMedia = false, unsent, send, decode, onSent
     const preview = URL.createObjectURL(file);
     url.current = preview;
     setState({ kind: "sending", file, url: preview, share: 0 });
-    const onProgress = (share: number) => setState((now) => (now.kind === "sending" && now.url === preview ? { ...now, share } : now));
+    const onProgress = (share: number) =>
+      setState((current) => (current.kind === "sending" && current.url === preview ? { ...current, share } : current));
     const result = await send(file, { onProgress, signal: controller.signal });
-    if (turn.current !== controller) return;
+    if (uploadController.current !== controller) return;
     onRunning(false);
     if (!result.ok) {
-      forget();
+      releasePreview();
       return setState({ kind: "failed", file, failure: result.failure });
     }
     const value = toImageValue(result.value);
@@ -123,7 +124,7 @@ export function usePictureUpload({ isMedia = false, unsent, send, decode, onSent
   }
 
   function stop() {
-    forget();
+    releasePreview();
     onRunning(false);
     setState({ kind: "idle" });
   }
@@ -133,24 +134,24 @@ export function usePictureUpload({ isMedia = false, unsent, send, decode, onSent
 
 /** Shows the asset's name for a picture named only by its content, if it can be found. */
 function useStoredName(value: string, { storedName, onNamed }: PictureContext, ownName: string | undefined): void {
-  const isNameless = ownName === undefined && contentOf(value) !== undefined;
+  const isNameless = ownName === undefined && getContentHash(value) !== undefined;
   const lookUp = useEffectEvent(async (signal: AbortSignal) => {
     const contentName = await storedName(value);
     if (contentName !== undefined && !signal.aborted) onNamed(value, contentName);
   });
   useEffect(() => {
     if (!isNameless) return;
-    const sum = new AbortController();
-    void lookUp(sum.signal);
-    return () => sum.abort();
+    const lookup = new AbortController();
+    void lookUp(lookup.signal);
+    return () => lookup.abort();
   }, [value, isNameless]);
 }
 
 /** Handles pasted files that nothing else handled. If the clipboard also has text, a focused field gets the paste. */
 function takePasted(event: ClipboardEvent, take: (files: File[]) => void): void {
   const files = [...(event.clipboardData?.files ?? [])];
-  const keepsText = isTyping(event.target) && event.clipboardData?.getData("text/plain") !== "";
-  if (files.length === 0 || keepsText || event.defaultPrevented) return;
+  const isTextPaste = isTyping(event.target) && event.clipboardData?.getData("text/plain") !== "";
+  if (files.length === 0 || isTextPaste || event.defaultPrevented) return;
   event.preventDefault();
   take(files);
 }

@@ -1,4 +1,4 @@
-// A console with an app on the built-in service that turns a picture upside down, so that the input differs from the output.
+// A console with an app on the built-in service that flips a picture, so that input and output differ.
 import sharp from "sharp";
 import { type AppBody, type AppRun, type AppView } from "@/lib/contract/apps/app";
 import { createHarness, type Harness, type HarnessRequest } from "@/tests/support/harness";
@@ -33,7 +33,7 @@ export async function createAppWorld(options: Parameters<typeof createHarness>[0
   const request = async (path: string, options: HarnessRequest = {}) => {
     const response = await harness.request(path, options);
     const text = await response.text();
-    // eslint-disable-next-line @typescript-eslint/no-explicit-any -- each test knows what it asked for
+    // eslint-disable-next-line @typescript-eslint/no-explicit-any -- each test knows its response's shape
     return { status: response.status, headers: response.headers, body: (text === "" ? undefined : JSON.parse(text)) as any };
   };
 

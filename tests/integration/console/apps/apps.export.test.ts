@@ -1,4 +1,4 @@
-// An app's file: it makes the same app on another console, cover included; other files are refused.
+// An exported app creates the same app on another console, including its cover. Other files are refused.
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import sharp from "sharp";
@@ -11,7 +11,7 @@ import { type AppWorld, createAppWorld, definition, picture } from "./app-world"
 
 const world = await createAppWorld();
 
-async function bytesOf(path: string) {
+async function getBytes(path: string) {
   const response = await world.harness.request(path, { as: "operator" });
   return { status: response.status, type: response.headers.get("content-type"), data: Buffer.from(await response.arrayBuffer()) };
 }
@@ -49,7 +49,7 @@ test("exports an app with its cover as a separate asset", async () => {
   const imported = (json: object) => world.ask("/api/apps/import?connection=embedded", { as: "operator", method: "POST", json });
   const importResponse = await imported(file);
   expect(importResponse.body.app).toMatchObject({ title: "Invert", hasCover: true, version: 1 });
-  const [first, second] = await Promise.all([app.id, importResponse.body.app.id].map((id) => bytesOf(`/api/apps/${id}/cover`)));
+  const [first, second] = await Promise.all([app.id, importResponse.body.app.id].map((id) => getBytes(`/api/apps/${id}/cover`)));
   expect([first?.status, second?.status, second?.type]).toEqual([200, 200, "image/webp"]);
   expect((await sharp(second?.data).stats()).dominant).toEqual((await sharp(first?.data).stats()).dominant);
   const definitionThere = (await world.ask(`/api/apps/${importResponse.body.app.id}/workflow`, { as: "operator" })).body;
@@ -138,7 +138,7 @@ describe("apps files", () => {
     const response = await world.ask(`/api/apps/${app.id}/runs`, { as: "runner", method: "POST", body, headers });
     expect(response).toMatchObject({ status: 408, body: { code: "REQUEST_TIMEOUT" } });
     expect(await readdir(join(world.harness.folder, "forms"))).toEqual([]);
-    // A removed file that is still open keeps taking disk space.
+    // A removed file that is still open takes up disk space.
     await until(
       "none of its files is open",
       async () => !(await openFiles()).some(({ path }) => path.startsWith(`${world.harness.folder}/forms`)),
@@ -171,7 +171,7 @@ describe("apps files", () => {
       const body = await encoded.arrayBuffer();
       return (await world.ask(`/api/apps/${app.id}/files`, { method: "POST", body, headers })).body.name;
     };
-    const statusOf = async (name: string) => {
+    const getStatus = async (name: string) => {
       const response = await world.harness.request(`/api/apps/${app.id}/files?name=${encodeURIComponent(name)}`, { headers: token });
       await response.body?.cancel();
       return response.status;
@@ -187,10 +187,10 @@ describe("apps files", () => {
     await world.ended(app, startResponse.body.run.id, { headers: token });
     now += 80 * day;
     await give(9);
-    expect(await statusOf(name)).toBe(200);
+    expect(await getStatus(name)).toBe(200);
     now += 20 * day;
     await give(10);
-    expect(await statusOf(name)).toBe(404);
+    expect(await getStatus(name)).toBe(404);
   });
 
   test("accepts a file from older records without a time", async () => {

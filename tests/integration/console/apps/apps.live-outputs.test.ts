@@ -1,4 +1,4 @@
-// Results of an app's run while it still runs: on the built-in service, and on another one that reports them on a WebSocket.
+// Results of a running app run, on the built-in service and on one that reports them over a WebSocket.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo } from "node:net";
@@ -12,7 +12,7 @@ import { createAppWorld, definition } from "./app-world";
 const world = await createAppWorld();
 
 const save = (from: string) => ({ class_type: "SaveImage", inputs: { images: [from, 0], filename_prefix: "x" } });
-/** The output listed first is finished last. */
+/** The first listed output is finished last. */
 const outputs = [
   { node: "5", label: "Late" },
   { node: "3", label: "Early" },
@@ -33,11 +33,11 @@ const begin = async (app: { id: string }): Promise<AppRun> => {
   expect(startResponse.status).toBe(202);
   return startResponse.body.run;
 };
-const read = async (app: { id: string }, id: string, as: "runner" | "operator" = "runner") =>
+const readRun = async (app: { id: string }, id: string, as: "runner" | "operator" = "runner") =>
   world.ask(`/api/apps/${app.id}/runs/${id}`, { as });
 const firstLiveOutputs = (app: { id: string }, id: string) =>
   until("the first live output", async () => {
-    const { run }: { run: AppRun } = (await read(app, id)).body;
+    const { run }: { run: AppRun } = (await readRun(app, id)).body;
     return run.results.length > 0 && run;
   });
 
@@ -53,7 +53,7 @@ test("shows runners the live outputs and progress of their own runs", async () =
     expect([bytes.status, bytes.headers.get("content-type")?.startsWith("image/")]).toEqual([200, true]);
     expect((await bytes.arrayBuffer()).byteLength).toBeGreaterThan(0);
   }
-  expect((await read(app, id, "operator")).status).toBe(404);
+  expect((await readRun(app, id, "operator")).status).toBe(404);
   expect((await world.ask(path, { as: "operator" })).status).toBe(404);
   expect((await world.ask(`/api/apps/${app.id}/runs/${id}/cancel`, { as: "runner", method: "POST" })).status).toBe(200);
   expect(await world.ended(app, id)).toMatchObject({ state: "cancelled", results: [] });
@@ -111,8 +111,8 @@ test("keeps result addresses and the app's order on an external service", async 
     expect(await bytes()).toBe("early.png");
     const nodes = { "1": { state: "finished" }, "3": { state: "finished" }, "4": { state: "running", value: 1, max: 2 } };
     sockets[0]?.send(JSON.stringify({ type: "progress_state", data: { prompt_id: "job-1", nodes } }));
-    await until("how far it is, is told", async () => (await read(app, id)).body.run.progress !== undefined);
-    expect((await read(app, id)).body.run).toMatchObject({ progress: 0.625, step: { at: 3, of: 4 } });
+    await until("how far it is, is told", async () => (await readRun(app, id)).body.run.progress !== undefined);
+    expect((await readRun(app, id)).body.run).toMatchObject({ progress: 0.625, step: { at: 3, of: 4 } });
     status = "completed";
     const { results } = await world.ended(app, id);
     expect(results.map(({ label, number }) => [label, number])).toEqual([

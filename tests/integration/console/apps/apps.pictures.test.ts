@@ -22,7 +22,7 @@ const png = async (size: number, name = "photo.png") => new File([new Uint8Array
 type As = "runner" | "viewer" | "operator";
 const pictures = async (app: { id: string }, as: As = "runner"): Promise<AppPicture[]> =>
   (await world.ask(`/api/apps/${app.id}/pictures`, { as })).body.pictures;
-const fileOf = (app: { id: string }, value: string) => `/api/apps/${app.id}/files?name=${encodeURIComponent(value)}`;
+const getFile = (app: { id: string }, value: string) => `/api/apps/${app.id}/files?name=${encodeURIComponent(value)}`;
 
 async function post(path: string, parts: Record<string, string | Blob>, as: As = "runner") {
   const form = new FormData();
@@ -56,7 +56,7 @@ test("offers members their own pictures and results in every app of the connecti
     ["given", "my holiday.png"],
   ]);
   for (const { value } of offered) {
-    expect((await world.harness.request(fileOf(otherApp, value), { as: "runner" })).status).toBe(200);
+    expect((await world.harness.request(getFile(otherApp, value), { as: "runner" })).status).toBe(200);
     const secondResponse = await world.ask(`/api/apps/${otherApp.id}/runs`, {
       as: "runner",
       method: "POST",
@@ -65,11 +65,11 @@ test("offers members their own pictures and results in every app of the connecti
     expect(secondResponse.status).toBe(202);
     expect(await world.ended(otherApp, secondResponse.body.run.id)).toMatchObject({ state: "completed" });
   }
-  // The operator's results and files: their names can be guessed, but they stay closed.
+  // The operator's results and files can't be read, even if their names are guessed.
   const madeNames = (await pictures(app, "operator")).filter(({ from }) => from === "made").map(({ value }) => value);
   expect(madeNames).toHaveLength(1);
   for (const value of [...madeNames, String(foreign.inputs.picture)]) {
-    expect((await world.ask(fileOf(app, value), { as: "runner" })).status).toBe(404);
+    expect((await world.ask(getFile(app, value), { as: "runner" })).status).toBe(404);
     const tried = await world.ask(`/api/apps/${app.id}/runs`, { as: "runner", method: "POST", json: { inputs: { picture: value } } });
     expect(tried).toMatchObject({ status: 422, body: { details: { problems: [{ code: "not_yours" }] } } });
   }
@@ -110,9 +110,9 @@ test("offers and shows the app's default and example", async () => {
   const inputs = definition.inputs?.map((input) => (input.name === "picture" ? { ...input, example } : input));
   const app = await world.make({ definition: { ...definition, inputs } });
   expect((await pictures(app)).find(({ value }) => value === example)).toMatchObject({ from: "example" });
-  expect((await world.harness.request(fileOf(app, example), { as: "runner" })).status).toBe(200);
+  expect((await world.harness.request(getFile(app, example), { as: "runner" })).status).toBe(200);
   const otherApp = await world.make();
-  expect((await world.ask(fileOf(otherApp, example), { as: "runner" })).status).toBe(404);
+  expect((await world.ask(getFile(otherApp, example), { as: "runner" })).status).toBe(404);
 });
 
 test("keeps a member's mask with its picture, runs it and reopens it", async () => {
@@ -121,7 +121,7 @@ test("keeps a member's mask with its picture, runs it and reopens it", async () 
   const response = await drawOn(app, body.name, 14);
   expect(response.status).toBe(200);
   const value: string = response.body.name;
-  const [channel] = (await sharp(await bytesOf(`${fileOf(app, value)}&channel=a`)).stats()).channels;
+  const [channel] = (await sharp(await getBytes(`${getFile(app, value)}&channel=a`)).stats()).channels;
   expect(channel?.max).toBe(0);
   expect((await pictures(app)).find((appPicture) => appPicture.value === value)).toMatchObject({ name: "me.png", from: "given" });
   const startResponse = await world.ask(`/api/apps/${app.id}/runs`, { as: "runner", method: "POST", json: { inputs: { picture: value } } });
@@ -153,7 +153,7 @@ test("validates a masked picture against the uploaded size, not the service's", 
   const response = await drawOn(app, body.name, 64);
   const run = (to: { id: string }) =>
     world.ask(`/api/apps/${to.id}/runs`, { as: "runner", method: "POST", json: { inputs: { picture: response.body.name } } });
-  expect((await bytesOf(fileOf(app, response.body.name))).length).toBeGreaterThan(photo.size);
+  expect((await getBytes(getFile(app, response.body.name))).length).toBeGreaterThan(photo.size);
   expect((await run(app)).status).toBe(202);
   const smaller = await world.make(masked({ picturePixels: 64 * 63 }));
   expect(await run(smaller)).toMatchObject({ status: 422, body: { details: { problems: [{ code: "too_many_pixels" }] } } });
@@ -164,12 +164,12 @@ test("hides other members' files of the same name and masks the picture shown", 
     const name = /filename="([^"]*)"/.exec(body.toString("latin1"))?.[1];
     answerJson(response, { name, subfolder: "", type: "input" });
   });
-  // The console also reads jobs meanwhile, so look at uploads only.
+  // Looks at uploads only, since the console also reads jobs meanwhile.
   const uploadBody = () => service.requests.findLast(({ url }) => url.startsWith("/api/upload/"))?.body.toString("latin1");
   const app = await world.make(masked(), { connection: await world.harness.connect(service.url, "key-of-the-service") });
   await post(`/api/apps/${app.id}/files`, { file: await png(8, "theirs.png [output]") });
   expect(uploadBody()).toContain('filename="theirs.png [output_"');
-  expect((await world.ask(fileOf(app, "theirs.png [output]"), { as: "runner" })).status).toBe(404);
+  expect((await world.ask(getFile(app, "theirs.png [output]"), { as: "runner" })).status).toBe(404);
   await post(`/api/apps/${app.id}/files`, { file: await png(8, "mine.png") });
   // Without a type, some services look among their outputs; others understand more keys.
   const jsonName = JSON.stringify({ filename: "mine.png", asset: "theirs" });
@@ -182,9 +182,9 @@ test("hides other members' files of the same name and masks the picture shown", 
 
 test("reveals where inputs are in the workflow only to those who may see it", async () => {
   const app = await world.make();
-  const read = async (as: As) => (await world.ask(`/api/apps/${app.id}`, { as })).body.app;
-  expect((await read("viewer")).inputs[0]).toMatchObject({ name: "picture", node: "1", input: "image" });
-  const appView = await read("runner");
+  const readApp = async (as: As) => (await world.ask(`/api/apps/${app.id}`, { as })).body.app;
+  expect((await readApp("viewer")).inputs[0]).toMatchObject({ name: "picture", node: "1", input: "image" });
+  const appView = await readApp("runner");
   expect(appView.inputs[0]).toMatchObject({ name: "picture", label: "Picture" });
   for (const input of appView.inputs) {
     expect(input).not.toHaveProperty("node");
@@ -196,18 +196,18 @@ test("reveals where inputs are in the workflow only to those who may see it", as
 test("grants an app to roles and members, now and after a role change", async () => {
   const { memberId } = world.harness.viewerOf("viewer");
   const app = await world.make({ access: { kind: "members", roles: ["runner"], members: [] } });
-  const seenBy = async (as: As) => (await world.ask(`/api/apps/${app.id}`, { as })).status;
-  expect([await seenBy("runner"), await seenBy("viewer")]).toEqual([200, 404]);
+  const getStatusAs = async (as: As) => (await world.ask(`/api/apps/${app.id}`, { as })).status;
+  expect([await getStatusAs("runner"), await getStatusAs("viewer")]).toEqual([200, 404]);
   const access = { kind: "members", roles: ["operator"], members: [memberId] };
   const changeResponse = await world.ask(`/api/apps/${app.id}`, { as: "operator", method: "PUT", json: { version: 1, access } });
   expect(changeResponse.body.app.chosen).toEqual({ members: [memberId], roles: ["operator"] });
-  expect([await seenBy("runner"), await seenBy("viewer")]).toEqual([404, 200]);
+  expect([await getStatusAs("runner"), await getStatusAs("viewer")]).toEqual([404, 200]);
   expect((await world.ask(`/api/apps/${app.id}`, { as: "viewer" })).body.app).not.toHaveProperty("chosen");
   const response = await world.ask("/api/apps/people?connection=embedded", { as: "operator" });
   expect(response.body.people).toContainEqual({ id: memberId, name: "viewer", role: "viewer" });
   expect((await world.ask("/api/apps/people?connection=embedded", { as: "viewer" })).status).toBe(403);
 });
 
-async function bytesOf(path: string): Promise<Buffer> {
+async function getBytes(path: string): Promise<Buffer> {
   return Buffer.from(await (await world.harness.request(path, { as: "runner" })).arrayBuffer());
 }

@@ -31,7 +31,7 @@ const run = (app: { id: string }, prefix: string, as: "runner" | "operator" = "r
 
 test("shows a refusal at its input, starts nothing and frees the key", async () => {
   const app = await make({ runsPerDay: 1 });
-  const defaultAnswer = respond;
+  const defaultRespond = respond;
   const error = { type: "invalid", message: "is too odd", details: "", extra_info: { input_name: "filename_prefix" } };
   const refusal = {
     error: { type: "bad", message: "bad", details: "" },
@@ -41,7 +41,7 @@ test("shows a refusal at its input, starts nothing and frees the key", async () 
   const refused = await run(app, "a", "runner", KEY);
   expect(refused).toMatchObject({ status: 422, body: { message: "Name: is too odd", details: { problems: [{ input: "prefix" }] } } });
   expect(JSON.stringify(refused.body)).not.toContain("SaveImage");
-  respond = defaultAnswer;
+  respond = defaultRespond;
   expect((await run(app, "a", "runner", KEY)).status).toBe(202);
 });
 
@@ -51,9 +51,9 @@ const refusals: [string, (response: ServerResponse) => unknown, object][] = [
 ];
 test.each(refusals)("explains a failure to a second client with the same key while the service %s", async (_what, refuse, error) => {
   const app = await make({ runsPerDay: 1 });
-  const defaultAnswer = respond;
+  const defaultRespond = respond;
   const pending: ServerResponse[] = [];
-  respond = (request, response) => (request.method === "POST" ? void pending.push(response) : defaultAnswer(request, response));
+  respond = (request, response) => (request.method === "POST" ? void pending.push(response) : defaultRespond(request, response));
   const first = run(app, "a", "runner", KEY);
   await until("it is on its way", () => pending.length === 1);
   const otherRun = await run(app, "a", "runner", KEY);
@@ -61,11 +61,11 @@ test.each(refusals)("explains a failure to a second client with the same key whi
   const { id } = otherRun.body.run;
   for (const response of pending) refuse(response);
   expect((await first).status).toBeGreaterThanOrEqual(400);
-  const read = () => world.ask(`/api/apps/${app.id}/runs/${id}`, { as: "runner" });
-  expect((await read()).body.run).toMatchObject({ id, state: "refused", error, endedAt: expect.any(Number) });
+  const readRun = () => world.ask(`/api/apps/${app.id}/runs/${id}`, { as: "runner" });
+  expect((await readRun()).body.run).toMatchObject({ id, state: "refused", error, endedAt: expect.any(Number) });
   expect((await world.ask(`/api/apps/${app.id}/runs`, { as: "runner" })).body.runs).toEqual([]);
-  // Others run meanwhile, since it is not counted; the key starts it again, with the corrected inputs.
-  respond = defaultAnswer;
+  // The refused run is not counted, so others may run; its key starts it again with the corrected inputs.
+  respond = defaultRespond;
   const anew = (await run(app, "b", "runner", KEY)).body.run;
   expect(anew).toMatchObject({ id, state: "pending", inputs: { prefix: "b" } });
   expect(anew).not.toHaveProperty("error");
@@ -76,10 +76,10 @@ test.each(refusals)("explains a failure to a second client with the same key whi
 
 test("doesn't count a refused run towards the daily limit", async () => {
   const app = await make({ runsPerDay: 1 });
-  const defaultAnswer = respond;
+  const defaultRespond = respond;
   respond = (_, response) => answerJson(response, { message: "slowly" }, 429);
   expect((await run(app, "a", "runner", KEY)).status).toBe(429);
-  respond = defaultAnswer;
+  respond = defaultRespond;
   expect((await run(app, "b")).status).toBe(202);
   expect((await run(app, "a", "runner", KEY)).body.details).toMatchObject({ limit: "runsPerDay" });
 });
@@ -112,10 +112,10 @@ test("maps the service's refusal to form errors and requests a lost file again",
   const beyond = await refuse("2", "value_bigger_than_max", { input_name: "steps", input_config: ["INT", { max: 50 }] });
   expect(beyond).toMatchObject({ status: 422, body: { message: "Rounds: must be at most 50" } });
   expect(beyond.body.details.problems).toEqual([{ input: "steps", label: "Rounds", control: "number", code: "too_large", limit: 50 }]);
-  const codeOf = async (...of: Parameters<typeof refuse>) => (await refuse(...of)).body.details.problems[0].code;
-  expect(await codeOf("2", "value_not_in_list", { input_name: "steps" })).toBe("not_a_choice");
-  expect(await codeOf("2", "custom_validation_failed", { input_name: "steps" })).toBe("not_taken");
-  expect(await codeOf("1", "custom_validation_failed", { input_name: "image" })).toBe("not_yours");
+  const getCode = async (...of: Parameters<typeof refuse>) => (await refuse(...of)).body.details.problems[0].code;
+  expect(await getCode("2", "value_not_in_list", { input_name: "steps" })).toBe("not_a_choice");
+  expect(await getCode("2", "custom_validation_failed", { input_name: "steps" })).toBe("not_taken");
+  expect(await getCode("1", "custom_validation_failed", { input_name: "image" })).toBe("not_yours");
 });
 
 test("reveals the failing node of a refused workflow only to those who may see it", async () => {
@@ -126,12 +126,12 @@ test("reveals the failing node of a refused workflow only to those who may see i
   expect((await run(app, "a")).body.details).toEqual({ reason: "workflow" });
 });
 
-/** The job of an accepted run has failed with this error. */
-const failWith = (execution_error: object) => {
+/** The job of an accepted run fails with this error. */
+const failJobsWith = (execution_error: object) => {
   respond = (request, response) =>
     answerJson(response, { id: request.url.split("/").at(-1), status: "failed", create_time: 1, outputs: {}, execution_error });
 };
-const errorOf = async (app: { id: string }, id: string, as: "runner" | "operator") =>
+const getError = async (app: { id: string }, id: string, as: "runner" | "operator") =>
   (await world.ask(`/api/apps/${app.id}/runs/${id}`, { as })).body.run.error;
 
 test("stores a late refusal as data and formats it with input labels", async () => {
@@ -149,17 +149,17 @@ test("stores a late refusal as data and formats it with input labels", async () 
     node_errors: { "3": { errors: [error], class_type: "SaveImage" } },
   };
   const exception = { exception_type: "ValidationError", exception_message: `400: ${JSON.stringify(lateError)}` };
-  failWith({ node_id: "3", node_type: "SaveImage", ...exception });
+  failJobsWith({ node_id: "3", node_type: "SaveImage", ...exception });
   const shownError = {
     message: "Name: must be at least 2",
     code: "inputs",
     problems: [{ input: "prefix", label: "Name", control: "text", code: "too_small", limit: 2 }],
   };
-  expect(await errorOf(app, ownRun.id, "runner")).toEqual(shownError);
-  expect(await errorOf(app, otherRun.id, "operator")).toEqual({ ...shownError, node: "3" });
+  expect(await getError(app, ownRun.id, "runner")).toEqual(shownError);
+  expect(await getError(app, otherRun.id, "operator")).toEqual({ ...shownError, node: "3" });
   // Returned from the stored result: the service gets no second request.
   const before = service.requests.length;
-  expect(await errorOf(app, otherRun.id, "operator")).toEqual({ ...shownError, node: "3" });
+  expect(await getError(app, otherRun.id, "operator")).toEqual({ ...shownError, node: "3" });
   expect(service.requests).toHaveLength(before);
 });
 
@@ -167,8 +167,8 @@ test("reveals a run's failing node only to those who may see it", async () => {
   const app = await make();
   const ownRun = (await run(app, "a")).body.run;
   const otherRun = (await run(app, "a", "operator")).body.run;
-  failWith({ node_id: "12:3", node_type: "Sampler", exception_type: "RuntimeError", exception_message: "out of memory" });
-  expect(await errorOf(app, otherRun.id, "operator")).toEqual({ message: "out of memory", node: "12:3" });
-  expect(await errorOf(app, ownRun.id, "runner")).toEqual({ message: "out of memory" });
+  failJobsWith({ node_id: "12:3", node_type: "Sampler", exception_type: "RuntimeError", exception_message: "out of memory" });
+  expect(await getError(app, otherRun.id, "operator")).toEqual({ message: "out of memory", node: "12:3" });
+  expect(await getError(app, ownRun.id, "runner")).toEqual({ message: "out of memory" });
   expect(JSON.stringify(await world.ask(`/api/apps/${app.id}/runs`, { as: "runner" }))).not.toContain("12:3");
 });

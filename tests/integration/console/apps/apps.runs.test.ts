@@ -47,10 +47,10 @@ const run = (app: { id: string }, prefix: string, as: "runner" | "operator" = "r
 test("counts daily runs per member over restarts and names the UTC reset", async () => {
   const app = await make({ runsPerDay: 1 });
   expect((await run(app, "a")).status).toBe(202);
-  const refused = await run(app, "b");
-  expect(refused).toMatchObject({ status: 429, body: { details: { limit: "runsPerDay" } } });
-  expect(refused.body.message).toContain("2026-05-06 00:00 UTC");
-  expect(refused.headers.get("retry-after")).toBe("5400");
+  const refusal = await run(app, "b");
+  expect(refusal).toMatchObject({ status: 429, body: { details: { limit: "runsPerDay" } } });
+  expect(refusal.body.message).toContain("2026-05-06 00:00 UTC");
+  expect(refusal.headers.get("retry-after")).toBe("5400");
   expect((await run(app, "a", "operator")).status).toBe(202);
   now += 5400_000;
   expect((await run(app, "b")).status).toBe(202);
@@ -86,8 +86,8 @@ test("limits runs at once by job state, also for twenty parallel requests", asyn
       ? run(app, `a${index}`)
       : world.ask(`/api/apps/${app.id}/runs`, { method: "POST", json: { inputs: { prefix: `a${index}` } }, headers });
   const together = async () => {
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => begin(index)));
-    return { begun: answers.filter((item) => item.status === 202), refused: answers.filter((item) => item.status === 429) };
+    const responses = await Promise.all(Array.from({ length: 20 }, (_, index) => begin(index)));
+    return { begun: responses.filter((item) => item.status === 202), refused: responses.filter((item) => item.status === 429) };
   };
   const first = await together();
   expect([first.begun.length, first.refused.length, submissions().length]).toEqual([3, 17, 3]);
@@ -114,12 +114,12 @@ async function leftBehind(app: { id: string }, { began, answered }: { began: boo
   if (answered !== undefined) await store.submissions.accepted(submission, answered);
   return id;
 }
-const read = (app: { id: string }, id: string) => world.ask(`/api/apps/${app.id}/runs/${id}`, { as: "runner" });
+const readRun = (app: { id: string }, id: string) => world.ask(`/api/apps/${app.id}/runs/${id}`, { as: "runner" });
 
 test("sends a run once when the console ended before sending it", async () => {
   const app = await make();
   const id = await leftBehind(app, { began: false });
-  expect((await read(app, id)).body.run).toMatchObject({
+  expect((await readRun(app, id)).body.run).toMatchObject({
     state: "unsent",
     error: { message: expect.stringContaining("before this run was sent") },
   });
@@ -127,16 +127,16 @@ test("sends a run once when the console ended before sending it", async () => {
   const secondRuns = await Promise.all([run(app, "a", "runner", KEY), run(app, "a", "runner", KEY)]);
   expect(secondRuns.map(({ body }) => body.run.id)).toEqual([id, id]);
   expect(submissions()).toHaveLength(before + 1);
-  expect((await read(app, id)).body.run.state).toBe("pending");
+  expect((await readRun(app, id)).body.run.state).toBe("pending");
 });
 
-test("keeps a run's job when the console ended after the answer", async () => {
+test("keeps a run's job when the console ended after the response", async () => {
   const app = await make();
   const id = await leftBehind(app, { began: true, answered: '{"prompt_id":"job-of-before"}' });
   const before = submissions().length;
   expect((await run(app, "a", "runner", KEY)).body.run).toMatchObject({ id, state: "pending" });
   status = "completed";
-  expect((await read(app, id)).body.run).toMatchObject({ state: "completed" });
+  expect((await readRun(app, id)).body.run).toMatchObject({ state: "completed" });
   expect(service.requests.some(({ url }) => url.endsWith("/jobs/job-of-before"))).toBe(true);
   expect(submissions()).toHaveLength(before);
 });
@@ -147,7 +147,7 @@ test("marks a run unknown, unsent, when the console ended during the request", a
   const before = submissions().length;
   expect((await run(app, "a", "runner", KEY)).body.run).toMatchObject({ id, state: "unknown" });
   now += DAY_MS / 4;
-  expect((await read(app, id)).body.run).toMatchObject({
+  expect((await readRun(app, id)).body.run).toMatchObject({
     state: "unknown",
     error: { message: expect.stringContaining("stopped while it waited") },
   });
@@ -167,14 +167,14 @@ test("deletes submissions after a day and does not resend them", async () => {
 test("counts a retried run as new and clears its earlier error", async () => {
   const app = await make({ atOnce: 1 });
   const id = await leftBehind(app, { began: false });
-  expect((await read(app, id)).body.run.error).toBeDefined();
+  expect((await readRun(app, id)).body.run.error).toBeDefined();
   expect((await run(app, "b")).status).toBe(202);
   const before = submissions().length;
   expect(await run(app, "a", "runner", KEY)).toMatchObject({ status: 429, body: { details: { limit: "atOnce" } } });
   expect(submissions()).toHaveLength(before);
   status = "completed";
   expect((await run(app, "a", "runner", KEY)).status).toBe(202);
-  const { body } = await read(app, id);
+  const { body } = await readRun(app, id);
   expect(body.run).toMatchObject({ state: "completed" });
   expect(body.run).not.toHaveProperty("error");
 });
@@ -183,9 +183,10 @@ test("shows a run as sending while its file uploads, without the file's name", a
   const app = await world.make({}, { connection });
   const parts = { picture: new Blob([new Uint8Array(await picture())], { type: "image/png" }) };
   const headers = { "idempotency-key": KEY };
-  const defaultAnswer = respond;
+  const defaultRespond = respond;
   const uploads: ServerResponse[] = [];
-  respond = (request, response) => (request.url.startsWith("/api/upload") ? void uploads.push(response) : defaultAnswer(request, response));
+  respond = (request, response) =>
+    request.url.startsWith("/api/upload") ? void uploads.push(response) : defaultRespond(request, response);
   const { memberId } = world.harness.viewerOf("runner");
   const pendingRun = world.run(app, parts, { headers });
   await until("the file is on its way", () => uploads.length === 1);
@@ -195,7 +196,7 @@ test("shows a run as sending while its file uploads, without the file's name", a
   // However long it takes and however often it is requested.
   now += 60 * 60_000;
   const sending = { id: run.id, state: "sending", inputs: { prefix: "inverted" } };
-  expect((await read(app, run.id)).body.run).toMatchObject(sending);
+  expect((await readRun(app, run.id)).body.run).toMatchObject(sending);
   expect((await world.run(app, parts, { headers })).body.run).toMatchObject(sending);
   for (const response of uploads) answerJson(response, { name: "a.png", subfolder: "", type: "input" });
   expect((await pendingRun).body.run).toMatchObject({ state: "pending", inputs: { picture: "a.png" } });
@@ -210,23 +211,23 @@ test("returns the results of the version that ran", async () => {
   expect((await world.ask(`/api/apps/${app.id}`, { as: "operator", method: "PUT", json })).status).toBe(200);
   const outputs = { "3": { images: [{ filename: "a.png", subfolder: "", type: "output" }] } };
   respond = (_, response) => answerJson(response, { id: "job-1", status: "completed", create_time: 1, outputs });
-  expect((await read(app, body.run.id)).body.run.results).toMatchObject([{ label: "Result", name: "a.png" }]);
+  expect((await readRun(app, body.run.id)).body.run.results).toMatchObject([{ label: "Result", name: "a.png" }]);
 });
 
 test("reports an unreachable service as an outage, not as an ended run", async () => {
   const app = await make();
   const { body } = await run(app, "a");
   respond = (_, response) => void response.socket?.destroy();
-  expect((await read(app, body.run.id)).status).toBe(502);
+  expect((await readRun(app, body.run.id)).status).toBe(502);
   expect((await world.ask(`/api/apps/${app.id}/runs`, { as: "runner" })).body.runs).toMatchObject([{ state: "pending" }]);
 });
 
 test("cancels a waiting run by removing it from the queue only", async () => {
   const app = await make();
   const { body } = await run(app, "a");
-  const defaultAnswer = respond;
+  const defaultRespond = respond;
   respond = (request, response) => {
-    if (!request.url.startsWith("/api/queue")) return defaultAnswer(request, response);
+    if (!request.url.startsWith("/api/queue")) return defaultRespond(request, response);
     status = "cancelled";
     return answerJson(response, { deleted: ["job-1"] });
   };
@@ -238,7 +239,7 @@ test("cancels a waiting run by removing it from the queue only", async () => {
 test("cancels a run removed from the queue when the service has no job for it", async () => {
   const app = await make();
   const { body } = await run(app, "a");
-  const defaultAnswer = respond;
+  const defaultRespond = respond;
   let isGone = false;
   const notFound = { code: "NOT_FOUND", message: "Job not found" };
   respond = (request, response) => {
@@ -246,11 +247,11 @@ test("cancels a run removed from the queue when the service has no job for it", 
       isGone = true;
       return answerJson(response, { deleted: ["job-1"] });
     }
-    return isGone && request.url.endsWith("/job-1") ? answerJson(response, notFound, 404) : defaultAnswer(request, response);
+    return isGone && request.url.endsWith("/job-1") ? answerJson(response, notFound, 404) : defaultRespond(request, response);
   };
   const cancelled = await world.ask(`/api/apps/${app.id}/runs/${body.run.id}/cancel`, { as: "runner", method: "POST" });
   expect(cancelled).toMatchObject({ status: 200, body: { run: { state: "cancelled", endedAt: now } } });
-  expect((await read(app, body.run.id)).body.run.state).toBe("cancelled");
+  expect((await readRun(app, body.run.id)).body.run.state).toBe("cancelled");
 });
 
 test("sends the editor file with a run's values, or none if they cannot be written", async () => {
@@ -258,31 +259,31 @@ test("sends the editor file with a run's values, or none if they cannot be writt
   const editor = { version: 0.4, nodes: [node], links: [], extra: {} };
   const graph = { "3": { class_type: "SaveImage", inputs: { filename_prefix: "x" } } };
   const app = await world.make({ definition: { ...withoutPicture, graph, editor } }, { connection });
-  const defaultAnswer = respond;
+  const defaultRespond = respond;
   const catalogue = { SaveImage: { input: { required: { filename_prefix: ["STRING", { default: "x" }] } } } };
   respond = (request, response) =>
-    request.url.startsWith("/api/object_info") ? answerJson(response, catalogue) : defaultAnswer(request, response);
+    request.url.startsWith("/api/object_info") ? answerJson(response, catalogue) : defaultRespond(request, response);
   expect((await run(app, "as it is now")).status).toBe(202);
-  const workflowOf = (at: number) => JSON.parse(submissions()[at]?.body.toString() ?? "{}").extra_data?.extra_pnginfo?.workflow;
-  expect(workflowOf(0)).toEqual({ ...editor, nodes: [{ ...node, widgets_values: ["as it is now"] }] });
+  const getWorkflow = (at: number) => JSON.parse(submissions()[at]?.body.toString() ?? "{}").extra_data?.extra_pnginfo?.workflow;
+  expect(getWorkflow(0)).toEqual({ ...editor, nodes: [{ ...node, widgets_values: ["as it is now"] }] });
   expect((await run(app, "soon after")).status).toBe(202);
-  expect(workflowOf(1)).toMatchObject({ nodes: [{ widgets_values: ["soon after"] }] });
-  // The catalogue is megabytes large, so it is fetched only now and then.
+  expect(getWorkflow(1)).toMatchObject({ nodes: [{ widgets_values: ["soon after"] }] });
+  // The catalogue is large, so it is fetched only rarely.
   expect(service.requests.filter(({ url }) => url.startsWith("/api/object_info"))).toHaveLength(1);
   now += 60_000;
   respond = (request, response) =>
-    request.url.startsWith("/api/object_info") ? answerJson(response, {}, 500) : defaultAnswer(request, response);
+    request.url.startsWith("/api/object_info") ? answerJson(response, {}, 500) : defaultRespond(request, response);
   expect((await run(app, "another")).status).toBe(202);
-  expect(workflowOf(2)).toBeUndefined();
+  expect(getWorkflow(2)).toBeUndefined();
 });
 
 test("omits the editor file of another workflow", async () => {
   const node = { id: 9, type: "LoadImage", mode: 0, inputs: [], outputs: [], properties: {}, widgets_values: ["other.png"] };
   const app = await world.make({ definition: { ...withoutPicture, editor: { version: 0.4, nodes: [node], links: [] } } }, { connection });
-  const defaultAnswer = respond;
+  const defaultRespond = respond;
   const catalogue = { SaveImage: { input: { required: { filename_prefix: ["STRING", {}] } } } };
   respond = (request, response) =>
-    request.url.startsWith("/api/object_info") ? answerJson(response, catalogue) : defaultAnswer(request, response);
+    request.url.startsWith("/api/object_info") ? answerJson(response, catalogue) : defaultRespond(request, response);
   expect((await run(app, "a")).status).toBe(202);
   expect(JSON.parse(submissions()[0]?.body.toString() ?? "{}")).not.toHaveProperty("extra_data.extra_pnginfo.workflow");
 });

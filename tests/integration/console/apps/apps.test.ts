@@ -16,14 +16,14 @@ describe("a run", () => {
     expect(startResponse.body.run).not.toHaveProperty("jobId");
     const run = await world.ended(app, startResponse.body.run.id);
     expect(run).toMatchObject({ state: "completed", results: [{ number: 1, label: "Result", kind: "image" }] });
-    const { data } = await bytesOf(run.results[0]?.path ?? "");
+    const { data } = await getBytes(run.results[0]?.path ?? "");
     const { dominant } = await sharp(data).stats();
     expect(dominant).toEqual({ r: 8, g: 8, b: 8 });
-    const small = await bytesOf(`${run.results[0]?.path}?edge=256`);
+    const small = await getBytes(`${run.results[0]?.path}?edge=256`);
     expect(small.type).toBe("image/webp");
     // A file is uploaded once; from then on it is named, and can be viewed.
     const picture = String(run.inputs.picture);
-    expect((await bytesOf(`/api/apps/${app.id}/files?name=${encodeURIComponent(picture)}`)).status).toBe(200);
+    expect((await getBytes(`/api/apps/${app.id}/files?name=${encodeURIComponent(picture)}`)).status).toBe(200);
     const secondResponse = await world.ask(`/api/apps/${app.id}/runs`, {
       as: "runner",
       method: "POST",
@@ -89,9 +89,9 @@ describe("a run", () => {
     expect((await world.ask(`/api/apps/${app.id}/presets`, { as: "runner", ...preset })).status).toBe(422);
     // Values that a member shares with the team can be used by the team.
     expect((await world.ask(`/api/apps/${app.id}/presets`, { as: "operator", ...preset })).status).toBe(201);
-    const allowed = await world.ask(`/api/apps/${app.id}/runs`, { as: "runner", ...options });
-    expect(allowed.status).toBe(202);
-    await world.ended(app, allowed.body.run.id);
+    const allowedResponse = await world.ask(`/api/apps/${app.id}/runs`, { as: "runner", ...options });
+    expect(allowedResponse.status).toBe(202);
+    await world.ended(app, allowedResponse.body.run.id);
   });
 
   test("is readable, cancellable and visible only for its member", async () => {
@@ -123,7 +123,7 @@ describe("a run", () => {
   });
 });
 
-async function bytesOf(path: string) {
+async function getBytes(path: string) {
   const response = await world.harness.request(path, { as: "runner" });
   return { status: response.status, type: response.headers.get("content-type"), data: Buffer.from(await response.arrayBuffer()) };
 }
@@ -176,8 +176,8 @@ describe("an app's audience", () => {
     const chosenApp = await world.make({ ...title("Chosen"), access: { kind: "members", members: [memberId] } });
     const visibleTo = async (app: { id: string }) => {
       const roles = ["runner", "viewer", "operator", "admin"] as const;
-      const answers = await Promise.all(roles.map(async (as) => [as, (await world.ask(`/api/apps/${app.id}`, { as })).status] as const));
-      return answers.flatMap(([as, status]) => (status === 200 ? [as] : []));
+      const responses = await Promise.all(roles.map(async (as) => [as, (await world.ask(`/api/apps/${app.id}`, { as })).status] as const));
+      return responses.flatMap(([as, status]) => (status === 200 ? [as] : []));
     };
     expect(await visibleTo(ownApp)).toEqual(["operator"]);
     expect(await visibleTo(chosenApp)).toEqual(["runner", "operator", "admin"]);
@@ -189,10 +189,10 @@ describe("an app's audience", () => {
   test("changes it only as its maker or an admin", async () => {
     const app = await world.make({}, { as: "admin" });
     const json = { version: 1, limits: { atOnce: 2 } };
-    const statusFor = async (as: "runner" | "viewer" | "operator" | "owner") =>
+    const getStatusAs = async (as: "runner" | "viewer" | "operator" | "owner") =>
       (await world.ask(`/api/apps/${app.id}`, { as, method: "PUT", json })).status;
-    expect(await Promise.all([statusFor("runner"), statusFor("viewer"), statusFor("operator")])).toEqual([403, 403, 403]);
-    expect(await statusFor("owner")).toBe(200);
+    expect(await Promise.all([getStatusAs("runner"), getStatusAs("viewer"), getStatusAs("operator")])).toEqual([403, 403, 403]);
+    expect(await getStatusAs("owner")).toBe(200);
     expect((await world.ask(`/api/apps/${app.id}`, { as: "operator", method: "DELETE" })).status).toBe(403);
     expect((await world.ask(`/api/apps/${app.id}/workflow`, { as: "runner" })).status).toBe(403);
   });

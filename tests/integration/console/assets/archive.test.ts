@@ -23,13 +23,13 @@ async function upload(name: string, text: string): Promise<string> {
   return ((await response.json()) as { id: string }).id;
 }
 const choose = (json: unknown, query = "") => harness.request(`/api/console/archive${query}`, { as: "viewer", method: "POST", json });
-const idOf = async (response: Response) => ((await response.json()) as { id: string }).id;
+const getId = async (response: Response) => ((await response.json()) as { id: string }).id;
 
 test("zips selected assets under unique safe names and lists the missing ones", async () => {
   const ids = [await upload("a.png", "one"), await upload("A.png", "two"), await upload("../../etc/pass\u00fc.txt", "three")];
   const response = await choose({ ids: [...ids, "00000000-0000-4000-8000-000000000000"] });
   expect(response.status).toBe(201);
-  const file = await harness.request(`/api/console/archive/${await idOf(response)}`, { as: "viewer" });
+  const file = await harness.request(`/api/console/archive/${await getId(response)}`, { as: "viewer" });
   expect([file.status, file.headers.get("content-type")]).toEqual([200, "application/zip"]);
   expect(file.headers.get("content-disposition")).toMatch(/^attachment; filename="assets-\d{4}-\d\d-\d\d\.zip"$/);
   const files = await unpack(file);
@@ -48,7 +48,7 @@ test("shortens long names, keeps extensions and stores duplicates once", async (
     await upload("...", "six"),
     await upload(longName, "7"),
   ];
-  const file = await harness.request(`/api/console/archive/${await idOf(await choose({ ids: [...ids, ...ids] }))}`, { as: "viewer" });
+  const file = await harness.request(`/api/console/archive/${await getId(await choose({ ids: [...ids, ...ids] }))}`, { as: "viewer" });
   expect(await unpack(file)).toEqual({
     [`${"n".repeat(180)}.png`]: "four",
     "no.ending at all here": "five",
@@ -74,39 +74,39 @@ test("ends the archive when a service repeats pages or stops paging", async () =
     answerJson(response, { assets: ids.map((id) => ({ id, name: `${id}\u202e\0.bin`, tags: [] })) });
   });
   const connection = await harness.connect(service.url, "sk-secret");
-  const id = await idOf(await choose({ query: "" }, `?connection=${connection}`));
+  const id = await getId(await choose({ query: "" }, `?connection=${connection}`));
   pages = 0;
   const files = await unpack(await harness.request(`/api/console/archive/${id}`, { as: "viewer" }));
   expect([Object.keys(files).sort(), pages]).toEqual([["c1.bin", "c2.bin", "c3.bin"], 2]);
 });
 
 test("keeps a selection private and names a wrong field", async () => {
-  const id = await idOf(await choose({ query: "" }));
+  const id = await getId(await choose({ query: "" }));
   expect((await harness.request(`/api/console/archive/${id}`, { as: "operator" })).status).toBe(404);
   expect((await choose({ ids: [] })).status).toBe(400);
   expect((await choose({ query: "limit=many" })).status).toBe(400);
 });
 
-test("answers HEAD and stops reading when the client leaves", async () => {
+test("handles HEAD and stops reading when the client disconnects", async () => {
   let [open, sentCount] = [0, 0];
   const service = await startLittleServer(({ url }, response) => {
     if (!url.endsWith("/content")) return answerJson(response, { id: "a1", name: "film.bin", tags: [] });
     open += 1;
     response.once("close", () => (open -= 1));
     const piece = Buffer.alloc(1024 ** 2);
-    const pour = () => {
+    const writeMore = () => {
       while (!response.destroyed && response.write(piece)) sentCount += 1;
-      if (!response.destroyed) response.once("drain", pour);
+      if (!response.destroyed) response.once("drain", writeMore);
     };
-    pour();
+    writeMore();
   });
   const connection = await harness.connect(service.url, "sk-secret");
-  const path = `/api/console/archive/${await idOf(await choose({ ids: ["a1"] }, `?connection=${connection}`))}`;
+  const path = `/api/console/archive/${await getId(await choose({ ids: ["a1"] }, `?connection=${connection}`))}`;
   const head = await harness.request(path, { as: "viewer", method: "HEAD" });
   expect([head.status, head.headers.get("content-type"), head.body]).toEqual([200, "application/zip", null]);
   const reader = (await harness.request(path, { as: "viewer" })).body?.getReader();
   while (open === 0) await reader?.read();
-  await reader?.cancel().catch(() => undefined); // aborting the archive is the point of this test
+  await reader?.cancel().catch(() => undefined); // expected, since this test aborts the archive
   await until("the service is left", () => open === 0);
   expect(sentCount).toBeLessThan(50);
 });
@@ -119,7 +119,7 @@ test("truncates the archive when content breaks off", async () => {
     response.writeHead(200, { "content-length": "100" }).write("half", () => response.destroy());
   });
   const connection = await harness.connect(service.url, "sk-secret");
-  const id = await idOf(await choose({ ids: ["a1"] }, `?connection=${connection}`));
+  const id = await getId(await choose({ ids: ["a1"] }, `?connection=${connection}`));
   const file = await harness.request(`/api/console/archive/${id}`, { as: "viewer" });
   await expect(file.arrayBuffer()).rejects.toThrow();
 });
@@ -133,7 +133,7 @@ test("downloads by hash from a service without the content extension", async () 
     answerJson(response, { code: "NOT_FOUND", message: "no" }, 404);
   });
   const connection = await harness.connect(service.url, "sk-secret");
-  const id = await idOf(await choose({ ids: ["b1"] }, `?connection=${connection}`));
+  const id = await getId(await choose({ ids: ["b1"] }, `?connection=${connection}`));
   const file = await harness.request(`/api/console/archive/${id}`, { as: "viewer" });
   expect(await unpack(file)).toEqual({ "b.bin": "bytes" });
 });

@@ -14,15 +14,15 @@ const service = await startLittleServer((_, response) => {
   response.once("close", () => (open -= 1));
   response.writeHead(200, { "content-type": "image/png", "content-length": String(WHOLE), etag: '"v1"', "accept-ranges": "bytes" });
   const piece = Buffer.alloc(1024 ** 2);
-  const pour = () => {
+  const writeMore = () => {
     while (!response.destroyed && response.write(piece)) sentCount += 1;
-    if (!response.destroyed) response.once("drain", pour);
+    if (!response.destroyed) response.once("drain", writeMore);
   };
-  pour();
+  writeMore();
 });
 const path = `/api/assets/one/content?connection=${await harness.connect(service.url, "sk-secret")}`;
 
-test("answers HEAD like GET without opening the file or a range", async () => {
+test("handles HEAD like GET without opening the file or a range", async () => {
   const headers = { range: "bytes=0-9", "if-range": '"v1"', "if-none-match": '"v2"' };
   const response = await harness.request(path, { as: "viewer", method: "HEAD", headers });
   expect([response.status, response.body, response.headers.get("etag")]).toEqual([200, null, '"v1"']);

@@ -10,7 +10,7 @@ const unknown = `blake3:${"0".repeat(64)}`;
 const createFromHash = (body: object, { connection = "", as = "operator" as "operator" | "viewer" } = {}) =>
   harness.request(`/api/console/known-content${connection && `?connection=${connection}`}`, { as, method: "POST", json: body });
 
-test("creates an asset from known content and answers 404 for an unknown hash", async () => {
+test("creates an asset from known content and returns 404 for an unknown hash", async () => {
   const body = new FormData();
   body.set("tags", '["input"]');
   body.set("file", new File(["known"], "known.txt"));

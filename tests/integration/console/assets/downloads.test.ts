@@ -1,4 +1,4 @@
-// Downloads that a service runs in the background, tracked by the console: over a real store, against a service of a few lines.
+// Background downloads of a service, tracked by the console with a real store and a fake service.
 import { type ServerResponse } from "node:http";
 import { beforeEach, expect, test } from "vitest";
 import { type DownloadTasks } from "@/lib/contract/assets/file-refs";
@@ -45,28 +45,28 @@ const changeTask = (id: string | undefined, verb: "retry" | "cancel" | "forget",
   verb === "forget"
     ? harness.request(`/api/console/tasks/${id}`, { as, method: "DELETE" })
     : harness.request(`/api/console/tasks/${id}/${verb}`, { as, method: "POST" });
-const asksOf = (method: string, path: string) =>
+const filterRequests = (method: string, path: string) =>
   service.requests.filter((request) => request.method === method && request.url.startsWith(path));
 
 async function list(as: "operator" | "admin" | "viewer" = "operator", query = ""): Promise<DownloadTasks> {
   const response = await harness.request(`/api/console/tasks?connection=${connection}${query}`, { as });
   expect(response.status).toBe(200);
-  return (await response.json()) as DownloadTasks; // the route answers what the contract says
+  return (await response.json()) as DownloadTasks; // the response must match the contract
 }
 
 test("lists a shared connection's download with its member and without its token", async () => {
-  const started = await start("admin");
-  expect([started.status, await started.json()]).toMatchObject([202, { task_id: "task-1" }]);
+  const startResponse = await start("admin");
+  expect([startResponse.status, await startResponse.json()]).toMatchObject([202, { task_id: "task-1" }]);
   const { tasks, underWay } = await list("viewer");
   expect(underWay).toBe(1);
   expect(tasks).toMatchObject([
     { state: "working", word: "created", startedBy: "admin", source: "https://huggingface.co/org/repo/resolve/main/model.safetensors?…" },
   ]);
-  expect(asksOf("POST", "/api/assets/download")[0]?.body.toString()).toContain(SECRET);
+  expect(filterRequests("POST", "/api/assets/download")[0]?.body.toString()).toContain(SECRET);
   expect(JSON.stringify(tasks) + harness.log()).not.toContain(SECRET);
 });
 
-test("creates an asset at once and no task for known content", async () => {
+test("creates an asset immediately and no task for known content", async () => {
   respond = (request, response) => {
     if (request.method !== "POST") return false;
     answerJson(response, { id: "asset-1", name: "model.safetensors", created_new: false });
@@ -88,13 +88,13 @@ test("shows progress only when the service reports it", async () => {
 test("polls a task once a second for all viewers and stops when it ends", async () => {
   await start();
   await Promise.all([list(), list("admin"), list("viewer")]);
-  expect(asksOf("GET", "/api/tasks/task-1")).toHaveLength(1);
+  expect(filterRequests("GET", "/api/tasks/task-1")).toHaveLength(1);
   nowMs += 1_000;
   task = { ...task, status: "completed", result: { success: true, asset_id: "asset-9", filename: "model.safetensors" } };
   expect((await list()).tasks[0]).toMatchObject({ state: "completed", assetId: "asset-9", fileName: "model.safetensors" });
   nowMs += 60_000;
   await list();
-  expect(asksOf("GET", "/api/tasks/task-1")).toHaveLength(2);
+  expect(filterRequests("GET", "/api/tasks/task-1")).toHaveLength(2);
 });
 
 test("shows a failure without the query string and lets it recover", async () => {
@@ -142,7 +142,7 @@ test("retries a failed download with the full address stored on the server", asy
   task = { id: "task-2", status: "running" };
   const secondResponse = await changeTask(failed?.id, "retry");
   expect([secondResponse.status, await secondResponse.json()]).toMatchObject([200, { state: "working", id: failed?.id }]);
-  const [, second] = asksOf("POST", "/api/assets/download").map(({ body }) => body.toString());
+  const [, second] = filterRequests("POST", "/api/assets/download").map(({ body }) => body.toString());
   expect(JSON.parse(second ?? "")).toMatchObject(download);
   expect(second).toContain(exact);
   expect((await list()).tasks).toHaveLength(1);
@@ -179,16 +179,16 @@ test("isolates downloads by connection and keeps them read-only for viewers", as
     dialect: "local",
     createdAt: now(),
   });
-  const started = await harness.request(`/api/assets/download?connection=${ownConnection.id}`, {
+  const startResponse = await harness.request(`/api/assets/download?connection=${ownConnection.id}`, {
     as: "admin",
     method: "POST",
     json: download,
   });
-  expect(started.status).toBe(202);
+  expect(startResponse.status).toBe(202);
   const [row] = await store.downloadTasks.list(ownConnection.id);
   expect((await harness.request(`/api/console/tasks?connection=${ownConnection.id}`, { as: "operator" })).status).toBe(404);
   for (const verb of ["retry", "cancel", "forget"] as const) {
-    // The same message as for an unknown id, so that neither reveals whether the task exists.
+    // The same message as for an unknown id, so that it does not reveal whether the task exists.
     const [foreign, unknown] = await Promise.all([row?.id, "unknown"].map(async (id) => changeTask(id, verb)));
     const messages = await Promise.all([foreign, unknown].map(async (response) => (await response?.json())?.message));
     expect([verb, foreign?.status, messages[0]]).toEqual([verb, 404, messages[1]]);
@@ -199,7 +199,7 @@ test("isolates downloads by connection and keeps them read-only for viewers", as
 test("counts downloads without a request, bounded and for one week", async () => {
   await start();
   expect(await list("operator", "&count=true")).toEqual({ tasks: [], underWay: 1 });
-  expect(asksOf("GET", "/api/tasks/")).toEqual([]);
+  expect(filterRequests("GET", "/api/tasks/")).toEqual([]);
   task = { id: "task-1", status: "completed", result: { success: true } };
   await list();
   nowMs += 8 * 24 * 60 * 60_000;
@@ -210,11 +210,11 @@ test("counts downloads without a request, bounded and for one week", async () =>
   expect(await list("operator", "&count=true")).toMatchObject({ underWay: 200 });
 });
 
-test("answers malformed requests and connections without a key like others", async () => {
+test("treats malformed requests and connections without a key like others", async () => {
   const nonsense = await harness.request(`/api/assets/download?connection=${connection}`, { as: "operator", method: "POST", json: {} });
   expect(nonsense.status).toBe(400);
   const keyless = await harness.connect(service.url, undefined);
-  const refused = await harness.request(`/api/assets/download?connection=${keyless}`, { as: "operator", method: "POST", json: download });
-  expect(refused.status).toBe(409);
-  expect(asksOf("POST", "/api/assets/download")).toEqual([]);
+  const refusal = await harness.request(`/api/assets/download?connection=${keyless}`, { as: "operator", method: "POST", json: download });
+  expect(refusal.status).toBe(409);
+  expect(filterRequests("POST", "/api/assets/download")).toEqual([]);
 });

@@ -1,4 +1,4 @@
-// Bytes through the console: uploads that stream to the service, contents that stream back, names that are paths.
+// Streaming uploads and downloads through the console, and names that are paths.
 import { createHash, randomBytes } from "node:crypto";
 import { createServer } from "node:net";
 import { expect, test } from "vitest";

@@ -35,7 +35,7 @@ test("reports a missing connection and a failing service, not empty folders", as
   expect((await listFolder("broken/")).ok).toBe(false);
 });
 
-test("lists a folder that contains a folder of its own name", async () => {
+test("lists a folder that contains a folder of the same name", async () => {
   const stored = ["a/a/x.json", "b/b/b/x.json", "b/b/y.json", "c/y.json", "d/d/d/x.json", "d/d/x.json"];
   for (const base of ["folder", "top"]) {
     const otherServer = await startLittleServer(({ url }, response) => {

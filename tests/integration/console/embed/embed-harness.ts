@@ -1,4 +1,4 @@
-// A console with a host page, and tickets as that host's server makes them: good ones, and ones with a single fault.
+// A console with a host page, and tickets of that host's server: valid ones, and ones with a single fault.
 import { SignJWT } from "jose";
 import { type EmbedHostSaved } from "@/lib/contract/embed/embedding";
 import { type Role } from "@/lib/contract/people/roles";

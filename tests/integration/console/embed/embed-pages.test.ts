@@ -1,4 +1,4 @@
-// What a frame can show and read: listed routes, and nothing of the member's account.
+// A frame can show and read only listed routes, and nothing of the member's account.
 import { readdirSync } from "node:fs";
 import { expect, it, vi } from "vitest";
 import { embedPages } from "@/lib/contract/embed/embed-pages";

@@ -1,5 +1,5 @@
-// Host pages at the console's own routes: how they are set up, which keys check their tickets while keys change or are unreachable, and
-// which members they leave behind.
+// Host pages through the console's routes: their setup, the keys that verify tickets while keys change or are unreachable, and the guests that they
+// create.
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from "jose";
 import { describe, expect, it } from "vitest";
 import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";
@@ -84,7 +84,7 @@ describe("a host page", () => {
       new SignJWT(world.claims({ aud: host.audience })).setProtectedHeader({ alg: "ES256", kid: "one" }).sign(privateKey);
     expect([await bring(await signed()), await bring(await signed())]).toEqual([201, 201]);
     expect(server.requests.length).toBe(1);
-    // The well-known confusion: a public key used as a secret.
+    // Algorithm confusion: a public key used as a secret.
     expect(await bring(await world.ticket({ aud: host.audience, secret: JSON.stringify(jwk) }))).toBe(401);
   });
 
@@ -114,9 +114,9 @@ describe("a host page", () => {
       await keys.add("one");
       const bring = async (kid = "one") => (await world.bring(await keys.sign(kid, host.audience), { id: host.id })).status;
       keys.break(true);
-      const refused = await world.bring(await keys.sign("one", host.audience), { id: host.id });
-      const { code, message, details } = await refused.json();
-      expect([refused.status, code, details]).toEqual([502, "UPSTREAM_UNREACHABLE", undefined]);
+      const refusal = await world.bring(await keys.sign("one", host.audience), { id: host.id });
+      const { code, message, details } = await refusal.json();
+      expect([refusal.status, code, details]).toEqual([502, "UPSTREAM_UNREACHABLE", undefined]);
       expect(message).not.toMatch(/key|503|http/i);
       expect(await Promise.all([bring(), bring(), bring()])).toEqual([502, 502, 502]);
       expect(keys.countRequests()).toBe(1);
@@ -124,7 +124,7 @@ describe("a host page", () => {
       keys.break(false);
       expect(await Promise.all([bring(), bring()])).toEqual([201, 201]);
       expect(keys.countRequests()).toBe(2);
-      // An unknown key id refetches the keys; if that fails, the known keys stay valid.
+      // An unknown key id refetches the keys; if that fails, the cached keys are still valid.
       await keys.add("two");
       keys.break(true);
       world.pass(30_000);
@@ -170,7 +170,7 @@ describe("a guest of a host page", () => {
       };
     };
     const { store } = world.harness.console;
-    const idOf = async (name: string) => {
+    const getId = async (name: string) => {
       const { entries } = await (await world.ask("/api/console/audit?action=embedSession&limit=50", { as: "owner" })).json();
       return entries.find(({ member }: { member?: { name: string } }) => member?.name === name)?.member.id;
     };
@@ -179,14 +179,14 @@ describe("a guest of a host page", () => {
       "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 1 } },
       "2": { class_type: "PreviewImage", inputs: { images: ["1", 0] } },
     };
-    const submitted = await world.ask(`/api/prompt?connection=${await world.ownConnection()}`, {
+    const submitResponse = await world.ask(`/api/prompt?connection=${await world.ownConnection()}`, {
       ...grace,
       method: "POST",
       json: { prompt },
     });
-    expect(submitted.status).toBe(200);
-    const { prompt_id: job } = await submitted.json();
-    const id = await idOf("Grace");
+    expect(submitResponse.status).toBe(200);
+    const { prompt_id: job } = await submitResponse.json();
+    const id = await getId("Grace");
     expect((await store.members.get(id))?.guestOf).toBe(host.id);
 
     world.pass(31 * DAY_MS);
@@ -201,7 +201,7 @@ describe("a guest of a host page", () => {
     await enter("visitor 7", "Grace");
     expect((await store.members.get(id))?.name).toBe("Grace");
     expect((await world.ask(`/api/console/embedding/${host.id}`, { as: "owner", method: "DELETE" })).status).toBe(204);
-    expect([await store.members.get(id), await store.members.get(await idOf("Alan"))]).toEqual([undefined, undefined]);
+    expect([await store.members.get(id), await store.members.get(await getId("Alan"))]).toEqual([undefined, undefined]);
   });
 });
 
@@ -216,7 +216,7 @@ it("reveals only whether an origin may frame a host page", async () => {
   expect(await requestTicket("nothing", ORIGIN)).toEqual(["*", false, false]);
 });
 it("reports a full disk for a good ticket and a bad ticket as bad", async () => {
-  // A world of its own: statements prepared earlier do not see the full disk.
+  // A separate world, since statements prepared earlier do not see the full disk.
   const full = await createEmbedWorld();
   const [good, bad] = [await full.ticket(), await full.ticket({ sub: "nobody@desk.test" })];
   const disk = fillForSqlite();

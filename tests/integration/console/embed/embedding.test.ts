@@ -1,4 +1,4 @@
-// Tickets of host pages at the console's own routes: which ones open a session, which do not, and what ends a session.
+// Tickets of host pages through the console's routes: which ones open a session, and what ends it.
 import { SignJWT } from "jose";
 import { describe, expect, it } from "vitest";
 import { EMBED_SESSION_MS } from "@/lib/contract/embed/embedding";
@@ -81,20 +81,22 @@ describe("a session of an embedded page", () => {
     expect(response.headers.getSetCookie()).toEqual([]);
     const { bearer } = await response.json();
     const embedHeaders = { [EMBED_PATH_HEADER]: `/embed/${world.host.id}/${SLOT}` };
-    const statusWith = (headers: Record<string, string>) =>
+    const getStatusWith = (headers: Record<string, string>) =>
       world.ask("/api/console/views?screen=jobs", { headers }).then(({ status }) => status);
-    expect(await statusWith({ ...embedHeaders, authorization: `Bearer ${bearer}` })).toBe(200);
-    expect(await statusWith({ ...embedHeaders, authorization: `Bearer lde_${"x".repeat(43)}` })).toBe(401);
-    expect(await statusWith({ authorization: `Bearer ${bearer}` })).toBe(401);
-    expect(await statusWith({ [EMBED_PATH_HEADER]: `/embed/${world.host.id}/anotherslot1`, authorization: `Bearer ${bearer}` })).toBe(401);
+    expect(await getStatusWith({ ...embedHeaders, authorization: `Bearer ${bearer}` })).toBe(200);
+    expect(await getStatusWith({ ...embedHeaders, authorization: `Bearer lde_${"x".repeat(43)}` })).toBe(401);
+    expect(await getStatusWith({ authorization: `Bearer ${bearer}` })).toBe(401);
+    expect(await getStatusWith({ [EMBED_PATH_HEADER]: `/embed/${world.host.id}/anotherslot1`, authorization: `Bearer ${bearer}` })).toBe(
+      401,
+    );
   });
 
   it("works only below its own address, unlike the console's cookie", async () => {
     const { cookie, headers } = await world.enter();
-    const statusWith = (options: object) => world.ask("/api/console/views?screen=jobs", options).then(({ status }) => status);
-    expect(await statusWith({ cookie, headers })).toBe(200);
-    expect(await statusWith({ cookie })).toBe(401);
-    expect(await statusWith({ as: "owner", headers })).toBe(401);
+    const getStatusWith = (options: object) => world.ask("/api/console/views?screen=jobs", options).then(({ status }) => status);
+    expect(await getStatusWith({ cookie, headers })).toBe(200);
+    expect(await getStatusWith({ cookie })).toBe(401);
+    expect(await getStatusWith({ as: "owner", headers })).toBe(401);
   });
 
   it("explains what to do when a picture opens in a new tab", async () => {
@@ -219,13 +221,13 @@ describe("a session of an embedded page", () => {
     world.pass(EMBED_SESSION_MS + 1);
     await world.harness.renewCookies();
     expect(await isOpen(old)).toBe(false);
-    const stateOf = async (session: HarnessRequest) => (await world.ask("/api/console/session", session)).json();
-    expect(await stateOf(old)).toEqual({ state: "ended", cause: "expired" });
+    const getState = async (session: HarnessRequest) => (await world.ask("/api/console/session", session)).json();
+    expect(await getState(old)).toEqual({ state: "ended", cause: "expired" });
 
     const lowered = await world.enter({ sub: "admin@desk.test" });
     expect((await world.giveRole("admin", "viewer")).status).toBe(200);
     expect(await isOpen(lowered)).toBe(false);
-    expect(await stateOf(lowered)).toEqual({ state: "ended", cause: "role", from: "admin", to: "viewer" });
+    expect(await getState(lowered)).toEqual({ state: "ended", cause: "role", from: "admin", to: "viewer" });
     expect(
       (
         await (
@@ -239,7 +241,7 @@ describe("a session of an embedded page", () => {
     const path = `/api/console/members/${memberId}`;
     expect((await world.ask(path, { as: "owner", method: "PUT", json: { disabled: true } })).status).toBe(200);
     expect(await isOpen(suspended)).toBe(false);
-    expect(await stateOf(suspended)).toEqual({ state: "ended", cause: "suspended" });
+    expect(await getState(suspended)).toEqual({ state: "ended", cause: "suspended" });
     expect((await world.bring(await world.ticket({ sub: "viewer@desk.test" }))).status).toBe(401);
     expect(await world.whyRefused()).toBe("suspended");
 

@@ -1,4 +1,4 @@
-// The servers that the settings page offers for pasting, each run as it is.
+// Runs each example server of the settings page unchanged.
 import { type ChildProcess, spawn } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
@@ -113,11 +113,11 @@ it("equals the server code in docs/embedding.md", () => {
 
 it("differs as docs/embedding.md shows when a private key signs tickets", () => {
   const lines = page.split("```diff\n")[1]?.split("```")[0]?.split("\n") ?? [];
-  const linesWith = (sign: string) => lines.filter((line) => line.startsWith(sign)).map((line) => line.slice(1));
+  const getLinesWith = (sign: string) => lines.filter((line) => line.startsWith(sign)).map((line) => line.slice(1));
   const bySecret = serverCode("node", settings).split("\n").slice(1);
   const byKey = serverCode("node", { ...settings, jwksUrl: "https://app.example.com/keys" })
     .split("\n")
     .slice(1);
-  expect(linesWith("-")).toEqual(bySecret.filter((line) => !byKey.includes(line)));
-  expect(linesWith("+")).toEqual(byKey.filter((line) => !bySecret.includes(line)));
+  expect(getLinesWith("-")).toEqual(bySecret.filter((line) => !byKey.includes(line)));
+  expect(getLinesWith("+")).toEqual(byKey.filter((line) => !bySecret.includes(line)));
 });

@@ -1,4 +1,4 @@
-// The console's /ws over real sockets, with the test's own clock and small limits.
+// The console's /ws over real sockets, with a fake clock and small limits.
 import { once } from "node:events";
 import { type WebSocket } from "ws";
 import { createEventSockets } from "@/lib/http/event-sockets";
@@ -55,9 +55,9 @@ export async function createEventWorld() {
   return world;
 }
 
-export async function closed({ socket }: EventSocket): Promise<[number, string]> {
+export async function waitForClose({ socket }: EventSocket): Promise<[number, string]> {
   const [code, reason] = (await once(socket, "close")) as [number, Buffer];
   return [code, reason.toString("utf8")];
 }
 
-export const greeted = ({ received }: EventSocket) => until("it is greeted", () => received.length > 0);
+export const waitForGreeting = ({ received }: EventSocket) => until("it is greeted", () => received.length > 0);

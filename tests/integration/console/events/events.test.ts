@@ -3,11 +3,11 @@ import { once } from "node:events";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { canvas, record } from "@/tests/integration/service/support";
-import { refusedWith } from "@/tests/support/event-socket";
+import { getRefusalStatus } from "@/tests/support/event-socket";
 import { startLittleServer } from "@/tests/support/servers";
 import { makeToken } from "@/tests/support/tokens";
 import { until } from "@/tests/support/until";
-import { closed, createEventWorld, greeted, KEY } from "./event-world";
+import { createEventWorld, KEY, waitForClose, waitForGreeting } from "./event-world";
 
 const world = await createEventWorld();
 afterEach(() => world.endSockets());
@@ -15,7 +15,7 @@ afterEach(() => world.endSockets());
 describe("a member who is signed in", () => {
   it("receives a job's events from start to end in the API's format", async () => {
     const events = await world.listen("?clientId=mine", { ...world.as("operator"), origin: world.url });
-    await greeted(events);
+    await waitForGreeting(events);
     expect(events.received[0]).toMatchObject({ type: "status", data: { sid: "mine" } });
     const response = await world.harness.request("/api/prompt", {
       as: "operator",
@@ -28,13 +28,13 @@ describe("a member who is signed in", () => {
   });
 
   it("is refused from another origin and accepted without an Origin header", async () => {
-    expect(await refusedWith(`${world.url}/ws`, { ...world.as("owner"), origin: "https://elsewhere.example" })).toBe(403);
-    expect(await refusedWith(`${world.url}/ws`, { ...world.as("owner"), "sec-fetch-site": "cross-site" })).toBe(403);
-    await greeted(await world.listen("", world.as("owner")));
+    expect(await getRefusalStatus(`${world.url}/ws`, { ...world.as("owner"), origin: "https://elsewhere.example" })).toBe(403);
+    expect(await getRefusalStatus(`${world.url}/ws`, { ...world.as("owner"), "sec-fetch-site": "cross-site" })).toBe(403);
+    await waitForGreeting(await world.listen("", world.as("owner")));
   });
 
   it("gets 404 for an unknown or foreign connection", async () => {
-    expect(await refusedWith(`${world.url}/ws?connection=00000000-0000-4000-8000-000000000000`, world.as("owner"))).toBe(404);
+    expect(await getRefusalStatus(`${world.url}/ws?connection=00000000-0000-4000-8000-000000000000`, world.as("owner"))).toBe(404);
   });
 });
 
@@ -45,14 +45,14 @@ it("refuses missing, foreign and expired cookies and service keys", async () => 
   await world.harness.console.store.sessions.end("ended");
   const { key } = await world.harness.console.serviceKeys().createKey("somebody");
   for (const headers of [{}, { cookie: forged }, { cookie: old }, { "x-api-key": key }] as Record<string, string>[])
-    expect(await refusedWith(`${world.url}/ws?token=${key}`, headers)).toBe(401);
+    expect(await getRefusalStatus(`${world.url}/ws?token=${key}`, headers)).toBe(401);
 });
 
 it("sends no jobs to members or tokens limited to apps", async () => {
-  expect(await refusedWith(`${world.url}/ws`, world.as("runner"))).toBe(403);
+  expect(await getRefusalStatus(`${world.url}/ws`, world.as("runner"))).toBe(403);
   for (const operations of ["reads" as const, "all" as const, ["events"]]) {
     const { headers } = await makeToken(world.harness, "runner", { operations });
-    expect(await refusedWith(`${world.url}/ws`, headers)).toBe(403);
+    expect(await getRefusalStatus(`${world.url}/ws`, headers)).toBe(403);
   }
 });
 
@@ -78,8 +78,8 @@ describe("listeners are disconnected at the next check", () => {
   };
   it.each(Object.keys(cases))("%s", async (name) => {
     const events = await world.listen("", { cookie: person.cookie });
-    await greeted(events);
-    const closing = closed(events);
+    await waitForGreeting(events);
+    const closing = waitForClose(events);
     expect((await cases[name]?.())?.ok).toBe(true);
     world.look();
     expect(await closing).toEqual([1008, "Your session has ended. Sign in again."]);
@@ -88,8 +88,8 @@ describe("listeners are disconnected at the next check", () => {
   it("when their token's author is limited to apps", async () => {
     const { headers } = await makeToken(world.harness, "operator", { memberId: person.id });
     const events = await world.listen("", headers);
-    await greeted(events);
-    const closing = closed(events);
+    await waitForGreeting(events);
+    const closing = waitForClose(events);
     await world.harness.console.store.members.change(person.id, { role: "runner" });
     world.look();
     expect(await closing).toEqual([1008, "This needs the role viewer."]);
@@ -98,8 +98,8 @@ describe("listeners are disconnected at the next check", () => {
   it("when they signed out", async () => {
     const cookie = await world.harness.mintCookie({ sub: person.id, version: 1, sid: "this one" });
     const events = await world.listen("", { cookie });
-    await greeted(events);
-    const closing = closed(events);
+    await waitForGreeting(events);
+    const closing = waitForClose(events);
     await world.harness.console.store.sessions.end("this one");
     world.look();
     expect(await closing).toEqual([1008, "Your session has ended. Sign in again."]);
@@ -108,13 +108,13 @@ describe("listeners are disconnected at the next check", () => {
   it("when they switched connections, but not with an explicit connection", async () => {
     const little = await startLittleServer((_, response) => response.writeHead(404).end());
     const otherConnection = await world.harness.connect(little.url, KEY);
-    const { id } = record(await (await world.harness.request("/api/console/connections", { cookie: person.cookie })).json().then(firstOf));
+    const { id } = record(await (await world.harness.request("/api/console/connections", { cookie: person.cookie })).json().then(getFirst));
     const [defaultEvents, namedEvents] = [
       await world.listen("", { cookie: person.cookie }),
       await world.listen(`?connection=${String(id)}`, { cookie: person.cookie }),
     ];
-    for (const item of [defaultEvents, namedEvents]) await greeted(item);
-    const closing = closed(defaultEvents);
+    for (const item of [defaultEvents, namedEvents]) await waitForGreeting(item);
+    const closing = waitForClose(defaultEvents);
     const useResponse = await world.harness.request(`/api/console/connections/${otherConnection}/use`, {
       cookie: person.cookie,
       method: "POST",
@@ -126,7 +126,7 @@ describe("listeners are disconnected at the next check", () => {
     await world.harness.console.store.connections.remove(otherConnection);
   });
 });
-const firstOf = (response: unknown) => (record(response).connections as unknown[])[0];
+const getFirst = (response: unknown) => (record(response).connections as unknown[])[0];
 
 describe("a token", () => {
   it("is accepted in a header or in the address, from any origin", async () => {
@@ -141,7 +141,7 @@ describe("a token", () => {
     ];
     for (const [query, headers] of cases) {
       const events = await world.listen(query, headers);
-      await greeted(events);
+      await waitForGreeting(events);
       await events.close();
     }
     expect(world.harness.log()).not.toContain(token);
@@ -160,7 +160,7 @@ describe("a token", () => {
       [404, "?connection=embedded", { ...otherToken.headers, cookie }],
     ];
     for (const [status, query, headers] of refused)
-      expect([query, await refusedWith(`${world.url}/ws${query}`, headers)]).toEqual([query, status]);
+      expect([query, await getRefusalStatus(`${world.url}/ws${query}`, headers)]).toEqual([query, status]);
   });
 
   it("ends its sockets when revoked or when its member is suspended", async () => {
@@ -173,8 +173,8 @@ describe("a token", () => {
     for (const end of ends) {
       const { id, headers } = await makeToken(world.harness, "admin");
       const events = await world.listen("", headers);
-      await greeted(events);
-      const closing = closed(events);
+      await waitForGreeting(events);
+      const closing = waitForClose(events);
       await end(id);
       world.look();
       expect(await closing).toEqual([1008, "The token is no longer valid."]);
@@ -197,22 +197,22 @@ describe("a rejected listener", () => {
 
   it("gets 429 beyond the socket limits until one closes", async () => {
     const ownSocket = [await world.listen(), await world.listen(), await world.listen()];
-    expect(await refusedWith(`${world.url}/ws`, world.as("operator"))).toBe(429);
+    expect(await getRefusalStatus(`${world.url}/ws`, world.as("operator"))).toBe(429);
     await world.listen("", world.as("viewer"));
     await world.listen("", world.as("viewer"));
-    expect(await refusedWith(`${world.url}/ws`, world.as("viewer"))).toBe(429);
+    expect(await getRefusalStatus(`${world.url}/ws`, world.as("viewer"))).toBe(429);
     world.from.address = "192.0.2.2";
     await world.listen("", world.as("viewer"));
-    expect(await refusedWith(`${world.url}/ws`, world.as("viewer"))).toBe(429);
+    expect(await getRefusalStatus(`${world.url}/ws`, world.as("viewer"))).toBe(429);
     await ownSocket[0]?.close();
-    await until("there is room again", async () => (await refusedWith(`${world.url}/ws`, world.as("operator"))) === undefined);
+    await until("there is room again", async () => (await getRefusalStatus(`${world.url}/ws`, world.as("operator"))) === undefined);
   });
 });
 
 it("closes every socket and accepts none when stopping", async () => {
   const events = await world.listen();
-  const closing = closed(events);
+  const closing = waitForClose(events);
   world.sockets.close();
   expect(await closing).toEqual([1001, "The service is stopping."]);
-  expect(await refusedWith(`${world.url}/ws`, world.as("operator"))).toBe(503);
+  expect(await getRefusalStatus(`${world.url}/ws`, world.as("operator"))).toBe(503);
 });

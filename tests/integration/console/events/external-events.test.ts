@@ -1,13 +1,13 @@
-// GET /ws of the console for a connection to another service: a good, careless or hostile one, or one without /ws.
+// GET /ws of the console for a connection to another service: a correct, careless or hostile one, or one without /ws.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type WebSocket, WebSocketServer } from "ws";
-import { refusedWith } from "@/tests/support/event-socket";
+import { getRefusalStatus } from "@/tests/support/event-socket";
 import { startLittleServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
-import { closed, createEventWorld, greeted, KEY } from "./event-world";
+import { createEventWorld, KEY, waitForClose, waitForGreeting } from "./event-world";
 
 const world = await createEventWorld();
 afterEach(() => world.endSockets());
@@ -93,25 +93,25 @@ describe("an external service", () => {
     const { peer, events } = await through();
     events.socket.pause();
     const text = JSON.stringify({ type: "progress", data: { text: "x".repeat(64 * 1024) } });
-    // The buffers in between have an unknown size, so send until the socket to the service is closed.
+    // Sends until the socket to the service is closed, since buffers in between have an unknown size.
     const goes = once(peer, "close");
     const timer = setInterval(() => peer.bufferedAmount < 1024 * 1024 && peer.send(text), 1);
     await goes;
     clearInterval(timer);
-    const closing = closed(events);
+    const closing = waitForClose(events);
     events.socket.resume();
     expect((await closing)[0]).toBe(1006);
   });
 
   it("is reported for oversized messages, disconnects and time-outs", async () => {
     const large = await through();
-    const first = closed(large.events);
+    const first = waitForClose(large.events);
     large.peer.send(JSON.stringify({ type: "x", data: "x".repeat(9 * 1024 * 1024) }));
     expect(await first).toEqual([1013, "The service sent a message of more than 8 MiB."]);
 
     service.peers.length = 0;
     const closedStream = await through();
-    const second = closed(closedStream.events);
+    const second = waitForClose(closedStream.events);
     closedStream.peer.close(1000, `the key ${KEY}`);
     expect(await second).toEqual([1013, "The service closed the connection."]);
 
@@ -121,33 +121,33 @@ describe("an external service", () => {
     await until("the service is asked", () => silent.peers.length > 0);
     const [peer] = silent.peers;
     peer?.send('{"type":"status","data":{}}');
-    await greeted(events);
-    const third = closed(events);
+    await waitForGreeting(events);
+    const third = waitForClose(events);
     const pinged = peer && once(peer, "ping");
     world.look();
     await pinged;
     // By the time of this response, the listener's pong has arrived.
-    expect(await refusedWith(`${world.url}/ws`)).toBe(401);
+    expect(await getRefusalStatus(`${world.url}/ws`)).toBe(401);
     world.look();
     expect(await third).toEqual([1013, "The service closed the connection."]);
   });
 
   it("closes with distinct codes for no /ws, a refused key and no server", async () => {
-    const answers: Record<number, [number, string]> = {
+    const responses: Record<number, [number, string]> = {
       404: [4404, "The service of this connection has no /ws."],
       200: [4404, "The service of this connection has no /ws."],
       302: [4404, "The service of this connection has no /ws."],
       401: [1008, "The service refuses the key of this connection."],
       503: [1013, "The service of this connection is unreachable."],
     };
-    for (const [status, message] of Object.entries(answers)) {
+    for (const [status, message] of Object.entries(responses)) {
       const little = await startLittleServer((_, response) => response.writeHead(Number(status), { location: `${service.url}/ws` }).end());
       const id = await world.harness.connect(little.url, KEY);
-      expect(await closed(await world.listen(`?connection=${id}`)), status).toEqual(message);
+      expect(await waitForClose(await world.listen(`?connection=${id}`)), status).toEqual(message);
       await little.close();
     }
     for (const path of ["http://127.0.0.1:1", "http://169.254.169.254"])
-      expect(await closed(await world.listen(`?connection=${await world.harness.connect(path, KEY)}`))).toEqual([
+      expect(await waitForClose(await world.listen(`?connection=${await world.harness.connect(path, KEY)}`))).toEqual([
         1013,
         "The service of this connection is unreachable.",
       ]);
@@ -156,7 +156,7 @@ describe("an external service", () => {
 
   it("disconnects listeners that used a replaced key", async () => {
     const { events } = await through(world.as("viewer"));
-    const closing = closed(events);
+    const closing = waitForClose(events);
     await world.harness.request(`/api/console/connections/${connection}`, {
       as: "owner",
       method: "PUT",

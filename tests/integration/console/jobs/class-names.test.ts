@@ -1,4 +1,4 @@
-// A job's details contain the catalogue's names for the classes of its workflow once a catalogue was read; none is fetched for that.
+// A job's details contain the display names of its classes once a catalogue was read. No catalogue is fetched for that.
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 import { answerJson } from "@/tests/support/little-server";

@@ -1,4 +1,4 @@
-// Jobs that the index could not record are read again; until then, nothing older counts as known.
+// Jobs that the index could not record are read again. Until then, nothing older counts as indexed.
 import { rm } from "node:fs/promises";
 import { afterEach, expect, test, vi } from "vitest";
 import { type Failure } from "@/lib/contract/failure";
@@ -46,7 +46,7 @@ async function world(before?: Kept, now = fastClock()) {
     for (let count = 0; state.isBusy && count < 50; count += 1) jobIndex.see(id, () => []);
     jobIndex.see(id, () => toNotes(toJobResponse("jobs", response) ?? { subject: "jobs", value: { ...response, jobs: [] } }));
   };
-  const pageOf = (offset: number, limit: number): JobsAnswer => {
+  const getPage = (offset: number, limit: number): JobsAnswer => {
     const page = jobs.slice(offset, offset + limit);
     return { jobs: page, pagination: { offset, limit, total: jobs.length, has_more: offset + page.length < jobs.length } };
   };
@@ -56,7 +56,7 @@ async function world(before?: Kept, now = fastClock()) {
       state.requests.push({ atMs: now(), limit: query?.limit });
       if (state.refusal) return Promise.resolve(failed(state.refusal));
       if (state.hangs) return new Promise(() => undefined);
-      const page = pageOf(Number(query?.offset), Number(query?.limit));
+      const page = getPage(Number(query?.offset), Number(query?.limit));
       pass(page);
       return Promise.resolve(ok(page));
     },
@@ -75,8 +75,8 @@ async function world(before?: Kept, now = fastClock()) {
     add,
     indexedCount,
     state,
-    newestPage: () => pageOf(0, 200),
-    wholeList: () => pageOf(0, jobs.length),
+    newestPage: () => getPage(0, 200),
+    wholeList: () => getPage(0, jobs.length),
     pass,
   };
 }
@@ -159,7 +159,7 @@ test("reads a page at most every 5 s and none during a requested wait", async ()
   expect(Math.min(...waits)).toBeGreaterThanOrEqual(5000);
   expect(state.requests.length).toBeGreaterThan(5);
   expect(Math.max(...state.requests.map(({ limit }) => Number(limit)))).toBe(1000);
-  // Searches do not keep the list from being read.
+  // Searches do not block reading the list.
   expect(await indexedCount()).toBe(3500);
   state.refusal = { code: "RATE_LIMITED", message: "slow down", status: 429, retryAfterMs: 40_000 };
   await search(6);
@@ -170,7 +170,7 @@ test("reads a page at most every 5 s and none during a requested wait", async ()
   expect(await jobIndex.reader.refresh(id)).toBeDefined();
   await search(20);
   expect(state.requests.length).toBeGreaterThan(before);
-  // A minute, where the service names no time.
+  // A minute, if the service sends no time.
   state.refusal = { code: "RATE_LIMITED", message: "slow down", status: 429 };
   await search(6);
   const refused = state.requests.length;

@@ -20,7 +20,7 @@ const NEWEST_MS = Date.UTC(2026, 4, 3);
 type Job = { id: string; status: string; create_time: number };
 type OtherService = LittleServer & { jobs: Job[]; isDown: boolean; details: string[] };
 
-/** Another service with jobs unknown to the console: newest first, one an hour. */
+/** Another service with jobs unknown to the console: newest first, one per hour. */
 async function startOtherService(count: number): Promise<OtherService> {
   const jobs = Array.from({ length: count }, (_, at) => ({
     id: `job-${String(at).padStart(4, "0")}`,
@@ -48,7 +48,7 @@ async function startOtherService(count: number): Promise<OtherService> {
   return Object.assign(state, server);
 }
 
-/** Its clock runs fast: the reader reads a page every 5 s. */
+/** Uses a fast clock, since the reader reads a page every 5 s. */
 async function desk(settings: Record<string, string> = {}): Promise<Harness> {
   const startMs = Date.now();
   const harness = await createHarness({ settings, now: () => startMs + 20 * (Date.now() - startMs) });
@@ -73,11 +73,11 @@ test("finds jobs submitted elsewhere and reports how far back the index reaches"
   const first = await find(harness, `text=job-0229&connection=${connection}`);
   expect(first).toMatchObject({ jobs: [], reach: { extent: "reading" } });
   const old = NEWEST_MS - 229 * HOUR_MS;
-  const jobSearchAnswer = await until("the oldest job is known", async () => {
+  const result = await until("the oldest job is known", async () => {
     const response = await find(harness, `from=${old}&to=${old + 1}&connection=${connection}`);
     return response.jobs.length > 0 && response;
   });
-  expect(jobSearchAnswer.jobs.map((job) => job.id)).toEqual(["job-0229"]);
+  expect(result.jobs.map((job) => job.id)).toEqual(["job-0229"]);
   const reach = await until("the reach is told", async () => {
     const now = (await find(harness, `from=1&connection=${connection}`)).reach;
     return now.extent === "all" && now;
@@ -85,10 +85,10 @@ test("finds jobs submitted elsewhere and reports how far back the index reaches"
   expect(reach).toMatchObject({ sinceMs: old });
   // Nobody has opened a job, so no job was requested.
   expect(service.details).toEqual([]);
-  const words = `text=${encodeURIComponent('"from job-0001"')}&connection=${connection}`;
-  expect((await find(harness, words)).jobs).toEqual([]);
+  const search = `text=${encodeURIComponent('"from job-0001"')}&connection=${connection}`;
+  expect((await find(harness, search)).jobs).toEqual([]);
   await harness.request(`/api/jobs/job-0001?connection=${connection}`, { as: "viewer" });
-  expect((await find(harness, words)).jobs).toMatchObject([{ id: "job-0001" }]);
+  expect((await find(harness, search)).jobs).toMatchObject([{ id: "job-0001" }]);
   expect(service.details).toEqual(["job-0001"]);
 });
 
@@ -106,8 +106,8 @@ test("keeps the newest jobs up to the limit and reports it", async () => {
   const connection = await harness.connect(service.url, "sk-key");
   await find(harness, `within=8000&connection=${connection}`);
   const reach = await until("it is full", async () => {
-    const jobSearchAnswer = await find(harness, `from=1&connection=${connection}`);
-    return jobSearchAnswer.reach.extent === "newest" && jobSearchAnswer;
+    const result = await find(harness, `from=1&connection=${connection}`);
+    return result.reach.extent === "newest" && result;
   });
   expect(reach.pagination.total).toBe(100);
   expect(reach.jobs[0]?.id).toBe("job-0000");
@@ -121,8 +121,8 @@ test("shows cached jobs with their age while the service is down, then resumes",
   await complete(harness, connection);
   service.isDown = true;
   const old = await until("the outage is noticed", async () => {
-    const jobSearchAnswer = await find(harness, `from=1&connection=${connection}`);
-    return jobSearchAnswer.reach.asOfMs !== undefined && jobSearchAnswer;
+    const result = await find(harness, `from=1&connection=${connection}`);
+    return result.reach.asOfMs !== undefined && result;
   });
   expect(old.jobs).toHaveLength(5);
   service.isDown = false;
@@ -156,10 +156,10 @@ test("doesn't search earlier jobs of a redirected connection", async () => {
   await find(harness, `from=1&connection=${connection}`);
   await complete(harness, connection);
   const json = { baseUrl: otherServer.url, key: "sk-key", keep: true };
-  const changed = await harness.request(`/api/console/connections/${connection}`, { as: "admin", method: "PUT", json });
-  expect(changed.status).toBe(200);
+  const changeResponse = await harness.request(`/api/console/connections/${connection}`, { as: "admin", method: "PUT", json });
+  expect(changeResponse.status).toBe(200);
   await until("only the new ones are there", async () => {
-    const jobSearchAnswer = await find(harness, `from=1&connection=${connection}`);
-    return jobSearchAnswer.reach.extent === "all" && jobSearchAnswer.pagination.total === 2;
+    const result = await find(harness, `from=1&connection=${connection}`);
+    return result.reach.extent === "all" && result.pagination.total === 2;
   });
 });

@@ -1,4 +1,4 @@
-// Jobs are found by words, time and member in the job index that the console keeps while it works.
+// Finds jobs by words, time and member in the console's job index.
 import { expect, test } from "vitest";
 import { type JobPeople, type JobSearchAnswer } from "@/lib/contract/console";
 import { type Role } from "@/lib/contract/people/roles";
@@ -29,7 +29,7 @@ async function find(query: string, as: Role = "viewer"): Promise<JobSearchAnswer
   expect(response.status).toBe(200);
   return response.json();
 }
-const idsOf = async (query: string) => (await find(query)).jobs.map((job) => job.id);
+const getIds = async (query: string) => (await find(query)).jobs.map((job) => job.id);
 const ended = (id: string) =>
   until(`job ${id} has ended`, async () => {
     const job = await (await harness.request(`/api/jobs/${id}`, { as: "viewer" })).json();
@@ -39,60 +39,60 @@ const ended = (id: string) =>
 test("finds a job by prompt words in any order, part and case", async () => {
   const id = await submit(withTexts("A Lighthouse at dusk, volumetric FOG", "unrelated"));
   for (const text of ["lighthouse", "fog dusk", "ighthous", '"at dusk, vol"']) {
-    expect(await idsOf(`text=${encodeURIComponent(text)}`), text).toEqual([id]);
+    expect(await getIds(`text=${encodeURIComponent(text)}`), text).toEqual([id]);
   }
-  for (const text of ["lighthouse rain", '"dusk at"', "at x"]) expect(await idsOf(`text=${encodeURIComponent(text)}`), text).toEqual([]);
+  for (const text of ["lighthouse rain", '"dusk at"', "at x"]) expect(await getIds(`text=${encodeURIComponent(text)}`), text).toEqual([]);
 });
 
 test("finds a job by its short id or a longer prefix within the filters", async () => {
   const id = await submit(withTexts("nothing that tells it"));
   await ended(id);
   for (const text of [id.slice(0, 8), id.slice(0, 8).toUpperCase(), id.slice(0, 13), id])
-    expect(await idsOf(`text=${encodeURIComponent(text)}`), text).toEqual([id]);
-  expect(await idsOf(`text=${id.slice(0, 8)}&status=completed`)).toEqual([id]);
-  expect(await idsOf(`text=${id.slice(0, 8)}&status=failed`)).toEqual([]);
-  expect(await idsOf(`text=${id.slice(1, 9)}`)).toEqual([]);
+    expect(await getIds(`text=${encodeURIComponent(text)}`), text).toEqual([id]);
+  expect(await getIds(`text=${id.slice(0, 8)}&status=completed`)).toEqual([id]);
+  expect(await getIds(`text=${id.slice(0, 8)}&status=failed`)).toEqual([]);
+  expect(await getIds(`text=${id.slice(1, 9)}`)).toEqual([]);
 });
 
 test("matches one and two letters in Chinese and whole words elsewhere", async () => {
   const id = await submit(withTexts("雪山下的木屋，4k 写实"));
-  for (const text of ["木屋", "雪", "雪山下", "4k", "写实"]) expect(await idsOf(`text=${encodeURIComponent(text)}`), text).toEqual([id]);
-  expect(await idsOf(`text=${encodeURIComponent("木山")}`)).toEqual([]);
+  for (const text of ["木屋", "雪", "雪山下", "4k", "写实"]) expect(await getIds(`text=${encodeURIComponent(text)}`), text).toEqual([id]);
+  expect(await getIds(`text=${encodeURIComponent("木山")}`)).toEqual([]);
 });
 
 test("finds a job by workflow name, also by a later one", async () => {
   const workflow = { id: "3d1f2a54-8f6f-4a86-9b7c-0c2a5d1e9f10" };
   const id = await submit(withTexts("first"), { workflow });
-  expect(await idsOf("text=product-hero")).toEqual([]);
+  expect(await getIds("text=product-hero")).toEqual([]);
   const later = await submit(withTexts("second"), { workflow: { ...workflow, name: "Product-Hero v4" } });
-  expect(await idsOf("text=product-hero")).toEqual([later, id]);
+  expect(await getIds("text=product-hero")).toEqual([later, id]);
 });
 
 test("finds a failed job by words of its error once seen", async () => {
   const id = await submit(failing("the quartz kiln exploded"));
   await ended(id);
-  expect(await idsOf("text=kiln&status=failed")).toEqual([id]);
-  expect(await idsOf("text=kiln&status=completed")).toEqual([]);
+  expect(await getIds("text=kiln&status=failed")).toEqual([id]);
+  expect(await getIds("text=kiln&status=completed")).toEqual([]);
 });
 
-test("finds jobs by person, by name and by choice", async () => {
+test("finds jobs by member, by name and by choice", async () => {
   const id = await submit(withTexts("mine alone"), { as: "admin" });
   const { people }: JobPeople = await (await harness.request("/api/console/jobs/people", { as: "viewer" })).json();
   expect(people.map(({ name }) => name)).toEqual(["admin", "operator"]);
   const admin = people.find(({ name }) => name === "admin")?.id ?? "";
-  expect(await idsOf(`member=${admin}`)).toEqual([id]);
-  expect(await idsOf(`member=${admin}&text=mine`)).toEqual([id]);
-  expect(await idsOf("text=admin")).toEqual([id]);
+  expect(await getIds(`member=${admin}`)).toEqual([id]);
+  expect(await getIds(`member=${admin}&text=mine`)).toEqual([id]);
+  expect(await getIds("text=admin")).toEqual([id]);
 });
 
 test("excludes jobs outside a range of time", async () => {
   const id = await submit(withTexts("rangefinder"));
   await until("its own time is known", async () => (await find("text=rangefinder")).jobs[0]?.create_time !== undefined);
   const at = Number((await find("text=rangefinder")).jobs[0]?.create_time);
-  expect(await idsOf(`text=rangefinder&from=${at - 5000}&to=${at + 5000}`)).toEqual([id]);
-  expect(await idsOf(`text=rangefinder&to=${at - 5000}`)).toEqual([]);
-  expect(await idsOf(`text=rangefinder&from=${at + 5000}`)).toEqual([]);
-  expect(await idsOf("text=rangefinder&within=1")).toEqual([id]);
+  expect(await getIds(`text=rangefinder&from=${at - 5000}&to=${at + 5000}`)).toEqual([id]);
+  expect(await getIds(`text=rangefinder&to=${at - 5000}`)).toEqual([]);
+  expect(await getIds(`text=rangefinder&from=${at + 5000}`)).toEqual([]);
+  expect(await getIds("text=rangefinder&within=1")).toEqual([id]);
 });
 
 test("pages, totals and orders are those of the list", async () => {
@@ -102,17 +102,17 @@ test("pages, totals and orders are those of the list", async () => {
   const list = await find("text=paginated&limit=2");
   expect(list).toMatchObject({ pagination: { offset: 0, limit: 2, total: 3, has_more: true } });
   expect(list.jobs.map((job) => job.id)).toEqual([ids[2], ids[1]]);
-  expect(await idsOf("text=paginated&limit=2&offset=2")).toEqual([ids[0]]);
-  expect(await idsOf("text=paginated&sort_order=asc")).toEqual(ids);
-  expect((await idsOf("text=paginated&sort_by=execution_time")).length).toBe(3);
+  expect(await getIds("text=paginated&limit=2&offset=2")).toEqual([ids[0]]);
+  expect(await getIds("text=paginated&sort_order=asc")).toEqual(ids);
+  expect((await getIds("text=paginated&sort_by=execution_time")).length).toBe(3);
 });
 
 test("doesn't find a job removed from the history", async () => {
   const id = await submit(withTexts("ephemeral"));
   await ended(id);
-  expect(await idsOf("text=ephemeral")).toEqual([id]);
+  expect(await getIds("text=ephemeral")).toEqual([id]);
   await harness.request("/api/history", { as: "operator", method: "POST", json: { delete: [id] } });
-  expect(await idsOf("text=ephemeral")).toEqual([]);
+  expect(await getIds("text=ephemeral")).toEqual([]);
 });
 
 test("neither indexes nor stores a secret in an input", async () => {
@@ -121,8 +121,8 @@ test("neither indexes nor stores a secret in an input", async () => {
   const graph = { ...prompt, t0: { ...prompt.t0, inputs: { value: `watercolour ${secret}`, api_key: "hunter2hunter2hunter2" } } };
   const id = await submit(graph);
   await ended(id);
-  expect(await idsOf("text=watercolour")).toEqual([id]);
-  for (const word of ["abcdefghij", "hunter2", "sk-abc"]) expect(await idsOf(`text=${word}`)).toEqual([]);
+  expect(await getIds("text=watercolour")).toEqual([id]);
+  for (const word of ["abcdefghij", "hunter2", "sk-abc"]) expect(await getIds(`text=${word}`)).toEqual([]);
   const storedText = await harness.stored();
   expect(storedText).toContain(id);
   for (const word of ["abcdefghijklmnop", "hunter2hunter2"]) expect(storedText).not.toContain(word);

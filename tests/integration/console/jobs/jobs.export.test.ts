@@ -27,17 +27,17 @@ async function connect(respond: (page: Page, response: Parameters<typeof answerJ
   const connection = await harness.connect(server.url, "comfyui-0123456789abcdef0123456789abcdef");
   const get = (query: string, signal?: AbortSignal) =>
     harness.request(exportPath(connection, query), { as: "viewer", ...(signal && { signal }) });
-  /** The requests of exports: the console also reads the list by itself, without a filter, once a connection has been used for a while. */
+  /** The requests of exports only; the console also reads the list in the background, without a filter. */
   const listRequests = () => server.requests.filter(({ url }) => url.includes(`workflow_id=${WORKFLOW}`));
   return { connection, get, listRequests };
 }
 
-function pageOf(jobs: readonly object[], { limit, offset }: Page, maxRows = limit) {
+function getPage(jobs: readonly object[], { limit, offset }: Page, maxRows = limit) {
   const page = jobs.slice(offset, offset + Math.min(limit, maxRows));
   return { jobs: page, pagination: { offset, limit, total: jobs.length, has_more: offset + page.length < jobs.length } };
 }
 const manyJobs = Array.from({ length: 2500 }, (_, index) => job(index));
-const idsOf = (csv: string) =>
+const getIds = (csv: string) =>
   csv
     .trim()
     .split("\r\n")
@@ -45,35 +45,35 @@ const idsOf = (csv: string) =>
     .map((line) => line.split(",")[0]);
 
 test("exports 2,500 jobs as one CSV in list order, named by date", async () => {
-  const { get, listRequests } = await connect((page, response) => answerJson(response, pageOf(manyJobs, page)));
+  const { get, listRequests } = await connect((page, response) => answerJson(response, getPage(manyJobs, page)));
   const reply = await get("format=csv");
   expect(reply.headers.get("content-type")).toBe("text/csv; charset=utf-8");
   expect(reply.headers.get("content-disposition")).toBe('attachment; filename="jobs-2026-03-01.csv"');
   expect(reply.headers.get("x-total-count")).toBe("2500");
   const bytes = new Uint8Array(await reply.arrayBuffer());
   expect([...bytes.slice(0, 3)]).toEqual([0xef, 0xbb, 0xbf]);
-  expect(idsOf(new TextDecoder().decode(bytes))).toEqual(manyJobs.map(({ id }) => id));
+  expect(getIds(new TextDecoder().decode(bytes))).toEqual(manyJobs.map(({ id }) => id));
   expect(listRequests()).toHaveLength(3);
 });
 
 test("reads to the end when a service returns smaller pages", async () => {
-  const { get } = await connect((page, response) => answerJson(response, pageOf(manyJobs.slice(0, 45), page, 20)));
-  expect(idsOf(await (await get("format=csv")).text())).toHaveLength(45);
+  const { get } = await connect((page, response) => answerJson(response, getPage(manyJobs.slice(0, 45), page, 20)));
+  expect(getIds(await (await get("format=csv")).text())).toHaveLength(45);
 });
 
 test("writes each job once when new jobs shift the pages", async () => {
   let addedRows: object[] = [];
   const { get } = await connect((page, response) => {
-    answerJson(response, pageOf([...addedRows, ...manyJobs], page));
+    answerJson(response, getPage([...addedRows, ...manyJobs], page));
     addedRows = [job(-1), job(-2)];
   });
-  const ids = idsOf(await (await get("format=csv")).text());
+  const ids = getIds(await (await get("format=csv")).text());
   expect(new Set(ids).size).toBe(ids.length);
   expect(ids).toEqual(manyJobs.map(({ id }) => id));
 });
 
 test("forwards filters to the service and refuses bad ones", async () => {
-  const { get, listRequests } = await connect((page, response) => answerJson(response, pageOf([], page)));
+  const { get, listRequests } = await connect((page, response) => answerJson(response, getPage([], page)));
   await (await get("format=json&status=failed,cancelled&sort_order=asc&offset=300&limit=25")).text();
   const listParams = new URL(listRequests()[0]?.url ?? "", "http://service.test").searchParams;
   expect(Object.fromEntries(listParams)).toMatchObject({ workflow_id: WORKFLOW, sort_order: "asc", offset: "0", limit: "1000" });
@@ -83,7 +83,7 @@ test("forwards filters to the service and refuses bad ones", async () => {
 });
 
 test("exports JSON in the interface's shape with a count and completeness", async () => {
-  const { get } = await connect((page, response) => answerJson(response, pageOf(manyJobs, page)));
+  const { get } = await connect((page, response) => answerJson(response, getPage(manyJobs, page)));
   const file = await (await get("format=json")).json();
   expect(file).toMatchObject({ exported_at: "2026-03-01T12:00:00.000Z", total: 2500, count: 2500, complete: true });
   expect(file.jobs).toHaveLength(2500);
@@ -91,15 +91,15 @@ test("exports JSON in the interface's shape with a count and completeness", asyn
 });
 
 test("exports an empty list as an empty file with a note", async () => {
-  const { get } = await connect((page, response) => answerJson(response, pageOf([], page)));
+  const { get } = await connect((page, response) => answerJson(response, getPage([], page)));
   expect(await (await get("format=json")).json()).toMatchObject({ total: 0, count: 0, complete: true, jobs: [] });
-  expect(idsOf(await (await get("format=csv")).text())).toEqual([]);
+  expect(getIds(await (await get("format=csv")).text())).toEqual([]);
 });
 
 test("states what is missing when the service fails on the second page", async () => {
   const { get } = await connect((page, response) =>
     page.offset === 0
-      ? answerJson(response, pageOf(manyJobs, page))
+      ? answerJson(response, getPage(manyJobs, page))
       : answerJson(response, { code: "DATABASE_DOWN", message: "no pages today" }, 500),
   );
   const csv = await get("format=csv");
@@ -111,7 +111,7 @@ test("states what is missing when the service fails on the second page", async (
   expect(json).toMatchObject({ total: 2500, count: 1000, complete: false, failure: { message: "no pages today" } });
 });
 
-test("answers a refusal instead of a file when the service fails immediately", async () => {
+test("returns a refusal instead of a file when the service fails immediately", async () => {
   const { get } = await connect((_, response) => answerJson(response, { code: "DATABASE_DOWN", message: "no" }, 500));
   const reply = await get("format=csv");
   expect(reply.status).toBe(502);
@@ -119,7 +119,7 @@ test("answers a refusal instead of a file when the service fails immediately", a
 });
 
 test("stops reading when the browser disconnects", async () => {
-  const { get, listRequests } = await connect((page, response) => answerJson(response, pageOf(manyJobs, page)));
+  const { get, listRequests } = await connect((page, response) => answerJson(response, getPage(manyJobs, page)));
   const reader = (await get("format=csv")).body?.getReader();
   await reader?.read();
   await reader?.read();
@@ -131,7 +131,7 @@ test("stops reading when the browser disconnects", async () => {
 test("aborts the pending page when the request ends", async () => {
   let closed = false;
   const { get, listRequests } = await connect((page, response) => {
-    if (page.offset === 0) return answerJson(response, pageOf(manyJobs, page));
+    if (page.offset === 0) return answerJson(response, getPage(manyJobs, page));
     response.on("close", () => void (closed = true));
   });
   const controller = new AbortController();
@@ -157,7 +157,7 @@ test("escapes formulas, commas, quotes and line ends and masks secrets", async (
       execution_error: { exception_message: "key comfyui-0123456789abcdef0123456789abcdef", exception_type: "\tT" },
     }),
   ].map((item) => ({ ...item, status: "failed" }));
-  const { get } = await connect((page, response) => answerJson(response, pageOf(jobs, page)));
+  const { get } = await connect((page, response) => answerJson(response, getPage(jobs, page)));
   const csv = await (await get("format=csv")).text();
   expect(csv).toContain(`"'=HYPERLINK(""http://evil.example"",""x"")\nline two"`);
   expect(csv).toContain("'@SUM(A1)");
@@ -171,21 +171,21 @@ test("escapes formulas, commas, quotes and line ends and masks secrets", async (
 });
 
 test("exports selected jobs only and stops reading at the last", async () => {
-  const { get, listRequests } = await connect((page, response) => answerJson(response, pageOf(manyJobs, page)));
-  expect(idsOf(await (await get("format=csv&ids=job-1200,job-3")).text())).toEqual(["job-3", "job-1200"]);
+  const { get, listRequests } = await connect((page, response) => answerJson(response, getPage(manyJobs, page)));
+  expect(getIds(await (await get("format=csv&ids=job-1200,job-3")).text())).toEqual(["job-3", "job-1200"]);
   expect(listRequests()).toHaveLength(2);
   const exportBody = await (await get("format=json&ids=job-3,nobody")).json();
   expect(exportBody).toMatchObject({ total: 2, count: 1, complete: false, failure: { code: "NOT_FOUND" } });
 });
 
 test("accepts a thousand job ids in a body and refuses more", async () => {
-  const { connection } = await connect((page, response) => answerJson(response, pageOf(manyJobs, page)));
+  const { connection } = await connect((page, response) => answerJson(response, getPage(manyJobs, page)));
   const post = (ids: readonly string[]) =>
     harness.request(`/api/console/jobs/export?connection=${connection}`, { as: "viewer", method: "POST", json: { ids, format: "csv" } });
   const ids = manyJobs.slice(700, 1700).map(({ id }) => id);
   const reply = await post(ids);
   expect(reply.headers.get("content-disposition")).toBe('attachment; filename="jobs-2026-03-01.csv"');
-  expect(idsOf(new TextDecoder().decode(await reply.arrayBuffer()))).toEqual(ids);
+  expect(getIds(new TextDecoder().decode(await reply.arrayBuffer()))).toEqual(ids);
   expect((await post([...ids, "one-more"])).status).toBe(400);
   expect((await post([])).status).toBe(400);
 });

@@ -1,4 +1,4 @@
-// A plain local server behind the console: recognised when it is saved, and then like any other connection.
+// A local server behind the console: detected when saved, and then used like any other connection.
 import sharp from "sharp";
 import { expect, test } from "vitest";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -195,11 +195,11 @@ test("pages the history newest first without the editor's graph", async () => {
     local.end();
   }
   const page = async (offset: number, count: number) => (await get(`/api/history_v2?max_items=${count}&offset=${offset}`)).body.history;
-  const idsOf = (entries: { prompt_id: string }[]) => entries.map(({ prompt_id }) => prompt_id);
+  const getIds = (entries: { prompt_id: string }[]) => entries.map(({ prompt_id }) => prompt_id);
   const newest = [...ids].reverse();
-  expect(idsOf(await page(0, 2))).toEqual(newest.slice(0, 2));
-  expect(idsOf(await page(2, 2))).toEqual(newest.slice(2, 4));
-  expect(idsOf(await page(4, 2))).toEqual(newest.slice(4));
+  expect(getIds(await page(0, 2))).toEqual(newest.slice(0, 2));
+  expect(getIds(await page(2, 2))).toEqual(newest.slice(2, 4));
+  expect(getIds(await page(4, 2))).toEqual(newest.slice(4));
   expect(await page(5, 2)).toEqual([]);
   const [entry] = await page(0, 1);
   expect(entry).toMatchObject({ workflow_id: "w", prompt: { prompt_id: newest[0] } });
@@ -252,19 +252,19 @@ test("reports a queue of another shape as unreadable", async () => {
   expect([queue.status, queue.body.code]).toEqual([502, "UPSTREAM_UNREADABLE"]);
 });
 
-test("returns a refused filter as a refusal, whatever its message length", async () => {
-  let words = "UNSUPPORTED_PARAM";
+test("returns a refused filter as a refusal, regardless of its message length", async () => {
+  let refusalCode = "UNSUPPORTED_PARAM";
   const server = await startLittleServer(({ url }, response) => {
     if (url === "/api/system_stats") return answerJson(response, { system: {}, devices: [] });
     if (url === "/api/user") return void response.writeHead(404).end();
-    answerJson(response, { error: { code: words, message: "no" } }, 400);
+    answerJson(response, { error: { code: refusalCode, message: "no" } }, 400);
   });
   const { body } = await call("POST", "/api/console/connections", { name: "Wordy", baseUrl: server.url });
   const filter = () => call("GET", `/api/assets?metadata_filter=${encodeURIComponent('{"a":1}')}&connection=${body.connection.id}`);
   expect(await filter()).toMatchObject({ status: 400, body: { code: "INVALID_QUERY" } });
-  words = "INVALID_FILTER";
+  refusalCode = "INVALID_FILTER";
   expect(await filter()).toMatchObject({ status: 400, body: { code: "INVALID_FILTER", message: "no" } });
-  words = "x".repeat(1_000_000);
+  refusalCode = "x".repeat(1_000_000);
   expect((await filter()).status).toBe(400);
 });
 

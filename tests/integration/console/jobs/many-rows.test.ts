@@ -10,10 +10,10 @@ const KEY = "comfyui-0123456789abcdef0123456789abcdef";
 const harness = await createHarness({ upstreamLimits: { attempts: 1 } });
 
 const graph = { "1": { class_type: "SaveImage", inputs: { text: "a lighthouse ".repeat(50) } } };
-const idOf = (index: number) => `job-${index}`;
+const getId = (index: number) => `job-${index}`;
 
 test("numbers each of thousands of waiting jobs", async () => {
-  const waiting = Array.from({ length: 2_500 }, (_, index) => [index, idOf(index), graph, { create_time: 1 }, ["1"]] as const);
+  const waiting = Array.from({ length: 2_500 }, (_, index) => [index, getId(index), graph, { create_time: 1 }, ["1"]] as const);
   const jobs = waiting.slice(0, 1000).map(([, id]) => ({ id, status: "pending", create_time: 1 }));
   const server = await startLittleServer(({ url }, response) =>
     answerJson(
@@ -32,7 +32,7 @@ test("numbers each of thousands of waiting jobs", async () => {
 
 test("names rows of a long job list when streaming it", async () => {
   const namedJob = { id: "named", status: "completed", create_time: 1, workflow_id: "w-1" };
-  const jobs = Array.from({ length: 2_500 }, (_, index) => ({ ...namedJob, id: idOf(index), note: "x".repeat(500) }));
+  const jobs = Array.from({ length: 2_500 }, (_, index) => ({ ...namedJob, id: getId(index), note: "x".repeat(500) }));
   const server = await startLittleServer(({ method }, response) =>
     answerJson(
       response,
@@ -62,7 +62,7 @@ test("doesn't report existing classes of a large catalogue as missing", async ()
 test("reads labels and names for more ids than one statement allows", async () => {
   const connection = await harness.connect("http://127.0.0.1:9", KEY);
   const { jobLabels, workflowNames } = harness.console.store;
-  const ids = Array.from({ length: 33_000 }, (_, index) => idOf(index));
+  const ids = Array.from({ length: 33_000 }, (_, index) => getId(index));
   await jobLabels.remember(connection, { jobId: "job-32999", label: "33,000/33,000", now: Date.now() });
   expect(await jobLabels.list(connection, ids)).toEqual(new Map([["job-32999", { label: "33,000/33,000" }]]));
   expect(await workflowNames.list(connection, ids)).toEqual(new Map());

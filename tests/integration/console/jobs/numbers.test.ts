@@ -16,7 +16,7 @@ beforeEach(async () => void (harness = await createHarness()));
 const get = async (path: string) => (await harness.request(path, { as: "operator" })).text();
 
 test("passes exact digits to and from an external service", async () => {
-  const answers: Record<string, string> = {
+  const responses: Record<string, string> = {
     "/api/prompt": `{"prompt_id":"p1","number":1,"node_errors":{}}`,
     "/api/jobs/p1": `{"id":"p1","status":"completed","create_time":1767225600,"update_time":1767225600,"workflow":{"prompt":${graph}}}`,
     "/api/history_v2/p1": `{"p1":{"prompt":{"priority":1,"prompt_id":"p1","prompt":${graph},"extra_data":{}},"outputs":{},"status":{},"meta":{}}}`,
@@ -26,7 +26,7 @@ test("passes exact digits to and from an external service", async () => {
     "/api/assets": `{"assets":[{"id":"a1","name":"x.bin","size":${SEED},"user_metadata":{"seed":${SEED}}}],"total":1,"has_more":false}`,
   };
   const server = await startLittleServer(({ url }, response) => {
-    const bodyText = answers[url.split("?")[0] ?? ""];
+    const bodyText = responses[url.split("?")[0] ?? ""];
     response.writeHead(bodyText ? 200 : 404, { "content-type": "application/json" }).end(bodyText ?? "{}");
   });
   const id = await harness.connect(server.url, "key-of-the-service");

@@ -23,7 +23,7 @@ const submit = async (prompt: object = { "1": { class_type: "SaveImage", inputs:
   const { body } = await call("POST", at("/api/prompt"), { prompt, extra_data });
   return String(body.prompt_id);
 };
-const idsOf = (response: { body: { jobs: { id: string }[] } }) => response.body.jobs.map(({ id }) => id);
+const getIds = (response: { body: { jobs: { id: string }[] } }) => response.body.jobs.map(({ id }) => id);
 
 test("lists waiting, running and ended jobs with states, times and pictures", async () => {
   const ended = await submit();
@@ -56,21 +56,21 @@ test("filters by state and workflow, sorts both ways and pages", async () => {
     if (ids.length < 4) local.end();
   }
   const [first, second, third, last] = ids;
-  expect(idsOf(await get("/api/jobs?status=completed"))).toEqual([third, second, first]);
-  expect(idsOf(await get("/api/jobs?status=pending,failed"))).toEqual([last]);
-  expect(idsOf(await get("/api/jobs?workflow_id=w1&sort_order=asc"))).toEqual([first, third]);
+  expect(getIds(await get("/api/jobs?status=completed"))).toEqual([third, second, first]);
+  expect(getIds(await get("/api/jobs?status=pending,failed"))).toEqual([last]);
+  expect(getIds(await get("/api/jobs?workflow_id=w1&sort_order=asc"))).toEqual([first, third]);
   const page = await get("/api/jobs?sort_order=asc&offset=1&limit=2");
-  expect([idsOf(page), page.body.pagination]).toEqual([[second, third], { offset: 1, limit: 2, total: 4, has_more: true }]);
+  expect([getIds(page), page.body.pagination]).toEqual([[second, third], { offset: 1, limit: 2, total: 4, has_more: true }]);
   expect((await get("/api/jobs?sort_by=execution_time&status=completed")).body.jobs).toHaveLength(3);
 });
 
-test("lists ended jobs at once and removals by others within a minute", async () => {
+test("lists ended jobs immediately and removals by others within a minute", async () => {
   const ids = [];
   for (let count = 0; count < 3; count++) {
     ids.push(await submit({ [count]: { class_type: "SaveImage", inputs: {} } }));
     local.begin();
     local.end();
-    expect(idsOf(await get("/api/jobs?status=completed"))).toEqual([...ids].reverse());
+    expect(getIds(await get("/api/jobs?status=completed"))).toEqual([...ids].reverse());
   }
   const before = local.requests.length;
   await get("/api/jobs?status=completed");
@@ -82,10 +82,10 @@ test("lists ended jobs at once and removals by others within a minute", async ()
       .map(({ url }) => url),
   ).toEqual(["/api/history?max_items=1"]);
   await call("POST", at("/api/history"), { delete: [ids[1]] });
-  expect(idsOf(await get("/api/jobs?status=completed"))).toEqual([ids[2], ids[0]]);
+  expect(getIds(await get("/api/jobs?status=completed"))).toEqual([ids[2], ids[0]]);
   local.place.history.delete(ids[0] ?? "");
   now += 61_000;
-  expect(idsOf(await get("/api/jobs?status=completed"))).toEqual([ids[2]]);
+  expect(getIds(await get("/api/jobs?status=completed"))).toEqual([ids[2]]);
 });
 
 test("returns a job's graph in every state, and 404 for a removed job", async () => {
@@ -104,7 +104,7 @@ test("returns a job's graph in every state, and 404 for a removed job", async ()
   expect((await get(`/api/jobs/${id}`)).status).toBe(404);
 });
 
-/** The reader rests four times as long as each page took, so a busy machine makes it slow. */
+/** The reader pauses four times as long as each page took, so it is slow on a busy machine. */
 const patience = { timeoutMs: 60_000 };
 
 test("marks a truncated history without a total or full search", async () => {
@@ -130,7 +130,7 @@ test("marks a truncated history without a total or full search", async () => {
   add(0, 1000);
   now += 61_000;
   expect(await list()).toMatchObject({ pagination: { total: 1000, has_more: false } });
-  // These jobs are older than those already read; the reading of the next day finds them.
+  // These jobs are older than those already read, and are found the next day.
   now += 25 * 60 * 60_000;
   const oldestMs = local.place.history.get("job-0")?.prompt[3].create_time;
   const isRead = ({ extent, sinceMs }: JobReach) => extent === "all" && sinceMs === oldestMs;
@@ -154,7 +154,7 @@ test("marks a truncated history without a total or full search", async () => {
   );
   // Jobs no longer listed by the server were read before; they stay searchable, also while the list is read again.
   expect([...reported]).toEqual([oldestMs]);
-  expect(idsOf(await get("/api/console/jobs/search?text=job-150"))).toEqual(["job-150"]);
+  expect(getIds(await get("/api/console/jobs/search?text=job-150"))).toEqual(["job-150"]);
 }, 150_000);
 
 test("has no assets, and 404 for ids without calling them deleted", async () => {

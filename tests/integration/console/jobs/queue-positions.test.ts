@@ -1,4 +1,4 @@
-// Queue positions come from the service's whole queue with every graph, so polls don't refetch it.
+// Queue positions require the service's whole queue with every graph, so polls don't refetch it.
 import { expect, test } from "vitest";
 import { type QueueView } from "@/lib/contract/console";
 import { createHarness } from "@/tests/support/harness";
@@ -33,7 +33,7 @@ test("requests the queue only when another job starts waiting", async () => {
   expect(await poll("c", "a", "b")).toEqual(["1 c", "2 a", "3 b"]);
   expect(await poll("a", "b")).toEqual(["1 a", "2 b"]);
   expect(countRequests()).toBe(1);
-  // d is before the older ones, as in services with priorities; c has come back.
+  // d is before older ones, as in services with priorities; c was requeued.
   expect(await poll("d", "a", "b", "c")).toEqual(["1 d", "2 a", "3 b", "4 c"]);
   expect(countRequests()).toBe(2);
   expect(await poll("b", "c")).toEqual(["1 b", "2 c"]);

@@ -8,16 +8,16 @@ const harness = await createHarness();
 afterAll(() => harness.dispose());
 
 const START_MS = Date.UTC(2026, 2, 1);
-const graphOf = (color: number, seconds: number) => ({
+const createGraph = (color: number, seconds: number) => ({
   "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color } },
   "2": { class_type: "Wait", inputs: { seconds, anything: ["1", 0] } },
   "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: `colour-${color}` } },
 });
 const get = async (path: string) => (await harness.request(path, { as: "viewer" })).json();
-const jobOf = (id: string) => get(`/api/jobs/${id}`);
+const getJob = (id: string) => get(`/api/jobs/${id}`);
 
 async function submit(color: number, seconds = 0.02): Promise<string> {
-  const json = { prompt: graphOf(color, seconds) };
+  const json = { prompt: createGraph(color, seconds) };
   const response = await harness.request("/api/prompt", { as: "operator", method: "POST", json });
   expect(response.status).toBe(200);
   return (await response.json()).prompt_id;
@@ -26,7 +26,7 @@ async function submit(color: number, seconds = 0.02): Promise<string> {
 it("expects a job to take as long as its workflow's earlier runs", async () => {
   for (const color of [1, 2, 3]) {
     const id = await submit(color);
-    await until("the run has ended", async () => (await jobOf(id)).status === "completed");
+    await until("the run has ended", async () => (await getJob(id)).status === "completed");
   }
   await harness.console.jobIndex.settled();
   const { jobs } = await get("/api/jobs");
@@ -34,9 +34,9 @@ it("expects a job to take as long as its workflow's earlier runs", async () => {
   expect(runsMs).toHaveLength(3);
   expect(jobs.some((job: object) => "expected_run" in job)).toBe(false);
   const blocker = await submit(4, 600);
-  await until("the slot is taken", async () => (await jobOf(blocker)).status === "in_progress");
+  await until("the slot is taken", async () => (await getJob(blocker)).status === "in_progress");
   const fourth = await submit(5);
-  expect((await jobOf(fourth)).expected_run).toEqual(toExpectedRun(runsMs));
+  expect((await getJob(fourth)).expected_run).toEqual(toExpectedRun(runsMs));
   const queue = await get("/api/console/queue");
   expect(queue.pending.map((job: Record<string, unknown>) => job.expected_run)).toEqual([toExpectedRun(runsMs)]);
   // A workflow with another duration has no earlier runs.
@@ -48,7 +48,7 @@ it("compares completed runs on the job's runner, and on all runners until it has
   const connection = await harness.connect("http://127.0.0.1:9", "sk-key");
   const { store, runKeys } = harness.console;
   const run = (jobId: string, runner_id: string, runMs: number, status = "completed") => {
-    runKeys.learnGraph(connection, jobId, graphOf(Number(jobId), 1));
+    runKeys.learnGraph(connection, jobId, createGraph(Number(jobId), 1));
     const item = { status, runner_id, execution_start_time: START_MS, execution_end_time: START_MS + runMs };
     return { jobId, createdMs: Number(jobId), item };
   };
@@ -63,7 +63,7 @@ it("compares completed runs on the job's runner, and on all runners until it has
   await store.jobIndexStore.note(connection, runKeys.addTo(connection, notes), 100);
   const find = async (runner_id?: string) => {
     const job = { id: "7", status: runner_id ? "in_progress" : "pending", runner_id };
-    runKeys.learnGraph(connection, job.id, graphOf(7, 1));
+    runKeys.learnGraph(connection, job.id, createGraph(7, 1));
     return (await findExpectedRuns(harness.console, connection, [job])).get(job.id);
   };
   expect(await find("fast")).toEqual(toExpectedRun([10_000, 20_000]));
@@ -93,11 +93,11 @@ it("compares runs of a workflow whose graphs are unknown by its id", async () =>
   expect(await find({ workflow_id: "w" })).toEqual(toExpectedRun([10_000, 20_000]));
   expect(await find({ workflow_id: "v" })).toBeUndefined();
   expect(await find({})).toBeUndefined();
-  // Runs of the same graph come first.
-  runKeys.learnGraph(connection, "9", graphOf(9, 1));
+  // Runs of the same graph take precedence.
+  runKeys.learnGraph(connection, "9", createGraph(9, 1));
   expect(await find({ workflow_id: "w" })).toEqual(toExpectedRun([10_000, 20_000]));
   const submitted = [run("5", "w", 70_000), run("6", "w", 80_000)];
-  for (const { jobId } of submitted) runKeys.learnGraph(connection, jobId, graphOf(5, 1));
+  for (const { jobId } of submitted) runKeys.learnGraph(connection, jobId, createGraph(5, 1));
   await store.jobIndexStore.note(connection, runKeys.addTo(connection, submitted), 100);
   expect(await find({ workflow_id: "w" })).toEqual(toExpectedRun([70_000, 80_000]));
 });
@@ -113,8 +113,8 @@ it("treats graphs as one workflow unless nodes, links or costly values differ", 
     "5": node("CLIPTextEncode", { text: "a fjord", clip: ["1", 1] }),
     "6": node("PrimitiveInt", { value: 7 }),
   };
-  const keyWith = (change: object) => createRunKey({ ...graph, ...change });
-  const key = keyWith({});
+  const getKeyWith = (change: object) => createRunKey({ ...graph, ...change });
+  const key = getKeyWith({});
   expect(key).toMatch(/^[\w-]{22}$/);
   const same = [
     { "3": node("KSampler", { ...sampler, seed: 2 ** 53, cfg: 8, guidance_scale: 3 }) },
@@ -123,7 +123,7 @@ it("treats graphs as one workflow unless nodes, links or costly values differ", 
     { "6": node("PrimitiveInt", { value: 8 }) },
     { "3": { inputs: Object.fromEntries(Object.entries(sampler).reverse()), class_type: "KSampler", _meta: { title: "Mine" } } },
   ];
-  expect(same.map(keyWith)).toEqual(same.map(() => key));
+  expect(same.map(getKeyWith)).toEqual(same.map(() => key));
   const otherGraph = [
     { "1": node("CheckpointLoaderSimple", { ckpt_name: "large.safetensors" }) },
     { "2": node("EmptyLatentImage", { width: ["4", 0], height: 1024, batch_size: 1 }) },
@@ -136,7 +136,7 @@ it("treats graphs as one workflow unless nodes, links or costly values differ", 
     { "7": node("ImageScaleBy", { scale_by: 2 }) },
     { "7": node("ImageScaleBy", { scale_by: 4 }) },
   ];
-  expect(new Set([key, ...otherGraph.map(keyWith)]).size).toBe(otherGraph.length + 1);
+  expect(new Set([key, ...otherGraph.map(getKeyWith)]).size).toBe(otherGraph.length + 1);
   for (const broken of [undefined, null, "graph", []]) expect(createRunKey(broken)).toBeUndefined();
   expect(createRunKey({ "1": null, "2": { inputs: [1] }, "3": { inputs: { width: ["1"] } } })).toBeDefined();
 });

@@ -1,5 +1,5 @@
-// A member who may see the jobs of another member's own connection: they can reach those and nothing else. Every route of the console is
-// tried; a new route must be named here before it opens.
+// A member with access to the jobs of another member's personal connection can reach those and nothing else. Tries every route; new routes must be
+// added here.
 import sharp from "sharp";
 import { beforeEach, describe, expect, test } from "vitest";
 import { allOperations } from "@/lib/contract/operations";
@@ -20,7 +20,7 @@ const image = await sharp({ create: { width: 2, height: 2, channels: 3, backgrou
   .png()
   .toBuffer();
 
-/** Reads of jobs, by their names in the table of operations. */
+/** The operations that read jobs. */
 const open = [
   ...["listJobs", "getJob", "getJobStatus", "listJobAssets", "listHistory", "getHistoryEntry", "listOlderHistory"],
   ...["getOlderHistoryEntry", "getQueueDepth", "listQueue", "view"],
@@ -33,9 +33,9 @@ const member = (role: "admin" | "viewer" | "operator" | "owner") => harness.view
 const viewers = (memberId: string) => `/api/console/connections/${connectionId}/viewers/${memberId}`;
 const give = (as: "admin" | "viewer" | "operator" | "owner", to: string) => harness.request(viewers(to), { as, method: "PUT" });
 const take = (as: "admin" | "viewer" | "operator" | "owner", from: string) => harness.request(viewers(from), { as, method: "DELETE" });
-const read = (path: string, as: "admin" | "viewer" | "operator" | "owner" = "admin") =>
+const requestAs = (path: string, as: "admin" | "viewer" | "operator" | "owner" = "admin") =>
   harness.request(`${path}${path.includes("?") ? "&" : "?"}connection=${connectionId}`, { as });
-const codeOf = async (response: Response): Promise<unknown> => {
+const getCode = async (response: Response): Promise<unknown> => {
   const text = await response.text();
   return response.headers.get("content-type")?.includes("json") && text ? JSON.parse(text).code : undefined;
 };
@@ -66,14 +66,14 @@ await storeApiKey(store.keys, ring, { connectionId, apiKey: KEY, now: now() });
 beforeEach(() => void (service.requests.length = 0));
 
 test("hides a member's own connection until an admin grants the right", async () => {
-  for (const role of ["admin", "viewer", "owner"] as const) expect((await read("/api/jobs", role)).status).toBe(404);
+  for (const role of ["admin", "viewer", "owner"] as const) expect((await requestAs("/api/jobs", role)).status).toBe(404);
   for (const role of ["viewer", "operator"] as const) expect((await give(role, member("viewer"))).status).toBe(403);
   expect(await (await harness.request("/api/console/connections", { as: "admin" })).text()).not.toContain(connectionId);
   expect((await give("admin", member("operator"))).status).toBe(409);
   expect((await give("admin", "nobody")).status).toBe(404);
   expect(service.requests).toEqual([]);
   for (const role of ["admin", "viewer"] as const) expect((await give("admin", member(role))).status).toBe(204);
-  expect((await read("/api/jobs", "viewer")).status).toBe(200);
+  expect((await requestAs("/api/jobs", "viewer")).status).toBe(200);
   expect(service.requests[0]?.headers["x-api-key"]).toBe(KEY);
   const [entry] = await harness.console.store.audit.list({ action: "giveJobsView" }, 1);
   expect(entry).toMatchObject({ memberName: "admin", connectionId, target: "viewer <viewer@desk.test>", status: 204 });
@@ -98,7 +98,7 @@ describe("every operation, for a seeing admin", () => {
   test.each(allOperations.map((operation) => [operation.name, operation] as const))("%s", async (name, { method, path, role }) => {
     const route = routes.find((route) => route.guard?.action === name && route.method === method);
     if (!route) return;
-    await read("/api/jobs/job-1");
+    await requestAs("/api/jobs/job-1");
     service.requests.length = 0;
     const query = name === "view" ? "&filename=shown.png&type=output" : "";
     const filled = path.replace(/\{\w+\}/g, "job-1");
@@ -113,25 +113,25 @@ describe("every operation, for a seeing admin", () => {
       expect([method, role, response.status]).toEqual(["GET", "viewer", 200]);
       expect(service.requests.length).toBeGreaterThan(0);
     } else {
-      expect([response.status, method === "HEAD" ? "JOBS_ONLY" : await codeOf(response)]).toEqual([403, "JOBS_ONLY"]);
+      expect([response.status, method === "HEAD" ? "JOBS_ONLY" : await getCode(response)]).toEqual([403, "JOBS_ONLY"]);
       // The job index may still read a page of the list that was shown before.
       expect(service.requests.filter(({ url }) => !url.startsWith("/api/jobs?"))).toEqual([]);
     }
   });
 });
 
-const labelOf = (route: Route) => `${route.method} ${route.path}`;
+const getLabel = (route: Route) => `${route.method} ${route.path}`;
 const consoleRoutes = routes.filter(({ guard }) => guard?.connection && !allOperations.some(({ name }) => name === guard.action));
 
 describe("every console route, for a seeing admin", () => {
-  test.each(consoleRoutes.map((route) => [labelOf(route), route] as const))("%s", async (_, { method, path, guard }) => {
+  test.each(consoleRoutes.map((route) => [getLabel(route), route] as const))("%s", async (_, { method, path, guard }) => {
     await harness.console.jobIndex.settled();
     const response = await harness.request(`${path}?connection=${connectionId}&asset=a-1`, {
       as: "admin",
       method,
       ...(method !== "GET" && { json: {} }),
     });
-    const code = await codeOf(response);
+    const code = await getCode(response);
     const requests = service.requests.filter(({ url }) => !/^\/api\/(jobs|history_v2|prompt|queue)\b/.test(url));
     expect(requests).toEqual([]);
     if (guard && openHere.includes(guard.action) && guard.action !== "thumbnail") expect(code).not.toBe("JOBS_ONLY");
@@ -144,19 +144,19 @@ describe("every console route, for a seeing admin", () => {
     expect((await harness.request(`${at}/use`, { as: "admin", method: "POST" })).status).toBe(200);
     const tries = [harness.request(`${at}/check`, { as: "admin", method: "POST" }), harness.request(at, { as: "admin", method: "DELETE" })];
     tries.push(harness.request(at, { as: "admin", method: "PUT", json: { name: "Mine now" } }));
-    for (const response of await Promise.all(tries)) expect(await codeOf(response)).toBe("JOBS_ONLY");
+    for (const response of await Promise.all(tries)) expect(await getCode(response)).toBe("JOBS_ONLY");
     // Without a connection in the URL, the current one is used, without any fallback.
-    expect(await codeOf(await harness.request("/api/assets", { as: "admin" }))).toBe("JOBS_ONLY");
+    expect(await getCode(await harness.request("/api/assets", { as: "admin" }))).toBe("JOBS_ONLY");
     const submitted = await harness.request("/api/prompt", { as: "admin", method: "POST", json: { prompt: {} } });
-    expect(await codeOf(submitted)).toBe("JOBS_ONLY");
+    expect(await getCode(submitted)).toBe("JOBS_ONLY");
     expect((await harness.request("/api/jobs", { as: "admin" })).status).toBe(200);
     await harness.console.store.members.setLastConnection(member("admin"), "none");
   });
 });
 
 test("serves only files that a response has shown", async () => {
-  const view = async (query: string, as: "viewer" | "operator" = "viewer") => (await read(`/api/view?${query}`, as)).status;
-  await read("/api/jobs/job-1", "viewer");
+  const view = async (query: string, as: "viewer" | "operator" = "viewer") => (await requestAs(`/api/view?${query}`, as)).status;
+  await requestAs("/api/jobs/job-1", "viewer");
   expect(await view("filename=shown.png&type=output")).toBe(200);
   expect(await view("filename=shown%20too.png&subfolder=a&type=output")).toBe(200);
   const otherPaths = ["filename=shown.png&type=input", "filename=secret.png&type=output", "filename=shown.png%20[input]&type=output"];
@@ -167,9 +167,11 @@ test("serves only files that a response has shown", async () => {
   );
   for (const query of otherPaths) expect([query, await view(query)]).toEqual([query, 403]);
   expect(await view("filename=secret.png&type=output", "operator")).toBe(200);
-  const picture = (query: string) => read(`/api/console/thumbnail?edge=128&${query}`, "viewer").then(({ status }) => status);
+  const picture = (query: string) => requestAs(`/api/console/thumbnail?edge=128&${query}`, "viewer").then(({ status }) => status);
   expect(await picture("filename=shown.png&type=output")).toBe(200);
-  expect(await read("/api/console/thumbnail?edge=128&filename=secret.png&type=input", "operator").then(({ status }) => status)).toBe(200);
+  expect(await requestAs("/api/console/thumbnail?edge=128&filename=secret.png&type=input", "operator").then(({ status }) => status)).toBe(
+    200,
+  );
   expect(await picture("filename=secret.png&type=input")).toBe(403);
   expect(await picture("asset=a-1")).toBe(403);
 });
@@ -182,11 +184,11 @@ test("refuses the event feed to a seeing admin", async () => {
   expect(admitted).toMatchObject({ ok: false, refused: { code: "JOBS_ONLY" } });
 });
 
-test("never includes the key in an answer", async () => {
-  const answers = await Promise.all(
-    ["/api/jobs", "/api/jobs/job-1", "/api/console/jobs/export?format=csv"].map((path) => read(path, "viewer")),
+test("never includes the key in a response", async () => {
+  const responses = await Promise.all(
+    ["/api/jobs", "/api/jobs/job-1", "/api/console/jobs/export?format=csv"].map((path) => requestAs(path, "viewer")),
   );
-  for (const response of answers) expect(`${await response.text()}${JSON.stringify([...response.headers])}`).not.toContain(KEY);
+  for (const response of responses) expect(`${await response.text()}${JSON.stringify([...response.headers])}`).not.toContain(KEY);
 });
 
 test("ends a running export and later reads when the right is revoked", async () => {
@@ -198,8 +200,8 @@ test("ends a running export and later reads when the right is revoked", async ()
   service.requests.length = 0;
   expect(await access.value.upstream.call(operations.listJobs, {})).toMatchObject({ ok: false, failure: { code: "NOT_FOUND" } });
   expect(await access.value.lostRights()).toMatchObject({ code: "NOT_FOUND" });
-  expect((await read("/api/jobs", "viewer")).status).toBe(404);
-  expect((await read("/api/view?filename=shown.png&type=output", "viewer")).status).toBe(404);
+  expect((await requestAs("/api/jobs", "viewer")).status).toBe(404);
+  expect((await requestAs("/api/view?filename=shown.png&type=output", "viewer")).status).toBe(404);
   expect(service.requests).toEqual([]);
   expect((await take("operator", member("viewer"))).status).toBe(404);
   const [entry] = await harness.console.store.audit.list({ action: "takeJobsView" }, 2);
@@ -210,15 +212,15 @@ test("hides everything to and of suspended members", async () => {
   const { members } = harness.console.store;
   expect((await give("admin", member("viewer"))).status).toBe(204);
   await members.change(member("viewer"), { disabled: true });
-  expect((await read("/api/jobs", "viewer")).status).toBe(401);
+  expect((await requestAs("/api/jobs", "viewer")).status).toBe(401);
   await members.change(member("viewer"), { disabled: false });
   await harness.renewCookies();
-  expect((await read("/api/jobs", "viewer")).status).toBe(200);
+  expect((await requestAs("/api/jobs", "viewer")).status).toBe(200);
   await members.change(member("operator"), { disabled: true });
-  expect((await read("/api/jobs", "viewer")).status).toBe(404);
+  expect((await requestAs("/api/jobs", "viewer")).status).toBe(404);
   await members.change(member("operator"), { disabled: false });
   await harness.renewCookies();
-  expect((await read("/api/jobs", "viewer")).status).toBe(200);
+  expect((await requestAs("/api/jobs", "viewer")).status).toBe(200);
 });
 
 test("lets only the owner grant access to their own connection", async () => {
@@ -231,7 +233,7 @@ test("lets only the owner grant access to their own connection", async () => {
   expect(await store.jobViewers.viewersOf([id])).toEqual(new Map());
 });
 
-test("treats a team connection as nobody's own", async () => {
+test("doesn't treat a team connection as a member's own", async () => {
   const shared = await harness.connect(service.url, "sk-shared");
   const at = `/api/console/connections/${shared}/viewers/${member("viewer")}`;
   expect((await harness.request(at, { as: "owner", method: "PUT" })).status).toBe(404);
@@ -239,5 +241,5 @@ test("treats a team connection as nobody's own", async () => {
 
 test("revokes the right with the connection", async () => {
   expect((await harness.request(`/api/console/connections/${connectionId}`, { as: "operator", method: "DELETE" })).status).toBe(204);
-  expect((await read("/api/jobs", "viewer")).status).toBe(404);
+  expect((await requestAs("/api/jobs", "viewer")).status).toBe(404);
 });

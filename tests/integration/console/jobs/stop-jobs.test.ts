@@ -26,11 +26,11 @@ async function connect(operations: Record<string, [number, unknown] | "silent">,
   });
   const saveResponse = await post("/api/console/connections", { name: "Cloud", baseUrl: server.url, key: "k" });
   const { connection } = await saveResponse.json();
-  const bodiesOf = (path: string) =>
+  const getBodies = (path: string) =>
     server.requests.filter(({ method, url }) => method === "POST" && url.startsWith(path)).map(({ body }) => body.toString());
   return {
     server,
-    sent: bodiesOf,
+    sent: getBodies,
     canStop: async () =>
       (
         await harness.request(`/api/console/capabilities?of=jobs.stop&connection=${connection.id}`, { as: "operator" })
@@ -42,13 +42,13 @@ async function connect(operations: Record<string, [number, unknown] | "silent">,
 test("stops one running job by id and reports it as cancelled", async () => {
   const prompt = { "1": { class_type: "Wait", inputs: { seconds: 600 } }, "2": { class_type: "PreviewAny", inputs: { source: ["1", 0] } } };
   const { prompt_id } = await (await post("/api/prompt", { prompt })).json();
-  const stateOf = async () => (await (await harness.request(`/api/jobs/${prompt_id}`, { as: "viewer" })).json()).status;
-  await until("it runs", async () => (await stateOf()) === "in_progress");
+  const getState = async () => (await (await harness.request(`/api/jobs/${prompt_id}`, { as: "viewer" })).json()).status;
+  await until("it runs", async () => (await getState()) === "in_progress");
   const queue = await (await harness.request("/api/console/queue", { as: "viewer" })).json();
   expect(queue).toMatchObject({ canStop: true, running: [{ id: prompt_id }] });
   const result = await (await post("/api/console/jobs/stop", { ids: [prompt_id, "unknown"] })).json();
   expect(result).toEqual({ stopped: [prompt_id], stopping: [], over: ["unknown"], unable: [], together: 0 });
-  expect(await stateOf()).toBe("cancelled");
+  expect(await getState()).toBe("cancelled");
 });
 
 test("reports before a press whether running jobs can be stopped", async () => {

@@ -39,16 +39,16 @@ async function report(as: "operator" | "admin" = "operator"): Promise<{ status: 
 }
 
 test("submits once for two parallel requests with one key", async () => {
-  const answers = await Promise.all([submission(), submission()]);
-  expect(await Promise.all(answers.map((response) => response.json()))).toMatchObject([{ prompt_id: "job-1" }, { prompt_id: "job-1" }]);
+  const responses = await Promise.all([submission(), submission()]);
+  expect(await Promise.all(responses.map((response) => response.json()))).toMatchObject([{ prompt_id: "job-1" }, { prompt_id: "job-1" }]);
   expect(submitRequests()).toHaveLength(1);
 });
 
 test("asks an outdated page to reload and submits nothing", async () => {
   const headers = { "x-lightdesk-press": key };
   const json = { prompt };
-  const refused = await harness.request(`/api/prompt?connection=${connection}`, { as: "operator", method: "POST", json, headers });
-  expect([refused.status, await refused.json()]).toMatchObject([
+  const refusal = await harness.request(`/api/prompt?connection=${connection}`, { as: "operator", method: "POST", json, headers });
+  expect([refusal.status, await refusal.json()]).toMatchObject([
     409,
     { code: "PAGE_OUT_OF_DATE", message: expect.stringContaining("Reload") },
   ]);
@@ -101,8 +101,8 @@ test.each([502, 504])("treats a gateway's %i after sending as unknown", async (s
 
 test("resends the same key after a refusal", async () => {
   respond = (_, response) => answerJson(response, { error: { message: "wait" } }, 429, { "retry-after": "7" });
-  const refused = await submission();
-  expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "7"]);
+  const refusal = await submission();
+  expect([refusal.status, refusal.headers.get("retry-after")]).toEqual([429, "7"]);
   expect((await report()).status).toBe(404);
   respond = (_, response) => answerJson(response, { prompt_id: "now" });
   expect(await (await submission()).json()).toMatchObject({ prompt_id: "now" });
@@ -136,7 +136,7 @@ test("returns a refusal until it is stored, then accepts the key again", async (
   expect(await (await submission()).json()).toMatchObject({ prompt_id: "now" });
 });
 
-test("returns an unsaved answer until the store accepts it", async () => {
+test("returns an unsaved response until the store accepts it", async () => {
   const { submissions } = harness.console.store;
   const { memberId } = harness.viewerOf("operator");
   const accepted = vi.spyOn(submissions, "accepted").mockRejectedValueOnce(new StoreUnavailable("the database is away"));
@@ -186,13 +186,13 @@ test("returns the job to a browser that disconnected during submission", async (
   let release = () => {};
   respond = (_, response) => void (release = () => answerJson(response, { prompt_id: "kept" }));
   const controller = new AbortController();
-  const left = submission({ signal: controller.signal });
+  const abandoned = submission({ signal: controller.signal });
   await until("the service was asked", () => submitRequests().length === 1);
   controller.abort();
   const pendingReport = report();
   release();
   expect(await pendingReport).toMatchObject({ status: 200, body: { state: "accepted", answer: { prompt_id: "kept" } } });
-  expect((await left).status).toBe(200);
+  expect((await abandoned).status).toBe(200);
   expect(await report()).toMatchObject({ body: { state: "accepted", answer: { prompt_id: "kept" } } });
   expect((await report("admin")).status).toBe(404);
 });

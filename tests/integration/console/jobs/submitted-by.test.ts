@@ -110,7 +110,7 @@ test("keeps a removed member's name, and finds jobs by it", async () => {
   }
 });
 
-test("names nobody for a foreign job, whatever the service reports", async () => {
+test("names no member for a foreign job, regardless of the service's response", async () => {
   const claimed = { id: "j", status: "completed", submitted_by: "Olga Owner" };
   const service = await startLittleServer(({ url = "" }, response) =>
     answerJson(response, url.includes("/jobs/j") ? claimed : { jobs: [claimed], pagination: { offset: 0, limit: 100, total: 1 } }),

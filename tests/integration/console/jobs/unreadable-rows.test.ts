@@ -1,4 +1,4 @@
-// A service that sends single entries in an unknown shape: the others are shown, with a note of how many are missing.
+// A service that sends some entries in an unknown shape: the others are shown, with the number of missing ones.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
@@ -11,7 +11,7 @@ const KEY = "comfyui-0123456789abcdef0123456789abcdef";
 const reader = (connection: string) => (path: string) =>
   harness.request(`${path}${path.includes("?") ? "&" : "?"}connection=${connection}`, { as: "viewer" });
 
-/** Responds to every read with `body()`; a text is sent unchanged. */
+/** Responds to every read with `body()`; strings are sent unchanged. */
 async function connectTo(body: () => unknown) {
   const server = await startLittleServer((_, response) => {
     const answer = body();
@@ -135,8 +135,8 @@ test.each([{ isOld: true }, { isOld: false }])("skips a damaged entry of a local
     outputs: { "2": ok.outputs["2"] },
   });
   expect(await (await get("/api/jobs/bad-2")).json()).toMatchObject({ id: "bad-2", status: "unknown" });
-  const checked = await harness.request(`/api/console/connections/${connection.id}/check`, { as: "owner", method: "POST" });
-  expect(await checked.json()).toMatchObject({ check: { outcome: "active" } });
+  const checkResponse = await harness.request(`/api/console/connections/${connection.id}/check`, { as: "owner", method: "POST" });
+  expect(await checkResponse.json()).toMatchObject({ check: { outcome: "active" } });
 });
 
 test("reports a list whose only entry is unreadable", async () => {
@@ -154,7 +154,7 @@ test("ends an export with a list of what is missing", async () => {
 test.each([
   ["another fault beside", { jobs: [good, oddRows[0]], pagination: "none" }],
   ["no list", { jobs: { "job-1": good }, pagination }],
-])("rejects an answer with %s as a list of jobs", async (_, body) => {
+])("rejects a response with %s as a list of jobs", async (_, body) => {
   const get = await connect(body);
   const response = await get("/api/jobs");
   expect(response.status).toBe(502);

@@ -1,4 +1,4 @@
-// Members' usage: counted from jobs submitted here, as far as known.
+// Members' usage, counted from jobs submitted here.
 import { expect, test } from "vitest";
 import { type UsageQuery } from "@/lib/contract/people/usage";
 import { readUsage, usageCsv } from "@/lib/server/queries/usage";

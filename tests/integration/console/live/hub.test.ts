@@ -1,4 +1,4 @@
-// Limits of live updates: how much the readers of one member may keep, and what happens to topics beyond them.
+// Limits of live updates: the memory of one member's readers, and topics beyond the limits.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { createLiveHub, type LiveHub, type Watch } from "@/lib/server/live/hub";
 import { createEventStream, readLiveEvents } from "@/lib/server/live/stream";
@@ -145,14 +145,14 @@ describe("shared reads", () => {
 
   const aJob = (id: string) => ({ id, status: "completed", create_time: 1_767_225_600_000 });
   const list = (as: "viewer" | "operator" | "owner" = "viewer") => harness.request(`/api/jobs?connection=${connection}&limit=9`, { as });
-  const idsIn = async (response: Response): Promise<string[]> => (await response.json()).jobs.map(({ id }: { id: string }) => id);
+  const getIds = async (response: Response): Promise<string[]> => (await response.json()).jobs.map(({ id }: { id: string }) => id);
   const calls = () => server.requests.filter(({ url }) => url.includes("limit=9")).length;
   const post = (path: string, json: object) =>
     harness.request(`${path}?connection=${connection}`, { as: "operator", method: "POST", json });
 
   it("makes one call for requests with the same rights", async () => {
-    const answers = await Promise.all([list("viewer"), list("operator"), list("owner"), list("viewer")]);
-    for (const response of [...answers, await list()]) expect(await idsIn(response)).toEqual(["first"]);
+    const responses = await Promise.all([list("viewer"), list("operator"), list("owner"), list("viewer")]);
+    for (const response of [...responses, await list()]) expect(await getIds(response)).toEqual(["first"]);
     expect(calls()).toBe(1);
   });
 
@@ -160,19 +160,19 @@ describe("shared reads", () => {
     ["a submission", () => post("/api/prompt", { prompt: { "1": { class_type: "SaveImage", inputs: {} } } }), ["first", "submitted"]],
     ["a removal", () => post("/api/history", { delete: ["first"] }), []],
   ])("is not shared across %s", async (_what, change, after) => {
-    expect(await idsIn(await list())).toEqual(["first"]);
+    expect(await getIds(await list())).toEqual(["first"]);
     expect((await change()).status).toBeLessThan(300);
-    expect(await idsIn(await list())).toEqual(after);
+    expect(await getIds(await list())).toEqual(after);
   });
 
   it("shares no call that began before a change", async () => {
     const reading = list();
     await post("/api/history", { delete: ["first"] });
-    expect(await idsIn(await list())).toEqual([]);
+    expect(await getIds(await list())).toEqual([]);
     await reading;
   });
 
-  it("caches a token's answers, which have absolute URLs, separately", async () => {
+  it("caches a token's responses, which have absolute URLs, separately", async () => {
     await list();
     const { headers } = await makeToken(harness, "viewer");
     await harness.request(`/api/jobs?connection=${connection}&limit=9`, { headers });
@@ -182,9 +182,9 @@ describe("shared reads", () => {
   it("starts a new call 250 ms after the last one", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout"] });
     const cache = createAnswerCache();
-    let madeCount = 0;
+    let readCount = 0;
     const read = () =>
-      cache.share({ key: "a", baseUrl: server.url, signal: undefined }, async () => ({ ok: true, value: (madeCount += 1) }));
+      cache.share({ key: "a", baseUrl: server.url, signal: undefined }, async () => ({ ok: true, value: (readCount += 1) }));
     await read();
     await vi.advanceTimersByTimeAsync(249);
     expect(await read()).toEqual({ ok: true, value: 1 });
@@ -199,7 +199,7 @@ describe("shared reads", () => {
     const secondResponse = list();
     controller.abort();
     expect((await pendingList).status).toBe(499);
-    expect(await idsIn(await secondResponse)).toEqual(["first"]);
+    expect(await getIds(await secondResponse)).toEqual(["first"]);
   });
 
   it("doesn't cache a failure", async () => {
@@ -211,11 +211,11 @@ describe("shared reads", () => {
   });
 
   it("parses unchanged bytes once", () => {
-    const answers = harness.console.jobAnswers.parsedFor("c", "key");
+    const responses = harness.console.jobAnswers.parsedFor("c", "key");
     const readResult = { ok: true, value: {} } as const;
-    answers.keep("a", Buffer.from("bytes"), readResult);
-    expect(answers.find("a", Buffer.from("bytes"))).toBe(readResult);
-    expect(answers.find("a", Buffer.from("others"))).toBeUndefined();
+    responses.keep("a", Buffer.from("bytes"), readResult);
+    expect(responses.find("a", Buffer.from("bytes"))).toBe(readResult);
+    expect(responses.find("a", Buffer.from("others"))).toBeUndefined();
     expect(harness.console.jobAnswers.parsedFor("c", "another key").find("a", Buffer.from("bytes"))).toBeUndefined();
   });
 });

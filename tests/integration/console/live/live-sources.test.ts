@@ -1,4 +1,4 @@
-// Live updates of a plain local server: its /ws reports changes and progress, and a flood of messages becomes a few events.
+// Live updates of a local server: its /ws reports changes and progress, and a flood of messages becomes a few events.
 import sharp from "sharp";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { type WebSocket, WebSocketServer } from "ws";
@@ -68,7 +68,7 @@ it("coalesces a flood of messages and sends the newest last", async () => {
   say("executing", { prompt_id: id, node: "1" });
   for (let value = 1; value <= 20_000; value += 1) say("progress", { prompt_id: id, node: "1", value, max: 40_000 });
   await until("some progress", () => stream.of("job.progress").length > 0);
-  // A service that sends too much is not followed for the rest of the second.
+  // A service that sends too much is ignored for the rest of the second.
   await until("the last step", () => {
     say("progress", { prompt_id: id, node: "1", value: 30_000, max: 40_000 });
     return stream.of("job.progress").at(-1)?.progress.step === 30_000;
@@ -106,12 +106,12 @@ it("sends a new viewer the progress of all running jobs", async () => {
       throw error;
     },
   });
-  const eventsIn = () => reader.since(undefined).map(({ event, body }) => `${event} ${/"id":"(.)","progress"/.exec(body)?.[1] ?? ""}`);
-  await until("the progress of both", () => eventsIn().length === 3);
+  const listEvents = () => reader.since(undefined).map(({ event, body }) => `${event} ${/"id":"(.)","progress"/.exec(body)?.[1] ?? ""}`);
+  await until("the progress of both", () => listEvents().length === 3);
   Object.assign(rows[1] ?? {}, { outputs_count: 1 });
   reader.trigger();
   await until("the change", () => reader.since(0).some(({ body }) => body.includes('"outputs_count":1')));
-  expect(eventsIn().slice(0, 2)).toEqual(["snapshot ", "job.progress a"]);
+  expect(listEvents().slice(0, 2)).toEqual(["snapshot ", "job.progress a"]);
   const seqs = reader.since(undefined).map(({ seq: at }) => at);
   expect(seqs).toEqual(seqs.toSorted((seq, other) => seq - other));
   reader.stop();
@@ -245,7 +245,7 @@ it("shows the newest preview of a running job and ignores other bytes", async ()
     .toBuffer();
   frame(Buffer.from("<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>"));
   await until("its version", () => {
-    // Of frames in quick succession only some are read.
+    // Only some of the frames in quick succession are read.
     frame(picture);
     return stream.of("job.progress").some(({ progress }) => progress.preview !== undefined);
   });

@@ -37,8 +37,8 @@ async function submit(color: number, size = 32): Promise<string> {
 const JOBS = "jobs?connection=embedded&limit=10";
 const rowsIn = (item: Received | undefined): { id: string; status: string }[] =>
   item?.event === "snapshot" ? ((item.data.value as { jobs: { id: string; status: string }[] }).jobs ?? []) : [];
-/** The state of the job as this event has it. */
-const stateIn = (id: string) => (item: Received) => {
+/** The state of the job in an event. */
+const matchState = (id: string) => (item: Received) => {
   if (item.event === "job.updated") return item.data.job.id === id ? item.data.job.status : undefined;
   return rowsIn(item).find((row) => row.id === id)?.status;
 };
@@ -69,7 +69,7 @@ describe("GET /api/console/events", () => {
     await stream.next("a snapshot", ({ event }) => event === "snapshot");
     expect(stream.received.map(({ event }) => event)).toEqual(["hello", "snapshot"]);
     const id = await submit(0x102030);
-    await stream.next("its end", (item) => stateIn(id)(item) === "completed");
+    await stream.next("its end", (item) => matchState(id)(item) === "completed");
     expect(stream.of("failure")).toEqual([]);
   });
 
@@ -155,9 +155,9 @@ describe("GET /api/console/events", () => {
     const states: unknown[] = [];
     let last = first.id;
     await until("the end in the answers", async () => {
-      const liveAnswer = await requestLive(last);
-      last = liveAnswer.id;
-      states.push(...liveAnswer.events.map((liveEvent) => stateIn(id)({ ...liveEvent, id: undefined })));
+      const liveResponse = await requestLive(last);
+      last = liveResponse.id;
+      states.push(...liveResponse.events.map((liveEvent) => matchState(id)({ ...liveEvent, id: undefined })));
       return states.includes("completed");
     });
   });
@@ -224,13 +224,13 @@ describe("rights", () => {
     const stream = await watch([JOBS], { cookie });
     const otherStream = await watch([JOBS]);
     await stream.next("a snapshot", ({ event }) => event === "snapshot");
-    const removed = await harness.request(`/api/console/members/${member.id}`, { as: "owner", method: "DELETE" });
-    expect(removed.status).toBeLessThan(300);
+    const removeResponse = await harness.request(`/api/console/members/${member.id}`, { as: "owner", method: "DELETE" });
+    expect(removeResponse.status).toBeLessThan(300);
     await stream.ended;
     expect(stream.received.at(-1)).toMatchObject({ event: "end", id: "", data: { failure: { code: "UNAUTHORIZED" } } });
     const id = await submit(0x708090);
-    await otherStream.next("the job", (item) => stateIn(id)(item) !== undefined);
-    expect(stream.received.some((item) => stateIn(id)(item) !== undefined)).toBe(false);
+    await otherStream.next("the job", (item) => matchState(id)(item) !== undefined);
+    expect(stream.received.some((item) => matchState(id)(item) !== undefined)).toBe(false);
   });
 
   it("end the stream when the connection's key changes", async () => {
@@ -246,17 +246,17 @@ describe("rights", () => {
   it("limit members who see only the jobs of another member's connection to these", async () => {
     const { jobs, connection } = await startService({ memberId: harness.viewerOf("operator").memberId });
     jobs.push(aJob("a", "in_progress"));
-    const granted = await harness.request(`/api/console/connections/${connection}/viewers/${harness.viewerOf("viewer").memberId}`, {
+    const grantResponse = await harness.request(`/api/console/connections/${connection}/viewers/${harness.viewerOf("viewer").memberId}`, {
       as: "admin",
       method: "PUT",
     });
-    expect(granted.status).toBe(204);
+    expect(grantResponse.status).toBe(204);
     const topics = ["jobs", "assets", "files"].map((name) => `${name}?connection=${connection}`);
     const stream = await watch(topics);
     await until("all answers", () => stream.of("failure").length === 2 && stream.of("snapshot", topics[0]).length === 1);
     expect(stream.of("failure").map(({ failure }) => failure.code)).toEqual(["JOBS_ONLY", "JOBS_ONLY"]);
-    const nobody = await watch(topics.slice(0, 1), { as: "owner" });
-    await nobody.next("the refusal", (item) => item.event === "failure" && item.data.failure.code === "NOT_FOUND");
+    const ownerFeed = await watch(topics.slice(0, 1), { as: "owner" });
+    await ownerFeed.next("the refusal", (item) => item.event === "failure" && item.data.failure.code === "NOT_FOUND");
     await harness.console.store.jobViewers.take(connection, harness.viewerOf("viewer").memberId);
     await stream.ended;
   });
@@ -275,7 +275,7 @@ describe("rights", () => {
     await jobViewers.take(connection, members[0] ?? "");
     jobs.push(aJob("a"));
     harness.console.live.changed({ baseUrl: server.url });
-    await otherStream.next("the job", (item) => stateIn("a")(item) !== undefined);
+    await otherStream.next("the job", (item) => matchState("a")(item) !== undefined);
     expect(otherStream.of("failure")).toEqual([]);
     await losing.ended;
   });
@@ -305,7 +305,7 @@ describe("one reader", () => {
     for (let count = 0; count < 50; count += 1) streams.push(await watch([topic], { as: roles[count % roles.length] }));
     await Promise.all(streams.map(({ next }) => next("a snapshot", ({ event }) => event === "snapshot")));
     jobs.push(aJob("a", "completed"));
-    await Promise.all(streams.map(({ next }) => next("the job", (item) => stateIn("a")(item) === "completed")));
+    await Promise.all(streams.map(({ next }) => next("the job", (item) => matchState("a")(item) === "completed")));
     // A reader serves all viewers with its key.
     expect(new Set(subscribe.mock.calls.map(([{ key }]) => key)).size).toBe(1);
     // The job index reads the list too.

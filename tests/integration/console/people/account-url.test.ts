@@ -1,4 +1,4 @@
-// A connection's account URL: a change that does not name it keeps it, an empty one removes it.
+// A connection's account URL: a change without it keeps it, an empty one removes it.
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 
@@ -23,9 +23,9 @@ test("treats an empty account URL as none and names an invalid one", async () =>
   const response = await send("POST", "", { name: "Cloud", keep: true, baseUrl: nowhere, accountUrl: "" });
   expect(response.status).toBe(201);
   expect(response.body.connection).not.toHaveProperty("accountUrl");
-  const refused = await send("POST", "", { name: "Cloud", keep: true, baseUrl: nowhere, accountUrl: "account.example" });
-  expect([refused.status, refused.body.details[0].path]).toEqual([400, "accountUrl"]);
-  expect(refused.body.message).toContain("http://");
+  const refusal = await send("POST", "", { name: "Cloud", keep: true, baseUrl: nowhere, accountUrl: "account.example" });
+  expect([refusal.status, refusal.body.details[0].path]).toEqual([400, "accountUrl"]);
+  expect(refusal.body.message).toContain("http://");
 });
 
 async function readList() {

@@ -18,8 +18,9 @@ const change = async (as: Role, json: unknown) => {
   const response = await harness.request("/api/console/account", { as, method: "PUT", json });
   return { status: response.status, body: await response.json() };
 };
-const statusOf = async (cookie: string) => (await harness.request("/api/console/account", { cookie })).status;
-const signsIn = async (email: string, password: string) => (await signIn(harness.console, { email, password, address: "198.51.100.9" })).ok;
+const getStatus = async (cookie: string) => (await harness.request("/api/console/account", { cookie })).status;
+const canSignIn = async (email: string, password: string) =>
+  (await signIn(harness.console, { email, password, address: "198.51.100.9" })).ok;
 
 test("lets members read and rename only themselves", async () => {
   expect(await change("viewer", { name: " Ana Ruiz ", id: harness.viewerOf("owner").memberId, role: "owner" })).toMatchObject({
@@ -29,7 +30,7 @@ test("lets members read and rename only themselves", async () => {
   const response = await harness.request("/api/console/account", { as: "viewer" });
   expect(await response.json()).toMatchObject({ member: { name: "Ana Ruiz", email: "viewer@desk.test" } });
   expect(await harness.console.store.members.get(harness.viewerOf("owner").memberId)).toMatchObject({ name: "Olga Owner" });
-  expect(await statusOf(harness.cookieOf("viewer"))).toBe(200);
+  expect(await getStatus(harness.cookieOf("viewer"))).toBe(200);
 });
 
 test("changes an address only with the password and to a free one", async () => {
@@ -43,7 +44,7 @@ test("changes an address only with the password and to a free one", async () => 
     body: { code: "CONFLICT" },
   });
   expect(await change("operator", { email: "New@desk.test", currentPassword: PASSWORD })).toMatchObject({ status: 200 });
-  expect([await signsIn("new@desk.test", PASSWORD), await signsIn("operator@desk.test", PASSWORD)]).toEqual([true, false]);
+  expect([await canSignIn("new@desk.test", PASSWORD), await canSignIn("operator@desk.test", PASSWORD)]).toEqual([true, false]);
   // The member's own address in another spelling does not count as taken.
   expect(await change("operator", { email: "NEW@desk.test", currentPassword: PASSWORD })).toMatchObject({ status: 200 });
 });
@@ -51,12 +52,14 @@ test("changes an address only with the password and to a free one", async () => 
 test("ends every session when the password changes", async () => {
   const otherCookie = await harness.mintCookie({ sub: harness.viewerOf("operator").memberId, version: 1 });
   expect(await change("operator", { password: "short", currentPassword: PASSWORD })).toMatchObject({ status: 400 });
-  expect(await statusOf(otherCookie)).toBe(200);
+  expect(await getStatus(otherCookie)).toBe(200);
   expect(await change("operator", { password: "a new long password", currentPassword: PASSWORD })).toMatchObject({ status: 200 });
-  expect([await statusOf(otherCookie), await statusOf(harness.cookieOf("operator")), await statusOf(harness.cookieOf("viewer"))]).toEqual([
-    401, 401, 200,
-  ]);
-  expect([await signsIn("operator@desk.test", PASSWORD), await signsIn("operator@desk.test", "a new long password")]).toEqual([
+  expect([
+    await getStatus(otherCookie),
+    await getStatus(harness.cookieOf("operator")),
+    await getStatus(harness.cookieOf("viewer")),
+  ]).toEqual([401, 401, 200]);
+  expect([await canSignIn("operator@desk.test", PASSWORD), await canSignIn("operator@desk.test", "a new long password")]).toEqual([
     false,
     true,
   ]);
@@ -96,8 +99,8 @@ test("lists own sessions and ends one or all others", async () => {
     ]),
   );
   expect([all.length, all[0]]).toMatchObject([3, { browser: "Firefox · Linux", address: "198.51.100.1" }]);
-  expect([await end(ownCookie, "/phone"), await statusOf(phone), await statusOf(tablet)]).toEqual([204, 401, 200]);
-  expect([await end(ownCookie), await statusOf(tablet), await statusOf(ownCookie)]).toEqual([204, 401, 200]);
+  expect([await end(ownCookie, "/phone"), await getStatus(phone), await getStatus(tablet)]).toEqual([204, 401, 200]);
+  expect([await end(ownCookie), await getStatus(tablet), await getStatus(ownCookie)]).toEqual([204, 401, 200]);
   expect((await listSessions(ownCookie)).map(({ current }) => current)).toEqual([true]);
 });
 
@@ -105,7 +108,7 @@ test("hides other members' sessions", async () => {
   const [otherSession] = await listSessions(harness.cookieOf("operator"));
   expect(await end(harness.cookieOf("owner"), `/${otherSession?.id}`)).toBe(404);
   expect((await listSessions(harness.cookieOf("owner"))).some(({ id }) => id === otherSession?.id)).toBe(false);
-  expect(await statusOf(harness.cookieOf("operator"))).toBe(200);
+  expect(await getStatus(harness.cookieOf("operator"))).toBe(200);
 });
 
 test("expires a session after idle time and at its absolute end", async () => {
@@ -137,18 +140,18 @@ test("records the last use at most once a minute with its address", async () => 
 });
 
 test("shows when each member was last seen", async () => {
-  const seenAt = async () => {
+  const getSeenAt = async () => {
     const members = await listMembers(harness.contextOf("admin"));
     return members.ok ? members.value.find(({ id }) => id === harness.viewerOf("viewer").memberId)?.seenAt : members.failure;
   };
   const begunAt = now;
-  expect(await seenAt()).toBe(begunAt);
+  expect(await getSeenAt()).toBe(begunAt);
   now += 60_000;
   await harness.request("/api/console/account", { as: "viewer" });
-  expect(await seenAt()).toBe(begunAt + 60_000);
+  expect(await getSeenAt()).toBe(begunAt + 60_000);
   now += 1000;
   await harness.mintCookie({ sub: harness.viewerOf("viewer").memberId, version: 1 });
-  expect(await seenAt()).toBe(begunAt + 61_000);
+  expect(await getSeenAt()).toBe(begunAt + 61_000);
 });
 
 test("logs which fields changed without their values", async () => {

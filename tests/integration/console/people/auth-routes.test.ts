@@ -18,14 +18,14 @@ const returns = [
   "",
 ];
 
-async function refusedWith(path: string, { method = "GET", fields, cookie }: RequestOptions = {}) {
+async function getRefusal(path: string, { method = "GET", fields, cookie }: RequestOptions = {}) {
   const body = fields && new URLSearchParams(fields);
   const response = await harness.request(path, { method, cookie, body });
   return [response.status, response.headers.get("location"), (await response.json()).code];
 }
 type RequestOptions = { method?: string; fields?: Record<string, string> | [string, string][]; cookie?: string };
 
-/** A token against foreign forms, with its cookie. */
+/** A CSRF token with its cookie. */
 async function begin() {
   const response = await harness.request("/api/auth/csrf");
   const { csrfToken }: { csrfToken: string } = await response.json();
@@ -65,9 +65,9 @@ describe("without an account", () => {
     ["GET", "session/credentials"],
     ["POST", "callback/credentials/more"],
     ["POST", "email"],
-  ])("answers 404 for %s %s", async (method, step) => {
+  ])("returns 404 for %s %s", async (method, step) => {
     expect(
-      await refusedWith(`/api/auth/${step}`, { method, fields: method === "POST" ? { level: "error", code: long } : undefined }),
+      await getRefusal(`/api/auth/${step}`, { method, fields: method === "POST" ? { level: "error", code: long } : undefined }),
     ).toEqual([404, null, "NOT_FOUND"]);
   });
 
@@ -78,7 +78,7 @@ describe("without an account", () => {
     ["POST", "session"],
     ["POST", "providers"],
   ])("%s %s is refused as a wrong method", async (method, step) => {
-    expect(await refusedWith(`/api/auth/${step}`, { method })).toEqual([405, null, "METHOD_NOT_ALLOWED"]);
+    expect(await getRefusal(`/api/auth/${step}`, { method })).toEqual([405, null, "METHOD_NOT_ALLOWED"]);
   });
 
   it.each(["csrf", "session", "providers"])("ignores the return address in GET %s", async (step) => {
@@ -107,7 +107,7 @@ describe("without an account", () => {
           ["json", "x"],
         ],
       };
-      expect(await refusedWith(`/api/auth/${step}?callbackUrl=${encodeURIComponent(callbackUrl)}`, routeRequest)).toEqual([
+      expect(await getRefusal(`/api/auth/${step}?callbackUrl=${encodeURIComponent(callbackUrl)}`, routeRequest)).toEqual([
         400,
         null,
         "BAD_REQUEST",
@@ -127,11 +127,11 @@ it("redirects only to the console after sign-in", async () => {
   }
 });
 
-it("answers 401 for a wrong password and 429 with Retry-After beyond the limit", async () => {
+it("returns 401 for a wrong password and 429 with Retry-After beyond the limit", async () => {
   const { csrfToken, cookie } = await begin();
   const fields = { csrfToken, email: "nobody@desk.test", password: "wrong" };
   const attempt = () => harness.request("/api/auth/callback/credentials", { method: "POST", cookie, body: new URLSearchParams(fields) });
   for (let count = 0; count < 5; count += 1) expect((await attempt()).status).toBe(401);
-  const limited = await attempt();
-  expect([limited.status, Number(limited.headers.get("retry-after")) > 0]).toEqual([429, true]);
+  const limitedResponse = await attempt();
+  expect([limitedResponse.status, Number(limitedResponse.headers.get("retry-after")) > 0]).toEqual([429, true]);
 });

@@ -1,5 +1,5 @@
-// Removes or restricts a member during their request: the rest of it must not use the former rights.
-// Generated over every route that takes a body, with a case for each multi-step action.
+// Removes or restricts a member during their request, the rest of which must not use the former rights. Generated for every route with a body, with a
+// case for each multi-step action.
 import { beforeEach, describe, expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 import { answerJson } from "@/tests/support/little-server";
@@ -37,7 +37,7 @@ const serviceCalls = () => service.requests.filter(({ url }) => !/^\/api\/(userd
 /** The job index may read its list at the same time. */
 const assetCalls = () => serviceCalls().filter(({ url }) => !url.startsWith("/api/jobs?"));
 
-let person: { id: string; cookie: string };
+let newMember: { id: string; cookie: string };
 let count = 0;
 beforeEach(async () => {
   beforeRespond = () => Promise.resolve();
@@ -51,14 +51,14 @@ beforeEach(async () => {
     createdAt: 1,
   });
   if (!member) throw new Error("no member");
-  person = { id: member.id, cookie: await harness.mintCookie({ sub: member.id, version: member.sessionVersion }) };
+  newMember = { id: member.id, cookie: await harness.mintCookie({ sub: member.id, version: member.sessionVersion }) };
   service.requests.length = 0;
 });
 
 const accessChanges = {
-  suspended: () => harness.request(`/api/console/members/${person.id}`, { as: "owner", method: "PUT", json: { disabled: true } }),
-  removed: () => harness.request(`/api/console/members/${person.id}`, { as: "owner", method: "DELETE" }),
-  lowered: () => harness.request(`/api/console/members/${person.id}`, { as: "owner", method: "PUT", json: { role: "viewer" } }),
+  suspended: () => harness.request(`/api/console/members/${newMember.id}`, { as: "owner", method: "PUT", json: { disabled: true } }),
+  removed: () => harness.request(`/api/console/members/${newMember.id}`, { as: "owner", method: "DELETE" }),
+  lowered: () => harness.request(`/api/console/members/${newMember.id}`, { as: "owner", method: "PUT", json: { role: "viewer" } }),
 };
 async function applyChange(change: keyof typeof accessChanges) {
   const response = await accessChanges[change]();
@@ -106,8 +106,8 @@ describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s 
       const remainingRows = async () =>
         JSON.stringify([
           // The owner's last use is written once a minute.
-          (await store.members.list()).filter(({ id }) => id !== person.id).map(({ seenAt: _, ...member }) => member),
-          await store.connections.listFor(person.id),
+          (await store.members.list()).filter(({ id }) => id !== newMember.id).map(({ seenAt: _, ...member }) => member),
+          await store.connections.listFor(newMember.id),
           await store.connections.listFor(harness.viewerOf("owner").memberId),
         ]);
       const before = await remainingRows();
@@ -135,7 +135,7 @@ describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s 
       const headers = {
         host: "desk.test",
         origin: "http://desk.test",
-        cookie: person.cookie,
+        cookie: newMember.cookie,
         "content-type": multipart ? "multipart/form-data; boundary=x" : "application/json",
         "content-length": String(body.length),
       };
@@ -144,27 +144,27 @@ describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s 
         params: Promise.resolve(params),
       });
       const text = await response.text();
-      // A route without a body has already acted; all others respond as to an unauthenticated client.
+      // Routes without a body have already acted; all others respond as to an unauthenticated client.
       if (hasRequest) expect([response.status, text.includes("UNAUTHORIZED")], text).toEqual([401, true]);
       if (hasRequest) expect(await remainingRows()).toBe(before);
-      expect([undefined, "Late"]).toContain((await store.members.get(person.id))?.name);
+      expect([undefined, "Late"]).toContain((await store.members.get(newMember.id))?.name);
       if (hasRequest)
         expect(service.requests.filter(({ method, body: requestBody }) => method !== "GET" && requestBody.toString() === body)).toEqual([]);
     },
   );
 });
 
-describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s during an act of many steps", (change) => {
-  const changeAfter = (count: number, listCalls = serviceCalls) => {
+describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s during an action with many steps", (change) => {
+  const changeAfterCalls = (count: number, listCalls = serviceCalls) => {
     beforeRespond = async () => {
       if (listCalls().length === count) await applyChange(change);
     };
   };
 
   test("stops no further job", async () => {
-    changeAfter(1);
+    changeAfterCalls(1);
     const response = await harness.request(`/api/console/jobs/stop?connection=${connection}`, {
-      cookie: person.cookie,
+      cookie: newMember.cookie,
       method: "POST",
       json: { ids: ["job-1", "job-2"] },
     });
@@ -173,8 +173,8 @@ describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s 
   });
 
   test("gets no further page of an export", async () => {
-    changeAfter(2);
-    const response = await harness.request(`/api/console/jobs/export?connection=${connection}&format=json`, { cookie: person.cookie });
+    changeAfterCalls(2);
+    const response = await harness.request(`/api/console/jobs/export?connection=${connection}&format=json`, { cookie: newMember.cookie });
     const text = await response.text();
     expect(text).toMatch(/"complete":false,"failure":\{"code":"(UNAUTHORIZED|ROLE_TOO_LOW)"/);
     expect(serviceCalls().filter(({ url }) => url.startsWith("/api/jobs?")).length).toBeLessThanOrEqual(2);
@@ -182,23 +182,23 @@ describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s 
 
   test("gets no further file of an archive", async () => {
     const response = await harness.request(`/api/console/archive?connection=${connection}`, {
-      cookie: person.cookie,
+      cookie: newMember.cookie,
       method: "POST",
       json: { ids: ["a", "b", "c"] },
     });
     const { id } = (await response.json()) as { id: string };
     service.requests.length = 0;
-    changeAfter(2, assetCalls);
-    const file = await harness.request(`/api/console/archive/${id}`, { cookie: person.cookie });
+    changeAfterCalls(2, assetCalls);
+    const file = await harness.request(`/api/console/archive/${id}`, { cookie: newMember.cookie });
     const names = [...readZip(Buffer.from(await file.arrayBuffer())).keys()];
     expect(names).toEqual(["a.png", "NOT INCLUDED.txt"]);
     expect(assetCalls()).toHaveLength(2);
   });
 
   test("makes no connection, however long the service takes to say whose key it is", async () => {
-    changeAfter(1);
+    changeAfterCalls(1);
     const response = await harness.request("/api/console/connections", {
-      cookie: person.cookie,
+      cookie: newMember.cookie,
       method: "POST",
       json: { name: "Made late", baseUrl: service.url, key: "another-key", keep: true, shared: true },
     });
@@ -214,7 +214,7 @@ describe.each<[string, (id: string) => Promise<unknown>, number]>([
   ["of a member who was suspended", () => applyChange("suspended"), 401],
   ["of a member who was lowered", () => applyChange("lowered"), 403],
 ])("a token that is %s meanwhile", (_how, end, status) => {
-  const make = () => makeToken(harness, "admin", { memberId: person.id, connectionId: connection, connectionIds: [connection] });
+  const make = () => makeToken(harness, "admin", { memberId: newMember.id, connectionId: connection, connectionIds: [connection] });
 
   test.each([
     ["/api/prompt", "application/json", JSON.stringify(bodies.submitPrompt)],

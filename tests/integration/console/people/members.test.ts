@@ -12,7 +12,7 @@ beforeEach(async () => {
   harness = await createHarness({ now: () => now });
 });
 
-const idOf = (role: Role) => harness.viewerOf(role).memberId;
+const getId = (role: Role) => harness.viewerOf(role).memberId;
 const member = (method: "PUT" | "DELETE", id: string, options: HarnessRequest) =>
   harness.request(`/api/console/members/${id}`, { method, ...options });
 const jobsStatus = async (cookie: string) => (await harness.request("/api/jobs", { cookie })).status;
@@ -30,18 +30,18 @@ async function accept(token: string) {
 }
 
 test.each(["owner", "admin"] as const)("protects the only owner from being lowered, disabled or removed by the %s", async (as) => {
-  expect((await member("PUT", idOf("owner"), { as, json: { role: "viewer" } })).status).toBe(403);
-  expect((await member("PUT", idOf("owner"), { as, json: { disabled: true } })).status).toBe(403);
-  expect((await member("DELETE", idOf("owner"), { as })).status).toBe(403);
-  expect(await harness.console.store.members.get(idOf("owner"))).toMatchObject({ role: "owner", disabled: false });
+  expect((await member("PUT", getId("owner"), { as, json: { role: "viewer" } })).status).toBe(403);
+  expect((await member("PUT", getId("owner"), { as, json: { disabled: true } })).status).toBe(403);
+  expect((await member("DELETE", getId("owner"), { as })).status).toBe(403);
+  expect(await harness.console.store.members.get(getId("owner"))).toMatchObject({ role: "owner", disabled: false });
 });
 
 test("never promotes anyone to owner, nor oneself", async () => {
-  expect((await member("PUT", idOf("viewer"), { as: "owner", json: { role: "owner" } })).status).toBe(400);
-  expect((await member("PUT", idOf("admin"), { as: "admin", json: { role: "admin" } })).status).toBe(403);
+  expect((await member("PUT", getId("viewer"), { as: "owner", json: { role: "owner" } })).status).toBe(400);
+  expect((await member("PUT", getId("admin"), { as: "admin", json: { role: "admin" } })).status).toBe(403);
   for (const as of ["operator", "viewer"] as const) {
-    expect((await member("PUT", idOf(as), { as, json: { role: "admin" } })).status).toBe(403);
-    expect((await member("DELETE", idOf("viewer"), { as })).status).toBe(403);
+    expect((await member("PUT", getId(as), { as, json: { role: "admin" } })).status).toBe(403);
+    expect((await member("DELETE", getId("viewer"), { as })).status).toBe(403);
     expect((await harness.request("/api/console/members", { as })).status).toBe(403);
     expect(await listMembers(harness.contextOf(as))).toMatchObject({ ok: false, failure: { code: "ROLE_TOO_LOW" } });
   }
@@ -49,7 +49,7 @@ test("never promotes anyone to owner, nor oneself", async () => {
 
 test("ends only that member's earlier sessions when a role changes", async () => {
   expect(await jobsStatus(harness.cookieOf("operator"))).toBe(200);
-  expect((await member("PUT", idOf("operator"), { as: "admin", json: { role: "viewer" } })).status).toBe(200);
+  expect((await member("PUT", getId("operator"), { as: "admin", json: { role: "viewer" } })).status).toBe(200);
   expect(await jobsStatus(harness.cookieOf("operator"))).toBe(401);
   expect(await jobsStatus(harness.cookieOf("viewer"))).toBe(200);
 });
@@ -62,7 +62,7 @@ test("ends a removed member's session and deletes their connections and keys", a
   });
   const { connection }: { connection: { id: string } } = await response.json();
   expect(await harness.console.store.keys.getOf(connection.id)).toBeDefined();
-  expect((await member("DELETE", idOf("operator"), { as: "admin" })).status).toBe(204);
+  expect((await member("DELETE", getId("operator"), { as: "admin" })).status).toBe(204);
   expect(await jobsStatus(harness.cookieOf("operator"))).toBe(401);
   expect(await harness.console.store.keys.getOf(connection.id)).toBeUndefined();
 });
@@ -83,13 +83,13 @@ test("shows whether an invitation is open, used, expired or unknown", async () =
 
 test("invalidates an invitation when its author is removed, lowered or suspended", async () => {
   const byAdmin = await invite("friend@desk.test", "admin");
-  expect((await member("PUT", idOf("admin"), { as: "owner", json: { disabled: true } })).status).toBe(200);
+  expect((await member("PUT", getId("admin"), { as: "owner", json: { disabled: true } })).status).toBe(200);
   expect(await accept(byAdmin.token)).toMatchObject({ status: 401, body: { details: { invitation: "withdrawn" } } });
-  expect((await member("PUT", idOf("admin"), { as: "owner", json: { disabled: false } })).status).toBe(200);
+  expect((await member("PUT", getId("admin"), { as: "owner", json: { disabled: false } })).status).toBe(200);
   expect(await readInvitation(harness.console, byAdmin.token)).toMatchObject({ state: "open" });
-  expect((await member("PUT", idOf("admin"), { as: "owner", json: { role: "operator" } })).status).toBe(200);
+  expect((await member("PUT", getId("admin"), { as: "owner", json: { role: "operator" } })).status).toBe(200);
   expect(await readInvitation(harness.console, byAdmin.token)).toEqual({ state: "withdrawn" });
-  expect((await member("DELETE", idOf("admin"), { as: "owner" })).status).toBe(204);
+  expect((await member("DELETE", getId("admin"), { as: "owner" })).status).toBe(204);
   expect(await accept(byAdmin.token)).toMatchObject({ status: 401, body: { details: { invitation: "withdrawn" } } });
   expect(await harness.console.store.members.getByEmail("friend@desk.test")).toBeUndefined();
 });
@@ -131,9 +131,9 @@ test("logs member changes with names and addresses at that time", async () => {
 test("names the members of older entries, removed ones by their last entry", async () => {
   const { store } = harness.console;
   const unknownId = "11111111-2222-4333-8444-555555555555";
-  const entry = { at: now, requestId: "r", status: 200, memberId: idOf("owner"), memberName: "Olga Owner" };
+  const entry = { at: now, requestId: "r", status: 200, memberId: getId("owner"), memberName: "Olga Owner" };
   await store.audit.add({ ...entry, memberId: unknownId, memberName: "Gone Girl", action: "signIn" });
-  await store.audit.add({ ...entry, action: "changeMember", target: idOf("viewer"), outcome: '{"role":"operator"}' });
+  await store.audit.add({ ...entry, action: "changeMember", target: getId("viewer"), outcome: '{"role":"operator"}' });
   await store.audit.add({ ...entry, action: "removeMember", target: unknownId });
   expect(await audit("limit=2")).toMatchObject([
     { action: "removeMember", target: "Gone Girl", member: { email: "owner@desk.test" }, parts: [{ id: "Gone Girl" }] },
@@ -143,12 +143,12 @@ test("names the members of older entries, removed ones by their last entry", asy
 
 test("explains a refused member change in the response and the log", async () => {
   const codes = async (id: string, options: HarnessRequest) => (await (await member("PUT", id, options)).json()).code;
-  expect(await codes(idOf("owner"), { as: "admin", json: { role: "viewer" } })).toBe("OWNER_PROTECTED");
-  expect(await codes(idOf("owner"), { as: "owner", json: { disabled: true } })).toBe("OWNER_PROTECTED");
-  expect(await codes(idOf("admin"), { as: "admin", json: { disabled: true } })).toBe("OWN_MEMBERSHIP");
-  expect(await codes(idOf("viewer"), { as: "operator", json: { role: "viewer" } })).toBe("ROLE_TOO_LOW");
+  expect(await codes(getId("owner"), { as: "admin", json: { role: "viewer" } })).toBe("OWNER_PROTECTED");
+  expect(await codes(getId("owner"), { as: "owner", json: { disabled: true } })).toBe("OWNER_PROTECTED");
+  expect(await codes(getId("admin"), { as: "admin", json: { disabled: true } })).toBe("OWN_MEMBERSHIP");
+  expect(await codes(getId("viewer"), { as: "operator", json: { role: "viewer" } })).toBe("ROLE_TOO_LOW");
   await harness.request("/api/console/read-only", { as: "owner", method: "PUT", json: {} });
-  expect(await codes(idOf("viewer"), { as: "owner", json: { role: "admin" } })).toBe("READ_ONLY");
+  expect(await codes(getId("viewer"), { as: "owner", json: { role: "admin" } })).toBe("READ_ONLY");
   expect((await audit("limit=1"))[0]).toMatchObject({ code: "READ_ONLY", target: "viewer <viewer@desk.test>" });
   await harness.request("/api/console/read-only", { as: "owner", method: "DELETE" });
   expect((await audit("limit=7")).slice(3).map(({ code, target }) => [code, target])).toEqual([

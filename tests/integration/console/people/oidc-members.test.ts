@@ -4,7 +4,7 @@ import { type AuditPage } from "@/lib/contract/audit/audit";
 import { type MemberView } from "@/lib/contract/console";
 import { createHarness, HOST, PASSWORD } from "@/tests/support/harness";
 import { oidcBrowser } from "@/tests/support/oidc-browser";
-import { settingsOf, startTokenIssuer } from "@/tests/support/token-issuer";
+import { createSettings, startTokenIssuer } from "@/tests/support/token-issuer";
 
 describe("oidc members", async () => {
   let now = Date.now();
@@ -12,10 +12,14 @@ describe("oidc members", async () => {
   const settings = {
     LIGHTDESK_PUBLIC_URL: `http://${HOST}`,
     LIGHTDESK_OIDC: "acme,other,open,corp",
-    ...settingsOf("acme", acme, { DOMAINS: "example.com", SIGN_UP: "operator" }),
-    ...settingsOf("other", otherIssuer, { DOMAINS: "example.com", SIGN_UP: "viewer" }),
-    ...settingsOf("open", otherIssuer, { LINK: "1" }),
-    ...settingsOf("corp", corp, { ROLE_CLAIM: "groups", ROLES: "leads:admin,artists:operator,drawers:operator,guests:viewer", LINK: "1" }),
+    ...createSettings("acme", acme, { DOMAINS: "example.com", SIGN_UP: "operator" }),
+    ...createSettings("other", otherIssuer, { DOMAINS: "example.com", SIGN_UP: "viewer" }),
+    ...createSettings("open", otherIssuer, { LINK: "1" }),
+    ...createSettings("corp", corp, {
+      ROLE_CLAIM: "groups",
+      ROLES: "leads:admin,artists:operator,drawers:operator,guests:viewer",
+      LINK: "1",
+    }),
   };
   const harness = await createHarness({ now: () => now, settings });
 
@@ -101,17 +105,17 @@ describe("oidc members", async () => {
     if (!member) throw new Error(`no member ${sub}`);
     return member;
   };
-  const auditOf = async (action: string): Promise<AuditPage["entries"]> => {
+  const getAudit = async (action: string): Promise<AuditPage["entries"]> => {
     await harness.renewCookies();
     const page: AuditPage = await (await harness.request(`/api/console/audit?action=${action}`, { as: "owner" })).json();
     return page.entries;
   };
 
-  test("records a role change by groups with person, both roles and the groups", async () => {
+  test("records a role change by groups with member, both roles and the groups", async () => {
     const gil = await joinAsLead("gil", ["guests"]);
     asInGroups("gil", ["drawers", "unmapped", "artists"]);
     expect(await browser().signIn("corp", corp)).toBe("/jobs");
-    const [entry] = await auditOf("changeMember");
+    const [entry] = await getAudit("changeMember");
     expect(entry).toMatchObject({
       member: { id: gil.id, name: "gil", email: "gil@example.com" },
       via: "provider Corp",
@@ -122,20 +126,20 @@ describe("oidc members", async () => {
     expect(file).toContain("role: viewer -> operator; by groups at Corp: drawers, artists");
   });
 
-  test("gives an invited person the role of their groups and records both", async () => {
+  test("gives an invited user the role of their groups and records both", async () => {
     const member = await joinAsLead("gus", ["guests"]);
     expect(member.role).toBe("viewer");
-    expect((await auditOf("acceptInvitation"))[0]).toMatchObject({
+    expect((await getAudit("acceptInvitation"))[0]).toMatchObject({
       target: "gus <gus@example.com>",
       change: { role: { from: "operator", to: "viewer" }, groups: ["guests"], invitedBy: "Olga Owner <owner@desk.test>" },
     });
   });
 
-  test("explains the refusal to unmapped people and logs who it was", async () => {
+  test("explains the refusal to unmapped users and logs their identity", async () => {
     asInGroups("nil", ["unmapped"]);
     expect(await browser().signIn("corp", corp)).toBe("groups");
     expect(await browser().signIn("corp", corp, { purpose: "join", token: await invite("nil@example.com", "viewer") })).toBe("groups");
-    expect((await auditOf("signIn"))[0]).toMatchObject({
+    expect((await getAudit("signIn"))[0]).toMatchObject({
       target: "nil <nil@example.com>",
       outcome: "Corp: in none of the groups that may sign in, from 198.51.100.9",
     });
@@ -159,7 +163,7 @@ describe("oidc members", async () => {
 const acme = await startTokenIssuer();
 
 test("allows one password sign-in per command-line link when passwords are off", async () => {
-  const settings = { LIGHTDESK_OIDC: "acme", ...settingsOf("acme", acme), LIGHTDESK_PASSWORD_SIGN_IN: "0" };
+  const settings = { LIGHTDESK_OIDC: "acme", ...createSettings("acme", acme), LIGHTDESK_PASSWORD_SIGN_IN: "0" };
   let time = Date.now();
   const closed = await createHarness({ now: () => time, settings });
   const { signIn } = await import("@/lib/server/auth/sign-in");
@@ -179,13 +183,13 @@ test("allows one password sign-in per command-line link when passwords are off",
   const json = { token: "a way back", password: "a new long password" };
   expect((await closed.request("/api/console/members/invitations/accept", { method: "POST", json })).status).toBe(200);
   expect([await attempt("owner@desk.test", "a new long password"), await attempt("admin@desk.test", PASSWORD)]).toEqual([true, false]);
-  // That day does not count as another sign-in method.
+  // The temporary password does not count as another sign-in method.
   expect(await disconnectProvider(closed.contextOf("owner"), "acme")).toMatchObject({ ok: false, failure: { code: "CONFLICT" } });
   const invitation = { token: "an invitation", email: "new@desk.test", role: "viewer" as const, invitedBy: memberId };
   await store.invitations.create({ ...invitation, createdAt: time, expiresAt: time + 60_000 });
   const joining = { token: "an invitation", name: "New", password: "a new long password" };
-  const joined = await closed.request("/api/console/members/invitations/accept", { method: "POST", json: joining });
-  expect([joined.status, (await joined.json()).code]).toEqual([403, "FORBIDDEN"]);
+  const joinResponse = await closed.request("/api/console/members/invitations/accept", { method: "POST", json: joining });
+  expect([joinResponse.status, (await joinResponse.json()).code]).toEqual([403, "FORBIDDEN"]);
   expect(await store.members.getByEmail("new@desk.test")).toBeUndefined();
   time += 25 * 60 * 60_000;
   expect(await attempt("owner@desk.test", "a new long password")).toBe(false);

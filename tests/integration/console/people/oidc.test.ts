@@ -1,9 +1,9 @@
-// Signing in at a provider, without a browser: the effect of a good answer, and that no bad one has any.
+// Signing in at a provider, without a browser: valid responses sign in, invalid ones have no effect.
 import { beforeEach, expect, test } from "vitest";
 import { type AuditPage } from "@/lib/contract/audit/audit";
 import { createHarness, HOST } from "@/tests/support/harness";
 import { oidcBrowser } from "@/tests/support/oidc-browser";
-import { settingsOf, startTokenIssuer } from "@/tests/support/token-issuer";
+import { createSettings, startTokenIssuer } from "@/tests/support/token-issuer";
 import { bentAnswers } from "./wrong-answers";
 
 let now = Date.now();
@@ -11,14 +11,14 @@ const [acme, otherIssuer] = await Promise.all([startTokenIssuer(), startTokenIss
 const settings = {
   LIGHTDESK_PUBLIC_URL: `http://${HOST}`,
   LIGHTDESK_OIDC: "acme,other,open",
-  ...settingsOf("acme", acme, {
+  ...createSettings("acme", acme, {
     DOMAINS: "example.com",
     SIGN_UP: "operator",
     ROLE_CLAIM: "realm.groups",
     ROLES: "bosses:admin,*:operator",
   }),
-  ...settingsOf("other", otherIssuer, { DOMAINS: "example.com,desk.test", SIGN_UP: "viewer" }),
-  ...settingsOf("open", otherIssuer, { LINK: "1" }),
+  ...createSettings("other", otherIssuer, { DOMAINS: "example.com,desk.test", SIGN_UP: "viewer" }),
+  ...createSettings("open", otherIssuer, { LINK: "1" }),
 };
 const harness = await createHarness({ now: () => now, settings });
 beforeEach(() => {
@@ -122,8 +122,8 @@ test("accepts one of two parallel responses with one state", async () => {
   acme.bend({ reusesCodes: true });
   const ada = browser();
   const query = acme.visit(await ada.begin("acme"));
-  const answers = await Promise.all([1, 2, 3].map(() => browser({ ...ada.jar }).finish("acme", query)));
-  expect(answers.sort()).toEqual(["/jobs", "lost", "lost"]);
+  const responses = await Promise.all([1, 2, 3].map(() => browser({ ...ada.jar }).finish("acme", query)));
+  expect(responses.sort()).toEqual(["/jobs", "lost", "lost"]);
 });
 
 test("forwards no extra parameters to the provider", async () => {
@@ -194,11 +194,11 @@ test("connects a provider for a signed-in member after confirmation", async () =
   expect(await ola.finish("acme", acme.visit(url))).toBe("stale");
   acme.bend({ claims: { sub: "somebody else", email: "ola@example.com", auth_time: at } });
   expect(await ola.signIn("acme", acme, { purpose: "confirm" })).toBe("other");
-  expect((await harness.request("/api/console/account/methods/acme", { ...cookieOf(ola), method: "DELETE" })).status).toBe(403);
+  expect((await harness.request("/api/console/account/methods/acme", { ...createCookie(ola), method: "DELETE" })).status).toBe(403);
   acme.bend({ claims: { sub: "ola", email: "ola@example.com", auth_time: at } });
   expect(await ola.signIn("acme", acme, { purpose: "confirm", callbackUrl: "/confirmed" })).toBe("/confirmed");
   expect(await audited()).toEqual([["confirmSession", "Acme: known"]]);
-  expect((await harness.request("/api/console/account/methods/acme", { ...cookieOf(ola), method: "DELETE" })).status).toBe(204);
+  expect((await harness.request("/api/console/account/methods/acme", { ...createCookie(ola), method: "DELETE" })).status).toBe(204);
   expect(await store.identities.list(harness.viewerOf("operator").memberId)).toEqual([]);
 });
 
@@ -206,12 +206,12 @@ test("keeps a member's last sign-in method and ignores an old provider sign-in",
   acme.bend({ claims: { sub: "ida", email: "ida@example.com", auth_time: Math.floor(now / 1000) - 3600 } });
   const ida = browser();
   expect(await ida.signIn("acme", acme)).toBe("/jobs");
-  const removed = () => harness.request("/api/console/account/methods/acme", { ...cookieOf(ida), method: "DELETE" });
+  const removed = () => harness.request("/api/console/account/methods/acme", { ...createCookie(ida), method: "DELETE" });
   expect(await (await removed()).json()).toMatchObject({ code: "SIGN_IN_AGAIN" });
   acme.bend({ claims: { sub: "ida", email: "ida@example.com" } });
   expect(await ida.signIn("acme", acme)).toBe("/jobs");
   expect(await (await removed()).json()).toMatchObject({ code: "SIGN_IN_AGAIN" });
-  // A provider that does not report the time of the sign-in proves nothing.
+  // Without the time of the sign-in, the provider's response confirms nothing.
   const url = new URL(await ida.begin("acme", { purpose: "confirm" }));
   expect(JSON.parse(url.searchParams.get("claims") ?? "{}")).toEqual({ id_token: { auth_time: { essential: true } } });
   expect(await ida.finish("acme", acme.visit(url.href))).toBe("undated");
@@ -270,12 +270,12 @@ test("blocks joining, linking and promotions in read-only mode, but not demotion
 
 test("accepts an invitation once, at a provider with its verified address", async () => {
   await harness.renewCookies();
-  const invited = await harness.request("/api/console/members/invitations", {
+  const inviteResponse = await harness.request("/api/console/members/invitations", {
     as: "owner",
     method: "POST",
     json: { email: "Jo@desk.test", role: "viewer" },
   });
-  const { url }: { url: string } = await invited.json();
+  const { url }: { url: string } = await inviteResponse.json();
   const join = { purpose: "join", token: new URL(url).searchParams.get("token") ?? "" };
   otherIssuer.bend({ claims: { sub: "jo", email: "mo@desk.test" } });
   expect(await browser().signIn("open", otherIssuer, join)).toBe("invited");
@@ -293,4 +293,4 @@ test("accepts an invitation once, at a provider with its verified address", asyn
   expect(await browser().signIn("open", otherIssuer, join)).toBe("invitation");
 });
 
-const cookieOf = ({ jar }: ReturnType<typeof browser>) => ({ cookie: `lightdesk.session=${jar["lightdesk.session"] ?? ""}` });
+const createCookie = ({ jar }: ReturnType<typeof browser>) => ({ cookie: `lightdesk.session=${jar["lightdesk.session"] ?? ""}` });

@@ -1,4 +1,4 @@
-// Signing in by a reverse proxy's header: who may set it, which member it names, and what it does not open.
+// Signing in by a reverse proxy's header: who may set it, the member it identifies, and what it does not permit.
 import { once } from "node:events";
 import { createServer, get } from "node:http";
 import { type AddressInfo } from "node:net";
@@ -156,8 +156,8 @@ describe("the named user", async () => {
 
   test("cannot change the address that the proxy signs in with", async () => {
     const change = { ...as("viewer@desk.test"), method: "PUT", json: { email: "operator2@desk.test", currentPassword: PASSWORD } };
-    const refused = await harness.request("/api/console/account", change);
-    expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining("cannot be changed here")]);
+    const refusal = await harness.request("/api/console/account", change);
+    expect([refusal.status, await refusal.text()]).toEqual([400, expect.stringContaining("cannot be changed here")]);
     expect(await getSignInMethods(harness.contextOf("viewer"))).toMatchObject({ hasFixedAddress: true });
   });
 
@@ -188,8 +188,8 @@ describe("the named user", async () => {
     expect(await account(as("leo@studio.test"))).toBe(401);
     expect(await store.members.getByEmail("leo@studio.test")).toBeUndefined();
     const json = { email: "leo@studio.test", role: "viewer" };
-    const invited = await harness.request("/api/console/members/invitations", { ...asAdmin, method: "POST", json });
-    const { url }: { url: string } = await invited.json();
+    const inviteResponse = await harness.request("/api/console/members/invitations", { ...asAdmin, method: "POST", json });
+    const { url }: { url: string } = await inviteResponse.json();
     const accepted = { token: new URL(url).searchParams.get("token"), name: "Leo", password: "a new long password" };
     expect((await harness.request("/api/console/members/invitations/accept", { method: "POST", json: accepted })).status).toBeLessThan(300);
     expect(await account(as("leo@studio.test"))).toBe("leo@studio.test");

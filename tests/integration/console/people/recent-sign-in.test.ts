@@ -19,11 +19,11 @@ const invite = (cookie: string, email: string) =>
   harness.request("/api/console/members/invitations", { cookie, method: "POST", json: { email, role: "viewer" } });
 const confirm = (cookie: string, password: string) =>
   harness.request("/api/console/account/confirm", { cookie, method: "POST", json: { password } });
-const cookieOf = (sid: string) => harness.mintCookie({ sub: harness.viewerOf("admin").memberId, version: 1, sid });
+const getCookie = (sid: string) => harness.mintCookie({ sub: harness.viewerOf("admin").memberId, version: 1, sid });
 
 test("asks for the password after 15 minutes and repeats the request with it", async () => {
-  const cookie = await cookieOf("mine");
-  const another = await cookieOf("another");
+  const cookie = await getCookie("mine");
+  const another = await getCookie("another");
   now += 15 * MINUTES;
   expect((await invite(cookie, "early@desk.test")).status).toBe(201);
   now += 1;
@@ -35,14 +35,14 @@ test("asks for the password after 15 minutes and repeats the request with it", a
   expect((await invite(cookie, "late@desk.test")).status).toBe(403);
   expect((await confirm(cookie, PASSWORD)).status).toBe(204);
   expect((await invite(cookie, "late@desk.test")).status).toBe(201);
-  // Only in that session: another browser may be in other hands.
+  // Only in that session, since other browsers may be used by someone else.
   expect((await invite(another, "third@desk.test")).status).toBe(403);
   now += 15 * MINUTES + 1;
   expect((await invite(cookie, "fourth@desk.test")).status).toBe(403);
 });
 
 test("limits password guesses here as at sign-in and logs each attempt", async () => {
-  const cookie = await cookieOf("guesses");
+  const cookie = await getCookie("guesses");
   const statuses: number[] = [];
   for (let count = 0; count < 6; count += 1) statuses.push((await confirm(cookie, `guess ${count}`)).status);
   expect(statuses).toEqual([400, 400, 400, 400, 400, 429]);

@@ -1,4 +1,4 @@
-// Which pages open for members who only run apps, and where the others redirect.
+// The pages for members who only run apps, and the redirects of other pages.
 import { expect, test, vi } from "vitest";
 import { openPage } from "@/lib/server/bff/open-page";
 import { PAGE_HEADER } from "@/lib/server/cookies";

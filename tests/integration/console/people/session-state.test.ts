@@ -1,4 +1,4 @@
-// How an open page learns that its session is active, or why it ended.
+// How an open page checks that its session is active, or why it ended.
 import { beforeEach, expect, test } from "vitest";
 import { type SessionState } from "@/lib/contract/console";
 import { type Role } from "@/lib/contract/people/roles";
@@ -8,7 +8,7 @@ const DAY_MS = 24 * 60 * 60_000;
 let now = 1_800_000_000_000;
 const harness = await createHarness({ now: () => now });
 
-let person: { id: string; cookie: string };
+let newMember: { id: string; cookie: string };
 let count = 0;
 beforeEach(async () => {
   await harness.renewCookies();
@@ -17,15 +17,15 @@ beforeEach(async () => {
   const about = { name: "Page", email: `page-${++count}@desk.test`, role: "operator" as Role, passwordHash, createdAt: now };
   const member = await store.members.create(about);
   if (!member) throw new Error("no member");
-  person = { id: member.id, cookie: await harness.mintCookie({ sub: member.id, version: member.sessionVersion }) };
+  newMember = { id: member.id, cookie: await harness.mintCookie({ sub: member.id, version: member.sessionVersion }) };
 });
 
-const requestSession = (cookie = person.cookie) => harness.request("/api/console/session", { cookie });
+const requestSession = (cookie = newMember.cookie) => harness.request("/api/console/session", { cookie });
 const state = async (cookie?: string): Promise<SessionState> => (await requestSession(cookie)).json();
-const change = (json: object) => harness.request(`/api/console/members/${person.id}`, { as: "admin", method: "PUT", json });
+const change = (json: object) => harness.request(`/api/console/members/${newMember.id}`, { as: "admin", method: "PUT", json });
 
 test("reports an active session with member, role and read-only mode", async () => {
-  const live = { state: "live", memberId: person.id, role: "operator" };
+  const live = { state: "live", memberId: newMember.id, role: "operator" };
   expect(await state()).toEqual({ ...live, canChange: true });
   await harness.request("/api/console/read-only", { as: "admin", method: "PUT", json: {} });
   expect(await state()).toEqual({ ...live, canChange: false });
@@ -33,11 +33,11 @@ test("reports an active session with member, role and read-only mode", async () 
 });
 
 test("doesn't extend a session by asking for its state", async () => {
-  const usedAt = async () => (await harness.console.store.sessions.list(person.id))[0]?.usedAt;
-  const before = await usedAt();
+  const getUsedAt = async () => (await harness.console.store.sessions.list(newMember.id))[0]?.usedAt;
+  const before = await getUsedAt();
   now += 5 * 60_000;
   await state();
-  expect(await usedAt()).toBe(before);
+  expect(await getUsedAt()).toBe(before);
 });
 
 test("reports the old and new role", async () => {
@@ -51,17 +51,17 @@ test("reports suspension and removal of the member", async () => {
   expect(await state()).toEqual({ state: "ended", cause: "suspended" });
   await change({ disabled: false });
   expect(await state()).toMatchObject({ state: "ended", cause: "role" });
-  await harness.request(`/api/console/members/${person.id}`, { as: "admin", method: "DELETE" });
+  await harness.request(`/api/console/members/${newMember.id}`, { as: "admin", method: "DELETE" });
   expect(await state()).toEqual({ state: "ended", cause: "removed" });
 });
 
 test("reports a password changed by the member or a reset link", async () => {
   const json = { password: "another long password", currentPassword: PASSWORD };
-  expect((await harness.request("/api/console/account", { cookie: person.cookie, method: "PUT", json })).status).toBe(200);
+  expect((await harness.request("/api/console/account", { cookie: newMember.cookie, method: "PUT", json })).status).toBe(200);
   expect(await state()).toEqual({ state: "ended", cause: "password" });
-  const member = await harness.console.store.members.get(person.id);
-  const cookie = await harness.mintCookie({ sub: person.id, version: member?.sessionVersion ?? 0 });
-  const reset = { email: member?.email ?? "", role: "viewer" as const, invitedBy: person.id, resetsMemberId: person.id };
+  const member = await harness.console.store.members.get(newMember.id);
+  const cookie = await harness.mintCookie({ sub: newMember.id, version: member?.sessionVersion ?? 0 });
+  const reset = { email: member?.email ?? "", role: "viewer" as const, invitedBy: newMember.id, resetsMemberId: newMember.id };
   await harness.console.store.invitations.create({ token: `reset-${count}`, ...reset, expiresAt: now + DAY_MS, createdAt: now });
   const accepted = { token: `reset-${count}`, password: "a third long password" };
   expect((await harness.request("/api/console/members/invitations/accept", { method: "POST", json: accepted })).status).toBe(200);
@@ -69,7 +69,7 @@ test("reports a password changed by the member or a reset link", async () => {
 });
 
 test("reports a session ended in another browser", async () => {
-  const otherCookie = await harness.mintCookie({ sub: person.id, version: 1 });
+  const otherCookie = await harness.mintCookie({ sub: newMember.id, version: 1 });
   await harness.request("/api/console/account/sessions", { cookie: otherCookie, method: "DELETE" });
   expect(await state()).toEqual({ state: "ended", cause: "ended" });
   expect(await state(otherCookie)).toMatchObject({ state: "live" });

@@ -1,4 +1,4 @@
-// Signing in, the first run and the team, with a clock that the test moves.
+// Signing in, the first run and the team, with a fake clock.
 import { describe, expect, test } from "vitest";
 import { createDeviceCookie, isKnownDevice } from "@/lib/server/auth/sealed-cookies";
 import { setUp, signIn } from "@/lib/server/auth/sign-in";
@@ -16,7 +16,7 @@ test("signs in with the right password in any case of the address", async () => 
   expect(await attempt(" Owner@Desk.test ", PASSWORD)).toBe("in");
 });
 
-test("answers unknown accounts and wrong passwords alike", async () => {
+test("returns the same response for unknown accounts and wrong passwords", async () => {
   const member = await harness.console.store.members.create({
     name: "Gone",
     email: "gone@desk.test",
@@ -25,13 +25,13 @@ test("answers unknown accounts and wrong passwords alike", async () => {
     createdAt: now,
   });
   await harness.console.store.members.change(member?.id ?? "", { disabled: true });
-  const answers = [
+  const responses = [
     await attempt("nobody@desk.test", PASSWORD),
     await attempt("viewer@desk.test", "wrong"),
     await attempt("gone@desk.test", "wrong"),
   ];
-  expect(new Set(answers.map((response) => JSON.stringify(response))).size).toBe(1);
-  expect(answers[0]).toMatchObject({ code: "UNAUTHORIZED", status: 401 });
+  expect(new Set(responses.map((response) => JSON.stringify(response))).size).toBe(1);
+  expect(responses[0]).toMatchObject({ code: "UNAUTHORIZED", status: 401 });
   expect(await attempt("gone@desk.test", PASSWORD)).toMatchObject({ code: "SUSPENDED", status: 403 });
   expect(harness.log()).not.toContain("nobody@desk.test");
 });
@@ -46,15 +46,15 @@ test("limits an account and address after five attempts and says how long", asyn
 });
 
 test("counts parallel attempts one by one", async () => {
-  const answers = await Promise.all(Array.from({ length: 12 }, () => attempt("operator@desk.test", "wrong", "198.51.100.20")));
-  expect(answers.filter((response) => response !== "in" && response.code === "UNAUTHORIZED")).toHaveLength(5);
+  const attempts = await Promise.all(Array.from({ length: 12 }, () => attempt("operator@desk.test", "wrong", "198.51.100.20")));
+  expect(attempts.filter((response) => response !== "in" && response.code === "UNAUTHORIZED")).toHaveLength(5);
 });
 
 test("limits attempts of one address across accounts", async () => {
-  const answers = await Promise.all(
+  const attempts = await Promise.all(
     Array.from({ length: 40 }, (_, index) => attempt(`someone${index}@desk.test`, "wrong", "198.51.100.30")),
   );
-  expect(answers.filter((response) => response !== "in" && response.code === "RATE_LIMITED").length).toBe(10);
+  expect(attempts.filter((response) => response !== "in" && response.code === "RATE_LIMITED").length).toBe(10);
 });
 
 test("resets a suspended member's password without letting them in", async () => {
@@ -72,7 +72,7 @@ describe("an attacker with many addresses", () => {
     for (let count = 0; count < 70; count += 1) await attempt(email, "wrong", `203.0.113.${count}`);
     expect(await attempt(email, PASSWORD, "198.51.100.60")).toMatchObject({ code: "RATE_LIMITED" });
   };
-  const browserOf = async (email: string) => {
+  const getDeviceCookie = async (email: string) => {
     const member = await harness.console.store.members.getByEmail(email);
     if (!member) throw new Error(`no member ${email}`);
     return (await createDeviceCookie(harness.console, member)).split(";")[0] ?? "";
@@ -85,15 +85,16 @@ describe("an attacker with many addresses", () => {
 
   test("keeps no member out of a browser in which they signed in before", async () => {
     await exhaust("viewer@desk.test");
-    expect(await from(await browserOf("viewer@desk.test"), "viewer@desk.test", PASSWORD)).toBe("in");
-    // All those browsers together get no more guesses than any single one.
+    expect(await from(await getDeviceCookie("viewer@desk.test"), "viewer@desk.test", PASSWORD)).toBe("in");
+    // All these browsers together get no more attempts than a single one.
     const tries = [];
-    for (let count = 0; count < 7; count += 1) tries.push(await from(await browserOf("viewer@desk.test"), "viewer@desk.test", "wrong"));
+    for (let count = 0; count < 7; count += 1)
+      tries.push(await from(await getDeviceCookie("viewer@desk.test"), "viewer@desk.test", "wrong"));
     expect(tries.slice(4)).toEqual(["UNAUTHORIZED", "RATE_LIMITED", "RATE_LIMITED"]);
   });
 
   test("gains nothing from another account's cookie or a forged one", async () => {
-    const cookie = await browserOf("viewer@desk.test");
+    const cookie = await getDeviceCookie("viewer@desk.test");
     expect(await isKnown(cookie, "operator@desk.test")).toBe(false);
     expect(await isKnown(`${cookie.slice(0, -4)}AAAA`, "viewer@desk.test")).toBe(false);
     expect(await isKnown("", "viewer@desk.test")).toBe(false);
@@ -102,14 +103,14 @@ describe("an attacker with many addresses", () => {
   test("revokes trusted browsers when the password changes", async () => {
     const { members } = harness.console.store;
     await members.create({ name: "Lee", email: "leaver@desk.test", role: "viewer", createdAt: now });
-    const cookie = await browserOf("leaver@desk.test");
+    const cookie = await getDeviceCookie("leaver@desk.test");
     expect(await isKnown(cookie, "leaver@desk.test")).toBe(true);
     const { id = "" } = (await members.getByEmail("leaver@desk.test")) ?? {};
     await members.changeAccount(id, { passwordHash: "another" });
-    expect([await isKnown(cookie, "leaver@desk.test"), await isKnown(await browserOf("leaver@desk.test"), "leaver@desk.test")]).toEqual([
-      false,
-      true,
-    ]);
+    expect([
+      await isKnown(cookie, "leaver@desk.test"),
+      await isKnown(await getDeviceCookie("leaver@desk.test"), "leaver@desk.test"),
+    ]).toEqual([false, true]);
   });
 
   test("keeps no member who is signed in from confirming that it is them", async () => {

@@ -1,4 +1,4 @@
-// A session over its whole life: begun, renewed, ended for good; the audit log records sign-in and sign-out.
+// A session's lifecycle: started, renewed, ended. The audit log records sign-in and sign-out.
 import { join } from "node:path";
 import { type AuthAction, type NextAuthOptions } from "next-auth";
 import { encode } from "next-auth/jwt";
@@ -13,7 +13,7 @@ const harness = await createHarness({ now: () => now, settings: { LIGHTDESK_PUBL
 type Jar = Record<string, string>;
 type AuthResponse = { body?: { csrfToken?: string }; cookies?: { name: string; value: string }[] };
 type AuthCore = { AuthHandler(request: { req: object; options: NextAuthOptions }): Promise<AuthResponse> };
-/** next-auth without Next around it: its handler for route files only accepts a request that Next opened. */
+/** next-auth without Next, since its route handler only accepts Next's requests. */
 const core: AuthCore = await import(join(process.cwd(), "node_modules/next-auth/core/index.js"));
 const changes: string[] = [];
 let requestHeaders: Record<string, string> = {};
@@ -43,14 +43,18 @@ async function post(action: AuthAction, fields: Record<string, string>, session 
 }
 
 const signIn = () => post("callback", { email: "operator@desk.test", password: PASSWORD });
-const statusWith = async (token: string) => (await harness.request("/api/jobs", { cookie: `${SESSION_COOKIE}=${token}` })).status;
+const getStatusWith = async (token: string) => (await harness.request("/api/jobs", { cookie: `${SESSION_COOKIE}=${token}` })).status;
 
 test("ends the session for its cookie and for renewed ones", async () => {
   const [firstToken, otherToken] = [await signIn(), await signIn()];
   const renewed = (await auth("GET", "session", { [SESSION_COOKIE]: firstToken })).set[SESSION_COOKIE] ?? "";
-  expect([renewed !== "" && renewed !== firstToken, await statusWith(firstToken), await statusWith(renewed)]).toEqual([true, 200, 200]);
+  expect([renewed !== "" && renewed !== firstToken, await getStatusWith(firstToken), await getStatusWith(renewed)]).toEqual([
+    true,
+    200,
+    200,
+  ]);
   await post("signout", {}, renewed);
-  expect([await statusWith(firstToken), await statusWith(renewed), await statusWith(otherToken)]).toEqual([401, 401, 200]);
+  expect([await getStatusWith(firstToken), await getStatusWith(renewed), await getStatusWith(otherToken)]).toEqual([401, 401, 200]);
   const after = await auth("GET", "session", { [SESSION_COOKIE]: firstToken });
   expect([after.body, after.set[SESSION_COOKIE]]).toEqual([{}, ""]);
   expect(changes).toEqual(["signIn operator", "signIn operator", "signOut operator"]);
@@ -59,7 +63,7 @@ test("ends the session for its cookie and for renewed ones", async () => {
 
 test("reports a failed sign-out when the disk refuses it", async () => {
   const sessionToken = await signIn();
-  expect(await statusWith(sessionToken)).toBe(200);
+  expect(await getStatusWith(sessionToken)).toBe(200);
   changes.length = 0;
   const write = vi.spyOn(harness.console.store.sessions, "end");
   write.mockImplementation((id) => Promise.reject(Object.assign(new Error(`no room for ${id}`), { code: "SQLITE_FULL" })));
@@ -73,7 +77,7 @@ test("ends an existing session of the same browser on sign-in", async () => {
   requestHeaders = { cookie: `${SESSION_COOKIE}=${sessionToken}` };
   const next = await signIn();
   requestHeaders = {};
-  expect([await statusWith(sessionToken), await statusWith(next)]).toEqual([401, 200]);
+  expect([await getStatusWith(sessionToken), await getStatusWith(next)]).toEqual([401, 200]);
 });
 
 test("removes expired sessions at the next sign-in", async () => {
@@ -116,8 +120,8 @@ test("refuses expired, unsigned, foreign, truncated and sessionless cookies", as
     "of no session": await encode({ token: { ...token, sid: "none" }, secret: authSecret }),
     "from before sessions were kept": await encode({ token: { sub: token.sub, version: 1 }, secret: authSecret }),
   };
-  expect(await statusWith(good)).toBe(200);
-  for (const [label, value] of Object.entries(wrongCookies)) expect([label, await statusWith(value)]).toEqual([label, 401]);
+  expect(await getStatusWith(good)).toBe(200);
+  for (const [label, value] of Object.entries(wrongCookies)) expect([label, await getStatusWith(value)]).toEqual([label, 401]);
 });
 
 test("keeps an earlier session's own expiry", async () => {

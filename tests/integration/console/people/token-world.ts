@@ -1,4 +1,4 @@
-// A console whose members make and use tokens, for the tests of tokens.
+// A console whose members create and use tokens.
 import { type NewTokenView } from "@/lib/contract/people/tokens";
 import { createHarness } from "@/tests/support/harness";
 

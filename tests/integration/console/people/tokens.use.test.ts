@@ -38,7 +38,7 @@ describe("sending a token", () => {
     expect((await ask({ ...reader.headers, cookie }, "/api/interrupt", "POST")).body).toMatchObject({ code: "ROLE_TOO_LOW" });
     expect((await ask({ ...reader.headers, cookie }, "/api/console/account")).status).toBe(403);
     expect((await ask({ "x-api-key": "ld_wrong", cookie })).status).toBe(401);
-    // Credentials that a proxy requests from browsers are no token.
+    // Credentials for a proxy (basic authentication) are not tokens.
     expect((await ask({ authorization: "Basic dXNlcjpwYXNz", cookie })).status).toBe(200);
   });
 
@@ -62,16 +62,16 @@ describe("sending a token", () => {
 
   test("shows when it was used last, to the minute", async () => {
     const { id, headers } = await makeToken(harness, "operator");
-    const usedAt = async () => (await harness.console.store.tokens.get(id))?.lastUsedAt;
-    expect(await usedAt()).toBeUndefined();
+    const getUsedAt = async () => (await harness.console.store.tokens.get(id))?.lastUsedAt;
+    expect(await getUsedAt()).toBeUndefined();
     await ask(headers);
     const first = now();
     pass(59_000);
     await ask(headers);
-    expect(await usedAt()).toBe(first);
+    expect(await getUsedAt()).toBe(first);
     pass(1000);
     await ask(headers);
-    expect(await usedAt()).toBe(now());
+    expect(await getUsedAt()).toBe(now());
   });
 });
 

@@ -1,5 +1,5 @@
-// A service has the key that it is called with and may repeat it anywhere: in an error by mistake, or anywhere on purpose. Generated over
-// every route: users of a shared connection must not learn its key from any answer.
+// A service may repeat the key that it is called with anywhere in its responses. Users of a shared connection must never see it. Generated for every
+// route.
 import { readdirSync, readFileSync } from "node:fs";
 import { type ServerResponse } from "node:http";
 import { join } from "node:path";
@@ -83,7 +83,7 @@ const harness = await createHarness({ settings: { LIGHTDESK_LOG_LEVEL: "trace" }
 const service = await startLittleServer((_, response) => echoes[location]?.(response));
 const connection = await harness.connect(service.url, KEY);
 
-/** Bodies for routes that would refuse an empty object before asking the service. */
+/** Bodies for routes that would refuse an empty object before calling the service. */
 const bodies: Readonly<Record<string, unknown>> = {
   submitPrompt: { prompt: { "1": { class_type: "A", inputs: {} } } },
   manageQueue: { clear: true },
@@ -165,7 +165,7 @@ test("keeps keys out of names inside an archive", async () => {
   expect(names.join()).not.toContain(KEY);
 });
 
-test("keeps keys out of cached service answers", async () => {
+test("keeps keys out of cached service responses", async () => {
   const files = readdirSync(harness.folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   expect(files.length).toBeGreaterThan(0);
   for (const { parentPath, name } of files) {

@@ -1,4 +1,4 @@
-// The command `npm run rotate-keys` as a process, on a console's data folder.
+// Runs `npm run rotate-keys` as a process on a console's data folder.
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";

@@ -19,7 +19,7 @@ const expectedPlaces = [
   { kind: "input", node_id: "1", node: "StringConcatenate", input: "string_a" },
   { kind: "extra", path: ["partner", "token"] },
 ];
-const detailsFor = async (as: Role, path: string) => (await harness.request(path, { as })).text();
+const readDetailsAs = async (as: Role, path: string) => (await harness.request(path, { as })).text();
 
 test("reports where a key is in a submission, never the key", async () => {
   const response = await harness.request("/api/prompt", { as: "operator", method: "POST", json: submission });
@@ -39,13 +39,13 @@ test("reports nothing for a submission without a key", async () => {
 });
 
 test("shows where secrets are only to the member who submitted the job", async () => {
-  const submitted = await harness.request("/api/prompt", { as: "operator", method: "POST", json: submission });
-  const { prompt_id: id }: { prompt_id: string } = await submitted.json();
-  expect(JSON.parse(await detailsFor("operator", `/api/jobs/${id}`))).toMatchObject({
+  const submitResponse = await harness.request("/api/prompt", { as: "operator", method: "POST", json: submission });
+  const { prompt_id: id }: { prompt_id: string } = await submitResponse.json();
+  expect(JSON.parse(await readDetailsAs("operator", `/api/jobs/${id}`))).toMatchObject({
     held_secrets: expect.arrayContaining(expectedPlaces),
   });
   for (const role of ["viewer", "admin", "owner"] as const) {
-    const text = await detailsFor(role, `/api/jobs/${id}`);
+    const text = await readDetailsAs(role, `/api/jobs/${id}`);
     expect(text).toContain("[REDACTED]");
     expect(text).not.toContain("held_secrets");
     expect(text).not.toContain(SECRET);
@@ -65,7 +65,7 @@ test("shows secret places of external jobs to operators, not the service's field
   const connection = await harness.connect(service.url, "sk-key-of-it");
   for (const id of ["j", "large"]) {
     const path = `/api/jobs/${id}?connection=${connection}`;
-    expect(JSON.parse(await detailsFor("operator", path)).held_secrets).toEqual([expectedPlaces[0]]);
-    expect(await detailsFor("viewer", path)).not.toContain("held_secrets");
+    expect(JSON.parse(await readDetailsAs("operator", path)).held_secrets).toEqual([expectedPlaces[0]]);
+    expect(await readDetailsAs("viewer", path)).not.toContain("held_secrets");
   }
 });

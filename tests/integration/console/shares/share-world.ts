@@ -1,4 +1,4 @@
-// A console with two pictures, one of which is shared, for the tests of shares.
+// A console with two pictures, one of which is shared.
 import sharp from "sharp";
 import { expect } from "vitest";
 import { type CreatedShare, type ShareBody } from "@/lib/contract/share";
@@ -73,4 +73,4 @@ export async function createShareWorld() {
   };
 }
 
-export const bytesOf = async (response: Response) => Buffer.from(await response.arrayBuffer());
+export const getBytes = async (response: Response) => Buffer.from(await response.arrayBuffer());

@@ -1,4 +1,4 @@
-// A shared file stays at its service, which may lose it, replace it, break off or lack ranges.
+// Shared files are stored at their service, which may lose or replace them, disconnect, or lack ranges.
 import { createHash } from "node:crypto";
 import { type ServerResponse } from "node:http";
 import { Readable } from "node:stream";
@@ -8,7 +8,7 @@ import { type CreatedShare } from "@/lib/contract/share";
 import { answerJson } from "@/tests/support/little-server";
 import { startLittleServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
-import { bytesOf, createShareWorld, DAY, SECRET } from "./share-world";
+import { createShareWorld, DAY, getBytes, SECRET } from "./share-world";
 
 const { harness, shared, ask, visit, statusOf, now } = await createShareWorld();
 beforeEach(() => harness.renewCookies());
@@ -115,8 +115,8 @@ test("reports no share and no permanent reason when the service disconnects", as
     else response.end(shared.file);
   });
   const before = await harness.console.store.shares.list();
-  const refused = await service.make();
-  expect([refused.status, await refused.json()]).toMatchObject([
+  const refusal = await service.make();
+  expect([refusal.status, await refusal.json()]).toMatchObject([
     502,
     { code: "UPSTREAM_ERROR", message: expect.stringContaining("disconnected") },
   ]);
@@ -136,7 +136,7 @@ function chunk(type: string, content: Buffer): Buffer {
   return Buffer.concat([head, content]);
 }
 const EXIF = `${SECRET}.`;
-/** Longer than the part that is kept in memory, and at its end its beginning is needed again. */
+/** Longer than the part in memory, and its beginning is needed again at the end. */
 const long = chunk(
   "RIFF",
   Buffer.concat([
@@ -159,7 +159,7 @@ test.each(["ranges", "no ranges", "neither ranges nor lengths"])("cleans a long 
     });
     response.end(part);
   });
-  const clean = await bytesOf(await ask(await service.share(), "/1"));
+  const clean = await getBytes(await ask(await service.share(), "/1"));
   expect(clean.length).toBe(long.length - 8 - EXIF.length);
   expect(clean.includes(SECRET)).toBe(false);
   expect(createHash("sha256").update(clean.subarray(30)).digest("hex")).toBe(
@@ -241,7 +241,7 @@ test("limits parallel checks of one file and asks the rest to retry", async () =
   const token = await service.share();
   [isPaused, requestCount] = [true, 0];
   const refused: (string | null)[] = [];
-  const answers = Array.from({ length: 50 }, async () => {
+  const responses = Array.from({ length: 50 }, async () => {
     const response = await ask(token, "/1");
     await response.body?.cancel();
     if (response.status === 503) refused.push(response.headers.get("retry-after"));
@@ -250,7 +250,7 @@ test("limits parallel checks of one file and asks the rest to retry", async () =
   await until("the queue is full", () => pending.length === 4 && refused.length === 6);
   isPaused = false;
   for (const send of pending) send();
-  expect((await Promise.all(answers)).filter((status) => status === 200).length).toBe(44);
+  expect((await Promise.all(responses)).filter((status) => status === 200).length).toBe(44);
   expect(refused).toEqual(Array(6).fill("5"));
   expect(requestCount).toBe(4 + 44);
   await service.close();
@@ -266,10 +266,10 @@ test("rejects a range other than requested", async () => {
     response.writeHead(isPart ? 206 : 200, { ...headers, ...rangeHeaders }).end(part);
   });
   const token = await service.share();
-  const clean = await bytesOf(await ask(token, "/1"));
+  const clean = await getBytes(await ask(token, "/1"));
   begin = 5;
   expect(await statusOf(token, "/1")).toBe(404);
   begin = undefined;
-  expect((await bytesOf(await ask(token, "/1"))).equals(clean)).toBe(true);
+  expect((await getBytes(await ask(token, "/1"))).equals(clean)).toBe(true);
   await service.close();
 });

@@ -5,7 +5,7 @@ import { afterAll, beforeEach, expect, test } from "vitest";
 import { listShares } from "@/lib/server/queries/shares";
 import { openFiles } from "@/tests/support/open-files";
 import { until } from "@/tests/support/until";
-import { bytesOf, createShareWorld, DAY, SECRET } from "./share-world";
+import { createShareWorld, DAY, getBytes, SECRET } from "./share-world";
 
 const { harness, shared, other, upload, share, ask, visit, statusOf, expectClosed, now } = await createShareWorld();
 beforeEach(() => harness.renewCookies());
@@ -19,14 +19,14 @@ test("frees the bytes read for cleaning", async () => {
   const { id, hash } = await upload("read");
   const { token } = await share({ assets: [id] });
   const ofIt = async () => (await openFiles()).filter(({ path }) => path.endsWith(hash.slice(2)));
-  await bytesOf(await ask(token, "/1"));
-  const left = await ofIt();
+  await getBytes(await ask(token, "/1"));
+  const remaining = await ofIt();
   await until("it is not open any more", async () => (await ofIt()).length === 0);
   await setImmediate();
   process.off("warning", note);
-  expect(warned.filter((text) => left.some(({ number }) => text === `Closing file descriptor ${number} on garbage collection`))).toEqual(
-    [],
-  );
+  expect(
+    warned.filter((text) => remaining.some(({ number }) => text === `Closing file descriptor ${number} on garbage collection`)),
+  ).toEqual([]);
 });
 
 test("names an untitled share by date and first file and numbers duplicates", async () => {
@@ -57,7 +57,7 @@ test("shows a shared file under a number, cleaned and counted", async () => {
     "x-content-type-options": "nosniff",
   });
   expect(headers["content-security-policy"]).toContain("sandbox");
-  const file = await bytesOf(response);
+  const file = await getBytes(response);
   expect(file.length).toBe(Number(headers["content-length"]));
   expect(file.includes(SECRET)).toBe(false);
   expect(shared.file.includes(SECRET)).toBe(true);
@@ -67,7 +67,7 @@ test("shows a shared file under a number, cleaned and counted", async () => {
   expect(download.headers.get("content-disposition")).toMatch(/^attachment/);
   await download.body?.cancel();
   const thumbnail = await ask(token, "/1/256");
-  expect(await sharp(await bytesOf(thumbnail)).metadata()).toMatchObject({ format: "webp", width: 256 });
+  expect(await sharp(await getBytes(thumbnail)).metadata()).toMatchObject({ format: "webp", width: 256 });
   expect((await listShares(harness.contextOf("operator"))).find((share) => share.id === id)).toMatchObject({
     views: 1,
     downloads: 1,
@@ -77,12 +77,12 @@ test("shows a shared file under a number, cleaned and counted", async () => {
 
 test("shares a file unchanged when its metadata is kept", async () => {
   const { token } = await share({ keepsMetadata: true });
-  expect((await bytesOf(await ask(token, "/1"))).equals(shared.file)).toBe(true);
+  expect((await getBytes(await ask(token, "/1"))).equals(shared.file)).toBe(true);
 });
 
 test.each([{ keepsMetadata: true }, { keepsMetadata: false }])("applies a range to the cleaned bytes: %o", async (how) => {
   const { token } = await share(how);
-  const bytes = await bytesOf(await ask(token, "/1"));
+  const bytes = await getBytes(await ask(token, "/1"));
   const ranges: [string, number, number][] = [
     ["bytes=0-9", 0, 10],
     ["bytes=20-", 20, bytes.length],
@@ -96,7 +96,7 @@ test.each([{ keepsMetadata: true }, { keepsMetadata: false }])("applies a range 
       206,
       `bytes ${from}-${to - 1}/${bytes.length}`,
     ]);
-    expect((await bytesOf(response)).equals(bytes.subarray(from, to))).toBe(true);
+    expect((await getBytes(response)).equals(bytes.subarray(from, to))).toBe(true);
   }
   const beyond = await ask(token, "/1", { headers: { range: `bytes=${bytes.length}-` } });
   expect([beyond.status, beyond.headers.get("content-range")]).toEqual([416, `bytes */${bytes.length}`]);
@@ -112,7 +112,7 @@ test("cleans again what an older version had cleaned", async () => {
     await shares.keepPieces(id, 1, JSON.stringify(storedPieces));
     const response = await ask(token, "/1");
     expect(response.status).toBe(200);
-    expect((await bytesOf(response)).includes(SECRET)).toBe(false);
+    expect((await getBytes(response)).includes(SECRET)).toBe(false);
   }
 });
 
@@ -130,13 +130,13 @@ test("exposes nothing else behind a link", async () => {
     "?number=2",
     "?offset=1",
   ])
-    expect([query, (await bytesOf(await ask(token, `/1${query}`))).equals(await bytesOf(await ask(token, "/1")))]).toEqual([query, true]);
-  // A path that climbs leaves the share, where a session is needed.
+    expect([query, (await getBytes(await ask(token, `/1${query}`))).equals(await getBytes(await ask(token, "/1")))]).toEqual([query, true]);
+  // A path with .. leaves the share, so a session is required.
   for (const rest of ["/..", "/%2e%2e", "/1/../../../assets", "/1/%2e%2e/%2e%2e"])
     expect([401, 404]).toContain(await statusOf(token, rest));
-  // Number one of the second share is its own file.
-  expect((await bytesOf(await ask(otherShare.token, "/1"))).equals(await bytesOf(await ask(token, "/1")))).toBe(false);
-  // A link is no session.
+  // Item 1 of the second share is its own file.
+  expect((await getBytes(await ask(otherShare.token, "/1"))).equals(await getBytes(await ask(token, "/1")))).toBe(false);
+  // A link is not a session.
   for (const path of ["/api/assets", `/api/assets/${shared.id}`, "/api/jobs", "/api/console/shares"])
     for (const headers of [
       { authorization: `Bearer ${token}` },
@@ -153,8 +153,8 @@ const graph = {
 };
 
 async function runJob(): Promise<string> {
-  const submitted = await harness.request("/api/prompt", { as: "operator", method: "POST", json: { prompt: graph } });
-  const { prompt_id: id }: { prompt_id: string } = await submitted.json();
+  const submitResponse = await harness.request("/api/prompt", { as: "operator", method: "POST", json: { prompt: graph } });
+  const { prompt_id: id }: { prompt_id: string } = await submitResponse.json();
   await until(
     "the job completes",
     async () => (await (await harness.request(`/api/jobs/${id}`, { as: "viewer" })).json()).status === "completed",
@@ -185,9 +185,9 @@ test("refuses, omits or accepts a file with metadata that can't be removed", asy
   form.set("file", new Blob(["<svg xmlns='http://www.w3.org/2000/svg'/>"], { type: "image/svg+xml" }), "drawn.svg");
   const svg = (await (await harness.request("/api/assets", { as: "operator", method: "POST", body: form })).json()).id as string;
   const assets = [shared.id, svg];
-  const refused = await harness.request("/api/console/shares", { as: "operator", method: "POST", json: { assets, expiresInMs: DAY } });
-  expect(refused.status).toBe(422);
-  expect(await refused.json()).toMatchObject({ code: "UNPROCESSABLE", details: { notCleanable: ["drawn.svg"] } });
+  const refusal = await harness.request("/api/console/shares", { as: "operator", method: "POST", json: { assets, expiresInMs: DAY } });
+  expect(refusal.status).toBe(422);
+  expect(await refusal.json()).toMatchObject({ code: "UNPROCESSABLE", details: { notCleanable: ["drawn.svg"] } });
   expect((await share({ assets, leavesOut: true })).count).toBe(1);
   const { token } = await share({ assets, keepsMetadata: true });
   const response = await ask(token, "/2");

@@ -41,7 +41,7 @@ export async function startThumbnailWorld() {
     storage,
     harness,
     service,
-    /** As the gallery reads it. */
+    /** As requested by the gallery. */
     list: () => harness.request(`/api/assets?connection=${connection}`, { as: "viewer" }),
     ask: (query: string, headers?: Record<string, string>) =>
       harness.request(`/api/console/thumbnail?connection=${connection}&${query}`, { as: "viewer", headers }),

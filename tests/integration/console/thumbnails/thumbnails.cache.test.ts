@@ -82,8 +82,8 @@ test("remakes a truncated, changed, empty or foreign cache file", async () => {
 test("serves pictures without caching when the disk refuses writes", async () => {
   const path = join(folder, "a file in the folder's place");
   await writeFile(path, "");
-  for (const place of [path, join(path, "deeper")]) {
-    const cache = openCache(place, 1);
+  for (const location of [path, join(path, "deeper")]) {
+    const cache = openCache(location, 1);
     expect((await get(cache, "a")).length).toBe(SIZE);
     expect((await get(cache, "a")).length).toBe(SIZE);
   }

@@ -1,4 +1,4 @@
-// The thumbnail route with content that is expensive or reveals too much, services that hang, and clients that leave.
+// The thumbnail route with content that is expensive or reveals too much, services that hang, and clients that disconnect.
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import sharp from "sharp";

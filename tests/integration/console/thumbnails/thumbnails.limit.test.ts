@@ -1,4 +1,4 @@
-// The limit on files that all connections hold while making thumbnails.
+// The limit on files in memory while creating thumbnails, for all connections.
 import sharp from "sharp";
 import { expect, test } from "vitest";
 import { toThumbnail } from "@/lib/server/thumbnails/resize";
@@ -26,17 +26,17 @@ test("processes twelve large files at once without delaying a small one", async 
     (await harness.request(`/api/console/thumbnail?connection=${connection}&filename=${file}&edge=256`, { as: "viewer", signal })).status;
   const large = [first, two].flatMap((each) => Array.from({ length: 6 }, (_, at) => get(each, `${at}.png`)));
   await until("twelve are asked for", () => pending.length === 12);
-  let answered: number | undefined;
+  let responded: number | undefined;
   const controller = new AbortController();
-  const waiting = get(three, "whole.png").then((status) => (answered = status));
-  const left = get(three, "whole-too.png", controller.signal);
+  const waiting = get(three, "whole.png").then((status) => (responded = status));
+  const abandoned = get(three, "whole-too.png", controller.signal);
   await until("the others are asked for", () => service.requests.length === 14);
   for (let at = 0; at < 10; at += 1) expect(await get(three, `small${at}.png`)).toBe(200);
-  expect(answered).toBeUndefined();
+  expect(responded).toBeUndefined();
   controller.abort();
   pending.shift()?.();
   expect(await waiting).toBe(200);
-  expect(await left).toBe(499);
+  expect(await abandoned).toBe(499);
   for (const end of pending) end();
   expect(await Promise.all(large)).toEqual(Array(12).fill(200));
 }, 30_000);

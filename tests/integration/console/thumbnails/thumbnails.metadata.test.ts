@@ -1,4 +1,4 @@
-// Thumbnails of assets that a list has just named: one call to the service each, and always the service's own data about the picture.
+// Thumbnails of just listed assets: one call to the service each, and always the service's own metadata.
 import { beforeEach, expect, test } from "vitest";
 import { operations } from "@/lib/contract/operations";
 import { createSeenAssets } from "@/lib/server/connections/seen-assets";

@@ -1,4 +1,4 @@
-// Thumbnails while a service is unresponsive, returns nonsense or disconnects: given up soon, reported as an outage, never cached.
+// Thumbnails while a service is unresponsive, returns nonsense or disconnects: aborted early, reported as an outage, never cached.
 import sharp from "sharp";
 import { afterEach, expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
@@ -16,7 +16,7 @@ const png = await sharp({ create: { width: 80, height: 40, channels: 3, backgrou
   .toBuffer();
 afterEach(() => void Object.assign(limits, defaults));
 
-/** A short read time-out instead of three seconds, only while the service is silent; a slow machine would look silent too. */
+/** A short read time-out, only while the service is silent, since a slow machine would look silent too. */
 async function silently<T>(produce: () => Promise<T>): Promise<T> {
   limits.readMs = 200;
   return produce().finally(() => (limits.readMs = defaults.readMs));
@@ -40,7 +40,7 @@ async function startPictures() {
   };
 }
 
-test("answers immediately with Retry-After after four timed-out pictures", async () => {
+test("responds immediately with Retry-After after four timed-out pictures", async () => {
   const { world, ask, countRequests: countRequests } = await startPictures();
   for (const name of ["a.png", "b.png", "c.png", "d.png"]) {
     const response = await silently(() => ask(name));
@@ -62,7 +62,7 @@ test("answers immediately with Retry-After after four timed-out pictures", async
   expect((await ask("f.png")).status).toBe(200);
 });
 
-test("resets the time-out count after any other answer", async () => {
+test("resets the time-out count after any other response", async () => {
   const { world, at, ask } = await startPictures();
   for (const name of ["a.png", "b.png", "c.png"]) expect((await silently(() => ask(name))).status).toBe(504);
   world.isUnresponsive = false;
@@ -109,10 +109,10 @@ test("doesn't count abandoned pictures against a service", async () => {
   const { at, ask, countRequests: countRequests } = await startPictures();
   for (let each = 1; each <= 5; each += 1) {
     const controller = new AbortController();
-    const left = at(`/api/console/thumbnail?filename=${each}.png&type=output`, controller.signal);
+    const abandoned = at(`/api/console/thumbnail?filename=${each}.png&type=output`, controller.signal);
     await until("it is asked for", () => countRequests() === each);
     controller.abort();
-    expect((await left).status).toBe(499);
+    expect((await abandoned).status).toBe(499);
   }
   expect((await silently(() => ask("z.png"))).status).toBe(504);
 });

@@ -1,4 +1,4 @@
-// The thumbnail route: files of which it makes no picture, and addresses that it refuses to open.
+// The thumbnail route: files without a picture, and refused URLs.
 import { crc32 } from "node:zlib";
 import sharp from "sharp";
 import { expect, test } from "vitest";
@@ -23,7 +23,7 @@ test("judges by content and answers no preview for SVG, HTML and damaged files",
   }
 });
 
-test("answers no preview for a fake picture in the embedded service", async () => {
+test("returns no preview for a fake picture in the embedded service", async () => {
   const form = new FormData();
   form.set("tags", '["input"]');
   form.set("file", new File(["no picture at all"], "nonsense.png", { type: "image/png" }));
@@ -42,7 +42,7 @@ test("answers no preview for a fake picture in the embedded service", async () =
   ).toBe(204);
 });
 
-test("answers no preview for a missing picture, but an error if unknown", async () => {
+test("returns no preview for a missing picture, but an error if unknown", async () => {
   world.previews.set("lost", "/shown/lost.png");
   const response = await world.ask("asset=lost&version=blake3:2&edge=128");
   expect([response.status, response.headers.get("cache-control")]).toEqual([204, "private, no-cache"]);
@@ -51,7 +51,7 @@ test("answers no preview for a missing picture, but an error if unknown", async 
 });
 
 test("caches a missing preview only for immutable content", async () => {
-  const cachedFor = async (query: string) => {
+  const getCacheHeader = async (query: string) => {
     const { status, headers } = await world.ask(`${query}&edge=128`);
     return [status, headers.get("cache-control")];
   };
@@ -60,11 +60,11 @@ test("caches a missing preview only for immutable content", async () => {
   world.files.set("sorry", { type: "text/html", bytes: Buffer.from("<h1>Back soon</h1>") });
   world.previews.set("bad", "/shown/bad.png");
   const aDay = "private, max-age=86400, immutable";
-  expect(await cachedFor(`filename=${name}`)).toEqual([204, aDay]);
-  expect(await cachedFor("asset=bad&version=blake3:1")).toEqual([204, aDay]);
-  expect(await cachedFor("asset=bad")).toEqual([204, "private, no-cache"]);
+  expect(await getCacheHeader(`filename=${name}`)).toEqual([204, aDay]);
+  expect(await getCacheHeader("asset=bad&version=blake3:1")).toEqual([204, aDay]);
+  expect(await getCacheHeader("asset=bad")).toEqual([204, "private, no-cache"]);
   // A web page instead of a file is an outage and doesn't describe the file.
-  expect(await cachedFor("filename=sorry")).toEqual([502, "no-store"]);
+  expect(await getCacheHeader("filename=sorry")).toEqual([502, "no-store"]);
 });
 
 test("refuses a 30,000 px edge by its header but shrinks a long picture", async () => {
@@ -101,11 +101,11 @@ test("stops reading at the size or time limit and accepts unknown lengths", asyn
     response.write(world.png.subarray(0, 100));
     if (name === "dripping.png") return;
     const piece = Buffer.alloc(1024 ** 2);
-    const pour = () => {
+    const writeMore = () => {
       while (!response.destroyed && response.write(piece)) sentCount += 1;
-      if (!response.destroyed) response.once("drain", pour);
+      if (!response.destroyed) response.once("drain", writeMore);
     };
-    pour();
+    writeMore();
   });
   const connection = await world.harness.connect(endless.url, "sk-secret-key");
   const get = (name: string) =>

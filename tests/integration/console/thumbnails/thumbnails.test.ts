@@ -1,4 +1,4 @@
-// The thumbnail route: the pictures that it makes, and those that it keeps.
+// The thumbnail route: generated and cached pictures.
 import sharp from "sharp";
 import { expect, test } from "vitest";
 import { answerJson } from "@/tests/support/little-server";
@@ -12,9 +12,9 @@ test("creates a WebP of the requested edge once and serves it from disk", async 
   const name = `${"d".repeat(64)}.png`;
   world.files.set(name, { type: "image/png", bytes: world.png });
   const before = world.service.requests.length;
-  const answers = await Promise.all(Array.from({ length: 8 }, () => world.ask(`filename=${name}&edge=256`)));
-  expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200));
-  const first = Buffer.from((await answers[0]?.arrayBuffer()) ?? new ArrayBuffer(0));
+  const responses = await Promise.all(Array.from({ length: 8 }, () => world.ask(`filename=${name}&edge=256`)));
+  expect(responses.map(({ status }) => status)).toEqual(Array(8).fill(200));
+  const first = Buffer.from((await responses[0]?.arrayBuffer()) ?? new ArrayBuffer(0));
   expect(await sharp(first).metadata()).toMatchObject({ format: "webp", width: 256, height: 128 });
   expect(world.service.requests.length).toBe(before + 1);
   await world.ask(`filename=${name}&edge=256`);
@@ -107,7 +107,7 @@ test("limits a gallery's thumbnails to sixteen files in memory", async () => {
   expect(maxOpen).toBe(16);
 });
 
-test("answers 304 for unchanged and immutable for content-addressed thumbnails", async () => {
+test("returns 304 for unchanged and immutable for content-addressed thumbnails", async () => {
   const name = `${"a".repeat(64)}.png`;
   world.files.set(name, { type: "image/png", bytes: world.png });
   const first = await world.ask(`filename=${name}&edge=128`);

@@ -1,23 +1,23 @@
-// One module distinguishes a missing operation from a missing item: every route answers 501 NOT_IMPLEMENTED.
+// Distinguishes a missing operation from a missing item: every route returns 501 NOT_IMPLEMENTED.
 import { beforeEach, expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 import { answerJson } from "@/tests/support/little-server";
 import { startLittleServer } from "@/tests/support/servers";
 
 let connection: string;
-/** The existing paths. All others answer 404 without naming what is missing. */
+/** The existing paths. All others return 404 without naming what is missing. */
 let bodies: Record<string, unknown>;
-/** The one change that works. */
-let takes: string | undefined;
+/** The only supported change. */
+let acceptedContent: string | undefined;
 const harness = await createHarness({ upstreamLimits: { firstRetryMs: 1 } });
 const server = await startLittleServer(({ method, url }, response) => {
-  if (method === "DELETE" && url === takes) return void response.writeHead(204).end();
+  if (method === "DELETE" && url === acceptedContent) return void response.writeHead(204).end();
   const body = method === "GET" ? bodies[url.split("?")[0] ?? ""] : undefined;
   answerJson(response, body ?? { code: "NOT_FOUND", message: "404" }, body === undefined ? 404 : 200);
 });
 beforeEach(async () => {
   bodies = {};
-  takes = undefined;
+  acceptedContent = undefined;
   server.requests.length = 0;
   connection = await harness.connect(server.url, "k");
 });
@@ -83,7 +83,7 @@ test.each(changes)("draws no conclusion from %s of a locked or missing asset%s",
 
 test("keeps an operation available after it once succeeded", async () => {
   bodies = Object.fromEntries(["a", "b"].map((id) => [`/api/assets/${id}`, { id }]));
-  takes = "/api/assets/mine";
+  acceptedContent = "/api/assets/mine";
   expect((await harness.request(`/api/assets/mine?connection=${connection}`, { as: "operator", method: "DELETE" })).status).toBe(204);
   for (const id of ["a", "b"]) expect(await request("DELETE", `/api/assets/${id}`)).toEqual([404, "NOT_FOUND"]);
 });

@@ -1,4 +1,4 @@
-// Connections as the settings page uses them, checked against real HTTP services, good and bad.
+// Connections as used by the settings page, with real HTTP services, correct and faulty ones.
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 import { answerJson } from "@/tests/support/little-server";
@@ -100,7 +100,7 @@ test.each<[string, Answer, string]>([
   expect(await listConnections()).toEqual(before);
 });
 
-test("saves an accepted connection at once, also from the waiting list", async () => {
+test("saves an accepted connection immediately, also from the waiting list", async () => {
   for (const word of ["active", "waitlisted"]) {
     const server = await startLittleServer(user(word));
     const { status, body } = await save(server.url);
@@ -157,12 +157,12 @@ test("shows personal connections to their member and shared ones to all", async 
   const ownConnection = (await save("http://127.0.0.1:9", "operator", { keep: true })).body.connection.id;
   expect((await save("http://127.0.0.1:9", "operator", { shared: true })).status).toBe(403);
   const sharedConnection = (await save("http://127.0.0.1:9", "owner", { shared: true, keep: true })).body.connection.id;
-  const idsOf = async (as: "viewer" | "operator") => {
+  const getIds = async (as: "viewer" | "operator") => {
     const { connections } = await (await harness.request("/api/console/connections", { as })).json();
     return connections.map(({ id }: { id: string }) => id);
   };
-  expect(await idsOf("operator")).toEqual(expect.arrayContaining([ownConnection, sharedConnection, "embedded"]));
-  expect(await idsOf("viewer")).not.toContain(ownConnection);
+  expect(await getIds("operator")).toEqual(expect.arrayContaining([ownConnection, sharedConnection, "embedded"]));
+  expect(await getIds("viewer")).not.toContain(ownConnection);
   expect((await harness.request(`/api/console/connections/${sharedConnection}`, { as: "operator", method: "DELETE" })).status).toBe(403);
   expect((await harness.request(`/api/console/connections/${ownConnection}`, { as: "owner", method: "DELETE" })).status).toBe(404);
   expect((await harness.request(`/api/console/connections/${ownConnection}`, { as: "operator", method: "DELETE" })).status).toBe(204);
@@ -172,8 +172,8 @@ test("requires the key again when the base URL changes", async () => {
   const [old, young] = [await startLittleServer(user("active")), await startLittleServer(user("active"))];
   const { id } = (await save(old.url)).body.connection;
   const change = (json: object) => harness.request(`/api/console/connections/${id}`, { as: "operator", method: "PUT", json });
-  const refused = await change({ baseUrl: young.url });
-  expect([refused.status, (await refused.json()).details[0].path]).toEqual([400, "key"]);
+  const refusal = await change({ baseUrl: young.url });
+  expect([refusal.status, (await refusal.json()).details[0].path]).toEqual([400, "key"]);
   expect(young.requests).toEqual([]);
   expect((await change({ name: "Renamed" })).status).toBe(200);
   expect((await change({ baseUrl: young.url, key: "another-key" })).status).toBe(200);
@@ -194,7 +194,7 @@ test("uses the member's last connection and does not forward the parameter", asy
   expect(server.requests.length).toBe(before + 1);
 });
 
-test("masks secrets and the key in every service answer", async () => {
+test("masks secrets and the key in every service response", async () => {
   const workflow = { prompt: {}, extra_data: { api_key_comfy_org: "partner-secret" }, note: "your key is sk-0123456789abcdef, keep it" };
   const server = await startLittleServer((_, response) => answerJson(response, { id: "j", status: "completed", create_time: 1, workflow }));
   const id = await harness.connect(server.url, "sk-0123456789abcdef");
@@ -204,7 +204,7 @@ test("masks secrets and the key in every service answer", async () => {
   expect(text).not.toContain("sk-0123456789abcdef");
 });
 
-test("logs a change with the service's actual answer, and no reads", async () => {
+test("logs a change with the service's actual response, and no reads", async () => {
   const server = await startLittleServer(({ method }, response) =>
     method === "POST" ? answerJson(response, { deleted: ["a"], cleared: false }) : answerJson(response, { status: "active" }),
   );

@@ -29,7 +29,7 @@ async function connect(texts: Readonly<Record<string, string>>, { key, path }: {
   return () => harness.request(`${path}?connection=${connection.id}`, { as: "viewer" });
 }
 
-/** The processor time of this thread, in ms, which other threads and programs do not count into. */
+/** The CPU time of this thread in ms, without other threads and programs. */
 const busyMs = () => Number(readFileSync("/proc/thread-self/schedstat", "utf8").split(" ")[0]) / 1e6;
 
 /**
@@ -63,7 +63,7 @@ async function longestTurnOnce(work: () => Promise<unknown>): Promise<number> {
 /** A machine that parses the graph in 50 ms then makes others wait for 250 ms at most. A ratio, because a busy machine takes longer for both. */
 const MAX_TURN = 5;
 
-const jobWith = (extraData: object) =>
+const createJob = (extraData: object) =>
   JSON.stringify({ id: "job-1", status: "completed", workflow: { prompt: {}, extra_data: extraData } });
 const node = (id: number) => ({
   class_type: "KSampler",
@@ -72,22 +72,22 @@ const node = (id: number) => ({
 const nodes = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, id) => [String(id), node(id)]));
 const graph = JSON.stringify({ id: "job-1", status: "completed", workflow: { prompt: nodes(60_000), extra_data: {} } });
 /** The maximum number of these in a list. */
-const listOf = (item: string) =>
+const createList = (item: string) =>
   `{"id":"job-1","status":"completed","outputs":{"1":{"list":[${Array(Math.floor((7.9 * MIB) / (item.length + 1)))
     .fill(item)
     .join(",")}]}}}`;
 
 const largest: [string, string][] = [
   ["a graph", graph],
-  ["one long text", jobWith({ note: "comfyui-".repeat(0.98 * MIB) })],
-  ["many fields", jobWith(Object.fromEntries(Array.from({ length: 60_000 }, (_, at) => [`name-${at}`, "x".repeat(110)])))],
-  ["texts like tokens", listOf('"bearer of news, sk-aaaa"')],
-  ["small objects", listOf('{"a":{}}')],
+  ["one long text", createJob({ note: "comfyui-".repeat(0.98 * MIB) })],
+  ["many fields", createJob(Object.fromEntries(Array.from({ length: 60_000 }, (_, at) => [`name-${at}`, "x".repeat(110)])))],
+  ["texts like tokens", createList('"bearer of news, sk-aaaa"')],
+  ["small objects", createList('{"a":{}}')],
 ];
 
 test.each(largest)("never blocks longer than allowed while reading a response of %s", async (_, text) => {
   const open = await connect({ "/api/jobs/job-1": text }, { key: KEY, path: "/api/jobs/job-1" });
-  // Once before, so that the code is compiled and the worker runs.
+  // A warm-up, so that the code is compiled and the worker runs.
   await (await open()).arrayBuffer();
   const turn = await longestTurn(async () => {
     const response = await open();

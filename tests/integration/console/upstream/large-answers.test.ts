@@ -23,14 +23,14 @@ async function connect(text: string) {
   return { sent: bodySent, connection, open: () => harness.request(`/api/jobs/job-1?connection=${connection}`, { as: "viewer" }) };
 }
 
-const jobWith = (extraData: object) =>
+const createJob = (extraData: object) =>
   JSON.stringify({ id: "job-1", status: "completed", create_time: 1, workflow: { prompt: {}, extra_data: extraData } });
 const entries = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`name-${index}`, "a value"]));
 
-test("shows almost 8 MiB and offers a download for a larger answer", async () => {
-  const small = await connect(jobWith({ fill: "x".repeat(8 * MIB - 1000) }));
+test("shows almost 8 MiB and offers a download for a larger response", async () => {
+  const small = await connect(createJob({ fill: "x".repeat(8 * MIB - 1000) }));
   expect((await small.open()).status).toBe(200);
-  const { open, connection } = await connect(jobWith({ fill: "x".repeat(8 * MIB), api_key: "hidden", note: KEY }));
+  const { open, connection } = await connect(createJob({ fill: "x".repeat(8 * MIB), api_key: "hidden", note: KEY }));
   const response = await open();
   expect(response.status).toBe(502);
   const failure = z.object({ code: z.string(), details: z.object({ download: z.string() }) }).parse(await response.json());
@@ -95,9 +95,9 @@ test("finds a job by text in its graph when a worker parsed it", async () => {
   expect(await response.json()).toMatchObject({ jobs: [{ id: "job-1" }] });
 });
 
-test("masks answers read in a worker and keeps exact digits", async () => {
+test("masks responses read in a worker and keeps exact digits", async () => {
   const { open } = await connect(
-    jobWith({ seed: 0, api_key: "hidden-by-its-name", note: `the key ${KEY} said back`, fill: "x".repeat(2 * MIB) }).replace(
+    createJob({ seed: 0, api_key: "hidden-by-its-name", note: `the key ${KEY} said back`, fill: "x".repeat(2 * MIB) }).replace(
       '"seed":0',
       '"seed":18446744073709551615',
     ),
@@ -114,36 +114,36 @@ test.each([
   ["has another shape", JSON.stringify({ id: 7, fill: "x".repeat(2 * MIB) }), "has another shape at id"],
   ["has more values than anybody can look through", `{"id":"job-1","status":"completed","list":[${"[],".repeat(600_000)}[]]}`, "too large"],
   ["has more exact numbers than are allowed", `{"id":"job-1","status":"completed","list":[${"5.0,".repeat(300_000)}1]}`, "too large"],
-  ["has more names than anybody can look through", jobWith(entries(130_000)), "too large"],
-])("reports a large answer that %s and reads the next", async (_, text, reason) => {
+  ["has more names than anybody can look through", createJob(entries(130_000)), "too large"],
+])("reports a large response that %s and reads the next", async (_, text, reason) => {
   const { open } = await connect(text);
   const response = await open();
   expect(response.status).toBe(502);
   expect(await response.text()).toContain(reason);
-  const next = await connect(jobWith({ fill: "x".repeat(2 * MIB) }));
+  const next = await connect(createJob({ fill: "x".repeat(2 * MIB) }));
   expect((await next.open()).status).toBe(200);
 });
 
-test("aborts the work on a large answer and reads the next", async () => {
-  const { sent, open } = await connect(jobWith(entries(60_000)));
+test("aborts the work on a large response and reads the next", async () => {
+  const { sent, open } = await connect(createJob(entries(60_000)));
   const controller = new AbortController();
   const connection = await harness.connect(servers[0]?.url ?? "", KEY);
-  const left = harness.request(`/api/jobs/job-1?connection=${connection}`, { as: "viewer", signal: controller.signal });
+  const abandonedRequest = harness.request(`/api/jobs/job-1?connection=${connection}`, { as: "viewer", signal: controller.signal });
   await sent;
   controller.abort();
-  expect((await left).status).toBe(499);
+  expect((await abandonedRequest).status).toBe(499);
   expect((await open()).status).toBe(200);
 });
 
-const graphOf = (texts: number) => ({
+const createGraph = (texts: number) => ({
   "1": { class_type: "SaveImage", inputs: { text: "a lighthouse" } },
   "2": { class_type: "Note", inputs: { list: Array.from({ length: texts }, (_, index) => `text ${index}`) } },
 });
-const idOf = (index: number) => `job-${index}`;
+const getId = (index: number) => `job-${index}`;
 const item = (index: number, texts: number) => [
   index,
-  idOf(index),
-  graphOf(texts),
+  getId(index),
+  createGraph(texts),
   { create_time: 1_767_225_600_000 + index, api_key: "hidden" },
   ["1"],
 ];
@@ -152,14 +152,14 @@ const entry = (index: number, texts: number) => ({
   outputs: { "1": { images: [{ filename: `${index}.png`, subfolder: "", type: "output" }] } },
   status: { status_str: "success", completed: true, messages: [["execution_start", { timestamp: 1_767_225_600_000 + index }]] },
 });
-const history = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [idOf(index), entry(index, 10_000)]));
+const history = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [getId(index), entry(index, 10_000)]));
 
 /** A local server older than /api/jobs, whose queue and history are megabytes. */
 async function connectLocal(answers: Record<string, unknown>) {
   const server = await startLittleServer(({ url }, response) => {
     const path = url.split("?")[0] ?? "";
     if (path === "/api/system_stats") return answerJson(response, { system: { os: "linux" }, devices: [] });
-    // Serialized beforehand, so that the stand-in writes nothing large on this thread.
+    // Serialized beforehand, so that the fake server serializes nothing large on this thread.
     const text = texts.get(url) ?? texts.get(path);
     response
       .writeHead(text === undefined ? 404 : 200, { "content-type": text === undefined ? "text/plain" : "application/json" })
@@ -178,9 +178,9 @@ async function connectLocal(answers: Record<string, unknown>) {
 
 test.each([
   ["the pages of its history", "/api/history_v2", { history: [{ prompt_id: "job-49" }] }],
-  ["one entry of its history", "/api/history_v2/job-3", { "job-3": { prompt: { prompt_id: "job-3", prompt: graphOf(10_000) } } }],
-  ["its queue", "/api/queue", { queue_pending: [[1, "job-0", graphOf(10_000)]] }],
-  ["one of its jobs", "/api/jobs/job-3", { id: "job-3", status: "completed", outputs_count: 1, workflow: { prompt: graphOf(10_000) } }],
+  ["one entry of its history", "/api/history_v2/job-3", { "job-3": { prompt: { prompt_id: "job-3", prompt: createGraph(10_000) } } }],
+  ["its queue", "/api/queue", { queue_pending: [[1, "job-0", createGraph(10_000)]] }],
+  ["one of its jobs", "/api/jobs/job-3", { id: "job-3", status: "completed", outputs_count: 1, workflow: { prompt: createGraph(10_000) } }],
   ["the list of its jobs", "/api/jobs", { jobs: [{ id: "job-49", status: "completed" }] }],
 ])("applies to a local server: %s", async (_, path, message) => {
   const get = await connectLocal({
@@ -195,18 +195,18 @@ test.each([
   const text = await response.text();
   expect(response.status, text.slice(0, 300)).toBe(200);
   expect(text).not.toContain("hidden");
-  expect(partOf(JSON.parse(text), message)).toEqual(message);
+  expect(getPart(JSON.parse(text), message)).toEqual(message);
 });
 
-/** The part of it that `like` has; of lists the beginning. */
-function partOf(value: unknown, like: unknown): unknown {
+/** The part of the value that `like` has; of lists, the beginning. */
+function getPart(value: unknown, like: unknown): unknown {
   if (typeof like !== "object" || like === null || typeof value !== "object" || value === null) return value;
   const fields = new Map<string, unknown>(Object.entries(value));
-  const part = Object.entries(like).map(([name, body]): [string, unknown] => [name, partOf(fields.get(name), body)]);
+  const part = Object.entries(like).map(([name, body]): [string, unknown] => [name, getPart(fields.get(name), body)]);
   return Array.isArray(like) ? part.map(([, body]) => body) : Object.fromEntries(part);
 }
 
-test("reports a long unknown answer of a local server and continues", async () => {
+test("reports a long unknown response of a local server and continues", async () => {
   const requestOdd = await connectLocal({ "/api/queue": { queue_running: "x".repeat(2 * MIB), queue_pending: [] } });
   const response = await requestOdd("/api/queue");
   expect(response.status).toBe(502);
@@ -234,7 +234,7 @@ const failedEntry = (index: number, { fill = 0, workflowId = "w" }: { fill?: num
   };
 };
 const failedHistory = (count: number, how: { fill?: number; workflowId?: string }) =>
-  Object.fromEntries(Array.from({ length: count }, (_, index) => [idOf(index), failedEntry(index, how)]));
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [getId(index), failedEntry(index, how)]));
 const noQueue = { queue_running: [], queue_pending: [] };
 
 test("shortens long errors in lists and shows them whole on the job's page", async () => {
@@ -275,16 +275,16 @@ test("takes a large job's missing graph from the local server's queue", async ()
   });
   const response = await get("/api/jobs/job-3");
   expect(response.status).toBe(200);
-  expect(await response.json()).toMatchObject({ id: "job-3", status: "pending", workflow: { prompt: graphOf(1) } });
+  expect(await response.json()).toMatchObject({ id: "job-3", status: "pending", workflow: { prompt: createGraph(1) } });
 });
 
-test.each([200_000, 400_000])("reports an answer of a local server with %i exact numbers as too large", async (count) => {
+test.each([200_000, 400_000])("reports a response of a local server with %i exact numbers as too large", async (count) => {
   const get = await connectLocal({ "/api/queue": { queue_running: [Array.from({ length: count }, () => "5.0")], queue_pending: [] } });
   const response = await get("/api/queue");
   expect([response.status, await response.text()]).toEqual([502, expect.stringContaining("UPSTREAM_TOO_LARGE")]);
 });
 
-test("reports a too large local answer and downloads it unchanged", async () => {
+test("reports a too large local response and downloads it unchanged", async () => {
   const get = await connectLocal({ "/api/queue": { queue_running: ["x".repeat(8 * MIB)], queue_pending: [] } });
   const response = await get("/api/queue");
   expect(response.status).toBe(502);

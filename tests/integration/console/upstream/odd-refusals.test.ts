@@ -24,7 +24,7 @@ test.each([
   [404, { code: "NOT_FOUND", message: "no route" }, 502, "UPSTREAM_NOT_FOUND"],
   [503, { code: "INTERNAL", message: "a word of ours" }, 503, "SERVICE_UNAVAILABLE"],
   [403, { code: "ROLE_TOO_LOW", message: "a word of ours" }, 403, "FORBIDDEN"],
-])("answers a list that gets %i %j with %i %s", async (status, body, shownStatus, code) => {
+])("maps %i %j of a list to %i %s", async (status, body, shownStatus, code) => {
   const request = await connect((_, response) => answerJson(response, body, status));
   const reply = await request("/api/jobs");
   expect(reply.status).toBe(shownStatus);
@@ -62,7 +62,7 @@ test("doesn't blame the address for a bad body", async () => {
   expect(await reply.json()).toMatchObject({ code: "BAD_REQUEST", message: "prompt: no" });
 });
 
-test("accepts an empty answer to a queue change", async () => {
+test("accepts an empty response to a queue change", async () => {
   const request = await connect((_, response) => void response.writeHead(204).end());
   const reply = await request("/api/queue", "POST", { clear: true });
   expect(reply.status).toBe(200);
@@ -81,15 +81,15 @@ test("prefers clear over delete and drops no-ops", async () => {
 });
 
 test("reads a 404 as an empty folder only while the service works otherwise", async () => {
-  let isOut = false;
+  let isUnavailable = false;
   const jobs = { jobs: [], pagination: { offset: 0, limit: 1, total: 0, has_more: false } };
   const send = await connect((request: ReceivedRequest, response) => {
-    if (!isOut && request.url.startsWith("/api/jobs")) answerJson(response, jobs);
+    if (!isUnavailable && request.url.startsWith("/api/jobs")) answerJson(response, jobs);
     else answerJson(response, {}, 404);
   });
   const list = () => send("/api/userdata?dir=workflows%2F");
   expect(await (await list()).json()).toEqual([]);
-  isOut = true;
+  isUnavailable = true;
   const reply = await list();
   expect(reply.status).toBe(502);
   expect(await reply.json()).toMatchObject({ code: "UPSTREAM_NOT_FOUND" });
@@ -119,13 +119,13 @@ describe.each([
   });
 
   test("counts a 404 only while the list works", async () => {
-    let isOut = false;
+    let isUnavailable = false;
     const send = await connect((request: ReceivedRequest, response) => {
-      if (!isOut && request.url.startsWith(`${list}?`)) answerJson(response, none);
+      if (!isUnavailable && request.url.startsWith(`${list}?`)) answerJson(response, none);
       else answerJson(response, { code: "NOT_FOUND", message: "no" }, 404);
     });
     expect(await (await send(`${list}/${id}`)).json()).toMatchObject({ code: "NOT_FOUND" });
-    isOut = true;
+    isUnavailable = true;
     expect(await (await send(`${list}/${id}`)).json()).toMatchObject({ code: "UPSTREAM_NOT_FOUND" });
   });
 });
@@ -139,9 +139,9 @@ test("clips a history that ignores the limit", async () => {
 
 test.each([undefined, `blake3:${"b".repeat(64)}`])("trusts content only by the offered hash, not by %s", async (named) => {
   const offered = `blake3:${"a".repeat(64)}`;
-  const assetOf = (hash?: string) => ({ id: "5f0c7a5e-0000-4000-8000-000000000001", name: "a.png", tags: ["input"], asset_hash: hash });
+  const createAsset = (hash?: string) => ({ id: "5f0c7a5e-0000-4000-8000-000000000001", name: "a.png", tags: ["input"], asset_hash: hash });
   let hash: string | undefined = offered;
-  const request = await connect((_, response) => answerJson(response, assetOf(hash), 201));
+  const request = await connect((_, response) => answerJson(response, createAsset(hash), 201));
   const offer = () => request("/api/console/known-content", "POST", { hash: offered, tags: ["input"] });
   expect(await (await offer()).json()).toMatchObject({ asset: { name: "a.png" } });
   hash = named;
@@ -149,17 +149,17 @@ test.each([undefined, `blake3:${"b".repeat(64)}`])("trusts content only by the o
 });
 
 test("keeps capabilities during six seconds of 404s", async () => {
-  let isOut = false;
+  let isUnavailable = false;
   const jobs = { jobs: [], pagination: { offset: 0, limit: 1, total: 0, has_more: false } };
   const send = await connect((request: ReceivedRequest, response) => {
-    if (isOut) answerJson(response, {}, 404);
+    if (isUnavailable) answerJson(response, {}, 404);
     else if (request.url.startsWith("/api/jobs")) answerJson(response, jobs);
     else answerJson(response, { tags: [], total: 0, has_more: false });
   });
-  isOut = true;
+  isUnavailable = true;
   expect((await send("/api/tags")).status).not.toBe(200);
   await send("/api/jobs");
-  isOut = false;
+  isUnavailable = false;
   await send("/api/jobs");
   expect((await send("/api/tags")).status).toBe(200);
 });

@@ -15,7 +15,7 @@ async function request(name: string, connection: string) {
   return { status: response.status, body: await response.json() };
 }
 
-test("answers optional reads, or null where the service lacks them", async () => {
+test("returns optional reads, or null if the service lacks them", async () => {
   expect(await request("tags", "embedded")).toMatchObject({ status: 200, body: { tags: expect.any(Array) } });
   expect(await request("refined-tags", "embedded")).toMatchObject({ status: 200, body: { tag_counts: expect.any(Object) } });
   expect(await request("features", "embedded")).toMatchObject({ status: 200, body: { max_upload_size: expect.any(Number) } });

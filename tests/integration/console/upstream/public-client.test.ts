@@ -1,5 +1,5 @@
-// Public clients of the family, and the conformance suite, against a running console as if it were a service: the key that they use is
-// a member's token. The service's own key stays inside.
+// Public clients and the conformance suite use a running console like a service, with a member's token as the key. The service's own key is never
+// exposed.
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { transform } from "esbuild";
 import { afterAll, describe, expect, it } from "vitest";
 import { allOperations } from "@/lib/contract/operations";
-import { ended, list, png, record, sample, submit, waiting } from "@/tests/integration/service/support";
+import { list, png, record, sample, submit, waitForEnd, waitGraph } from "@/tests/integration/service/support";
 import { takeEverythingBack } from "@/tests/support/client-changes";
 import { conformance } from "@/tests/support/conformance-command";
 import { openEvents } from "@/tests/support/event-socket";
@@ -34,8 +34,9 @@ const console = startProcess("dist/console.mjs", { PORT: "0", LIGHTDESK_DATA_DIR
 const url = await console.printed("Lightdesk");
 afterAll(() => console.stop());
 
-const read = async (path: string) => record(await (await fetch(url + path, { headers })).json());
-const jobIds = async () => ((await read("/api/jobs")).jobs as { id: string; status: string }[]).map(({ id, status }) => `${id} ${status}`);
+const getRecord = async (path: string) => record(await (await fetch(url + path, { headers })).json());
+const jobIds = async () =>
+  ((await getRecord("/api/jobs")).jobs as { id: string; status: string }[]).map(({ id, status }) => `${id} ${status}`);
 
 it.each(Object.keys(publicClients))("runs a sample, gets messages, downloads, uploads and reads with %s", async (name) => {
   const graph = sample("01-invert") as Graph;
@@ -48,13 +49,13 @@ it.each(Object.keys(publicClients))("runs a sample, gets messages, downloads, up
   expect(driven).toMatchObject({ queue: { running: 0, pending: 0 }, system: { os: expect.any(String) } });
   expect(driven?.history).toContain(newIds[0]?.split(" ")[0]);
   expect(driven?.classes).toContain("SaveImage");
-  // The third client passes on none of its messages, but still waits for them.
+  // The third client forwards none of its messages, but still waits for them.
   if (name !== "comfy-ui-client") expect(driven?.received).toContain("execution_success");
   // The uploaded file can be loaded by the returned name.
   if (driven?.uploaded) expect((await fetch(`${url}/api/view?filename=${driven.uploaded}&type=input`, { headers })).status).toBe(200);
 });
 
-const memberOf = (headers: Record<string, string>) =>
+const getMember = (headers: Record<string, string>) =>
   createClient(
     (request) => fetch(new Request(request, { headers: { ...Object.fromEntries(request.headers), ...headers } })),
     undefined,
@@ -63,17 +64,17 @@ const memberOf = (headers: Record<string, string>) =>
 
 it.each(Object.keys(publicClients))("%s cancels its jobs and deletes its files", async (name) => {
   const target = { base: `${url}/api`, headers };
-  await controlsOf[name]?.(target, (controls) => takeEverythingBack(memberOf(headers), controls));
+  await controlsOf[name]?.(target, (controls) => takeEverythingBack(getMember(headers), controls));
 });
 
 it("cancels a job by path once and frees memory with and without a body", async () => {
-  const [member, reader] = [memberOf(headers), memberOf(viewer)];
-  const ids = [await submit(member, waiting(600, 1)), await submit(member, waiting(600, 2))];
+  const [member, reader] = [getMember(headers), getMember(viewer)];
+  const ids = [await submit(member, waitGraph(600, 1)), await submit(member, waitGraph(600, 2))];
   for (const id of ids.toReversed()) {
     const cancel = `/api/job/${id}/cancel`;
     expect((await reader.post(cancel)).status).toBe(403);
     expect(await member.post(cancel)).toMatchObject({ status: 200, body: { cancelled: true } });
-    expect((await ended(member, id)).status).toBe("cancelled");
+    expect((await waitForEnd(member, id)).status).toBe("cancelled");
     expect(await member.post(cancel)).toMatchObject({ status: 200, body: { cancelled: false } });
   }
   expect((await member.post(`/api/job/${crypto.randomUUID()}/cancel`)).status).toBe(404);
@@ -84,7 +85,7 @@ it("cancels a job by path once and frees memory with and without a body", async 
 });
 
 it("passes the conformance suite and leaves nothing behind", async () => {
-  const counts = async () => [(await jobIds()).length, (await read("/api/assets?include_public=false")).total];
+  const counts = async () => [(await jobIds()).length, (await getRecord("/api/assets?include_public=false")).total];
   const before = await counts();
   const { code, output } = await conformance("--base-url", url, "--api-key", operator.token, "--write", "--interrupt", "--json");
   const rows = list(record(JSON.parse(output)).operations);
@@ -95,7 +96,7 @@ it("passes the conformance suite and leaves nothing behind", async () => {
 });
 
 it("returns previews as addresses that the token opens", async () => {
-  const { assets } = (await read("/api/assets?limit=1&name_contains=photo.png")) as { assets: { preview_url: string }[] };
+  const { assets } = (await getRecord("/api/assets?limit=1&name_contains=photo.png")) as { assets: { preview_url: string }[] };
   const address = assets[0]?.preview_url ?? "";
   expect(address).toMatch(new RegExp(`^${url}/api/view\\?.*connection=embedded`));
   expect((await fetch(address, { headers })).headers.get("content-type")).toMatch(/^image/);
@@ -115,7 +116,7 @@ it("opens no page by a token or its session", async () => {
 
 describe("docs/api.md", async () => {
   const page = readFileSync("docs/api.md", "utf8");
-  const codeIn = (language: string) =>
+  const findCodeBlocks = (language: string) =>
     [...page.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, "gm"))].map(([, code = ""]) => code);
   const run = (command: string, ...args: string[]) => promisify(execFile)(command, args, { cwd: folder, env });
   const saved = (name: string) => [...readFileSync(join(folder, name)).subarray(0, 4)];
@@ -131,28 +132,28 @@ describe("docs/api.md", async () => {
   it("shows commands that run a workflow, run an app and export jobs", async (context) => {
     await requireProgram("jq", context);
     copyFileSync("public/samples/photo.png", join(folder, "photo.png"));
-    const blocks = codeIn("sh").filter((code) => !code.startsWith("npm "));
+    const blocks = findCodeBlocks("sh").filter((code) => !code.startsWith("npm "));
     await run("bash", "-euo", "pipefail", "-c", blocks.join("\n").replaceAll(/^export .*$/gm, ""));
     expect([saved("hello_00001_.png"), saved("result.png")]).toEqual([pngMark, pngMark]);
     expect(readFileSync(join(folder, "jobs.csv"), "utf8").split("\n")[0]).toContain("EmptyImage.width");
   });
 
   it("shows TypeScript that runs a workflow", async () => {
-    const { code } = await transform(codeIn("ts")[0] ?? "", { loader: "ts", format: "esm" });
+    const { code } = await transform(findCodeBlocks("ts")[0] ?? "", { loader: "ts", format: "esm" });
     writeFileSync(join(folder, "run.mjs"), code);
     const { stdout } = await run(process.execPath, "run.mjs");
     expect(saved(/Saved (\S+)/.exec(stdout)?.[1] ?? "")).toEqual(pngMark);
   });
 
   it("shows Python that runs a workflow", async (context) => {
-    writeFileSync(join(folder, "run.py"), codeIn("python")[0] ?? "");
+    writeFileSync(join(folder, "run.py"), findCodeBlocks("python")[0] ?? "");
     const { stdout } = await run(await requireProgram("python3", context), "run.py");
     expect(saved(/Saved (\S+)/.exec(stdout)?.[1] ?? "")).toEqual(pngMark);
   });
 
   it("shows JavaScript that receives events", async () => {
     symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
-    writeFileSync(join(folder, "events.mjs"), codeIn("js")[0] ?? "");
+    writeFileSync(join(folder, "events.mjs"), findCodeBlocks("js")[0] ?? "");
     const child = spawn(process.execPath, ["events.mjs"], { cwd: folder, env, stdio: ["ignore", "pipe", "inherit"] });
     const [first] = (await once(child.stdout, "data")) as [Buffer];
     child.kill();

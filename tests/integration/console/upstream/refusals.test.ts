@@ -61,7 +61,7 @@ test("logs no error when a client disconnects within a JSON body", async () => {
   expect(harness.log().slice(logged)).not.toContain('"level":50');
 });
 
-test("answers 416 with the file's size for an impossible range", async () => {
+test("returns 416 with the file's size for an impossible range", async () => {
   const server = await startLittleServer((_, response) => void response.writeHead(416, { "content-range": "bytes */10" }).end());
   const connection = await harness.connect(server.url, "k");
   const path = `/api/view?filename=a.png&connection=${connection}`;

@@ -37,9 +37,9 @@ test("checks, adds, changes, pauses and removes a runner, with audit entries", a
   expect(check).toMatchObject({ ok: true, facts: { version: "0.27.0", classes: 1, devices: [{ vramTotal: 24_000_000_000 }] } });
   expect(await list()).toHaveLength(1);
 
-  const added = await request(path, "POST", { address: `${server.url}/`, label: " Studio GPU ", tags: ["fast", "fast"], slots: 2 });
-  expect(added.status).toBe(201);
-  const { runner }: RunnerSaved = await added.json();
+  const addResponse = await request(path, "POST", { address: `${server.url}/`, label: " Studio GPU ", tags: ["fast", "fast"], slots: 2 });
+  expect(addResponse.status).toBe(201);
+  const { runner }: RunnerSaved = await addResponse.json();
   expect(runner).toMatchObject({ address: server.url, label: "Studio GPU", tags: ["fast"], slots: 2, state: "ready", version: "0.27.0" });
   expect((await list()).map(({ label }) => label)).toContain("Studio GPU");
   expect((await request(path, "POST", { address: server.url })).status, "the same address again").toBe(409);
@@ -65,9 +65,9 @@ test("checks, adds, changes, pauses and removes a runner, with audit entries", a
 
 test("adds an unresponsive runner only on demand", async () => {
   const address = "http://127.0.0.1:9";
-  const refused = await request(path, "POST", { address, label: "Asleep" });
-  expect(refused.status).toBe(200);
-  expect(await refused.json()).toMatchObject({ problem: { code: "not_reachable", message: expect.any(String) } });
+  const refusal = await request(path, "POST", { address, label: "Asleep" });
+  expect(refusal.status).toBe(200);
+  expect(await refusal.json()).toMatchObject({ problem: { code: "not_reachable", message: expect.any(String) } });
   expect(await list()).toHaveLength(1);
   expect(await lastActs(1)).toMatchObject([{ action: "checkRunner", target: address, outcome: "not_reachable, not saved" }]);
 
@@ -99,24 +99,24 @@ test("names a job's runner even if removed, and what a job waits for", async () 
   });
   const submit = async (seed: number): Promise<string> =>
     (await (await harness.request("/api/prompt", { as: "owner", method: "POST", json: { prompt: graph(seed) } })).json()).prompt_id;
-  const read = async (id: string) => (await harness.request(`/api/jobs/${id}`, { as: "owner" })).json();
+  const readJob = async (id: string) => (await harness.request(`/api/jobs/${id}`, { as: "owner" })).json();
   try {
     const { runner }: RunnerSaved = await (await request(path, "POST", { address: gpu.address, label: "GPU" })).json();
     const jobId = await submit(1);
-    await until("it has run", async () => (await read(jobId)).status === "completed");
-    expect(await read(jobId)).toMatchObject({ runner: { id: runner?.id, label: "GPU", attempt: 1 } });
+    await until("it has run", async () => (await readJob(jobId)).status === "completed");
+    expect(await readJob(jobId)).toMatchObject({ runner: { id: runner?.id, label: "GPU", attempt: 1 } });
     expect(await list()).toContainEqual(expect.objectContaining({ label: "GPU", done: 1, failed: 0 }));
 
     await request(`${path}/${runner?.id}/state`, "PUT", { state: "paused" });
     const waiting = await submit(2);
     const waits = { state: "paused", runners: ["GPU"] };
-    expect(await read(waiting)).toMatchObject({ status: "pending", waits });
+    expect(await readJob(waiting)).toMatchObject({ status: "pending", waits });
     const queue = await (await harness.request("/api/console/queue", { as: "owner" })).json();
     expect(queue.pending).toMatchObject([{ id: waiting, waits }]);
     await harness.request(`/api/jobs/${waiting}/cancel`, { as: "owner", method: "POST" });
 
     expect((await request(`${path}/${runner?.id}`, "DELETE")).status).toBe(204);
-    expect(await read(jobId)).toMatchObject({ runner: { label: "GPU" } });
+    expect(await readJob(jobId)).toMatchObject({ runner: { label: "GPU" } });
     expect(gpu.seen.submissions).toHaveLength(1);
   } finally {
     await gpu.close();

@@ -1,4 +1,4 @@
-// Ids that would mean another address never reach a service, and lists refuse filters that they do not have.
+// Ids that would change the URL never reach a service, and lists refuse unknown filters.
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 import { answerJson } from "@/tests/support/little-server";

@@ -1,4 +1,4 @@
-// The client of the interface against real HTTP servers that behave and that do not.
+// The API client with real HTTP servers, correct and faulty ones.
 import { afterEach, describe, expect, test } from "vitest";
 import { operations } from "@/lib/contract/operations";
 import { jobsQuerySchema } from "@/lib/contract/schemas/job";
@@ -30,7 +30,7 @@ describe("upstream", () => {
 
   const codeOf = (result: { ok: true } | { ok: false; failure: { code: string } }) => (result.ok ? "ok" : result.failure.code);
 
-  test("parses answers and sends the key in one header, without Origin", async () => {
+  test("parses responses and sends the key in one header, without Origin", async () => {
     const { server, upstream } = await against((_, response) => answerJson(response, { status: "active", more: 1 }));
     expect(await upstream.call(operations.getUser)).toEqual({ ok: true, value: { status: "active", more: 1 } });
     const [request] = server.requests;
@@ -107,9 +107,9 @@ describe("upstream", () => {
   });
 
   const failing = (times: number, status: number, headers: Record<string, string> = {}, body: unknown = {}): Answer => {
-    let left = times;
+    let remaining = times;
     return (_: ReceivedRequest, response) =>
-      left-- > 0 ? answerJson(response, body, status, headers) : answerJson(response, { status: "active" });
+      remaining-- > 0 ? answerJson(response, body, status, headers) : answerJson(response, { status: "active" });
   };
 
   test.each([429, 502, 503, 504])("retries a read that meets %i at most twice", async (status) => {
@@ -120,7 +120,7 @@ describe("upstream", () => {
     expect(lasting.server.requests.length).toBe(3);
   });
 
-  test("reports a 429 about credit, a 500 and a long Retry-After at once", async () => {
+  test("reports a 429 about credit, a 500 and a long Retry-After immediately", async () => {
     for (const answer of [
       failing(1, 429, {}, { error: { type: "QUEUE_LIMIT", message: "The queue is full" } }),
       failing(1, 429, {}, { code: "PAYMENT_REQUIRED", message: "User has not paid" }),
@@ -168,7 +168,7 @@ describe("upstream", () => {
     }
   });
 
-  test("rejects an answer with too many lists before reading it", async () => {
+  test("rejects a response with too many lists before reading it", async () => {
     const { upstream } = await against(
       (_, response) => {
         const longText = "[],".repeat(2_000_000);

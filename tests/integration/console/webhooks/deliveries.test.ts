@@ -97,7 +97,7 @@ it("stops retrying after 24 hours", async () => {
   await ownWorld.dispose();
 });
 
-it("stops retrying when the receiver answers 410", async () => {
+it("stops retrying when the receiver returns 410", async () => {
   const { webhook } = await world.add();
   await addEvent(webhook.id);
   world.responses.push({ status: 410 });
@@ -144,7 +144,7 @@ it.each([
   await expect(world.add({ url, ...change })).rejects.toThrow("INVALID_BODY");
 });
 
-it("reports a receiver that doesn't answer in time", async () => {
+it("reports a receiver that doesn't respond in time", async () => {
   const { store, ring, log, now } = world.harness.console;
   const never = (request: Request) =>
     new Promise<Response>((_, reject) => request.signal.addEventListener("abort", () => reject(new Error("late"))));
@@ -231,11 +231,11 @@ it("doesn't repeat an attempt on demand when its process ends", async () => {
 });
 
 describe("a disabled webhook", () => {
-  const deliveryOf = (webhookId: string, eventId: string, createdAt: number) => ({
+  const createDelivery = (webhookId: string, eventId: string, createdAt: number) => ({
     ...{ webhookId, eventId, type: "queue.idle", body: "{}", createdAt, giveUpAt: createdAt + 24 * HOUR_MS },
   });
   /** Like a check that began while all were enabled. */
-  async function record(connection: string, deliveries: ReturnType<typeof deliveryOf>[], at: number): Promise<void> {
+  async function record(connection: string, deliveries: ReturnType<typeof createDelivery>[], at: number): Promise<void> {
     const { webhooks } = world.harness.console.store;
     await webhooks.takeWatch(connection, { holder: "test", ms: 0, now: at });
     await webhooks.recordWatch(connection, { holder: "test", state: "{}", deliveries, now: at });
@@ -247,7 +247,7 @@ describe("a disabled webhook", () => {
 
   it("receives no event that was detected while it was disabled", async () => {
     const { connection, webhook } = await begin({ isEnabled: false });
-    await record(connection, [deliveryOf(webhook.id, "evt_disabled", world.harness.console.now())], world.harness.console.now());
+    await record(connection, [createDelivery(webhook.id, "evt_disabled", world.harness.console.now())], world.harness.console.now());
     expect(await world.deliveries(webhook.id)).toEqual([]);
   });
 

@@ -31,7 +31,7 @@ function job(id: string, change: Record<string, unknown>) {
   };
 }
 const look = () => world.harness.console.webhooks.changed(world.connection);
-const payloadOf = (type: string) => world.received(savedWebhook.secret).find((payload) => payload.type === type);
+const getPayload = (type: string) => world.received(savedWebhook.secret).find((payload) => payload.type === type);
 
 it("reports the end of a job and of the queue", async () => {
   const item = job("one", {});
@@ -41,7 +41,7 @@ it("reports the end of a job and of the queue", async () => {
   Object.assign(item, { status: "completed", execution_start_time: start, execution_end_time: start + 4200 });
   await until("both arrive", () => (look(), world.types().length === 2));
   expect(world.types().sort()).toEqual(["job.completed", "queue.idle"]);
-  expect(payloadOf("job.completed")).toMatchObject({
+  expect(getPayload("job.completed")).toMatchObject({
     data: {
       connection: { id: world.connection, name: "Another service" },
       job: { id: "one", state: "completed", name: "one", runMs: 4200, outputs: 2 },
@@ -53,8 +53,8 @@ it("reports the end of a job and of the queue", async () => {
 it("reports a failure without the prompt that its reason quotes", async () => {
   const message = `Could not parse '${PROMPT}' at line 1`;
   world.jobs.push(job("bad", { status: "failed", execution_error: { node_id: "1", node_type: "CLIPTextEncode", exception_type: "ValueError", exception_message: message } })); // prettier-ignore
-  await until("it arrives", () => (look(), payloadOf("job.failed")));
-  expect(payloadOf("job.failed")).toMatchObject({
+  await until("it arrives", () => (look(), getPayload("job.failed")));
+  expect(getPayload("job.failed")).toMatchObject({
     data: { job: { failure: { code: "ValueError", message: "CLIPTextEncode: Could not parse '…" } } },
   });
   for (const { body } of world.receiver.requests) expect(body.toString()).not.toContain("secret garden");
@@ -64,7 +64,7 @@ it("includes the prompt only where the webhook is set to", async () => {
   const { webhook } = await world.add({ events: ["job.completed"], includesPrompts: true, url: `${world.receiver.url}/prompts` });
   await world.looked();
   world.jobs.push(job("prompted", { status: "completed" }));
-  await until("both arrive", () => (look(), payloadOf("job.completed") && world.types("/prompts").length === 1));
+  await until("both arrive", () => (look(), getPayload("job.completed") && world.types("/prompts").length === 1));
   const [withPrompt] = await world.deliveries(webhook.id);
   const [without] = (await world.deliveries(savedWebhook.webhook.id)).filter(({ type }) => type === "job.completed");
   expect([withPrompt?.request, without?.request].map((text) => text?.includes(PROMPT))).toEqual([true, false]);
@@ -78,12 +78,12 @@ it("ignores cancelled, removed and earlier jobs", async () => {
   cancelled.status = "cancelled";
   world.jobs.splice(world.jobs.indexOf(removed), 1);
   world.jobs.push(job("after", { status: "completed" }));
-  await until("the one after them arrives", () => (look(), payloadOf("job.completed")));
+  await until("the one after them arrives", () => (look(), getPayload("job.completed")));
   const ids = world.received(savedWebhook.secret).flatMap(({ data }) => ("job" in data ? [data.job.id] : []));
   expect(ids).toEqual(["after"]);
 });
 
-/** Jobs of a service of its own, `everyMs` apart, and checks of them. */
+/** Jobs of a separate service, `everyMs` apart, and checks of them. */
 async function startChecks(length: number, everyMs: number) {
   const ownWorld = await createWebhookWorld();
   const access = await openForConsole(ownWorld.harness.console, ownWorld.connection);
@@ -184,12 +184,12 @@ it("runs one check per connection at a time", async () => {
 
 it("reports an outage once after three failures, and its end", async () => {
   world.service.isDown = true;
-  await until("it is reported", () => (look(), payloadOf("connection.down")));
-  expect(payloadOf("connection.down")).toMatchObject({
+  await until("it is reported", () => (look(), getPayload("connection.down")));
+  expect(getPayload("connection.down")).toMatchObject({
     data: { connection: { id: world.connection }, failure: { message: "The database is away." } },
   });
   world.service.isDown = false;
-  await until("its end is reported", () => (look(), payloadOf("connection.up")));
+  await until("its end is reported", () => (look(), getPayload("connection.up")));
   expect(world.types()).toEqual(["connection.down", "connection.up"]);
 });
 

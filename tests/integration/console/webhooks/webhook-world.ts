@@ -94,12 +94,12 @@ export async function createWebhookWorld(settings: Record<string, string> = {}) 
       await until("the connection was looked at", () => (look(), (looks.get(id) ?? 0) >= before + 2 + Math.min(1, before)));
     },
     types: (path = hookPath) => at(path).map(({ body }) => String(JSON.parse(body.toString("utf8")).type)),
-    /** Lets time pass for the console, which then looks again. */
+    /** Advances the console's clock, so that it checks again. */
     pass(ms: number) {
       clockMs += ms;
       harness.console.webhooks.changed(connection);
     },
-    /** Each request as its payload, once its signature is checked. */
+    /** The payload of each request, after checking its signature. */
     received: (secret: string, path = hookPath): WebhookPayload[] => at(path).map((request) => verified(request, secret)),
     async dispose() {
       await harness.dispose();

@@ -85,7 +85,7 @@ describe("actions of a job's page", () => {
     }
   });
 
-  it("looks up a job's outcome after a lost cancel or stop answer", async () => {
+  it("looks up a job's outcome after a lost cancel or stop response", async () => {
     vi.useFakeTimers();
     const cut = () => Response.json({ code: "UPSTREAM_UNREACHABLE", message: "cut" }, { status: 502 });
     const clear = { stopped: [], stopping: [], over: [], unable: [], together: 0 };

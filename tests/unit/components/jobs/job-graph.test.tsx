@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { beforeEach, describe, expect, it, test, vi } from "vitest";
-import { gistOf, type NodeState, withTitles } from "@/components/graph/node-search";
+import { getPreviewText, type NodeState, withTitles } from "@/components/graph/node-search";
 import { WorkflowGraph } from "@/components/graph/workflow-graph";
 import { nameOfClass } from "@/components/jobs/job/job-facts";
-import { JobGraph, marksOf } from "@/components/jobs/job/job-graph";
+import { getNodeMarks, JobGraph } from "@/components/jobs/job/job-graph";
 import { renderInApp } from "../render";
 import { factsOf, graph } from "./sample-job";
 
@@ -25,7 +25,7 @@ describe("the graph of a job", () => {
   });
 
   it("marks cached, failed and unreached nodes and opens inputs", () => {
-    renderInApp(<WorkflowGraph graph={graph} marks={marksOf(facts, graph)} json={{}} fileName="w.json" />);
+    renderInApp(<WorkflowGraph graph={graph} marks={getNodeMarks(facts, graph)} json={{}} fileName="w.json" />);
     fireEvent.click(screen.getByRole("button", { name: "List" }));
     const rows = within(screen.getByRole("list", { name: "Nodes of the workflow" })).getAllByRole("button");
     expect(rows.map((row) => row.textContent)).toEqual([
@@ -48,8 +48,8 @@ describe("the graph of a job", () => {
     });
     const names = ["The photo", "KSampler (Advanced)", "SaveImage"];
     expect(timeline.map(({ name }) => name)).toEqual(names);
-    const titled = withTitles(graph, (className) => nameOfClass(class_names, className));
-    renderInApp(<WorkflowGraph graph={titled} marks={new Map()} json={{}} fileName="w.json" />);
+    const titledGraph = withTitles(graph, (className) => nameOfClass(class_names, className));
+    renderInApp(<WorkflowGraph graph={titledGraph} marks={new Map()} json={{}} fileName="w.json" />);
     fireEvent.click(screen.getByRole("button", { name: "List" }));
     const rows = within(screen.getByRole("list", { name: "Nodes of the workflow" })).getAllByRole("button");
     expect(rows.map((row) => row.textContent)).toEqual(names.map((name) => expect.stringContaining(name)));
@@ -62,7 +62,7 @@ describe("the graph of a job", () => {
       execution_error: { node_id: "", node_type: "", exception_message: "refused", exception_type: "ValidationError" },
     });
     expect(lateFacts.timeline.map(({ nodeId, state }) => [nodeId, state])).toEqual([]);
-    expect(gistOf({ class_type: "Call", inputs: { api_key: "[REDACTED]", prompt: "a cat" } })).toBe("a cat");
+    expect(getPreviewText({ class_type: "Call", inputs: { api_key: "[REDACTED]", prompt: "a cat" } })).toBe("a cat");
   });
 
   it("finds nodes by id, class and title", () => {
@@ -81,15 +81,15 @@ describe("the graph of a job", () => {
       status: "in_progress",
       progress: { current_node: "2" },
     });
-    expect([...marksOf(running, graph)].map(([id, { state }]) => [id, state])).toEqual([
+    expect([...getNodeMarks(running, graph)].map(([id, { state }]) => [id, state])).toEqual([
       ["1", "done"],
       ["2", "running"],
       ["3", "waiting"],
     ]);
     const progress = { current_node: "2", outputs: { "3": { images: [{ filename: "early.png" }] } } };
-    expect(marksOf(factsOf({ status: "in_progress", progress }), graph).get("3")?.state).toBe("done");
+    expect(getNodeMarks(factsOf({ status: "in_progress", progress }), graph).get("3")?.state).toBe("done");
     // If a service reports no progress, no node is shown as waiting.
-    expect([...marksOf(factsOf({ status: "in_progress" }), graph)]).toEqual([]);
+    expect([...getNodeMarks(factsOf({ status: "in_progress" }), graph)]).toEqual([]);
     const refusal = {
       error: { type: "x", message: "m" },
       node_errors: { 2: { errors: [{ message: "Value not in list", details: "steps" }] } },
@@ -98,15 +98,15 @@ describe("the graph of a job", () => {
       status: "failed",
       execution_error: { exception_message: JSON.stringify(refusal), exception_type: "ValidationError" },
     });
-    expect(marksOf(refused, {}).get("2")).toEqual({ state: "refused", problems: ["Value not in list: steps"] });
+    expect(getNodeMarks(refused, {}).get("2")).toEqual({ state: "refused", problems: ["Value not in list: steps"] });
   });
 });
 
 describe("job drawing", () => {
-  const read = (name: string) => JSON.parse(readFileSync(`tests/fixtures/editor-pairs/${name}.json`, "utf8"));
-  const prompt = read("19-subgraph.api");
-  const drawing = read("19-subgraph.editor");
-  const submitted = (workflow: object) => ({ prompt, extra_data: { extra_pnginfo: { workflow } } });
+  const readFixture = (name: string) => JSON.parse(readFileSync(`tests/fixtures/editor-pairs/${name}.json`, "utf8"));
+  const prompt = readFixture("19-subgraph.api");
+  const drawing = readFixture("19-subgraph.editor");
+  const toSubmitted = (workflow: object) => ({ prompt, extra_data: { extra_pnginfo: { workflow } } });
 
   beforeEach(() => {
     vi.stubGlobal(
@@ -140,7 +140,7 @@ describe("job drawing", () => {
   }
 
   test("shows a requested node in its subgraph under the editor's names", async () => {
-    showJob("job-own", submitted(drawing));
+    showJob("job-own", toSubmitted(drawing));
     const trail = await screen.findByRole("navigation", { name: "Path to this drawing" });
     expect(boxes()).toContain("5:3");
     expect(screen.getByRole("region", { name: /^Node 5:3/ })).toBeDefined();
@@ -149,7 +149,7 @@ describe("job drawing", () => {
   });
 
   test("rejects a drawing of another graph", async () => {
-    showJob("job-other", submitted(read("11-notes-and-groups.editor")));
+    showJob("job-other", toSubmitted(readFixture("11-notes-and-groups.editor")));
     expect(await screen.findByText(/created a new one/)).toBeDefined();
     // The layout is computed after the note is shown.
     await vi.waitFor(() => expect(boxes()).toContain("5:3"));

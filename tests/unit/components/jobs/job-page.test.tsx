@@ -77,14 +77,14 @@ describe("contents of a job's page", () => {
   });
 
   it("shows the submission time, with the day if long ago", () => {
-    const submitted = (createdMs: number) => {
+    const renderSubmitted = (createdMs: number) => {
       renderInApp(<JobDetails facts={factsOf({ create_time: createdMs })} />);
       const value = screen.getByText("Submitted").nextElementSibling?.textContent;
       cleanup();
       return value;
     };
-    expect(submitted(Date.UTC(2024, 2, 1, 9, 5))).toContain("Mar 1, 2024");
-    expect(submitted(Date.now() - 3_000)).not.toContain(",");
+    expect(renderSubmitted(Date.UTC(2024, 2, 1, 9, 5))).toContain("Mar 1, 2024");
+    expect(renderSubmitted(Date.now() - 3_000)).not.toContain(",");
   });
 
   it("shows the waiting time, as an upper bound below a second", () => {
@@ -117,15 +117,15 @@ describe("contents of a job's page", () => {
   });
 
   it("uses the workflow's name as the title, never a bare id", () => {
-    const titled = (extra: object) => {
+    const renderTitled = (extra: object) => {
       const { container } = renderInApp(<JobTitle facts={factsOf(extra)} />);
       const pageText = container.textContent;
       cleanup();
       return pageText;
     };
-    expect(titled({ workflow_id: "0c5c7fd0-1111-4222-8333-444444444444", workflow_name: "product-hero-v4" })).toBe("product-hero-v4");
-    expect(titled({ workflow_id: "0c5c7fd0-1111-4222-8333-444444444444" })).toBe("Job");
-    expect(titled({})).toBe("Job");
+    expect(renderTitled({ workflow_id: "0c5c7fd0-1111-4222-8333-444444444444", workflow_name: "product-hero-v4" })).toBe("product-hero-v4");
+    expect(renderTitled({ workflow_id: "0c5c7fd0-1111-4222-8333-444444444444" })).toBe("Job");
+    expect(renderTitled({})).toBe("Job");
   });
 
   it("lists the last runs oldest first, linked with outcome", () => {
@@ -149,11 +149,11 @@ describe("contents of a job's page", () => {
     expect(links[2]?.getAttribute("href")).toBe("/jobs/newest-1?connection=c1");
     expect(screen.getByText("1 completed, 1 failed, 1 pending")).toBeDefined();
     cleanup();
-    const ended = (state: "completed" | "cancelled", id: string) => ({ id, state });
-    renderInApp(<RunBars runs={[ended("cancelled", "a"), ended("completed", "b")]} jobId="a" />);
+    const createEnded = (state: "completed" | "cancelled", id: string) => ({ id, state });
+    renderInApp(<RunBars runs={[createEnded("cancelled", "a"), createEnded("completed", "b")]} jobId="a" />);
     expect(screen.getByText("1 completed, 1 cancelled")).toBeDefined();
     cleanup();
-    renderInApp(<RunBars runs={[ended("completed", "a"), ended("completed", "b")]} jobId="a" />);
+    renderInApp(<RunBars runs={[createEnded("completed", "a"), createEnded("completed", "b")]} jobId="a" />);
     expect(screen.getByText("All 2 runs completed")).toBeDefined();
   });
 

@@ -9,7 +9,7 @@ beforeEach(() => vi.stubGlobal("CSS", { escape: (text: string) => text }));
 const file = (filename: string) => ({ filename, subfolder: "", type: "output" });
 let nth = 0;
 /** Each test has a new job, because responses are cached by path. */
-function jobAt(respond: (id: string) => Response) {
+function serveJob(respond: (id: string) => Response) {
   const id = `panel-job-${++nth}`;
   const requests: string[] = [];
   vi.stubGlobal("fetch", async (path: string) => {
@@ -48,7 +48,7 @@ const key = (name: string, at: Element | Window = window) => act(async () => voi
 
 it("shows the state, a large first picture and a strip of the others", async () => {
   const images = ["a.png", "b.png"].map(file);
-  const { id, requests } = jobAt((job) => detail(job, { outputs: { "9": { images } } }));
+  const { id, requests } = serveJob((job) => detail(job, { outputs: { "9": { images } } }));
   await show(id);
   expect(requests).toEqual([`/api/jobs/${id}?connection=c1`]);
   expect(screen.getByText("Completed")).toBeDefined();
@@ -60,7 +60,7 @@ it("shows the state, a large first picture and a strip of the others", async () 
 });
 
 it("takes focus on opening and returns it to the job's row on Esc", async () => {
-  const { id } = jobAt((job) => detail(job));
+  const { id } = serveJob((job) => detail(job));
   const { onClose, gone } = await show(id);
   expect(document.activeElement).toBe(screen.getByRole("complementary"));
   await key("Escape");
@@ -70,7 +70,7 @@ it("takes focus on opening and returns it to the job's row on Esc", async () => 
 });
 
 it("moves by j and k anywhere and by arrows inside, but not while typing", async () => {
-  const { id } = jobAt((job) => detail(job));
+  const { id } = serveJob((job) => detail(job));
   const [onNext, onPrevious] = [vi.fn(), vi.fn()];
   await show(id, { onNext, onPrevious });
   await key("j");
@@ -91,14 +91,14 @@ it("moves by j and k anywhere and by arrows inside, but not while typing", async
 });
 
 it("stops at both ends of the list", async () => {
-  const { id } = jobAt((job) => detail(job));
+  const { id } = serveJob((job) => detail(job));
   await show(id);
   expect(screen.getByRole("button", { name: "Next job" })).toHaveProperty("disabled", true);
   expect(screen.getByRole("button", { name: "Previous job" })).toHaveProperty("disabled", true);
 });
 
 it("replaces the job and keeps the focus", async () => {
-  const { id, requests } = jobAt((job) => detail(job));
+  const { id, requests } = serveJob((job) => detail(job));
   const { again } = await show(id);
   const otherId = `${id}-other`;
   const close = screen.getByRole("button", { name: "Close" });
@@ -109,28 +109,28 @@ it("replaces the job and keeps the focus", async () => {
 });
 
 it("shows a removed job and an outage in place", async () => {
-  const missingJob = jobAt(() => Response.json({ code: "NOT_FOUND", message: "no" }, { status: 404 }));
+  const missingJob = serveJob(() => Response.json({ code: "NOT_FOUND", message: "no" }, { status: 404 }));
   await show(missingJob.id);
   expect(screen.getByText("Job not found")).toBeDefined();
   cleanup();
-  const down = jobAt(() => Response.json({ code: "UPSTREAM_UNREACHABLE", message: "no" }, { status: 502 }));
+  const down = serveJob(() => Response.json({ code: "UPSTREAM_UNREACHABLE", message: "no" }, { status: 502 }));
   await show(down.id);
   expect(screen.getByText("The service cannot be reached")).toBeDefined();
 });
 
 it("shows another member's job as such and offers nothing for a removed one", async () => {
-  const foreign = jobAt(() => Response.json({ code: "FORBIDDEN", message: "no" }, { status: 403 }));
+  const foreign = serveJob(() => Response.json({ code: "FORBIDDEN", message: "no" }, { status: 403 }));
   await show(foreign.id);
   expect(screen.getByText("You have no access to this job")).toBeDefined();
   cleanup();
   const workflow = { prompt: { "1": { class_type: "Wait", inputs: {} } } };
-  let isThere = true;
-  const { id } = jobAt((job) =>
-    isThere ? detail(job, { status: "pending", workflow }) : Response.json({ code: "NOT_FOUND", message: "no" }, { status: 404 }),
+  let exists = true;
+  const { id } = serveJob((job) =>
+    exists ? detail(job, { status: "pending", workflow }) : Response.json({ code: "NOT_FOUND", message: "no" }, { status: 404 }),
   );
   await show(id);
   expect(screen.getByRole("button", { name: "Run again" })).toBeDefined();
-  isThere = false;
+  exists = false;
   await waitFor(async () => {
     await act(async () => void window.dispatchEvent(new Event("online")));
     screen.getByText(/^The service no longer has this job, for example/);
@@ -139,7 +139,7 @@ it("shows another member's job as such and offers nothing for a removed one", as
 });
 
 it("offers no changes without the right to run", async () => {
-  const { id } = jobAt((job) => detail(job, { workflow: { prompt: { "1": { class_type: "Wait", inputs: {} } } } }));
+  const { id } = serveJob((job) => detail(job, { workflow: { prompt: { "1": { class_type: "Wait", inputs: {} } } } }));
   await show(id, { canRun: false });
   expect(screen.queryByRole("button", { name: "Run again" })).toBeNull();
   cleanup();

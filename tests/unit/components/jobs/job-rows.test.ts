@@ -5,32 +5,32 @@ import { findInputDifferences } from "@/lib/contract/jobs/job-inputs";
 import { historyAnswerSchema, jobListItemSchema } from "@/lib/contract/schemas/job";
 import { graph } from "./sample-job";
 
-const rowOf = (entry: object) => toJobsView(historyAnswerSchema.parse({ history: [{ prompt_id: "job-1", ...entry }] })).rows[0];
+const getRow = (entry: object) => toJobsView(historyAnswerSchema.parse({ history: [{ prompt_id: "job-1", ...entry }] })).rows[0];
 const status = (status_str: string, ...messages: unknown[]) => ({ status: { status_str, completed: status_str === "success", messages } });
 
 describe("a row of the history", () => {
   it("uses the job list's state names for history entries", () => {
-    expect(rowOf(status("success"))?.word).toBe("completed");
-    expect(rowOf(status("error", ["execution_error", { exception_message: "no file", node_type: "LoadImage" }]))).toMatchObject({
+    expect(getRow(status("success"))?.word).toBe("completed");
+    expect(getRow(status("error", ["execution_error", { exception_message: "no file", node_type: "LoadImage" }]))).toMatchObject({
       state: "failed",
       error: "LoadImage: no file",
     });
-    expect(rowOf(status("error", ["execution_interrupted", {}]))?.state).toBe("cancelled");
-    expect(rowOf({})?.state).toBe("unknown");
+    expect(getRow(status("error", ["execution_interrupted", {}]))?.state).toBe("cancelled");
+    expect(getRow({})?.state).toBe("unknown");
   });
 
   it("reads its times from the messages, or has none", () => {
-    const row = rowOf(
+    const row = getRow(
       status("success", ["execution_start", { timestamp: 1_767_225_600_000 }], ["execution_success", { timestamp: 1_767_225_601_500 }]),
     );
     expect(row).toMatchObject({ startedMs: 1_767_225_600_000, endedMs: 1_767_225_601_500 });
-    expect(rowOf({})).not.toHaveProperty("startedMs");
+    expect(getRow({})).not.toHaveProperty("startedMs");
   });
 
   it("prefers a stored picture over a temporary one and counts only files", () => {
     const file = (filename: string, type: string) => ({ filename, subfolder: "", type });
     const outputs = { "1": { images: [file("temp.png", "temp")], text: ["words"] }, "2": { images: [file("kept.png", "output")] } };
-    expect(rowOf({ outputs })).toMatchObject({ outputs: 2, preview: { filename: "kept.png" } });
+    expect(getRow({ outputs })).toMatchObject({ outputs: 2, preview: { filename: "kept.png" } });
   });
 });
 

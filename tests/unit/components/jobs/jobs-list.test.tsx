@@ -3,17 +3,17 @@ import { describe, expect, it, vi } from "vitest";
 import { DataTable } from "@/components/data-table/data-table";
 import { lastOffset, PageControls, pageRange } from "@/components/data-table/paging";
 import { createSelection, SelectAllRows, SelectRow } from "@/components/data-table/selection/selection";
-import { columnsFor } from "@/components/data-table/table-columns";
+import { createColumns } from "@/components/data-table/table-columns";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { createListState } from "@/components/frame/list/list-state";
 import {
   addInput,
-  choiceOfOne,
   DEFAULT_CHOICE,
   pinInput,
   readChoice,
   shownColumns,
   shownInputs,
+  singleMemberChoice,
   withInputs,
 } from "@/components/jobs/columns/column-choice";
 import { ColumnsDialog, moveColumn, removeInput, showColumn } from "@/components/jobs/columns/columns-dialog";
@@ -56,11 +56,11 @@ describe("the filter", () => {
 });
 
 describe("the states to filter by", () => {
-  const filteredBy = (...status: KnownJobState[]) => createListState({ ...defaults, status }, jobsAddress("jobs", {}));
+  const createFilteredState = (...status: KnownJobState[]) => createListState({ ...defaults, status }, jobsAddress("jobs", {}));
   const hrefs = () => screen.getAllByRole("link").map((link) => link.getAttribute("href"));
 
   it("are added and taken away one by one", () => {
-    renderInApp(<StatusFilter list="jobs" state={filteredBy("failed", "pending")} total={7} />);
+    renderInApp(<StatusFilter list="jobs" state={createFilteredState("failed", "pending")} total={7} />);
     expect(hrefs()).toEqual([
       "/jobs",
       "/jobs?status=pending%2Cin_progress%2Cfailed",
@@ -80,7 +80,7 @@ describe("the states to filter by", () => {
   });
 
   it("show the total where one of them is chosen", () => {
-    renderInApp(<StatusFilter list="jobs" state={filteredBy("failed")} total={1284} />);
+    renderInApp(<StatusFilter list="jobs" state={createFilteredState("failed")} total={1284} />);
     expect(screen.getByRole("link", { name: "Failed 1,284" }).getAttribute("aria-current")).toBe("true");
   });
 });
@@ -150,8 +150,8 @@ describe("the chosen columns", () => {
     );
   });
 
-  it("have no people column in a personal workspace", () => {
-    expect(shownColumns(choiceOfOne)).toEqual(shownColumns(DEFAULT_CHOICE).filter((id) => id !== "by"));
+  it("has no members column in a personal workspace", () => {
+    expect(shownColumns(singleMemberChoice)).toEqual(shownColumns(DEFAULT_CHOICE).filter((id) => id !== "by"));
     const older = { ...DEFAULT_CHOICE, order: DEFAULT_CHOICE.order.filter((id) => id !== "by"), hidden: ["ran"] };
     expect(readChoice(older).hidden).toEqual(["ran", "by"]);
     expect(shownColumns(showColumn(readChoice(older), "by", true))).toContain("by");
@@ -182,10 +182,10 @@ describe("the chosen columns", () => {
   });
 
   it("offer the page's inputs with counts and examples, searchable by name or value", async () => {
-    const graphOf = (seed: number) => ({ prompt: { [String(seed)]: { class_type: "KSampler", inputs: { seed, model: ["1", 0] } } } });
+    const createGraph = (seed: number) => ({ prompt: { [String(seed)]: { class_type: "KSampler", inputs: { seed, model: ["1", 0] } } } });
     const extra = { "9": { class_type: "SaveImage", inputs: { filename_prefix: "hero" } } };
     vi.stubGlobal("fetch", async (path: string) =>
-      Response.json({ workflow: path.includes("/two?") ? { prompt: { ...graphOf(7).prompt, ...extra } } : graphOf(5) }),
+      Response.json({ workflow: path.includes("/two?") ? { prompt: { ...createGraph(7).prompt, ...extra } } : createGraph(5) }),
     );
     const selectedIds: string[] = [];
     renderInApp(
@@ -238,7 +238,7 @@ describe("the chosen columns", () => {
 
 describe("a header", () => {
   it("is named by its column, sorts by a button and resizes by keys", async () => {
-    const column = columnsFor<{ id: string }>();
+    const column = createColumns<{ id: string }>();
     const onSort = vi.fn();
     const onResize = vi.fn();
     renderInApp(

@@ -7,7 +7,7 @@ import { JobPanel } from "@/components/jobs/job/job-panel";
 import { SelectedJobs } from "@/components/jobs/list/job-list-table";
 import { UNDO_WINDOW_MS } from "@/components/ui/hooks/use-pending-undo";
 import { renderInApp } from "../render";
-import { ids, outside, pass, press, query, queryOf, rows, show } from "./jobs-selection";
+import { ids, outside, parseQuery, pass, press, query, rows, show } from "./jobs-selection";
 import { factsOf } from "./sample-job";
 
 it("clears the selection on Esc before its bar has loaded, unless a dialog is open", () => {
@@ -165,7 +165,7 @@ describe("parallel cancel", () => {
     const requests = outside(async ({ path, method, json }) => {
       if (path.startsWith("/api/queue")) return Response.json({ deleted: Object(json).delete });
       if (method !== "GET" || !path.startsWith("/api/jobs?")) return Response.json({});
-      if (queryOf(path).limit !== "1") await gate;
+      if (parseQuery(path).limit !== "1") await gate;
       return Response.json({ ...list, pagination: { offset: 0, limit: 1000, total: 2, has_more: false } });
     });
     const posts = () => requests.filter(({ method }) => method === "POST").map(({ json }) => json);

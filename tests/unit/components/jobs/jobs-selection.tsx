@@ -1,4 +1,4 @@
-// The bar over the selected rows of a list of jobs, as a person uses it.
+// The bar for the selected rows of a job list, in user actions.
 import { act, fireEvent, screen } from "@testing-library/react";
 import { vi } from "vitest";
 import { type JobRow } from "@/components/jobs/job-row";
@@ -54,4 +54,4 @@ export async function press(name: string) {
   if (/^Run/.test(name)) await act(() => vi.dynamicImportSettled());
 }
 export const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
-export const queryOf = (path: string) => Object.fromEntries(new URL(path, "http://desk.test").searchParams);
+export const parseQuery = (path: string) => Object.fromEntries(new URL(path, "http://desk.test").searchParams);

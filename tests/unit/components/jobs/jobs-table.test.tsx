@@ -3,7 +3,7 @@ import { beforeEach, expect, it, vi } from "vitest";
 import { createSelection } from "@/components/data-table/selection/selection";
 import { createListState } from "@/components/frame/list/list-state";
 import { type OpenPanel } from "@/components/frame/list/use-open-panel";
-import { useCellWords, whatCell } from "@/components/jobs/columns/cells";
+import { detailsCell, useCellWords } from "@/components/jobs/columns/cells";
 import { DEFAULT_CHOICE } from "@/components/jobs/columns/column-choice";
 import { type JobRow, toJobRow } from "@/components/jobs/job-row";
 import { JobListTable } from "@/components/jobs/list/job-list-table";
@@ -71,18 +71,18 @@ function show({ hasRoom = true } = {}) {
   );
   return { opened, pushed, selection };
 }
-const rowOf = (id: string) => document.querySelector<HTMLElement>(`tr[data-row="${id}"]`);
+const getRow = (id: string) => document.querySelector<HTMLElement>(`tr[data-row="${id}"]`);
 
 it("opens a job from anywhere in its row without redrawing others", () => {
   const { opened, pushed } = show();
   fireEvent.click(screen.getByText("LoadImage: file not found"));
-  expect(rowOf("job-0001")?.dataset.selected).toBe("true");
-  const otherRows = [...document.querySelectorAll("tr[data-row]")].filter((row) => row !== rowOf("job-0001"));
+  expect(getRow("job-0001")?.dataset.selected).toBe("true");
+  const otherRows = [...document.querySelectorAll("tr[data-row]")].filter((row) => row !== getRow("job-0001"));
   const before = otherRows.map((row) => row.innerHTML);
-  fireEvent.click(rowOf("job-0003")?.lastElementChild ?? document.body);
+  fireEvent.click(getRow("job-0003")?.lastElementChild ?? document.body);
   expect(otherRows.map((row) => row.innerHTML)).toEqual(before);
   expect(opened).toEqual(["job-0001", "job-0003"]);
-  expect([rowOf("job-0001")?.dataset.selected, rowOf("job-0003")?.dataset.selected]).toEqual([undefined, "true"]);
+  expect([getRow("job-0001")?.dataset.selected, getRow("job-0003")?.dataset.selected]).toEqual([undefined, "true"]);
   expect(pushed).toEqual([]);
 });
 
@@ -94,7 +94,7 @@ it("opens the job's page on the same connection when the panel has no room", () 
 
 it("ignores the second click of a double click on a row", () => {
   const { opened, pushed } = show();
-  fireEvent.click(rowOf("job-0009")?.lastElementChild ?? document.body, { detail: 2 });
+  fireEvent.click(getRow("job-0009")?.lastElementChild ?? document.body, { detail: 2 });
   expect(fireEvent.click(screen.getByTitle("job-0009"), { detail: 2 })).toBe(false);
   expect([opened, pushed]).toEqual([[], []]);
 });
@@ -104,7 +104,7 @@ it("ignores presses on controls and selected text", () => {
   fireEvent.click(screen.getByRole("checkbox", { name: "Select job job-0004" }));
   expect([...selection.ids()]).toEqual(["job-0004"]);
   window.getSelection()?.selectAllChildren(screen.getByText("LoadImage: file not found"));
-  fireEvent.click(rowOf("job-0005")?.lastElementChild ?? document.body);
+  fireEvent.click(getRow("job-0005")?.lastElementChild ?? document.body);
   expect(opened).toEqual([]);
   window.getSelection()?.removeAllRanges();
 });
@@ -112,8 +112,8 @@ it("ignores presses on controls and selected text", () => {
 it("opens a job in a new tab by Ctrl or middle button", () => {
   const { opened } = show();
   const open = vi.spyOn(window, "open").mockReturnValue(null);
-  fireEvent.click(rowOf("job-0006")?.lastElementChild ?? document.body, { ctrlKey: true });
-  rowOf("job-0007")?.lastElementChild?.dispatchEvent(new MouseEvent("auxclick", { bubbles: true, button: 1 }));
+  fireEvent.click(getRow("job-0006")?.lastElementChild ?? document.body, { ctrlKey: true });
+  getRow("job-0007")?.lastElementChild?.dispatchEvent(new MouseEvent("auxclick", { bubbles: true, button: 1 }));
   expect(open.mock.calls.map(([href]) => href)).toEqual(["/jobs/job-0006?connection=c1", "/jobs/job-0007?connection=c1"]);
   expect(opened).toEqual([]);
 });
@@ -126,24 +126,24 @@ it("copies an id from its row and confirms it", async () => {
     Object.assign(Object.create(navigator), { clipboard: { writeText: async (text: string) => void copied.push(text) } }),
   );
   await act(async () => {
-    fireEvent.click(rowOf("job-0008")?.querySelector("button") ?? document.body);
+    fireEvent.click(getRow("job-0008")?.querySelector("button") ?? document.body);
   });
   expect(copied).toEqual(["job-0008"]);
 });
 
 it("choosing all changes boxes and draws no cell", () => {
   const { selection } = show();
-  const cellsOf = () => [...document.querySelectorAll("tr[data-row] td:not(:first-child)")];
-  const before = cellsOf();
+  const getCells = () => [...document.querySelectorAll("tr[data-row] td:not(:first-child)")];
+  const before = getCells();
   const html = before.map((cell) => cell.innerHTML);
   act(() => selection.selectPage());
   expect(document.querySelectorAll("tr[data-row] input:checked")).toHaveLength(30);
-  expect(cellsOf()).toEqual(before);
+  expect(getCells()).toEqual(before);
   expect(before.map((cell) => cell.innerHTML)).toEqual(html);
 });
 
 function What({ row }: { row: JobRow }) {
-  return whatCell({ row, words: useCellWords(), hrefOf: () => "/jobs/x" });
+  return detailsCell({ row, words: useCellWords(), getHref: () => "/jobs/x" });
 }
 
 it("highlights search words and keeps a job's text as text", () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { toSearchParams } from "@/app/(console)/params";
 import { pauseRows } from "@/components/data-table/paused-rows";
-import { titleOf } from "@/components/jobs/columns/cells";
-import { barsOf, toJobFacts, toStatusFacts, withStatusFacts } from "@/components/jobs/job/job-facts";
+import { getRowTitle } from "@/components/jobs/columns/cells";
+import { toBars, toJobFacts, toStatusFacts, withStatusFacts } from "@/components/jobs/job/job-facts";
 import { toJobRow } from "@/components/jobs/job-row";
 import { listHref, readList } from "@/components/jobs/list/list-address";
 import { jobDetailSchema, jobListItemSchema, jobStatusSchema } from "@/lib/contract/schemas/job";
@@ -37,7 +37,7 @@ describe("the address of the jobs page", () => {
     expect(ignored.sort()).toEqual(leftOut);
   });
 
-  it("is the same for the same list: defaults are left out", () => {
+  it("is the same for the same list, since defaults are omitted", () => {
     expect(listHref("jobs", defaults)).toBe("/jobs");
     expect(listHref("jobs", { ...defaults, status: ["failed"], offset: 100 })).toBe("/jobs?status=failed&offset=100");
   });
@@ -63,7 +63,7 @@ describe("a row of the list", () => {
   });
 
   it("is titled by its prompt where its workflow has no name", () => {
-    const title = (extra: object) => titleOf(toJobRow(item({ prompt_excerpt: "a red fox", ...extra })));
+    const title = (extra: object) => getRowTitle(toJobRow(item({ prompt_excerpt: "a red fox", ...extra })));
     expect(title({})).toBe("a red fox");
     expect(title({ workflow_id: "0123abcd-0000-4000-8000-000000000000" })).toBe("a red fox");
     expect(title({ workflow_id: "w1", workflow_name: "hero" })).toBe("hero");
@@ -133,8 +133,8 @@ describe("a job's page", () => {
   });
 
   it("draws bars between the first start and the last end, and none without times", () => {
-    expect(barsOf([{ startMs: 0, endMs: 50 }, { startMs: 50 }, {}], 200)).toEqual([{ from: 0, to: 25 }, { from: 25, to: 100 }, undefined]);
-    expect(barsOf([{}, {}], 1)).toEqual([undefined, undefined]);
+    expect(toBars([{ startMs: 0, endMs: 50 }, { startMs: 50 }, {}], 200)).toEqual([{ from: 0, to: 25 }, { from: 25, to: 100 }, undefined]);
+    expect(toBars([{}, {}], 1)).toEqual([undefined, undefined]);
   });
 
   const failedDetail = (extra: object) =>
@@ -166,7 +166,7 @@ describe("a job's page", () => {
   });
 
   it("never marks the interrupted node as done", () => {
-    const stopped = (extra: object) =>
+    const renderStopped = (extra: object) =>
       course({ status: "cancelled", execution_error: undefined, ...extra }).map(([id, state, , endMs]) => [id, state, endMs]);
     const [start_time, end_time] = [1_700_000_001_000, 1_700_000_004_000];
     const ended = { 1: { start_time, end_time } };
@@ -178,10 +178,10 @@ describe("a job's page", () => {
     ];
     // A service may give the time of the interruption as the end of the interrupted node.
     const cut = { start_time: end_time, end_time: 1_700_000_009_000 };
-    expect(stopped({ execution_meta: { ...ended, 2: cut }, execution_status: interrupted })).toEqual(whole);
-    expect(stopped({ execution_meta: { ...ended, 2: { start_time: end_time } } })).toEqual(whole);
-    expect(stopped({ execution_meta: ended, execution_status: interrupted })).toEqual(whole);
-    expect(stopped({ execution_meta: { 1: {}, 2: {} } }).map(([id, state]) => [id, state])).toEqual([
+    expect(renderStopped({ execution_meta: { ...ended, 2: cut }, execution_status: interrupted })).toEqual(whole);
+    expect(renderStopped({ execution_meta: { ...ended, 2: { start_time: end_time } } })).toEqual(whole);
+    expect(renderStopped({ execution_meta: ended, execution_status: interrupted })).toEqual(whole);
+    expect(renderStopped({ execution_meta: { 1: {}, 2: {} } }).map(([id, state]) => [id, state])).toEqual([
       ["1", "done"],
       ["2", "stopped"],
       ["3", "unreached"],

@@ -103,7 +103,7 @@ it("offers Stop for a running job only where the service supports it", async () 
 });
 
 /** The text of a job's cell in the column "Waited". */
-function waitedOf(id: string): string | null | undefined {
+function getWaitedText(id: string): string | null | undefined {
   const index = screen.getAllByRole("columnheader").findIndex(({ textContent }) => textContent === "Waited");
   return screen.getByTitle(id).closest("tr")?.children[index]?.textContent;
 }
@@ -120,7 +120,7 @@ it("shows how long a running job waited, or nothing if unknown", async () => {
   await show(
     Promise.resolve(ok({ value: { running, pending, pendingTotal: 1, isSortedBySubmission: false, canStop: false }, atMs: 100_000 })),
   );
-  expect(["at-once", "later", "untold", "waits"].map(waitedOf)).toEqual(["0.0 s", "12.5 s", "–", "42 s"]);
+  expect(["at-once", "later", "untold", "waits"].map(getWaitedText)).toEqual(["0.0 s", "12.5 s", "–", "42 s"]);
 });
 
 it("pauses all clocks while the service is unreachable", async () => {
@@ -128,9 +128,9 @@ it("pauses all clocks while the service is unreachable", async () => {
   vi.useFakeTimers({ now: nowMs });
   const waits = { id: "waits", status: "pending", create_time: nowMs - 42_000 };
   const list: QueueView = { pending: [waits], running: [], source: "queue", canStop: false };
-  let isAway = true;
+  let isUnavailable = true;
   vi.stubGlobal("fetch", async () =>
-    isAway ? Response.json({ code: "UPSTREAM_UNREACHABLE", message: "no" }, { status: 502 }) : Response.json(list),
+    isUnavailable ? Response.json({ code: "UPSTREAM_UNREACHABLE", message: "no" }, { status: 502 }) : Response.json(list),
   );
   const queue = Promise.resolve(ok({ value: toQueueList(list), atMs: nowMs }));
   await act(async () => {
@@ -145,11 +145,11 @@ it("pauses all clocks while the service is unreachable", async () => {
   });
   await act(() => vi.advanceTimersByTimeAsync(60_000));
   expect(screen.getByText(/^not updated since/)).toBeDefined();
-  expect(waitedOf("waits")).toBe("42 s");
-  isAway = false;
+  expect(getWaitedText("waits")).toBe("42 s");
+  isUnavailable = false;
   await act(() => vi.advanceTimersByTimeAsync(60_000));
   expect(screen.getByText("live")).toBeDefined();
-  expect(waitedOf("waits")).toMatch(/^2m/);
+  expect(getWaitedText("waits")).toMatch(/^2m/);
 });
 
 it("shows the runner that queued a job instead of its start", async () => {

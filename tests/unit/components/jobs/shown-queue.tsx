@@ -1,4 +1,4 @@
-// The queue as its page shows it, with one job that runs and two that wait.
+// The queue page with one running and two pending jobs.
 import { act, fireEvent, screen } from "@testing-library/react";
 import { Suspense } from "react";
 import { vi } from "vitest";

@@ -1,6 +1,6 @@
 import { act, fireEvent, screen } from "@testing-library/react";
 import { describe, expect, it, vi } from "vitest";
-import { InvitationForm, invitationReason, InvitationRefusal } from "@/components/auth/sign-up-forms";
+import { getInvitationReason, InvitationForm, InvitationRefusal } from "@/components/auth/sign-up-forms";
 import { assignableRoles, mayChange, MemberItem, MemberList } from "@/components/settings/members/member-list";
 import { MembersScreen } from "@/components/settings/members/members-screen";
 import { type MemberView } from "@/lib/contract/console";
@@ -125,9 +125,9 @@ describe("a link that does not work", () => {
 
   it("is distinguished from unrelated faults", () => {
     const failure = { message: "", status: 401, code: "UNAUTHORIZED" };
-    expect(invitationReason({ ...failure, details: { invitation: "expired" } })).toBe("expired");
-    expect(invitationReason({ ...failure, code: "CONFLICT", status: 409 })).toBe("taken");
-    expect(invitationReason({ ...failure, details: { invitation: "open" } })).toBeUndefined();
-    expect(invitationReason({ ...failure, code: "INTERNAL", status: 500 })).toBeUndefined();
+    expect(getInvitationReason({ ...failure, details: { invitation: "expired" } })).toBe("expired");
+    expect(getInvitationReason({ ...failure, code: "CONFLICT", status: 409 })).toBe("taken");
+    expect(getInvitationReason({ ...failure, details: { invitation: "open" } })).toBeUndefined();
+    expect(getInvitationReason({ ...failure, code: "INTERNAL", status: 500 })).toBeUndefined();
   });
 });

@@ -20,20 +20,20 @@ import { renderInApp } from "../render";
 import { builtInRunner, studio } from "./runners";
 
 const requests: { path: string; method: string; body?: unknown }[] = [];
-let answers: Response[] = [];
+let responses: Response[] = [];
 let listedRunners: Runner[] = [];
 
 beforeEach(() => {
   requests.length = 0;
-  answers = [];
+  responses = [];
   vi.stubGlobal("fetch", async (path: string, { method = "GET", body }: RequestInit = {}) => {
     if (method === "GET") return Response.json({ runners: listedRunners });
     requests.push({ path, method, ...(typeof body === "string" && { body: JSON.parse(body) }) });
-    return answers.shift() ?? new Response(null, { status: 204 });
+    return responses.shift() ?? new Response(null, { status: 204 });
   });
 });
 
-const read = <T,>(value: T) => Promise.resolve(ok({ value, atMs: Date.now() }));
+const resolveRead = <T,>(value: T) => Promise.resolve(ok({ value, atMs: Date.now() }));
 async function show(runners: Runner[]): Promise<void> {
   listedRunners = runners;
   await act(async () =>
@@ -41,8 +41,8 @@ async function show(runners: Runner[]): Promise<void> {
       <AtPage>
         <SWRConfig value={{ provider: () => new Map() }}>
           <Suspense>
-            <RunnersNotice runners={read(unavailableRunners({ runners }))} />
-            <RunnersScreen role="admin" canChange runners={read(runners)} />
+            <RunnersNotice runners={resolveRead(unavailableRunners({ runners }))} />
+            <RunnersScreen role="admin" canChange runners={resolveRead(runners)} />
           </Suspense>
         </SWRConfig>
       </AtPage>,
@@ -51,16 +51,16 @@ async function show(runners: Runner[]): Promise<void> {
 }
 const press = (name: string) => act(async () => fireEvent.click(screen.getByRole("button", { name })));
 const type = (label: string, value: string) => fireEvent.change(screen.getByLabelText(label), { target: { value } });
-const rowOf = ({ label }: Runner) => within(screen.getByRole("heading", { name: label }).closest("li") ?? document.body);
+const getRow = ({ label }: Runner) => within(screen.getByRole("heading", { name: label }).closest("li") ?? document.body);
 
 it("shows each runner's type, state and totals", async () => {
   await show([builtInRunner, studio]);
-  const row = rowOf(studio);
+  const row = getRow(studio);
   for (const text of ["Ready", "http://10.0.0.12:8188", "fast", "1 of 1 running", "120 done, 3 failed, 4.2 s on average", "0.27.0", "812"])
     expect(row.getByText(text), text).toBeDefined();
   expect(row.getByText("18 GB of 24 GB used")).toBeDefined();
   expect(row.getByRole("progressbar", { name: "Memory of cuda:0 RTX" }).getAttribute("aria-valuenow")).toBe("75");
-  expect(rowOf(builtInRunner).queryByRole("button", { name: "Remove: Built-in" })).toBeNull();
+  expect(getRow(builtInRunner).queryByRole("button", { name: "Remove: Built-in" })).toBeNull();
 });
 
 it("explains an idle runner with a remedy, here and on the overview", async () => {
@@ -73,11 +73,11 @@ it("explains an idle runner with a remedy, here and on the overview", async () =
     reason: { code: "failures" as const, message: "OOM" },
   };
   await show([builtInRunner, lostRunner, bad]);
-  expect(rowOf(lostRunner).getByText("This address redirects to another one")).toBeDefined();
-  expect(rowOf(lostRunner).getByText("It answers 302.")).toBeDefined();
+  expect(getRow(lostRunner).getByText("This address redirects to another one")).toBeDefined();
+  expect(getRow(lostRunner).getByText("It answers 302.")).toBeDefined();
   expect(screen.getByText("Runner Studio GPU cannot be reached.")).toBeDefined();
   expect(screen.getByText("Runner Old GPU was set aside: jobs of different users kept failing on it.")).toBeDefined();
-  answers = [Response.json({ runner: studio })];
+  responses = [Response.json({ runner: studio })];
   await press("Resume: Old GPU");
   expect(requests).toEqual([{ path: "/api/console/runners/bad/state", method: "PUT", body: { state: "ready" } }]);
 });
@@ -105,8 +105,8 @@ it("reports unreadable runner state on the overview", async () => {
 });
 
 it.each(languages)("has an audit label for any runner address in %s", (language) => {
-  const words = messagesByLanguage[language].settings.audit.note.runner;
-  expect(Object.keys(words).sort()).toEqual(["fine", ...runnerProblems, ...runnerOrders].sort());
+  const messages = messagesByLanguage[language].settings.audit.note.runner;
+  expect(Object.keys(messages).sort()).toEqual(["fine", ...runnerProblems, ...runnerOrders].sort());
 });
 
 it("adds an unresponsive address only on confirmation", async () => {
@@ -115,10 +115,13 @@ it("adds an unresponsive address only on confirmation", async () => {
   type("Address", "10.0.0.12:8188");
   type("Name", "Studio GPU");
   type("Tags", "fast, big ,");
-  answers = [Response.json({ check: { ok: false, code: "cloud_service", message: "401" } })];
+  responses = [Response.json({ check: { ok: false, code: "cloud_service", message: "401" } })];
   await press("Check");
   expect(screen.getByText("This is a cloud service, not a plain server")).toBeDefined();
-  answers = [Response.json({ problem: { code: "not_reachable", message: "refused" } }), Response.json({ runner: studio }, { status: 201 })];
+  responses = [
+    Response.json({ problem: { code: "not_reachable", message: "refused" } }),
+    Response.json({ runner: studio }, { status: 201 }),
+  ];
   await press("Add runner");
   expect(screen.getByText("The server could not be reached")).toBeDefined();
   listedRunners = [builtInRunner, studio];
@@ -146,8 +149,8 @@ it("shows a job's runner, attempt and the runner it waits for", () => {
   const waits = { state: "paused", runners: ["Studio GPU"], message: "Its runner is paused." };
   renderInApp(
     <>
-      <JobProgress facts={factsOf({ status: "pending", waits })} />
-      <JobDetails facts={factsOf({ status: "completed", waits, runner: { id: "gone", label: "Studio GPU", attempt: 2 } })} />
+      <JobProgress facts={createFacts({ status: "pending", waits })} />
+      <JobDetails facts={createFacts({ status: "completed", waits, runner: { id: "gone", label: "Studio GPU", attempt: 2 } })} />
     </>,
   );
   expect(screen.getByText("Only the runner Studio GPU can run this job, and it is paused.")).toBeDefined();
@@ -160,7 +163,7 @@ it.each([
   [4, "Queued on GPU 1, behind 4 jobs."],
 ])("shows the runner that queued a job behind %i others", (ahead, text) => {
   const waits = { state: "queued", runners: ["GPU 1"], ahead, message: text };
-  renderInApp(<JobProgress facts={factsOf({ status: "pending", waits })} />);
+  renderInApp(<JobProgress facts={createFacts({ status: "pending", waits })} />);
   expect(screen.getByText(text)).toBeDefined();
 });
 
@@ -172,7 +175,7 @@ it("shows that a job ran twice and the refused outputs", () => {
     ["note", { code: "of a newer version" }],
   ];
   const onShowNode = vi.fn();
-  renderInApp(<JobNotes notes={factsOf({ status: "completed", execution_status: { messages } }).notes} onShowNode={onShowNode} />);
+  renderInApp(<JobNotes notes={createFacts({ status: "completed", execution_status: { messages } }).notes} onShowNode={onShowNode} />);
   const [first, second, ...otherRegions] = screen.getAllByRole("region", { name: "About this run" });
   expect(otherRegions).toEqual([]);
   expect(first?.textContent).toContain("The cache was cleared");
@@ -182,6 +185,6 @@ it("shows that a job ran twice and the refused outputs", () => {
   expect(onShowNode).toHaveBeenCalledWith("2");
 });
 
-function factsOf(response: object) {
+function createFacts(response: object) {
   return toJobFacts(jobDetailSchema.parse({ id: "6f9619ff-8b86-4d01-b42d-00cf4fc964ff", ...response }));
 }

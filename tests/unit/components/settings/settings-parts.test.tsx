@@ -1,4 +1,4 @@
-// Invitations, the audit log and the account, as the pages of Settings show them.
+// Invitations, the audit log and the account in Settings.
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { type ReactNode, Suspense } from "react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
@@ -14,14 +14,14 @@ import { renderInApp } from "../render";
 
 const router = { back: vi.fn(), forward: vi.fn(), refresh: vi.fn(), push: vi.fn(), replace: vi.fn(), prefetch: vi.fn(), bfcacheId: "" };
 const requests: { path: string; method?: string; body?: unknown }[] = [];
-let answers: Response[] = [];
+let responses: Response[] = [];
 
 beforeEach(() => {
   requests.length = 0;
-  answers = [];
+  responses = [];
   vi.stubGlobal("fetch", async (path: string, init: RequestInit = {}) => {
     requests.push({ path, method: init.method, ...(typeof init.body === "string" && { body: JSON.parse(init.body) }) });
-    return answers.shift() ?? new Response(null, { status: 204 });
+    return responses.shift() ?? new Response(null, { status: 204 });
   });
 });
 
@@ -84,7 +84,7 @@ describe("the audit log", () => {
     status: 200,
     outcome: "prompt_id=abc",
   };
-  const screenOf = (entries: AuditItem[], hasMore = false) => (
+  const createScreen = (entries: AuditItem[], hasMore = false) => (
     <AuditScreen
       role="admin"
       view={{ member: "ana" }}
@@ -97,7 +97,7 @@ describe("the audit log", () => {
 
   it("shows the actor, action, target, time, address and outcome", async () => {
     const refused = { ...entry, id: 6, action: "ofAnotherVersion", status: 403, code: "ROLE_TOO_LOW", outcome: undefined };
-    await show(screenOf([entry, { ...refused, member: undefined, connection: { id: "theirs" } }]));
+    await show(createScreen([entry, { ...refused, member: undefined, connection: { id: "theirs" } }]));
     const [, first, second] = screen.getAllByRole("row").map((row) => row.textContent);
     expect(first).toMatch(/days ago.*Ana Ruiz.*submitted a workflow.*Studio cloud.*Done.*job abc/);
     expect(second).toMatch(/Unknown.*ofAnotherVersion.*another connection.*Refused.*Their role does not allow this$/);
@@ -106,7 +106,7 @@ describe("the audit log", () => {
 
   it("shows a refused action as attempted, with the reason", async () => {
     const refused = { ...entry, action: "deleteAsset", target: "a-1", status: 403, code: "ROLE_TOO_LOW", outcome: undefined };
-    await show(screenOf([refused, { ...refused, id: 6, status: 404, code: "NOT_FOUND" }]));
+    await show(createScreen([refused, { ...refused, id: 6, status: 404, code: "NOT_FOUND" }]));
     const [, first, second] = screen.getAllByRole("row").map((row) => row.textContent);
     expect(first).toMatch(/tried to delete an asset.*Their role does not allow this/);
     expect(second).toMatch(/Not found$/);
@@ -115,7 +115,7 @@ describe("the audit log", () => {
 
   it("shows the log's note for a file lookup, and none after Done", async () => {
     const sought = { ...entry, action: "createAssetFromHash", outcome: "unknown hash" };
-    await show(screenOf([sought, { ...entry, id: 6, action: "manageHistory", outcome: "code=OK" }]));
+    await show(createScreen([sought, { ...entry, id: 6, action: "manageHistory", outcome: "code=OK" }]));
     const [, first, second] = screen.getAllByRole("row").map((row) => row.textContent);
     expect(first).toMatch(/Done.*not stored yet, nothing was added$/);
     expect(second).toMatch(/Done$/);
@@ -143,7 +143,7 @@ describe("the audit log", () => {
         .getAllByRole("row")
         .slice(1)
         .map((row) => row.lastElementChild?.textContent);
-    await show(screenOf(items));
+    await show(createScreen(items));
     expect(outcomes()).toEqual([
       "FailedThe service cannot be reached",
       "Doneunexpected response; not saved",
@@ -155,12 +155,12 @@ describe("the audit log", () => {
       "Donename, password",
     ]);
     cleanup();
-    await show(screenOf(items), "zh-CN");
+    await show(createScreen(items), "zh-CN");
     expect(outcomes().join(" ")).not.toMatch(/[a-z]{4,}/i);
   });
 
   it("counts jobs stopped together when their ids are missing, without a link", async () => {
-    await show(screenOf([{ ...entry, action: "stopJobs", target: "3 jobs", outcome: undefined }]));
+    await show(createScreen([{ ...entry, action: "stopJobs", target: "3 jobs", outcome: undefined }]));
     const [, row] = screen.getAllByRole("row");
     expect(row?.textContent).toMatch(/[^#]3 jobs/);
     expect(row?.querySelector("a")).toBeNull();
@@ -172,17 +172,17 @@ describe("the audit log", () => {
     const otherEntry = { ...entry, id: 4, connection: { id: "theirs" } };
     const writeEntry = { ...entry, id: 3, action: "writeUserdata", target: "workflows/a.json", outcome: "path=workflows/a.json" };
     const removed = { ...entry, id: 2, action: "manageQueue", outcome: "deleted=2 (x, y)" };
-    await show(screenOf([{ ...entry, target: "abc" }, uploaded, deleted, otherEntry, writeEntry, removed]));
+    await show(createScreen([{ ...entry, target: "abc" }, uploaded, deleted, otherEntry, writeEntry, removed]));
     const rows = screen.getAllByRole("row").slice(1);
-    const linksIn = (row: HTMLElement | undefined) => [...(row?.querySelectorAll("a") ?? [])].map((link) => link.getAttribute("href"));
-    expect(rows.map(linksIn)).toEqual([["/jobs/abc?connection=c"], ["/assets/a-2?connection=c"], [], [], [], []]);
+    const getLinks = (row: HTMLElement | undefined) => [...(row?.querySelectorAll("a") ?? [])].map((link) => link.getAttribute("href"));
+    expect(rows.map(getLinks)).toEqual([["/jobs/abc?connection=c"], ["/assets/a-2?connection=c"], [], [], [], []]);
     expect(rows[1]?.textContent).toContain("asset a-2 · name my own cat.png · new content");
     expect(rows[4]?.textContent).toContain("file workflows/a.json");
     expect(rows[5]?.textContent).toContain("deleted 2 (x, y)");
   });
 
   it("keeps filters in the address, resets paging and exports the filtered rows", async () => {
-    await show(screenOf([entry], true));
+    await show(createScreen([entry], true));
     fireEvent.change(screen.getByRole("combobox", { name: "Action" }), { target: { value: "submitPrompt" } });
     expect(router.push).toHaveBeenCalledWith("/settings/audit?member=ana&action=submitPrompt");
     expect(screen.getByRole("link", { name: "Older" }).getAttribute("href")).toBe("/settings/audit?member=ana&before=7");
@@ -191,7 +191,7 @@ describe("the audit log", () => {
   });
 
   it("distinguishes no matches from an empty log and explains who reads it", async () => {
-    await show(screenOf([]));
+    await show(createScreen([]));
     expect(screen.getByText("Change the person, action or time.")).toBeDefined();
     cleanup();
     await show(<AuditScreen role="operator" view={{}} />);
@@ -212,7 +212,7 @@ describe("the account", () => {
     Response.json({ code: "INVALID_BODY", message: `${path}: is wrong`, details: [{ path, message: "is wrong" }] }, { status: 400 });
 
   it("shows a wrong password at its field and keeps typed values", async () => {
-    answers = [refusal("currentPassword")];
+    responses = [refusal("currentPassword")];
     await show(<AccountScreen methods={{ password: true, providers: [] }} member={member} sessions={sessions} />);
     const part = form("Email address");
     fireEvent.change(part.getByRole("textbox", { name: "Email" }), { target: { value: "new@example.com" } });
@@ -234,7 +234,7 @@ describe("the account", () => {
   });
 
   it("confirms before ending all other sessions, if there are any", async () => {
-    answers = [Response.json({ code: "INTERNAL", message: "" }, { status: 500 })];
+    responses = [Response.json({ code: "INTERNAL", message: "" }, { status: 500 })];
     await show(<AccountScreen methods={{ password: true, providers: [] }} member={member} sessions={sessions} />);
     await press("End other sessions");
     expect(requests).toEqual([]);

@@ -1,7 +1,7 @@
 import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { Suspense } from "react";
 import { describe, expect, it, vi } from "vitest";
-import { faultyField } from "@/components/frame/failure/fault-owner";
+import { findInvalidField } from "@/components/frame/failure/fault-owner";
 import { ConnectionForm, readConnectionForm } from "@/components/settings/connections/connection-form";
 import { ConnectionsScreen } from "@/components/settings/connections/connections-screen";
 import { Outcome } from "@/components/settings/outcome";
@@ -19,7 +19,7 @@ const stillRouter = {
   bfcacheId: "",
 };
 
-describe("the answer to a connection's check", () => {
+describe("the response to a connection's check", () => {
   it("has its own message and remedy for each outcome", () => {
     renderInApp(checkOutcomes.map((outcome) => <Outcome key={outcome} check={{ outcome, message: "", dialect: "interface" }} />));
     const statuses = screen.getAllByRole("status").map((element) => element.textContent);
@@ -71,26 +71,27 @@ describe("the connection's form", () => {
       </AtPage>,
     );
     const field = screen.getByLabelText("Base URL");
-    const valueOf = (value: string) => {
+    const enterValue = (value: string) => {
       fireEvent.change(field, { target: { value } });
       return document.getElementById(field.getAttribute("aria-describedby") ?? "")?.textContent;
     };
     for (const typed of ["https://a.example/api", " https://a.example/api// "])
-      expect(valueOf(typed)).toMatch(/Saved as https:\/\/a\.example$/);
-    expect(valueOf("https://a.example/api/api")).toMatch(/Saved as https:\/\/a\.example\/api$/);
+      expect(enterValue(typed)).toMatch(/Saved as https:\/\/a\.example$/);
+    expect(enterValue("https://a.example/api/api")).toMatch(/Saved as https:\/\/a\.example\/api$/);
     for (const typed of ["https://a.example/", "https://a.example/apis", "https://api.example"])
-      expect(valueOf(typed)).toMatch(/without \/api$/);
+      expect(enterValue(typed)).toMatch(/without \/api$/);
   });
 
   it("completes an address without a scheme and explains how", () => {
-    const read = (baseUrl: string) => {
+    const parse = (baseUrl: string) => {
       const data = new FormData();
       data.set("baseUrl", baseUrl);
       return readConnectionForm(data).baseUrl;
     };
-    for (const here of ["localhost:3438", "127.0.0.1:8188/studio", "[::1]:8188", "my.localhost"]) expect(read(here)).toBe(`http://${here}`);
-    for (const away of ["gpu.example", "localhost.example:8188", "192.168.1.5:8188"]) expect(read(away)).toBe(`https://${away}`);
-    for (const whole of ["http://gpu.example", "HTTPS://gpu.example", "ftp://gpu.example"]) expect(read(whole)).toBe(whole);
+    for (const here of ["localhost:3438", "127.0.0.1:8188/studio", "[::1]:8188", "my.localhost"])
+      expect(parse(here)).toBe(`http://${here}`);
+    for (const away of ["gpu.example", "localhost.example:8188", "192.168.1.5:8188"]) expect(parse(away)).toBe(`https://${away}`);
+    for (const whole of ["http://gpu.example", "HTTPS://gpu.example", "ftp://gpu.example"]) expect(parse(whole)).toBe(whole);
     renderInApp(
       <AtPage router={stillRouter}>
         <ConnectionForm canShare onSaved={vi.fn()} onClose={vi.fn()} />
@@ -101,7 +102,7 @@ describe("the connection's form", () => {
     expect(document.getElementById(field.getAttribute("aria-describedby") ?? "")?.textContent).toMatch(/Saved as http:\/\/localhost:3438$/);
     fireEvent.change(field, { target: { value: "gpu.example" } });
     expect(document.getElementById(field.getAttribute("aria-describedby") ?? "")?.textContent).toMatch(/saved as https:\/\/gpu\.example$/);
-    // A browser's own check would accept only complete addresses.
+    // The browser's own validation would accept only complete URLs.
     expect(field.validity.valid).toBe(true);
   });
 
@@ -124,10 +125,10 @@ describe("the connection's form", () => {
   it("shows a refusal with its reason at the named field", () => {
     const failure = { code: "INVALID_BODY", status: 400, message: "baseUrl: must be an address that begins with http:// or https://" };
     const names = ["name", "baseUrl"] as const;
-    expect(faultyField(failure, names)).toBe("baseUrl");
-    expect(faultyField(failure, ["name"])).toBeUndefined();
-    expect(faultyField({ ...failure, message: "nonsense: is no field" }, names)).toBeUndefined();
-    expect(faultyField({ ...failure, status: 502 }, names)).toBeUndefined();
+    expect(findInvalidField(failure, names)).toBe("baseUrl");
+    expect(findInvalidField(failure, ["name"])).toBeUndefined();
+    expect(findInvalidField({ ...failure, message: "nonsense: is no field" }, names)).toBeUndefined();
+    expect(findInvalidField({ ...failure, status: 502 }, names)).toBeUndefined();
   });
 });
 

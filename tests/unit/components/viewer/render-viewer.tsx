@@ -26,7 +26,7 @@ export function renderViewer(at = 0, canDownload = true) {
         <Viewer
           count={items.length}
           at={index}
-          itemAt={(n) => items[n]}
+          getItem={(n) => items[n]}
           onMove={setIndex}
           onClose={onClose}
           onCompare={setComparedIds}

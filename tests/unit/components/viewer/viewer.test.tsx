@@ -64,7 +64,7 @@ it("times slides after loading, loops and pauses on demand", async () => {
   expect(positionText()).toBe("3 of 4");
   await pass(200);
   expect(positionText()).toBe("4 of 4");
-  // A film that cannot be played still gets its time.
+  // A video that can't be played still gets its time.
   const film = document.querySelector("video");
   if (film) await act(async () => void fireEvent.error(film));
   await pass(4_000);
@@ -114,7 +114,7 @@ it("closes only the comparison when the browser closes all overlays", async () =
   await press("c");
   await click("Compare 2");
   const [viewer, compared] = screen.getAllByRole<HTMLDialogElement>("dialog");
-  // Dialogs that opened by themselves, as after a reload, get one key together: each gets "cancel", then each is closed.
+  // Dialogs opened without a click, as after a reload, all get the same key: each gets "cancel", then each is closed.
   await act(async () => {
     for (const dialog of [compared, viewer]) dialog?.dispatchEvent(new Event("cancel"));
     for (const dialog of [compared, viewer]) dialog?.close();
@@ -122,7 +122,7 @@ it("closes only the comparison when the browser closes all overlays", async () =
   expect(screen.queryByRole("dialog", { name: "Comparing 2 pictures" })).toBeNull();
   expect(viewer?.open).toBe(true);
   expect(onClose).not.toHaveBeenCalled();
-  // The next key is for the viewer.
+  // The next key goes to the viewer.
   await act(async () => void viewer?.dispatchEvent(new Event("cancel")));
   await act(async () => void viewer?.close());
   expect(onClose).toHaveBeenCalledOnce();

@@ -18,7 +18,7 @@ describe("viewing", () => {
   const onRest = vi.fn();
 
   function Page() {
-    const viewing = useViewing({ indexOf: (id) => ids.indexOf(id), idAt: (index) => ids[index], onRest, onClosed });
+    const viewing = useViewing({ indexOf: (id) => ids.indexOf(id), getId: (index) => ids[index], onRest, onClosed });
     const compared = useShown("compare");
     return (
       <>
@@ -142,7 +142,7 @@ describe("viewer share", () => {
     const onClose = vi.fn();
     function WithState() {
       const [at, setAt] = useState(0);
-      return <Viewer count={items.length} at={at} itemAt={(n) => items[n]} onMove={setAt} onClose={onClose} shareConnectionId={shareOn} />;
+      return <Viewer count={items.length} at={at} getItem={(n) => items[n]} onMove={setAt} onClose={onClose} shareConnectionId={shareOn} />;
     }
     renderInApp(
       <MayShare value={mayShare}>

@@ -46,7 +46,7 @@ describe("filling an app", () => {
     expect(filled.ok && filled.graph["2"]?.inputs.seed).toBe(18446744073709551614n);
   });
 
-  it("lists all problems at once by label, never by node", () => {
+  it("lists all problems together by label, never by node", () => {
     const filled = fillApp(app, { steps: 51, seed: 1.5, extra: 1 });
     expect(filled.ok ? [] : filled.problems.map(formatProblem)).toEqual([
       "extra: is not an input of this app",
@@ -105,8 +105,8 @@ describe("an app's definition", () => {
 
 it("uses the workflow's values as defaults and requires a value otherwise", () => {
   const key = input("api_key", "4", { kind: "text", isLong: false });
-  const keyed = { ...graph, "4": { class_type: "Partner", inputs: { api_key: "" } } };
-  expect(appDefinitionSchema.parse({ ...app, graph: keyed, inputs: [key] }).inputs[0]).not.toHaveProperty("default");
+  const graphWithKey = { ...graph, "4": { class_type: "Partner", inputs: { api_key: "" } } };
+  expect(appDefinitionSchema.parse({ ...app, graph: graphWithKey, inputs: [key] }).inputs[0]).not.toHaveProperty("default");
   const size = input("cfg", "2", { kind: "choice", choices: [{ value: "a" }] });
   const free = { ...picture, isRequired: false };
   const { inputs } = appDefinitionSchema.parse({ ...app, inputs: [free, { ...steps, default: undefined }, seed, size] });

@@ -1,4 +1,4 @@
-// Classes and subgraphs for files in which several of the editor's rules meet, and the comparison of such files.
+// Classes and subgraphs for files that combine several of the editor's rules, and a comparison of such files.
 import { expect } from "vitest";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow";
 import { readMatchingDrawing } from "@/lib/contract/editor-workflow/drawing";
@@ -86,10 +86,10 @@ const info = {
 };
 export const subgraphs = (...list: object[]) => ({ definitions: { subgraphs: list } });
 export type Nodes = Record<string, [type: string, inputs: Record<string, unknown>]>;
-const graphOf = (nodes: Nodes): Graph =>
+const createGraph = (nodes: Nodes): Graph =>
   Object.fromEntries(Object.entries(nodes).map(([id, [class_type, inputs]]) => [id, { class_type, inputs }]));
 
-/** From the inside: a blur in a, a in b, b in c; each passes the radius and the picture on. */
+/** Nested subgraphs: a blur in a, a in b, b in c; each forwards the radius and the picture. */
 export const blur = (id: number, overrides: Partial<NodeSpec> = {}): NodeSpec => ({
   id,
   type: "Blur",
@@ -118,6 +118,6 @@ export const outside = (node: Partial<NodeSpec>, nodes: NodeSpec[] = []) =>
 /** `file`: a text if its exact digits matter. */
 export function expectReadAs(file: object | string, expected: Nodes): void {
   const { graph } = toApiWorkflow(file, info, { fill: false });
-  expect(toComparable(graph, info)).toEqual(toComparable(graphOf(expected), info));
+  expect(toComparable(graph, info)).toEqual(toComparable(createGraph(expected), info));
   expect(readMatchingDrawing(typeof file === "string" ? parseJson(file) : file, graph)).toBeDefined();
 }

@@ -1,4 +1,4 @@
-// Files in which several rules of a node's values, inputs and ids meet.
+// Files that combine several rules of a node's values, inputs and ids.
 // Each expectation was derived from the rules before the file was converted.
 import { test } from "vitest";
 import { A, expectReadAs, type Nodes, subgraphs } from "./combined-files";

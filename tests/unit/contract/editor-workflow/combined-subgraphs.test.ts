@@ -1,4 +1,4 @@
-// Files in which several rules of subgraphs, group nodes, modes and primitives meet.
+// Files that combine several rules of subgraphs, group nodes, modes and primitives.
 // Each expectation was derived from the rules before the file was converted.
 import { test } from "vitest";
 import { A, B, blur, C, ends, expectReadAs, type Nodes, outside, subgraphs, three, use, wrapped } from "./combined-files";

@@ -14,7 +14,7 @@ const { graph } = convert(drawing);
 const isOf = (graph: Graph, file: unknown = drawing) => readMatchingDrawing(file, graph) !== undefined;
 const sink = (inputs: Graph[string]["inputs"]) => ({ ...graph, "2": { class_type: "Sink", inputs } });
 
-test("matches a drawing to its graph and parts of it, whatever the values", () => {
+test("matches a drawing to its graph and parts of it, regardless of values", () => {
   expect(isOf(graph)).toBe(true);
   expect(isOf({ "1": { class_type: "Source", inputs: { more: 7 } } })).toBe(true);
 });

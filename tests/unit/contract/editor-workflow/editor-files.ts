@@ -1,4 +1,4 @@
-// Small files of the editor, and a catalogue with the classes that its rules need.
+// Small editor files, and a catalogue with the classes that the rules need.
 import { type EditorProblem, toApiWorkflow } from "@/lib/contract/editor-workflow";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 
@@ -153,7 +153,7 @@ export function definition(
   };
 }
 export const convert = (file: unknown) => toApiWorkflow(file, info);
-export const inputsOf = (file: unknown, id: string) => convert(file).graph[id]?.inputs;
+export const getInputs = (file: unknown, id: string) => convert(file).graph[id]?.inputs;
 export const codes = (problems: readonly EditorProblem[]) => problems.map(({ code }) => code);
 
 export const INNER = "11111111-1111-1111-1111-111111111111";

@@ -1,6 +1,6 @@
 // Nodes that exist only in the editor: Set and Get nodes that belong together by name, labels, switches, and classes without a link.
 import { expect, test } from "vitest";
-import { convert, definition, inputsOf, net, type NodeSpec } from "./editor-files";
+import { convert, definition, getInputs, net, type NodeSpec } from "./editor-files";
 
 const INNER = "11111111-1111-1111-1111-111111111111";
 const OUTER = "22222222-2222-2222-2222-222222222222";
@@ -79,13 +79,13 @@ test("resolves Get from its own graph or an outer one, never from inside", () =>
   const inner = (nodes: NodeSpec[]) => definition(INNER, [...nodes, get(31, "pic"), sink(32, [31, 0])], { inputs: ["image"] });
   const outer = (more: NodeSpec[]) => [source, set(2, "pic", [1, 1]), { id: 5, type: INNER, in: { image: [1, 0] } }, ...more];
   const file = (nodes: NodeSpec[], inside: NodeSpec[]) => ({ ...net(nodes), definitions: { subgraphs: [inner(inside)] } });
-  expect(inputsOf(file(outer([]), []), "5:32")).toEqual({ images: ["1", 1] });
-  expect(inputsOf(file(outer([]), [set(30, "pic", [-10, 0])]), "5:32")).toEqual({ images: ["1", 0] });
+  expect(getInputs(file(outer([]), []), "5:32")).toEqual({ images: ["1", 1] });
+  expect(getInputs(file(outer([]), [set(30, "pic", [-10, 0])]), "5:32")).toEqual({ images: ["1", 0] });
   const hidden = [{ id: 5, type: INNER, in: {} }, get(6, "inside"), sink(9, [6, 0])];
-  expect(inputsOf(file(hidden, [source, set(30, "inside", [1, 0])]), "9")).toEqual({});
+  expect(getInputs(file(hidden, [source, set(30, "inside", [1, 0])]), "9")).toEqual({});
   const nested = definition(OUTER, [{ id: 50, type: INNER }]);
   const twoDeep = { ...net([source, set(2, "pic", [1, 1]), { id: 4, type: OUTER }]), definitions: { subgraphs: [nested, inner([])] } };
-  expect(inputsOf(twoDeep, "4:50:32")).toEqual({ images: ["1", 1] });
+  expect(getInputs(twoDeep, "4:50:32")).toEqual({ images: ["1", 1] });
 });
 
 test("finds no widget by name behind a primitive, like behind a reroute", () => {
@@ -95,7 +95,7 @@ test("finds no widget by name behind a primitive, like behind a reroute", () => 
     get(3, "r"),
     { id: 4, type: "Blur", in: { radius: [3, 0, "INT", true] }, values: [5] },
   ];
-  expect(inputsOf(net(nodes), "4")).toEqual({ radius: 5 });
+  expect(getInputs(net(nodes), "4")).toEqual({ radius: 5 });
 });
 
 test("omits and reports labels, switches and unlinked unknown classes", () => {

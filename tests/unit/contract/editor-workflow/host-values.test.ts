@@ -1,4 +1,4 @@
-// Values that a use of a subgraph holds for widgets inside, by the newest editor's rules.
+// Values that a subgraph node stores for inner widgets, by the newest editor's rules.
 import { expect, test } from "vitest";
 import { blur, convert, definition, INNER, net, type NodeSpec, OUTER, using } from "./editor-files";
 

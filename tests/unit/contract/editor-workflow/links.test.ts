@@ -1,6 +1,6 @@
 // Which links are followed and which are not, by the editor's rules.
 import { expect, test } from "vitest";
-import { codes, convert, inputsOf, net } from "./editor-files";
+import { codes, convert, getInputs, net } from "./editor-files";
 
 test("drops links to muted nodes and uses the widget's value instead", () => {
   const file = net([
@@ -12,7 +12,7 @@ test("drops links to muted nodes and uses the widget's value instead", () => {
 
 test("bypasses to the input of the same position, else the first of its type", () => {
   const through = (slot: number, node: Record<string, unknown>, target = "images") =>
-    inputsOf(
+    getInputs(
       net([
         { id: 1, type: "Source" },
         { id: 2, type: "Blur", mode: 4, in: node, values: [8] },
@@ -34,7 +34,7 @@ test("matches any type with a list containing a star", () => {
       { id: 2, type: "Sharpen", mode: 4, in: { any: [1, 0, type] }, outputs: [{ name: "out", type: "MASK" }] },
       { id: 3, type: "Unheard", in: { image: [2, 0, target] } },
     ]);
-    return inputsOf(file, "3");
+    return getInputs(file, "3");
   };
   expect(through("LATENT,*", "IMAGE")).toEqual({ image: ["1", 0] });
   expect(through("MASK,IMAGE", "LATENT,*")).toEqual({ image: ["1", 0] });
@@ -47,12 +47,12 @@ test("passes a bypassed number's linked widget input through", () => {
     { id: 2, type: "Seeded", mode: 4, in: { seed: [1, 2, "INT", true] }, values: [1, "fixed", 2] },
     { id: 3, type: "Blur", in: { radius: [2, 0, "INT", true] }, values: [4] },
   ]);
-  expect(inputsOf(file, "3")).toEqual({ radius: ["1", 2] });
+  expect(getInputs(file, "3")).toEqual({ radius: ["1", 2] });
 });
 
 test("places a choice's extra inputs and outputs after its own", () => {
   const through = (slot: number) =>
-    inputsOf(
+    getInputs(
       net([
         { id: 1, type: "Source" },
         { id: 2, type: "Matched", mode: 4, in: { "how.like": [1, 0], image: [1, 1] }, values: ["like", 5] },
@@ -67,19 +67,19 @@ test("places a choice's extra inputs and outputs after its own", () => {
 });
 
 test("writes a primitive's number within widget limits and exact digits", () => {
-  const led = (name: string, value: unknown, type = "FLOAT") => {
+  const convertLed = (name: string, value: unknown, type = "FLOAT") => {
     const nodes = [
       { id: 1, type: "PrimitiveNode", values: [value, "fixed"] },
       { id: 2, type: "Stepped", in: { [name]: [1, 0, type, true] }, values: [64, 8, 1, 0, 5, "fixed"] },
     ];
-    return inputsOf(net(nodes), "2")?.[name];
+    return getInputs(net(nodes), "2")?.[name];
   };
-  expect([500, 7, 9999, 26.4].map((value) => led("width", value, "INT"))).toEqual([504, 16, 512, 24]);
-  expect([7.34, 31, 6.04].map((value) => led("cfg", value))).toEqual([7.3, 30, 6]);
-  expect([0.34, -3, 5000].map((value) => led("much", value))).toEqual([0.3, 0, 2048]);
-  expect([0.12345, -2].map((value) => led("fine", value))).toEqual([0.123, -1]);
-  expect(led("seed", 18446744073709551614n, "INT")).toBe(18446744073709551614n);
-  expect(led("width", "500", "INT")).toBe("500");
+  expect([500, 7, 9999, 26.4].map((value) => convertLed("width", value, "INT"))).toEqual([504, 16, 512, 24]);
+  expect([7.34, 31, 6.04].map((value) => convertLed("cfg", value))).toEqual([7.3, 30, 6]);
+  expect([0.34, -3, 5000].map((value) => convertLed("much", value))).toEqual([0.3, 0, 2048]);
+  expect([0.12345, -2].map((value) => convertLed("fine", value))).toEqual([0.123, -1]);
+  expect(convertLed("seed", 18446744073709551614n, "INT")).toBe(18446744073709551614n);
+  expect(convertLed("width", "500", "INT")).toBe("500");
 });
 
 test("follows reroutes, drops muted or dangling ones and stops at loops", () => {
@@ -101,20 +101,20 @@ test("follows reroutes, drops muted or dangling ones and stops at loops", () => 
 });
 
 test("writes a primitive's value over its widgets, muted or not", () => {
-  const led = (mode: number) =>
+  const convertLed = (mode: number) =>
     net([
       { id: 1, type: "PrimitiveNode", mode, values: [99, "fixed"] },
       { id: 2, type: "Blur", in: { radius: [1, 0, "INT", true] }, values: [4] },
     ]);
-  expect(inputsOf(led(0), "2")).toEqual({ radius: 99 });
-  expect(inputsOf(led(2), "2")).toEqual({ radius: 99 });
-  expect(inputsOf(led(4), "2")).toEqual({ radius: 99 });
+  expect(getInputs(convertLed(0), "2")).toEqual({ radius: 99 });
+  expect(getInputs(convertLed(2), "2")).toEqual({ radius: 99 });
+  expect(getInputs(convertLed(4), "2")).toEqual({ radius: 99 });
   const over = net([
     { id: 1, type: "PrimitiveNode", values: [99, "fixed"] },
     { id: 3, type: "Reroute", in: { "": [1, 0, "*"] } },
     { id: 2, type: "Blur", in: { radius: [3, 0, "INT", true] }, values: [4] },
   ]);
-  expect(inputsOf(over, "2")).toEqual({ radius: 4 });
+  expect(getInputs(over, "2")).toEqual({ radius: 4 });
 });
 
 test("keeps an unknown class with links and names its pack unless bypassed", () => {
@@ -170,7 +170,7 @@ test("fills a primitive's text as the widget would", () => {
     { id: 1, type: "PrimitiveNode", values: ["a // b"] },
     { id: 2, type: "Prompt", in: { text: [1, 0, "STRING", true] }, values: ["", ""] },
   ]);
-  expect(inputsOf(file, "2")).toEqual({ text: "a ", plain: "" });
+  expect(getInputs(file, "2")).toEqual({ text: "a ", plain: "" });
 });
 
 test("identifies a slot by its own name, else by its widget's", () => {
@@ -183,7 +183,7 @@ test("identifies a slot by its own name, else by its widget's", () => {
       ...node,
       inputs: node.inputs.map((slot) => ("widget" in slot && slot.widget ? { ...slot, name } : slot)),
     }));
-  expect(inputsOf({ ...file, nodes: renameInputs("Breite") }, "2")).toEqual({ image: ["1", 0], radius: ["1", 2] });
+  expect(getInputs({ ...file, nodes: renameInputs("Breite") }, "2")).toEqual({ image: ["1", 0], radius: ["1", 2] });
 });
 
 test("uses the last of several slots with one name", () => {
@@ -192,5 +192,5 @@ test("uses the last of several slots with one name", () => {
     { id: 2, type: "Sink", in: { images: [1, 0], also: [1, 1] } },
   ]);
   const nodes = file.nodes.map((node) => ({ ...node, inputs: node.inputs.map((slot) => ({ ...slot, name: "images" })) }));
-  expect(inputsOf({ ...file, nodes }, "2")).toEqual({ images: ["1", 1] });
+  expect(getInputs({ ...file, nodes }, "2")).toEqual({ images: ["1", 1] });
 });

@@ -15,11 +15,11 @@ import { isLink } from "@/lib/contract/workflow/graph";
 import { toComparable } from "./comparable";
 
 const folder = "tests/fixtures/editor-pairs";
-const read = (name: string) => JSON.parse(readFileSync(`${folder}/${name}`, "utf8"));
-const info = objectInfoSchema.parse(read("object-info.json"));
+const readFixture = (name: string) => JSON.parse(readFileSync(`${folder}/${name}`, "utf8"));
+const info = objectInfoSchema.parse(readFixture("object-info.json"));
 const names = readdirSync(folder).flatMap((file) => (file.endsWith(".editor.json") ? file.replace(".editor.json", "") : []));
 
-/** Their value decides which other inputs there are. */
+/** Their value decides which other inputs exist. */
 const choices = /^(resize_type|format)$/;
 
 type Slot = { name: string; type: unknown; link?: number | null; widget?: { name: string } };
@@ -60,7 +60,7 @@ const nextId = ({ nodes, definitions }: File) =>
     ...(definitions?.subgraphs ?? []).flatMap(({ nodes }) => (nodes as Node[]).map(({ id }) => id)),
   );
 const nextLink = ({ links }: File) => 1 + Math.max(1000, ...links.map(({ id }) => id));
-const nodeOf = ({ nodes }: File, id: number) => nodes.find((node) => node.id === id);
+const getNode = ({ nodes }: File, id: number) => nodes.find((node) => node.id === id);
 const withNode = (file: File, id: number, change: (node: Node) => Node): File => ({
   ...file,
   nodes: file.nodes.map((node) => (node.id === id ? change(node) : node)),
@@ -78,7 +78,7 @@ function onLink(file: File, link: Link, node: Pick<Node, "type" | "mode">, [inpu
   const links = file.links.map((item) => (item.id === link.id ? { ...item, origin_id: id, origin_slot: 0 } : item));
   return { ...file, nodes: [newNode, ...file.nodes], links: [...links, { ...link, id: first, target_id: id, target_slot: 0 }] };
 }
-const isReal = (file: File, { origin_id: id }: Link) => !["PrimitiveNode", undefined].includes(nodeOf(file, id)?.type);
+const isReal = (file: File, { origin_id: id }: Link) => !["PrimitiveNode", undefined].includes(getNode(file, id)?.type);
 
 const changes: Record<string, Change> = {
   otherOrder: ({ file, renamed }) => ({
@@ -102,7 +102,7 @@ const changes: Record<string, Change> = {
       origin_id: link.origin_id + by,
       target_id: link.target_id + by,
     }));
-    // Inner ids must stay, so no outer id may become one of them.
+    // Inner ids don't change, so no outer id may become one of them.
     const inner = new Set((file.definitions?.subgraphs ?? []).flatMap(({ nodes }) => (nodes as Node[]).map(({ id }) => id)));
     if (nodes.some(({ id }) => inner.has(id))) return { file, renamed };
     return { file: { ...file, nodes, links }, renamed: (id) => renamed(id).replace(/^\d+/, (number) => String(Number(number) + by)) };
@@ -181,7 +181,7 @@ const changes: Record<string, Change> = {
     return { renamed, file: { ...target, nodes: [...target.nodes, newNode], links } };
   },
   subgraph: ({ file, renamed }, pick) => {
-    // A primitive and its targets stay outside together.
+    // A primitive and its targets are not moved into the subgraph.
     const externalIds = new Set(
       file.links.filter((link) => !isReal(file, link)).flatMap(({ origin_id, target_id }) => [origin_id, target_id]),
     );
@@ -194,20 +194,20 @@ const changes: Record<string, Change> = {
     const [id, type] = [nextId(file), `44444444-4444-4444-8444-${String(nextId(file)).padStart(12, "0")}`];
     const within = file.links.filter((link) => inner.has(link.origin_id) && inner.has(link.target_id));
     const into = file.links.filter((link) => !inner.has(link.origin_id) && inner.has(link.target_id));
-    const outOf = file.links.filter((link) => inner.has(link.origin_id) && !inner.has(link.target_id));
-    const typeIn = ({ id: link, target_id }: Link) => nodeOf(file, target_id)?.inputs?.find((slot) => slot.link === link)?.type ?? "*";
+    const outgoing = file.links.filter((link) => inner.has(link.origin_id) && !inner.has(link.target_id));
+    const typeIn = ({ id: link, target_id }: Link) => getNode(file, target_id)?.inputs?.find((slot) => slot.link === link)?.type ?? "*";
     const first = nextLink(file);
     const definition = {
       id: type,
       version: 1,
       name: "Part",
       inputs: into.map((link, at) => ({ id: `i${at}`, name: `in ${at}`, type: typeIn(link), linkIds: [link.id] })),
-      outputs: outOf.map((link, at) => ({ id: `o${at}`, name: `out ${at}`, type: link.type, linkIds: [link.id] })),
+      outputs: outgoing.map((link, at) => ({ id: `o${at}`, name: `out ${at}`, type: link.type, linkIds: [link.id] })),
       nodes: file.nodes.filter((node) => inner.has(node.id)),
       links: [
         ...within,
         ...into.map((link, at) => ({ ...link, origin_id: -10, origin_slot: at })),
-        ...outOf.map((link, at) => ({ ...link, target_id: -20, target_slot: at })),
+        ...outgoing.map((link, at) => ({ ...link, target_id: -20, target_slot: at })),
       ],
     };
     const use: Node = {
@@ -215,14 +215,14 @@ const changes: Record<string, Change> = {
       type,
       mode: 0,
       inputs: into.map((link, at) => ({ name: `in ${at}`, type: typeIn(link), link: first + at })),
-      outputs: outOf.map((link, at) => ({ name: `out ${at}`, type: link.type, links: [link.id] })),
+      outputs: outgoing.map((link, at) => ({ name: `out ${at}`, type: link.type, links: [link.id] })),
       widgets_values: [],
     };
     const outside = file.links.filter((link) => !inner.has(link.origin_id) && !inner.has(link.target_id));
     const links = [
       ...outside,
       ...into.map((link, at) => ({ ...link, id: first + at, target_id: id, target_slot: at })),
-      ...outOf.map((link, at) => ({ ...link, origin_id: id, origin_slot: at })),
+      ...outgoing.map((link, at) => ({ ...link, origin_id: id, origin_slot: at })),
     ];
     const subgraphs = [...(file.definitions?.subgraphs ?? []), definition];
     const nodes = [...file.nodes.filter((node) => !inner.has(node.id)), use];
@@ -253,7 +253,7 @@ test("ignores unsent changes of a pair and saves one value in its place", () => 
   );
   fc.assert(
     fc.property(fc.constantFrom(...names), draw, fc.constantFrom(0.4, 1), fc.nat(), (name, steps, version, choice) => {
-      const file = read(`${name}.editor.json`);
+      const file = readFixture(`${name}.editor.json`);
       const begin: MutatedPair = { file: { ...file, links: objects(file.links) }, renamed: (id) => id };
       const mutated = steps.reduce((before, { how, draws }) => {
         let at = 0;
@@ -263,7 +263,7 @@ test("ignores unsent changes of a pair and saves one value in its place", () => 
       const { graph } = toApiWorkflow(changedFile, info, { fill: false });
       expect(readMatchingDrawing(changedFile, graph)).toBeDefined();
       expect(toComparable(toApiWorkflow(changedFile, info).graph, info)).toEqual(
-        toComparable(renamedGraph(read(`${name}.api.json`), mutated.renamed), info),
+        toComparable(renamedGraph(readFixture(`${name}.api.json`), mutated.renamed), info),
       );
 
       const values = Object.entries(graph).flatMap(([id, node]) =>

@@ -1,4 +1,4 @@
-// Files that no editor saves: truncated, mixed up, hostile. Each yields a graph or a message without a crash.
+// Files that no editor saves: truncated, shuffled, hostile. Each yields a graph or a message, and never throws.
 import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -130,7 +130,7 @@ test("fills a filename that repeats one widget at once", () => {
 
 const ID = "11111111-1111-1111-1111-111111111111";
 const node = (id: number | string, type: string, overrides: object = {}) => ({ id, type, ...overrides });
-const place = (name: string, link: unknown, overrides: object = {}) => ({ name, type: "IMAGE", link, ...overrides });
+const createSlot = (name: string, link: unknown, overrides: object = {}) => ({ name, type: "IMAGE", link, ...overrides });
 const subgraph = (nodes: object[], links: object[], overrides: object = {}) => ({
   definitions: { subgraphs: [{ id: ID, nodes, links, ...overrides }] },
 });
@@ -151,7 +151,7 @@ test.for<[string, object | string]>([
   [
     "a group node whose changes are none",
     {
-      nodes: [node(1, "workflow/g", { inputs: [place("images", 1)] })],
+      nodes: [node(1, "workflow/g", { inputs: [createSlot("images", 1)] })],
       ...group("g", [node(0, "SaveImage")], { config: { "0": { input: { images: 5 }, output: [] } }, external: "x" }),
     },
   ],
@@ -170,7 +170,11 @@ test.for<[string, object | string]>([
   [
     "a subgraph that passes its input to its output",
     {
-      nodes: [node(1, "EmptyImage"), node(2, ID, { inputs: [place("in", 1)] }), node(3, "SaveImage", { inputs: [place("images", 2)] })],
+      nodes: [
+        node(1, "EmptyImage"),
+        node(2, ID, { inputs: [createSlot("in", 1)] }),
+        node(3, "SaveImage", { inputs: [createSlot("images", 2)] }),
+      ],
       links: [
         [1, 1, 0, 2, 0],
         [2, 2, 0, 3, 0],
@@ -185,9 +189,13 @@ test.for<[string, object | string]>([
     "a newer use of a subgraph that holds itself",
     {
       nodes: [node(2, ID, { properties: { previewExposures: [] }, widgets_values: [1, 2] })],
-      ...subgraph([node(5, ID, { inputs: [place("in", 1)], properties: { previewExposures: [] }, widgets_values: [3] })], [inward(1, 5)], {
-        inputs: [{ name: "in", linkIds: [1, 1, "x"] }],
-      }),
+      ...subgraph(
+        [node(5, ID, { inputs: [createSlot("in", 1)], properties: { previewExposures: [] }, widgets_values: [3] })],
+        [inward(1, 5)],
+        {
+          inputs: [{ name: "in", linkIds: [1, 1, "x"] }],
+        },
+      ),
     },
   ],
   [
@@ -195,7 +203,7 @@ test.for<[string, object | string]>([
     {
       nodes: [node(2, ID)],
       ...subgraph(
-        [node(5, "SaveImage", { inputs: [place("images", 1)] })],
+        [node(5, "SaveImage", { inputs: [createSlot("images", 1)] })],
         [
           { ...inward(1, 5), origin_slot: -1 },
           { ...inward(2, 5), origin_slot: 1e300 },
@@ -210,7 +218,7 @@ test.for<[string, object | string]>([
   [
     "a bypassed node behind a place that is not there",
     {
-      nodes: [node(1, "ImageInvert", { mode: 4 }), node(2, "SaveImage", { inputs: [place("images", 1)] })],
+      nodes: [node(1, "ImageInvert", { mode: 4 }), node(2, "SaveImage", { inputs: [createSlot("images", 1)] })],
       links: [
         [1, 1, -3, 2, 0],
         [2, 1, 1e9, 2, 0],
@@ -220,7 +228,7 @@ test.for<[string, object | string]>([
   [
     "a primitive that is its own target",
     {
-      nodes: [node(1, "PrimitiveNode", { widgets_values: [{}, []], inputs: [place("value", 1, { widget: {} })] })],
+      nodes: [node(1, "PrimitiveNode", { widgets_values: [{}, []], inputs: [createSlot("value", 1, { widget: {} })] })],
       links: [[1, 1, 0, 1, 0]],
     },
   ],

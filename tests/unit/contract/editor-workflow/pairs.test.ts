@@ -6,11 +6,11 @@ import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { toComparable } from "./comparable";
 
 const folder = "tests/fixtures/editor-pairs";
-const read = (name: string): unknown => JSON.parse(readFileSync(`${folder}/${name}`, "utf8"));
-const info = objectInfoSchema.parse(read("object-info.json"));
+const readFixture = (name: string): unknown => JSON.parse(readFileSync(`${folder}/${name}`, "utf8"));
+const info = objectInfoSchema.parse(readFixture("object-info.json"));
 const names = readdirSync(folder).flatMap((file) => (file.endsWith(".editor.json") ? file.replace(".editor.json", "") : []));
 
 test.for(names)("%s becomes the graph that the editor sends", (name) => {
-  const { graph } = toApiWorkflow(read(`${name}.editor.json`), info);
-  expect(toComparable(graph, info)).toEqual(toComparable(read(`${name}.api.json`), info));
+  const { graph } = toApiWorkflow(readFixture(`${name}.editor.json`), info);
+  expect(toComparable(graph, info)).toEqual(toComparable(readFixture(`${name}.api.json`), info));
 });

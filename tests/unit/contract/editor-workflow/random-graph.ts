@@ -1,8 +1,8 @@
-// Graphs of any shape, by property tests: of classes that a catalogue has and of some that it lacks.
+// Arbitrary graphs for property tests, with classes that a catalogue has and some that it lacks.
 import fc from "fast-check";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 
-/** All inputs of a class as any person or script might fill them, and some that no class has. */
+/** Arbitrary values for all inputs of a class, and some unknown inputs. */
 const anyValue = fc.oneof(
   fc.jsonValue({ maxDepth: 2, stringUnit: "binary" }),
   fc.bigInt({ min: 2n ** 53n, max: 2n ** 64n }),
@@ -12,7 +12,7 @@ const anyValue = fc.oneof(
 const ids = fc.oneof(fc.nat(12).map(String), fc.constantFrom("5:3", "a", "01", "constructor", "1e3", "9007199254740993", "节点 7", "-1"));
 const link = fc.tuple(ids, fc.nat(4));
 
-export function graphsOf(info: ObjectInfo) {
+export function createGraphs(info: ObjectInfo) {
   const classes = [...Object.keys(info), "Nobody.Knows", "Sharpen"];
   const inputNames = [
     ...new Set(Object.values(info).flatMap(({ input }) => Object.keys({ ...input?.required, ...input?.optional }))),

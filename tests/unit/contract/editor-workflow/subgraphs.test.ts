@@ -112,7 +112,7 @@ test("sends a group node's inside under its id with its values", () => {
   expect(graph["3"]?.inputs).toEqual({ images: ["8:1", 0] });
 });
 
-const grouped = (outer: Partial<NodeSpec>, nodes: object[], links: unknown[]) => ({
+const createGrouped = (outer: Partial<NodeSpec>, nodes: object[], links: unknown[]) => ({
   ...net([
     { id: 1, type: "Source" },
     { id: 8, type: "workflow/both", ...outer },
@@ -128,7 +128,7 @@ test("skips values of linked inner inputs and their controls", () => {
     { index: 2, type: "Note", widgets_values: ["read me"] },
     { index: 3, type: "Blur", widgets_values: [3] },
   ];
-  const { graph } = convert(grouped({ values: [22, 33] }, nodes, [[0, 2, 1, 0, 1, "INT"]]));
+  const { graph } = convert(createGrouped({ values: [22, 33] }, nodes, [[0, 2, 1, 0, 1, "INT"]]));
   expect(graph["8:1"]?.inputs).toEqual({ seed: ["8:0", 2], steps: 22 });
   expect(graph["8:3"]?.inputs).toEqual({ radius: 33 });
 });
@@ -138,11 +138,11 @@ test("places a converted input of a group node last, with value and name", () =>
     { index: 0, type: "Blur", inputs: [{ name: "radius", type: "INT", widget: { name: "radius" } }], widgets_values: [1] },
     { index: 1, type: "Blur", title: "Second", widgets_values: [2] },
   ];
-  expect(convert(grouped({ values: [22, 11] }, nodes, [])).graph).toMatchObject({
+  expect(convert(createGrouped({ values: [22, 11] }, nodes, [])).graph).toMatchObject({
     "8:0": { inputs: { radius: 11 } },
     "8:1": { inputs: { radius: 22 } },
   });
-  const linkedFile = grouped({ values: [22, 11], in: { "Blur radius": [1, 2, "INT", true] } }, nodes, []);
+  const linkedFile = createGrouped({ values: [22, 11], in: { "Blur radius": [1, 2, "INT", true] } }, nodes, []);
   expect(convert(linkedFile).graph["8:0"]?.inputs).toEqual({ radius: ["1", 2] });
 });
 
@@ -161,7 +161,7 @@ test("honours renamed and hidden slots of a group node", () => {
     values: [11, 22],
     in: { Where: [1, 0, "MASK"], Picture: [1, 0], more: [1, 1], "Blur image": [1, 1], Size: [1, 2, "INT", true] },
   };
-  const file = grouped(use, nodes, []);
+  const file = createGrouped(use, nodes, []);
   const sink = { id: 3, type: "Sink", inputs: [{ name: "images", type: "IMAGE", link: 90 }] };
   const { graph } = convert({
     ...file,
@@ -189,7 +189,7 @@ test("follows a reroute at a group node's edge by type", () => {
     [0, 0, 1, 1, 1, "IMAGE"],
     [1, 0, 2, 0, 2, "IMAGE"],
   ];
-  const file = grouped({ values: [11], in: { IMAGE: [1, 1] } }, nodes, links);
+  const file = createGrouped({ values: [11], in: { IMAGE: [1, 1] } }, nodes, links);
   const sink = { id: 3, type: "Sink", inputs: [{ name: "images", type: "IMAGE", link: 90 }] };
   // Outputs: first those of the blur that no inner node uses, then the reroute's.
   const { graph } = convert({ ...file, nodes: [...file.nodes, sink], links: [...file.links, [90, 8, 2, 3, 0, "IMAGE"]] });
@@ -197,14 +197,14 @@ test("follows a reroute at a group node's edge by type", () => {
 });
 
 test("ignores unused definitions in filenames and reads inner nodes first", () => {
-  const subgraphOf = (id: string, steps: number) =>
+  const getSubgraph = (id: string, steps: number) =>
     definition(id, [{ id: 5, type: "Seeded", title: "Named", values: [1, "fixed", steps] }]);
   const writer = { id: 9, type: "SaveImage", values: ["%Named.steps%"], properties: {} };
-  const file = { ...net([writer]), definitions: { subgraphs: [subgraphOf(INNER, 7)] } };
+  const file = { ...net([writer]), definitions: { subgraphs: [getSubgraph(INNER, 7)] } };
   expect(convert(file).graph["9"]?.inputs.filename_prefix).toBe("%Named.steps%");
   const usedFile = {
     ...net([writer, { id: 2, type: INNER, mode: 2, title: "Named" }]),
-    definitions: { subgraphs: [subgraphOf(OUTER, 8), subgraphOf(INNER, 7)] },
+    definitions: { subgraphs: [getSubgraph(OUTER, 8), getSubgraph(INNER, 7)] },
   };
   expect(convert(usedFile).graph["9"]?.inputs.filename_prefix).toBe("7");
 });

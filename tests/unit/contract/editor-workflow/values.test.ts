@@ -4,38 +4,38 @@ import { toApiWorkflow } from "@/lib/contract/editor-workflow";
 import { createEditableFile, toEditorFile } from "@/lib/contract/editor-workflow/write-file";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
-import { convert, info, inputsOf, net } from "./editor-files";
+import { convert, getInputs, info, net } from "./editor-files";
 
 test("expects a seed's control unless the class denies it", () => {
-  expect(inputsOf(net([{ id: 1, type: "Seeded", values: [7, "randomize", 30] }]), "1")).toEqual({ seed: 7, steps: 30 });
-  expect(inputsOf(net([{ id: 1, type: "Uncontrolled", values: [7, 30] }]), "1")).toEqual({ seed: 7, steps: 30 });
+  expect(getInputs(net([{ id: 1, type: "Seeded", values: [7, "randomize", 30] }]), "1")).toEqual({ seed: 7, steps: 30 });
+  expect(getInputs(net([{ id: 1, type: "Uncontrolled", values: [7, 30] }]), "1")).toEqual({ seed: 7, steps: 30 });
 });
 
 test("skips values without an input, such as box edges and refresh", () => {
-  expect(inputsOf(net([{ id: 1, type: "Boxed", values: [{ x: 1 }, 1, 2, 3, 4, "text"] }]), "1")).toEqual({ box: { x: 1 }, after: "text" });
+  expect(getInputs(net([{ id: 1, type: "Boxed", values: [{ x: 1 }, 1, 2, 3, 4, "text"] }]), "1")).toEqual({ box: { x: 1 }, after: "text" });
   const { graph, problems } = convert(net([{ id: 1, type: "Listed", values: ["Loading...", false, "refresh", "two", 4] }]));
   expect(graph["1"]?.inputs).toEqual({ kind: "two", size: 4 });
   expect(problems).toEqual([{ code: "value_missing", nodeId: "1", input: "from" }]);
 });
 
 test("skips a refresh button named by the class or the file", () => {
-  expect(inputsOf(net([{ id: 1, type: "Refreshed", values: ["a", true, "refresh", 4] }]), "1")).toEqual({ from: "a", size: 4 });
-  expect(inputsOf(net([{ id: 1, type: "Listed", values: ["a", false, "two", 4] }]), "1")).toEqual({ from: "a", kind: "two", size: 4 });
+  expect(getInputs(net([{ id: 1, type: "Refreshed", values: ["a", true, "refresh", 4] }]), "1")).toEqual({ from: "a", size: 4 });
+  expect(getInputs(net([{ id: 1, type: "Listed", values: ["a", false, "two", 4] }]), "1")).toEqual({ from: "a", kind: "two", size: 4 });
 });
 
 test("sends minus zero as zero like the editor", () => {
-  expect(Object.is(inputsOf('{"nodes":[{"id":1,"type":"Ordered","widgets_values":[-0.0,1]}]}', "1")?.a, 0)).toBe(true);
+  expect(Object.is(getInputs('{"nodes":[{"id":1,"type":"Ordered","widgets_values":[-0.0,1]}]}', "1")?.a, 0)).toBe(true);
 });
 
 test("fills a short list with reported defaults and cuts a long one", () => {
   const { graph, problems } = convert(net([{ id: 1, type: "Seeded", values: [7] }]));
   expect(graph["1"]?.inputs).toEqual({ seed: 7, steps: 20 });
   expect(problems).toEqual([{ code: "default_used", nodeId: "1", input: "steps" }]);
-  expect(inputsOf(net([{ id: 1, type: "Seeded", values: [7, "fixed", 8, "more", 9] }]), "1")).toEqual({ seed: 7, steps: 8 });
+  expect(getInputs(net([{ id: 1, type: "Seeded", values: [7, "fixed", 8, "more", 9] }]), "1")).toEqual({ seed: 7, steps: 8 });
 });
 
 test("reads null as a list's first choice and a number's default", () => {
-  expect(inputsOf(net([{ id: 1, type: "Listed", values: ["a", null, null, null, null] }]), "1")).toEqual({
+  expect(getInputs(net([{ id: 1, type: "Listed", values: ["a", null, null, null, null] }]), "1")).toEqual({
     from: "a",
     kind: "one",
     size: 1.5,
@@ -43,12 +43,12 @@ test("reads null as a list's first choice and a number's default", () => {
 });
 
 test("reads named values by name", () => {
-  expect(inputsOf(net([{ id: 1, type: "Listed", values: { size: 9, kind: "two", from: "b" } }]), "1")).toEqual({
+  expect(getInputs(net([{ id: 1, type: "Listed", values: { size: 9, kind: "two", from: "b" } }]), "1")).toEqual({
     from: "b",
     kind: "two",
     size: 9,
   });
-  expect(inputsOf(net([{ id: 1, type: "Chooser", values: { mode: "by", "mode.factor": 3, last: 5 } }]), "1")).toEqual({
+  expect(getInputs(net([{ id: 1, type: "Chooser", values: { mode: "by", "mode.factor": 3, last: 5 } }]), "1")).toEqual({
     mode: "by",
     "mode.factor": 3,
     last: 5,
@@ -56,17 +56,17 @@ test("reads named values by name", () => {
 });
 
 test("drops an older value of an input that is a socket today", () => {
-  expect(inputsOf(net([{ id: 1, type: "Forced", values: ["a text", 640] }]), "1")).toEqual({ width: 640 });
-  expect(inputsOf(net([{ id: 1, type: "Forced", values: [640] }]), "1")).toEqual({ width: 640 });
+  expect(getInputs(net([{ id: 1, type: "Forced", values: ["a text", 640] }]), "1")).toEqual({ width: 640 });
+  expect(getInputs(net([{ id: 1, type: "Forced", values: [640] }]), "1")).toEqual({ width: 640 });
 });
 
 test("orders values by the class's order, unlisted ones last", () => {
-  expect(inputsOf(net([{ id: 1, type: "Unordered", values: [1, 2, 3] }]), "1")).toEqual({ a: 1, more: 2, late: 3 });
-  expect(inputsOf(net([{ id: 1, type: "Ordered", values: [1, 2] }]), "1")).toEqual({ a: 1, b: 2 });
+  expect(getInputs(net([{ id: 1, type: "Unordered", values: [1, 2, 3] }]), "1")).toEqual({ a: 1, more: 2, late: 3 });
+  expect(getInputs(net([{ id: 1, type: "Ordered", values: [1, 2] }]), "1")).toEqual({ a: 1, b: 2 });
 });
 
 test("drops the old prefix of a sampler's name", () => {
-  expect(inputsOf(net([{ id: 1, type: "KSampler", values: ["sample_euler"] }]), "1")).toEqual({ sampler_name: "euler" });
+  expect(getInputs(net([{ id: 1, type: "KSampler", values: ["sample_euler"] }]), "1")).toEqual({ sampler_name: "euler" });
 });
 
 test("sends a value missing from its list and suggests the nearest", () => {
@@ -77,7 +77,7 @@ test("sends a value missing from its list and suggests the nearest", () => {
 });
 
 test("wraps lists so none reads as a link, and uses the class's colour", () => {
-  expect(inputsOf(net([{ id: 1, type: "Coloured", values: [undefined, [[0, 0]], ["1", 0]] }]), "1")).toEqual({
+  expect(getInputs(net([{ id: 1, type: "Coloured", values: [undefined, [[0, 0]], ["1", 0]] }]), "1")).toEqual({
     color: "#123456",
     curve: { __type__: "CURVE", __value__: [[0, 0]] },
     points: { __value__: ["1", 0] },
@@ -92,7 +92,7 @@ test("keeps every digit of integers in text files", () => {
 
 test("strips comments from dynamic prompts only and unescapes brackets", () => {
   const values = ["a /* no */cat \\{x\\} // gone\nhttps://x", "{a|b} // stays"];
-  expect(inputsOf(net([{ id: 1, type: "Prompt", values }]), "1")).toEqual({ text: "a cat {x} \nhttps:", plain: values[1] });
+  expect(getInputs(net([{ id: 1, type: "Prompt", values }]), "1")).toEqual({ text: "a cat {x} \nhttps:", plain: values[1] });
   expect(toApiWorkflow(net([{ id: 1, type: "Prompt", values }]), info, { fill: false }).graph["1"]?.inputs.text).toBe(values[0]);
 });
 
@@ -114,13 +114,13 @@ test("reads a dynamic choice's values and its sockets by full name", () => {
     { id: 1, type: "Source" },
     { id: 2, type: "Chooser", in: { "mode.match": [1, 0] }, values: ["by", 1.5, 7] },
   ]);
-  expect(inputsOf(file, "2")).toEqual({ mode: "by", "mode.factor": 1.5, "mode.match": ["1", 0], last: 7 });
+  expect(getInputs(file, "2")).toEqual({ mode: "by", "mode.factor": 1.5, "mode.match": ["1", 0], last: 7 });
 });
 
 test("reads a control's filter and the control of a float", () => {
   const inputs = { kind: "two", label: "a text", much: 1.5, last: 3 };
-  expect(inputsOf(net([{ id: 1, type: "Drawn", values: ["two", "fixed", "", "a text", 1.5, "fixed", 3] }]), "1")).toEqual(inputs);
-  expect(inputsOf(net([{ id: 1, type: "Drawn", values: ["two", "fixed", "a text", 1.5, "fixed", 3] }]), "1")).toEqual(inputs);
+  expect(getInputs(net([{ id: 1, type: "Drawn", values: ["two", "fixed", "", "a text", 1.5, "fixed", 3] }]), "1")).toEqual(inputs);
+  expect(getInputs(net([{ id: 1, type: "Drawn", values: ["two", "fixed", "a text", 1.5, "fixed", 3] }]), "1")).toEqual(inputs);
 });
 
 test("fills a filename with the value a primitive writes", () => {
@@ -129,7 +129,7 @@ test("fills a filename with the value a primitive writes", () => {
     { id: 2, type: "Blur", title: "Wide", in: { radius: [1, 0, "INT", true] }, values: [4] },
     { id: 4, type: "SaveImage", values: ["%Wide.radius%"], properties: {} },
   ];
-  expect(inputsOf(net(nodes), "4")?.filename_prefix).toBe("640");
+  expect(getInputs(net(nodes), "4")?.filename_prefix).toBe("640");
 });
 
 test("reads no named value of a missing class as a link", () => {
@@ -143,13 +143,13 @@ test("reads no named value of a missing class as a link", () => {
 });
 
 test("reads null as the first dynamic choice, without its inputs", () => {
-  expect(inputsOf(net([{ id: 1, type: "Branching", values: [null, 9, 8] }]), "1")).toEqual({ mode: "a", "mode.x": 1, last: 9 });
-  expect(inputsOf(net([{ id: 1, type: "Branching", values: [] }]), "1")).toEqual({ mode: "b", "mode.y": 2, last: 0 });
+  expect(getInputs(net([{ id: 1, type: "Branching", values: [null, 9, 8] }]), "1")).toEqual({ mode: "a", "mode.x": 1, last: 9 });
+  expect(getInputs(net([{ id: 1, type: "Branching", values: [] }]), "1")).toEqual({ mode: "b", "mode.y": 2, last: 0 });
 });
 
 test("migrates named values like positional ones", () => {
-  expect(inputsOf(net([{ id: 1, type: "KSampler", values: { sampler_name: "sample_euler" } }]), "1")).toEqual({ sampler_name: "euler" });
-  expect(inputsOf(net([{ id: 1, type: "Listed", values: { from: "Loading...", kind: "two", size: 4 } }]), "1")).toEqual({
+  expect(getInputs(net([{ id: 1, type: "KSampler", values: { sampler_name: "sample_euler" } }]), "1")).toEqual({ sampler_name: "euler" });
+  expect(getInputs(net([{ id: 1, type: "Listed", values: { from: "Loading...", kind: "two", size: 4 } }]), "1")).toEqual({
     kind: "two",
     size: 4,
   });
@@ -175,9 +175,9 @@ test("maps an old class name unless the service still has it", () => {
 
 test("fills nested choices of any depth", () => {
   const values = ["{".repeat(20_000) + "a" + "}".repeat(20_000), "/* ".repeat(300_000)];
-  expect(inputsOf(net([{ id: 1, type: "Prompt", values }]), "1")?.text).toBe("a");
-  expect(inputsOf(net([{ id: 1, type: "Prompt", values: [values[1], ""] }]), "1")?.text === values[1]).toBe(true);
-  expect(inputsOf(net([{ id: 1, type: "Prompt", values: ["/* a // b", ""] }]), "1")?.text).toBe("/* a ");
+  expect(getInputs(net([{ id: 1, type: "Prompt", values }]), "1")?.text).toBe("a");
+  expect(getInputs(net([{ id: 1, type: "Prompt", values: [values[1], ""] }]), "1")?.text === values[1]).toBe(true);
+  expect(getInputs(net([{ id: 1, type: "Prompt", values: ["/* a // b", ""] }]), "1")?.text).toBe("/* a ");
 });
 
 test("skips a model view's buttons, fewer in older files", () => {

@@ -15,11 +15,11 @@ import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { isLink } from "@/lib/contract/workflow/graph";
 import { toComparable } from "./comparable";
 import { definition, info as ours, net } from "./editor-files";
-import { graphsOf } from "./random-graph";
+import { createGraphs } from "./random-graph";
 
 const folder = "tests/fixtures/editor-pairs";
-const read = (name: string) => parseExactJson<JsonObject>(readFileSync(`${folder}/${name}`, "utf8"));
-const pairInfo = objectInfoSchema.parse(read("object-info.json"));
+const readFixture = (name: string) => parseExactJson<JsonObject>(readFileSync(`${folder}/${name}`, "utf8"));
+const pairInfo = objectInfoSchema.parse(readFixture("object-info.json"));
 const info = { ...pairInfo, ...ours };
 const names = readdirSync(folder).flatMap((file) => (file.endsWith(".editor.json") ? file.replace(".editor.json", "") : []));
 const back = (file: unknown, catalogue = info) => toApiWorkflow(writeExactJson(file), catalogue, { fill: false }).graph;
@@ -28,18 +28,18 @@ const back = (file: unknown, catalogue = info) => toApiWorkflow(writeExactJson(f
 function inputsLike(as: Graph, graph: Graph): unknown {
   const nodes = Object.entries(as).map(([id, { class_type, inputs }]) => {
     const values = graph[id]?.inputs ?? {};
-    const inputRows = Object.keys(inputs).map((name) => [name, Object.hasOwn(values, name) ? unwrapped(values[name]) : undefined]);
+    const inputRows = Object.keys(inputs).map((name) => [name, Object.hasOwn(values, name) ? unwrap(values[name]) : undefined]);
     return [id, { class_type: graph[id]?.class_type ?? class_type, inputs: Object.fromEntries(inputRows) }];
   });
   return parseExactJson(writeExactJson(Object.fromEntries(nodes)));
 }
 /** A list sent in a wrapper is the list itself; one that could be a link stays wrapped. */
-function unwrapped(value: unknown): unknown {
+function unwrap(value: unknown): unknown {
   const list = objectOf(value)?.__value__;
   return Array.isArray(list) && !isLink(list) ? list : value;
 }
 
-const anyGraph = graphsOf(info);
+const anyGraph = createGraphs(info);
 
 test("reads back any graph written as an editor file", () => {
   fc.assert(
@@ -89,7 +89,7 @@ const changeValue = (value: unknown): unknown =>
         : `${String(value)}x`;
 
 test.for(names)("writes each value of %s in place and changes nothing else", (name) => {
-  const file = read(`${name}.editor.json`);
+  const file = readFixture(`${name}.editor.json`);
   const before = back(file, pairInfo);
   for (const [id, node] of Object.entries(before)) {
     for (const [input, value] of Object.entries(node.inputs)) {
@@ -99,7 +99,7 @@ test.for(names)("writes each value of %s in place and changes nothing else", (na
       const writeResult = createEditableFile(file, pairInfo).withValues(graph);
       const now = back(writeResult.file, pairInfo);
       expect(now[id]?.inputs[input], `${id} ${input}`).toEqual(changeValue(value));
-      // One place may store the value of several inputs; the others are reported.
+      // One widget may store the value of several inputs; the others are reported.
       const otherInputs = Object.keys(before).flatMap((at) =>
         Object.keys(now[at]?.inputs ?? {}).flatMap((value) =>
           isSame(now[at]?.inputs[value], graph[at]?.inputs[value]) ? [] : [{ nodeId: at, input: value }],

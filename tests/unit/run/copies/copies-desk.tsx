@@ -1,4 +1,4 @@
-// The Run page in front of a scripted service, with copies in progress.
+// The Run page with a scripted service and copies in progress.
 import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { type ReactNode } from "react";
 import { expect } from "vitest";
@@ -9,7 +9,7 @@ import { type Submission } from "@/components/run/submit/submission";
 import { type Failure } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { sampleText } from "../files";
-import { apiTo, openText } from "../page";
+import { createApi, openText } from "../page";
 import { renderPage } from "../render";
 
 type SentCopy = { width: unknown; key: string; label?: string; answer: (result: Result<unknown, Failure>) => void };
@@ -22,7 +22,7 @@ export function desk(ports: Partial<RunApi> = {}) {
       requests.push({ width: submission.prompt["1"]?.inputs.width, key, ...(copy && { label: copy.label }), answer: resolve }),
     );
   const store = createRunStore();
-  const all = apiTo(undefined, { sendPrompt, ...ports });
+  const all = createApi(undefined, { sendPrompt, ...ports });
   const show = (at = store, around: (page: ReactNode) => ReactNode = (page) => page) =>
     renderPage(around(<RunScreen canRun memberId="ada" store={at} api={all} />));
   return { sent: requests, show };
@@ -49,5 +49,5 @@ export const nth = async (requests: SentCopy[], count: number): Promise<SentCopy
   return last;
 };
 export const accepted = (id: string) => ok({ prompt_id: id, node_errors: {} });
-export const refused = (status: number, code: string, overrides: Partial<Failure> = {}) =>
+export const refuse = (status: number, code: string, overrides: Partial<Failure> = {}) =>
   failed({ code, message: "", status, ...overrides });

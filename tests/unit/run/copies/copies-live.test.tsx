@@ -3,12 +3,12 @@ import { useState } from "react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { CopiesCard, type CopiesWork } from "@/components/run/copies/copies-card";
 import { type CopiesSet, type Copy } from "@/components/run/copies/copies-state";
-import { type VariationInput, variationOf } from "@/components/run/copies/variation";
+import { parseVariation, type VariationInput } from "@/components/run/copies/variation";
 import { VariationFields } from "@/components/run/copies/variation-fields";
 import { type FormField } from "@/components/run/form/form-model";
 import { UNDO_WINDOW_MS } from "@/components/ui/hooks/use-pending-undo";
 import { LIVE_MS } from "@/tests/support/mock-live";
-import { apiTo } from "../page";
+import { createApi } from "../page";
 import { renderPage } from "../render";
 
 describe("copies live", () => {
@@ -61,9 +61,9 @@ describe("copies live", () => {
       ...(connection !== undefined && { connection }),
     };
     renderPage(<CopiesCard set={set} fallbackName="pasted" canRun work={work} />);
-    await pass(0);
+    await advanceTime(0);
   }
-  const pass = async (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
+  const advanceTime = async (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
   const lines = () => within(screen.getByRole("list")).getAllByRole("listitem");
 
   describe("the jobs of copies", () => {
@@ -83,13 +83,13 @@ describe("copies live", () => {
       expect(screen.getByRole("progressbar", { name: "copy two" }).getAttribute("aria-valuenow")).toBe("50");
 
       rows = ["one", "two", "three"].map((id) => ({ id, status: id === "two" ? "failed" : "completed" }));
-      await pass(LIVE_MS + 100);
+      await advanceTime(LIVE_MS + 100);
       expect(requests).toHaveLength(2);
       // Jobs that cannot change any more are neither live nor out of date.
       expect(screen.queryByText("live")).toBeNull();
       expect(screen.getByRole("status").textContent).toBe("2 completed · 1 failed");
       expect(screen.queryByRole("button", { name: "Cancel waiting" })).toBeNull();
-      await pass(10 * LIVE_MS);
+      await advanceTime(10 * LIVE_MS);
       expect(requests).toHaveLength(2);
     });
 
@@ -106,7 +106,7 @@ describe("copies live", () => {
       await show([accepted("one"), accepted("two")], "c1");
       expect(screen.getByText("1 in the queue · 1 running")).toBeDefined();
       rows = new Response("<html>", { status: 502 });
-      await pass(LIVE_MS + 100);
+      await advanceTime(LIVE_MS + 100);
       expect(screen.getByText("1 in the queue · 1 running")).toBeDefined();
       expect(screen.getByText(/^not updated since/)).toBeDefined();
     });
@@ -120,7 +120,7 @@ describe("copies live", () => {
       await show([accepted("one"), accepted("two"), accepted("three"), accepted("four", true)], "c1");
       expect(screen.getByText("1 in the queue · 1 completed · 1 running · 1 pending")).toBeDefined();
       rows = [];
-      await pass(LIVE_MS + 100);
+      await advanceTime(LIVE_MS + 100);
       expect(screen.getByRole("status").textContent).toBe("1 completed · 1 cancelled · 2 gone");
       expect(screen.getByText("4 of 4 finished")).toBeDefined();
       expect(lines().map((line) => line.textContent)).toEqual([
@@ -136,7 +136,7 @@ describe("copies live", () => {
       rows = [{ id: "one", status: "pending" }];
       await show([accepted("one")], "c1");
       rows = Array.from({ length: 51 }, (_, at) => ({ id: `other ${at}`, status: "completed" }));
-      await pass(LIVE_MS + 100);
+      await advanceTime(LIVE_MS + 100);
       expect(lines().map((line) => line.textContent)).toEqual(["copy onePendingone"]);
     });
 
@@ -149,10 +149,10 @@ describe("copies live", () => {
       rows = [{ id: "one", status: "pending", create_time }, otherJob];
       await show([accepted("one")], "c1");
       [rows, overrides] = [[otherJob], variant];
-      await pass(LIVE_MS + 100);
+      await advanceTime(LIVE_MS + 100);
       expect(lines().map((line) => line.textContent)).toEqual(["copy onePendingone"]);
       overrides = {};
-      await pass(LIVE_MS + 100);
+      await advanceTime(LIVE_MS + 100);
       expect(lines().map((line) => line.textContent)).toEqual(["copy oneGoneone"]);
     });
 
@@ -165,7 +165,7 @@ describe("copies live", () => {
       await show([accepted("one"), accepted("two"), accepted("three")], "c1");
       fireEvent.click(screen.getByRole("button", { name: "Cancel waiting" }));
       expect(screen.getByText("Cancelling 1 job")).toBeDefined();
-      await pass(UNDO_WINDOW_MS + 100);
+      await advanceTime(UNDO_WINDOW_MS + 100);
       expect(bodies).toEqual([{ delete: ["three"] }]);
       expect(cancelled).toEqual(["three"]);
       expect(screen.getByText("1 cancelled")).toBeDefined();
@@ -176,7 +176,7 @@ describe("copies live", () => {
       await show([accepted("three")], "c1");
       fireEvent.click(screen.getByRole("button", { name: "Cancel waiting" }));
       cleanup();
-      await pass(0);
+      await advanceTime(0);
       expect(bodies).toEqual([{ delete: ["three"] }]);
       expect(cancelled).toEqual(["three"]);
     });
@@ -186,7 +186,7 @@ describe("copies live", () => {
 const options = ["area", "bicubic", "bilinear", "lanczos", "nearest-exact"];
 const field: FormField = { name: "method", value: "area", control: { kind: "choice", options } };
 const nothing: VariationInput = { list: "", from: "", to: "", step: "", count: "", chosen: [], pictures: [] };
-const picture = { ...apiTo(undefined), canSend: true, onNamed: () => undefined };
+const picture = { ...createApi(undefined), canSend: true, onNamed: () => undefined };
 
 it("counts a Shift press on the label once", () => {
   const patches: unknown[] = [];
@@ -226,10 +226,10 @@ it("checks or unchecks a range of choices with Shift", () => {
   const box = (name: string) => screen.getByRole<HTMLInputElement>("checkbox", { name });
   fireEvent.click(box("lanczos"));
   fireEvent.click(box("bicubic"), { shiftKey: true });
-  expect(variationOf(field, "chosen", typed)).toEqual({ ok: true, values: ["bicubic", "bilinear", "lanczos"] });
+  expect(parseVariation(field, "chosen", typed)).toEqual({ ok: true, values: ["bicubic", "bilinear", "lanczos"] });
   fireEvent.click(box("area"));
   fireEvent.click(box("lanczos"));
   fireEvent.click(box("bilinear"), { shiftKey: true });
-  expect(variationOf(field, "chosen", typed)).toEqual({ ok: true, values: ["area", "bicubic"] });
+  expect(parseVariation(field, "chosen", typed)).toEqual({ ok: true, values: ["area", "bicubic"] });
   expect(options.filter((name) => box(name).checked)).toEqual(["area", "bicubic"]);
 });

@@ -6,9 +6,9 @@ import { RunScreen } from "@/components/run/run-screen";
 import { createRunStore } from "@/components/run/run-store";
 import { ok } from "@/lib/shared/result";
 import { sampleText } from "../files";
-import { apiTo, openText } from "../page";
+import { createApi, openText } from "../page";
 import { renderPage } from "../render";
-import { accepted, desk, nth, refused, runCopies } from "./copies-desk";
+import { accepted, desk, nth, refuse, runCopies } from "./copies-desk";
 
 describe("more than twenty copies", () => {
   it("are confirmed with their number before sending, again for new values", async () => {
@@ -63,7 +63,7 @@ describe("copies of a run", () => {
     const { sent, show } = desk();
     show();
     await runCopies({ from: "1", to: "1", step: "1" }, "Run 1 copy");
-    (await nth(sent, 1)).answer(refused(429, "RATE_LIMITED", { retryAfterMs: 20 }));
+    (await nth(sent, 1)).answer(refuse(429, "RATE_LIMITED", { retryAfterMs: 20 }));
     const secondRequest = await nth(sent, 2);
     expect(secondRequest.key).toBe(sent[0]?.key);
     secondRequest.answer(accepted("one"));
@@ -75,7 +75,7 @@ describe("copies of a run", () => {
     show();
     await runCopies({ from: "1", to: "3", step: "1" }, "Run 3 copies");
     (await nth(sent, 1)).answer(accepted("one"));
-    (await nth(sent, 2)).answer(refused(429, "QUEUE_LIMIT", { message: "The queue is full." }));
+    (await nth(sent, 2)).answer(refuse(429, "QUEUE_LIMIT", { message: "The queue is full." }));
     expect(await screen.findByText("1 in the queue · 1 refused · 1 not sent")).toBeTruthy();
     expect(screen.getByText("Stopped, because the service would refuse the rest too:")).toBeTruthy();
     expect(sent).toHaveLength(2);
@@ -86,7 +86,7 @@ describe("copies of a run", () => {
     const { sent, show } = desk();
     show();
     await runCopies({ from: "1", to: "2", step: "1" }, "Run 2 copies");
-    (await nth(sent, 1)).answer(refused(504, "UPSTREAM_TIMEOUT"));
+    (await nth(sent, 1)).answer(refuse(504, "UPSTREAM_TIMEOUT"));
     (await nth(sent, 2)).answer(accepted("two"));
     expect(await screen.findByText("1 in the queue · 1 unknown")).toBeTruthy();
     expect(screen.getByText("May have started")).toBeTruthy();
@@ -99,12 +99,12 @@ describe("copies of a run", () => {
     show();
     await runCopies({ from: "1", to: "9", step: "1" }, "Run 9 copies");
     const nodeErrors = { "1": { class_type: "EmptyImage", dependent_outputs: [], errors: [] } };
-    for (const count of [1, 2, 3]) (await nth(sent, count)).answer(refused(400, "prompt_outputs_failed_validation", { nodeErrors }));
+    for (const count of [1, 2, 3]) (await nth(sent, count)).answer(refuse(400, "prompt_outputs_failed_validation", { nodeErrors }));
     expect(await screen.findByText("3 refused · 6 not sent")).toBeTruthy();
     expect(sent).toHaveLength(3);
   });
 
-  it("are cancelled with Undo, or at once when the page closes", async () => {
+  it("are cancelled with Undo, or immediately when the page closes", async () => {
     const requests: unknown[] = [];
     // Replaces the service that this page calls.
     vi.stubGlobal("fetch", async (_path: string, { body }: { body: string }) => {
@@ -143,7 +143,7 @@ describe("copies of a run", () => {
     const { sent, show } = desk();
     const page = show();
     await runCopies({ from: "64", to: "192", step: "64" }, "Run 3 copies");
-    (await nth(sent, 1)).answer(refused(429, "QUEUE_LIMIT"));
+    (await nth(sent, 1)).answer(refuse(429, "QUEUE_LIMIT"));
     await screen.findByText("1 refused · 2 not sent");
     const keys = sent.map(({ key }) => key);
     page.unmount();
@@ -165,7 +165,7 @@ describe("copies of a run", () => {
     await openText(sampleText("01-invert"));
     fireEvent.change(screen.getByRole("textbox", { name: "extra_data" }), { target: { value: '{ "token": "s3cret" }' } });
     await runCopies({ from: "1", to: "2", step: "1" }, "Run 2 copies", "open");
-    (await nth(sent, 1)).answer(refused(429, "QUEUE_LIMIT"));
+    (await nth(sent, 1)).answer(refuse(429, "QUEUE_LIMIT"));
     await screen.findByText("1 refused · 1 not sent");
     expect(Object.values({ ...sessionStorage }).join("")).not.toContain("s3cret");
     page.unmount();
@@ -200,7 +200,7 @@ describe("copies of a run", () => {
     );
     const page = show(undefined, (page) => on("studio", page));
     await runCopies({ from: "1", to: "2", step: "1" }, "Run 2 copies");
-    (await nth(sent, 1)).answer(refused(429, "QUEUE_LIMIT"));
+    (await nth(sent, 1)).answer(refuse(429, "QUEUE_LIMIT"));
     await screen.findByText("1 refused · 1 not sent");
     page.unmount();
     show(undefined, (page) => on("laptop", page));
@@ -217,7 +217,7 @@ describe("copies of a run", () => {
     (await nth(sent, 1)).answer(accepted("one"));
     await screen.findByText("1 in the queue");
     page.unmount();
-    renderPage(<RunScreen canRun memberId="bob" store={createRunStore()} api={apiTo(undefined)} />);
+    renderPage(<RunScreen canRun memberId="bob" store={createRunStore()} api={createApi(undefined)} />);
     expect(screen.queryByText("1 in the queue")).toBeNull();
   });
 });

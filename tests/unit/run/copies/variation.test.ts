@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import {
   firstStep,
-  labelOf,
+  getCopyLabel,
+  getVariationKinds,
+  parseVariation,
   type VariationInput,
   type VariationKind,
-  variationKindsOf,
-  variationOf,
 } from "@/components/run/copies/variation";
 import { type Control, type FormField } from "@/components/run/form/form-model";
 
@@ -14,36 +14,36 @@ const field = (control: Control, name = "value"): FormField => ({ name, value: u
 const number = field({ kind: "number", integer: true, min: 0, max: 1000 });
 const free = field({ kind: "number", integer: false });
 
-function valuesOf(of: FormField, kind: VariationKind, typed: Partial<VariationInput>) {
-  const variation = variationOf(of, kind, { ...nothing, ...typed });
+function getValues(of: FormField, kind: VariationKind, typed: Partial<VariationInput>) {
+  const variation = parseVariation(of, kind, { ...nothing, ...typed });
   return variation.ok ? variation.values : variation.problem;
 }
 
 describe("a range", () => {
   it("includes both ends when its steps reach them", () => {
-    expect(valuesOf(number, "range", { from: "1", to: "10", step: "3" })).toEqual([1, 4, 7, 10]);
-    expect(valuesOf(number, "range", { from: "1", to: "9", step: "3" })).toEqual([1, 4, 7]);
+    expect(getValues(number, "range", { from: "1", to: "10", step: "3" })).toEqual([1, 4, 7, 10]);
+    expect(getValues(number, "range", { from: "1", to: "9", step: "3" })).toEqual([1, 4, 7]);
   });
 
   it("descends and ascends for either sign of its step", () => {
-    expect(valuesOf(number, "range", { from: "3", to: "1", step: "1" })).toEqual([3, 2, 1]);
-    expect(valuesOf(number, "range", { from: "1", to: "3", step: "-1" })).toEqual([1, 2, 3]);
+    expect(getValues(number, "range", { from: "3", to: "1", step: "1" })).toEqual([3, 2, 1]);
+    expect(getValues(number, "range", { from: "1", to: "3", step: "-1" })).toEqual([1, 2, 3]);
   });
 
   it("sums fractions exactly", () => {
-    expect(valuesOf(free, "range", { from: "0.1", to: "0.5", step: "0.1" })).toEqual([0.1, 0.2, 0.3, 0.4, 0.5]);
+    expect(getValues(free, "range", { from: "0.1", to: "0.5", step: "0.1" })).toEqual([0.1, 0.2, 0.3, 0.4, 0.5]);
   });
 
   it("is refused with a million steps or none", () => {
-    expect(valuesOf(free, "range", { from: "0", to: "1000000", step: "1" })).toEqual({ why: "too_many", max: 1000 });
-    expect(valuesOf(free, "range", { from: "0", to: "1", step: "0" })).toEqual({ why: "no_step" });
-    expect(valuesOf(free, "range", { from: "0", to: "", step: "1" })).toEqual({ why: "no_range" });
+    expect(getValues(free, "range", { from: "0", to: "1000000", step: "1" })).toEqual({ why: "too_many", max: 1000 });
+    expect(getValues(free, "range", { from: "0", to: "1", step: "0" })).toEqual({ why: "no_step" });
+    expect(getValues(free, "range", { from: "0", to: "", step: "1" })).toEqual({ why: "no_range" });
   });
 
   it("keeps every digit of whole numbers", () => {
     const last = 18446744073709551615n;
-    expect(valuesOf(free, "range", { from: String(last - 2n), to: String(last), step: "1" })).toEqual([last - 2n, last - 1n, last]);
-    expect(valuesOf(free, "range", { from: "1125899906842002", to: "1125899906842001", step: "1" })).toEqual([
+    expect(getValues(free, "range", { from: String(last - 2n), to: String(last), step: "1" })).toEqual([last - 2n, last - 1n, last]);
+    expect(getValues(free, "range", { from: "1125899906842002", to: "1125899906842001", step: "1" })).toEqual([
       1125899906842002, 1125899906842001,
     ]);
   });
@@ -68,45 +68,45 @@ describe("the default step", () => {
 
 describe("a list", () => {
   it("splits numbers by commas or lines and names a bad line", () => {
-    expect(valuesOf(free, "list", { list: "1, 2\n3.5\n\n" })).toEqual([1, 2, 3.5]);
-    expect(valuesOf(free, "list", { list: "18446744073709551615" })).toEqual([18446744073709551615n]);
-    expect(valuesOf(free, "list", { list: "1\ntwo" })).toEqual({ why: "no_number", line: 2, text: "two" });
+    expect(getValues(free, "list", { list: "1, 2\n3.5\n\n" })).toEqual([1, 2, 3.5]);
+    expect(getValues(free, "list", { list: "18446744073709551615" })).toEqual([18446744073709551615n]);
+    expect(getValues(free, "list", { list: "1\ntwo" })).toEqual({ why: "no_number", line: 2, text: "two" });
   });
 
   it("splits texts by line or by ---", () => {
     const text = field({ kind: "long-text" });
-    expect(valuesOf(text, "list", { list: "a red fox\na blue fox\n" })).toEqual(["a red fox", "a blue fox"]);
-    expect(valuesOf(text, "list", { list: "one\ntwo\n---\nthree\n---\n" })).toEqual(["one\ntwo", "three"]);
+    expect(getValues(text, "list", { list: "a red fox\na blue fox\n" })).toEqual(["a red fox", "a blue fox"]);
+    expect(getValues(text, "list", { list: "one\ntwo\n---\nthree\n---\n" })).toEqual(["one\ntwo", "three"]);
   });
 
   it("is judged by the limits that the service states", () => {
-    expect(valuesOf(number, "list", { list: "5 1001" })).toEqual({ why: "too_big", value: "1001", limit: "1000" });
-    expect(valuesOf(number, "list", { list: "1\n12.5" })).toEqual({ why: "not_whole", value: "12.5" });
-    expect(valuesOf(number, "range", { from: "1", to: "3", step: "0.5" })).toEqual({ why: "not_whole", value: "1.5" });
-    expect(valuesOf(number, "list", { list: "-1" })).toEqual({ why: "too_small", value: "-1", limit: "0" });
+    expect(getValues(number, "list", { list: "5 1001" })).toEqual({ why: "too_big", value: "1001", limit: "1000" });
+    expect(getValues(number, "list", { list: "1\n12.5" })).toEqual({ why: "not_whole", value: "12.5" });
+    expect(getValues(number, "range", { from: "1", to: "3", step: "0.5" })).toEqual({ why: "not_whole", value: "1.5" });
+    expect(getValues(number, "list", { list: "-1" })).toEqual({ why: "too_small", value: "-1", limit: "0" });
   });
 
   it("of colours has whole numbers within the limits", () => {
     const color = field({ kind: "color" });
-    expect(valuesOf(color, "list", { list: "0 16777215" })).toEqual([0, 16777215]);
-    expect(valuesOf(color, "list", { list: "12.5" })).toEqual({ why: "not_whole", value: "12.5" });
-    expect(valuesOf(color, "list", { list: "-1" })).toEqual({ why: "too_small", value: "-1", limit: "0" });
-    expect(valuesOf(color, "range", { from: "16777214", to: "16777216", step: "1" })).toEqual({
+    expect(getValues(color, "list", { list: "0 16777215" })).toEqual([0, 16777215]);
+    expect(getValues(color, "list", { list: "12.5" })).toEqual({ why: "not_whole", value: "12.5" });
+    expect(getValues(color, "list", { list: "-1" })).toEqual({ why: "too_small", value: "-1", limit: "0" });
+    expect(getValues(color, "range", { from: "16777214", to: "16777216", step: "1" })).toEqual({
       why: "too_big",
       value: "16777216",
       limit: "16777215",
     });
-    expect(valuesOf(field({ kind: "color", max: 4294967295 }), "list", { list: "4294967295" })).toEqual([4294967295]);
+    expect(getValues(field({ kind: "color", max: 4294967295 }), "list", { list: "4294967295" })).toEqual([4294967295]);
   });
 
   it("runs nothing when empty", () => {
-    expect(valuesOf(free, "list", { list: " \n" })).toEqual({ why: "none" });
+    expect(getValues(free, "list", { list: " \n" })).toEqual({ why: "none" });
   });
 });
 
 describe("random seeds", () => {
   it("are distinct and within the node's range", () => {
-    const values = valuesOf(field({ kind: "number", integer: true, min: 0, max: 18446744073709551615n }, "seed"), "random", {
+    const values = getValues(field({ kind: "number", integer: true, min: 0, max: 18446744073709551615n }, "seed"), "random", {
       count: "500",
     });
     const seeds = Array.isArray(values) ? values.map(Number) : [];
@@ -115,25 +115,25 @@ describe("random seeds", () => {
   });
 
   it.each(["", "0", "1.5", "many"])("are invalid for %j", (count) => {
-    expect(valuesOf(number, "random", { count })).toEqual({ why: "no_count" });
+    expect(getValues(number, "random", { count })).toEqual({ why: "no_count" });
   });
 });
 
 it("combines choices, switches and pictures in order", () => {
-  expect(valuesOf(field({ kind: "choice", options: ["a", "b", 3] }), "chosen", { chosen: [3, "a", "gone"] })).toEqual(["a", 3]);
-  expect(valuesOf(field({ kind: "switch" }), "chosen", { chosen: [false, true] })).toEqual([true, false]);
-  expect(valuesOf(field({ kind: "image" }), "pictures", { pictures: ["b.png", "a.png"] })).toEqual(["b.png", "a.png"]);
+  expect(getValues(field({ kind: "choice", options: ["a", "b", 3] }), "chosen", { chosen: [3, "a", "gone"] })).toEqual(["a", 3]);
+  expect(getValues(field({ kind: "switch" }), "chosen", { chosen: [false, true] })).toEqual([true, false]);
+  expect(getValues(field({ kind: "image" }), "pictures", { pictures: ["b.png", "a.png"] })).toEqual(["b.png", "a.png"]);
 });
 
 it("starts with random seeds and ranges for numbers, and rejects other types", () => {
-  expect(variationKindsOf(field({ kind: "number", integer: true }, "noise_seed"))[0]).toBe("random");
-  expect(variationKindsOf(number)[0]).toBe("range");
-  expect(variationKindsOf(field({ kind: "fixed" }))).toEqual([]);
+  expect(getVariationKinds(field({ kind: "number", integer: true }, "noise_seed"))[0]).toBe("random");
+  expect(getVariationKinds(number)[0]).toBe("range");
+  expect(getVariationKinds(field({ kind: "fixed" }))).toEqual([]);
 });
 
 it("names the copy and its variation without secrets", () => {
-  expect(labelOf("seed", 18446744073709551615n, { index: 2, total: 12 })).toBe("3/12 · seed 18446744073709551615");
-  expect(labelOf("text", "a\n  b", { index: 0, total: 1 })).toBe("1/1 · text a b");
-  expect(labelOf("text", "x".repeat(500), { index: 0, total: 1 }).length).toBeLessThan(80);
-  expect(labelOf("api_key", "sk-very-secret", { index: 0, total: 2 })).toBe("1/2 · api_key");
+  expect(getCopyLabel("seed", 18446744073709551615n, { index: 2, total: 12 })).toBe("3/12 · seed 18446744073709551615");
+  expect(getCopyLabel("text", "a\n  b", { index: 0, total: 1 })).toBe("1/1 · text a b");
+  expect(getCopyLabel("text", "x".repeat(500), { index: 0, total: 1 }).length).toBeLessThan(80);
+  expect(getCopyLabel("api_key", "sk-very-secret", { index: 0, total: 2 })).toBe("1/2 · api_key");
 });

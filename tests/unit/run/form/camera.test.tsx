@@ -46,7 +46,7 @@ beforeEach(() => {
   vi.spyOn(HTMLVideoElement.prototype, "videoHeight", "get").mockReturnValue(1080);
   vi.spyOn(HTMLCanvasElement.prototype, "getContext").mockReturnValue(null);
   vi.spyOn(HTMLCanvasElement.prototype, "toBlob").mockImplementation(function (this: HTMLCanvasElement, give, type) {
-    // As many bytes as width plus height, so that a test recognises the size.
+    // As many bytes as width plus height, so that tests can check the size.
     give(new Blob([new Uint8Array(this.width + this.height)], { type }));
   });
 });

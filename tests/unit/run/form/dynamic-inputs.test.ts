@@ -6,7 +6,7 @@ import { formBuilder, withInput } from "@/components/run/form/form-model";
 import { missingClassErrors, placeProblems } from "@/components/run/form/problems";
 import { createRunStore } from "@/components/run/run-store";
 import { openWorkflow } from "@/components/run/workflow/open-workflow";
-import { leftOut } from "@/components/run/workflow/workflow-contents";
+import { removeSecrets } from "@/components/run/workflow/workflow-contents";
 import { own } from "@/lib/contract/json/own";
 import { findNearestOption } from "@/lib/contract/nodes/input-spec";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
@@ -66,8 +66,8 @@ const graph: Graph = {
   "4": { class_type: "LoadVideo", inputs: { file: "mine.mp4" } },
 };
 const order = Object.keys(graph);
-const fieldsOf = (now: Graph, id: string) => formBuilder(graph, order, catalogue)(now).find((node) => node.id === id)?.fields ?? [];
-const fieldNames = (now: Graph, id: string) => fieldsOf(now, id).map(({ name, control }) => [name, control.kind]);
+const getFields = (now: Graph, id: string) => formBuilder(graph, order, catalogue)(now).find((node) => node.id === id)?.fields ?? [];
+const fieldNames = (now: Graph, id: string) => getFields(now, id).map(({ name, control }) => [name, control.kind]);
 
 function openedStore() {
   const store = createRunStore();
@@ -144,11 +144,11 @@ describe("a value missing from its list", () => {
 
   it("is marked but not a fault, since the file may have been added", () => {
     expect(valueChecker(graph, ["4"], catalogue)(graph)).toEqual({});
-    expect(fieldsOf(graph, "4")[0]?.control).toEqual({ kind: "media", media: "video", options: ["a.mp4"] });
-    expect(fieldsOf(graph, "3")[0]?.control).toEqual({ kind: "image", options: ["one.png", "two.png"] });
+    expect(getFields(graph, "4")[0]?.control).toEqual({ kind: "media", media: "video", options: ["a.mp4"] });
+    expect(getFields(graph, "3")[0]?.control).toEqual({ kind: "image", options: ["one.png", "two.png"] });
   });
 
-  it("suggests the nearest name whatever its folder, case or ending", () => {
+  it("suggests the nearest name regardless of folder, case or extension", () => {
     const models = ["sdxl/Base_1.0.safetensors", "flux-dev.safetensors"];
     expect(findNearestOption("base_1.0.ckpt", models)).toBe(models[0]);
     expect(findNearestOption("flux_dev", models)).toBe(models[1]);
@@ -169,7 +169,7 @@ function open(id: string, classType: string, input: string) {
   return workflowResult.value;
 }
 
-const errorsOn = (id: string, classType: string, input: string): NodeErrors =>
+const createErrors = (id: string, classType: string, input: string): NodeErrors =>
   Object.fromEntries([
     [
       id,
@@ -193,9 +193,9 @@ describe("names inherited by every object", () => {
         expect(form[0]?.fields.map(({ name, value }) => [name, value])).toEqual([[input, "text"]]);
         expect(form[1]?.fields[0]?.control).toMatchObject({ kind: "link", fromId: id, fromTitle: classType });
 
-        expect(placeProblems(form, {})).toEqual({ byNode: {}, strays: [], nodeCount: 0 });
-        const problems = placeProblems(form, errorsOn(id, classType, input));
-        expect(problems).toMatchObject({ strays: [], first: { nodeId: id, field: input }, nodeCount: 1 });
+        expect(placeProblems(form, {})).toEqual({ byNode: {}, unplaced: [], nodeCount: 0 });
+        const problems = placeProblems(form, createErrors(id, classType, input));
+        expect(problems).toMatchObject({ unplaced: [], first: { nodeId: id, field: input }, nodeCount: 1 });
         expect(own(own(problems.byNode, id)?.fields, input)).toHaveLength(1);
 
         const store = createRunStore();
@@ -251,7 +251,7 @@ test("opens masked inputs empty and drops masked fields", () => {
 test("removes a key from typed text, also one without a known shape", () => {
   const graph = { "1": node({ a: "before sk-0123456789abcdefghij after", b: "plain", c: "kept" }) };
   const expectedPlaces = ["a", "b"].map((input) => ({ kind: "input" as const, node_id: "1", node: "Any", input }));
-  const remaining = leftOut({ graph, extraData: { token: "t", deep: { secret: "s", steps: 1 } } }, [
+  const remaining = removeSecrets({ graph, extraData: { token: "t", deep: { secret: "s", steps: 1 } } }, [
     ...expectedPlaces,
     { kind: "extra", path: ["token"] },
     { kind: "extra", path: ["deep", "secret"] },

@@ -6,7 +6,7 @@ import { type PictureContext } from "@/components/run/form/controls/picture-api"
 import { assetsAnswerSchema } from "@/lib/contract/schemas/asset";
 import { failed, ok } from "@/lib/shared/result";
 import { eventually } from "@/tests/support/eventually";
-import { apiTo, openText, show } from "../page";
+import { createApi, openText, show } from "../page";
 import { renderPage } from "../render";
 
 const names = ["one", "two", "three", "four", "five"].map((name) => `${name}.png`);
@@ -20,7 +20,7 @@ const assets = names.map((name, index) => ({
 
 test("selects a range of pictures with Shift in both directions", async () => {
   const picks: PickedAsset[][] = [];
-  const { listAssets, storedName, sendPicture } = apiTo(undefined, {
+  const { listAssets, storedName, sendPicture } = createApi(undefined, {
     listAssets: async () => ok(assetsAnswerSchema.parse({ assets, total: assets.length, has_more: false })),
   });
   const picture = { listAssets, storedName, sendPicture, canSend: true, onNamed: () => undefined };
@@ -37,7 +37,7 @@ test("selects a range of pictures with Shift in both directions", async () => {
   expect(picks.map((pictures) => pictures.map(({ name }) => name).sort())).toEqual([["five.png", "four.png", "three.png", "two.png"]]);
 });
 
-const nobody = failed({ code: "CONSOLE_UNREACHABLE", message: "", status: 0 });
+const unreachable = failed({ code: "CONSOLE_UNREACHABLE", message: "", status: 0 });
 
 const unlisted = "This service does not list this file.";
 
@@ -55,11 +55,11 @@ it.each([
   ["a name that every object inherits", "constructor", ["there.mp4"], true],
 ])("checks the service's list of videos, %s", (_, value, options, isMarked) => {
   const picture: PictureContext = {
-    listAssets: async () => nobody,
+    listAssets: async () => unreachable,
     storedName: async () => undefined,
     onNamed: () => undefined,
     canSend: true,
-    sendPicture: async () => nobody,
+    sendPicture: async () => unreachable,
     ownNames: {},
   };
   const control = { id: "film", media: "video" as const, onChange: () => undefined, onRunning: () => undefined };
@@ -74,7 +74,7 @@ it("stops a video upload, keeps the value and frees Run", async () => {
   let end: (() => void) | undefined;
   let isAborted = false;
   const picture: PictureContext = {
-    listAssets: async () => nobody,
+    listAssets: async () => unreachable,
     storedName: async () => undefined,
     onNamed: () => undefined,
     canSend: true,
@@ -143,7 +143,7 @@ describe("unlisted note", () => {
   const expectReads = (count: number) => eventually(() => expect(reads).toHaveLength(count));
 
   it("rereads an outdated list once before showing anything", async () => {
-    show(apiTo(undefined));
+    show(createApi(undefined));
     await openText(workflow("old.png"));
     await expectReads(1);
     await resolveRead(0);
@@ -154,14 +154,14 @@ describe("unlisted note", () => {
     expect(screen.queryByText(unlisted)).toBeNull();
     await resolveRead(1);
     expect(await screen.findAllByText(unlisted)).toHaveLength(1);
-    // A file that is in the list by now needs no further request.
+    // A file that is now in the list needs no further request.
     await openText(workflow("cat.png"));
     expect(screen.queryByText(unlisted)).toBeNull();
     expect(reads).toHaveLength(2);
   });
 
   it("trusts a list read for this opening and ignores an unreadable one", async () => {
-    show(apiTo(undefined));
+    show(createApi(undefined));
     await openText(workflow("gone.png"));
     await expectReads(1);
     await resolveRead(0);
@@ -177,7 +177,7 @@ describe("unlisted note", () => {
 
   it("marks a file when the service lists none", async () => {
     files = [];
-    show(apiTo(undefined));
+    show(createApi(undefined));
     await openText(workflow("photo.png"));
     await expectReads(1);
     await resolveRead(0);

@@ -221,7 +221,7 @@ describe("fill texts", () => {
   });
 });
 
-function refused(name: string) {
+function readRefusal(name: string) {
   const refusal = refusals()[name];
   if (!refusal) throw new Error(`no refusal ${name}`);
   const { prompt, answer } = refusal;
@@ -229,7 +229,7 @@ function refused(name: string) {
 }
 
 describe("node_errors on the form", () => {
-  const { prompt, failure } = refused("bad-graph");
+  const { prompt, failure } = readRefusal("bad-graph");
   const form = formBuilder(prompt, sortTopologically(prompt), catalogue())(prompt);
   const problems = placeProblems(form, failure.nodeErrors ?? {});
 
@@ -257,7 +257,7 @@ describe("node_errors on the form", () => {
     const entry = { class_type: "X", dependent_outputs: [], errors: [error] };
     const otherPlaced = placeProblems(form, { "3": entry, "77": entry });
     expect(otherPlaced.byNode["3"]?.node.map(({ type }) => type)).toEqual(["new_kind"]);
-    expect(otherPlaced.strays.map(({ nodeId }) => nodeId)).toEqual(["77"]);
+    expect(otherPlaced.unplaced.map(({ nodeId }) => nodeId)).toEqual(["77"]);
     expect(otherPlaced.first).toEqual({ nodeId: "3" });
     expect(problemSentence({ type: "new_kind", message: "Too hot", details: "inside", extra: {} })).toEqual({
       key: "otherWithDetails",
@@ -267,7 +267,7 @@ describe("node_errors on the form", () => {
 });
 
 describe("a missing class", () => {
-  const { prompt, failure } = refused("unknown-class");
+  const { prompt, failure } = readRefusal("unknown-class");
 
   it("highlights every node of that class without node_errors", () => {
     const errors = missingClassErrors({ ...prompt, "9": { class_type: "NoSuchNode", inputs: {} } }, failure);
@@ -287,7 +287,7 @@ describe("a missing class", () => {
 
 describe("a loop", () => {
   it("is reported as a path on each of its nodes", () => {
-    const { prompt, failure } = refused("cycle");
+    const { prompt, failure } = readRefusal("cycle");
     const problems = placeProblems(formBuilder(prompt, Object.keys(prompt), catalogue())(prompt), failure.nodeErrors ?? {});
     const problem = problems.byNode["1"]?.node[0];
     expect(problem && problemSentence(problem).key).toBe("dependency_cycle");

@@ -1,7 +1,7 @@
 import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { useState } from "react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { assetValue, checkPicture, type SendPicture, type UploadAnswer } from "@/components/run/form/controls/picture-api";
+import { assetValue, checkPicture, type SendPicture, type UploadResponse } from "@/components/run/form/controls/picture-api";
 import { PictureControl } from "@/components/run/form/controls/picture-control";
 import { type RunApi } from "@/components/run/run-actions";
 import { type ApiFailure } from "@/lib/browser/read-failure";
@@ -14,7 +14,7 @@ type SentPicture = {
   file: File;
   onProgress: (share: number) => void;
   signal: AbortSignal;
-  finish: (result: Result<UploadAnswer & { isKnown?: boolean }, ApiFailure>) => void;
+  finish: (result: Result<UploadResponse & { isKnown?: boolean }, ApiFailure>) => void;
 };
 
 // jsdom decodes no pictures and creates no object URLs.

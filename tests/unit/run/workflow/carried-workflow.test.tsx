@@ -10,7 +10,7 @@ import { type RunSource } from "@/components/run/workflow/run-sources";
 import { assetSchema } from "@/lib/contract/schemas/asset";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { failed, ok } from "@/lib/shared/result";
-import { apiTo, byteSourceOf, drop, field, openText, pressRun, runButton } from "../page";
+import { createApi, createByteSource, drop, field, openText, pressRun, runButton } from "../page";
 import { inPage, renderPage } from "../render";
 
 const pair = (name: string) => readFileSync(`tests/fixtures/editor-pairs/${name}`, "utf8");
@@ -39,7 +39,7 @@ function open(ports: Partial<RunApi> = {}, source?: RunSource) {
     return ok({ prompt_id: "job-1", node_errors: {} });
   };
   if (source) window.history.replaceState(null, "", "/run?job=x");
-  const all = apiTo(undefined, { readCatalogue, sendPrompt, ...ports });
+  const all = createApi(undefined, { readCatalogue, sendPrompt, ...ports });
   const page = (currentId: string) => (
     <ConnectionProvider currentId={currentId} connections={connections}>
       <RunScreen canRun memberId="ada" store={store} source={source} api={all} />
@@ -116,13 +116,13 @@ it("keeps the open workflow when closed without a choice", async () => {
 });
 
 it.each<[string, RunSource, Partial<RunApi>]>([
-  ["a stored file", { file: "out/both.opus" }, { readStored: async () => ok(byteSourceOf(carrier("both.opus"))) }],
+  ["a stored file", { file: "out/both.opus" }, { readStored: async () => ok(createByteSource(carrier("both.opus"))) }],
   [
     "an asset",
     { carrier: "a" },
     {
       readAsset: async () => ok(assetSchema.parse({ id: "a", name: "both.mp3", mime_type: "audio/mpeg", tags: ["output"] })),
-      readFile: async () => ok(byteSourceOf(carrier("both.mp3"))),
+      readFile: async () => ok(createByteSource(carrier("both.mp3"))),
     },
   ],
   [
@@ -180,16 +180,16 @@ it("opens a file with missing classes read-only and names packs and services", a
 it("names missing classes by pack, also in groups, and replacements", async () => {
   const node = (id: number, type: string, overrides: object = {}) => ({ id, type, inputs: [], outputs: [], ...overrides });
   const inGroup = { type: "Unheard", inputs: [], outputs: [], properties: { cnr_id: "grouped-pack" } };
-  const takes = (id: number, type: string, link: number, overrides = {}) =>
+  const createLoader = (id: number, type: string, link: number, overrides = {}) =>
     node(id, type, { inputs: [{ name: "image", link }], ...overrides });
   open();
   await openText(
     JSON.stringify({
       nodes: [
         node(4, "workflow>Parts"),
-        takes(1, "SetNode", 1, { widgets_values: ["mask"] }),
+        createLoader(1, "SetNode", 1, { widgets_values: ["mask"] }),
         node(2, "GetNode", { widgets_values: ["mask"] }),
-        takes(3, "PreviewImage", 2),
+        createLoader(3, "PreviewImage", 2),
         node(5, "Label (rgthree)", { title: "Step 1" }),
       ],
       links: [

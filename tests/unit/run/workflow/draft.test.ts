@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createRunStore, type RunStore } from "@/components/run/run-store";
-import { draftLimit, forgetDraft, keepDraft, readDraft } from "@/components/run/workflow/draft";
+import { deleteDraft, MAX_DRAFT_CHARACTERS, readDraft, storeDraft } from "@/components/run/workflow/draft";
 import { openWorkflow } from "@/components/run/workflow/open-workflow";
 import { isUnsent, type OpenWorkflow } from "@/components/run/workflow/opened-workflow";
 import { type BrowserStorage } from "@/lib/browser/persisted";
 import { sampleText } from "../files";
 
-function storageWith(entries: [string, string][] = []) {
+function createStorage(entries: [string, string][] = []) {
   const entriesByKey = new Map(entries);
   const storage: BrowserStorage = () => ({
     getItem: (key) => entriesByKey.get(key) ?? null,
@@ -34,7 +34,7 @@ const typed =
   (store) =>
     store.edit(1, { nodeId: "1", name: "width", value });
 
-function openedOf(...steps: Step[]): OpenWorkflow {
+function openWithSteps(...steps: Step[]): OpenWorkflow {
   const { openWorkflow } = through(...steps);
   if (!openWorkflow) throw new Error("nothing is open");
   return openWorkflow;
@@ -42,18 +42,18 @@ function openedOf(...steps: Step[]): OpenWorkflow {
 
 describe("the open workflow after a reload", () => {
   it("restores name, id, typed values and the original", () => {
-    const { storage } = storageWith();
-    const openWorkflow = openedOf(open(sampleText("01-invert"), "mine.json"), typed(640));
-    expect(keepDraft(storage, "ada", openWorkflow)).toBe(true);
+    const { storage } = createStorage();
+    const openWorkflow = openWithSteps(open(sampleText("01-invert"), "mine.json"), typed(640));
+    expect(storeDraft(storage, "ada", openWorkflow)).toBe(true);
     const draft = readDraft(storage, "ada");
     expect(draft && through((store) => store.restore(draft)).openWorkflow).toEqual(openWorkflow);
   });
 
   it("names a picture like its owner", () => {
-    const { storage } = storageWith();
+    const { storage } = createStorage();
     const nameStep: Step = (store) => store.nameFile(1, "4be1.png", "mine.png");
     const picture: Step = (store) => store.edit(1, { nodeId: "1", name: "image", value: "4be1.png" });
-    keepDraft(storage, "ada", openedOf(open(sampleText("02-poster-from-photo")), nameStep, picture));
+    storeDraft(storage, "ada", openWithSteps(open(sampleText("02-poster-from-photo")), nameStep, picture));
     const draft = readDraft(storage, "ada");
     const openWorkflow = draft && through((store) => store.restore(draft)).openWorkflow;
     expect(openWorkflow?.graph["1"]?.inputs.image).toBe("4be1.png");
@@ -61,20 +61,20 @@ describe("the open workflow after a reload", () => {
   });
 
   it("keeps a job's generated workflow id so runs stay together", () => {
-    const { storage } = storageWith();
+    const { storage } = createStorage();
     const workflowId = "0189f7e2-7b1c-7000-8000-00000000abcd";
     const file = openWorkflow(sampleText("01-invert"), undefined, { name: "hero", workflowId });
     if (!file.ok) throw new Error("the workflow does not open");
-    keepDraft(
+    storeDraft(
       storage,
       "ada",
-      openedOf((store) => store.open(file.value)),
+      openWithSteps((store) => store.open(file.value)),
     );
     expect(readDraft(storage, "ada")?.file.workflowId).toBe(workflowId);
   });
 
   it("drops inputs of a deselected choice", () => {
-    const { storage } = storageWith();
+    const { storage } = createStorage();
     const size = (name: string) => ({ required: { [name]: ["INT", { default: 512 }] } });
     const options = [
       { key: "width", inputs: size("width") },
@@ -83,7 +83,7 @@ describe("the open workflow after a reload", () => {
     const catalogue = { Resize: { input: { required: { resize_type: ["COMFY_DYNAMICCOMBO_V3", { options }] } } } };
     const graph = { "1": { class_type: "Resize", inputs: { resize_type: "width", "resize_type.width": 640 } } };
     const chooseStep: Step = (store) => store.edit(1, { nodeId: "1", name: "resize_type", value: "longer" }, catalogue);
-    keepDraft(storage, "ada", openedOf(open(JSON.stringify(graph)), chooseStep));
+    storeDraft(storage, "ada", openWithSteps(open(JSON.stringify(graph)), chooseStep));
     const draft = readDraft(storage, "ada");
     const openWorkflow = draft && through((store) => store.restore(draft)).openWorkflow;
     expect(openWorkflow?.graph["1"]?.inputs).toEqual({ resize_type: "longer", "resize_type.longer_size": 512 });
@@ -91,18 +91,18 @@ describe("the open workflow after a reload", () => {
   });
 
   it("keeps the file's drawing and id", () => {
-    const { storage } = storageWith();
+    const { storage } = createStorage();
     const workflow = { id: "7d9f3c1e-5b7a-4c8d-9e0f-1a2b3c4d5e6f", name: "hero", nodes: [] };
-    const openWorkflow = openedOf(
+    const openWorkflow = openWithSteps(
       open(JSON.stringify({ prompt: JSON.parse(sampleText("01-invert")), extra_data: { extra_pnginfo: { workflow } } })),
     );
-    keepDraft(storage, "ada", openWorkflow);
+    storeDraft(storage, "ada", openWorkflow);
     expect(readDraft(storage, "ada")?.file).toMatchObject({ name: "hero", workflowId: workflow.id, extraData: openWorkflow.extraData });
   });
 
   it("never replaces an open workflow", () => {
-    const { storage } = storageWith();
-    keepDraft(storage, "ada", openedOf(open(sampleText("05-slow"), "slow.json")));
+    const { storage } = createStorage();
+    storeDraft(storage, "ada", openWithSteps(open(sampleText("05-slow"), "slow.json")));
     const draft = readDraft(storage, "ada");
     const store = createRunStore();
     open(sampleText("01-invert"), "mine.json")(store);
@@ -120,7 +120,7 @@ describe("the open workflow after a reload", () => {
           fc.json().map((json) => `{"memberId":"ada","workflow":${json},"inputs":${json}}`),
         ),
         (text) => {
-          expect(readDraft(storageWith([["lightdesk.run", text]]).storage, "ada")?.inputs ?? {}).toEqual(expect.any(Object));
+          expect(readDraft(createStorage([["lightdesk.run", text]]).storage, "ada")?.inputs ?? {}).toEqual(expect.any(Object));
         },
       ),
     );
@@ -128,14 +128,14 @@ describe("the open workflow after a reload", () => {
       throw new DOMException("no", "SecurityError");
     };
     expect(readDraft(forbidden, "ada")).toBeUndefined();
-    expect(keepDraft(forbidden, "ada", openedOf(open(sampleText("01-invert"))))).toBe(false);
-    expect(() => forgetDraft(forbidden)).not.toThrow();
+    expect(storeDraft(forbidden, "ada", openWithSteps(open(sampleText("01-invert"))))).toBe(false);
+    expect(() => deleteDraft(forbidden)).not.toThrow();
   });
 
   it("is dropped when too large, without falling back to an older one", () => {
-    const { storage, entriesByKey } = storageWith();
-    keepDraft(storage, "ada", openedOf(open(sampleText("01-invert"))));
-    expect(keepDraft(storage, "ada", openedOf(open(sampleText("01-invert")), typed("x".repeat(draftLimit))))).toBe(false);
+    const { storage, entriesByKey } = createStorage();
+    storeDraft(storage, "ada", openWithSteps(open(sampleText("01-invert"))));
+    expect(storeDraft(storage, "ada", openWithSteps(open(sampleText("01-invert")), typed("x".repeat(MAX_DRAFT_CHARACTERS))))).toBe(false);
     expect(entriesByKey.size).toBe(0);
   });
 });

@@ -6,7 +6,7 @@ import { toApiWorkflow } from "@/lib/contract/editor-workflow";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { failed, ok } from "@/lib/shared/result";
 import { toComparable } from "@/tests/unit/contract/editor-workflow/comparable";
-import { apiTo, drop, pressRun, show } from "../page";
+import { createApi, drop, pressRun, show } from "../page";
 import { startPromptServer } from "../prompt-server";
 
 const pair = (name: string) => readFileSync(`tests/fixtures/editor-pairs/${name}`, "utf8");
@@ -35,7 +35,7 @@ const type = (name: string, value: string, at = 0) => {
 
 test("opens a dropped file and sends the editor's own graph and drawing", async () => {
   const service = await startPromptServer();
-  show(apiTo(service, { readCatalogue }));
+  show(createApi(service, { readCatalogue }));
   await drop("two.json", pair("20-subgraph-linked-widget.editor.json"));
   await screen.findAllByRole("button", { name: "Run" });
   expect(screen.getAllByRole("textbox", { name: "width" }).map((field) => field.getAttribute("value"))).toEqual(["21", "55"]);
@@ -49,18 +49,18 @@ test("opens a dropped file and sends the editor's own graph and drawing", async 
 
 test("shows a file's oddities by node, also after a reload", async () => {
   savedFiles();
-  show(apiTo(undefined, { readCatalogue }));
+  show(createApi(undefined, { readCatalogue }));
   await drop("old.json", pair("06-bypass-no-match.editor.json"));
   const note = async () => within(await screen.findByRole("region", { name: /Opened from the editor's format/ }));
   expect((await note()).getByText(/bypassed node before \w+ has no value to pass on/)).toBeTruthy();
   window.dispatchEvent(new Event("pagehide"));
   cleanup();
-  show(apiTo(undefined, { readCatalogue }));
+  show(createApi(undefined, { readCatalogue }));
   expect((await note()).getByText(/bypassed node before \w+ has no value to pass on/)).toBeTruthy();
 });
 
 test("refuses a file without the node list and keeps the open one", async () => {
-  show(apiTo(undefined, { readCatalogue: async () => failed({ code: "UPSTREAM_TIMEOUT", message: "", status: 504 }) }));
+  show(createApi(undefined, { readCatalogue: async () => failed({ code: "UPSTREAM_TIMEOUT", message: "", status: 504 }) }));
   await drop("one.json", pair("01-basic-image.editor.json"));
   expect(await screen.findByText(/Couldn't load the service's node list/)).toBeTruthy();
   fireEvent.click(screen.getByRole("button", { name: "Dismiss" }));
@@ -69,7 +69,7 @@ test("refuses a file without the node list and keeps the open one", async () => 
 test("saves typed values into the editor file and sends them", async () => {
   const files = savedFiles();
   const service = await startPromptServer();
-  show(apiTo(service, { readCatalogue }));
+  show(createApi(service, { readCatalogue }));
   await drop("two.json", pair("20-subgraph-linked-widget.editor.json"));
   await screen.findAllByRole("button", { name: "Run" });
   type("width", "77", 1);
@@ -92,7 +92,7 @@ test("saves typed values into the editor file and sends them", async () => {
 
 test("saves an API graph as such or as an editor file", async () => {
   const files = savedFiles();
-  show(apiTo(undefined, { readCatalogue }));
+  show(createApi(undefined, { readCatalogue }));
   await drop("plain.json", pair("01-basic-image.api.json"));
   await screen.findAllByRole("button", { name: "Run" });
   press("Save");
@@ -117,7 +117,7 @@ async function openAsRun(prompt: object) {
 
 test("saves a run into its drawing", async () => {
   savedFiles();
-  show(apiTo(undefined, { readCatalogue }));
+  show(createApi(undefined, { readCatalogue }));
   await openAsRun({ ...readPair(), "1": { ...readPair()["1"], inputs: { ...readPair()["1"].inputs, width: 7 } } });
   expect(await screen.findByText(/unchanged except for the values you edited/)).toBeTruthy();
 });
@@ -125,7 +125,7 @@ test("saves a run into its drawing", async () => {
 test("neither saves nor sends a foreign drawing", async () => {
   savedFiles();
   const service = await startPromptServer();
-  show(apiTo(service, { readCatalogue }));
+  show(createApi(service, { readCatalogue }));
   await openAsRun({ ...readPair(), "99": { class_type: "EmptyImage", inputs: {} } });
   expect(await screen.findByText(/with a new layout/)).toBeTruthy();
   press("Cancel");

@@ -1,9 +1,9 @@
 import { describe, expect, it, test, vi } from "vitest";
 import { withInput } from "@/components/run/form/form-model";
 import { createRunApi } from "@/components/run/run-actions";
-import { faultsOf, mergedErrors } from "@/components/run/workflow/faults";
+import { findFaults, mergeErrors } from "@/components/run/workflow/faults";
 import { openFile, openWorkflow } from "@/components/run/workflow/open-workflow";
-import { workflowIdOf } from "@/components/run/workflow/opened-workflow";
+import { getWorkflowId } from "@/components/run/workflow/opened-workflow";
 import { createBlobSource } from "@/lib/browser/files/byte-source";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { failed } from "@/lib/shared/result";
@@ -47,15 +47,15 @@ describe("reasons for files that cannot be opened", () => {
   });
 });
 
-const typesOf = (graph: Graph | undefined, info = catalogue()) =>
-  Object.entries(faultsOf(graph ?? {}, info)?.errors ?? {}).map(([id, { errors }]) => [id, ...errors.map(({ type }) => type)]);
+const listErrorTypes = (graph: Graph | undefined, info = catalogue()) =>
+  Object.entries(findFaults(graph ?? {}, info)?.errors ?? {}).map(([id, { errors }]) => [id, ...errors.map(({ type }) => type)]);
 
 describe("problems of a workflow's shape", () => {
   it("reports two separate loops", () => {
     const step = (from: string) => ({ class_type: "ImageInvert", inputs: { image: [from, 0] } });
     const graph = { a: step("b"), b: step("a"), c: step("d"), d: step("c") };
     expect(
-      typesOf(graph)
+      listErrorTypes(graph)
         .map(([id]) => id)
         .toSorted(),
     ).toEqual(["a", "b", "c", "d"]);
@@ -65,14 +65,14 @@ describe("problems of a workflow's shape", () => {
     const graph = Object.fromEntries(
       Array.from({ length: 1000 }, (_, index) => [String(index), { class_type: "ImageInvert", inputs: { image: [String(index), 0] } }]),
     );
-    expect(Object.keys(faultsOf(graph, undefined)?.errors ?? {})).toHaveLength(20);
+    expect(Object.keys(findFaults(graph, undefined)?.errors ?? {})).toHaveLength(20);
   });
 });
 
-it("shows the service's message once beside a node's problems", () => {
+it("shows the service's message once next to a node's problems", () => {
   const error = (type: string) => ({ type, message: "", details: "", extra_info: { input_name: "image" } });
   const entry = (...types: string[]) => ({ class_type: "X", dependent_outputs: [], errors: types.map(error) });
-  const merged = mergedErrors({ "1": entry("dangling_link") }, { "1": entry("dangling_link", "other"), "2": entry("other") });
+  const merged = mergeErrors({ "1": entry("dangling_link") }, { "1": entry("dangling_link", "other"), "2": entry("other") });
   expect(Object.entries(merged).map(([id, { errors }]) => [id, ...errors.map(({ type }) => type)])).toEqual([
     ["1", "dangling_link", "other"],
     ["2", "other"],
@@ -134,28 +134,28 @@ describe("the id of a workflow", () => {
   const graph = sampleGraph("02-poster-from-photo");
 
   it("is a valid UUID", () => {
-    expect(workflowIdOf(graph)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(getWorkflowId(graph)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 
   it("is stable when texts, numbers and pictures change", () => {
-    expect(workflowIdOf(withInput(withInput(graph, "1", "image", "mine.png"), "5", "blend_factor", 0.5))).toBe(workflowIdOf(graph));
+    expect(getWorkflowId(withInput(withInput(graph, "1", "image", "mine.png"), "5", "blend_factor", 0.5))).toBe(getWorkflowId(graph));
   });
 
   it("is stable under another node order", () => {
-    expect(workflowIdOf(Object.fromEntries(Object.entries(graph).toReversed()))).toBe(workflowIdOf(graph));
+    expect(getWorkflowId(Object.fromEntries(Object.entries(graph).toReversed()))).toBe(getWorkflowId(graph));
   });
 
   it("changes with a link, a class or a node", () => {
-    const id = workflowIdOf(graph);
-    expect(workflowIdOf(withInput(graph, "6", "images", ["3", 0]))).not.toBe(id);
-    expect(workflowIdOf(withInput(graph, "6", "images", ["5", 1]))).not.toBe(id);
-    expect(workflowIdOf({ ...graph, "7": { class_type: "PreviewImage", inputs: { images: ["5", 0] } } })).not.toBe(id);
-    expect(workflowIdOf({ ...graph, "3": { class_type: "ImageBlur", inputs: graph["3"]?.inputs ?? {} } })).not.toBe(id);
+    const id = getWorkflowId(graph);
+    expect(getWorkflowId(withInput(graph, "6", "images", ["3", 0]))).not.toBe(id);
+    expect(getWorkflowId(withInput(graph, "6", "images", ["5", 1]))).not.toBe(id);
+    expect(getWorkflowId({ ...graph, "7": { class_type: "PreviewImage", inputs: { images: ["5", 0] } } })).not.toBe(id);
+    expect(getWorkflowId({ ...graph, "3": { class_type: "ImageBlur", inputs: graph["3"]?.inputs ?? {} } })).not.toBe(id);
   });
 
   it("differs between all samples, and between many graphs of one shape", () => {
-    expect(new Set(names.map((name) => workflowIdOf(sampleGraph(name)))).size).toBe(names.length);
-    const manyIds = Array.from({ length: 5000 }, (_, index) => workflowIdOf({ [String(index)]: { class_type: "A", inputs: {} } }));
+    expect(new Set(names.map((name) => getWorkflowId(sampleGraph(name)))).size).toBe(names.length);
+    const manyIds = Array.from({ length: 5000 }, (_, index) => getWorkflowId({ [String(index)]: { class_type: "A", inputs: {} } }));
     expect(new Set(manyIds).size).toBe(5000);
     // Each of the four words alone distinguishes them: every lane of the mix is in use.
     for (const at of [0, 9, 19, 28]) expect(new Set(manyIds.map((id) => id.slice(at, at + 8))).size).toBeGreaterThan(4900);
