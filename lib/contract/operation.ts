@@ -62,10 +62,12 @@ export function returnsBytes({ answers }: Operation): boolean {
 }
 
 type Definition = Omit<Operation, "name" | "tier" | "role"> & Partial<Pick<Operation, "role">>;
+/** A misspelt optional field is an error. */
+type OnlyKnownFields<T> = { [N in keyof T]: Record<Exclude<keyof T[N], keyof Definition>, never> };
 type DefinedOperations<T> = { [N in keyof T]: T[N] & { name: N; tier: Operation["tier"]; role: Role } };
 
 /** The key is the name. Operations with a capability are extensions. By default, reads require a viewer and changes an operator. */
-export function defineOperations<const T extends Record<string, Definition>>(table: T): DefinedOperations<T>;
+export function defineOperations<const T extends Record<string, Definition>>(table: T & OnlyKnownFields<T>): DefinedOperations<T>;
 export function defineOperations(table: Record<string, Definition>): Record<string, Operation> {
   const entries = Object.entries(table).map(([name, definition]): [string, Operation] => {
     const tier = definition.capability ? "extension" : "core";

@@ -123,7 +123,11 @@ export function useLive<Data, T>(
 
 /** Reads a value once, without live updates. */
 export function useOnce<Data, T>(path: `/${string}` | undefined, read: (data: Data) => T | Promise<T>) {
-  const { data, error, mutate } = useSWR<TimedValue<T>, ApiFailure>(path, (key: `/${string}`) => fetchValue(key, read), createConfiguration(path));
+  const { data, error, mutate } = useSWR<TimedValue<T>, ApiFailure>(
+    path,
+    (key: `/${string}`) => fetchValue(key, read),
+    createConfiguration(path),
+  );
   return { value: data?.value, failure: error, refresh: () => mutate().then(ignore, ignore) };
 }
 

@@ -130,7 +130,7 @@ export const fileOperations = defineOperations({
     tail: "file",
     query: userdataWriteQuerySchema,
     body: { kind: "octets" },
-    alwaysRequested: { full_info: true },
+    fixedQuery: { full_info: true },
     refusals: ["FORBIDDEN", "CONFLICT", "STORAGE_QUOTA_EXCEEDED"],
     answers: { 200: json(userdataWriteAnswerSchema) },
   },

@@ -125,7 +125,7 @@ export function toJobView(item: JobListItem | JobDetail, status?: JobStatus): Jo
   const endedAtMs =
     toMilliseconds(item.execution_end_time) ?? findTime(messages, ["execution_success", "execution_error", "execution_interrupted"]);
   const stateView = toStateFields(item.status, status?.status);
-  const liveOutputs = standing.terminal ? [] : listLiveOutputs(item);
+  const liveOutputs = stateView.terminal ? [] : listLiveOutputs(item);
   return dropAbsent({
     id: item.id,
     ...stateView,
@@ -137,7 +137,7 @@ export function toJobView(item: JobListItem | JobDetail, status?: JobStatus): Jo
     runMs: getDuration(startedAtMs, endedAtMs),
     progress: stateView.terminal ? undefined : toProgressView(item.progress),
     expected: stateView.terminal ? undefined : item.expected_run,
-    preview: toPreviewView(item.preview_output) ?? previewOf(liveOutputs),
+    preview: toPreviewView(item.preview_output) ?? choosePreview(liveOutputs),
     outputsCount: liveOutputs.length > 0 ? Math.max(liveOutputs.length, item.outputs_count ?? 0) : item.outputs_count,
     workflowId: textOf(item.workflow_id),
     assignedTo: textOf(status?.assigned_inference),

@@ -46,7 +46,7 @@ export function buildRequest({ id, payload, body, format, url, secrets, now }: O
 /** The body that a receiver gets, for the log. The topic of an ntfy address is as good as a password, so it is left out. */
 export function loggedBody(format: WebhookFormat, body: string): string {
   const payload = webhookPayloadSchema.safeParse(parseJson(body)).data;
-  return payload ? shape(format, payload, body, "https://ntfy.sh/…").body : body;
+  return payload ? formatMessage(format, payload, body, "https://ntfy.sh/…").body : body;
 }
 
 function formatMessage(format: WebhookFormat, payload: WebhookPayload, body: string, url: string): { url: string; body: string } {

@@ -107,7 +107,10 @@ it.each([
 });
 
 it("doesn't blame the file for an unreadable part", async () => {
-  const source = { ...createBlobSource(new Blob([new Uint8Array(readCarrier("both.flac"))])), read: () => Promise.reject(new Error("gone")) };
+  const source = {
+    ...createBlobSource(new Blob([new Uint8Array(readCarrier("both.flac"))])),
+    read: () => Promise.reject(new Error("gone")),
+  };
   await expect(readEmbeddedWorkflow(source)).rejects.toThrow("gone");
 });
 

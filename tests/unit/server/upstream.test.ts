@@ -34,6 +34,17 @@ test("submits under the console's listening name unless one is set", async () =>
   expect(names).toEqual(["me", "an-editor"]);
 });
 
+test("asks for the facts of a written file, not its name alone", async () => {
+  const addresses: string[] = [];
+  const send: Send = async ({ url }) => {
+    addresses.push(url);
+    return Response.json({ path: "a.json", size: 2, modified: 1 });
+  };
+  const upstream = createUpstream({ baseUrl: "http://studio.test", apiKey: undefined, send });
+  await upstream.call(operations.writeUserdata, { params: { file: "a.json" }, query: { overwrite: false } });
+  expect(addresses).toEqual(["http://studio.test/api/userdata/a.json?overwrite=false&full_info=true"]);
+});
+
 test("keeps an oversized response's job id, also beyond a double", () => {
   const long = (id: string) => `{"prompt_id":${id},"node_errors":{"1":"${"x".repeat(70_000)}"}}`;
   for (const id of ['"job-1"', "18446744073709551615"]) expect(toStoredResponse(long(id))).toBe(`{"prompt_id":${id}}`);

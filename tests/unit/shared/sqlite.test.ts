@@ -21,7 +21,7 @@ afterEach(() => {
   database.close();
 });
 
-function getErrorCode(work: () => unknown): unknown {
+function catchErrorCode(work: () => unknown): unknown {
   try {
     work();
   } catch (error) {
@@ -42,15 +42,15 @@ describe("errors", () => {
   const insert = (...values: unknown[]) => database.prepare("INSERT INTO jobs (id, name, parent) VALUES (?, ?, ?)").run(...values);
 
   it("includes the failed constraint in the code", () => {
-    expect(getErrorCode(() => insert(1, "second", null))).toBe("SQLITE_CONSTRAINT_PRIMARYKEY");
-    expect(getErrorCode(() => insert(2, "first", null))).toBe("SQLITE_CONSTRAINT_UNIQUE");
-    expect(getErrorCode(() => insert(2, "second", 77))).toBe("SQLITE_CONSTRAINT_FOREIGNKEY");
+    expect(catchErrorCode(() => insert(1, "second", null))).toBe("SQLITE_CONSTRAINT_PRIMARYKEY");
+    expect(catchErrorCode(() => insert(2, "first", null))).toBe("SQLITE_CONSTRAINT_UNIQUE");
+    expect(catchErrorCode(() => insert(2, "second", 77))).toBe("SQLITE_CONSTRAINT_FOREIGNKEY");
   });
 
   it("throws SQLITE_BUSY when another connection holds the lock", () => {
     const otherConnection = new SqliteConnection(file, { timeoutMs: 0 });
     database.exec("BEGIN IMMEDIATE");
-    expect(getErrorCode(() => using(otherConnection, () => otherConnection.exec("BEGIN IMMEDIATE")))).toBe("SQLITE_BUSY");
+    expect(catchErrorCode(() => using(otherConnection, () => otherConnection.exec("BEGIN IMMEDIATE")))).toBe("SQLITE_BUSY");
   });
 
   it("releases its locks when it is closed with an open statement", () => {
@@ -65,14 +65,14 @@ describe("errors", () => {
   });
 
   it("throws a specific code when a file is missing, invalid or read-only", () => {
-    expect(getErrorCode(() => new SqliteConnection(join(folder, "missing", "test.sqlite")))).toBe("SQLITE_CANTOPEN");
-    expect(getErrorCode(() => new SqliteConnection(join(folder, "missing.sqlite"), { readOnly: true }))).toBe("SQLITE_CANTOPEN");
+    expect(catchErrorCode(() => new SqliteConnection(join(folder, "missing", "test.sqlite")))).toBe("SQLITE_CANTOPEN");
+    expect(catchErrorCode(() => new SqliteConnection(join(folder, "missing.sqlite"), { readOnly: true }))).toBe("SQLITE_CANTOPEN");
     writeFileSync(join(folder, "text.sqlite"), "not a database ".repeat(100));
-    expect(getErrorCode(() => using(new SqliteConnection(join(folder, "text.sqlite")), (text) => text.pragma("user_version")))).toBe(
+    expect(catchErrorCode(() => using(new SqliteConnection(join(folder, "text.sqlite")), (text) => text.pragma("user_version")))).toBe(
       "SQLITE_NOTADB",
     );
     expect(
-      getErrorCode(() =>
+      catchErrorCode(() =>
         using(new SqliteConnection(file, { readOnly: true }), (sqliteConnection) => sqliteConnection.exec("DELETE FROM jobs")),
       ),
     ).toBe("SQLITE_READONLY");
@@ -80,7 +80,7 @@ describe("errors", () => {
 
   it("throws SQLITE_FULL when the disk is full, and rolls back", () => {
     database.pragma("max_page_count = 6");
-    expect(getErrorCode(() => database.exclusively(() => insert(2, "x".repeat(100_000), null)))).toBe("SQLITE_FULL");
+    expect(catchErrorCode(() => database.exclusively(() => insert(2, "x".repeat(100_000), null)))).toBe("SQLITE_FULL");
     expect(database.inTransaction).toBe(false);
     expect(database.prepare("SELECT count(*) FROM jobs").pluck().get()).toBe(1);
   });

@@ -12,7 +12,7 @@ describe("uploads panel", () => {
     // jsdom does not implement modal dialogs.
   });
 
-  const createDropped = (...names: string[]): DroppedFiles => createDropped(names.map((name) => ({ path: name, file: new File(["x"], name) })));
+  const dropFiles = (...names: string[]): DroppedFiles => createDropped(names.map((name) => ({ path: name, file: new File(["x"], name) })));
 
   async function desk() {
     let id = 0;
@@ -31,9 +31,9 @@ describe("uploads panel", () => {
 
   test("adds files dropped while others wait", async () => {
     const { drop } = await desk();
-    await drop(Promise.resolve(createDropped("one.bin")));
+    await drop(Promise.resolve(dropFiles("one.bin")));
     await question("Add 1 file");
-    await drop(Promise.resolve({ ...createDropped("two.bin", "three.bin"), unreadable: 1 }));
+    await drop(Promise.resolve({ ...dropFiles("two.bin", "three.bin"), unreadable: 1 }));
     await question("Add 3 files");
     expect(screen.getByText("one.bin")).toBeTruthy();
     expect(screen.getByText("1 file could not be read and will be skipped.")).toBeTruthy();
@@ -44,16 +44,16 @@ describe("uploads panel", () => {
     const folder = later();
     await drop(folder.promise);
     await question("Reading files…");
-    await drop(Promise.resolve(createDropped("two.bin")));
+    await drop(Promise.resolve(dropFiles("two.bin")));
     await question("Add 1 file");
-    await act(async () => folder.arrive(createDropped("shots/one.bin")));
+    await act(async () => folder.arrive(dropFiles("shots/one.bin")));
     await question("Add 2 files");
     fireEvent.click(screen.getByRole("button", { name: "Cancel" }));
     const otherDrop = later();
     await drop(otherDrop.promise);
     await question("Reading files…");
     fireEvent.click(screen.getByRole("button", { name: "Cancel" }));
-    await act(async () => otherDrop.arrive(createDropped("late.bin")));
+    await act(async () => otherDrop.arrive(dropFiles("late.bin")));
     expect(screen.queryByRole("dialog")).toBeNull();
   });
 
@@ -62,7 +62,7 @@ describe("uploads panel", () => {
     await openSource({ source: "url" });
     const box = await screen.findByLabelText<HTMLTextAreaElement>("URLs, one per line");
     fireEvent.change(box, { target: { value: "https://example.com/a.bin" } });
-    await drop(Promise.resolve(createDropped("one.bin")));
+    await drop(Promise.resolve(dropFiles("one.bin")));
     await question("Add 1 file");
     expect(box.value).toBe("https://example.com/a.bin");
     expect(box.isConnected).toBe(true);
