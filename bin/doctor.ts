@@ -2,8 +2,7 @@
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { readVersion } from "@/lib/server/backup/manifest";
 import { failed, type Finding, noted, passed } from "@/lib/server/doctor/findings";
-import { checkNetwork } from "@/lib/server/doctor/network";
-import { checkOidc } from "@/lib/server/doctor/oidc";
+import { checkNetwork, checkOidc } from "@/lib/server/doctor/network";
 import { checkProgram, checkStorage } from "@/lib/server/doctor/storage";
 import { describeUnknownSettings, EnvError, readEnv } from "@/lib/server/env";
 import { buildFolder } from "./build/build-folder.mjs";

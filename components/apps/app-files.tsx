@@ -14,7 +14,7 @@ import { useRead } from "@/lib/browser/use-read";
 import { type AppField, type AppFileAnswer, type AppPicture } from "@/lib/contract/apps/app";
 import { type AppProblem, createProblem, isFileKind } from "@/lib/contract/apps/fill";
 import { toImageValue } from "@/lib/contract/assets/file-refs";
-import { own } from "@/lib/contract/json/own";
+import { own } from "@/lib/contract/json/json";
 import { appApi } from "./apps-address";
 
 /** `input`: the input that gets the file, since each has its own types and limits. */

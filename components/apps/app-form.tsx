@@ -7,7 +7,7 @@ import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { type AppControl, type AppField } from "@/lib/contract/apps/app";
 import { isFileKind, RANDOM } from "@/lib/contract/apps/fill";
-import { own } from "@/lib/contract/json/own";
+import { own } from "@/lib/contract/json/json";
 import { sendAppFile } from "./app-files";
 import { type FieldProblem, type FieldValues, parseProblems } from "./app-values";
 import { useProblemText } from "./run-problems";

@@ -8,7 +8,7 @@ import { EmptyState } from "@/components/ui/empty-state";
 import { LoadingBlocks } from "@/components/ui/skeleton";
 import { MAX_COMPARED, useViewing } from "@/components/viewer/use-viewing";
 import { type AppField, type AppValues, type AppView } from "@/lib/contract/apps/app";
-import { own } from "@/lib/contract/json/own";
+import { own } from "@/lib/contract/json/json";
 import { findDifferingInputs } from "./app-values";
 import { AppValueView, RunCard, type ShownResult, toShownResults } from "./run-card";
 import { type useAppRuns } from "./use-app-runs";

@@ -15,7 +15,7 @@ import { type ViewerItem } from "@/components/viewer/use-viewing";
 import { callApi } from "@/lib/browser/api";
 import { apiPath, toJobHref } from "@/lib/browser/urls";
 import { type AppField, type AppResult, type AppRun, type AppRunState, type AppValues, type AppView } from "@/lib/contract/apps/app";
-import { own } from "@/lib/contract/json/own";
+import { own } from "@/lib/contract/json/json";
 import { truncateText } from "@/lib/contract/plain-line";
 import { fileAddress } from "./app-files";
 import { findDifferingInputs } from "./app-values";

@@ -10,7 +10,7 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type AppRun, type AppView } from "@/lib/contract/apps/app";
 import { objectOf, textOf } from "@/lib/contract/json/json";
-import { formatBytes } from "@/lib/shared/format";
+import { formatBytes } from "@/lib/shared/text";
 import { type FieldProblem } from "./app-values";
 
 /** The input's label and what it accepts, such as "Picture: needs an image". */

@@ -7,7 +7,7 @@ import { type ColumnStyle, createColumns } from "@/components/data-table/table-c
 import { Link } from "@/components/ui/link";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { FileName } from "@/components/ui/truncated";
-import { formatBytes } from "@/lib/shared/format";
+import { formatBytes } from "@/lib/shared/text";
 import { type FileRow } from "./files-view";
 
 const column = createColumns<FileRow>();

@@ -18,8 +18,8 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { isMissingOperation } from "@/lib/contract/failure";
 import { canContainWorkflow } from "@/lib/contract/views/outputs-view";
-import { formatBytes } from "@/lib/shared/format";
 import { ok, type Result } from "@/lib/shared/result";
+import { formatBytes } from "@/lib/shared/text";
 import { MoveFile } from "./file-dialogs";
 import { fileApiPath, type FileRow } from "./files-view";
 

@@ -10,7 +10,7 @@ import { Link } from "@/components/ui/link";
 import { FileName } from "@/components/ui/truncated";
 import { type DroppedFiles, readFileInput } from "@/lib/browser/files/dropped-files";
 import { ROOT_FOLDER } from "@/lib/contract/assets/file-refs";
-import { formatBytes } from "@/lib/shared/format";
+import { formatBytes } from "@/lib/shared/text";
 import { type Crumb, type FilesQuery } from "./files-view";
 
 type FilesToolBarProps = {

@@ -1,5 +1,5 @@
 import { useMessages } from "next-intl";
-import { own } from "@/lib/contract/json/own";
+import { own } from "@/lib/contract/json/json";
 
 type ActionWords = { getActionText: (action: string) => string; getAttemptText: (action: string) => string };
 

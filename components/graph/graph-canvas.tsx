@@ -3,7 +3,7 @@ import { memo, type MouseEvent, type PointerEvent, useMemo, useState } from "rea
 import { cn } from "@/components/ui/cn";
 import { ToneIcon, toneInk } from "@/components/ui/status-badge";
 import { Duration, RunningDuration } from "@/components/ui/time/relative-time";
-import { own } from "@/lib/contract/json/own";
+import { own } from "@/lib/contract/json/json";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
 import { getNodeName } from "@/lib/contract/workflow/graph";
 import { boxesPath, edgesPath, type GraphLayout, nodeSize, type PlacedGroup, type PlacedNode } from "./graph-layout";

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { cn } from "@/components/ui/cn";
 import { Button, IconButton } from "@/components/ui/controls/button";
 import { CopyButton } from "@/components/ui/controls/copy-button";
-import { own } from "@/lib/contract/json/own";
+import { own } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { getNodeName } from "@/lib/contract/workflow/graph";
 import { MarkText } from "./graph-canvas";

@@ -1,6 +1,6 @@
 import { type Tone } from "@/components/ui/status-badge";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { own } from "@/lib/contract/json/own";
+import { own } from "@/lib/contract/json/json";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { MASK } from "@/lib/contract/secrets/secret-texts";

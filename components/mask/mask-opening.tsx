@@ -9,7 +9,7 @@ import { ProgressBar } from "@/components/ui/skeleton";
 import { useNumberFormat } from "@/components/ui/time/use-time-format";
 import { showToast } from "@/components/ui/toast-store";
 import { isNotFound } from "@/lib/contract/failure";
-import { formatBytes } from "@/lib/shared/format";
+import { formatBytes } from "@/lib/shared/text";
 import { createSession, type OpenSession, storeSession, takeSession } from "./file/mask-session";
 import { type OpenMask, type OpenRefusal } from "./file/open-mask";
 import { type MaskSource, MAX_BYTES, MAX_EDGE, MAX_PIXELS } from "./file/picture-file";

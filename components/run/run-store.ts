@@ -6,7 +6,7 @@
 
 import { createStore } from "zustand/vanilla";
 import { type Failure } from "@/lib/contract/failure";
-import { own } from "@/lib/contract/json/own";
+import { own } from "@/lib/contract/json/json";
 import { selectChoice } from "@/lib/contract/nodes/dynamic-inputs";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";

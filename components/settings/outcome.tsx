@@ -4,7 +4,7 @@ import { cn } from "@/components/ui/cn";
 import { type Tone, ToneIcon, toneStyle } from "@/components/ui/status-badge";
 import { type ConnectionCheck } from "@/lib/contract/console";
 import { type Runner, type RunnerCheck } from "@/lib/contract/runners/runners";
-import { formatBytes } from "@/lib/shared/format";
+import { formatBytes } from "@/lib/shared/text";
 
 /** The message of a check's outcome: the problem and the remedy. */
 export function Outcome({ check }: { check: ConnectionCheck }) {

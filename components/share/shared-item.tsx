@@ -5,7 +5,7 @@ import { buttonStyle } from "@/components/ui/controls/button";
 import { FileName } from "@/components/ui/truncated";
 import { apiPath } from "@/lib/browser/urls";
 import { type SharedItem as Item } from "@/lib/contract/share";
-import { formatBytes } from "@/lib/shared/format";
+import { formatBytes } from "@/lib/shared/text";
 
 /** One file of a share: preview, name and download. Works without JavaScript. */
 export function SharedItem({ token, item, isOnlyItem }: { token: string; item: Item; isOnlyItem: boolean }) {

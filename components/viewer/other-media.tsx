@@ -3,7 +3,7 @@ import { type KeyboardEvent, type ReactNode, useEffect, useEffectEvent, useRef, 
 import { buttonStyle } from "@/components/ui/controls/button";
 import { ButtonLink } from "@/components/ui/link";
 import { FileName } from "@/components/ui/truncated";
-import { formatBytes } from "@/lib/shared/format";
+import { formatBytes } from "@/lib/shared/text";
 import { type ViewerItem } from "./use-viewing";
 
 type OtherMediaProps = { item: ViewerItem; canDownload: boolean; onReady: () => void; onKey: (event: KeyboardEvent) => boolean };

@@ -1,8 +1,7 @@
 // The endpoints of a plain ComfyUI server. Connections and runners pass their own `send`.
 
 import { z } from "zod";
-import { isObject, numberOf, objectOf, textOf } from "@/lib/contract/json/json";
-import { own } from "@/lib/contract/json/own";
+import { isObject, numberOf, objectOf, own, textOf } from "@/lib/contract/json/json";
 import { loosely, moment } from "@/lib/contract/schemas/lenient";
 import { type OutputFile } from "@/lib/contract/views/outputs-view";
 import { failed, ok, type Result } from "@/lib/shared/result";

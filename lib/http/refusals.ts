@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import { type Duplex } from "node:stream";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { own } from "@/lib/contract/json/own";
+import { own } from "@/lib/contract/json/json";
 import { type Refused } from "@/lib/shared/http-types";
 import { toPageUrl } from "./request-line";
 

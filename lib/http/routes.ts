@@ -3,7 +3,7 @@
 import { readdirSync } from "node:fs";
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
-import { own } from "@/lib/contract/json/own";
+import { own } from "@/lib/contract/json/json";
 import { type Refused } from "@/lib/shared/http-types";
 import { toRouteUrl } from "./request-line";
 

@@ -13,28 +13,38 @@ import { openBlobs, otherBlobStore } from "./assets/blobs/open-blobs";
 import { collectBlob } from "./assets/change-asset";
 import { shipPublicAssets } from "./assets/create-asset";
 import { createFolders, evictOldest, type Folders } from "./assets/folders";
+import { type AssetSearch, createPostgresSearch } from "./assets/search/asset-search";
+import { createSqliteSearch } from "./assets/search/sqlite-search";
 import { createThumbnails } from "./assets/thumbnails";
 import { createDownloads } from "./downloads/downloads";
 import { type PruneParts, pruneTasks } from "./downloads/task-rows";
-import { createJobEvents, type NotifyListener } from "./events/job-events";
+import { createJobEvents, createNoPeerEvents, type NotifyListener, type PeerEvents } from "./events/job-events";
+import { createPostgresPeerEvents, removeOldNotices } from "./events/postgres-peer-events";
 import { registerMetrics } from "./figures";
 import { type Chore, emptyFolder, startHousekeeping, sweep } from "./housekeeping";
-import { jsonResponse } from "./http/answers";
+import { jsonResponse } from "./http/route";
 import { createRouter } from "./http/router";
 import { applyRetention, finishClears, hasRetention, type RetentionParts } from "./jobs/history/ended-jobs";
 import { countJobs } from "./jobs/list-jobs";
+import { type CreateQueue } from "./jobs/queue/job-queue";
+import { createMemoryQueue } from "./jobs/queue/memory-queue";
+import { openSharedQueue, type SharedQueue } from "./jobs/queue/postgres-queue";
 import { createEngine, listenToOthers, RUNNERS } from "./jobs/run/engine";
 import { createLiveRuns } from "./jobs/run/live-runs";
 import { nodeClasses } from "./nodes/library";
 import { createRunner } from "./nodes/runner";
-import { type OpenedDatabase, openServiceDatabase } from "./open-database";
 import { type ServiceLog, type ServiceOptions } from "./options";
 import { createPool } from "./runners/pool";
 import { createRunnerChores } from "./runners/runner-chores";
 import { createRunners } from "./runners/store";
 import { defaultSettings, type ServiceSettings } from "./settings";
-import { createDataFolder, lockDataFolder } from "./store/data-folder";
-import { query, retry } from "./store/database";
+import { createDataFolder, lockDataFolder, requireDatabase, requireNoFiles } from "./store/data-folder";
+import { type Database, query, retry } from "./store/database";
+import { openPostgres } from "./store/postgres/database";
+import { createPostgresProcesses } from "./store/postgres/processes";
+import { createOnlyProcess, type Processes } from "./store/processes";
+import { openDatabase } from "./store/sqlite";
+import { claimDataFolder, requireRows } from "./store/store-location";
 import { createKeys, findUserByKey } from "./users/keys";
 
 /** Entries of about 350 bytes take 4 KiB each on disk: 128 MiB. */
@@ -206,4 +216,52 @@ function addDefaults(options: ServiceOptions): ServiceSettings {
 
 export function unavailableResponse(message: string): Response {
   return jsonResponse({ code: "SERVICE_UNAVAILABLE", message }, 503);
+}
+
+// Opens the service's database. Rejects an empty database if the folder has users' files, because the sweep would remove them.
+
+export type OpenedDatabase = {
+  database: Database;
+  assetSearch: AssetSearch;
+  processes: Processes;
+  createQueue: CreateQueue;
+  close(): Promise<void>;
+  elsewhere: PeerEvents;
+  chores: readonly Chore[];
+};
+type Parts = { folders: Folders; settings: ServiceSettings; now: () => number; log: ServiceLog };
+
+async function openServiceDatabase(
+  databaseUrl: string | undefined,
+  { folders, settings, now, log }: Parts,
+): Promise<OpenedDatabase> {
+  await requireRows(folders.root, databaseUrl, { isStart: true });
+  if (databaseUrl === undefined) {
+    requireDatabase(folders);
+    const database = await openDatabase(folders.database, now, settings);
+    const assetSearch = createSqliteSearch(database);
+    const single = { processes: createOnlyProcess(), elsewhere: createNoPeerEvents() };
+    return { database, assetSearch, ...single, createQueue: createMemoryQueue, chores: [], close: () => database.close() };
+  }
+  const database = await openPostgres(databaseUrl, now, settings);
+  const processes = createPostgresProcesses(database, databaseUrl, log);
+  let queue: SharedQueue | undefined;
+  const close = async () => {
+    await processes.close();
+    await queue?.close();
+    await database.close();
+  };
+  try {
+    const isEmpty = (await database.row(query.selectFrom("blobs").select("hash").limit(1))) === undefined;
+    if (isEmpty) requireNoFiles(folders.blobs, "The service's database knows no file");
+    await claimDataFolder(database, folders.root, settings.blobs !== undefined);
+    queue = await openSharedQueue(databaseUrl, processes, log);
+    const elsewhere = createPostgresPeerEvents(database, processes, log);
+    const chores: Chore[] = [{ name: "long notices", everyMs: 60_000, isShared: true, round: () => removeOldNotices(database) }];
+    const assetSearch = createPostgresSearch(database);
+    return { database, assetSearch, processes, elsewhere, createQueue: queue.create, chores, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }

@@ -9,7 +9,7 @@ import { Checkbox, Input } from "@/components/ui/controls/fields";
 import { type AppDefinition, type AppInput, type AppOutput } from "@/lib/contract/apps/app";
 import { createInputDraft, createOutputDraft } from "@/lib/contract/apps/draft";
 import { addDefault } from "@/lib/contract/apps/fill";
-import { own } from "@/lib/contract/json/own";
+import { own } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { getNodeName, sortTopologically } from "@/lib/contract/workflow/graph";

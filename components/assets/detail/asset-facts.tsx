@@ -8,7 +8,7 @@ import { Link } from "@/components/ui/link";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { shortId, toJobHref } from "@/lib/browser/urls";
 import { type AssetDetail } from "@/lib/contract/views/asset-view";
-import { formatBytes } from "@/lib/shared/format";
+import { formatBytes } from "@/lib/shared/text";
 import { assetHref, assetLink } from "../asset-urls";
 import { toRows } from "../filter/metadata-rows";
 import { SameContent } from "./same-content";

@@ -10,8 +10,8 @@ import { useLoadedSize, ZoomedPicture } from "@/components/viewer/zoomed-picture
 import { readBeginning, readFirstBytes } from "@/lib/browser/files/byte-source";
 import { useRead } from "@/lib/browser/use-read";
 import { type AssetView } from "@/lib/contract/views/asset-view";
-import { formatBytes } from "@/lib/shared/format";
 import { readPictureSize } from "@/lib/shared/picture-size";
+import { formatBytes } from "@/lib/shared/text";
 import { AssetPicture, getExtension, KindIcon } from "../asset-picture";
 import { assetFileUrl, pictureUrl, useServesFiles } from "../asset-urls";
 

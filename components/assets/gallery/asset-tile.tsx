@@ -7,7 +7,7 @@ import { FileName } from "@/components/ui/truncated";
 import { apiPath, shortId, type ThumbnailEdge } from "@/lib/browser/urls";
 import { isAddressableId } from "@/lib/contract/params";
 import { type AssetView } from "@/lib/contract/views/asset-view";
-import { formatBytes } from "@/lib/shared/format";
+import { formatBytes } from "@/lib/shared/text";
 import { TilePicture } from "../asset-picture";
 import { assetHref } from "../asset-urls";
 import { type Motion } from "./motion";

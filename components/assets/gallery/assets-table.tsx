@@ -11,7 +11,7 @@ import { apiPath, shortId } from "@/lib/browser/urls";
 import { isAddressableId } from "@/lib/contract/params";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type AssetView } from "@/lib/contract/views/asset-view";
-import { formatBytes } from "@/lib/shared/format";
+import { formatBytes } from "@/lib/shared/text";
 import { TilePicture } from "../asset-picture";
 import { assetHref } from "../asset-urls";
 import { SelectBox } from "./asset-tile";

@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import { type Tone } from "@/components/ui/status-badge";
 import { hasFeature } from "@/lib/contract/connections";
 import { type ConnectionStatus, type ConnectionView } from "@/lib/contract/console";
-import { own } from "@/lib/contract/json/own";
+import { own } from "@/lib/contract/json/json";
 
 export const connectionTone: Readonly<Record<ConnectionStatus, Tone>> = {
   active: "ok",

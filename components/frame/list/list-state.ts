@@ -1,6 +1,13 @@
 import { useLayoutEffect, useState, useSyncExternalStore } from "react";
 import { createStore } from "zustand/vanilla";
-import { afterPaint } from "@/lib/browser/after-paint";
+
+// Runs slow work after the next paint, so that a click gets feedback first. Don't use it for writes.
+
+function afterPaint(work: () => void): void {
+  if (document.visibilityState === "hidden") return void setTimeout(work);
+  // A new task, because style, layout and paint run after the frame's callbacks.
+  requestAnimationFrame(() => setTimeout(work));
+}
 
 /** How a list's query is written to the URL. Must keep its identity while unchanged. */
 export type ListAddress<Query> = {

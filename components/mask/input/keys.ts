@@ -1,7 +1,7 @@
 // The editor's key bindings, shared by the help list and the handlers. Browser shortcuts must not be bound; callers ignore keys typed into
 // fields.
 
-import { own } from "@/lib/contract/json/own";
+import { own } from "@/lib/contract/json/json";
 
 export const tools = ["brush", "eraser", "rectangle", "lasso", "fill", "hand"] as const;
 export type Tool = (typeof tools)[number];

@@ -8,7 +8,7 @@ import { ButtonLink } from "@/components/ui/link";
 import { ProgressBar } from "@/components/ui/skeleton";
 import { ToneIcon } from "@/components/ui/status-badge";
 import { createViewUrl, getNewTabProps, withQuery } from "@/lib/browser/urls";
-import { formatBytes } from "@/lib/shared/format";
+import { formatBytes } from "@/lib/shared/text";
 import { findAsset, type SavedMask, type SaveFailure, type SaveState, type SaveStep } from "../file/mask-session";
 import { MAX_BYTES } from "../file/picture-file";
 

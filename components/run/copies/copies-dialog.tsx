@@ -3,7 +3,7 @@ import { useId, useMemo, useState } from "react";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { Options, Select } from "@/components/ui/controls/fields";
 import { Dialog, FormFoot } from "@/components/ui/dialog";
-import { own } from "@/lib/contract/json/own";
+import { own } from "@/lib/contract/json/json";
 import { type FilledText } from "@/lib/contract/nodes/fill-texts";
 import { type PictureContext } from "../form/controls/picture-api";
 import { type FormField, type FormNode, isEditable } from "../form/form-model";

@@ -3,7 +3,7 @@
 
 import { affectsAllCalls, retryRateLimited, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type Failure } from "@/lib/contract/failure";
-import { own } from "@/lib/contract/json/own";
+import { own } from "@/lib/contract/json/json";
 import { type FilledText, isFileName } from "@/lib/contract/nodes/fill-texts";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type BatchRef } from "@/lib/contract/workflow/submission";

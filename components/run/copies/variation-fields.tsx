@@ -4,7 +4,7 @@ import { Button } from "@/components/ui/controls/button";
 import { CheckList } from "@/components/ui/controls/check-list";
 import { Input } from "@/components/ui/controls/fields";
 import { Textarea } from "@/components/ui/controls/form-field";
-import { own } from "@/lib/contract/json/own";
+import { own } from "@/lib/contract/json/json";
 import { AssetPicker } from "../form/controls/asset-picker";
 import { type PictureContext } from "../form/controls/picture-api";
 import { type FormField } from "../form/form-model";

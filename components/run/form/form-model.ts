@@ -2,8 +2,7 @@
 // otherwise on the value's type.
 
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
-import { isObject } from "@/lib/contract/json/json";
-import { own } from "@/lib/contract/json/own";
+import { isObject, own } from "@/lib/contract/json/json";
 import { isDynamic, listInputs } from "@/lib/contract/nodes/dynamic-inputs";
 import { createRandom } from "@/lib/contract/nodes/fill-texts";
 import { type ChoiceValue, guessKind, type InputSpec, type Limit, type Media, readInputSpec, WHITE } from "@/lib/contract/nodes/input-spec";

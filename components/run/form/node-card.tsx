@@ -5,7 +5,7 @@ import { Card } from "@/components/ui/card";
 import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/controls/button";
 import { UNNAMED } from "@/lib/contract/editor-workflow/sent-values";
-import { own } from "@/lib/contract/json/own";
+import { own } from "@/lib/contract/json/json";
 import { type FilledText } from "@/lib/contract/nodes/fill-texts";
 import { type InputSettings } from "../workflow/workflow-memory";
 import { SeedControl } from "./controls/basic-controls";

@@ -4,7 +4,7 @@ import { useTranslations } from "next-intl";
 import { cn } from "@/components/ui/cn";
 import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { own } from "@/lib/contract/json/own";
+import { own } from "@/lib/contract/json/json";
 import { anyText, object } from "@/lib/contract/json/readers";
 import { boxEdges, getSettings, type Limit } from "@/lib/contract/nodes/input-spec";
 import { truncateText } from "@/lib/contract/plain-line";

@@ -7,7 +7,7 @@ import { Button } from "@/components/ui/controls/button";
 import { Picture } from "@/components/ui/pictures/picture";
 import { ProgressBar } from "@/components/ui/skeleton";
 import { createLivePreviewUrl } from "@/lib/browser/urls";
-import { own } from "@/lib/contract/json/own";
+import { own } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { getNodeName } from "@/lib/contract/workflow/graph";
 import { type StartedJob } from "./use-started-job";

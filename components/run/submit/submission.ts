@@ -1,8 +1,7 @@
 // The submission of a workflow: its graph, and extra_data from the file.
 
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
-import { type JsonObject, objectOf } from "@/lib/contract/json/json";
-import { own } from "@/lib/contract/json/own";
+import { type JsonObject, objectOf, own } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { getDrawing } from "@/lib/contract/workflow/workflow-name";
 import { type InEditorFile, withEditorFile } from "../workflow/editor-file";

@@ -8,7 +8,7 @@ import { callApi } from "@/lib/browser/api";
 import { withQuery } from "@/lib/browser/urls";
 import { hasFeature } from "@/lib/contract/connections";
 import { type LackingClasses } from "@/lib/contract/console";
-import { own } from "@/lib/contract/json/own";
+import { own } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { focusProblem, type FormNode } from "../form/form-model";
 import { placeProblems, ProblemList } from "../form/problems";

@@ -6,7 +6,7 @@ import { Dialog } from "@/components/ui/dialog";
 import { FailureNotice } from "@/components/ui/empty-state";
 import { isMissingOperation } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { own } from "@/lib/contract/json/own";
+import { own } from "@/lib/contract/json/json";
 import { truncateText } from "@/lib/contract/plain-line";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { getNodeName } from "@/lib/contract/workflow/graph";

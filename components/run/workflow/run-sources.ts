@@ -4,7 +4,7 @@ import { type SampleName } from "@/components/frame/samples/samples";
 import { shortId } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
 import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
-import { own } from "@/lib/contract/json/own";
+import { own } from "@/lib/contract/json/json";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { findWorkflowSecrets } from "@/lib/contract/secrets/secret-places";

@@ -1,6 +1,5 @@
 import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
-import { isObject, type JsonObject, objectOf } from "@/lib/contract/json/json";
-import { own } from "@/lib/contract/json/own";
+import { isObject, type JsonObject, objectOf, own } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { anyText, filter, map, object } from "@/lib/contract/json/readers";
 import { FILE_NAME, isFileName } from "@/lib/contract/nodes/fill-texts";

@@ -7,7 +7,7 @@ import { StatusBadge } from "@/components/ui/status-badge";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { type AuditItem, type AuditPart, type MemberChange } from "@/lib/contract/audit/audit";
 import { checkOutcomes, runnerOrders, runnerProblems } from "@/lib/contract/connections";
-import { own } from "@/lib/contract/json/own";
+import { own } from "@/lib/contract/json/json";
 import { roles } from "@/lib/contract/people/roles";
 import { type AuditFact, getPartText, parseFacts, targetHref } from "./audit-facts";
 

@@ -26,8 +26,8 @@ import {
   type UsageRow,
   type UsageView,
 } from "@/lib/contract/people/usage";
-import { formatBytes } from "@/lib/shared/format";
 import { type Result } from "@/lib/shared/result";
+import { formatBytes } from "@/lib/shared/text";
 import { SettingsPage } from "../settings-tabs";
 
 type UsageScreenProps = { query: UsageQuery; usage: Promise<Result<TimedValue<UsageView>, Failure>> };

@@ -10,8 +10,8 @@ import { maskAddress } from "@/lib/contract/assets/file-refs";
 import { isLoopback } from "@/lib/contract/connections";
 import { isNotFound } from "@/lib/contract/failure";
 import { filter, list, number, object, oneOf, type Reader, text } from "@/lib/contract/json/readers";
-import { formatBytes } from "@/lib/shared/format";
 import { type Result } from "@/lib/shared/result";
+import { formatBytes } from "@/lib/shared/text";
 
 type AddressLineProps = {
   address: Address;

@@ -12,7 +12,7 @@ import { withQuery } from "@/lib/browser/urls";
 import { useRequests } from "@/lib/browser/use-read";
 import { type DownloadState, type DownloadTask, type DownloadTasks, getFileName } from "@/lib/contract/assets/file-refs";
 import { isMissingOperation } from "@/lib/contract/failure";
-import { formatBytes } from "@/lib/shared/format";
+import { formatBytes } from "@/lib/shared/text";
 import { OpenAsset, TransferRow } from "../uploads/upload-list";
 
 type DownloadListProps = { downloads: Downloads; connection?: string; canAdd: boolean };

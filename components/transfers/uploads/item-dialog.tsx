@@ -7,7 +7,7 @@ import { CopyableId } from "@/components/ui/controls/copy-button";
 import { Dialog, FormFoot } from "@/components/ui/dialog";
 import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
-import { formatBytes } from "@/lib/shared/format";
+import { formatBytes } from "@/lib/shared/text";
 import { type AssetFields, AssetFieldsForm, type DraftErrors, mergeFields, newDraft, readDraft, toDraft } from "./asset-fields-form";
 import { tabUploads } from "./tab-uploads";
 import { isAlarm, type UploadItem } from "./upload-item";

@@ -16,7 +16,7 @@ import { withQuery } from "@/lib/browser/urls";
 import { useRead } from "@/lib/browser/use-read";
 import { isMissingOperation } from "@/lib/contract/failure";
 import { type Features } from "@/lib/contract/operations/service";
-import { formatBytes } from "@/lib/shared/format";
+import { formatBytes } from "@/lib/shared/text";
 import {
   AssetFieldsForm,
   DEFAULT_UPLOAD_PREFERENCES,

@@ -8,7 +8,7 @@ import { ProgressBar } from "@/components/ui/skeleton";
 import { type Tone, ToneIcon, toneInk } from "@/components/ui/status-badge";
 import { FileName } from "@/components/ui/truncated";
 import { withQuery } from "@/lib/browser/urls";
-import { formatBytes } from "@/lib/shared/format";
+import { formatBytes } from "@/lib/shared/text";
 import { tabUploads } from "./tab-uploads";
 import { isAlarm, isUnderWay, isUnfinished, isUnwritten, type UploadItem } from "./upload-item";
 import { cannotChange, getStepShare, getTone, stateText } from "./upload-state";

@@ -4,7 +4,7 @@ import { type useTranslations } from "next-intl";
 import { failureText } from "@/components/frame/failure/fault-owner";
 import { type Tone } from "@/components/ui/status-badge";
 import { isMissingOperation } from "@/lib/contract/failure";
-import { formatBytes } from "@/lib/shared/format";
+import { formatBytes } from "@/lib/shared/text";
 import { isAlarm, isProblem, isUnderWay, isUnfinished, isUnwritten, type UploadItem } from "./upload-item";
 
 export type UploadFilter = "all" | "unfinished" | "problems" | "noPictures" | "stored";

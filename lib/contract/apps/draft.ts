@@ -2,8 +2,7 @@
 
 import { isEditorFile, listOf, readEditorFile, toIdText } from "../editor-workflow/file";
 import { findNodes, findOuterName, findWidgetLocations } from "../editor-workflow/values";
-import { objectOf } from "../json/json";
-import { own } from "../json/own";
+import { objectOf, own } from "../json/json";
 import { listInputs } from "../nodes/dynamic-inputs";
 import { guessKind, type InputSpec, readInputSpec } from "../nodes/input-spec";
 import { toPlainLine } from "../plain-line";

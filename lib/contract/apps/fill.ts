@@ -1,7 +1,7 @@
 // Checks an app's inputs and writes them into its graph. Problems name the input's label, never a node. Does not import zod, for browsers.
 
 import { setSpelling, spellingOf, withSpellingsOf } from "../json/exact-json";
-import { own } from "../json/own";
+import { own } from "../json/json";
 import { parseJson } from "../json/parse-json";
 import { type Graph } from "../schemas/graph";
 import { isSecretName } from "../secrets/mask-secrets";

@@ -1,6 +1,5 @@
 import { writeExactJson } from "../json/exact-json";
-import { type JsonObject } from "../json/json";
-import { own } from "../json/own";
+import { type JsonObject, own } from "../json/json";
 import { anything, map, object } from "../json/readers";
 import { type Graph } from "../schemas/graph";
 import { isLink } from "../workflow/graph";

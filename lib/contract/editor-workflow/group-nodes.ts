@@ -1,7 +1,6 @@
 // Reads a group node of older files as a subgraph: `extra.groupNodes[NAME]` with the values of the node that uses it.
 
-import { type JsonObject, numberOf, objectOf } from "../json/json";
-import { own } from "../json/own";
+import { type JsonObject, numberOf, objectOf, own } from "../json/json";
 import { getInputType } from "../nodes/input-spec";
 import { type ObjectInfo } from "../schemas/object-info";
 import {

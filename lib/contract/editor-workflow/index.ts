@@ -1,8 +1,7 @@
 // Converts an editor file into the graph that the editor would send. Unknown values are reported as problems, never invented.
 
 import { setSpelling, spellingOf } from "../json/exact-json";
-import { isObject, type JsonObject, objectOf } from "../json/json";
-import { own } from "../json/own";
+import { isObject, type JsonObject, objectOf, own } from "../json/json";
 import { parseJson } from "../json/parse-json";
 import { listInputs } from "../nodes/dynamic-inputs";
 import { drawChoices, type FillOptions, isFileName, replacePlaceholders } from "../nodes/fill-texts";

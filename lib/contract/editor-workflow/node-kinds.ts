@@ -1,5 +1,4 @@
-import { objectOf } from "../json/json";
-import { own } from "../json/own";
+import { objectOf, own } from "../json/json";
 import { type ObjectInfo } from "../schemas/object-info";
 import { type EditorNode, INSIDE_END, listOf, memoize, type Net } from "./file";
 

@@ -1,5 +1,4 @@
-import { objectOf } from "../json/json";
-import { own } from "../json/own";
+import { objectOf, own } from "../json/json";
 import { number } from "../json/readers";
 import { getFallback } from "../nodes/dynamic-inputs";
 import { isFileName, type WidgetOf } from "../nodes/fill-texts";

@@ -1,5 +1,4 @@
-import { objectOf, textOf } from "../json/json";
-import { own } from "../json/own";
+import { objectOf, own, textOf } from "../json/json";
 import { isGrowing } from "../nodes/dynamic-inputs";
 import { getInputType, getSettings } from "../nodes/input-spec";
 import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";

@@ -1,7 +1,6 @@
 // The value that a subgraph node sends for an unlinked input. Ends on definitions that contain themselves.
 
-import { isObject } from "../json/json";
-import { own } from "../json/own";
+import { isObject, own } from "../json/json";
 import { getSettings } from "../nodes/input-spec";
 import { type Definition, type EditorNode, INSIDE_START, listOf, memoize, parseEntries, type Slot, toIdText } from "./file";
 import { getSlots, getWidgets, type LinkContext, type NodeLocation, type Scope, toGraphId, type Use } from "./slots";

@@ -1,5 +1,4 @@
-import { isObject, type JsonObject, objectOf, textOf } from "../json/json";
-import { own } from "../json/own";
+import { isObject, type JsonObject, objectOf, own, textOf } from "../json/json";
 import { type ClassInput, getChoiceInputs, isDynamicCombo, isGrowing, listDeclaredInputs } from "../nodes/dynamic-inputs";
 import { boxEdges, getInputType, getSettings } from "../nodes/input-spec";
 import { type NodeInfo } from "../schemas/object-info";

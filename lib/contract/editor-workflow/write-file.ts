@@ -1,6 +1,5 @@
 import { withSpellingsOf } from "../json/exact-json";
-import { isObject, type JsonObject, objectOf } from "../json/json";
-import { own } from "../json/own";
+import { isObject, type JsonObject, objectOf, own } from "../json/json";
 import { isDynamicCombo, listDeclaredInputs, listInputs } from "../nodes/dynamic-inputs";
 import { type WidgetOf } from "../nodes/fill-texts";
 import { getInputType, getSettings } from "../nodes/input-spec";

@@ -1,6 +1,5 @@
 import { writeExactJson } from "../json/exact-json";
-import { type JsonObject } from "../json/json";
-import { own } from "../json/own";
+import { type JsonObject, own } from "../json/json";
 import { truncateText } from "../plain-line";
 import { getNodeName, type LooseNode, readLooseGraph } from "../workflow/graph";
 import { CLASS_MARK, type InputId, splitInputId, toInputId } from "./job-list";

@@ -1,6 +1,6 @@
 // Writes JSON with the number spellings that parse-json.ts stored. Use it instead of JSON.stringify for graphs and metadata.
 
-import { getSharedWeakMap } from "./own";
+import { getSharedWeakMap } from "./json";
 
 const spellings = getSharedWeakMap<object, ReadonlyMap<string | number, string>>("number-spellings");
 

@@ -1,7 +1,6 @@
 // Schemas as functions, for browsers. Values that do not fit are undefined. Does not import zod (docs/decisions/0035).
 
-import { isObject } from "./json";
-import { getSharedWeakMap, own } from "./own";
+import { getSharedWeakMap, isObject, own } from "./json";
 
 export { numberOf as number, textOf as text } from "./json";
 

@@ -1,7 +1,7 @@
 // The inputs of a node with its current values. A choice adds its own inputs, and a list grows.
 
 import { withSpellingsOf } from "../json/exact-json";
-import { own } from "../json/own";
+import { own } from "../json/json";
 import { anyText, anything, list, map, number, object, type ReadBy } from "../json/readers";
 import { type Graph } from "../schemas/graph";
 import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";

@@ -1,7 +1,7 @@
 // Texts that the editor replaces on submission: `%date:yyyy-MM-dd%` and `%Node.widget%` in file names, `{a|b}` in prompts.
 
 import { withSpellingsOf } from "../json/exact-json";
-import { own } from "../json/own";
+import { own } from "../json/json";
 import { type Graph, type GraphNode } from "../schemas/graph";
 import { type ObjectInfo } from "../schemas/object-info";
 import { listInputs } from "./dynamic-inputs";

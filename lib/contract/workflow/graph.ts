@@ -1,7 +1,6 @@
 // Links, order and loops of the prompt graph. Not recursive, because chains may have 5,000 nodes. Does not import zod.
 
-import { type JsonObject, objectOf } from "../json/json";
-import { own } from "../json/own";
+import { type JsonObject, objectOf, own } from "../json/json";
 import { anything, map, object, type ReadBy, text } from "../json/readers";
 import { type Graph, type GraphNode, type Link } from "../schemas/graph";
 

@@ -1,9 +1,8 @@
 // Parses a text as a graph, which may be inside the wrappers that programs use. Editor files are returned unchanged.
 
 import { withSpellingsOf } from "../json/exact-json";
-import { isObject, type JsonObject, objectOf } from "../json/json";
+import { isObject, type JsonObject, objectOf, own } from "../json/json";
 import { findDuplicateKeys, findJsonError, getLineAndColumn } from "../json/json-text";
-import { own } from "../json/own";
 import { parseLenient, parseLenientJson, replaceNaN, TooManyExactNumbers } from "../json/parse-json";
 import { type Graph } from "../schemas/graph";
 import { getNameInExtraData } from "./workflow-name";

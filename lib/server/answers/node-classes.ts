@@ -2,7 +2,7 @@
 
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";
-import { own } from "@/lib/contract/json/own";
+import { own } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
 import { type NodeInfo, type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { createLimiter } from "@/lib/shared/async";

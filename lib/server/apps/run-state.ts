@@ -12,8 +12,7 @@ import {
 import { type AppProblem, createProblem, formatProblem, isFileKind } from "@/lib/contract/apps/fill";
 import { createFailure, type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { objectOf, textOf } from "@/lib/contract/json/json";
-import { own } from "@/lib/contract/json/own";
+import { objectOf, own, textOf } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { readInputSpec } from "@/lib/contract/nodes/input-spec";
 import { operations } from "@/lib/contract/operations";

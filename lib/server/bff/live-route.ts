@@ -13,7 +13,7 @@ import { checkViewer, type Context, getRateLimitKey, recordViewerUse } from "../
 import { connectionChanged, type ConnectionTarget, findVisible, isSameTarget, openForJobs, resolveTarget } from "../connections/access";
 import { type AuthedContext } from "../context";
 import { type Watch } from "../live/hub";
-import { isJobTopic } from "../live/poll-intervals";
+import { isJobTopic } from "../live/reader";
 import { createEventStream, type LiveTopic, readLiveEvents } from "../live/stream";
 import { getSearchParams } from "../requests/read-request";
 import { jsonTextResponse } from "../requests/responses";

@@ -2,8 +2,7 @@
 
 import "server-only";
 import { toJobState } from "@/lib/contract/jobs/job-list";
-import { isObject, type JsonObject, objectOf, textOf } from "@/lib/contract/json/json";
-import { own } from "@/lib/contract/json/own";
+import { isObject, type JsonObject, objectOf, own, textOf } from "@/lib/contract/json/json";
 import { type Subject } from "@/lib/contract/operation";
 import { type HistoryAnswer, type JobDetail, type JobListItem, type JobsAnswer, type JobStatus } from "@/lib/contract/schemas/job";
 import { MASK } from "@/lib/contract/secrets/secret-texts";

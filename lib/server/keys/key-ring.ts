@@ -9,8 +9,8 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { getErrorCode } from "@/lib/shared/error-codes";
 import { EnvError } from "../env";
 import { type KeyStore, type Sealed, type StoredKey } from "../store/connections";
-import { type ListSealed } from "../store/sealed-columns";
 import { type SettingStore } from "../store/settings";
+import { type ListSealed } from "../store/store";
 
 export function readOrCreateSecretFile(path: string, create: () => string): string {
   try {

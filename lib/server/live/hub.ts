@@ -7,8 +7,7 @@ import { type LiveProgress, type TopicName } from "@/lib/contract/live";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Log } from "../log";
 import { type DataChange } from "../store/peers";
-import { isSlow } from "./poll-intervals";
-import { createReader, type LiveItem, type LiveRead, type Reader } from "./reader";
+import { createReader, isSlow, type LiveItem, type LiveRead, type Reader } from "./reader";
 
 const LINGER_MS = 10_000;
 const MAX_READERS = 2000;

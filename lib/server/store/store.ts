@@ -4,6 +4,7 @@ import "server-only";
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { sql } from "kysely";
 import { type ArchiveChoice, archiveChoiceSchema } from "@/lib/contract/console";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type CopyResult, isUnfinishedCopy, leftBehindMessage } from "@/lib/shared/database/copy-tables";
@@ -13,7 +14,7 @@ import { createAppFileStore } from "./apps/app-files";
 import { createAppRunStore } from "./apps/app-runs";
 import { createAppStore } from "./apps/apps";
 import { createAuditStore } from "./audit/audit";
-import { createConnectionStore, createKeyStore } from "./connections";
+import { createConnectionStore, createKeyStore, type Sealed } from "./connections";
 import { copyStore, requireEmptyTarget, requireFinished } from "./copy-store";
 import { type Database, deleteBefore, migratePostgres, openDatabase, openPostgres } from "./database";
 import { createDownloadTaskStore } from "./download-tasks";
@@ -31,7 +32,6 @@ import { createMemberStore } from "./people/members";
 import { createSessionStore } from "./people/sessions";
 import { createTokenStore } from "./people/tokens";
 import { createSavedViewStore } from "./saved-views";
-import { createSealedColumns } from "./sealed-columns";
 import { createAttemptStore, createSettingStore, createSetUpTokenStore } from "./settings";
 import { createShareStore } from "./shares";
 import { createWebhookStore } from "./webhooks";
@@ -207,5 +207,47 @@ function createStore({ database, peers, migrate: migrateDatabase }: OpenedDataba
       await peers.close();
       await database.destroy();
     },
+  };
+}
+
+// All columns that contain an encrypted secret, for key rotation and its check.
+
+/** `reseal` writes only if the secret is unchanged since it was read. `recordId` is authenticated with the ciphertext. */
+export type SealedRow = { recordId: string; sealed: Sealed; reseal(after: Sealed): Promise<boolean> };
+export type ListSealed = () => Promise<SealedRow[]>;
+
+type Column = { table: string; ring: string; text: string; isOfConnection?: boolean };
+type StoredSecret = Sealed & { id: string; connectionId?: string };
+
+function createSealedColumns(database: Database) {
+  const listColumn = async ({ table, ring, text, isOfConnection }: Column): Promise<SealedRow[]> => {
+    const [from, ringColumn, textColumn] = [sql.table(table), sql.ref(ring), sql.ref(text)];
+    const owner = isOfConnection ? sql`connection_id` : sql`NULL`;
+    const query = sql<StoredSecret>`
+      SELECT id, ${owner} AS connection_id, ${ringColumn} AS ring_key_id, ${textColumn} AS ciphertext
+      FROM ${from} WHERE ${textColumn} IS NOT NULL ORDER BY id`;
+    return (await query.execute(database)).rows.map(({ id, connectionId, ringKeyId, ciphertext }) => ({
+      recordId: [table, ...(connectionId === undefined ? [] : [connectionId]), id].join("/"),
+      sealed: { ringKeyId, ciphertext },
+      async reseal(after) {
+        const update = sql`
+          UPDATE ${from} SET ${ringColumn} = ${after.ringKeyId}, ${textColumn} = ${after.ciphertext}
+          WHERE id = ${id} AND ${textColumn} = ${ciphertext}`;
+        return (await update.execute(database)).numAffectedRows === 1n;
+      },
+    }));
+  };
+  const list =
+    (...columns: Column[]): ListSealed =>
+    async () =>
+      (await Promise.all(columns.map(listColumn))).flat();
+  return {
+    apiKeys: list({ table: "api_keys", ring: "ring_key_id", text: "ciphertext", isOfConnection: true }),
+    downloads: list({ table: "download_tasks", ring: "ring_key_id", text: "sealed_request" }),
+    embedHosts: list(
+      { table: "embed_hosts", ring: "ring_key_id", text: "ciphertext" },
+      { table: "embed_hosts", ring: "old_ring_key_id", text: "old_ciphertext" },
+    ),
+    webhooks: list({ table: "webhooks", ring: "ring_key_id", text: "ciphertext" }),
   };
 }

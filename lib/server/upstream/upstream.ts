@@ -2,7 +2,7 @@
 
 import "server-only";
 import { type Failure, isMissingOperation, isPlainRateLimit } from "@/lib/contract/failure";
-import { own } from "@/lib/contract/json/own";
+import { own } from "@/lib/contract/json/json";
 import { recordSkipped } from "@/lib/contract/json/readers";
 import { type AnswerOf, isRead, type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";

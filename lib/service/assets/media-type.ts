@@ -1,5 +1,5 @@
 import { fileTypeFromBuffer } from "file-type";
-import { own } from "@/lib/contract/json/own";
+import { own } from "@/lib/contract/json/json";
 
 export const HEAD_BYTES = 4100;
 /** The limit for images that the service decodes. */

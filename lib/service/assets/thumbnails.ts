@@ -4,7 +4,7 @@ import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import sharp from "sharp";
-import { own } from "@/lib/contract/json/own";
+import { own } from "@/lib/contract/json/json";
 import { ServiceError } from "@/lib/service/service-error";
 import { createLimiter } from "@/lib/shared/async";
 import { drawThumbnail, MAX_DECODE_PIXELS, withImage } from "@/lib/shared/decode-image";

@@ -1,6 +1,6 @@
 import { lookup as systemLookup } from "node:dns";
 import { Agent, buildConnector } from "undici";
-import { own } from "@/lib/contract/json/own";
+import { own } from "@/lib/contract/json/json";
 import { createPublicConnector, isIpAddress, isPrivateAddress, type Resolve } from "@/lib/shared/guarded-connector";
 import { isPublicAddress } from "@/lib/shared/ip-address";
 import { ServiceError } from "../service-error";

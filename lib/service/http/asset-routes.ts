@@ -7,9 +7,8 @@ import { createFromHash, createFromStaged, isStored } from "../assets/create-ass
 import { type AssetSearch, parseFilter } from "../assets/search/asset-search";
 import { ServiceError } from "../service-error";
 import { type Database, type Transaction } from "../store/database";
-import { emptyResponse, jsonResponse } from "./answers";
 import { receiveUpload } from "./read-upload";
-import { type Call, type Parts, type Route, route } from "./route";
+import { type Call, emptyResponse, jsonResponse, type Parts, type Route, route } from "./route";
 import { sendBytes } from "./send-bytes";
 
 export function assetRoutes(parts: Parts): Route[] {

@@ -7,10 +7,9 @@ import { findMaskLayers, imageTooLarge, MAX_IMAGE_BYTES, requireImage, storeMask
 import { isImage, isRaster } from "../assets/media-type";
 import { type WithFile } from "../assets/thumbnails";
 import { ServiceError, toRefusal } from "../service-error";
-import { jsonResponse } from "./answers";
 import { invalidRequest } from "./read-json";
 import { receiveUpload, type UploadCall } from "./read-upload";
-import { type Parts, type Route, route } from "./route";
+import { jsonResponse, type Parts, type Route, route } from "./route";
 import { sendBuffer, sendBytes } from "./send-bytes";
 
 const DEFAULT_QUALITY = 90;

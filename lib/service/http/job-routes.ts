@@ -10,9 +10,8 @@ import { submitPrompt } from "../jobs/submit";
 import { ServiceError, toRefusal } from "../service-error";
 import { type ServiceSettings } from "../settings";
 import { type Reader } from "../store/database";
-import { emptyResponse, jsonResponse, jsonTextResponse, streamJson } from "./answers";
 import { requireIdLimit } from "./read-json";
-import { type Call, type Parts, type Route, route } from "./route";
+import { type Call, emptyResponse, jsonResponse, jsonTextResponse, type Parts, type Route, route, streamJson } from "./route";
 
 type JobCall = Pick<Call<typeof operations.getJob>, "param" | "user">;
 

@@ -1,6 +1,10 @@
 // A route: an operation of the contract and its handler, with readers typed by the operation's schemas.
 
+import { setImmediate as othersTurn } from "node:timers/promises";
+import { errorStatus } from "@/lib/contract/failure";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type BodyOf, type Operation, type QueryOf } from "@/lib/contract/operation";
+import { isUniqueViolation } from "@/lib/shared/error-codes";
 import { type AccessTimes } from "../assets/access-times";
 import { type BlobStore } from "../assets/blob-store";
 import { type Folders } from "../assets/folders";
@@ -12,6 +16,7 @@ import { type Engine } from "../jobs/run/engine";
 import { type LiveRuns } from "../jobs/run/live-runs";
 import { type ServiceLog } from "../options";
 import { type Pool } from "../runners/pool";
+import { type Refusal, toRefusal, toStorageFailure } from "../service-error";
 import { type ServiceSettings } from "../settings";
 import { type Database } from "../store/database";
 import { type User } from "../users/keys";
@@ -60,3 +65,66 @@ export type Parts = {
   now: () => number;
   log: ServiceLog;
 };
+
+const PLAIN_HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
+const JSON_TYPE = "application/json; charset=utf-8";
+const CHUNK_LENGTH = 64 * 1024;
+
+export function jsonResponse(value: unknown, status = 200): Response {
+  return jsonTextResponse(writeExactJson(value), status);
+}
+
+export function jsonTextResponse(value: string, status = 200): Response {
+  return new Response(value, { status, headers: { ...PLAIN_HEADERS, "content-type": JSON_TYPE } });
+}
+
+/** Streams long JSON and yields between chunks. An error aborts the response, because its status was already sent. */
+export function streamJson(pieces: AsyncIterable<string>): Response {
+  const iterator = pieces[Symbol.asyncIterator]();
+  const encoder = new TextEncoder();
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        await othersTurn();
+        let chunk = "";
+        while (chunk.length < CHUNK_LENGTH) {
+          const next = await iterator.next();
+          if (next.done) {
+            if (chunk !== "") controller.enqueue(encoder.encode(chunk));
+            return controller.close();
+          }
+          chunk += next.value;
+        }
+        controller.enqueue(encoder.encode(chunk));
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  return new Response(body, { headers: { ...PLAIN_HEADERS, "content-type": JSON_TYPE } });
+}
+
+function textResponse(value: string, status: number): Response {
+  return new Response(value, { status, headers: { ...PLAIN_HEADERS, "content-type": "text/plain; charset=utf-8" } });
+}
+
+export function emptyResponse(status: number): Response {
+  return new Response(null, { status, headers: PLAIN_HEADERS });
+}
+
+const conflict: Refusal = { code: "CONFLICT", message: "This exists already. Reload, then try again." };
+const internalError: Refusal = { code: "INTERNAL", message: "The service failed to process this request." };
+
+export function toErrorResponse(error: unknown, request: { method: string; path: string }, log: ServiceLog): Response {
+  const refusal = toRefusal(error) ?? toStorageFailure(error) ?? (isUniqueViolation(error) ? conflict : internalError);
+  const status = errorStatus[refusal.code];
+  // Errors that the client did not cause are logged for the operator. No other code logs their cause.
+  if (status >= 500 && status !== errorStatus.NOT_IMPLEMENTED)
+    log.error({ err: error, method: request.method, path: request.path }, "request failed");
+  return toRefusalResponse(refusal, request.path);
+}
+
+export function toRefusalResponse({ code, message, details }: Refusal, path: string): Response {
+  const status = errorStatus[code];
+  if (path.startsWith("/api/userdata")) return textResponse(message, status);
+  return jsonResponse({ code, message, ...(details !== undefined && { details }) }, status);
+}

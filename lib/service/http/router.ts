@@ -6,12 +6,11 @@ import { type Operation } from "@/lib/contract/operation";
 import { parseBearer } from "@/lib/shared/headers";
 import { ServiceError } from "../service-error";
 import { findUserByKey, type User } from "../users/keys";
-import { jsonResponse, toErrorResponse } from "./answers";
 import { assetRoutes } from "./asset-routes";
 import { fileRoutes } from "./file-routes";
 import { jobRoutes, promptRoutes, queueRoutes } from "./job-routes";
 import { readJson, readQuery } from "./read-json";
-import { type Parts, type Route } from "./route";
+import { jsonResponse, type Parts, type Route, toErrorResponse } from "./route";
 import { downloadRoutes, serviceRoutes, userdataRoutes } from "./service-routes";
 
 const publicPaths = new Set(["/api/health", "/api/openapi.json"]);

@@ -2,7 +2,7 @@ import { toFileName } from "@/lib/contract/plain-line";
 import { toWebStream } from "@/lib/shared/web-stream";
 import { type ContentHeaders, damagedBytes, type StoredBytes } from "../assets/blob-store";
 import { isServedInline } from "../assets/media-type";
-import { toRefusalResponse } from "./answers";
+import { toRefusalResponse } from "./route";
 
 type FileVersion = { etag: string; size: number; modifiedMs: number };
 type ByteSelection = { kind: "notModified" } | { kind: "preconditionFailed" } | { kind: "unsatisfiable" } | { kind: "full" } | ByteRange;

@@ -9,9 +9,8 @@ import { toTask } from "../downloads/task-rows";
 import { ServiceError, toRefusal } from "../service-error";
 import { createUserFiles, parseFilePath, parseFolder, type UserFile } from "../userdata/user-files";
 import { PUBLIC_OWNER } from "../users/keys";
-import { emptyResponse, jsonResponse, jsonTextResponse } from "./answers";
 import { invalidRequest, withIdleTimeout } from "./read-json";
-import { type Parts, type Route, route } from "./route";
+import { emptyResponse, jsonResponse, jsonTextResponse, type Parts, type Route, route } from "./route";
 import { sendBytes } from "./send-bytes";
 
 /** With ComfyUI's field names, because its clients show them. */

@@ -1,7 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
-import { isObject } from "@/lib/contract/json/json";
-import { own } from "@/lib/contract/json/own";
+import { isObject, own } from "@/lib/contract/json/json";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type PromptBody } from "@/lib/contract/schemas/job";
 import { getShape, isLink } from "@/lib/contract/workflow/graph";

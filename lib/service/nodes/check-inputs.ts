@@ -1,7 +1,7 @@
 // Parses a prompt into nodes, and validates their inputs as they are read at run time.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { own } from "@/lib/contract/json/own";
+import { own } from "@/lib/contract/json/json";
 import { type NodeError } from "@/lib/contract/schemas/execution";
 import { graphNodeSchema } from "@/lib/contract/schemas/graph";
 import { isLink } from "@/lib/contract/workflow/graph";

@@ -1,6 +1,5 @@
 import { spellingOf, writeExactJson } from "@/lib/contract/json/exact-json";
-import { type JsonObject } from "@/lib/contract/json/json";
-import { own } from "@/lib/contract/json/own";
+import { type JsonObject, own } from "@/lib/contract/json/json";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type InputField, type NodeValue } from "./definition";
 

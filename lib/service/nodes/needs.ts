@@ -1,6 +1,5 @@
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
-import { objectOf } from "@/lib/contract/json/json";
-import { own } from "@/lib/contract/json/own";
+import { objectOf, own } from "@/lib/contract/json/json";
 import { type GraphNode } from "@/lib/contract/schemas/graph";
 import { isLink } from "@/lib/contract/workflow/graph";
 import { type InputField, type NodeDeclaration, type NodeLibrary, type ParsedGraph } from "./definition";

@@ -1,6 +1,6 @@
 // The execution order: each node after its sources. Ties are in graph order.
 
-import { own } from "@/lib/contract/json/own";
+import { own } from "@/lib/contract/json/json";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
 import { createSourceLookup, findReachable, getLinks, sortTopologically } from "@/lib/contract/workflow/graph";
 import { type NodeDefinition } from "./definition";

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import sharp from "sharp";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { own } from "@/lib/contract/json/own";
+import { own } from "@/lib/contract/json/json";
 import { createLru } from "@/lib/shared/lru";
 import { type Claim, countFrames, type FilePixels, readPixels } from "../images/decode";
 import { type Size } from "../images/raster";

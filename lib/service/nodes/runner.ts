@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { own } from "@/lib/contract/json/own";
+import { own } from "@/lib/contract/json/json";
 import { createCancelFlag, type FromWorker, type RunEvent, type RunOutcome, type RunRequest, type ToWorker } from "./run";
 
 const CANCEL_TIMEOUT_MS = 120;

@@ -2,8 +2,7 @@
 
 import { basename } from "node:path/posix";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { isObject, objectOf } from "@/lib/contract/json/json";
-import { own } from "@/lib/contract/json/own";
+import { isObject, objectOf, own } from "@/lib/contract/json/json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { getInputType, getSettings, readInputSpec } from "@/lib/contract/nodes/input-spec";
 import { BUILT_IN_RUNNER } from "@/lib/contract/runners/runners";

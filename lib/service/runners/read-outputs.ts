@@ -1,7 +1,6 @@
 import { parseStatus } from "@/lib/comfyui/client";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { isObject, type JsonObject, objectOf, textOf } from "@/lib/contract/json/json";
-import { own } from "@/lib/contract/json/own";
+import { isObject, type JsonObject, objectOf, own, textOf } from "@/lib/contract/json/json";
 import { type ExecutionError, executionErrorSchema } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type OutputFile } from "@/lib/contract/views/outputs-view";

@@ -13,8 +13,7 @@ import {
   unseal,
 } from "@/lib/server/keys/key-ring";
 import { type Sealed } from "@/lib/server/store/connections";
-import { type ListSealed } from "@/lib/server/store/sealed-columns";
-import { openStore, type Store } from "@/lib/server/store/store";
+import { type ListSealed, openStore, type Store } from "@/lib/server/store/store";
 import { sealRequest } from "@/lib/server/tasks/sealed-request";
 import { createHarness } from "@/tests/support/harness";
 import { createDatabase } from "@/tests/support/postgres-server";

@@ -2,7 +2,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { blendModes, blendRasters, compositeRasters } from "@/lib/service/images/blend";
-import { blurRaster, sharpenRaster } from "@/lib/service/images/gaussian";
 import {
   colourMask,
   cropRaster,
@@ -18,6 +17,7 @@ import {
 } from "@/lib/service/images/geometry";
 import { createByteFrame, createSampleFrame, type Raster, type Tick } from "@/lib/service/images/raster";
 import { cropToShape, fitRaster, scaleMethods, scaleRaster } from "@/lib/service/images/scale";
+import { blurRaster, sharpenRaster } from "@/lib/service/nodes/definitions/combine";
 
 const quiet = () => undefined;
 const side = fc.integer({ min: 1, max: 12 });

@@ -1,6 +1,6 @@
 // Responses to disk failures never claim more than is certain.
 import { expect, it } from "vitest";
-import { toErrorResponse } from "@/lib/service/http/answers";
+import { toErrorResponse } from "@/lib/service/http/route";
 import { toStorageFailure } from "@/lib/service/service-error";
 
 const getMessage = (code: string) => toStorageFailure(Object.assign(new Error("as the driver says it"), { code }))?.message;

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, it, test, vi } from "vitest";
-import { formatBytes } from "@/lib/shared/format";
-import { parseTags } from "@/lib/shared/text";
+import { formatBytes, parseTags } from "@/lib/shared/text";
 
 describe("formatted sizes", () => {
   it.each([

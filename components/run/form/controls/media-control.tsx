@@ -7,7 +7,7 @@ import { useFilePicker } from "@/components/ui/hooks/use-file-picker";
 import { ProgressBar } from "@/components/ui/skeleton";
 import { FileName } from "@/components/ui/truncated";
 import { toFileRef } from "@/lib/contract/assets/file-refs";
-import { own } from "@/lib/contract/json/own";
+import { own } from "@/lib/contract/json/json";
 import { type ChoiceValue, type Media } from "@/lib/contract/nodes/input-spec";
 import { type ControlProps } from "./basic-controls";
 import { getContentHash, type PictureContext } from "./picture-api";

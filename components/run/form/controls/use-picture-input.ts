@@ -5,7 +5,7 @@ import { useFeature } from "@/components/frame/connection/connection-context";
 import { isTyping } from "@/components/ui/hooks/page-keys";
 import { useDropTarget } from "@/components/ui/hooks/use-drop-target";
 import { toImageValue } from "@/lib/contract/assets/file-refs";
-import { own } from "@/lib/contract/json/own";
+import { own } from "@/lib/contract/json/json";
 import {
   checkPicture,
   getContentHash,

@@ -2,13 +2,11 @@
 // Files that can't be parsed to the end are rejected.
 
 import "server-only";
-import { cleanGif } from "./gif";
 import { cleanJpeg } from "./jpeg";
 import { cleanMatroska } from "./matroska";
 import { cleanMp4 } from "./mp4";
-import { createPieces, type MediaReader, NotCleanableError, type Piece, type Pieces } from "./pieces";
+import { createPieces, type MediaReader, NotCleanableError, type Piece, type Pieces, readExactly } from "./pieces";
 import { cleanPng } from "./png";
-import { cleanFlac, cleanMp3, isFrame } from "./sounds";
 import { cleanWebp } from "./webp";
 
 /** Increase it whenever more is removed, so that files cleaned by an older version are cleaned again. */
@@ -62,4 +60,126 @@ async function keepAll({ size }: MediaReader, out: Pieces): Promise<void> {
 /** Plain text only, because markup may contain anything. */
 function isText(head: Buffer): boolean {
   return !/[\0\x01-\x08\x0e-\x1f<{]/.test(head.toString("latin1"));
+}
+
+// Removes everything but pixels, delays and the loop count from GIF. Kept extensions have their defined length and belong to an image.
+
+const EXTENSION = 0x21;
+const IMAGE = 0x2c;
+const TRAILER = 0x3b;
+const loopExtensions = new Set(["NETSCAPE2.0", "ANIMEXTS1.0"]);
+
+async function cleanGif(file: MediaReader, out: Pieces): Promise<void> {
+  let at = 13 + colorTableBytes((await readExactly(file, 10, 1))[0]);
+  out.keep(0, at);
+  let control: { from: number; to: number } | undefined;
+  let hasLoop = false;
+  for (;;) {
+    const [kind] = await readExactly(file, at, 1);
+    if (kind === TRAILER) return out.keep(at, at + 1);
+    if (kind === IMAGE) {
+      if (control) out.keep(control.from, control.to);
+      control = undefined;
+      const end = await findBlocksEnd(file, at + 11 + colorTableBytes((await readExactly(file, at + 9, 1))[0]));
+      out.keep(at, end);
+      at = end;
+      continue;
+    }
+    if (kind !== EXTENSION) throw new NotCleanableError("a block is unknown");
+    const head = await readExactly(file, at, 8);
+    const end = await findBlocksEnd(file, at + 2);
+    if (head[1] === 0xf9) {
+      if (head[2] !== 4 || head[7] !== 0) throw new NotCleanableError("a control of another length");
+      control = { from: at, to: at + 8 };
+    } else if (head[1] === 0xff && head[2] === 11 && !hasLoop) {
+      const content = await readExactly(file, at + 3, Math.min(16, file.size - at - 3));
+      const name = content.toString("latin1", 0, 11);
+      if (loopExtensions.has(name) && content[11] === 3 && content[12] === 1) {
+        out.add(Buffer.concat([Buffer.from([EXTENSION, 0xff, 11]), content.subarray(0, 15), Buffer.from([0])]));
+        hasLoop = true;
+      }
+    }
+    at = end;
+  }
+}
+
+function colorTableBytes(flags = 0): number {
+  return flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0;
+}
+
+async function findBlocksEnd(file: MediaReader, from: number): Promise<number> {
+  for (let start = from; ;) {
+    const bytes = await file.read(start, 4096);
+    if (bytes.length === 0) throw new NotCleanableError("the picture has no end");
+    let at = 0;
+    while (at < bytes.length) {
+      const length = bytes[at] ?? 0;
+      at += 1 + length;
+      if (length === 0) return start + at;
+    }
+    start += at;
+  }
+}
+
+// Removes tags, images and comments from MP3 and FLAC. Encoded audio is unchanged.
+
+async function cleanMp3(file: MediaReader, out: Pieces): Promise<void> {
+  const start = await findId3End(file);
+  if (!isFrame(await readExactly(file, start, 4))) throw new NotCleanableError("no sound follows the tag");
+  out.keep(start, await findTagStart(file));
+}
+
+/** The header of an MPEG audio frame of layer III, without forbidden field values. */
+function isFrame([first = 0, second = 0, third = 0, fourth = 0]: Uint8Array): boolean {
+  const isLayer3 = first === 0xff && (second & 0xe6) === 0xe2 && (second & 0x18) !== 0x08;
+  const bitrate = third >> 4;
+  return isLayer3 && bitrate > 0 && bitrate < 15 && (third & 0x0c) !== 0x0c && (fourth & 3) !== 2;
+}
+
+async function findId3End(file: MediaReader): Promise<number> {
+  for (let at = 0; ;) {
+    const head = await file.read(at, 10);
+    if (head.length < 10 || head.toString("latin1", 0, 3) !== "ID3") return at;
+    const size = [6, 7, 8, 9].reduce((sum, index) => (sum << 7) | ((head[index] ?? 0) & 0x7f), 0);
+    at += 10 + size + ((head[5] ?? 0) & 0x10 ? 10 : 0);
+  }
+}
+
+const TAIL_BYTES = 4096;
+/** Lyrics3, a second APE or ID3v1, its longer form, and ID3v2 after the audio. */
+const otherTags = /LYRICS200|LYRICSEND|APETAGEX|TAG\+|TAG[^]{125}$|3DI[^]{7}$/;
+
+/** Finds the start of the tags at the end: ID3v1, and APE before it. */
+async function findTagStart(file: MediaReader): Promise<number> {
+  let end = file.size;
+  if (end >= 128 && (await readExactly(file, end - 128, 3)).toString("latin1") === "TAG") end -= 128;
+  const foot = end >= 32 ? await readExactly(file, end - 32, 32) : Buffer.alloc(32);
+  if (foot.toString("latin1", 0, 8) === "APETAGEX") {
+    const hasHead = (foot.readUInt32LE(20) & 0x80000000) !== 0;
+    end -= foot.readUInt32LE(12) + (hasHead ? 32 : 0);
+    if (end < 0) throw new NotCleanableError("a tag is longer than the file");
+  }
+  const tail = (await file.read(Math.max(0, end - TAIL_BYTES), Math.min(end, TAIL_BYTES))).toString("latin1");
+  if (otherTags.test(tail)) throw new NotCleanableError("a tag of another kind");
+  return end;
+}
+
+const STREAM_INFO_BYTES = 34;
+
+async function cleanFlac(file: MediaReader, out: Pieces): Promise<void> {
+  let info: Buffer | undefined;
+  let at = 4;
+  for (let isLast = false; !isLast;) {
+    const head = await readExactly(file, at, 4);
+    isLast = ((head[0] ?? 0) & 0x80) !== 0;
+    const length = head.readUIntBE(1, 3);
+    if (((head[0] ?? 0) & 0x7f) === 0) {
+      if (length !== STREAM_INFO_BYTES || info) throw new NotCleanableError("another head");
+      info = await readExactly(file, at + 4, length);
+    }
+    at += 4 + length;
+  }
+  if (!info) throw new NotCleanableError("no head");
+  out.add(Buffer.concat([Buffer.from("fLaC\x80\0\0\x22", "latin1"), info]));
+  out.keep(at, await findTagStart(file));
 }

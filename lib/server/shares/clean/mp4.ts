@@ -2,7 +2,7 @@
 // Every kept box around the samples has exactly the length that its fields require.
 
 import "server-only";
-import { own } from "@/lib/contract/json/own";
+import { own } from "@/lib/contract/json/json";
 import { type MediaReader, NotCleanableError, type Pieces, readExactly } from "./pieces";
 
 /** Boxes that are kept, by parent. All others are blanked. */

@@ -3,7 +3,7 @@
 import "server-only";
 import { z } from "zod";
 import { findJob, selectReadable } from "@/lib/comfyui/client";
-import { own } from "@/lib/contract/json/own";
+import { own } from "@/lib/contract/json/json";
 import { jobsQuerySchema } from "@/lib/contract/schemas/job";
 import { toMilliseconds } from "@/lib/contract/times";
 import { TooLargeAnswer } from "../read-body";

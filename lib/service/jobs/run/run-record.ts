@@ -1,6 +1,6 @@
 // The record of a running job: messages, node details, files, texts and progress. In memory only.
 
-import { own } from "@/lib/contract/json/own";
+import { own } from "@/lib/contract/json/json";
 import { type ExecutionError } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { createSourceLookup, findReachable } from "@/lib/contract/workflow/graph";

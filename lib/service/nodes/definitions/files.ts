@@ -5,6 +5,7 @@ import { createStages, type Raster, type Tick } from "@/lib/service/images/raste
 import {
   createBareImageField,
   createComboField,
+  createDisplayName,
   createField,
   createImageField,
   createListField,
@@ -14,7 +15,6 @@ import {
   type NodeDefinition,
   NodeFailure,
 } from "../definition";
-import { createDisplayName } from "../display-name";
 import { Cancelled } from "../run";
 
 const channels = ["alpha", "red", "green", "blue"] as const;

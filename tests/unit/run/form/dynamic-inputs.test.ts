@@ -7,7 +7,7 @@ import { missingClassErrors, placeProblems } from "@/components/run/form/problem
 import { createRunStore } from "@/components/run/run-store";
 import { openWorkflow } from "@/components/run/workflow/open-workflow";
 import { removeSecrets } from "@/components/run/workflow/workflow-contents";
-import { own } from "@/lib/contract/json/own";
+import { own } from "@/lib/contract/json/json";
 import { findNearestOption } from "@/lib/contract/nodes/input-spec";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
