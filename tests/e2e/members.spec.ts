@@ -108,10 +108,13 @@ test("signs out a lowered admin and applies the new role; keeps a removed one ou
     await expect(alan.getByRole("button", { name: "Change: Embedded service" })).toHaveCount(0);
   });
 
-  await test.step("lets the owner remove a member by name", async () => {
+  await test.step("lets the owner remove a member by name, whose open page shows it at once", async () => {
+    await alan.goto(`${desk.url}/jobs`);
+    await expect(alan.getByRole("main").locator("[data-freshness]")).toHaveText("live");
     await page.getByRole("button", { name: "Remove: Alan Admin" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Remove Alan Admin" }).click();
     await expect(memberRow(page, "Alan Admin")).toHaveCount(0);
+    await expect(alan.getByRole("alert").filter({ hasText: "You were removed from this team" })).toBeVisible();
     await alan.goto(`${desk.url}/jobs`);
     await signInAs(alan, "alan@example.com");
     await expect(alan.getByText("Wrong email or password")).toBeVisible();

@@ -129,7 +129,6 @@ export function createPainter({ drawing, views, settings }: { drawing: MaskDocum
       mark();
     },
     cursor: () => cursor,
-    isDrawing: () => gesture !== undefined,
     moveCursor,
     /** On Space down: starts drawing until Space up. Returns false without a cursor. */
     press(): boolean {
