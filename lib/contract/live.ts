@@ -2,7 +2,6 @@
 
 import { type Failure } from "./failure";
 import { isObject, type JsonObject, textOf } from "./json/json";
-import { type Outputs } from "./schemas/execution";
 import { type JobListItem } from "./schemas/job";
 
 export const LIVE_PATH = "/api/console/events";

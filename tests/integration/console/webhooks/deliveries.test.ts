@@ -42,16 +42,6 @@ it("signs a test and records its request and response", async () => {
   expect(await world.deliveries(webhook.id)).toEqual([delivery]);
 });
 
-it("logs a chat's message as it was sent, without the topic of its address", async () => {
-  const [slack, ntfy] = [await world.add({ format: "slack" }), await world.add({ format: "ntfy" })];
-  const message = await world.sendTest(slack.webhook.id);
-  expect(message.request).toBe(world.receiver.requests.at(-1)?.body.toString("utf8"));
-  const topic = await world.sendTest(ntfy.webhook.id);
-  const sent: unknown = JSON.parse(world.receiver.requests.at(-1)?.body.toString("utf8") ?? "");
-  expect(sent).toMatchObject({ topic: "hook" });
-  expect(JSON.parse(topic.request)).toEqual({ ...Object(sent), topic: "…" });
-});
-
 it("retries with growing waits and the same event id until the receiver recovers", async () => {
   const { webhook, secret } = await world.add();
   const event = await addEvent(webhook.id);

@@ -282,3 +282,14 @@ it("reports a batch once, after its last job or a minute after its sender stoppe
     { ...about, id: abandoned, jobs: 1, completed: 1, failed: 0 },
   ]);
 });
+
+it("logs a chat's message as it was sent, without the topic of its address", async () => {
+  const [slack, ntfy] = [await world.add({ format: "slack" }), await world.add({ format: "ntfy" })];
+  const [message, topic] = [await world.sendTest(slack.webhook.id), await world.sendTest(ntfy.webhook.id)];
+  const sentBody = ({ eventId }: { eventId: string }) =>
+    world.receiver.requests.find(({ headers }) => headers["webhook-id"] === eventId)?.body.toString("utf8") ?? "";
+  expect(message.request).toBe(sentBody(message));
+  const sent: unknown = JSON.parse(sentBody(topic));
+  expect(sent).toMatchObject({ topic: "hook" });
+  expect(JSON.parse(topic.request)).toEqual({ ...Object(sent), topic: "…" });
+});
