@@ -231,10 +231,7 @@ export type OpenedDatabase = {
 };
 type Parts = { folders: Folders; settings: ServiceSettings; now: () => number; log: ServiceLog };
 
-async function openServiceDatabase(
-  databaseUrl: string | undefined,
-  { folders, settings, now, log }: Parts,
-): Promise<OpenedDatabase> {
+async function openServiceDatabase(databaseUrl: string | undefined, { folders, settings, now, log }: Parts): Promise<OpenedDatabase> {
   await requireRows(folders.root, databaseUrl, { isStart: true });
   if (databaseUrl === undefined) {
     requireDatabase(folders);
