@@ -12,9 +12,11 @@ import { type Role } from "@/lib/contract/people/roles";
 import { useCanChange } from "./member-context";
 import { type Notice } from "./session-notice";
 
-const SessionNotice = dynamic(() => import("./session-notice").then((module) => module.SessionNotice), { ssr: false });
+// Loaded after the page, which must survive a network that fails meanwhile.
+const nothing = () => () => null;
+const SessionNotice = dynamic(() => import("./session-notice").then((module) => module.SessionNotice, nothing), { ssr: false });
 
-const OwnJobs = dynamic(() => import("./own-jobs").then((module) => module.OwnJobs), { ssr: false });
+const OwnJobs = dynamic(() => import("./own-jobs").then((module) => module.OwnJobs, nothing), { ssr: false });
 
 const WatchedContext = createContext(false);
 

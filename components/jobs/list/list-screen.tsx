@@ -13,14 +13,16 @@ import { type JobReach } from "@/lib/contract/console";
 import { type JobListState, type ShownList } from "./use-job-list";
 
 const loadFailure = () => import("@/components/frame/failure/failure-message");
-const FailureMessage = dynamic(() => loadFailure().then((module) => module.FailureMessage), { loading: () => null });
+// These load after the page, which must survive a network that fails meanwhile. The tool bar still shows the outage.
+const nothing = () => () => null;
+const FailureMessage = dynamic(() => loadFailure().then((module) => module.FailureMessage, nothing), { loading: () => null });
 
 // Each has its own fallback; otherwise loading it would suspend the page, and the search field would lose focus.
-const SearchReach = dynamic(() => import("./list-empty").then((module) => module.SearchReach), { loading: () => null });
+const SearchReach = dynamic(() => import("./list-empty").then((module) => module.SearchReach, nothing), { loading: () => null });
 
-export const ListEmpty = dynamic(() => import("./list-empty").then((module) => module.ListEmpty), { loading: () => null });
+export const ListEmpty = dynamic(() => import("./list-empty").then((module) => module.ListEmpty, nothing), { loading: () => null });
 
-const ListLimitNote = dynamic(() => import("./list-empty").then((module) => module.ListLimitNote), { loading: () => null });
+const ListLimitNote = dynamic(() => import("./list-empty").then((module) => module.ListLimitNote, nothing), { loading: () => null });
 
 type ListScreenProps = {
   list: "jobs" | "history" | "queue";
