@@ -1,12 +1,12 @@
 import { type Header, type ReactTable, type RowData } from "@tanstack/react-table";
 import dynamic from "next/dynamic";
 import { memo, type ReactNode, useId, useMemo, useSyncExternalStore } from "react";
+import { renderNothing } from "@/components/ui/skeleton";
 import { useHydrated } from "@/components/ui/time/use-now";
 import { type CellColumns, type Features, headCellStyle, type Sizing, type Sorting, widthStyle } from "./table-columns";
 
 // Loaded after hydration. The list also works without handles.
-const noHandle = () => () => null;
-const ResizeHandle = dynamic(() => import("./resize-handle").then((module) => module.ResizeHandle, noHandle), { ssr: false });
+const ResizeHandle = dynamic(() => import("./resize-handle").then((module) => module.ResizeHandle, renderNothing), { ssr: false });
 
 type TableHeadProps<Row extends RowData> = {
   table: ReactTable<Features, Row>;

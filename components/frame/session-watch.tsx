@@ -4,6 +4,7 @@ import dynamic from "next/dynamic";
 import { createContext, type ReactNode, useContext, useEffect, useEffectEvent, useTransition } from "react";
 import { useSWRConfig } from "swr";
 import { useRouter } from "@/components/ui/link";
+import { renderNothing } from "@/components/ui/skeleton";
 import { onResponse } from "@/lib/browser/api";
 import { setSessionEnded } from "@/lib/browser/live/live-state";
 import { restartLive, SESSION_PATH, useLive } from "@/lib/browser/live/use-live";
@@ -12,11 +13,9 @@ import { type Role } from "@/lib/contract/people/roles";
 import { useCanChange } from "./member-context";
 import { type Notice } from "./session-notice";
 
-// Loaded after the page, which must survive a network that fails meanwhile.
-const nothing = () => () => null;
-const SessionNotice = dynamic(() => import("./session-notice").then((module) => module.SessionNotice, nothing), { ssr: false });
+const SessionNotice = dynamic(() => import("./session-notice").then((module) => module.SessionNotice, renderNothing), { ssr: false });
 
-const OwnJobs = dynamic(() => import("./own-jobs").then((module) => module.OwnJobs, nothing), { ssr: false });
+const OwnJobs = dynamic(() => import("./own-jobs").then((module) => module.OwnJobs, renderNothing), { ssr: false });
 
 const WatchedContext = createContext(false);
 

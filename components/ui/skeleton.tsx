@@ -43,3 +43,6 @@ export function ProgressBar({ value, label, className }: ProgressBarProps) {
     </span>
   );
 }
+
+/** For a dynamic part that fails to load, for example offline: the page works without it. */
+export const renderNothing = () => () => null;

@@ -7,22 +7,22 @@ import { useIsNavigating } from "@/components/frame/list/list-state";
 import { Freshness, ToolBar, UnreadableRows } from "@/components/frame/list/tool-bar";
 import { PageHeader } from "@/components/frame/page-header";
 import { cn } from "@/components/ui/cn";
+import { renderNothing } from "@/components/ui/skeleton";
 import { ClampedClock } from "@/components/ui/time/relative-time";
 import { type LiveValue } from "@/lib/browser/live/use-live";
 import { type JobReach } from "@/lib/contract/console";
 import { type JobListState, type ShownList } from "./use-job-list";
 
 const loadFailure = () => import("@/components/frame/failure/failure-message");
-// These load after the page, which must survive a network that fails meanwhile. The tool bar still shows the outage.
-const nothing = () => () => null;
-const FailureMessage = dynamic(() => loadFailure().then((module) => module.FailureMessage, nothing), { loading: () => null });
+// If it fails to load, the tool bar still shows the outage.
+const FailureMessage = dynamic(() => loadFailure().then((module) => module.FailureMessage, renderNothing), { loading: () => null });
 
 // Each has its own fallback; otherwise loading it would suspend the page, and the search field would lose focus.
-const SearchReach = dynamic(() => import("./list-empty").then((module) => module.SearchReach, nothing), { loading: () => null });
+const SearchReach = dynamic(() => import("./list-empty").then((module) => module.SearchReach, renderNothing), { loading: () => null });
 
-export const ListEmpty = dynamic(() => import("./list-empty").then((module) => module.ListEmpty, nothing), { loading: () => null });
+export const ListEmpty = dynamic(() => import("./list-empty").then((module) => module.ListEmpty, renderNothing), { loading: () => null });
 
-const ListLimitNote = dynamic(() => import("./list-empty").then((module) => module.ListLimitNote, nothing), { loading: () => null });
+const ListLimitNote = dynamic(() => import("./list-empty").then((module) => module.ListLimitNote, renderNothing), { loading: () => null });
 
 type ListScreenProps = {
   list: "jobs" | "history" | "queue";

@@ -11,6 +11,7 @@ import { RunLink } from "@/components/frame/samples/run-link";
 import { EmptyState } from "@/components/ui/empty-state";
 import { useOnFirstInteraction } from "@/components/ui/hooks/use-on-first-interaction";
 import { ResultLine } from "@/components/ui/result-line";
+import { renderNothing } from "@/components/ui/skeleton";
 import { useReadingFrom, useRenderedMs } from "@/components/ui/time/use-now";
 import { type ClearAllResult } from "@/lib/browser/bulk/bulk-calls";
 import { type TimedValue, toInitial, useLive } from "@/lib/browser/live/use-live";
@@ -29,8 +30,7 @@ import { queueColumns, startRanges } from "./queue-columns";
 
 const loadActions = () => import("../list/selection-actions");
 // If this fails to load, each row still has its own Cancel and Undo.
-const noActions = () => () => null;
-const SelectionActions = dynamic(() => loadActions().then((module) => module.SelectionActions, noActions), { ssr: false });
+const SelectionActions = dynamic(() => loadActions().then((module) => module.SelectionActions, renderNothing), { ssr: false });
 
 type QueueScreenProps = {
   canCancel: boolean;
