@@ -12,7 +12,7 @@ import { objectOf, textOf } from "@/lib/contract/json/json";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { toJobView } from "@/lib/contract/views/job-view";
 
-/** `app`: set for runs of this app, whose job some members may not see. `batch`: shared by the jobs that one press submitted. */
+/** `app`: set for runs of this app, whose job some members may not see. `batch`: shared by the jobs that were submitted together. */
 export type FollowedJob = { id: string; connection: string; app?: string; batch: string; atMs: number };
 type JobsFollower = {
   jobs?: readonly FollowedJob[];

@@ -131,7 +131,7 @@ function useTabTitle(tally: Tally | undefined, share: number | undefined): void 
   }, [tone]);
 }
 
-/** One notification per batch, once all its jobs have ended. If more of them follow, another one replaces it. */
+/** One notification per batch, once all its jobs have ended. Jobs added to the batch later replace the notification. */
 function useNotify(): (job: FollowedJob, state: JobState) => void {
   const t = useTranslations("frame.ownJobs");
   const router = useRouter();

@@ -160,7 +160,7 @@ type RunGraphProps = {
   onSelect: (nodeId: string) => void;
 };
 
-/** The workflow's graph next to its form. Marks nodes with problems, and those of the running job. Follows typing at low priority. */
+/** The workflow's graph next to its form. Marks invalid nodes and the running job's nodes. Follows typing at low priority. */
 export function RunGraph({
   openWorkflow: { graph, original, extraData },
   name,

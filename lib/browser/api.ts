@@ -49,7 +49,7 @@ async function callOnce<T>(path: `/${string}`, init: CallInit): Promise<Result<T
   }
 }
 
-/** `act`: the id that several requests of one press share. */
+/** `act`: the id shared by the requests of one user action. */
 export type ApiResponse = {
   path: string;
   method: string;

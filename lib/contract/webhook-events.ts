@@ -59,7 +59,7 @@ export type DeliveryView = {
   state: DeliveryState;
   createdAt: number;
   attempts: number;
-  /** The body that was sent, in the webhook's format. */
+  /** The sent body, without the topic of an ntfy address. */
   request: string;
   /** Only for pending deliveries. */
   nextAt?: number;

@@ -41,7 +41,7 @@ export function useStartedJob(submittedJob: SubmittedJob | undefined, connection
       ? (`${withQuery(`/api/jobs/${encodeURIComponent(jobId)}`, { connection })}#started` as const)
       : undefined;
   const { value: detail, failure } = useLive(details, { read: toDetail, isFinal: ({ job }) => job.terminal });
-  // A row that has ended lacks its outputs: those so far stay until the details arrive.
+  // Finished rows have no outputs, so the last live ones stay until the details load.
   const [lastOutputs, setLastOutputs] = useState<{ id: string; outputs: readonly OutputView[] }>();
   if (listedJob?.outputs && listedJob.outputs !== lastOutputs?.outputs) setLastOutputs({ id: listedJob.id, outputs: listedJob.outputs });
   const liveOutputs = hasEnded && lastOutputs?.id === jobId ? lastOutputs?.outputs : listedJob?.outputs;

@@ -79,7 +79,7 @@ export const progressSchema = component("Progress", {
   step: rare(loosely(z.number())),
   steps: rare(loosely(z.number())),
   start_time: reads(loosely(moment), milliseconds),
-  /** Added by live updates: the outputs so far, and the version of the newest preview picture (a higher one is another picture). */
+  /** From live updates: the outputs so far, and the preview's version, which increases with each new image. */
   outputs: exactForeign(loosely(outputsSchema)),
   preview: exactForeign(loosely(z.number())),
 });

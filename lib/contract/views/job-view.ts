@@ -226,7 +226,7 @@ export function toHistoryJob(entry: HistoryEntry): { job: JobDetail; files: Outp
   return { job, files: listOutputs(entry.outputs).filter(({ file }) => file !== undefined) };
 }
 
-/** What a running job has made so far, as live updates report it. */
+/** Lists a running job's outputs so far, from live updates. */
 export function listLiveOutputs({ progress }: Pick<JobListItem, "progress">): OutputView[] {
   return listOutputs(progress?.outputs);
 }

@@ -43,8 +43,8 @@ export function buildRequest({ id, payload, body, format, url, secrets, now }: O
   };
 }
 
-/** The body that a receiver gets, for the log. The topic of an ntfy address is as good as a password, so it is left out. */
-export function loggedBody(format: WebhookFormat, body: string): string {
+/** Formats the sent body for the log, without the topic of an ntfy address, which acts as a password. */
+export function formatLoggedBody(format: WebhookFormat, body: string): string {
   const payload = webhookPayloadSchema.safeParse(parseJson(body)).data;
   return payload ? formatMessage(format, payload, body, "https://ntfy.sh/…").body : body;
 }

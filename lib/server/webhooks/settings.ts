@@ -12,7 +12,7 @@ import { type Composition, type Parts } from "../composition-type";
 import { consoleUrl } from "../env";
 import { type Delivery, type Webhook } from "../store/webhooks";
 import { isTrustedHost } from "../upstream/send";
-import { loggedBody } from "./messages";
+import { formatLoggedBody } from "./messages";
 import { openTarget, sealTarget, type WebhookTarget } from "./sealed-target";
 
 const MAX_WEBHOOKS = 100;
@@ -158,7 +158,7 @@ function toView(webhook: Webhook, now: number, last?: WebhookView["last"]): Webh
 function toDeliveryView(delivery: Delivery, { format }: Pick<Webhook, "format">): DeliveryView {
   const { id, eventId, type, state, createdAt, attempts, body, nextAt } = delivery;
   const { lastAt, durationMs = 0, status, problem, response } = delivery;
-  const view = { id, eventId, type, state, createdAt, attempts, request: loggedBody(format, body) };
+  const view = { id, eventId, type, state, createdAt, attempts, request: formatLoggedBody(format, body) };
   const last = lastAt === undefined ? undefined : { at: lastAt, durationMs, status, problem, response };
   return { ...view, ...(state === "pending" && nextAt !== undefined && { nextAt }), ...(last && { last }) };
 }

@@ -283,7 +283,7 @@ it("reports a batch once, after its last job or a minute after its sender stoppe
   ]);
 });
 
-it("logs a chat's message as it was sent, without the topic of its address", async () => {
+it("logs the sent chat message without the ntfy topic", async () => {
   const [slack, ntfy] = [await world.add({ format: "slack" }), await world.add({ format: "ntfy" })];
   const [message, topic] = [await world.sendTest(slack.webhook.id), await world.sendTest(ntfy.webhook.id)];
   const sentBody = ({ eventId }: { eventId: string }) =>
