@@ -14,7 +14,7 @@ import { useRead } from "@/lib/browser/use-read";
 import { type AppField, type AppFileAnswer, type AppPicture } from "@/lib/contract/apps/app";
 import { type AppProblem, createProblem, isFileKind } from "@/lib/contract/apps/fill";
 import { toImageValue } from "@/lib/contract/assets/file-refs";
-import { own } from "@/lib/contract/json/json";
+import { getOwn } from "@/lib/contract/json/json";
 import { appApi } from "./apps-address";
 
 /** `input`: the input that gets the file, since each has its own types and limits. */
@@ -39,7 +39,7 @@ export async function findMissingFiles(
   values: Readonly<Record<string, unknown>>,
 ): Promise<AppProblem[]> {
   const checks = inputs.map(async (input): Promise<AppProblem[]> => {
-    const value = isFileKind(input.control.kind) ? own(values, input.name) : undefined;
+    const value = isFileKind(input.control.kind) ? getOwn(values, input.name) : undefined;
     if (typeof value !== "string" || value === "") return [];
     // A failed request doesn't mean that the file is missing.
     const response = await fetch(fileAddress(app, value), { method: "HEAD" }).catch(() => undefined);

@@ -7,7 +7,7 @@ import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { type AppControl, type AppField } from "@/lib/contract/apps/app";
 import { isFileKind, RANDOM } from "@/lib/contract/apps/fill";
-import { own } from "@/lib/contract/json/json";
+import { getOwn } from "@/lib/contract/json/json";
 import { sendAppFile } from "./app-files";
 import { type FieldProblem, type FieldValues, parseProblems } from "./app-values";
 import { useProblemText } from "./run-problems";
@@ -30,7 +30,7 @@ export function AppForm({ inputs, ...row }: AppFormProps) {
   const [pasted, setPasted] = useState<string>();
   const pictures = inputs.filter(({ control }) => control.kind === "picture").map(({ name }) => name);
   // The last focused input, otherwise the first empty one, otherwise the first.
-  const pasteInto = pictures.find((name) => name === pasted) ?? pictures.find((name) => !own(row.values, name)) ?? pictures[0];
+  const pasteInto = pictures.find((name) => name === pasted) ?? pictures.find((name) => !getOwn(row.values, name)) ?? pictures[0];
   const groups = [...new Set(inputs.map(({ group }) => group))];
   return groups.map((group) => {
     const fields = inputs
@@ -61,7 +61,7 @@ function AppField({ app, input, values, problems, picture, acceptsPaste, onChang
   const { name, label, help, control, isRequired, default: defaultValue } = input;
   const example = getExample(input);
   const id = fieldId(name);
-  const value = own(values, name);
+  const value = getOwn(values, name);
   const fieldProblems = problems.filter((problem) => problem.input === name);
   const described = [help || example !== undefined ? `${id}-help` : "", fieldProblems.length > 0 ? `${id}-problems` : ""]
     .filter(Boolean)

@@ -8,7 +8,7 @@ import { EmptyState } from "@/components/ui/empty-state";
 import { LoadingBlocks } from "@/components/ui/skeleton";
 import { MAX_COMPARED, useViewing } from "@/components/viewer/use-viewing";
 import { type AppField, type AppValues, type AppView } from "@/lib/contract/apps/app";
-import { own } from "@/lib/contract/json/json";
+import { getOwn } from "@/lib/contract/json/json";
 import { findDifferingInputs } from "./app-values";
 import { AppValueView, RunCard, type ShownResult, toShownResults } from "./run-card";
 import { type useAppRuns } from "./use-app-runs";
@@ -121,7 +121,7 @@ function Differences({ app, inputs, chosen }: { app: string; inputs: readonly Ap
           rows={inputs.map((input) => ({
             key: input.name,
             header: input.label,
-            cells: chosen.map(({ run }) => <AppValueView key={run.id} app={app} input={input} value={own(run.inputs, input.name)} />),
+            cells: chosen.map(({ run }) => <AppValueView key={run.id} app={app} input={input} value={getOwn(run.inputs, input.name)} />),
           }))}
         />
       )}

@@ -22,7 +22,7 @@ import { isFileKind, RANDOM } from "@/lib/contract/apps/fill";
 import { hasFeature } from "@/lib/contract/connections";
 import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { objectOf, own } from "@/lib/contract/json/json";
+import { asObject, getOwn } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { hasRole } from "@/lib/contract/people/roles";
 import { type Result } from "@/lib/shared/result";
@@ -107,7 +107,7 @@ export function usePictures(app: string | undefined, canSend: boolean, connectio
 
 const runCounts = [1, 2, 4, 8] as const;
 const MAX_STORED_CHARACTERS = 1_000_000;
-const parseValues = (storedValue: unknown): FieldValues => objectOf(storedValue) ?? {};
+const parseValues = (storedValue: unknown): FieldValues => asObject(storedValue) ?? {};
 /** Rendered by the server and used until the page has hydrated. */
 const noValues: FieldValues = {};
 const getNoValues = () => noValues;
@@ -158,7 +158,7 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
     storedValues.set(next);
     setProblems([]);
     const missingFiles = await findMissingFiles(id, inputs, next);
-    const unchangedMissing = missingFiles.filter(({ input }) => own(storedValues.get(), input) === own(next, input));
+    const unchangedMissing = missingFiles.filter(({ input }) => getOwn(storedValues.get(), input) === getOwn(next, input));
     setProblems((current) => [
       ...current.filter(({ input }) => !unchangedMissing.some((appProblem) => appProblem.input === input)),
       ...unchangedMissing,

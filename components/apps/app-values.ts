@@ -4,7 +4,7 @@ import { type AppField, type AppInputProblem, type AppValues } from "@/lib/contr
 import { type AppProblem, checkInputs, RANDOM } from "@/lib/contract/apps/fill";
 import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { isObject, objectOf, own } from "@/lib/contract/json/json";
+import { asObject, getOwn,isObject } from "@/lib/contract/json/json";
 
 export type FieldValues = Readonly<Record<string, unknown>>;
 
@@ -17,12 +17,12 @@ export function defaultValues(inputs: readonly AppField[]): FieldValues {
 /** The form values of an earlier run or a preset; inputs added since get their defaults. */
 export function toFormValues(inputs: readonly AppField[], runValues: AppValues): FieldValues {
   const defaults = defaultValues(inputs);
-  return Object.fromEntries(inputs.map(({ name }) => [name, own(runValues, name) ?? defaults[name]]));
+  return Object.fromEntries(inputs.map(({ name }) => [name, getOwn(runValues, name) ?? defaults[name]]));
 }
 
 export function toSend(inputs: readonly AppField[], values: FieldValues): Record<string, unknown> {
-  const filledInputs = inputs.filter(({ name }) => own(values, name) !== undefined);
-  return Object.fromEntries(filledInputs.map(({ name }) => [name, own(values, name)]));
+  const filledInputs = inputs.filter(({ name }) => getOwn(values, name) !== undefined);
+  return Object.fromEntries(filledInputs.map(({ name }) => [name, getOwn(values, name)]));
 }
 
 export function findProblems(inputs: readonly AppField[], values: FieldValues): AppProblem[] {
@@ -37,7 +37,7 @@ export type FieldProblem = AppProblem | (Exclude<AppInputProblem, AppProblem> & 
 export function parseProblems({ details }: Failure, inputs: readonly AppField[]): FieldProblem[] | undefined {
   const reportedProblems: unknown[] = isObject(details) && Array.isArray(details.problems) ? details.problems : [];
   const fieldProblems = reportedProblems.flatMap((item): FieldProblem[] => {
-    const problem = objectOf(item);
+    const problem = asObject(item);
     const input = inputs.find(({ name }) => name === problem?.input);
     if (!problem || !input) return [];
     const { name, label, control } = input;
@@ -56,5 +56,5 @@ const codes = [
 ];
 
 export function findDifferingInputs(inputs: readonly AppField[], runs: readonly (AppValues | undefined)[]): AppField[] {
-  return inputs.filter(({ name }) => new Set(runs.map((run) => writeExactJson(own(run ?? {}, name) ?? null))).size > 1);
+  return inputs.filter(({ name }) => new Set(runs.map((run) => writeExactJson(getOwn(run ?? {}, name) ?? null))).size > 1);
 }

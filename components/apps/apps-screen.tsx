@@ -22,7 +22,7 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type AppCard, type AppsAnswer, type AppView } from "@/lib/contract/apps/app";
 import { type Failure } from "@/lib/contract/failure";
-import { objectOf } from "@/lib/contract/json/json";
+import { asObject } from "@/lib/contract/json/json";
 import { type Result } from "@/lib/shared/result";
 import { appApi, appPath, appsApiPath, appsHref, type AppsSearch, everyApp, whoseApps } from "./apps-address";
 import { useMore } from "./use-more";
@@ -244,7 +244,7 @@ function ImportApp() {
 /** For a wrong file: explains the problem and what to choose instead. Other failures use the shared message. */
 function ImportProblem({ name, failure }: { name: string; failure: ApiFailure }) {
   const t = useTranslations("apps");
-  const reasonCode = failure.code === "INVALID_JSON" ? "other" : objectOf(failure.details)?.reason;
+  const reasonCode = failure.code === "INVALID_JSON" ? "other" : asObject(failure.details)?.reason;
   const reason = reasons.find((reason) => reason === reasonCode);
   if (reason === undefined) return <FailureMessage failure={failure} about={t("importAbout")} />;
   return <p className="break-words">{t(`importReason.${reason}`, { name })}</p>;

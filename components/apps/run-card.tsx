@@ -15,7 +15,7 @@ import { type ViewerItem } from "@/components/viewer/use-viewing";
 import { callApi } from "@/lib/browser/api";
 import { apiPath, toJobHref } from "@/lib/browser/urls";
 import { type AppField, type AppResult, type AppRun, type AppRunState, type AppValues, type AppView } from "@/lib/contract/apps/app";
-import { own } from "@/lib/contract/json/json";
+import { getOwn } from "@/lib/contract/json/json";
 import { truncateText } from "@/lib/contract/plain-line";
 import { fileAddress } from "./app-files";
 import { findDifferingInputs } from "./app-values";
@@ -190,7 +190,7 @@ function Progress({ value, step }: { value: number; step: AppRun["step"] }) {
 /** The run's inputs. Inputs changed since the previous run are shown, the others are collapsed. */
 function RunInputs({ app, inputs, run, before }: { app: string; inputs: readonly AppField[]; run: AppRun; before: AppRun | undefined }) {
   const t = useTranslations("apps.runs");
-  const filledInputs = inputs.filter(({ name }) => own(run.inputs, name) !== undefined);
+  const filledInputs = inputs.filter(({ name }) => getOwn(run.inputs, name) !== undefined);
   const changedFields = before ? findDifferingInputs(filledInputs, [run.inputs, before.inputs]) : [];
   if (filledInputs.length === 0) return null;
   const list = (appFields: readonly AppField[]) => (
@@ -199,7 +199,7 @@ function RunInputs({ app, inputs, run, before }: { app: string; inputs: readonly
         <div key={input.name} className="contents">
           <dt className="max-w-40 truncate text-ink-3">{input.label}</dt>
           <dd className="min-w-0 break-words">
-            <AppValueView app={app} input={input} value={own(run.inputs, input.name)} />
+            <AppValueView app={app} input={input} value={getOwn(run.inputs, input.name)} />
           </dd>
         </div>
       ))}

@@ -9,7 +9,7 @@ import { useTimeFormat } from "@/components/ui/time/use-time-format";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type AppRun, type AppView } from "@/lib/contract/apps/app";
-import { objectOf, textOf } from "@/lib/contract/json/json";
+import { asObject, asText } from "@/lib/contract/json/json";
 import { formatBytes } from "@/lib/shared/text";
 import { type FieldProblem } from "./app-values";
 
@@ -71,7 +71,7 @@ export function RunRefusal({ app, failure, onRetry }: { app: AppView; failure: A
   const common = useTranslations("common");
   const clock = useTimeFormat();
   const runsAppsOnly = useRunsAppsOnly();
-  const { limit, most: max, again, reason, node } = objectOf(failure.details) ?? {};
+  const { limit, most: max, again, reason, node } = asObject(failure.details) ?? {};
   const retry = <Button onClick={onRetry}>{common("retry")}</Button>;
   if (limit === "atOnce") return <FailureNotice title={t("atOnce", { max: Number(max) })} next={t("atOnceText")} actions={retry} />;
   if (limit === "runsPerDay")
@@ -87,7 +87,7 @@ export function RunRefusal({ app, failure, onRetry }: { app: AppView; failure: A
       <FailureNotice
         title={t("workflow")}
         next={text}
-        actions={app.canSeeWorkflow ? <NodeLink app={app} node={textOf(node)} /> : undefined}
+        actions={app.canSeeWorkflow ? <NodeLink app={app} node={asText(node)} /> : undefined}
       />
     );
   }

@@ -1,5 +1,5 @@
 import { useMessages } from "next-intl";
-import { own } from "@/lib/contract/json/json";
+import { getOwn } from "@/lib/contract/json/json";
 
 type ActionWords = { getActionText: (action: string) => string; getAttemptText: (action: string) => string };
 
@@ -7,7 +7,7 @@ type ActionWords = { getActionText: (action: string) => string; getAttemptText: 
 export function useActionMessages(): ActionWords {
   const audit = useMessages().settings?.audit;
   const createLookup = (actionKeys: Readonly<Record<string, string>> = {}) => {
-    return (action: string) => own(actionKeys, action) ?? action;
+    return (action: string) => getOwn(actionKeys, action) ?? action;
   };
   return { getActionText: createLookup(audit?.does), getAttemptText: createLookup(audit?.tried) };
 }

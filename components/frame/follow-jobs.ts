@@ -8,7 +8,7 @@ import { type AppRun } from "@/lib/contract/apps/app";
 import { type QueueView } from "@/lib/contract/console";
 import { getExpectedShare } from "@/lib/contract/jobs/expected-run";
 import { isTerminalWord, type JobState, toJobState } from "@/lib/contract/jobs/job-list";
-import { objectOf, textOf } from "@/lib/contract/json/json";
+import { asObject, asText } from "@/lib/contract/json/json";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { toJobView } from "@/lib/contract/views/job-view";
 
@@ -105,7 +105,7 @@ export function followJobs({ jobs = [], currentConnection, onSubmitted, onEnded,
 function toSubmitted({ path, act, value }: Pick<ApiResponse, "path" | "act" | "value">, current?: string): FollowedJob | undefined {
   const [, app] = /^\/api\/apps\/([^/?]+)\/runs(?:\?|$)/.exec(path) ?? [];
   const isPrompt = /^\/api\/prompt(\?|$)/.test(path);
-  const id = textOf(isPrompt ? objectOf(value)?.prompt_id : app !== undefined ? objectOf(objectOf(value)?.run)?.id : undefined);
+  const id = asText(isPrompt ? asObject(value)?.prompt_id : app !== undefined ? asObject(asObject(value)?.run)?.id : undefined);
   const connection = new URLSearchParams(path.split("?")[1]).get("connection") ?? current;
   if (id === undefined || (isPrompt && connection === undefined)) return undefined;
   return {

@@ -7,7 +7,7 @@ import { showToast } from "@/components/ui/toast-store";
 import { persisted, tabStorage } from "@/lib/browser/persisted";
 import { toJobHref, withQuery } from "@/lib/browser/urls";
 import { type JobState } from "@/lib/contract/jobs/job-list";
-import { objectOf } from "@/lib/contract/json/json";
+import { asObject } from "@/lib/contract/json/json";
 import { list, number, type Reader, text } from "@/lib/contract/json/readers";
 import { useConnection } from "./connection/connection-context";
 import { type FollowedJob, followJobs, type JobActivity, MAX_FOLLOWED } from "./follow-jobs";
@@ -23,7 +23,7 @@ export const noticeChoice = persisted("lightdesk.notifications", (value): Notice
 const OFFER_AFTER_MS = 10_000;
 
 const readOwnJob: Reader<FollowedJob> = (value) => {
-  const fields = objectOf(value) ?? {};
+  const fields = asObject(value) ?? {};
   const [id, connection, batch, atMs] = [text(fields.id), text(fields.connection), text(fields.batch), number(fields.atMs)];
   const app = text(fields.app);
   if (id === undefined || connection === undefined || batch === undefined || atMs === undefined) return undefined;

@@ -2,9 +2,9 @@
 // a readable position is at the origin.
 
 import { isPlain } from "@/lib/contract/editor-workflow/drawing";
-import { type EditorFile, type EditorNode, findNet, listOf, type Net } from "@/lib/contract/editor-workflow/file";
+import { asArray, type EditorFile, type EditorNode, findNet, type Net } from "@/lib/contract/editor-workflow/file";
 import { BYPASSED, isNote, isReroute, isSwitch, MUTED } from "@/lib/contract/editor-workflow/node-kinds";
-import { type JsonObject, numberOf, objectOf, textOf } from "@/lib/contract/json/json";
+import { asNumber, asObject, asText,type JsonObject } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type GraphEdge, type GraphLayout, type PlacedGroup, type PlacedNode } from "./graph-layout";
 
@@ -51,7 +51,7 @@ export function layoutEditorFile(file: EditorFile, inside: Inside, graph?: Graph
   const isLeftOut = (node: EditorNode) =>
     graph !== undefined && (isPlain(file, node) || isSwitch(node)) && !Object.hasOwn(graph, prefix + node.id);
   const all = net.nodes.map((node) => placeNode(file, node, prefix, isLeftOut(node)));
-  const groups = listOf(net.raw.groups).slice(0, MAX_GROUPS).flatMap(toGroups);
+  const groups = asArray(net.raw.groups).slice(0, MAX_GROUPS).flatMap(toGroups);
   const boxes = [...all, ...groups];
   const [left, top] = boxes.reduce(([x, y], box) => [Math.min(x, box.x), Math.min(y, box.y)], [Infinity, Infinity]);
   const shift = <T extends { x: number; y: number }>(box: T): T => ({ ...box, x: box.x - left, y: box.y - top });
@@ -70,11 +70,11 @@ function placeNode(file: EditorFile, node: EditorNode, prefix: string, isLeftOut
   const { raw, mode } = node;
   const [x, y] = pair(raw.pos, [0, 0]);
   const [width, height] = pair(raw.size, [200, 60]);
-  const isCollapsed = objectOf(raw.flags)?.collapsed === true;
+  const isCollapsed = asObject(raw.flags)?.collapsed === true;
   const definition = file.definitions.get(node.type);
   const kind = definition ? "subgraph" : isNote(node) ? "note" : isReroute(node) ? "reroute" : "node";
   const color = parseColor(raw.bgcolor) ?? parseColor(raw.color);
-  const text = kind === "note" ? textOf(listOf(node.values)[0]) : undefined;
+  const text = kind === "note" ? asText(asArray(node.values)[0]) : undefined;
   return {
     id: prefix + node.id,
     x: clamp(x, -MAX_COORDINATE, MAX_COORDINATE),
@@ -95,14 +95,14 @@ function placeNode(file: EditorFile, node: EditorNode, prefix: string, isLeftOut
 }
 
 function toGroups(value: unknown): PlacedGroup[] {
-  const group = objectOf(value);
-  const bounding = listOf(group?.bounding).map(numberOf);
+  const group = asObject(value);
+  const bounding = asArray(group?.bounding).map(asNumber);
   const [x, y, width, height] = bounding;
   if (!group || x === undefined || y === undefined || width === undefined || height === undefined) return [];
   const color = parseColor(group.color);
   return [
     {
-      title: textOf(group.title)?.slice(0, 200) ?? "",
+      title: asText(group.title)?.slice(0, 200) ?? "",
       x: clamp(x, -MAX_COORDINATE, MAX_COORDINATE),
       y: clamp(y, -MAX_COORDINATE, MAX_COORDINATE),
       width: clamp(width, 1, MAX_COORDINATE),
@@ -137,9 +137,9 @@ function getSlotY({ height, look }: PlacedNode, slot: number): number {
 }
 
 function pair(value: unknown, fallback: readonly [number, number]): readonly [number, number] {
-  const keyed: JsonObject = objectOf(value) ?? {};
-  const [first, second] = Array.isArray(value) ? listOf(value) : [keyed["0"], keyed["1"]];
-  return [numberOf(first) ?? fallback[0], numberOf(second) ?? fallback[1]];
+  const keyed: JsonObject = asObject(value) ?? {};
+  const [first, second] = Array.isArray(value) ? asArray(value) : [keyed["0"], keyed["1"]];
+  return [asNumber(first) ?? fallback[0], asNumber(second) ?? fallback[1]];
 }
 
 function clamp(value: number, least: number, max: number): number {

@@ -3,7 +3,7 @@ import { memo, type MouseEvent, type PointerEvent, useMemo, useState } from "rea
 import { cn } from "@/components/ui/cn";
 import { ToneIcon, toneInk } from "@/components/ui/status-badge";
 import { Duration, RunningDuration } from "@/components/ui/time/relative-time";
-import { own } from "@/lib/contract/json/json";
+import { getOwn } from "@/lib/contract/json/json";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
 import { getNodeName } from "@/lib/contract/workflow/graph";
 import { boxesPath, edgesPath, type GraphLayout, nodeSize, type PlacedGroup, type PlacedNode } from "./graph-layout";
@@ -95,7 +95,7 @@ export function GraphCanvas({ graph, layout, marks, viewport, selected, matches,
         style={{ transform: `translate(${view.x}px, ${view.y}px) scale(${view.scale})` }}
       >
         {visibleNodes.map((placedNode) => {
-          const node = own(graph, placedNode.id);
+          const node = getOwn(graph, placedNode.id);
           return node || placedNode.look ? (
             <GraphNodeBox
               key={placedNode.id}
@@ -116,7 +116,7 @@ export function GraphCanvas({ graph, layout, marks, viewport, selected, matches,
           style={{ left: hovered.x + 12, top: hovered.y + 12 }}
           className="pointer-events-none absolute z-10 flex max-w-72 items-baseline gap-2 rounded-sm border border-line bg-surface px-2 py-1 text-sm shadow-pop"
         >
-          <span className="truncate">{getName(own(graph, hovered.node.id), hovered.node)}</span>
+          <span className="truncate">{getName(getOwn(graph, hovered.node.id), hovered.node)}</span>
           {marks.get(hovered.node.id) ? <MarkText mark={marks.get(hovered.node.id) ?? { state: "unreached" }} /> : null}
         </div>
       ) : null}

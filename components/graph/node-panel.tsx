@@ -4,7 +4,7 @@ import { useState } from "react";
 import { cn } from "@/components/ui/cn";
 import { Button, IconButton } from "@/components/ui/controls/button";
 import { CopyButton } from "@/components/ui/controls/copy-button";
-import { own } from "@/lib/contract/json/json";
+import { getOwn } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { getNodeName } from "@/lib/contract/workflow/graph";
 import { MarkText } from "./graph-canvas";
@@ -15,7 +15,7 @@ type NodePanelProps = { graph: Graph; id: string; mark?: NodeMark; onSelect: (id
 /** A node's submitted inputs, and the nodes that use its outputs. */
 export function NodePanel({ graph, id, mark, onSelect, onClose }: NodePanelProps) {
   const t = useTranslations("graph");
-  const node = own(graph, id);
+  const node = getOwn(graph, id);
   if (!node) return null;
   const inputs = getNodeInputs(graph, node);
   const consumers = findConsumers(graph, id);
@@ -86,7 +86,7 @@ function InputValue({ input, graph, onSelect }: { input: NodeInput; graph: Graph
 }
 
 function NodeLink({ id, graph, onSelect }: { id: string; graph: Graph; onSelect: (id: string) => void }) {
-  const node = own(graph, id);
+  const node = getOwn(graph, id);
   return (
     <button type="button" onClick={() => onSelect(id)} className="rounded-sm text-left text-accent underline-offset-2 hover:underline">
       {node ? getNodeName(node) : ""} #{id}
@@ -113,7 +113,7 @@ export function NodeList({ graph, ids, marks, selected, onSelect, className }: N
     <div className={cn("overflow-auto", className)}>
       <ul aria-label={t("list")} className="flex flex-col py-1">
         {ids.slice(0, limit).map((id) => {
-          const node = own(graph, id);
+          const node = getOwn(graph, id);
           const mark = marks.get(id);
           if (!node) return null;
           return (

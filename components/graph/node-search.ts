@@ -1,6 +1,6 @@
 import { type Tone } from "@/components/ui/status-badge";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { own } from "@/lib/contract/json/json";
+import { getOwn } from "@/lib/contract/json/json";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { MASK } from "@/lib/contract/secrets/secret-texts";
@@ -15,7 +15,7 @@ export function withTitles(graph: Graph, nameOfClass: (className: string) => str
 }
 
 export function withCatalogueTitles(graph: Graph, catalogue: ObjectInfo | undefined): Graph {
-  return catalogue ? withTitles(graph, (className) => own(catalogue, className)?.display_name) : graph;
+  return catalogue ? withTitles(graph, (className) => getOwn(catalogue, className)?.display_name) : graph;
 }
 
 /** The most informative literal: the first text, otherwise the first number with its name. Skips masked values. */

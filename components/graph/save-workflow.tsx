@@ -21,7 +21,7 @@ type SaveWorkflowProps = {
   storedText?: string;
   onSaved?: (path: string) => void;
   /** Called on saving, since the text may be large. */
-  textOf: () => string | undefined;
+  getText: () => string | undefined;
   /** The same workflow in the editor's format, if it can be written. */
   editor?: EditorFormat;
   connection?: string;
@@ -59,17 +59,17 @@ export function SaveWorkflow({ isSmall = false, tone, size, ...form }: SaveWorkf
 const formats = ["editor", "graph"] as const;
 const MAX_NAMED = 8;
 
-type SaveFormProps = Pick<SaveWorkflowProps, "title" | "storedText" | "onSaved" | "textOf" | "editor" | "connection"> & {
+type SaveFormProps = Pick<SaveWorkflowProps, "title" | "storedText" | "onSaved" | "getText" | "editor" | "connection"> & {
   onClose: () => void;
 };
 type Saving = { path?: string; isBusy?: boolean; isTaken?: boolean; isEmpty?: boolean; failure?: ApiFailure };
 
-function SaveForm({ title, storedText, onSaved, textOf, editor, connection, onClose }: SaveFormProps) {
+function SaveForm({ title, storedText, onSaved, getText: getText, editor, connection, onClose }: SaveFormProps) {
   const t = useTranslations("graph.save");
   const [name, setName] = useState(() => toName(storedText) ?? toFileName(title));
   const [saving, setSaving] = useState<Saving>({});
   // Computed once, since it searches the whole text.
-  const [isMasked] = useState(() => textOf()?.includes(MASK) ?? false);
+  const [isMasked] = useState(() => getText()?.includes(MASK) ?? false);
   const [isEditor, setEditor] = useState(editor?.isDefault ?? false);
   const [unplaced, setUnplaced] = useState<readonly string[]>([]);
   const checkUnplaced = useEffectEvent(
@@ -90,7 +90,7 @@ function SaveForm({ title, storedText, onSaved, textOf, editor, connection, onCl
     if (path === undefined || saving.isBusy) return;
     setSaving({ path, isBusy: true });
     // The writing code is loaded on demand.
-    const writeResult = isEditor ? await editor?.write().catch(() => "unreachable" as const) : { text: textOf() };
+    const writeResult = isEditor ? await editor?.write().catch(() => "unreachable" as const) : { text: getText() };
     if (writeResult === "unreachable") return setSaving({ path, failure: { code: "CONSOLE_UNREACHABLE", message: "", status: 0 } });
     const text = writeResult?.text;
     if (text === undefined) return setSaving({ path, isEmpty: true });

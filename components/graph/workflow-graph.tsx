@@ -40,7 +40,7 @@ type WorkflowGraphProps = {
   /** The editor's file; if present, the graph is drawn as in the editor. */
   drawing?: JsonObject;
   /** The possible save targets and the suggested title. */
-  save?: { title: string; connection?: string; textOf: () => string | undefined };
+  save?: { title: string; connection?: string; getText: () => string | undefined };
   className?: string;
 };
 

@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { SecretsNotice } from "@/components/jobs/actions/secrets-notice";
 import { Button } from "@/components/ui/controls/button";
-import { own } from "@/lib/contract/json/json";
+import { getOwn } from "@/lib/contract/json/json";
 import { AdvancedCard } from "./form/advanced-card";
 import { focusProblem } from "./form/form-model";
 import { NodeCard, PinnedCard } from "./form/node-card";
@@ -91,7 +91,7 @@ export function OpenForm({ run, openWorkflow, context, sender, followedNode, not
           <NodeCard
             key={`${serial}/${node.id}`}
             node={node}
-            problems={own(placedProblems.byNode, node.id)}
+            problems={getOwn(placedProblems.byNode, node.id)}
             isFollowed={node.id === followedNode}
             {...row}
           />

@@ -97,7 +97,7 @@ export function RunHeader(props: RunHeaderProps) {
           storedText={openWorkflow.storedPath}
           onSaved={onSaved}
           connection={connection}
-          textOf={graphText}
+          getText={graphText}
           editor={editor}
         />
       ) : (

@@ -6,7 +6,7 @@
 
 import { createStore } from "zustand/vanilla";
 import { type Failure } from "@/lib/contract/failure";
-import { own } from "@/lib/contract/json/json";
+import { getOwn } from "@/lib/contract/json/json";
 import { selectChoice } from "@/lib/contract/nodes/dynamic-inputs";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
@@ -200,7 +200,7 @@ function nextSerial(state: RunState): number {
 function restoreDraft({ file, inputs: typed, ownNames }: Draft, serial: number): OpenWorkflow {
   const original = file.graph;
   const changedNodes = Object.entries(typed).flatMap(([id, inputs]) => {
-    const node = own(original, id);
+    const node = getOwn(original, id);
     return node ? [[id, { ...node, inputs }] as const] : [];
   });
   const isEdited = changedNodes.length > 0;
@@ -216,7 +216,7 @@ function afterEdit(submitError: SubmitError | undefined, errors: NodeErrors): Su
 
 /** Removes the errors about a changed value. */
 function withoutField(errors: NodeErrors, nodeId: string, name: string): NodeErrors {
-  const entry = own(errors, nodeId);
+  const entry = getOwn(errors, nodeId);
   if (!entry) return errors;
   const remainingErrors = entry.errors.filter(({ extra_info }) => extra_info.input_name !== name);
   const { [nodeId]: _, ...others } = errors;

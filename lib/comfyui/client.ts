@@ -1,8 +1,8 @@
 // The endpoints of a plain ComfyUI server. Connections and runners pass their own `send`.
 
 import { z } from "zod";
-import { isObject, numberOf, objectOf, own, textOf } from "@/lib/contract/json/json";
-import { loosely, moment } from "@/lib/contract/schemas/lenient";
+import { asNumber, asObject, asText,getOwn, isObject } from "@/lib/contract/json/json";
+import { lenientOptional, timestamp } from "@/lib/contract/schemas/lenient";
 import { type OutputFile } from "@/lib/contract/views/outputs-view";
 import { failed, ok, type Result } from "@/lib/shared/result";
 
@@ -42,14 +42,14 @@ export function createComfyClient<F>(send: SendRequest<F>, toFailure: (message: 
       const history = await read(objectSchema, `/history/${encodeURIComponent(id)}`, "Its history can't be read.", {
         bounds: ENTRY_BOUNDS,
       });
-      return history.ok ? ok(own(history.value, id)) : history;
+      return history.ok ? ok(getOwn(history.value, id)) : history;
     },
     stats: () => read(z.looseObject({ system: objectSchema }), "/system_stats", "It responds, but not like a ComfyUI server."),
     /** Only the node classes that can be parsed. */
     async catalogue() {
       const result = await send("/object_info", { bounds: CATALOGUE_BOUNDS, answerMs: CATALOGUE_TIMEOUT_MS });
       if (!result.ok) return result;
-      const classes = Object.entries(objectOf(result.value) ?? {}).filter(([, info]) => isObject(info) && isObject(info.input));
+      const classes = Object.entries(asObject(result.value) ?? {}).filter(([, info]) => isObject(info) && isObject(info.input));
       return classes.length > 0 ? ok(Object.fromEntries(classes)) : failed(toFailure("It lists no node classes."));
     },
     submit: (body: object) => send("/prompt", { body }),
@@ -144,7 +144,7 @@ export type QueueItem = [position: number, id: string, graph: unknown, extraData
 export function parseItem(item: unknown): QueueItem | undefined {
   if (!Array.isArray(item) || item.length < 5) return undefined;
   const [position, id, graph, extraData, outputs]: unknown[] = item;
-  return typeof id === "string" ? [numberOf(position) ?? 0, id, graph, extraData, outputs] : undefined;
+  return typeof id === "string" ? [asNumber(position) ?? 0, id, graph, extraData, outputs] : undefined;
 }
 
 const listSchema = z.custom<unknown[]>(Array.isArray);
@@ -161,27 +161,27 @@ export function parseEntry(entry: unknown): HistoryEntry | undefined {
 
 export const extraSchema = z
   .looseObject({
-    client_id: loosely(z.string()),
-    create_time: loosely(moment),
-    extra_pnginfo: loosely(z.looseObject({ workflow: loosely(z.looseObject({ id: loosely(z.string()) })) })),
+    client_id: lenientOptional(z.string()),
+    create_time: lenientOptional(timestamp),
+    extra_pnginfo: lenientOptional(z.looseObject({ workflow: lenientOptional(z.looseObject({ id: lenientOptional(z.string()) })) })),
   })
   .catch({});
-export const getClient = ([, , , extra]: QueueItem): string | undefined => textOf(objectOf(extra)?.client_id);
+export const getClient = ([, , , extra]: QueueItem): string | undefined => asText(asObject(extra)?.client_id);
 
-const timeSchema = loosely(moment);
+const timeSchema = lenientOptional(timestamp);
 const endingEvents = new Set(["execution_success", "execution_error", "execution_interrupted"]);
 
 /** Parses how a job ended from the status of its history entry. `error`: the error of the failed node. */
 export function parseStatus(status: unknown) {
-  const { status_str, messages } = objectOf(status) ?? {};
+  const { status_str, messages } = asObject(status) ?? {};
   const messageList: unknown[] = Array.isArray(messages) ? messages : [];
-  const getName = (message: unknown) => (Array.isArray(message) && isObject(message[1]) ? textOf(message[0]) : undefined);
-  const getDetails = (message: unknown) => (Array.isArray(message) ? objectOf(message[1]) : undefined);
+  const getName = (message: unknown) => (Array.isArray(message) && isObject(message[1]) ? asText(message[0]) : undefined);
+  const getDetails = (message: unknown) => (Array.isArray(message) ? asObject(message[1]) : undefined);
   const start = messageList.find((message) => getName(message) === "execution_start");
   const end = messageList.findLast((message) => endingEvents.has(getName(message) ?? ""));
   const event = getName(end);
   return {
-    word: textOf(status_str),
+    word: asText(status_str),
     isInterrupted: event === "execution_interrupted",
     error: event === "execution_error" ? getDetails(end) : undefined,
     startedAt: timeSchema.parse(getDetails(start)?.timestamp),

@@ -2,7 +2,7 @@
 
 import { lookup as systemLookup } from "node:dns";
 import { type RawData, WebSocket } from "ws";
-import { numberOf, objectOf, textOf } from "@/lib/contract/json/json";
+import { asNumber, asObject, asText } from "@/lib/contract/json/json";
 import { maxExactNumbers, parseExactJson, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
 import { createGuardedLookup, isForbiddenAddress } from "@/lib/shared/guarded-connector";
 import { meterJson } from "./http";
@@ -38,20 +38,20 @@ export type ComfyMessage = NonNullable<ReturnType<typeof parseMessage>>;
 
 /** Returns undefined for invalid messages. `displayNode` is shown instead of `node`. `states`: of progress_state, by node. */
 export function parseMessage(message: unknown) {
-  const type = textOf(objectOf(message)?.type);
-  const data = objectOf(objectOf(message)?.data);
+  const type = asText(asObject(message)?.type);
+  const data = asObject(asObject(message)?.data);
   if (type === undefined || !data) return undefined;
   return {
     type,
-    jobId: textOf(data.prompt_id),
-    node: textOf(data.node),
-    displayNode: textOf(data.display_node),
+    jobId: asText(data.prompt_id),
+    node: asText(data.node),
+    displayNode: asText(data.display_node),
     isLast: type === "executing" && data.node === null,
     isEnd: /^execution_(success|error|interrupted)$/.test(type),
     nodes: Array.isArray(data.nodes) ? data.nodes.filter((id) => typeof id === "string") : [],
-    states: objectOf(data.nodes),
-    step: numberOf(data.value),
-    steps: numberOf(data.max),
+    states: asObject(data.nodes),
+    step: asNumber(data.value),
+    steps: asNumber(data.max),
     output: data.output,
   };
 }

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, textOf } from "./json/json";
+import { asText,isObject, type JsonObject } from "./json/json";
 import { parseJson } from "./json/parse-json";
 import { truncateText } from "./plain-line";
 import { type NodeError, type NodeErrors } from "./schemas/execution";
@@ -12,7 +12,7 @@ export function readNodeErrors(value: unknown): NodeErrors | undefined {
 function parseEntry(entry: Record<string, unknown>): NodeErrors[string] {
   return {
     ...entry,
-    class_type: textOf(entry.class_type),
+    class_type: asText(entry.class_type),
     dependent_outputs: Array.isArray(entry.dependent_outputs) ? entry.dependent_outputs.filter((id) => typeof id === "string") : [],
     errors: Array.isArray(entry.errors) ? entry.errors.flatMap((error: unknown) => (isObject(error) ? [parseError(error)] : [])) : [],
   };
@@ -21,9 +21,9 @@ function parseEntry(entry: Record<string, unknown>): NodeErrors[string] {
 function parseError(error: Record<string, unknown>): NodeError {
   return {
     ...error,
-    type: textOf(error.type) ?? "unknown",
-    message: textOf(error.message) ?? "",
-    details: textOf(error.details) ?? "",
+    type: asText(error.type) ?? "unknown",
+    message: asText(error.message) ?? "",
+    details: asText(error.details) ?? "",
     extra_info: isObject(error.extra_info) ? error.extra_info : {},
   };
 }
@@ -93,7 +93,7 @@ export function parseLateValidation(exceptionMessage: string): Failure | undefin
   const text = exceptionMessage.slice(first, last + 1);
   const embedded = parseJson(text);
   if (!isObject(embedded)) return undefined;
-  const hasReason = isObject(embedded.error) || textOf(embedded.error) !== undefined || readNodeErrors(embedded.node_errors) !== undefined;
+  const hasReason = isObject(embedded.error) || asText(embedded.error) !== undefined || readNodeErrors(embedded.node_errors) !== undefined;
   return hasReason ? parseFailure({ status: 400 }, text) : undefined;
 }
 
@@ -118,18 +118,18 @@ function readFields(body: JsonObject): FailureFields {
       undefinedIfEmpty(inner.extra_info),
     nodeErrors,
     promptError: isObject(body.error) && isObject(body.node_errors) ? body.error : undefined,
-    requestId: textOf(body.request_id),
+    requestId: asText(body.request_id),
   };
 }
 
 /** A code has no spaces. Some gateways repeat the HTTP status here as a number. */
 function toCode(value: unknown): string | undefined {
-  const word = textOf(value)?.trim();
+  const word = asText(value)?.trim();
   return word && word.length <= 100 && !/\s/.test(word) ? word : undefined;
 }
 
 function toPlainText(value: unknown): string | undefined {
-  const text = textOf(value)?.trim();
+  const text = asText(value)?.trim();
   return text === undefined || text.startsWith("<") || /<\/?(html|body|head|div)\b/i.test(text) ? undefined : text;
 }
 

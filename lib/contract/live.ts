@@ -1,7 +1,7 @@
 // Topics and events of live updates (GET /api/console/events). Does not import zod, because the first page loads it.
 
 import { type Failure } from "./failure";
-import { isObject, type JsonObject, textOf } from "./json/json";
+import { asText,isObject, type JsonObject } from "./json/json";
 import { type JobListItem } from "./schemas/job";
 
 export const LIVE_PATH = "/api/console/events";
@@ -112,5 +112,5 @@ export function isLiveEvent(item: { event: string; data: unknown }): item is Liv
 
 /** The id of a job's row, which has a different name in the history. */
 export function getRowId(row: JsonObject): string | undefined {
-  return textOf(row.id) ?? textOf(row.prompt_id);
+  return asText(row.id) ?? asText(row.prompt_id);
 }

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import { type Duplex } from "node:stream";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { own } from "@/lib/contract/json/json";
+import { getOwn } from "@/lib/contract/json/json";
 import { type Refused } from "@/lib/shared/http-types";
 import { toPageUrl } from "./request-line";
 
@@ -109,7 +109,7 @@ export function handleUnparsed(server: Server, isBusy: (socket: Duplex) => boole
     if (error.code === "ECONNRESET" || isBusy(socket)) return void socket.destroy();
     endSocket(
       socket,
-      own(parserErrors, error.code ?? "") ?? { status: 400, code: "BAD_REQUEST", message: "The request is not valid HTTP." },
+      getOwn(parserErrors, error.code ?? "") ?? { status: 400, code: "BAD_REQUEST", message: "The request is not valid HTTP." },
     );
   });
   server.on("checkExpectation", (request, response) =>

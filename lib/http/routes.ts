@@ -3,7 +3,7 @@
 import { readdirSync } from "node:fs";
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
-import { own } from "@/lib/contract/json/json";
+import { getOwn } from "@/lib/contract/json/json";
 import { type Refused } from "@/lib/shared/http-types";
 import { toRouteUrl } from "./request-line";
 
@@ -56,7 +56,7 @@ export function createMethodCheck(routes: RouteMethods): (request: IncomingMessa
     const path = getPath(url);
     if (!/^\/api(\/|$)/.test(path)) return undefined;
     if (!allMethods.has(method)) return { status: 400, code: "BAD_REQUEST", message: "Unknown method." };
-    const methods = own(routes, findRoutePath(path) ?? "");
+    const methods = getOwn(routes, findRoutePath(path) ?? "");
     const allowed = methods && new Set([...methods, "OPTIONS", ...(methods.includes("GET") ? ["HEAD"] : [])]);
     if (!allowed || allowed.has(method)) return undefined;
     const allow = [...allowed].sort().join(", ");

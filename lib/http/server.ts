@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, ServerResponse } from "node:http";
 import { type Socket } from "node:net";
 import { type Duplex, type Readable } from "node:stream";
-import { objectOf } from "@/lib/contract/json/json";
+import { asObject } from "@/lib/contract/json/json";
 import { LENGTH_HEADER } from "@/lib/shared/headers";
 import { getNetwork } from "@/lib/shared/ip-address";
 import { getTelemetry } from "@/lib/shared/telemetry";
@@ -30,7 +30,7 @@ function getConnectionLimits(): { all: number; ofAddress: number } {
 }
 
 function countDescriptors(): number {
-  const { soft } = objectOf(objectOf(objectOf(process.report?.getReport())?.userLimits)?.open_files) ?? {};
+  const { soft } = asObject(asObject(asObject(process.report?.getReport())?.userLimits)?.open_files) ?? {};
   return typeof soft === "number" ? soft : Number(soft) || DEFAULT_DESCRIPTORS;
 }
 

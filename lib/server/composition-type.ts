@@ -104,4 +104,4 @@ export type Composition = {
   stop(): Promise<void>;
 };
 
-export type Parts<K extends keyof Composition> = Pick<Composition, K>;
+export type Dependencies<K extends keyof Composition> = Pick<Composition, K>;

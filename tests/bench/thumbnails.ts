@@ -1,7 +1,7 @@
 // Thumbnails through the console's own route, as a gallery asks for them: many requests at once, cold and warm; and one picture that all
 // clients ask for at the same time.
 import sharp from "sharp";
-import { answerJson, startLittleServer } from "../support/little-server";
+import { sendJsonResponse, startTestServer } from "../support/test-server";
 import { table } from "./figures";
 import { type Desk, post } from "./processes";
 
@@ -29,11 +29,11 @@ export async function measureThumbnails(desk: Desk): Promise<Figure[]> {
 /** The picture is on a service of its own, which counts how often it is fetched. */
 async function oneForMany(desk: Desk): Promise<Figure> {
   const bytes = await (await noise(4096))(0);
-  const service = await startLittleServer(({ url }, response) => {
+  const service = await startTestServer(({ url }, response) => {
     if (url.startsWith("/preview.png")) return void response.writeHead(200, { "content-type": "image/png" }).end(bytes);
-    if (url === "/api/user") return answerJson(response, { status: "active" });
-    if (url.startsWith("/api/assets/one")) return answerJson(response, { id: "one", name: "one.png", preview_url: "/preview.png" });
-    answerJson(response, {}, 404);
+    if (url === "/api/user") return sendJsonResponse(response, { status: "active" });
+    if (url.startsWith("/api/assets/one")) return sendJsonResponse(response, { id: "one", name: "one.png", preview_url: "/preview.png" });
+    sendJsonResponse(response, {}, 404);
   });
   const connection = { name: "Counts", baseUrl: service.url, key: "bench" };
   const { connection: createdConnection } = await post<{ connection: { id: string } }>(

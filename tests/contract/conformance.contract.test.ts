@@ -3,7 +3,7 @@ import { createServer, request as forward, type Server } from "node:http";
 import { afterAll, describe, expect, it } from "vitest";
 import { allOperations } from "@/lib/contract/operations";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
-import { canvas, list, record, submit, waitForEnd } from "../integration/service/support";
+import { asRecord, asRecords, canvas, submit, waitForEnd } from "../integration/service/support";
 import { conformance } from "../support/conformance-command";
 import { createKey, httpClient, startServiceProcess } from "../support/service-process";
 import { until } from "../support/until";
@@ -41,9 +41,9 @@ describe("npm run conformance", async () => {
       incoming.pipe(onward);
     });
   const counts = async () => {
-    const jobs = record(record((await client.get("/api/jobs")).body).pagination).total;
-    const assets = record((await client.get("/api/assets?include_public=false")).body).total;
-    return { jobs, assets, files: list((await client.get("/api/userdata?dir=%2F&recurse=true")).body).length };
+    const jobs = asRecord(asRecord((await client.get("/api/jobs")).body).pagination).total;
+    const assets = asRecord((await client.get("/api/assets?include_public=false")).body).total;
+    return { jobs, assets, files: asRecords((await client.get("/api/userdata?dir=%2F&recurse=true")).body).length };
   };
 
   const dataDir = temporaryFolder();
@@ -77,8 +77,8 @@ describe("npm run conformance", async () => {
     const before = await counts();
     const url = await serveBehind("/at/a/path");
     const { code, output } = await conformance("--base-url", `${url}/at/a/path/`, "--api-key", key, "--write", "--json");
-    const report = record(JSON.parse(output));
-    const rows = list(report.operations);
+    const report = asRecord(JSON.parse(output));
+    const rows = asRecords(report.operations);
     expect([code, report.conforms, rows.length], output).toEqual([0, true, allOperations.length]);
     expect(rows.filter(({ outcome }) => outcome === "differs")).toEqual([]);
     expect(rows.filter(({ tier, outcome }) => tier === "core" && outcome !== "ok")).toEqual([]);

@@ -1,7 +1,18 @@
 import { createServer } from "node:http";
 import { afterAll, describe, expect, it } from "vitest";
 import { coreOperations, operations } from "@/lib/contract/operations";
-import { canvas, list, png, record, sample, string, submit, waitForEnd, waitForStart, waitGraph } from "../integration/service/support";
+import {
+  asRecord,
+  asRecords,
+  asString,
+  canvas,
+  png,
+  sample,
+  submit,
+  waitForEnd,
+  waitForStart,
+  waitGraph,
+} from "../integration/service/support";
 import { startService } from "../support/service";
 import { until } from "../support/until";
 import { answered, conforms } from "./conforms";
@@ -28,15 +39,15 @@ describe("core operations of the embedded service", async () => {
   await until("the source listens", () => source.listening);
   const address = source.address();
   const sourceUrl = `http://127.0.0.1:${typeof address === "object" && address ? address.port : 0}`;
-  const bench = await startService({ downloadHosts: [sourceUrl] });
-  const client = bench.client();
+  const service = await startService({ downloadHosts: [sourceUrl] });
+  const client = service.client();
   const finishedId = await submit(client, sample("03-composite-with-mask"));
   const failedId = await submit(client, sample("06-fails-half-way"));
   await Promise.all([waitForEnd(client, finishedId, 60_000), waitForEnd(client, failedId, 60_000)]);
   afterAll(async () => {
-    await bench.dispose();
+    await service.dispose();
     source.close();
-    expect(bench.complaints).toEqual([]);
+    expect(service.complaints).toEqual([]);
   });
 
   it("POST /api/prompt", async () => {
@@ -47,9 +58,9 @@ describe("core operations of the embedded service", async () => {
   it("GET /api/jobs: terminal, failed and running items", async () => {
     const id = await submit(client, waitGraph(0.4));
     await waitForStart(client, id);
-    const json = record(conforms(operations.listJobs, await client.get("/api/jobs")));
+    const json = asRecord(conforms(operations.listJobs, await client.get("/api/jobs")));
     expectFields(json.pagination, paginationFields);
-    const items = new Map(list(json.jobs).map((job) => [string(job.id), job]));
+    const items = new Map(asRecords(json.jobs).map((job) => [asString(job.id), job]));
     for (const item of items.values()) expectFields(item, jobItemFields);
     const whole = ["preview_output", "outputs_count", "workflow_id", "execution_start_time", "execution_end_time"];
     expectFields(items.get(finishedId), jobItemFields, whole);
@@ -96,7 +107,7 @@ describe("core operations of the embedded service", async () => {
   });
 
   it("GET /api/history_v2", async () => {
-    const entries = list(record(conforms(operations.listHistory, await client.get("/api/history_v2?max_items=50"))).history);
+    const entries = asRecords(asRecord(conforms(operations.listHistory, await client.get("/api/history_v2?max_items=50"))).history);
     expect(entries.length).toBeGreaterThanOrEqual(2);
     for (const entry of entries) {
       expectFields(entry, historyFields, ["workflow_id"]);
@@ -111,16 +122,16 @@ describe("core operations of the embedded service", async () => {
       { ...assetFields, created_new: "boolean" },
       everyAssetField.filter((name) => name !== "prompt_id"),
     );
-    const { id, asset_hash } = record(created);
-    const json = record(conforms(operations.listAssets, await client.get("/api/assets?limit=500")));
+    const { id, asset_hash } = asRecord(created);
+    const json = asRecord(conforms(operations.listAssets, await client.get("/api/assets?limit=500")));
     expectFields(json, { total: "integer", has_more: "boolean" });
-    for (const asset of list(json.assets)) {
+    for (const asset of asRecords(json.assets)) {
       expectFields(asset, assetFields, ["asset_hash", "tags", "is_immutable", "last_access_time", "preview_url"]);
       expect(asset).not.toHaveProperty("created_new");
     }
-    const output = list(json.assets).find((asset) => asset.prompt_id === finishedId);
+    const output = asRecords(json.assets).find((asset) => asset.prompt_id === finishedId);
     expectFields(output, assetFields, everyAssetField);
-    expectFields(conforms(operations.getAsset, await client.get(`/api/assets/${string(id)}`)), assetFields);
+    expectFields(conforms(operations.getAsset, await client.get(`/api/assets/${asString(id)}`)), assetFields);
     expectFields(
       conforms(operations.createAssetFromHash, await client.post("/api/assets/from-hash", { hash: asset_hash, tags: ["again"] })),
       {
@@ -129,11 +140,11 @@ describe("core operations of the embedded service", async () => {
       },
     );
     expectFields(
-      conforms(operations.addTags, await client.post(`/api/assets/${string(id)}/tags`, { tags: ["x", "again"] })),
+      conforms(operations.addTags, await client.post(`/api/assets/${asString(id)}/tags`, { tags: ["x", "again"] })),
       tagChangeFields,
     );
     expectFields(
-      conforms(operations.removeTags, await client.call("DELETE", `/api/assets/${string(id)}/tags`, { tags: ["x"] })),
+      conforms(operations.removeTags, await client.call("DELETE", `/api/assets/${asString(id)}/tags`, { tags: ["x"] })),
       tagChangeFields,
     );
   });
@@ -142,9 +153,9 @@ describe("core operations of the embedded service", async () => {
     const body = { source_url: `${sourceUrl}/models/afar.txt`, tags: ["models"], user_metadata: { from: "afar" } };
     const startResponse = await client.post("/api/assets/download", body);
     expect(startResponse.status).toBe(202);
-    const { task_id } = record(conforms(operations.downloadAsset, startResponse));
+    const { task_id } = asRecord(conforms(operations.downloadAsset, startResponse));
     const task = await until("the task has ended", async () => {
-      const now = record(conforms(operations.getTask, await client.get(`/api/tasks/${string(task_id)}`)));
+      const now = asRecord(conforms(operations.getTask, await client.get(`/api/tasks/${asString(task_id)}`)));
       expectFields(now, taskFields);
       return now.completed_at !== undefined && now;
     });
@@ -158,7 +169,7 @@ describe("core operations of the embedded service", async () => {
   });
 
   it("uploads of images and masks", async () => {
-    const image = record(
+    const image = asRecord(
       conforms(
         operations.uploadImage,
         await client.upload(png(20, 10, { seed: 4 }), "under.png", { type: "input" }, "image", "/api/upload/image"),
@@ -166,7 +177,7 @@ describe("core operations of the embedded service", async () => {
     );
     expectFields(image, { name: "text", subfolder: "text", type: "text" });
     const reference = JSON.stringify({ filename: image.name, subfolder: "", type: "input" });
-    const mask = record(
+    const mask = asRecord(
       conforms(
         operations.uploadMask,
         await client.upload(png(20, 10), "mask.png", { original_ref: reference }, "image", "/api/upload/mask"),
@@ -174,18 +185,18 @@ describe("core operations of the embedded service", async () => {
     );
     expectFields(mask, maskFields);
     expectFields(mask.metadata, maskMetadataFields);
-    expectFields(record(mask.metadata).related_files, { mask: "text", paint: "text", painted: "text" });
-    const layers = record(conforms(operations.getMaskLayers, await client.get(`/api/files/mask-layers?filename=${string(mask.name)}`)));
+    expectFields(asRecord(mask.metadata).related_files, { mask: "text", paint: "text", painted: "text" });
+    const layers = asRecord(conforms(operations.getMaskLayers, await client.get(`/api/files/mask-layers?filename=${asString(mask.name)}`)));
     for (const name of [mask.name, ...Object.values(layers)])
-      expect((await client.get(`/api/view?filename=${string(name)}`)).status).toBe(200);
+      expect((await client.get(`/api/view?filename=${asString(name)}`)).status).toBe(200);
   });
 
   it("userdata and user", async () => {
     const writeResponse = await client.call("POST", "/api/userdata/workflows%2Fa.json?full_info=true", "{}");
     expectFields(conforms(operations.writeUserdata, writeResponse), { path: "text", size: "number", modified: "date-time" });
-    const [file] = list(conforms(operations.listUserdata, await client.get("/api/userdata?dir=workflows%2F")));
+    const [file] = asRecords(conforms(operations.listUserdata, await client.get("/api/userdata?dir=workflows%2F")));
     expectFields(file, { path: "text", size: "number", modified: "number" });
-    expect(record(conforms(operations.getUser, await client.get("/api/user"))).status).toBe("active");
+    expect(asRecord(conforms(operations.getUser, await client.get("/api/user"))).status).toBe("active");
   });
 
   it("covers every core operation", () => {

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { isObject } from "@/lib/contract/json/json";
 import { createOpenApiDocument } from "@/lib/contract/openapi/document";
 import { allOperations } from "@/lib/contract/operations";
-import { canvas, png, record, string, submit, waitForEnd, waitGraph } from "../integration/service/support";
+import { asRecord, asString, canvas, png, submit, waitForEnd, waitGraph } from "../integration/service/support";
 import { createClient, startService } from "../support/service";
 import { until } from "../support/until";
 import { createResolver, type Exchange, findOperation, undescribed } from "./described-answer";
@@ -21,8 +21,8 @@ function* objectsIn(value: unknown): Generator<Record<string, unknown>> {
 
 const document = createOpenApiDocument("http://service.test");
 const operationsIn = () =>
-  Object.entries(record(document.paths)).flatMap(([path, item]) =>
-    Object.entries(record(item)).map(([method, operation]) => ({ path, method, ...record(operation) })),
+  Object.entries(asRecord(document.paths)).flatMap(([path, item]) =>
+    Object.entries(asRecord(item)).map(([method, operation]) => ({ path, method, ...asRecord(operation) })),
   );
 
 describe("the OpenAPI document", () => {
@@ -37,7 +37,7 @@ describe("the OpenAPI document", () => {
   });
 
   it("describes every operation of the service exactly once", () => {
-    const ids = operationsIn().map((operation) => String(record(operation).operationId));
+    const ids = operationsIn().map((operation) => String(asRecord(operation).operationId));
     expect(ids.sort()).toEqual([...offered, "getHealth", "getOpenApi"].sort());
     for (const { name, method, path } of allOperations.filter((operation) => offered.includes(operation.name)))
       expect(findOperation(document, method, path)?.id, `${method} ${path}`).toBe(name);
@@ -46,18 +46,18 @@ describe("the OpenAPI document", () => {
   it("has no dangling reference and no unused component", () => {
     const refs = new Set([...objectsIn(document)].flatMap(({ $ref }) => (typeof $ref === "string" ? [$ref] : [])));
     for (const ref of refs) expect(createResolver(document)(ref)).toBeTypeOf("object");
-    const components = Object.keys(record(record(document.components).schemas));
+    const components = Object.keys(asRecord(asRecord(document.components).schemas));
     expect(components.filter((name) => !refs.has(`#/components/schemas/${name}`))).toEqual([]);
   });
 
   it("declares each path parameter once and each query parameter with its default", () => {
     for (const { path, parameters = [] } of operationsIn().map((item) => ({ parameters: [], ...item }))) {
-      const declared = (Array.isArray(parameters) ? parameters : []).map(record);
+      const declared = (Array.isArray(parameters) ? parameters : []).map(asRecord);
       const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
       expect(declared.filter((json) => json.in === "path" && json.required === true).map((json) => json.name)).toEqual(inPath);
       expect(new Set(declared.map((json) => `${String(json.in)} ${String(json.name)}`)).size).toBe(declared.length);
     }
-    const jobs = record(findOperation(document, "GET", "/api/jobs")?.operation).parameters;
+    const jobs = asRecord(findOperation(document, "GET", "/api/jobs")?.operation).parameters;
     expect(jobs).toEqual(
       expect.arrayContaining([
         { name: "limit", in: "query", required: false, schema: { type: "integer", minimum: 1, maximum: 1000, default: 100 } },
@@ -65,7 +65,7 @@ describe("the OpenAPI document", () => {
         expect.objectContaining({ name: "status", style: "form", explode: false, schema: expect.objectContaining({ type: "array" }) }),
       ]),
     );
-    const assets = record(findOperation(document, "GET", "/api/assets")?.operation).parameters;
+    const assets = asRecord(findOperation(document, "GET", "/api/assets")?.operation).parameters;
     expect(assets).toEqual(
       expect.arrayContaining([expect.objectContaining({ name: "include_public", schema: { type: "boolean", default: true } })]),
     );
@@ -73,8 +73,8 @@ describe("the OpenAPI document", () => {
 
   it("gives every operation a summary, a success and 401 when it needs a key", () => {
     for (const operation of operationsIn()) {
-      const { operationId, summary, responses, security } = record(operation);
-      const statuses = Object.keys(record(responses));
+      const { operationId, summary, responses, security } = asRecord(operation);
+      const statuses = Object.keys(asRecord(responses));
       expect([operationId, typeof summary, statuses.some((status) => status.startsWith("2"))]).toEqual([operationId, "string", true]);
       if (security === undefined) expect(statuses, String(operationId)).toContain("401");
     }
@@ -87,7 +87,7 @@ describe("the document and the service's answers", async () => {
   /** Records every exchange. */
   const send = async (request: Request): Promise<Response> => {
     const { pathname } = new URL(request.url);
-    const response = await bench.service.fetch(request);
+    const response = await service.service.fetch(request);
     const text = await response.clone().text();
     exchanges.push({
       method: request.method,
@@ -106,21 +106,21 @@ describe("the document and the service's answers", async () => {
   const address = source.address();
   const origin = `http://127.0.0.1:${typeof address === "object" && address ? address.port : 0}`;
   const sourceUrl = `${origin}/afar.txt`;
-  const bench = await startService({ downloadHosts: [origin], userQuotaBytes: 100_000_000, maxJsonBytes: 100_000 });
+  const service = await startService({ downloadHosts: [origin], userQuotaBytes: 100_000_000, maxJsonBytes: 100_000 });
   afterAll(async () => {
-    await bench.dispose();
+    await service.dispose();
     source.closeAllConnections();
     source.close();
   });
 
   it("is served without a key, and is the document of the contract", async () => {
-    const response = await bench.anonymous().get("/api/openapi.json");
+    const response = await service.anonymous().get("/api/openapi.json");
     expect([response.status, response.headers.get("content-type")]).toEqual([200, "application/json; charset=utf-8"]);
     expect(response.body).toEqual(document);
   });
 
   it("matches in the conformance suite without differences", async () => {
-    const { key } = await bench.service.keys.createKey("ada");
+    const { key } = await service.service.keys.createKey("ada");
     const options = { write: true, interrupt: true, sourceUrl, waitMs: 30_000 };
     const rows = await runSuite({ baseUrl: "http://service.test", key, send, timeoutMs: 30_000 }, options);
     const failures = rows.filter(({ outcome }) => outcome !== "ok").map(({ operation, outcome, notes }) => [operation, outcome, ...notes]);
@@ -128,7 +128,7 @@ describe("the document and the service's answers", async () => {
   });
 
   it("matches in refusals and in jobs that run and fail", async () => {
-    const ada = createClient(send, (await bench.service.keys.createKey("ada")).key);
+    const ada = createClient(send, (await service.service.keys.createKey("ada")).key);
     const failing = {
       "1": { class_type: "Fail", inputs: { message: "on purpose", anything: ["2", 0] } },
       "2": { class_type: "PrimitiveInt", inputs: { value: 1 } },
@@ -149,8 +149,8 @@ describe("the document and the service's answers", async () => {
     for (const path of ["/api/jobs", "/api/history_v2?max_items=10", "/api/assets", "/api/tags", "/api/assets/tags/refine"])
       await ada.get(path);
 
-    const shipped = record((await ada.get("/api/assets?include_tags=input&limit=1")).body).assets;
-    const publicId = string(record(Array.isArray(shipped) ? shipped[0] : {}).id);
+    const shipped = asRecord((await ada.get("/api/assets?include_tags=input&limit=1")).body).assets;
+    const publicId = asString(asRecord(Array.isArray(shipped) ? shipped[0] : {}).id);
     const unknown = "6f0d4f7e-13b2-4a1f-9d5c-0c4f1f8a7a99";
     const calls: [string, string, unknown?][] = [
       ["GET", "/api/jobs?limit=0"],
@@ -196,7 +196,7 @@ describe("the document and the service's answers", async () => {
     const statuses = new Set<number>();
     for (const [method, path, body] of calls) statuses.add((await ada.call(method, path, body)).status);
     const slow = await ada.post("/api/assets/download", { source_url: sourceUrl.replace("afar", "slow") });
-    await ada.call("DELETE", `/api/tasks/${string(record(slow.body).task_id)}`);
+    await ada.call("DELETE", `/api/tasks/${asString(asRecord(slow.body).task_id)}`);
     await ada.upload(png(4, 4), "a.png", {}, "other");
     await ada.upload("no picture", "a.png", {}, "image", "/api/upload/image");
     await ada.upload(png(4, 4), "a.png", { original_ref: "none" }, "image", "/api/upload/mask");

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { getApiReference } from "@/lib/contract/openapi/reference";
 import { createSample } from "@/lib/contract/openapi/samples";
 import { type Operation } from "@/lib/contract/operation";
-import { canvas, png, record, string, submit, waitForEnd, waitGraph } from "../integration/service/support";
+import { asRecord, asString, canvas, png, submit, waitForEnd, waitGraph } from "../integration/service/support";
 import { requireProgram } from "../support/program";
 import { type Client } from "../support/service";
 import { createKey, httpClient, type ServiceProcess, startServiceProcess } from "../support/service-process";
@@ -52,12 +52,12 @@ describe("the samples of the API reference", () => {
       await client.call("POST", "/api/userdata/workflows%2Fhello.json", "{}", { "content-type": "application/octet-stream" });
     const replaced = new Map([["TASK_ID", "00000000-0000-4000-8000-000000000000"]]);
     if (/ASSET_ID|HASH/.test(sample)) {
-      const asset = record((await client.upload(picture, "photo.png", { tags: '["portrait"]' })).body);
-      replaced.set("ASSET_ID", string(asset.id)).set("blake3:HASH", string(asset.asset_hash));
+      const asset = asRecord((await client.upload(picture, "photo.png", { tags: '["portrait"]' })).body);
+      replaced.set("ASSET_ID", asString(asset.id)).set("blake3:HASH", asString(asset.asset_hash));
     }
     if (sample.includes("MASK_FILE")) {
       const original = { original_ref: '{"filename":"photo.png","type":"input"}' };
-      replaced.set("MASK_FILE", string(record((await image("mask.png", original, "/api/upload/mask")).body).name));
+      replaced.set("MASK_FILE", asString(asRecord((await image("mask.png", original, "/api/upload/mask")).body).name));
     }
     if (sample.includes("JOB_ID")) {
       const isCancelled = sample.includes("cancel");
@@ -75,8 +75,8 @@ describe("the samples of the API reference", () => {
       const { stdout, stderr } = await run(program, args, { cwd: folder, env });
       return { isOk: true, text: stdout + stderr };
     } catch (error) {
-      const { stdout, stderr } = record(error);
-      return { isOk: false, text: string(stdout) + string(stderr) };
+      const { stdout, stderr } = asRecord(error);
+      return { isOk: false, text: asString(stdout) + asString(stderr) };
     }
   }
 

@@ -4,7 +4,7 @@ import { type Browser, type Page } from "@playwright/test";
 import sharp from "sharp";
 import { expectAccessibleInBothThemes } from "./support/accessible";
 import { type Desk } from "./support/desk";
-import { drop, photograph, workflow } from "./support/files";
+import { createPhoto, drop, workflow } from "./support/files";
 import { expect, test } from "./support/test";
 
 const picture = { name: "IMAGE", type: "IMAGE", links: [1] };
@@ -47,7 +47,7 @@ test("runs an app made from an editor file on a phone and by a script", async ({
     await expectAccessibleInBothThemes(phone);
   });
 
-  const photo = await photograph({ r: 255, g: 30, b: 60 });
+  const photo = await createPhoto({ r: 255, g: 30, b: 60 });
   await phone.getByTestId("picture-file").setInputFiles({ name: photo.name, mimeType: photo.type, buffer: photo.bytes });
   await expect(phone.getByText(/^my-photograph.png (uploaded|is already)/)).toBeVisible();
   const image = await test.step("sends the values shown in the form on the first run", () => runOnce(phone, 1));
@@ -109,7 +109,7 @@ async function runByScript(phone: Page, desk: Desk, path: string): Promise<void>
   const createResponse = await phone.request.post(`${desk.url}/api/console/tokens`, { data, headers: { origin: desk.url } });
   expect(createResponse.status(), await createResponse.text()).toBe(201);
   const { token }: { token: string } = await createResponse.json();
-  const bytes = new Uint8Array((await photograph({ r: 1, g: 2, b: 3 })).bytes);
+  const bytes = new Uint8Array((await createPhoto({ r: 1, g: 2, b: 3 })).bytes);
   const headers = { "x-api-key": token, "idempotency-key": "the-key-of-a-script" };
   const readRun = async (response: Response): Promise<{ id: string; state: string; inputs: object }> => (await response.json()).run;
   const send = async () => {

@@ -8,7 +8,7 @@ import { readZip } from "@/tests/support/read-zip";
 import { expectAccessible } from "./support/accessible";
 import { keepConnection } from "./support/connections";
 import { startCoreOnly } from "./support/core-only";
-import { drop, photograph, sample } from "./support/files";
+import { createPhoto, drop, sample } from "./support/files";
 import { expect, test } from "./support/test";
 import { sha256 } from "./support/uploads";
 
@@ -37,7 +37,7 @@ const tile = (page: Page, name: string) => page.getByRole("list", { name: "Asset
 test("lists, filters, tags and renames assets on a service with the core only", async ({ signedIn: page, desk, service }) => {
   const core = await startCoreOnly(service.url);
   const connection = await keepConnection(page, desk, { name: "Core only", baseUrl: core.url, key: service.key });
-  const { bytes } = await photograph({ r: 20, g: 90, b: 200 });
+  const { bytes } = await createPhoto({ r: 20, g: 90, b: 200 });
   for (const name of ["core_1.png", "core_2.png"]) {
     const response = await page.request.post(`${desk.url}/api/assets?connection=${connection}`, {
       headers: { origin: desk.url },
@@ -98,7 +98,7 @@ test("shows, tags, downloads and masks assets of a local server", async ({ signe
   const files = createLocalFiles();
   const server = await startLocalServer(files);
   const connection = await keepConnection(page, desk, { name: "Local with assets", baseUrl: server.url });
-  const { bytes } = await photograph({ r: 200, g: 90, b: 20 });
+  const { bytes } = await createPhoto({ r: 200, g: 90, b: 20 });
   for (const name of ["local 1.png", "local 2.png"]) {
     const response = await page.request.post(`${desk.url}/api/assets?connection=${connection}`, {
       headers: { origin: desk.url },
@@ -150,7 +150,7 @@ test("shows, downloads and loads files from a local server's folders", async ({ 
   const files = createLocalFiles();
   const server = await startLocalServer(files);
   const connection = await keepConnection(page, desk, { name: "Local folders", baseUrl: server.url });
-  const { bytes } = await photograph({ r: 20, g: 160, b: 90 });
+  const { bytes } = await createPhoto({ r: 20, g: 160, b: 90 });
   files.write("output/video/film_00001_.mp4", Buffer.from("not really a film"), "video/mp4");
   files.write("output/sets/blue/leaf.png", bytes, "image/png");
   files.write("output/audio/tone.wav", tone, "audio/wav");

@@ -2,7 +2,7 @@
 import { type Page } from "@playwright/test";
 import messages from "@/lib/messages/en/errors.json" with { type: "json" };
 import { type Desk } from "./support/desk";
-import { answerWith, connectOver, cut, startFlakyService } from "./support/flaky-service";
+import { connectThroughProxy, cut, respondWith, startFlakyService } from "./support/flaky-service";
 import { slowGraph, submit } from "./support/jobs";
 import { expect, test } from "./support/test";
 
@@ -14,11 +14,11 @@ const faults = [
   { name: "cut in the middle", fault: cut, code: "UPSTREAM_UNREACHABLE", owner: "service" },
   {
     name: "another key is wanted",
-    fault: answerWith(401, "application/json", refusal("UNAUTHORIZED", "no")),
+    fault: respondWith(401, "application/json", refusal("UNAUTHORIZED", "no")),
     code: "UPSTREAM_REFUSED_KEY",
     owner: "key",
   },
-  { name: "a web page", fault: answerWith(200, "text/html", "<!doctype html><h1>Welcome"), code: "UPSTREAM_UNREADABLE", owner: "service" },
+  { name: "a web page", fault: respondWith(200, "text/html", "<!doctype html><h1>Welcome"), code: "UPSTREAM_UNREADABLE", owner: "service" },
 ] as const satisfies readonly { name: string; fault: unknown; code: CodeWithSentence; owner: FaultOwner }[];
 
 /** The message names the failure, its cause and the remedy. */
@@ -35,7 +35,7 @@ test("keeps the list with its age, names the fault and recovers after any bad re
   service,
 }) => {
   const line = await startFlakyService(service.url);
-  const connection = await connectOver(page, desk, service, line);
+  const connection = await connectThroughProxy(page, desk, service, line);
   const id = await submit(page.request, desk, slowGraph(120, "-faults"), { connection });
   await untilRunning(page, desk, id, connection);
   await page.goto(`${desk.url}/jobs?connection=${connection}`);
@@ -64,7 +64,7 @@ test("keeps the list with its age, names the fault and recovers after any bad re
   await test.step("shows an unknown state and unknown fields", async () => {
     const oddJob = { id: "00000000-0000-4000-8000-000000000001", status: "dreaming", create_time: 1_767_225_600_000, mood: ["odd"] };
     const pagination = { offset: 0, limit: 100, total: 1, has_more: false };
-    line.spoil(answerWith(200, "application/json", JSON.stringify({ jobs: [oddJob], pagination })));
+    line.spoil(respondWith(200, "application/json", JSON.stringify({ jobs: [oddJob], pagination })));
     await expect(page.locator(`tr[data-row="${oddJob.id}"]`)).toContainText("dreaming");
     await expect(age).toHaveText("live");
     line.spoil();

@@ -1,6 +1,6 @@
 // Focus ring, space around an error, a graph on a phone, and real links.
-import { photograph } from "./support/files";
-import { answerWith, connectOver, startFlakyService } from "./support/flaky-service";
+import { createPhoto } from "./support/files";
+import { connectThroughProxy, respondWith, startFlakyService } from "./support/flaky-service";
 import { cancel, slowGraph, submit, untilState } from "./support/jobs";
 import { openInNewTab } from "./support/new-tab";
 import { expect, test } from "./support/test";
@@ -23,11 +23,11 @@ test("outlines the focused row in Jobs and in the queue", async ({ signedIn: pag
 
 test("leaves space between an error and the stale list below it", async ({ signedIn: page, desk, service }) => {
   const line = await startFlakyService(service.url);
-  const connection = await connectOver(page, desk, service, line);
+  const connection = await connectThroughProxy(page, desk, service, line);
   await submit(page.request, desk, slowGraph(0.02, "-room"), { connection });
   await page.goto(`${desk.url}/jobs?connection=${connection}`);
   await expect(page.locator("tr[data-row]").first()).toBeVisible();
-  line.spoil(answerWith(503, "application/json", "{}"));
+  line.spoil(respondWith(503, "application/json", "{}"));
   const fault = page.getByRole("main").getByRole("alert").first();
   await expect(fault).toBeVisible({ timeout: 30_000 });
   const [above, below] = [await fault.boundingBox(), await page.getByRole("table").boundingBox()];
@@ -59,7 +59,7 @@ test("fits a job's drawing to a phone", async ({ signedIn: page, desk }) => {
 
 test("opens a tile in a new tab with Ctrl or the middle button without selecting it", async ({ signedIn: page, context, desk }) => {
   // Not a sample picture, since other tests look that one up by name.
-  const { bytes } = await photograph({ r: 70, g: 20, b: 30 });
+  const { bytes } = await createPhoto({ r: 70, g: 20, b: 30 });
   const response = await page.request.post(`${desk.url}/api/assets`, {
     headers: { origin: desk.url },
     multipart: {

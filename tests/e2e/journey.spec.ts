@@ -1,7 +1,7 @@
 import { type Page } from "@playwright/test";
 import sharp from "sharp";
 import { type Desk, owner } from "./support/desk";
-import { drop, photograph, sample } from "./support/files";
+import { createPhoto, drop, sample } from "./support/files";
 import { cancel, slowGraph, submit, untilState } from "./support/jobs";
 import { connect, goTo, setUpByLink } from "./support/steps";
 import { expect, test } from "./support/test";
@@ -24,7 +24,7 @@ test("runs a new user's workflow file and photo and shows the picture in the gal
   });
 
   await test.step("replaces the photo with the user's own", async () => {
-    await drop(page.getByRole("img", { name: "Picture of Photo" }), await photograph({ r: 200, g: 40, b: 40 }));
+    await drop(page.getByRole("img", { name: "Picture of Photo" }), await createPhoto({ r: 200, g: 40, b: 40 }));
     await expect(page.getByText("my-photograph.png uploaded")).toBeVisible();
     await expectPicture(page, "Picture of Photo");
   });

@@ -4,7 +4,7 @@ import { createLocalFiles } from "@/tests/support/local-files";
 import { startLocalServer } from "@/tests/support/local-server";
 import { expectAccessible } from "./support/accessible";
 import { keepConnection } from "./support/connections";
-import { photograph } from "./support/files";
+import { createPhoto } from "./support/files";
 import { submit } from "./support/jobs";
 import { forwardRequest, startFakeService } from "./support/service";
 import { expect, test } from "./support/test";
@@ -73,7 +73,7 @@ test("stops only the running job of a local server, shows its error and pictures
     await expectAccessible(page);
   });
   await test.step("shows a picture", async () => {
-    const { bytes } = await photograph({ r: 20, g: 160, b: 90 });
+    const { bytes } = await createPhoto({ r: 20, g: 160, b: 90 });
     files.pictures.set("output/sets/first_00001_.png", bytes);
     server.begin();
     server.end({ "1": { images: [{ filename: "first_00001_.png", subfolder: "sets", type: "output" }] } });
@@ -110,7 +110,7 @@ test.describe("shows Shanghai time", () => {
   test("reads a time without a zone as UTC from any server", async ({ signedIn: page, desk, service }) => {
     const files = createLocalFiles();
     const server = await startLocalServer(files);
-    const { bytes } = await photograph({ r: 90, g: 20, b: 160 });
+    const { bytes } = await createPhoto({ r: 90, g: 20, b: 160 });
     files.write("output/leaf.png", bytes, "image/png");
     const local = await keepConnection(page, desk, { name: "Workshop", baseUrl: server.url });
     const zoneless = await startChanged(service.url, (text) => text.replaceAll(/("\w+_at":"[\d-]+T[\d:.]+)Z"/g, '$1"'));

@@ -5,7 +5,7 @@ import sharp from "sharp";
 import { withQuery } from "@/lib/browser/urls";
 import { expectAccessible } from "./support/accessible";
 import { type Desk } from "./support/desk";
-import { type DroppedFile, photograph } from "./support/files";
+import { createPhoto,type DroppedFile } from "./support/files";
 import { expect, test } from "./support/test";
 
 async function uploaded(page: Page, desk: Desk, { name, type, bytes }: DroppedFile, connection?: string): Promise<string> {
@@ -60,7 +60,7 @@ async function save(page: Page): Promise<Locator> {
 }
 
 test("saves a painted mask as alpha and reopens it for more painting", async ({ signedIn: page, desk }) => {
-  const id = await uploaded(page, desk, await photograph({ r: 20, g: 120, b: 220 }));
+  const id = await uploaded(page, desk, await createPhoto({ r: 20, g: 120, b: 220 }));
   await page.goto(`${desk.url}/assets/${id}/mask`);
   await expect(drawing(page)).toBeVisible();
   await dragAcross(page, drawing(page));
@@ -90,7 +90,7 @@ test("saves a painted mask as alpha and reopens it for more painting", async ({ 
 });
 
 test("paints a mask by keyboard and keeps it after leaving and failed uploads", async ({ signedIn: page, desk }) => {
-  const id = await uploaded(page, desk, await photograph({ r: 200, g: 90, b: 10 }));
+  const id = await uploaded(page, desk, await createPhoto({ r: 200, g: 90, b: 10 }));
   await page.goto(`${desk.url}/assets/${id}/mask`);
   await expect(drawing(page)).toBeFocused();
   await page.keyboard.press("r");

@@ -1,6 +1,14 @@
 // Pages and requests while a service is unresponsive, refuses or returns nonsense.
 import { type IncomingMessage, type RequestListener } from "node:http";
-import { answerWith, connectOver, type FlakyService, forwardTo, leaveUnanswered, silent, startFlakyService } from "./support/flaky-service";
+import {
+  connectThroughProxy,
+  type FlakyService,
+  forwardTo,
+  leaveUnanswered,
+  respondWith,
+  silent,
+  startFlakyService,
+} from "./support/flaky-service";
 import { slowGraph, submit } from "./support/jobs";
 import { goTo } from "./support/steps";
 import { expect, test } from "./support/test";
@@ -8,13 +16,13 @@ import { expect, test } from "./support/test";
 const pathOf = ({ url = "" }: IncomingMessage) => new URL(url, "http://x").pathname;
 const at = (path: string) => (request: IncomingMessage) => pathOf(request) === path;
 const refusing = (status: number, extra: Record<string, string> = {}, message = "because of a reason of its own") =>
-  answerWith(status, "application/json", JSON.stringify({ error: { message } }), extra);
+  respondWith(status, "application/json", JSON.stringify({ error: { message } }), extra);
 
 let line: FlakyService;
 let connection: string;
 test.beforeEach(async ({ signedIn: page, desk, service }) => {
   line = await startFlakyService(service.url);
-  connection = await connectOver(page, desk, service, line);
+  connection = await connectThroughProxy(page, desk, service, line);
 });
 test.afterEach(() => line.stop());
 
@@ -28,7 +36,7 @@ test("keeps pages usable when pictures time out and loads them on recovery", asy
   for (const ended of ["requestfinished", "requestfailed"] as const)
     page.on(ended as "requestfinished", (request) => void underWay.delete(request));
 
-  line.spoil(answerWith(200, "text/html", "<h1>Back soon"), isPicture);
+  line.spoil(respondWith(200, "text/html", "<h1>Back soon"), isPicture);
   await page.goto(`${desk.url}/assets?connection=${connection}`);
   const gallery = page.getByRole("list", { name: "Assets" });
   const picture = gallery.getByRole("link", { name: "photo.png" }).locator("img");

@@ -1,7 +1,7 @@
 // Accessibility of overlays: dialogs, panels, the tray and the mask editor.
 import { type Page } from "@playwright/test";
 import { expectAccessibleInBothThemes } from "./support/accessible";
-import { photograph, sample } from "./support/files";
+import { createPhoto, sample } from "./support/files";
 import { submit, untilState } from "./support/jobs";
 import { expect, test } from "./support/test";
 
@@ -28,7 +28,7 @@ test("has no accessibility violations in any overlay in both themes", async ({ s
   await look(page, "columns of Jobs", () => press(page, "Columns"));
   await look(page, "views of Jobs", () => press(page, "Views"));
 
-  const photo = await photograph({ r: 9, g: 99, b: 199 });
+  const photo = await createPhoto({ r: 9, g: 99, b: 199 });
   await page.getByTestId("asset-files").setInputFiles({ name: photo.name, mimeType: photo.type, buffer: photo.bytes });
   await test.step("has no violations in the add-files dialog and the tray", async () => {
     await expect(page.getByRole("dialog")).toBeVisible();

@@ -2,7 +2,7 @@
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { startRunnerServer } from "@/tests/support/runner-server";
 import { expectAccessibleInBothThemes } from "./support/accessible";
-import { drop, photograph, workflow } from "./support/files";
+import { createPhoto, drop, workflow } from "./support/files";
 import { cancel, submit, untilState } from "./support/jobs";
 import { type Graph, readShown } from "./support/shown-is-sent";
 import { expect, test } from "./support/test";
@@ -15,7 +15,7 @@ const graph = (seed: number) => ({
 const LABEL = "Studio GPU";
 
 test("adds a runner, runs a job only it can run and waits while it is paused", async ({ signedIn: page, desk }) => {
-  const { bytes } = await photograph({ r: 200, g: 40, b: 40 });
+  const { bytes } = await createPhoto({ r: 200, g: 40, b: 40 });
   const server = await startRunnerServer({
     objectInfo: gpuClasses(["house.safetensors"]),
     makeOutput: () => ({ files: [{ name: "house_00001_.png", bytes }] }),

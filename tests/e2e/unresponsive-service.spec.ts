@@ -1,7 +1,7 @@
 // A service that accepts requests without responding: working features, messages and recovery.
 import { type Page } from "@playwright/test";
 import messages from "@/lib/messages/en/errors.json" with { type: "json" };
-import { connectOver, type FlakyService, silent, startFlakyService } from "./support/flaky-service";
+import { connectThroughProxy, type FlakyService, silent, startFlakyService } from "./support/flaky-service";
 import { goTo } from "./support/steps";
 import { expect, test } from "./support/test";
 
@@ -11,7 +11,7 @@ let line: FlakyService;
 let connection: string;
 test.beforeEach(async ({ signedIn: page, desk, service }) => {
   line = await startFlakyService(service.url);
-  connection = await connectOver(page, desk, service, line);
+  connection = await connectThroughProxy(page, desk, service, line);
 });
 test.afterEach(() => line.stop());
 

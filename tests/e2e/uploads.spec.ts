@@ -4,7 +4,7 @@ import { type Page } from "@playwright/test";
 import { createPattern, startFileSource } from "@/tests/support/file-source";
 import { expectAccessible } from "./support/accessible";
 import { type Desk, startDesk } from "./support/desk";
-import { drop, photograph } from "./support/files";
+import { createPhoto,drop } from "./support/files";
 import { expect, test } from "./support/test";
 import { add, filePayload, fresh, sha256, tray } from "./support/uploads";
 
@@ -84,7 +84,7 @@ test("tags a folder's files by path, skips system files and names broken picture
   mkdirSync(join(folder, "night"), { recursive: true });
   const file = fresh("folded.bin", 1000);
   writeFileSync(join(folder, "night", file.name), file.bytes);
-  writeFileSync(join(folder, "broken.png"), (await photograph({ r: 1, g: 2, b: 3 })).bytes.subarray(0, 5_000));
+  writeFileSync(join(folder, "broken.png"), (await createPhoto({ r: 1, g: 2, b: 3 })).bytes.subarray(0, 5_000));
   writeFileSync(join(folder, "empty.png"), "");
   for (const name of [".DS_Store", "Thumbs.db"]) writeFileSync(join(folder, name), "x");
   await page.goto(`${desk.url}/jobs`);

@@ -3,17 +3,17 @@ import { existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileS
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
-import { type Client, type ServiceBench, startService } from "../support/service";
+import { type Client, startService,type TestService } from "../support/service";
 import { until } from "../support/until";
 
-const benches: ServiceBench[] = [];
+const services: TestService[] = [];
 afterEach(async () => {
-  for (const bench of benches.splice(0)) await bench.dispose();
+  for (const service of services.splice(0)) await service.dispose();
 });
-async function start(options: Parameters<typeof startService>[0] = {}): Promise<ServiceBench> {
-  const bench = await startService(options);
-  benches.push(bench);
-  return bench;
+async function start(options: Parameters<typeof startService>[0] = {}): Promise<TestService> {
+  const service = await startService(options);
+  services.push(service);
+  return service;
 }
 
 const graph = (color: number, seconds = 0) => ({
@@ -29,8 +29,8 @@ const detail = async (client: Client, id: string) => (await client.get(`/api/job
 const ended = (client: Client, id: string, state = "completed") =>
   until(`${id} is ${state}`, async () => (await detail(client, id)).status === state);
 
-function change(bench: ServiceBench, sql: string, ...values: unknown[]): void {
-  const database = new SqliteConnection(join(bench.folder, "service.sqlite"));
+function change(service: TestService, sql: string, ...values: unknown[]): void {
+  const database = new SqliteConnection(join(service.folder, "service.sqlite"));
   expect(database.prepare(sql).run(...values).changes).toBeGreaterThan(0);
   database.close();
 }
@@ -46,16 +46,16 @@ describe("a damaged row", () => {
     ["job_results", "messages"],
     ["job_results", "meta"],
   ])("reports %s.%s in the job's details and keeps lists working", async (table, column) => {
-    const bench = await start();
-    const client = bench.client();
+    const service = await start();
+    const client = service.client();
     const [good, bad] = [await submit(client, 1), await submit(client, 2)];
     await ended(client, good);
     await ended(client, bad);
     const key = table === "jobs" ? "seq" : "job_seq";
-    change(bench, `UPDATE ${table} SET ${column} = '{"cut' WHERE ${key} = (SELECT seq FROM jobs WHERE id = ?)`, bad);
+    change(service, `UPDATE ${table} SET ${column} = '{"cut' WHERE ${key} = (SELECT seq FROM jobs WHERE id = ?)`, bad);
 
     expect(await client.get(`/api/jobs/${bad}`)).toMatchObject(damagedJob);
-    expect(JSON.stringify(bench.complaints)).toContain("request failed");
+    expect(JSON.stringify(service.complaints)).toContain("request failed");
     expect((await detail(client, good)).status).toBe("completed");
     expect((await client.get(`/api/job/${bad}/status`)).status).toBe(200);
     for (const path of ["/api/jobs", "/api/history_v2?max_items=10", "/api/queue"]) expect((await client.get(path)).status, path).toBe(200);
@@ -65,11 +65,11 @@ describe("a damaged row", () => {
   });
 
   it("fails its waiting job and runs the next one", async () => {
-    const bench = await start({ concurrency: 1 });
-    const client = bench.client();
+    const service = await start({ concurrency: 1 });
+    const client = service.client();
     const first = await submit(client, 1, 3000);
     const [bad, next] = [await submit(client, 2), await submit(client, 3)];
-    change(bench, "UPDATE job_inputs SET prompt = '{\"cut' WHERE job_seq = (SELECT seq FROM jobs WHERE id = ?)", bad);
+    change(service, "UPDATE job_inputs SET prompt = '{\"cut' WHERE job_seq = (SELECT seq FROM jobs WHERE id = ?)", bad);
     expect((await client.get("/api/queue")).status).toBe(200);
     await ended(client, first, "in_progress");
     await client.post("/api/interrupt", {});
@@ -83,11 +83,11 @@ describe("a damaged row", () => {
   });
 
   it("keeps lists, filters and bytes readable when metadata is damaged", async () => {
-    const bench = await start();
-    const client = bench.client();
+    const service = await start();
+    const client = service.client();
     const bad = (await client.upload("bad", "bad.txt", { user_metadata: JSON.stringify({ kind: "a" }) })).body as { id: string };
     const good = (await client.upload("good", "good.txt", { user_metadata: JSON.stringify({ kind: "a" }) })).body as { id: string };
-    change(bench, "UPDATE assets SET metadata = '{\"cut' WHERE id = ?", bad.id);
+    change(service, "UPDATE assets SET metadata = '{\"cut' WHERE id = ?", bad.id);
     const filter = encodeURIComponent(JSON.stringify({ kind: "a" }));
     for (const path of ["/api/assets", `/api/assets?metadata_filter=${filter}`, `/api/assets/tags/refine?metadata_filter=${filter}`])
       expect((await client.get(path)).status, path).toBe(200);
@@ -100,7 +100,7 @@ describe("a damaged row", () => {
 
 describe("a damaged database", () => {
   /** Overwrites the first page of the table, as a failing disk might. */
-  function spoil(file: string, table: string): void {
+  function corruptTable(file: string, table: string): void {
     const database = new SqliteConnection(file);
     database.pragma("wal_checkpoint(TRUNCATE)");
     const page = database.prepare<[string], number>("SELECT rootpage FROM sqlite_master WHERE name = ?").pluck().get(table) ?? 0;
@@ -112,33 +112,33 @@ describe("a damaged database", () => {
   }
 
   it("answers 503 with a remedy only where data is damaged", async () => {
-    const bench = await start();
-    const client = bench.client();
+    const service = await start();
+    const client = service.client();
     const id = await submit(client, 1);
     await ended(client, id);
-    await bench.service.stop();
-    spoil(join(bench.folder, "service.sqlite"), "job_results");
-    await bench.service.start();
+    await service.service.stop();
+    corruptTable(join(service.folder, "service.sqlite"), "job_results");
+    await service.service.start();
     const failure = { status: 503, body: { code: "SERVICE_UNAVAILABLE", message: expect.stringMatching(/database is damaged.*backup/) } };
     expect(await client.get(`/api/jobs/${id}`)).toMatchObject(failure);
     expect((await client.get("/api/jobs")).status).toBe(200);
     expect((await client.upload("still", "still.txt")).status).toBe(201);
-    expect(JSON.stringify(bench.complaints)).toContain("SQLITE_CORRUPT");
+    expect(JSON.stringify(service.complaints)).toContain("SQLITE_CORRUPT");
   });
 
   it("refuses to start without the database header and explains why", async () => {
-    const bench = await start();
-    await bench.service.stop();
-    writeFileSync(join(bench.folder, "service.sqlite"), "no database at all ".repeat(500));
-    for (const name of ["-wal", "-shm"]) rmSync(join(bench.folder, `service.sqlite${name}`), { force: true });
-    await expect(bench.service.start()).rejects.toThrow(/data folder .* cannot be used\. The service's database is damaged\. .*backup/);
+    const service = await start();
+    await service.service.stop();
+    writeFileSync(join(service.folder, "service.sqlite"), "no database at all ".repeat(500));
+    for (const name of ["-wal", "-shm"]) rmSync(join(service.folder, `service.sqlite${name}`), { force: true });
+    await expect(service.service.start()).rejects.toThrow(/data folder .* cannot be used\. The service's database is damaged\. .*backup/);
   });
 });
 
 describe("a damaged blob", () => {
-  const file = (bench: ServiceBench, hash: string) => {
+  const file = (service: TestService, hash: string) => {
     const digest = hash.replace("blake3:", "");
-    return join(bench.folder, "blobs", "blake3-v1", digest.slice(0, 2), digest.slice(2));
+    return join(service.folder, "blobs", "blake3-v1", digest.slice(0, 2), digest.slice(2));
   };
 
   it.each([
@@ -146,12 +146,12 @@ describe("a damaged blob", () => {
     ["was cut short", (path: string) => truncateSync(path, 10)],
     ["was emptied", (path: string) => truncateSync(path, 0)],
   ])("reports a blob that %s, keeps the rest and heals on the next upload", async (_, damage) => {
-    const bench = await start();
-    const client = bench.client();
+    const service = await start();
+    const client = service.client();
     const text = "the very same bytes ".repeat(50);
     const { id, asset_hash } = (await client.upload(text, "a.txt")).body as { id: string; asset_hash: string };
     const otherAsset = (await client.upload("other", "b.txt")).body as { id: string };
-    damage(file(bench, asset_hash));
+    damage(file(service, asset_hash));
 
     for (const path of [`/api/assets/${id}/content`, `/api/view?filename=${encodeURIComponent(asset_hash)}`]) {
       const response = await client.get(path);
@@ -165,24 +165,24 @@ describe("a damaged blob", () => {
   });
 
   it("replaces changed bytes at the next upload, as the stored hash must match", async () => {
-    const bench = await start();
+    const service = await start();
     const text = "the very same bytes ".repeat(50);
-    const { asset_hash } = (await bench.client("ada").upload(text, "a.txt")).body as { asset_hash: string };
-    const path = file(bench, asset_hash);
-    await bench.service.stop();
+    const { asset_hash } = (await service.client("ada").upload(text, "a.txt")).body as { asset_hash: string };
+    const path = file(service, asset_hash);
+    await service.service.stop();
     writeFileSync(path, text.replace("very", "VERY"));
-    await bench.service.start();
-    const bob = bench.client("bob");
+    await service.service.start();
+    const bob = service.client("bob");
     const { id } = (await bob.upload(text, "a.txt")).body as { id: string };
     expect((await bob.get(`/api/assets/${id}/content`)).text).toBe(text);
   });
 
   it("fails a job that loads it, without a local path in the message", async () => {
-    const bench = await start();
-    const client = bench.client();
+    const service = await start();
+    const client = service.client();
     const sample = readFileSync("public/samples/product.png");
     const { name } = (await client.upload(new Uint8Array(sample), "p.png", {}, "image", "/api/upload/image")).body as { name: string };
-    rmSync(file(bench, name.split(".")[0] ?? ""));
+    rmSync(file(service, name.split(".")[0] ?? ""));
     const prompt = {
       "1": { class_type: "LoadImage", inputs: { image: name } },
       "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "x" } },
@@ -190,8 +190,8 @@ describe("a damaged blob", () => {
     const { prompt_id } = (await client.post("/api/prompt", { prompt })).body as { prompt_id: string };
     await ended(client, prompt_id, "failed");
     const job = JSON.stringify(await detail(client, prompt_id));
-    expect(job).not.toContain(bench.folder);
+    expect(job).not.toContain(service.folder);
     await ended(client, await submit(client, 9));
-    expect(existsSync(join(bench.folder, "tmp")) && readdirSync(join(bench.folder, "tmp"))).toEqual([]);
+    expect(existsSync(join(service.folder, "tmp")) && readdirSync(join(service.folder, "tmp"))).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import { afterEach, expect, it } from "vitest";
 import { startRunnerServer } from "@/tests/support/servers";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
-import { detail, list, png, record, submit, waitForEnd, waitForStart } from "../integration/service/support";
+import { asRecord, asRecords, png, readJob, submit, waitForEnd, waitForStart } from "../integration/service/support";
 import { gpuClasses } from "../support/gpu-classes";
 import { createKey, httpClient, serviceCommand, startServiceProcess } from "../support/service-process";
 import { until } from "../support/until";
@@ -33,7 +33,7 @@ it("collects the result of a job that finished while the service was down", { ti
     "2": { class_type: "Sample", inputs: { model: ["1", 0], seed: 1, prompt: "" } },
     "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "x" } },
   };
-  await until("the service knows its classes", async () => "Sample" in record((await client.get("/api/object_info")).body));
+  await until("the service knows its classes", async () => "Sample" in asRecord((await client.get("/api/object_info")).body));
   const id = await submit(client, graph);
   await waitForStart(client, id);
   await until("it runs there", async () => server.queue().running !== undefined);
@@ -44,12 +44,12 @@ it("collects the result of a job that finished while the service was down", { ti
   const second = await startServiceProcess(dataDir);
   const secondClient = httpClient(second.url, key);
   expect(await waitForEnd(secondClient, id)).toMatchObject({ status: "completed", runner: { label: "GPU", attempt: 1 }, outputs_count: 1 });
-  expect(list(record((await secondClient.get("/api/assets?include_public=false")).body).assets)).toHaveLength(1);
+  expect(asRecords(asRecord((await secondClient.get("/api/assets?include_public=false")).body).assets)).toHaveLength(1);
   expect(server.seen.submissions).toHaveLength(1);
   expect(await serviceCommand(dataDir, "runners", "pause", "GPU")).toBe("GPU is paused.");
   const waits = await submit(secondClient, graph);
-  await until("the service has heard of it", async () => (await detail(secondClient, waits)).waits !== undefined);
-  expect(await detail(secondClient, waits)).toMatchObject({ status: "pending", waits: { state: "paused", runners: ["GPU"] } });
+  await until("the service has heard of it", async () => (await readJob(secondClient, waits)).waits !== undefined);
+  expect(await readJob(secondClient, waits)).toMatchObject({ status: "pending", waits: { state: "paused", runners: ["GPU"] } });
   expect(await serviceCommand(dataDir, "runners", "remove", "GPU")).toBe("Removed GPU.");
   await second.stop();
 });

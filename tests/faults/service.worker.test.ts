@@ -3,19 +3,19 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
-import { type Client, type ServiceBench, startService } from "../support/service";
+import { type Client, startService,type TestService } from "../support/service";
 import { until } from "../support/until";
 
-const benches: ServiceBench[] = [];
+const services: TestService[] = [];
 const folders: string[] = [];
 afterEach(async () => {
-  for (const bench of benches.splice(0)) await bench.dispose();
+  for (const service of services.splice(0)) await service.dispose();
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 });
-async function start(options: Parameters<typeof startService>[0]): Promise<ServiceBench> {
-  const bench = await startService(options);
-  benches.push(bench);
-  return bench;
+async function start(options: Parameters<typeof startService>[0]): Promise<TestService> {
+  const service = await startService(options);
+  services.push(service);
+  return service;
 }
 
 /** A worker that replaces the service's: it simulates what happens to a thread from outside or inside a library. */
@@ -47,14 +47,14 @@ describe("a worker", () => {
     ["ends itself", "process.exit(3)", "WorkerLost"],
     ["throws where nobody catches", 'throw new Error("a library gave up")', "WorkerLost"],
   ])("fails only its own job when it %s", async (_, does, exception_type) => {
-    const bench = await start({ workerPath: workerThat(does), concurrency: 1 });
-    const client = bench.client();
+    const service = await start({ workerPath: workerThat(does), concurrency: 1 });
+    const client = service.client();
     const jobs = [await submit(client), await submit(client), await submit(client)];
     for (const id of jobs) {
       const failure = { exception_type, exception_message: expect.stringContaining("worker") };
       expect(await ended(client, id)).toMatchObject({ status: "failed", outputs_count: 0, execution_error: failure });
     }
-    expect(JSON.stringify(bench.complaints)).toContain("worker");
+    expect(JSON.stringify(service.complaints)).toContain("worker");
     expect((await client.upload("still here", "a.txt")).status).toBe(201);
   });
 
@@ -77,23 +77,23 @@ describe("a worker", () => {
   });
 
   it("reports a missing worker with a remedy and without a local path", async () => {
-    const bench = await start({ workerPath: "/nowhere/at-all/node-worker.mjs" });
-    const client = bench.client();
+    const service = await start({ workerPath: "/nowhere/at-all/node-worker.mjs" });
+    const client = service.client();
     const job = await ended(client, await submit(client));
     expect(job).toMatchObject({
       status: "failed",
       execution_error: { exception_type: "WorkerLost", exception_message: expect.stringMatching(/missing.*The operator must/) },
     });
     expect(JSON.stringify(job)).not.toContain("/nowhere");
-    expect(JSON.stringify(bench.complaints)).toContain("/nowhere");
+    expect(JSON.stringify(service.complaints)).toContain("/nowhere");
   });
 });
 
 describe("a clock", () => {
   it("never ends a job before it began when the clock is set back", async () => {
     let offset = 0;
-    const bench = await start({ now: () => Date.now() + offset, concurrency: 1 });
-    const client = bench.client();
+    const service = await start({ now: () => Date.now() + offset, concurrency: 1 });
+    const client = service.client();
     const prompt = {
       "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 2 } },
       "2": { class_type: "Wait", inputs: { seconds: 0.5, anything: ["1", 0] } },

@@ -1,13 +1,13 @@
 // Every change that a public client can make, and the resulting jobs reported by the service or console.
 import { expect } from "vitest";
-import { canvas, detail, list, record, waitForEnd, waitForStart, waitGraph } from "@/tests/integration/service/support";
+import { asRecord, asRecords, canvas, readJob, waitForEnd, waitForStart, waitGraph } from "@/tests/integration/service/support";
 import { type Controls, type Graph } from "./public-clients";
 import { type Client } from "./service";
 
 /** `client` belongs to the same user, who has no other job; one job runs at a time. */
 export async function takeEverythingBack(client: Client, controls: Controls): Promise<void> {
   const submit = (graph: object) => controls.submit(graph as Graph);
-  const states = (ids: string[]) => Promise.all(ids.map(async (id) => (await detail(client, id)).status));
+  const states = (ids: string[]) => Promise.all(ids.map(async (id) => (await readJob(client, id)).status));
   const first = await submit(waitGraph(600, 1));
   await waitForStart(client, first);
   if (controls.unqueue && controls.clearQueue) {
@@ -31,6 +31,6 @@ export async function takeEverythingBack(client: Client, controls: Controls): Pr
   expect(await controls.entry(second)).toMatchObject({ status: { status_str: "success" } });
   await controls.clearHistory();
   expect(await controls.entry(second)).toBeUndefined();
-  expect(list(record((await client.get("/api/history_v2")).body).history)).toEqual([]);
+  expect(asRecords(asRecord((await client.get("/api/history_v2")).body).history)).toEqual([]);
   await controls.free?.();
 }

@@ -2,7 +2,7 @@
 // and the number of sent bytes.
 import { once } from "node:events";
 import { type ServerResponse } from "node:http";
-import { type LittleServer, type ReceivedRequest, startLittleServer } from "./little-server";
+import { type ReceivedRequest, startTestServer,type TestServer } from "./test-server";
 
 export type Behaviour = {
   bytes: Buffer;
@@ -25,14 +25,14 @@ export type Behaviour = {
   drip?: { bytes: number; everyMs: number };
 };
 export type ServedResponse = { range?: string; ifRange?: string; status: number; start: number; sent: number };
-export type FileSource = LittleServer & { behaviour: Behaviour; responses: ServedResponse[]; sent(): number; pending: Set<ServerResponse> };
+export type FileSource = TestServer & { behaviour: Behaviour; responses: ServedResponse[]; sent(): number; pending: Set<ServerResponse> };
 
 export async function startFileSource(bytes: Buffer, behaviour: Partial<Behaviour> = {}): Promise<FileSource> {
   const responses: ServedResponse[] = [];
   /** Stalled connections, kept so that they can be closed. */
   const pending = new Set<ServerResponse>();
   const now: Behaviour = { bytes, hasRanges: true, hasLength: true, headers: {}, cuts: [], ...behaviour };
-  const server = await startLittleServer(
+  const server = await startTestServer(
     (request, response) => void serve(now, { responses, pending }, request, response).catch(() => response.destroy()),
   );
   return { ...server, behaviour: now, responses, pending, sent: () => responses.reduce((sum, response) => sum + response.sent, 0) };

@@ -2,7 +2,7 @@
 import { vi } from "vitest";
 
 /** Lasts until `vi.unstubAllGlobals`. */
-export function standInForSizes(): void {
+export function stubElementSizes(): void {
   vi.stubGlobal(
     "ResizeObserver",
     class {

@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { type ServerResponse } from "node:http";
 import { blake3 } from "@napi-rs/blake-hash";
 import sharp from "sharp";
-import { answerJson, type ReceivedRequest } from "./little-server";
+import { type ReceivedRequest,sendJsonResponse } from "./test-server";
 
 type Asset = {
   id: string;
@@ -82,7 +82,7 @@ export function createLocalFiles(): LocalFiles {
   }
 
   async function answerAssets({ method, url: address, ...request }: ReceivedRequest, url: URL, response: ServerResponse): Promise<void> {
-    const refuse = (status: number, code: string) => answerJson(response, { error: { code, message: code, details: {} } }, status);
+    const refuse = (status: number, code: string) => sendJsonResponse(response, { error: { code, message: code, details: {} } }, status);
     const route = `${method} ${url.pathname}`;
     if (route === "GET /api/assets") {
       if (url.searchParams.has("metadata_filter")) return refuse(400, "UNSUPPORTED_PARAM");
@@ -92,7 +92,7 @@ export function createLocalFiles(): LocalFiles {
       const offset = Number(url.searchParams.get("offset") ?? 0);
       const page = matches.toReversed().slice(offset, offset + Number(url.searchParams.get("limit") ?? 20));
       const has_more = offset + page.length < matches.length;
-      return answerJson(response, { assets: page.map((item) => toPublicAsset(item)), total: matches.length, has_more });
+      return sendJsonResponse(response, { assets: page.map((item) => toPublicAsset(item)), total: matches.length, has_more });
     }
     if (route === "POST /api/assets") {
       const form = await parseForm({ method, url: address, ...request });
@@ -104,35 +104,36 @@ export function createLocalFiles(): LocalFiles {
       const tags: string[] = JSON.parse(getText(form.get("tags")) || "[]");
       const metadata: object = JSON.parse(getText(form.get("user_metadata")) || "{}");
       const storedAsset = storeAsset(Buffer.from(await file.arrayBuffer()), { name, type: file.type, tags, metadata });
-      return answerJson(response, storedAsset, 201);
+      return sendJsonResponse(response, storedAsset, 201);
     }
     if (route === "POST /api/assets/from-hash") {
       const body: { hash: string; tags: string[]; name?: string } = JSON.parse(request.body.toString());
       const existing = assets.find(({ asset_hash }) => asset_hash === body.hash);
       if (!existing) return refuse(404, "ASSET_NOT_FOUND");
-      return answerJson(
+      return sendJsonResponse(
         response,
         storeAsset(existing.bytes, { name: body.name ?? existing.name, type: existing.mime_type, tags: body.tags }),
         201,
       );
     }
-    if (url.pathname === "/api/assets/tags/refine") return answerJson(response, { tag_counts: Object.fromEntries(tagCounts(assets)) });
+    if (url.pathname === "/api/assets/tags/refine")
+      return sendJsonResponse(response, { tag_counts: Object.fromEntries(tagCounts(assets)) });
     const [, id, part] = /^\/api\/assets\/([0-9a-f-]{36})(\/content|\/tags)?$/.exec(url.pathname) ?? [];
     const asset = assets.find((asset) => asset.id === id);
     if (!asset) return refuse(404, "ASSET_NOT_FOUND");
     if (part === "/content") return answerBytes(response, asset.bytes, asset.mime_type);
-    if (method === "GET") return answerJson(response, toPublicAsset(asset));
+    if (method === "GET") return sendJsonResponse(response, toPublicAsset(asset));
     if (part === "/tags") {
       const { tags }: { tags: string[] } = JSON.parse(request.body.toString());
       asset.tags = method === "POST" ? [...new Set([...asset.tags, ...tags])] : asset.tags.filter((tag) => !tags.includes(tag));
-      return answerJson(response, { total_tags: asset.tags });
+      return sendJsonResponse(response, { total_tags: asset.tags });
     }
     if (method === "DELETE") {
       assets.splice(assets.indexOf(asset), 1);
       return void response.writeHead(204).end();
     }
     Object.assign(asset, JSON.parse(request.body.toString()));
-    return answerJson(response, toPublicAsset(asset));
+    return sendJsonResponse(response, toPublicAsset(asset));
   }
 
   async function answerUpload(request: ReceivedRequest, response: ServerResponse): Promise<void> {
@@ -144,20 +145,20 @@ export function createLocalFiles(): LocalFiles {
     const prefix = `${type}/${subfolder && `${subfolder}/`}`;
     if (!request.url.startsWith("/api/upload/mask")) {
       const name = storePicture(bytes, image.name, prefix);
-      return answerJson(response, { name, subfolder, type });
+      return sendJsonResponse(response, { name, subfolder, type });
     }
     const ref: { filename?: string; subfolder?: string; type?: string } = JSON.parse(getText(form.get("original_ref")) || "{}");
     if (!ref.filename) return void response.writeHead(400).end();
     const original = pictures.get(`${ref.type ?? "output"}/${ref.subfolder ? `${ref.subfolder}/` : ""}${ref.filename}`);
     // Returns a name even if it found no original and stored nothing.
-    if (!original) return answerJson(response, { name: image.name, subfolder, type });
+    if (!original) return sendJsonResponse(response, { name: image.name, subfolder, type });
     const alpha = await sharp(bytes).ensureAlpha().extractChannel(3).raw().toBuffer();
     const { data, info } = await sharp(original).ensureAlpha().raw().toBuffer({ resolveWithObject: true });
     for (const [at, value] of alpha.entries()) data[at * 4 + 3] = value;
     const masked = await sharp(data, { raw: { width: info.width, height: info.height, channels: 4 } })
       .png()
       .toBuffer();
-    return answerJson(response, { name: storePicture(masked, image.name, prefix), subfolder, type });
+    return sendJsonResponse(response, { name: storePicture(masked, image.name, prefix), subfolder, type });
   }
 
   function answerUserdata({ method, body }: ReceivedRequest, url: URL, response: ServerResponse): void {
@@ -176,7 +177,7 @@ export function createLocalFiles(): LocalFiles {
       const listedPaths =
         url.searchParams.get("recurse") === "true" ? matchingPaths : matchingPaths.filter((path) => !path.slice(base.length).includes("/"));
       const isFull = url.searchParams.get("full_info") === "true";
-      return answerJson(
+      return sendJsonResponse(
         response,
         isFull ? listedPaths.map((path) => info(path, base)) : listedPaths.map((path) => path.slice(base.length)),
       );
@@ -188,7 +189,7 @@ export function createLocalFiles(): LocalFiles {
     if (method === "POST" && dest === undefined) {
       if (storedFile && isKept) return nothing(409);
       userdata.set(file, body);
-      return answerJson(response, url.searchParams.get("full_info") === "true" ? info(file) : file);
+      return sendJsonResponse(response, url.searchParams.get("full_info") === "true" ? info(file) : file);
     }
     if (!storedFile) return nothing(404);
     if (method === "GET") return answerBytes(response, storedFile, "application/octet-stream");
@@ -196,7 +197,7 @@ export function createLocalFiles(): LocalFiles {
     userdata.delete(file);
     if (dest === undefined) return nothing(204);
     userdata.set(dest, storedFile);
-    return answerJson(response, dest);
+    return sendJsonResponse(response, dest);
   }
 
   async function handleRequest(request: ReceivedRequest, response: ServerResponse): Promise<boolean> {
@@ -205,7 +206,7 @@ export function createLocalFiles(): LocalFiles {
     else if (url.pathname === "/api/tags") {
       const prefix = url.searchParams.get("prefix") ?? "";
       const tags = [...tagCounts(assets)].filter(([name]) => name.startsWith(prefix)).map(([name, count]) => ({ name, count }));
-      answerJson(response, { tags, total: tags.length, has_more: false });
+      sendJsonResponse(response, { tags, total: tags.length, has_more: false });
     } else if (/^\/api\/upload\/(image|mask)$/.test(url.pathname)) await answerUpload(request, response);
     else if (url.pathname.startsWith("/api/userdata")) answerUserdata(request, url, response);
     else if (url.pathname === "/api/view") {

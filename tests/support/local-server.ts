@@ -2,13 +2,13 @@
 // advance its jobs. Repeated graphs are served from a cache, which is reported only to clients with an id.
 import { randomUUID } from "node:crypto";
 import { type ServerResponse } from "node:http";
-import { answerJson, type LittleServer, type ReceivedRequest, startLittleServer, type Upgrade } from "./little-server";
 import { type LocalFiles } from "./local-files";
+import { type ReceivedRequest, sendJsonResponse, startTestServer, type TestServer, type Upgrade } from "./test-server";
 
 type Item = [number, string, Record<string, unknown>, Record<string, unknown>, string[]];
 type Entry = { prompt: Item; outputs: Record<string, unknown>; status: Record<string, unknown>; meta: Record<string, unknown> };
 type JobsState = { running: Item[]; pending: Item[]; history: Map<string, Entry> };
-export type LocalServer = LittleServer & {
+export type LocalServer = TestServer & {
   place: JobsState;
   submit(): string;
   begin(): void;
@@ -51,7 +51,7 @@ export async function startLocalServer(
   const interruptInNode = (nodeId: string) => {
     for (const item of state.running.splice(0)) state.history.set(item[1], interrupted(item, nodeId));
   };
-  const server = await startLittleServer(async (request, response) => {
+  const server = await startTestServer(async (request, response) => {
     const url = new URL(request.url, "http://local");
     const route = `${request.method} ${url.pathname}`;
     const nothing = (status: number) => void response.writeHead(status).end();
@@ -65,14 +65,14 @@ export async function startLocalServer(
     if (request.body.length === 0 && ["POST /api/queue", "POST /api/history", "POST /api/free"].includes(route)) return nothing(500);
     const body = readBody(request);
     if (route === "GET /api/system_stats")
-      return answerJson(response, { system: { os: "linux", comfyui_version: isOld ? "0.3.64" : "0.27.0" }, devices: [] });
+      return sendJsonResponse(response, { system: { os: "linux", comfyui_version: isOld ? "0.3.64" : "0.27.0" }, devices: [] });
     if (route === "POST /api/prompt") {
       const client = body.client_id === undefined ? {} : { client_id: body.client_id };
       const prompt_id = submit(record(body.prompt), { ...record(body.extra_data), ...client });
-      return answerJson(response, { prompt_id, number: number - 1, node_errors: {} });
+      return sendJsonResponse(response, { prompt_id, number: number - 1, node_errors: {} });
     }
     if (route === "GET /api/prompt")
-      return answerJson(response, { exec_info: { queue_remaining: state.pending.length + state.running.length } });
+      return sendJsonResponse(response, { exec_info: { queue_remaining: state.pending.length + state.running.length } });
     if (route === "POST /api/interrupt") {
       const [item] = state.running;
       // Interrupts the given job if it is running; without an id, any running job.
@@ -80,7 +80,7 @@ export async function startLocalServer(
       return nothing(200);
     }
     if (route === "POST /api/free") return nothing(200);
-    if (route === "GET /api/queue") return answerJson(response, { queue_running: state.running, queue_pending: state.pending });
+    if (route === "GET /api/queue") return sendJsonResponse(response, { queue_running: state.running, queue_pending: state.pending });
     if (route === "POST /api/queue") {
       beforeNext?.();
       beforeNext = undefined;
@@ -89,35 +89,37 @@ export async function startLocalServer(
       state.pending = state.pending.filter((item) => !ids.includes(item[1]));
       return nothing(200);
     }
-    if (route === "GET /api/history") return answerJson(response, Object.fromEntries(historyPage([...state.history], url.searchParams)));
+    if (route === "GET /api/history")
+      return sendJsonResponse(response, Object.fromEntries(historyPage([...state.history], url.searchParams)));
     if (url.pathname.startsWith("/api/history/")) {
       const id = url.pathname.slice("/api/history/".length);
       const entry = state.history.get(id);
-      return answerJson(response, entry ? { [id]: entry } : {});
+      return sendJsonResponse(response, entry ? { [id]: entry } : {});
     }
     if (route === "POST /api/history") {
       if (body.clear === true) state.history.clear();
       for (const id of Array.isArray(body.delete) ? body.delete : []) state.history.delete(String(id));
       return nothing(200);
     }
-    if (url.pathname === "/api/object_info" && objectInfo) return answerJson(response, objectInfo);
+    if (url.pathname === "/api/object_info" && objectInfo) return sendJsonResponse(response, objectInfo);
     // Like real servers, it fails completely if it can't read one job.
     if (url.pathname.startsWith("/api/jobs") && isDamaged(state)) return nothing(500);
-    if (route === "GET /api/jobs") return answerJobs(state, url.searchParams, (value, status) => answerJson(response, value, status));
+    if (route === "GET /api/jobs") return answerJobs(state, url.searchParams, (value, status) => sendJsonResponse(response, value, status));
     const [, jobId] = /^GET \/api\/jobs\/([^/]+)$/.exec(route) ?? [];
     if (jobId !== undefined) {
       const job = jobDetails(state, jobId);
-      return job ? answerJson(response, job) : answerJson(response, { error: "Job not found" }, 404);
+      return job ? sendJsonResponse(response, job) : sendJsonResponse(response, { error: "Job not found" }, 404);
     }
     if (route === "GET /api/userdata") {
       const dir = url.searchParams.get("dir") ?? "";
       if (dir.startsWith("/")) return nothing(403);
       const isFull = url.searchParams.get("full_info") === "true";
-      if (dir === "./") return answerJson(response, isFull ? [{ path: "workflows/a.json", size: 2, modified: 1_767_225_600_000 }] : []);
+      if (dir === "./")
+        return sendJsonResponse(response, isFull ? [{ path: "workflows/a.json", size: 2, modified: 1_767_225_600_000 }] : []);
       if (dir !== "workflows/") return nothing(404);
-      return answerJson(response, isFull ? [{ path: "a.json", size: 2, modified: 1_767_225_600_000 }] : ["a.json"]);
+      return sendJsonResponse(response, isFull ? [{ path: "a.json", size: 2, modified: 1_767_225_600_000 }] : ["a.json"]);
     }
-    if (isOfAssets) return answerJson(response, { error: { code: "SERVICE_DISABLED", message: "off" } }, 503);
+    if (isOfAssets) return sendJsonResponse(response, { error: { code: "SERVICE_DISABLED", message: "off" } }, 503);
     noRoute(request, response);
   }, upgrade);
   return {

@@ -1,12 +1,12 @@
 // A local receiver of OpenTelemetry spans: OTLP as JSON over HTTP.
-import { startLittleServer } from "./little-server";
+import { startTestServer } from "./test-server";
 
 export type Span = { name: string; traceId: string; spanId: string; parentSpanId: string | undefined; attributes: Record<string, unknown> };
 type TraceExport = { resourceSpans: { scopeSpans: { spans: SentSpan[] }[] }[] };
 type SentSpan = Omit<Span, "attributes"> & { attributes: { key: string; value: Record<string, unknown> }[] };
 
 export async function startReceiver() {
-  const server = await startLittleServer((_request, response) => response.writeHead(200, { "content-type": "application/json" }).end("{}"));
+  const server = await startTestServer((_request, response) => response.writeHead(200, { "content-type": "application/json" }).end("{}"));
   const texts = () => server.requests.map(({ body }) => body.toString("utf8"));
   return {
     /** The settings that send spans here, soon after they ended. */

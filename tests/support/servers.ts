@@ -1,10 +1,10 @@
 // Fake external servers. Each closes after the test or file that started it.
 import { closeAfterwards } from "./close-afterwards";
 import * as fileSource from "./file-source";
-import * as littleServer from "./little-server";
 import * as localServer from "./local-server";
 import * as runnerServer from "./runner-server";
 import * as strictS3 from "./strict-s3";
+import * as testServer from "./test-server";
 
 function closing<Options extends unknown[], Server extends { close(): Promise<unknown> }>(start: (...options: Options) => Promise<Server>) {
   return async (...options: Options): Promise<Server> => {
@@ -15,7 +15,7 @@ function closing<Options extends unknown[], Server extends { close(): Promise<un
 }
 
 export const startFileSource = closing(fileSource.startFileSource);
-export const startLittleServer = closing(littleServer.startLittleServer);
+export const openTestServer = closing(testServer.startTestServer);
 export const startLocalServer = closing(localServer.startLocalServer);
 export const startRunnerServer = closing(runnerServer.startRunnerServer);
 export const startStrictS3 = closing(strictS3.startStrictS3);

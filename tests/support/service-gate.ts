@@ -1,7 +1,7 @@
 // A proxy in front of a service that records requests and can leave some of them unanswered. WebSockets pass.
 import { type ServerResponse } from "node:http";
-import { answerJson, type LittleServer, type ReceivedRequest, startLittleServer } from "./little-server";
 import { passUpgrade } from "./proxy";
+import { type ReceivedRequest, sendJsonResponse, startTestServer,type TestServer } from "./test-server";
 
 /** "lost": not forwarded. "unanswered": forwarded, but its response is withheld. */
 type Fate = "lost" | "unanswered" | undefined;
@@ -11,7 +11,7 @@ export function startServiceGate(
   service: { url: string },
   fateOf: (request: ReceivedRequest) => Fate,
   onAnswer: (request: ReceivedRequest, status: number) => void = () => undefined,
-): Promise<LittleServer> {
+): Promise<TestServer> {
   const pass = async (request: ReceivedRequest, response: ServerResponse) => {
     const { method, url, headers, body } = request;
     const fate = fateOf(request);
@@ -28,10 +28,10 @@ export function startServiceGate(
     onAnswer(request, answer.status);
     if (fate === "unanswered") return;
     const type = answer.headers.get("content-type") ?? "application/json";
-    if (type.startsWith("application/json")) answerJson(response, JSON.parse(read.toString()), answer.status);
+    if (type.startsWith("application/json")) sendJsonResponse(response, JSON.parse(read.toString()), answer.status);
     else response.writeHead(answer.status, { "content-type": type }).end(read);
   };
-  return startLittleServer(pass, (request, socket, head) => {
+  return startTestServer(pass, (request, socket, head) => {
     const { hostname, port, host } = new URL(service.url);
     passUpgrade(request, socket, head, { hostname, port, url: request.url ?? "/", sent: { ...request.headers, host } });
   });

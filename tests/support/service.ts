@@ -16,7 +16,7 @@ const shippedImagesDir = join(process.cwd(), "public", "samples");
 
 export type ClientResponse = { status: number; headers: Headers; body: unknown; text: string };
 export type Client = ReturnType<typeof createClient>;
-export type ServiceBench = Awaited<ReturnType<typeof startService>>;
+export type TestService = Awaited<ReturnType<typeof startService>>;
 
 type Send = (request: Request) => Promise<Response>;
 

@@ -2,11 +2,11 @@
 import { Linter } from "eslint";
 import { expect, test } from "vitest";
 import config from "@/eslint.config.mjs";
-import { objectOf } from "@/lib/contract/json/json";
+import { asObject } from "@/lib/contract/json/json";
 
 const plugin = config.flatMap((part) => ("plugins" in part && part.plugins?.lightdesk ? [part.plugins.lightdesk] : []))[0];
 const languages = config.flatMap((part) => ("languageOptions" in part && part.languageOptions ? [part.languageOptions] : []));
-const typescript = languages.find(({ parser }) => objectOf(objectOf(parser)?.meta)?.name === "typescript-eslint/parser");
+const typescript = languages.find(({ parser }) => asObject(asObject(parser)?.meta)?.name === "typescript-eslint/parser");
 const linter = new Linter();
 const deniedNames = config.flatMap(({ rules }) => rules?.["id-denylist"] ?? []).filter((name) => name !== "error" && name !== "off");
 const lint = (code: string, file = "some.ts") =>

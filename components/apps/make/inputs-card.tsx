@@ -9,7 +9,7 @@ import { Checkbox, Input } from "@/components/ui/controls/fields";
 import { type AppDefinition, type AppInput, type AppOutput } from "@/lib/contract/apps/app";
 import { createInputDraft, createOutputDraft } from "@/lib/contract/apps/draft";
 import { addDefault } from "@/lib/contract/apps/fill";
-import { own } from "@/lib/contract/json/json";
+import { getOwn } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { getNodeName, sortTopologically } from "@/lib/contract/workflow/graph";
@@ -106,8 +106,8 @@ export function InputsCard({ definition: { graph, inputs }, catalogue, unsupport
 }
 
 function getLocation(graph: Graph, catalogue: ObjectInfo | undefined, { node: id, input }: AppInput): string {
-  const node = own(graph, id);
-  return node ? `${getNodeName(node, own(catalogue, node.class_type)?.display_name)} · ${input}` : input;
+  const node = getOwn(graph, id);
+  return node ? `${getNodeName(node, getOwn(catalogue, node.class_type)?.display_name)} · ${input}` : input;
 }
 
 const MAX_SHOWN = 60;

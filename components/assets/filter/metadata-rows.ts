@@ -1,7 +1,7 @@
 // Metadata as rows of path and value, and back: for filtering and for editing. `a.b` is b inside a; `\.` is a dot within a name.
 // Guarantees: metadata survives a round trip, including the spelling of numbers; no name reaches a prototype.
 
-import { setSpelling, spellingOf, writeExactJson } from "@/lib/contract/json/exact-json";
+import { getSpelling, setSpelling, writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 
@@ -21,7 +21,7 @@ function flatten(prefix: string, values: Record<string, unknown>): MetadataRow[]
   return Object.entries(values).flatMap(([name, value]) => {
     const path = prefix + name.replace(/[\\.]/g, "\\$&");
     if (isObject(value) && Object.keys(value).length > 0) return flatten(`${path}.`, value);
-    return [{ path, ...toText(value, spellingOf(values, name)) }];
+    return [{ path, ...toText(value, getSpelling(values, name)) }];
   });
 }
 

@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import { type Tone } from "@/components/ui/status-badge";
 import { hasFeature } from "@/lib/contract/connections";
 import { type ConnectionStatus, type ConnectionView } from "@/lib/contract/console";
-import { own } from "@/lib/contract/json/json";
+import { getOwn } from "@/lib/contract/json/json";
 
 export const connectionTone: Readonly<Record<ConnectionStatus, Tone>> = {
   active: "ok",
@@ -36,7 +36,7 @@ export function statusNow(checked: ConnectionStatus = "unknown", last?: LastResp
   if (last === undefined) return checked;
   // Waitlisted accounts also get responses.
   if (last === "answer") return checked === "waitlisted" ? checked : "active";
-  return own(failureStatus, last) ?? (checked === "active" ? "unknown" : checked);
+  return getOwn(failureStatus, last) ?? (checked === "active" ? "unknown" : checked);
 }
 
 export function keyWord(connection: ConnectionView): "localServer" | "noKey" | "sharedKey" | "ownKey" {

@@ -5,7 +5,7 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type Capabilities, type Capability, isCapability } from "@/lib/contract/capabilities";
 import { isMissingOperation } from "@/lib/contract/failure";
-import { isObject, textOf } from "@/lib/contract/json/json";
+import { asText,isObject } from "@/lib/contract/json/json";
 
 type MissingCapabilities = Readonly<Record<string, ReadonlySet<Capability>>>;
 const none: ReadonlySet<Capability> = new Set();
@@ -15,7 +15,7 @@ const useMissing = create<MissingCapabilities>(() => ({}));
 onResponse(({ path, method, failure }) => {
   if (method === "GET") return;
   const details = failure && isMissingOperation(failure) && isObject(failure.details) ? failure.details : {};
-  const capability = textOf(details.capability);
+  const capability = asText(details.capability);
   const connection = new URL(path, "http://localhost").searchParams.get("connection");
   if (connection === null || capability === undefined || !isCapability(capability)) return;
   useMissing.setState((all) => ({ [connection]: new Set([...(all[connection] ?? none), capability]) }));

@@ -6,7 +6,7 @@ import { FailureNotice } from "@/components/ui/empty-state";
 import { ButtonLink, usePathname } from "@/components/ui/link";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
-import { isObject, textOf } from "@/lib/contract/json/json";
+import { asText,isObject } from "@/lib/contract/json/json";
 import { truncateText } from "@/lib/contract/plain-line";
 import { useIsSessionWatched } from "../session-watch";
 import { faultOwners, toFaultCode } from "./fault-owner";
@@ -30,7 +30,7 @@ export function FailureMessage({ failure, about, onRetry, actions, className }: 
   // The page's banner already shows the reason, except for failed actions.
   if (code === "UNAUTHORIZED" && isSessionWatched && onRetry) return null;
   const reason = failure.message ? t("reason", { message: failure.message }) : undefined;
-  const download = code === "UPSTREAM_TOO_LARGE" && isObject(failure.details) ? textOf(failure.details.download) : undefined;
+  const download = code === "UPSTREAM_TOO_LARGE" && isObject(failure.details) ? asText(failure.details.download) : undefined;
   const details = download === undefined ? detailsText(failure.details) : undefined;
   const waitMs = failure.retryAfterMs ?? 0;
   const wait = waitMs > 0 ? t("wait", { seconds: Math.ceil(waitMs / 1000) }) : undefined;

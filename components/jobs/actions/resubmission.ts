@@ -1,4 +1,4 @@
-import { withSpellingsOf } from "@/lib/contract/json/exact-json";
+import { copySpellings } from "@/lib/contract/json/exact-json";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { isMasked, removeMasks } from "@/lib/contract/secrets/secret-texts";
@@ -36,7 +36,7 @@ function withNewSeeds(graph: Graph, newSeed: () => number): Graph {
   return Object.fromEntries(
     Object.entries(graph).map(([id, node]) => {
       const inputs = Object.entries(node.inputs).map(([name, value]) => [name, isSeed(name, value) ? newSeed() : value] as const);
-      return [id, { ...node, inputs: withSpellingsOf(node.inputs, Object.fromEntries(inputs)) }];
+      return [id, { ...node, inputs: copySpellings(node.inputs, Object.fromEntries(inputs)) }];
     }),
   );
 }

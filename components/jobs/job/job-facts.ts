@@ -1,6 +1,6 @@
 import { type Failure, readNodeErrors } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { own, textOf } from "@/lib/contract/json/json";
+import { asText,getOwn } from "@/lib/contract/json/json";
 import { anyText, list, withFallback } from "@/lib/contract/json/readers";
 import { type JobRunner, type JobWaits } from "@/lib/contract/runners/runners";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
@@ -147,7 +147,7 @@ function getNotes(detail: JobDetail, names: ReadonlyMap<string, string>): JobNot
     if (event !== "note") return [];
     if (code === "cache_cleared") return [{ code }];
     const errors = code === "outputs_refused" ? readNodeErrors(nodeErrors) : undefined;
-    return errors ? [{ code: "outputs_refused", runner: textOf(runner) ?? "", refused: refusedNodes(errors, names) }] : [];
+    return errors ? [{ code: "outputs_refused", runner: asText(runner) ?? "", refused: refusedNodes(errors, names) }] : [];
   });
 }
 
@@ -155,7 +155,7 @@ function refusedNodes(nodeErrors: NodeErrors, names: ReadonlyMap<string, string>
   return Object.entries(nodeErrors).map(([nodeId, entry]) => ({
     nodeId,
     node: names.get(nodeId) ?? entry.class_type ?? undefined,
-    errors: entry.errors.map(({ message, details, extra_info }) => ({ message, details, input: textOf(extra_info.input_name) })),
+    errors: entry.errors.map(({ message, details, extra_info }) => ({ message, details, input: asText(extra_info.input_name) })),
   }));
 }
 
@@ -178,7 +178,7 @@ function nodeNames({ workflow, class_names: names = {} }: Pick<JobDetail, "workf
 }
 
 export function nameOfClass(names: Readonly<Record<string, string>>, className: string): string | undefined {
-  return own(names, className);
+  return getOwn(names, className);
 }
 
 type Course = Pick<JobView, "state" | "terminal" | "startedAtMs" | "endedAtMs">;
@@ -189,7 +189,7 @@ type Course = Pick<JobView, "state" | "terminal" | "startedAtMs" | "endedAtMs">;
  */
 function buildTimeline(detail: JobDetail, names: ReadonlyMap<string, string>, job: Course): TimelineNode[] {
   // A late refusal has no node id here, or an empty one.
-  const failedId = textOf(detail.execution_error?.node_id);
+  const failedId = asText(detail.execution_error?.node_id);
   const currentId = job.terminal ? undefined : detail.progress?.current_node;
   const isIncomplete = job.terminal && job.state !== "completed";
   const stoppedId = isIncomplete ? (failedId ?? findStoppedNode(detail)) : undefined;
@@ -211,7 +211,7 @@ function buildTimeline(detail: JobDetail, names: ReadonlyMap<string, string>, jo
   const executed = new Set(reportedEntries.flatMap(([nodeId, was]) => (was === "done" ? [nodeId] : [])));
   if (isIncomplete)
     for (const node of timeline) if (node.state === "done" && !hasEnded(node, timeline, stoppedId, executed)) node.state = "stopped";
-  const untimed = reportedEntries.filter(([nodeId]) => own(detail.execution_meta, nodeId) === undefined && nodeId !== last);
+  const untimed = reportedEntries.filter(([nodeId]) => getOwn(detail.execution_meta, nodeId) === undefined && nodeId !== last);
   const unlisted = (state: "cached" | "done") =>
     untimed.flatMap(([nodeId, was]) => (was === state ? [{ nodeId, name: names.get(nodeId) ?? nodeId, state }] : []));
   const timelineNodes: TimelineNode[] = [...unlisted("cached"), ...timeline, ...unlisted("done")];
@@ -232,7 +232,7 @@ function buildTimeline(detail: JobDetail, names: ReadonlyMap<string, string>, jo
 /** The node at which the run was interrupted, if the service names it. */
 function findStoppedNode({ execution_status: status }: JobDetail): string | undefined {
   for (const [event, facts] of status?.messages ?? [])
-    if (event === "execution_interrupted" && textOf(facts.node_id)) return textOf(facts.node_id);
+    if (event === "execution_interrupted" && asText(facts.node_id)) return asText(facts.node_id);
   return undefined;
 }
 

@@ -68,7 +68,7 @@ export function JobGraph({ facts, connection, nodeRequest, canSave }: JobGraphPr
           json={submitted.value?.json}
           fileName={fileName}
           nodeRequest={nodeRequest}
-          save={canSave ? { title: facts.workflow, connection, textOf: () => storedTextOfJob(submitted.value?.json) } : undefined}
+          save={canSave ? { title: facts.workflow, connection, getText: () => storedTextOfJob(submitted.value?.json) } : undefined}
         />
       ) : submitted.value ? (
         <Card title={t("title")} bodyClassName="p-0">

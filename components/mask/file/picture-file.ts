@@ -5,7 +5,7 @@ import { readFailure } from "@/lib/browser/read-answer";
 import { type ApiFailure, toFailure } from "@/lib/browser/read-failure";
 import { createViewUrl, type FileName } from "@/lib/browser/urls";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { textOf } from "@/lib/contract/json/json";
+import { asText } from "@/lib/contract/json/json";
 import { type AssetView, getAssetFile } from "@/lib/contract/views/asset-view";
 import { readPictureSize } from "@/lib/shared/picture-size";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -50,7 +50,7 @@ export function toAssetSource(asset: AssetView, connection?: string, keepsPixels
       width,
       height,
       isPicture: kind === "image" && !/\.svg$/i.test(asset.name),
-      original: textOf(metadata.original_hash),
+      original: asText(metadata.original_hash),
     },
     keepsPixels,
     assetId: asset.id,

@@ -1,7 +1,7 @@
 // The editor's key bindings, shared by the help list and the handlers. Browser shortcuts must not be bound; callers ignore keys typed into
 // fields.
 
-import { own } from "@/lib/contract/json/json";
+import { getOwn } from "@/lib/contract/json/json";
 
 export const tools = ["brush", "eraser", "rectangle", "lasso", "fill", "hand"] as const;
 export type Tool = (typeof tools)[number];
@@ -66,7 +66,7 @@ export function toCommand({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyPress)
   }
   const arrow = arrows[key];
   if (arrow) return { do: "cursor", dx: arrow[0], dy: arrow[1], pace: altKey ? "pixel" : shiftKey ? "leap" : "step" };
-  return altKey ? undefined : own(letters, letter);
+  return altKey ? undefined : getOwn(letters, letter);
 }
 
 /** The help list. */

@@ -3,7 +3,7 @@ import { useId, useMemo, useState } from "react";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { Options, Select } from "@/components/ui/controls/fields";
 import { Dialog, FormFoot } from "@/components/ui/dialog";
-import { own } from "@/lib/contract/json/json";
+import { getOwn } from "@/lib/contract/json/json";
 import { type FilledText } from "@/lib/contract/nodes/fill-texts";
 import { type PictureContext } from "../form/controls/picture-api";
 import { type FormField, type FormNode, isEditable } from "../form/form-model";
@@ -244,7 +244,7 @@ type CopiesPreviewProps = {
 /** A preview in one line of labels: "12 jobs: seed 1 … 12". */
 function CopiesPreview({ name, values, getFilledTexts, ownNames, hasRandomised }: CopiesPreviewProps) {
   const t = useTranslations("run.copies");
-  const getName = (value: Literal) => own(ownNames, String(value)) ?? shownValue(value);
+  const getName = (value: Literal) => getOwn(ownNames, String(value)) ?? shownValue(value);
   const [first, last] = [values[0], values.at(-1)];
   const visibleValues = values.length > MAX_SHOWN ? [...values.slice(0, MAX_SHOWN - 2).entries()] : [...values.entries()];
   return (

@@ -3,7 +3,7 @@
 
 import { affectsAllCalls, retryRateLimited, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type Failure } from "@/lib/contract/failure";
-import { own } from "@/lib/contract/json/json";
+import { getOwn } from "@/lib/contract/json/json";
 import { type FilledText, isFileName } from "@/lib/contract/nodes/fill-texts";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type BatchRef } from "@/lib/contract/workflow/submission";
@@ -28,7 +28,7 @@ export function planCopies(openWorkflow: OpenWorkflow, name: string, { nodeId, i
     workflow: { ...openWorkflow, name },
     copies: values.map((value, index) => ({
       key: createIdempotencyKey(),
-      label: getCopyLabel(input, own(openWorkflow.ownNames, String(value)) ?? value, { index, total: values.length }),
+      label: getCopyLabel(input, getOwn(openWorkflow.ownNames, String(value)) ?? value, { index, total: values.length }),
       edits: getCopyChanges(openWorkflow.graph, { nodeId, name: input, value }, index, draws).edits,
     })),
   };
@@ -41,7 +41,7 @@ export function getCopyChanges(graph: Graph, varied: Edit, copy: number, { getSe
   const texts = fill(shownGraph, copy);
   // A file name is listed twice: as written and as sent.
   const writtenNames = texts.flatMap(({ nodeId, name }) => {
-    const node = own(shownGraph, nodeId);
+    const node = getOwn(shownGraph, nodeId);
     return node && isFileName(node, name) ? [{ nodeId, name, value: node.inputs[name] }] : [];
   });
   const edits: Edit[] = [...seeds, varied, ...writtenNames, ...texts.map(({ nodeId, name, text }) => ({ nodeId, name, value: text }))];

@@ -4,7 +4,7 @@ import { Button } from "@/components/ui/controls/button";
 import { CheckList } from "@/components/ui/controls/check-list";
 import { Input } from "@/components/ui/controls/fields";
 import { Textarea } from "@/components/ui/controls/form-field";
-import { own } from "@/lib/contract/json/json";
+import { getOwn } from "@/lib/contract/json/json";
 import { AssetPicker } from "../form/controls/asset-picker";
 import { type PictureContext } from "../form/controls/picture-api";
 import { type FormField } from "../form/form-model";
@@ -98,7 +98,7 @@ function PicturesField({ values, picture, onChange }: PicturesFieldProps) {
       <ol className="max-h-40 w-full list-inside list-decimal overflow-y-auto text-sm text-ink-2">
         {values.map((value) => (
           <li key={value} className="truncate">
-            {own(picture.ownNames, value) ?? value}
+            {getOwn(picture.ownNames, value) ?? value}
           </li>
         ))}
       </ol>

@@ -1,7 +1,7 @@
 // Checks the values before submitting: masked values, missing outputs, values that the catalogue excludes. Structural problems are reported
 // when the workflow is opened (faults.ts). `isSure` is false if the problem may only come from an outdated catalogue.
 
-import { isObject, own } from "@/lib/contract/json/json";
+import { getOwn,isObject } from "@/lib/contract/json/json";
 import { listInputs } from "@/lib/contract/nodes/dynamic-inputs";
 import { boxEdges, BUILT_IN_MODULE, findNearestOption, readInputSpec } from "@/lib/contract/nodes/input-spec";
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/execution";
@@ -34,7 +34,7 @@ export function checkGraph(graph: Graph, catalogue: ObjectInfo | undefined): Che
 /** Ids of the output nodes: by the catalogue if available, otherwise the nodes that feed no other node. */
 export function outputNodes(graph: Graph, catalogue: ObjectInfo | undefined): string[] {
   const ids = Object.keys(graph);
-  if (catalogue) return ids.filter((id) => own(catalogue, graph[id]?.class_type ?? "")?.output_node === true);
+  if (catalogue) return ids.filter((id) => getOwn(catalogue, graph[id]?.class_type ?? "")?.output_node === true);
   const sourceIds = new Set(
     ids.flatMap((id) => Object.values(graph[id]?.inputs ?? {}).flatMap((value) => (Array.isArray(value) ? [String(value[0])] : []))),
   );
@@ -82,7 +82,7 @@ export function valueChecker(original: Graph, outputs: readonly string[], catalo
 
 export function missingInputs(graph: Graph, outputs: readonly string[], catalogue: ObjectInfo): NodeErrors {
   return collectNeededErrors(graph, findNeededNodes(graph, outputs), (node) =>
-    listInputs(own(catalogue, node.class_type), node.inputs).flatMap(({ name, raw, isRequired }) =>
+    listInputs(getOwn(catalogue, node.class_type), node.inputs).flatMap(({ name, raw, isRequired }) =>
       !isRequired || Object.hasOwn(node.inputs, name) || hasDynamicNames(raw)
         ? []
         : [valueError("required_input_missing", { input_name: name })],
@@ -99,9 +99,9 @@ function hasDynamicNames(raw: unknown): boolean {
 }
 
 function checkValues({ class_type, inputs }: GraphNode, catalogue: ObjectInfo): NodeError[] {
-  const info = own(catalogue, class_type);
+  const info = getOwn(catalogue, class_type);
   return listInputs(info, inputs).flatMap(({ name, raw }) => {
-    const value = own(inputs, name);
+    const value = getOwn(inputs, name);
     if (!Object.hasOwn(inputs, name) || isLink(value) || isMasked(value)) return [];
     const errors = [
       ...checkNumber(name, value, raw),
@@ -171,7 +171,7 @@ function findNeededNodes(graph: Graph, outputs: readonly string[]): Set<string> 
   for (let id = pending.pop(); id !== undefined; id = pending.pop()) {
     if (needed.has(id)) continue;
     needed.add(id);
-    for (const value of Object.values(own(graph, id)?.inputs ?? {})) if (isLink(value)) pending.push(value[0]);
+    for (const value of Object.values(getOwn(graph, id)?.inputs ?? {})) if (isLink(value)) pending.push(value[0]);
   }
   return needed;
 }
@@ -179,7 +179,7 @@ function findNeededNodes(graph: Graph, outputs: readonly string[]): Set<string> 
 function collectNeededErrors(graph: Graph, needed: ReadonlySet<string>, find: (node: GraphNode) => NodeError[]): NodeErrors {
   return Object.fromEntries(
     [...needed].flatMap((id) => {
-      const node = own(graph, id);
+      const node = getOwn(graph, id);
       const errors = node ? find(node) : [];
       return node && errors.length > 0 ? [[id, { class_type: node.class_type, dependent_outputs: [], errors }]] : [];
     }),

@@ -1,8 +1,8 @@
 // A graph as a form: its nodes in dependency order, each input with a control. The control depends on the service's catalogue if known,
 // otherwise on the value's type.
 
-import { withSpellingsOf } from "@/lib/contract/json/exact-json";
-import { isObject, own } from "@/lib/contract/json/json";
+import { copySpellings } from "@/lib/contract/json/exact-json";
+import { getOwn,isObject } from "@/lib/contract/json/json";
 import { isDynamic, listInputs } from "@/lib/contract/nodes/dynamic-inputs";
 import { createRandom } from "@/lib/contract/nodes/fill-texts";
 import { type ChoiceValue, guessKind, type InputSpec, type Limit, type Media, readInputSpec, WHITE } from "@/lib/contract/nodes/input-spec";
@@ -52,16 +52,16 @@ const MAX_LINE_LENGTH = 200;
  */
 export function formBuilder(original: Graph, order: readonly string[], catalogue?: ObjectInfo): (graph: Graph) => FormNode[] {
   const templates = order.flatMap((id) => {
-    const node = own(original, id);
+    const node = getOwn(original, id);
     return node ? [formNode(id, node, { graph: original, catalogue })] : [];
   });
   const formsByNode = new WeakMap<GraphNode, FormNode>();
   return (graph) =>
     templates.map((template) => {
-      const node = own(graph, template.id);
+      const node = getOwn(graph, template.id);
       if (!node) return template;
       // The value of a dynamic choice decides which inputs the node has.
-      const isDynamicNode = isDynamic(own(catalogue, node.class_type));
+      const isDynamicNode = isDynamic(getOwn(catalogue, node.class_type));
       const form = formsByNode.get(node) ?? (isDynamicNode ? formNode(template.id, node, { graph, catalogue }) : fill(template, node));
       formsByNode.set(node, form);
       return form;
@@ -69,14 +69,14 @@ export function formBuilder(original: Graph, order: readonly string[], catalogue
 }
 
 function fill(template: FormNode, node: GraphNode): FormNode {
-  return { ...template, fields: template.fields.map((field) => ({ ...field, value: own(node.inputs, field.name) })) };
+  return { ...template, fields: template.fields.map((field) => ({ ...field, value: getOwn(node.inputs, field.name) })) };
 }
 
 /** The graph with one input changed; every other node is the same object, so that only one card renders again. */
 export function withInput(graph: Graph, nodeId: string, name: string, value: unknown): Graph {
-  const node = own(graph, nodeId);
-  if (!node || own(node.inputs, name) === value) return graph;
-  return { ...graph, [nodeId]: { ...node, inputs: withSpellingsOf(node.inputs, { ...node.inputs, [name]: value }) } };
+  const node = getOwn(graph, nodeId);
+  if (!node || getOwn(node.inputs, name) === value) return graph;
+  return { ...graph, [nodeId]: { ...node, inputs: copySpellings(node.inputs, { ...node.inputs, [name]: value }) } };
 }
 
 export function withInputs(graph: Graph, edits: readonly { nodeId: string; name: string; value: unknown }[]): Graph {
@@ -86,7 +86,7 @@ export function withInputs(graph: Graph, edits: readonly { nodeId: string; name:
 type Context = { graph: Graph; catalogue: ObjectInfo | undefined };
 
 function formNode(id: string, node: GraphNode, context: Context): FormNode {
-  const info = own(context.catalogue, node.class_type);
+  const info = getOwn(context.catalogue, node.class_type);
   const inputs = listInputs(info, node.inputs);
   const specs = new Map(inputs.map(({ name, raw }) => [name, readInputSpec(name, raw)]));
   const isNested = (name: string) => name.includes(".");
@@ -126,8 +126,8 @@ function createAbsentControl(spec: InputSpec | undefined): Control {
 }
 
 function linkControl([fromId, output]: Link, graph: Graph, catalogue: ObjectInfo | undefined): Control {
-  const source = own(graph, fromId);
-  const info = source && own(catalogue, source.class_type);
+  const source = getOwn(graph, fromId);
+  const info = source && getOwn(catalogue, source.class_type);
   const names = info?.output_name;
   const outputName = Array.isArray(names) ? names[output] : output === 0 ? names : undefined;
   return {

@@ -5,7 +5,7 @@ import { Card } from "@/components/ui/card";
 import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/controls/button";
 import { UNNAMED } from "@/lib/contract/editor-workflow/sent-values";
-import { own } from "@/lib/contract/json/json";
+import { getOwn } from "@/lib/contract/json/json";
 import { type FilledText } from "@/lib/contract/nodes/fill-texts";
 import { type InputSettings } from "../workflow/workflow-memory";
 import { SeedControl } from "./controls/basic-controls";
@@ -72,7 +72,7 @@ export const NodeCard = memo(function NodeCard({
                 key={field.name}
                 node={node}
                 field={field}
-                problems={own(problems?.fields, field.name)}
+                problems={getOwn(problems?.fields, field.name)}
                 picture={picture}
                 settings={settings}
                 onEdit={onEdit}
@@ -102,7 +102,7 @@ export function PinnedCard({ form, placedProblems, ...row }: PinnedCardProps) {
           {...row}
           node={node}
           field={field}
-          problems={own(own(placedProblems.byNode, node.id)?.fields, field.name)}
+          problems={getOwn(getOwn(placedProblems.byNode, node.id)?.fields, field.name)}
           isInPinnedCard
         />
       ))}

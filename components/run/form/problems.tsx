@@ -4,7 +4,7 @@ import { useTranslations } from "next-intl";
 import { cn } from "@/components/ui/cn";
 import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { own } from "@/lib/contract/json/json";
+import { getOwn } from "@/lib/contract/json/json";
 import { anyText, object } from "@/lib/contract/json/readers";
 import { boxEdges, getSettings, type Limit } from "@/lib/contract/nodes/input-spec";
 import { truncateText } from "@/lib/contract/plain-line";
@@ -39,13 +39,13 @@ export function placeProblems(form: readonly FormNode[], errors: NodeErrors): Pl
   let first: PlacedProblems["first"];
   let nodeCount = 0;
   for (const node of form) {
-    const entry = own(errors, node.id);
+    const entry = getOwn(errors, node.id);
     if (!entry) continue;
     const nodeProblems = placeOnNode(node, entry.errors);
     byNode.set(node.id, nodeProblems);
     if (!hasErrors(nodeProblems)) continue;
     nodeCount += 1;
-    const field = node.fields.find(({ name }) => own(nodeProblems.fields, name)?.some((problem) => !isWarning(problem)));
+    const field = node.fields.find(({ name }) => getOwn(nodeProblems.fields, name)?.some((problem) => !isWarning(problem)));
     first ??= nodeProblems.node.length > 0 || !field ? { nodeId: node.id } : { nodeId: node.id, field: field.name };
   }
   const unplaced = Object.entries(errors)
@@ -60,7 +60,7 @@ export function placeProblems(form: readonly FormNode[], errors: NodeErrors): Pl
 export function missingClassErrors(graph: Graph, failure: Failure): NodeErrors | undefined {
   if (failure.code !== "missing_node_type") return undefined;
   const nodeRef = namedNode(failure);
-  const classType = nodeRef.classType ?? (nodeRef.nodeId === undefined ? undefined : own(graph, nodeRef.nodeId)?.class_type);
+  const classType = nodeRef.classType ?? (nodeRef.nodeId === undefined ? undefined : getOwn(graph, nodeRef.nodeId)?.class_type);
   if (classType === undefined) return undefined;
   const error: NodeError = { type: "missing_node_type", message: failure.message, details: "", extra_info: { class_type: classType } };
   const ids = Object.keys(graph).filter((id) => graph[id]?.class_type === classType);

@@ -7,7 +7,7 @@ import { callApi } from "@/lib/browser/api";
 import { type BrowserStorage, persisted } from "@/lib/browser/persisted";
 import { withQuery } from "@/lib/browser/urls";
 import { type Failure, readNodeErrors } from "@/lib/contract/failure";
-import { objectOf } from "@/lib/contract/json/json";
+import { asObject } from "@/lib/contract/json/json";
 import { filter, isTrue, list, number, object, type ReadBy, text, withFallback } from "@/lib/contract/json/readers";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { readSecretPlaces, type SecretPlace } from "@/lib/contract/secrets/secret-places";
@@ -101,8 +101,8 @@ export function classifyResult(result: Result<unknown, Failure>, graph: Submissi
 function classifyResponse(value: unknown): RunOutcome {
   const jobId = getSubmittedJob(value);
   if (jobId !== undefined) {
-    const secretPlaces = readSecretPlaces(objectOf(value)?.held_secrets);
-    const errors = readNodeErrors(objectOf(value)?.node_errors) ?? {};
+    const secretPlaces = readSecretPlaces(asObject(value)?.held_secrets);
+    const errors = readNodeErrors(asObject(value)?.node_errors) ?? {};
     return { kind: "accepted", jobId, errors, ...(secretPlaces.length > 0 && { secretPlaces }) };
   }
   return { kind: "unknown", failure: { code: "UPSTREAM_UNREADABLE", message: "The answer names no job.", status: 200 } };

@@ -7,7 +7,7 @@ import { Button } from "@/components/ui/controls/button";
 import { Picture } from "@/components/ui/pictures/picture";
 import { ProgressBar } from "@/components/ui/skeleton";
 import { createLivePreviewUrl } from "@/lib/browser/urls";
-import { own } from "@/lib/contract/json/json";
+import { getOwn } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { getNodeName } from "@/lib/contract/workflow/graph";
 import { type StartedJob } from "./use-started-job";
@@ -28,7 +28,7 @@ export function JobProgress({
   const connection = useConnection()?.id;
   const { share, remaining } = useRunProgress({ value: progress?.value, expected, startedMs: startedAtMs });
   const { nodesDone = 0, nodesTotal, currentNode, step, steps, previewVersion } = progress ?? {};
-  const current = currentNode === undefined ? undefined : own(sentGraph ?? {}, currentNode);
+  const current = currentNode === undefined ? undefined : getOwn(sentGraph ?? {}, currentNode);
   const node = current ? getNodeName(current) : currentNode;
   if (state !== "in_progress" || (!progress && share === undefined)) return null;
   return (
@@ -65,7 +65,7 @@ export function JobResult({ outputs, sentGraph, connection }: JobResultProps) {
   const id = useId();
   if (outputs.length === 0) return <p className="px-3.5 pb-2.5 text-ink-2">{t("noResult")}</p>;
   const namedOutputs = outputs.map((view) => {
-    const node = own(sentGraph ?? {}, view.nodeId);
+    const node = getOwn(sentGraph ?? {}, view.nodeId);
     return { view, node: node ? getNodeName(node) : view.nodeId };
   });
   return (
@@ -103,7 +103,7 @@ export function JobFailure({
   sentGraph?: Graph;
 }) {
   const t = useTranslations("run.answer");
-  const node = nodeId === undefined ? undefined : own(sentGraph ?? {}, nodeId);
+  const node = nodeId === undefined ? undefined : getOwn(sentGraph ?? {}, nodeId);
   // Another workflow may have been opened since, with a different node of this id.
   const title = node && node.class_type === nodeType ? getNodeName(node) : (nodeType ?? nodeId);
   const reason = [type, message.trim()].filter(Boolean).join(": ");

@@ -1,7 +1,7 @@
 // The submission of a workflow: its graph, and extra_data from the file.
 
-import { withSpellingsOf } from "@/lib/contract/json/exact-json";
-import { type JsonObject, objectOf, own } from "@/lib/contract/json/json";
+import { copySpellings } from "@/lib/contract/json/exact-json";
+import { asObject, getOwn,type JsonObject } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { getDrawing } from "@/lib/contract/workflow/workflow-name";
 import { type InEditorFile, withEditorFile } from "../workflow/editor-file";
@@ -25,16 +25,16 @@ export function toSubmission(workflow: Submitted, writtenGraph = workflow.graph,
   const fromFile = withEditorFile(workflow.extraData, withWritten(workflow.graph, writtenGraph), inFile);
   const extraData = mergeExtra(fromFile, extra.ok ? extra.value : {});
   const drawing = withWrittenNames(getDrawing(extraData), writtenGraph, workflow.graph);
-  const info = objectOf(extraData.extra_pnginfo) ?? {};
+  const info = asObject(extraData.extra_pnginfo) ?? {};
   const targets = workflow.advanced?.targets;
   return {
     prompt: workflow.graph,
     ...(targets && { partial_execution_targets: targets }),
-    extra_data: withSpellingsOf(extraData, {
+    extra_data: copySpellings(extraData, {
       ...extraData,
-      extra_pnginfo: withSpellingsOf(info, {
+      extra_pnginfo: copySpellings(info, {
         ...info,
-        workflow: withSpellingsOf(drawing ?? {}, { ...drawing, id: workflow.workflowId, name: workflow.name }),
+        workflow: copySpellings(drawing ?? {}, { ...drawing, id: workflow.workflowId, name: workflow.name }),
       }),
     }),
   };
@@ -43,10 +43,10 @@ export function toSubmission(workflow: Submitted, writtenGraph = workflow.graph,
 /** Restores the texts as written, so that they are filled in again when the file is opened. */
 function withWritten(sentGraph: Graph, writtenGraph: Graph): Graph {
   const nodes = Object.entries(sentGraph).map(([id, node]) => {
-    const before = own(writtenGraph, id)?.inputs ?? {};
+    const before = getOwn(writtenGraph, id)?.inputs ?? {};
     const inputs = Object.entries(node.inputs).map(([name, value]) => [
       name,
-      typeof value === "string" ? (own(before, name) ?? value) : value,
+      typeof value === "string" ? (getOwn(before, name) ?? value) : value,
     ]);
     return [id, { ...node, inputs: Object.fromEntries(inputs) }] as const;
   });

@@ -4,7 +4,7 @@
 
 import { type BrowserStorage, persisted } from "@/lib/browser/persisted";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { type JsonObject, own } from "@/lib/contract/json/json";
+import { getOwn,type JsonObject } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { anyText, anything, list, map, object, oneOf, type Reader, text, withFallback } from "@/lib/contract/json/readers";
 import { readSecretPlaces } from "@/lib/contract/secrets/secret-places";
@@ -81,7 +81,7 @@ export function readDraft(storage: BrowserStorage, memberId: string): Draft | un
 }
 
 function changedInputs({ graph, original }: OpenWorkflow): Record<string, JsonObject> {
-  const changedNodes = Object.entries(graph).filter(([nodeId, node]) => own(original, nodeId) !== node);
+  const changedNodes = Object.entries(graph).filter(([nodeId, node]) => getOwn(original, nodeId) !== node);
   return Object.fromEntries(changedNodes.map(([nodeId, { inputs }]) => [nodeId, inputs]));
 }
 

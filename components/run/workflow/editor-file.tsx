@@ -2,8 +2,8 @@ import { useTranslations } from "next-intl";
 import { useEffect, useMemo, useState } from "react";
 import { type EditorNotice, type EditorProblem, type EditorReport } from "@/lib/contract/editor-workflow/sent-values";
 import { type createEditableFile, type EditableFile } from "@/lib/contract/editor-workflow/write-file";
-import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
-import { type JsonObject, objectOf } from "@/lib/contract/json/json";
+import { copySpellings, writeExactJson } from "@/lib/contract/json/exact-json";
+import { asObject,type JsonObject } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { getDrawing } from "@/lib/contract/workflow/workflow-name";
@@ -32,9 +32,9 @@ export function useEditorFile(extraData: JsonObject | undefined, info: ObjectInf
 /** The workflow's extra data, with its editor file updated. */
 export function withEditorFile(extraData: JsonObject | undefined, graph: Graph, inFile: InEditorFile | undefined): JsonObject | undefined {
   if (!inFile) return extraData;
-  const info = objectOf(extraData?.extra_pnginfo) ?? {};
-  const withFile = withSpellingsOf(info, { ...info, workflow: inFile(graph).file });
-  return withSpellingsOf(extraData ?? {}, { ...extraData, extra_pnginfo: withFile });
+  const info = asObject(extraData?.extra_pnginfo) ?? {};
+  const withFile = copySpellings(info, { ...info, workflow: inFile(graph).file });
+  return copySpellings(extraData ?? {}, { ...extraData, extra_pnginfo: withFile });
 }
 
 const MAX_SHOWN = 12;

@@ -8,7 +8,7 @@ import { callApi } from "@/lib/browser/api";
 import { withQuery } from "@/lib/browser/urls";
 import { hasFeature } from "@/lib/contract/connections";
 import { type LackingClasses } from "@/lib/contract/console";
-import { own } from "@/lib/contract/json/json";
+import { getOwn } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { focusProblem, type FormNode } from "../form/form-model";
 import { placeProblems, ProblemList } from "../form/problems";
@@ -31,7 +31,7 @@ export function FaultsCard({ id, faults, missing, graph, form, onSendAnyway }: F
   const runMessages = useTranslations("run.answer");
   const placedProblems = placeProblems(form, faults.errors);
   const nodes = form.flatMap((node) => {
-    const problems = own(placedProblems.byNode, node.id);
+    const problems = getOwn(placedProblems.byNode, node.id);
     return problems ? [{ node, problems: [...problems.node, ...Object.values(problems.fields).flat()] }] : [];
   });
   return (

@@ -2,7 +2,7 @@
 // Guarantees: bounded; reports only provable problems. Values don't matter, so it is computed once per file.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { type JsonObject, objectOf, own } from "@/lib/contract/json/json";
+import { asObject, getOwn,type JsonObject } from "@/lib/contract/json/json";
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
@@ -62,7 +62,7 @@ function loopFaults(graph: Graph, catalogue: ObjectInfo | undefined): Fault[] {
 }
 
 function withoutLink(graph: Graph, { from, to }: { from: string; to: string }): Graph {
-  const node = own(graph, to);
+  const node = getOwn(graph, to);
   if (!node) return graph;
   const inputs = Object.entries(node.inputs).filter(([, value]) => !(Array.isArray(value) && value[0] === from));
   return { ...graph, [to]: { ...node, inputs: Object.fromEntries(inputs) } };
@@ -70,7 +70,7 @@ function withoutLink(graph: Graph, { from, to }: { from: string; to: string }): 
 
 function classFaults(graph: Graph, catalogue: ObjectInfo): Fault[] {
   return Object.entries(graph).flatMap(([nodeId, { class_type }]) =>
-    own(catalogue, class_type)
+    getOwn(catalogue, class_type)
       ? []
       : [{ nodeId, error: { type: "missing_node_type", message: "", details: "", extra_info: { class_type } } }],
   );
@@ -79,7 +79,7 @@ function classFaults(graph: Graph, catalogue: ObjectInfo): Fault[] {
 function groupByNode(graph: Graph, faults: readonly Fault[]): NodeErrors {
   const errors = new Map<string, NodeErrors[string]>();
   for (const { nodeId, error } of faults) {
-    const entry = errors.get(nodeId) ?? { class_type: own(graph, nodeId)?.class_type ?? "", dependent_outputs: [], errors: [] };
+    const entry = errors.get(nodeId) ?? { class_type: getOwn(graph, nodeId)?.class_type ?? "", dependent_outputs: [], errors: [] };
     errors.set(nodeId, { ...entry, errors: [...entry.errors, error] });
   }
   return Object.fromEntries(errors);
@@ -90,8 +90,8 @@ function toKey({ type, extra_info }: NodeError): string {
 }
 
 function getTitle(graph: Graph, id: string, catalogue: ObjectInfo | undefined): string {
-  const node = own(graph, id);
-  return node ? getNodeName(node, own(catalogue, node.class_type)?.display_name) : "";
+  const node = getOwn(graph, id);
+  return node ? getNodeName(node, getOwn(catalogue, node.class_type)?.display_name) : "";
 }
 
 export type MissingClass = { classType: string; nodeIds: readonly string[]; pack?: string };
@@ -101,17 +101,17 @@ export function missingClasses(graph: Graph, catalogue: ObjectInfo | undefined, 
   if (!catalogue) return [];
   const missing = new Map<string, string[]>();
   for (const [id, { class_type: classType }] of Object.entries(graph))
-    if (!own(catalogue, classType)) missing.set(classType, [...(missing.get(classType) ?? []), id]);
+    if (!getOwn(catalogue, classType)) missing.set(classType, [...(missing.get(classType) ?? []), id]);
   const packs = missing.size > 0 ? findPacks(getDrawing(extraData)) : new Map<string, string>();
   return [...missing].map(([classType, nodeIds]) => ({ classType, nodeIds, ...(packs.has(classType) && { pack: packs.get(classType) }) }));
 }
 
 function findPacks(drawing: JsonObject | undefined): Map<string, string> {
-  const subgraphs = toList(objectOf(drawing?.definitions)?.subgraphs).flatMap((item) => toList(objectOf(item)?.nodes));
-  const groups = Object.values(objectOf(objectOf(drawing?.extra)?.groupNodes) ?? {}).flatMap((item) => toList(objectOf(item)?.nodes));
+  const subgraphs = toList(asObject(drawing?.definitions)?.subgraphs).flatMap((item) => toList(asObject(item)?.nodes));
+  const groups = Object.values(asObject(asObject(drawing?.extra)?.groupNodes) ?? {}).flatMap((item) => toList(asObject(item)?.nodes));
   const packs = [...toList(drawing?.nodes), ...subgraphs, ...groups].flatMap((node) => {
-    const type = objectOf(node)?.type;
-    const { cnr_id, aux_id } = objectOf(objectOf(node)?.properties) ?? {};
+    const type = asObject(node)?.type;
+    const { cnr_id, aux_id } = asObject(asObject(node)?.properties) ?? {};
     const pack = [cnr_id, aux_id].find((id) => typeof id === "string" && id !== "");
     return typeof type === "string" && typeof pack === "string" ? [[type, pack] as const] : [];
   });

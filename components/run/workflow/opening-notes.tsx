@@ -6,7 +6,7 @@ import { Dialog } from "@/components/ui/dialog";
 import { FailureNotice } from "@/components/ui/empty-state";
 import { isMissingOperation } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { own } from "@/lib/contract/json/json";
+import { getOwn } from "@/lib/contract/json/json";
 import { truncateText } from "@/lib/contract/plain-line";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { getNodeName } from "@/lib/contract/workflow/graph";
@@ -161,13 +161,13 @@ function Differences({ file, api }: { file: OpenedFile; api: CatalogueApi }) {
 
 /** How the editor's drawing differs from the submitted graph. */
 function findDifferences(run: Graph, drawing: Graph): FormatDifferences {
-  const isShared = (id: string) => own(run, id)?.class_type === own(drawing, id)?.class_type;
+  const isShared = (id: string) => getOwn(run, id)?.class_type === getOwn(drawing, id)?.class_type;
   const common = Object.keys(run).filter(isShared);
   const values = common.flatMap((nodeId) => {
-    const [first, second] = [own(run, nodeId), own(drawing, nodeId)];
+    const [first, second] = [getOwn(run, nodeId), getOwn(drawing, nodeId)];
     const names = new Set([...Object.keys(first?.inputs ?? {}), ...Object.keys(second?.inputs ?? {})]);
     return [...names].flatMap((input) => {
-      const [runValue, drawingValue] = [valueText(own(first?.inputs ?? {}, input)), valueText(own(second?.inputs ?? {}, input))];
+      const [runValue, drawingValue] = [valueText(getOwn(first?.inputs ?? {}, input)), valueText(getOwn(second?.inputs ?? {}, input))];
       return runValue === drawingValue
         ? []
         : [

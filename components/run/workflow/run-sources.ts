@@ -3,8 +3,8 @@
 import { type SampleName } from "@/components/frame/samples/samples";
 import { shortId } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
-import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
-import { own } from "@/lib/contract/json/json";
+import { copySpellings, writeExactJson } from "@/lib/contract/json/exact-json";
+import { getOwn } from "@/lib/contract/json/json";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { findWorkflowSecrets } from "@/lib/contract/secrets/secret-places";
@@ -142,7 +142,7 @@ export const samplePictures: Readonly<Record<string, string>> = {
 
 /** The name of a sample's picture at a service that ships it. */
 function getShippedName(name: string): SentSamplePicture | undefined {
-  const hash = own(samplePictures, name);
+  const hash = getOwn(samplePictures, name);
   return hash === undefined ? undefined : ok(contentName(hash, name));
 }
 
@@ -155,7 +155,7 @@ export async function withSamplePictures(
   const unsent = new Map<string, UnsentPicture>();
   for (const { inputs } of Object.values(file.graph)) {
     const name = inputs.image;
-    if (typeof name !== "string" || own(samplePictures, name) === undefined || values.has(name) || unsent.has(name)) continue;
+    if (typeof name !== "string" || getOwn(samplePictures, name) === undefined || values.has(name) || unsent.has(name)) continue;
     const valueResult = await getValue(name);
     if (valueResult?.ok) values.set(name, valueResult.value);
     else if (valueResult?.failure === "missing") return failed("missing");
@@ -166,7 +166,7 @@ export async function withSamplePictures(
   const graph: Graph = Object.fromEntries(
     Object.entries(file.graph).map(([id, node]) => {
       const image = typeof node.inputs.image === "string" ? values.get(node.inputs.image) : undefined;
-      return [id, image === undefined ? node : { ...node, inputs: withSpellingsOf(node.inputs, { ...node.inputs, image }) }];
+      return [id, image === undefined ? node : { ...node, inputs: copySpellings(node.inputs, { ...node.inputs, image }) }];
     }),
   );
   return ok({ ...file, ...remaining, graph, ownNames: Object.fromEntries([...values].map(([name, value]) => [value, name])) });

@@ -1,5 +1,5 @@
-import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
-import { isObject, type JsonObject, objectOf, own } from "@/lib/contract/json/json";
+import { copySpellings, writeExactJson } from "@/lib/contract/json/exact-json";
+import { asObject, getOwn,isObject, type JsonObject } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { anyText, filter, map, object } from "@/lib/contract/json/readers";
 import { FILE_NAME, isFileName } from "@/lib/contract/nodes/fill-texts";
@@ -24,33 +24,33 @@ const readWrittenEntries = object({ fileNames: map(object({ written: name, fille
 /** Adds the names that differ between both graphs to the editor's drawing. */
 export function withWrittenNames(drawing: JsonObject | undefined, writtenGraph: Graph, sentGraph: Graph): JsonObject | undefined {
   const names = Object.entries(sentGraph).flatMap(([id, node]) => {
-    const text = own(own(writtenGraph, id)?.inputs ?? {}, FILE_NAME);
+    const text = getOwn(getOwn(writtenGraph, id)?.inputs ?? {}, FILE_NAME);
     const filled = node.inputs[FILE_NAME];
     if (!isFileName(node, FILE_NAME) || typeof text !== "string" || typeof filled !== "string" || text === filled) return [];
     return [[id, { written: text, filled }] as const];
   });
   if (names.length === 0) return drawing;
-  return withField(drawing, "extra", withField(objectOf(drawing?.extra), EXTRA_KEY, { fileNames: Object.fromEntries(names) }));
+  return withField(drawing, "extra", withField(asObject(drawing?.extra), EXTRA_KEY, { fileNames: Object.fromEntries(names) }));
 }
 
 export function readWrittenNames<T extends { graph: Graph; extraData?: JsonObject }>(file: T): T {
   const drawing = getDrawing(file.extraData);
-  const before = objectOf(drawing?.extra) ?? {};
+  const before = asObject(drawing?.extra) ?? {};
   const { [EXTRA_KEY]: ownData, ...extra } = before;
   if (ownData === undefined) return file;
   const graph = Object.entries(readWrittenEntries(ownData)?.fileNames ?? {}).reduce((now, [id, { written, filled }]) => {
-    const node = own(now, id);
+    const node = getOwn(now, id);
     // Another program may have changed the name.
-    const isUnchanged = node && isFileName(node, FILE_NAME) && own(node.inputs, FILE_NAME) === filled;
+    const isUnchanged = node && isFileName(node, FILE_NAME) && getOwn(node.inputs, FILE_NAME) === filled;
     return isUnchanged ? withInput(now, id, FILE_NAME, written) : now;
   }, file.graph);
-  const info = objectOf(file.extraData?.extra_pnginfo);
-  const workflow = withField(drawing, "extra", withSpellingsOf(before, extra));
+  const info = asObject(file.extraData?.extra_pnginfo);
+  const workflow = withField(drawing, "extra", copySpellings(before, extra));
   return { ...file, graph, extraData: withField(file.extraData, "extra_pnginfo", withField(info, "workflow", workflow)) };
 }
 
 function withField(object: JsonObject = {}, key: string, value: unknown): JsonObject {
-  return withSpellingsOf(object, { ...object, [key]: value });
+  return copySpellings(object, { ...object, [key]: value });
 }
 
 // A workflow without the keys and tokens in it.
@@ -65,14 +65,14 @@ export function removeSecrets({ graph, extraData }: Parts, secretPlaces: readonl
   let [left, extra] = [graph, extraData];
   for (const secretPlace of secretPlaces) {
     if (secretPlace.kind === "input") {
-      const node = own(left, secretPlace.node_id);
-      const value = node && own(node.inputs, secretPlace.input);
+      const node = getOwn(left, secretPlace.node_id);
+      const value = node && getOwn(node.inputs, secretPlace.input);
       if (!node || value === undefined) continue;
       left = {
         ...left,
         [secretPlace.node_id]: {
           ...node,
-          inputs: withSpellingsOf(node.inputs, { ...node.inputs, [secretPlace.input]: withoutSecret(secretPlace.input, value) }),
+          inputs: copySpellings(node.inputs, { ...node.inputs, [secretPlace.input]: withoutSecret(secretPlace.input, value) }),
         },
       };
     } else if (secretPlace.kind === "extra" && extra) extra = withoutPath(extra, secretPlace.path);
@@ -87,13 +87,13 @@ function withoutSecret(name: string, value: unknown): unknown {
 
 /** Empties masked texts instead of removing them, since positions in lists matter. */
 function withoutPath(value: JsonObject, [name = "", ...rest]: readonly string[]): JsonObject {
-  const inner = own(value, name);
+  const inner = getOwn(value, name);
   if (inner === undefined) return value;
-  if (rest.length > 0 && isObject(inner)) return withSpellingsOf(value, { ...value, [name]: withoutPath(inner, rest) });
+  if (rest.length > 0 && isObject(inner)) return copySpellings(value, { ...value, [name]: withoutPath(inner, rest) });
   const masked = typeof inner === "string" ? undefined : maskSecrets(inner);
-  if (isMasked(masked)) return withSpellingsOf(value, { ...value, [name]: removeMasks(masked) });
+  if (isMasked(masked)) return copySpellings(value, { ...value, [name]: removeMasks(masked) });
   const { [name]: _, ...others } = value;
-  return withSpellingsOf(value, others);
+  return copySpellings(value, others);
 }
 
 /** `sentGraph` is dropped, since the workflow differs from the submission. */
@@ -125,20 +125,20 @@ export function readExtra(text: string): ExtraReading {
 
 /** User-written fields win. extra_pnginfo is merged one level deeper, so that nothing in it is lost. */
 export function mergeExtra(drawing: JsonObject | undefined, writtenFile: JsonObject): JsonObject {
-  const info = mergeFields(objectOf(drawing?.extra_pnginfo) ?? {}, objectOf(writtenFile.extra_pnginfo) ?? {});
+  const info = mergeFields(asObject(drawing?.extra_pnginfo) ?? {}, asObject(writtenFile.extra_pnginfo) ?? {});
   const extra = mergeFields(drawing ?? {}, writtenFile);
-  return Object.keys(info).length > 0 ? withSpellingsOf(extra, { ...extra, extra_pnginfo: info }) : extra;
+  return Object.keys(info).length > 0 ? copySpellings(extra, { ...extra, extra_pnginfo: info }) : extra;
 }
 
 function mergeFields(drawing: JsonObject, writtenFile: JsonObject): JsonObject {
-  return withSpellingsOf(drawing, withSpellingsOf(writtenFile, { ...drawing, ...writtenFile }));
+  return copySpellings(drawing, copySpellings(writtenFile, { ...drawing, ...writtenFile }));
 }
 
 /** Without this, another workflow's drawing would be sent with every run. */
 export function withoutDrawing(extraData: JsonObject | undefined): JsonObject {
-  const info = objectOf(extraData?.extra_pnginfo) ?? {};
+  const info = asObject(extraData?.extra_pnginfo) ?? {};
   const { workflow: _other, ...rest } = info;
-  return withSpellingsOf(extraData ?? {}, { ...extraData, extra_pnginfo: withSpellingsOf(info, rest) });
+  return copySpellings(extraData ?? {}, { ...extraData, extra_pnginfo: copySpellings(info, rest) });
 }
 
 export function countDrawnNodes(drawing: JsonObject | undefined): number {

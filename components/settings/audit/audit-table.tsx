@@ -7,7 +7,7 @@ import { StatusBadge } from "@/components/ui/status-badge";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { type AuditItem, type AuditPart, type MemberChange } from "@/lib/contract/audit/audit";
 import { checkOutcomes, runnerOrders, runnerProblems } from "@/lib/contract/connections";
-import { own } from "@/lib/contract/json/json";
+import { getOwn } from "@/lib/contract/json/json";
 import { roles } from "@/lib/contract/people/roles";
 import { type AuditFact, getPartText, parseFacts, targetHref } from "./audit-facts";
 
@@ -191,7 +191,7 @@ function AuditOutcome({ entry, facts }: { entry: AuditItem; facts: readonly Audi
   const { status, code, outcome, change, requestId, refused } = entry;
   const translateNote = useAuditNote();
   const changeText = useMemberChangeText();
-  const thirdPersonCode = code && own(thirdPersonCodes, code);
+  const thirdPersonCode = code && getOwn(thirdPersonCodes, code);
   const word = status < 400 ? "done" : status < FIRST_FAILURE ? "refused" : "failed";
   return (
     <>

@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import { TagsInput } from "@/components/frame/tags/tags-input";
 import { FormField, InputField, TextareaField } from "@/components/ui/controls/form-field";
 import { persisted } from "@/lib/browser/persisted";
-import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
+import { copySpellings, writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, type JsonObject } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { anyText, object, oneOf, withFallback } from "@/lib/contract/json/readers";
@@ -132,7 +132,7 @@ export function mergeFields(before: AssetFields, newFields: AssetFields): AssetF
   return {
     name: before.name,
     tags: [...new Set([...before.tags, ...newFields.tags])],
-    metadata: withSpellingsOf(before.metadata, withSpellingsOf(newFields.metadata, { ...before.metadata, ...newFields.metadata })),
+    metadata: copySpellings(before.metadata, copySpellings(newFields.metadata, { ...before.metadata, ...newFields.metadata })),
     previewId: newFields.previewId ?? before.previewId,
   };
 }

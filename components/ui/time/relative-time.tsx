@@ -5,7 +5,7 @@ import { createContext, use, useMemo } from "react";
 import { useHydrated, useNow, useReadingFrom, useRenderedMs } from "./use-now";
 import { formatTime } from "./use-time-format";
 
-export type AgoWords = { textOf: (ago: Ago) => string; locale: string; renderedMs: number };
+export type AgoWords = { formatAgo: (ago: Ago) => string; locale: string; renderedMs: number };
 
 export function useAgoWords(): AgoWords {
   const t = useTranslations("common.time");
@@ -13,12 +13,12 @@ export function useAgoWords(): AgoWords {
   const renderedMs = useRenderedMs();
   return useMemo(() => {
     const texts = new Map<Ago, string>();
-    const textOf = (ago: Ago) => {
+    const formatAgo = (ago: Ago) => {
       const text = texts.get(ago) ?? (ago.unit === "now" ? t("now") : t(ago.unit, { count: ago.count }));
       texts.set(ago, text);
       return text;
     };
-    return { textOf, locale, renderedMs };
+    return { formatAgo: formatAgo, locale, renderedMs };
   }, [t, locale, renderedMs]);
 }
 
@@ -34,7 +34,7 @@ export function AgoTime({ ms, words, className }: { ms: number; words: AgoWords;
   const title = useHydrated() ? formatTime(words.locale, ms, "exact") : undefined;
   return (
     <time dateTime={new Date(ms).toISOString()} title={title} className={className} suppressHydrationWarning>
-      {words.textOf(ago)}
+      {words.formatAgo(ago)}
     </time>
   );
 }

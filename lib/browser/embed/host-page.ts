@@ -1,7 +1,7 @@
 // Messages between an embedded page and its host page, with exact origins. A ticket is sent only in the body of one request.
 
 import { type EmbedTheme, embedThemes, findEmbedPage } from "@/lib/contract/embed/embed-pages";
-import { objectOf } from "@/lib/contract/json/json";
+import { asObject } from "@/lib/contract/json/json";
 import { type Language, languages } from "@/lib/shared/languages";
 
 const MAX_TICKET_LENGTH = 8000;
@@ -29,7 +29,7 @@ export function isFileUrl(to: string): to is `/${string}` {
 }
 
 function parseMessage(data: unknown): HostMessage | undefined {
-  const message = objectOf(data);
+  const message = asObject(data);
   if (message?.lightdesk !== 1) return undefined;
   const { type, ticket, to, follow } = message;
   const theme = embedThemes.find((name) => name === message.theme);

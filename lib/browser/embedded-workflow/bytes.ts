@@ -1,7 +1,7 @@
 // Bounded reads of a file. Declared lengths cannot exceed the limits.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { isObject, own } from "@/lib/contract/json/json";
+import { getOwn,isObject } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { type ByteSource } from "../files/byte-source";
 
@@ -74,7 +74,7 @@ export function createTextCollector(): TextCollector {
 export function addObject(collector: TextCollector, value: unknown): void {
   if (!isObject(value)) return;
   for (const name of ["prompt", "workflow"]) {
-    const item = own(value, name);
+    const item = getOwn(value, name);
     if (typeof item === "string") collector.add(name, item);
     else if (isObject(item)) collector.add(name, writeExactJson(item));
   }

@@ -1,6 +1,6 @@
 // Reads the workflow embedded in an image, video, audio file or 3D model. The first bytes determine the format.
 
-import { isObject, objectOf } from "@/lib/contract/json/json";
+import { asObject,isObject } from "@/lib/contract/json/json";
 import { parseJson, parseLenient, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
 import { type ByteSource } from "../files/byte-source";
 import { readFlacTexts, readId3Texts, readMatroskaTexts, readMovieTexts, readOggTexts } from "./audio-video";
@@ -76,7 +76,7 @@ async function readGlbTexts(bytes: Bytes, texts: TextCollector): Promise<void> {
   if (head.getUint32(4) !== 0x4a534f4e) throw new UnreadableFile("damaged");
   const scene = parseJson(new TextDecoder().decode(await bytes.at(20, head.getUint32(0, true))));
   if (!isObject(scene)) throw new UnreadableFile("damaged");
-  addObject(texts, objectOf(scene.asset)?.extras);
+  addObject(texts, asObject(scene.asset)?.extras);
 }
 
 async function readSafetensorsTexts(bytes: Bytes, texts: TextCollector): Promise<void> {

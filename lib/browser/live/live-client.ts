@@ -3,7 +3,7 @@
 // SharedWorker would need a script outside the bundle, and is missing in Chrome for Android.
 
 import { isTerminalWord } from "@/lib/contract/jobs/job-list";
-import { isObject, type JsonObject, objectOf, textOf } from "@/lib/contract/json/json";
+import { asObject, asText,isObject, type JsonObject } from "@/lib/contract/json/json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { recordSkipped } from "@/lib/contract/json/readers";
 import {
@@ -300,7 +300,7 @@ function getChangedId({ event, data }: RowChange): string | undefined {
 const restartableStates: readonly unknown[] = ["retryable_error", "lost"];
 
 function hasEnded(row: JsonObject): boolean {
-  return !restartableStates.includes(row.status ?? row.state) && isTerminalWord(textOf(row.status) ?? textOf(row.state) ?? "");
+  return !restartableStates.includes(row.status ?? row.state) && isTerminalWord(asText(row.status) ?? asText(row.state) ?? "");
 }
 
 /** Returns the value unchanged if it lacks the row. Ended jobs remain ended, because earlier events may arrive later. */
@@ -311,7 +311,7 @@ function applyChange(response: unknown, event: RowChange): unknown {
   const change = (row: JsonObject): JsonObject => {
     if (getRowId(row) !== id || (hasEnded(row) && (event.event === "job.progress" || !hasEnded(event.data.job)))) return row;
     if (event.event === "job.updated") return event.data.job;
-    return { ...row, progress: { start_time: objectOf(row.progress)?.start_time, ...event.data.progress } };
+    return { ...row, progress: { start_time: asObject(row.progress)?.start_time, ...event.data.progress } };
   };
   const name = parseTopic(data.topic)?.name;
   if (name === "job") return change(response);

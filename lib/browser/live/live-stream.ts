@@ -3,7 +3,7 @@
 // the time in Retry-After.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { isObject, textOf } from "@/lib/contract/json/json";
+import { asText,isObject } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { LIVE_PATH } from "@/lib/contract/live";
 import { parseResponse, readFailure } from "../read-answer";
@@ -178,7 +178,7 @@ export function createLiveStream({ request, onEvent, onFailure, onState, times, 
       if (item.event === "end") return { failure: parseEndFailure(writeExactJson(item.data)) };
       emit({ event: item.event, data: writeExactJson(item.data) });
     }
-    lastId = textOf(id) ?? lastId;
+    lastId = asText(id) ?? lastId;
     return events.length > 0 ? "answered" : "idle";
   }
 
@@ -256,7 +256,7 @@ function createLineReader(onEvent: (event: StreamEvent) => void): (text: string)
 function extractTopic(data: string): string | undefined {
   const [, start] = /^\{"topic":("(?:[^"\\]|\\.)*")/.exec(data) ?? [];
   const topic: unknown = start === undefined ? parseTopic(data) : JSON.parse(start);
-  return textOf(topic);
+  return asText(topic);
 }
 
 function parseTopic(data: string): unknown {

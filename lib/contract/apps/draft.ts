@@ -1,8 +1,8 @@
 // Drafts an app from pinned inputs, from the App mode of an editor file, or from a job's graph. Does not import zod, for the Run page.
 
-import { isEditorFile, listOf, readEditorFile, toIdText } from "../editor-workflow/file";
+import { asArray, isEditorFile, readEditorFile, toIdText } from "../editor-workflow/file";
 import { findNodes, findOuterName, findWidgetLocations } from "../editor-workflow/values";
-import { objectOf, own } from "../json/json";
+import { asObject, getOwn } from "../json/json";
 import { listInputs } from "../nodes/dynamic-inputs";
 import { guessKind, type InputSpec, readInputSpec } from "../nodes/input-spec";
 import { toPlainLine } from "../plain-line";
@@ -29,7 +29,9 @@ export function createAppDraft({ graph, editor, title, ...selection }: DraftSour
     // Another input never fills a key, which is requested separately.
     const others = linkedRefs.filter(
       (inputRef) =>
-        isValue(own(own(graph, inputRef.node)?.inputs, inputRef.input)) && !isSecretName(inputRef.input) && !isTaken(inputRef, inputs),
+        isValue(getOwn(getOwn(graph, inputRef.node)?.inputs, inputRef.input)) &&
+        !isSecretName(inputRef.input) &&
+        !isTaken(inputRef, inputs),
     );
     if (input) inputs.push({ ...input, ...(others.length > 0 && { also: others }) });
   }
@@ -48,17 +50,17 @@ export function findOmittedInputs(editor: Record<string, unknown>, inputs: reado
 
 /** Reads `extra.linearData`: the selected inputs, each with every graph input that it fills. Undefined if the file has none. */
 export function readAppMode(editor: Record<string, unknown>, catalogue?: ObjectInfo): { pins: AppPin[][]; outputs: string[] } | undefined {
-  const data = objectOf(objectOf(editor.extra)?.linearData);
+  const data = asObject(asObject(editor.extra)?.linearData);
   if (!data) return undefined;
   const file = isEditorFile(editor) ? readEditorFile(editor, catalogue) : undefined;
-  const pins = listOf(data.inputs).flatMap((entry) => {
-    const [node, input] = [toIdText(listOf(entry)[0]), listOf(entry)[1]];
+  const pins = asArray(data.inputs).flatMap((entry) => {
+    const [node, input] = [toIdText(asArray(entry)[0]), asArray(entry)[1]];
     if (node === undefined || typeof input !== "string") return [];
     const [first = { node, input }, ...also] = file ? findWidgetLocations(file, node, input) : [];
     const shownAs = file && findOuterName(file, node, input, first.input);
     return [[shownAs === undefined ? first : { ...first, shownAs }, ...also]];
   });
-  const outputs = listOf(data.outputs).flatMap((item) => {
+  const outputs = asArray(data.outputs).flatMap((item) => {
     const id = toIdText(item);
     if (id === undefined) return [];
     const boxes = file ? findNodes(file, id) : [];
@@ -84,11 +86,11 @@ export function createInputDraft(
   catalogue?: ObjectInfo,
   others: readonly UsedInput[] = [],
 ): AppInput | undefined {
-  const node = own(graph, nodeId);
-  const value = own(node?.inputs, input);
+  const node = getOwn(graph, nodeId);
+  const value = getOwn(node?.inputs, input);
   if (!node || isLink(value) || isSecretName(input)) return undefined;
   if (isTaken({ node: nodeId, input }, others)) return undefined;
-  const info = own(catalogue, node.class_type);
+  const info = getOwn(catalogue, node.class_type);
   const inputInfo = listInputs(info, node.inputs).find(({ name }) => name === input);
   const control = createControl(inputInfo && readInputSpec(input, inputInfo.raw), { input, classType: node.class_type, value });
   if (!control) return undefined;
@@ -107,9 +109,9 @@ export function createInputDraft(
 }
 
 export function createOutputDraft(graph: Graph, nodeId: string, catalogue?: ObjectInfo): AppOutput | undefined {
-  const node = own(graph, nodeId);
+  const node = getOwn(graph, nodeId);
   if (!node) return undefined;
-  const name = toPlainLine(getNodeName(node, own(catalogue, node.class_type)?.display_name))
+  const name = toPlainLine(getNodeName(node, getOwn(catalogue, node.class_type)?.display_name))
     .trim()
     .slice(0, 80)
     .trim();

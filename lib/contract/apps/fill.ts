@@ -1,7 +1,7 @@
 // Checks an app's inputs and writes them into its graph. Problems name the input's label, never a node. Does not import zod, for browsers.
 
-import { setSpelling, spellingOf, withSpellingsOf } from "../json/exact-json";
-import { own } from "../json/json";
+import { copySpellings,getSpelling, setSpelling } from "../json/exact-json";
+import { getOwn } from "../json/json";
 import { parseJson } from "../json/parse-json";
 import { type Graph } from "../schemas/graph";
 import { isSecretName } from "../secrets/mask-secrets";
@@ -50,12 +50,12 @@ export function fillApp(
   if (!checked.ok) return checked;
   const filled = new Map(Object.entries(graph));
   for (const { name, also: otherRefs = [], ...firstRef } of inputs) {
-    const value = own(checked.values, name);
+    const value = getOwn(checked.values, name);
     for (const { node: id, input } of value === undefined ? [] : [firstRef, ...otherRefs]) {
       const node = filled.get(id);
       if (!node) continue;
-      const newInputs = withSpellingsOf(node.inputs, { ...node.inputs, [input]: value });
-      const spelling = spellingOf(checked.values, name);
+      const newInputs = copySpellings(node.inputs, { ...node.inputs, [input]: value });
+      const spelling = getSpelling(checked.values, name);
       if (spelling !== undefined) setSpelling(newInputs, input, spelling);
       filled.set(id, { ...node, inputs: newInputs });
     }
@@ -74,12 +74,12 @@ export function checkInputs(
   );
   const values: [string, AppValue][] = [];
   for (const input of inputs) {
-    const checked = resolveValue(input, own(inputValues, input.name), random);
+    const checked = resolveValue(input, getOwn(inputValues, input.name), random);
     if (checked === undefined) continue;
     if (checked.ok) values.push([input.name, checked.value]);
     else problems.push(checked.problem);
   }
-  return problems.length > 0 ? { ok: false, problems } : { ok: true, values: withSpellingsOf(inputValues, Object.fromEntries(values)) };
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, values: copySpellings(inputValues, Object.fromEntries(values)) };
 }
 
 /** An emptied text is sent as an empty text. An emptied required input is missing, even if it has a default. */
@@ -96,7 +96,7 @@ function resolveValue(input: AppField, raw: unknown, random: () => number): Chec
 export function addDefault(input: AppInput, graph: Graph): AppInput {
   const { default: defaultValue, ...rest } = input;
   if (input.isRequired || input.control.kind === "seed") return defaultValue === "" && input.isRequired ? rest : input;
-  const graphValue = own(own(graph, input.node)?.inputs, input.input);
+  const graphValue = getOwn(getOwn(graph, input.node)?.inputs, input.input);
   // A key never becomes a default, because it is requested for each run.
   if (isSecretName(input.input)) return input;
   if (defaultValue !== undefined || graphValue === undefined || typeof graphValue === "object") return input;

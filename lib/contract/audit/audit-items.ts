@@ -1,5 +1,5 @@
 import { writeExactJson } from "../json/exact-json";
-import { objectOf, textOf } from "../json/json";
+import { asObject, asText } from "../json/json";
 import { parseJson } from "../json/parse-json";
 import { toPlainLine } from "../plain-line";
 
@@ -54,13 +54,13 @@ function parseTarget(value: unknown): AuditTarget[] {
 type Request = { params?: Readonly<Record<string, string>>; json?: unknown };
 
 export function getRequestedIds({ params, json }: Request): string[] {
-  const request = objectOf(json);
+  const request = asObject(json);
   return toIds(request?.delete ?? request?.ids ?? request?.job_ids, params?.id);
 }
 
 export function getResponseIds(response: unknown): string[] {
-  const fields = objectOf(response);
-  return toIds(fields?.deleted, textOf(fields?.id));
+  const fields = asObject(response);
+  return toIds(fields?.deleted, asText(fields?.id));
 }
 
 function toIds(list: unknown, id: string | undefined): string[] {

@@ -1,5 +1,5 @@
 import { writeExactJson } from "../json/exact-json";
-import { type JsonObject, own } from "../json/json";
+import { getOwn,type JsonObject } from "../json/json";
 import { anything, map, object } from "../json/readers";
 import { type Graph } from "../schemas/graph";
 import { isLink } from "../workflow/graph";
@@ -38,13 +38,13 @@ const MAX_COMPARED_INPUTS = 200_000;
 export function readMatchingDrawing(drawing: unknown, graph: Graph): EditorFile | undefined {
   if (!isEditorFile(drawing)) return undefined;
   const file = readEditorFile(drawing);
-  const hasMore = file.linksByRule || file.nodes.some((node) => isPlain(file, node) && !own(graph, node.id));
+  const hasMore = file.linksByRule || file.nodes.some((node) => isPlain(file, node) && !getOwn(graph, node.id));
   let comparedInputs = 0;
   for (const id of Object.keys(graph)) {
     const box = findBox(file, id);
     if (box === IN_GROUP) continue;
     comparedInputs += box?.node.inputs.length ?? 0;
-    if (!box || comparedInputs > MAX_COMPARED_INPUTS || !matchesBox({ file, graph, hasMore }, box, own(graph, id))) return undefined;
+    if (!box || comparedInputs > MAX_COMPARED_INPUTS || !matchesBox({ file, graph, hasMore }, box, getOwn(graph, id))) return undefined;
   }
   return file;
 }
@@ -86,10 +86,10 @@ function matchesBox(
   return [...new Set([...linkNames, ...box.inputs.map(({ name }) => name)])].every((name) => {
     const slot = getSlotFinder(box)(name);
     const link = net.links.get(slot?.link ?? "");
-    const input = own(node.inputs, name) ?? own(node.inputs, slot?.widget ?? name);
-    if (!link) return hasMore || !isLink(input) || own(getSavedInputs(box), name) !== undefined;
+    const input = getOwn(node.inputs, name) ?? getOwn(node.inputs, slot?.widget ?? name);
+    if (!link) return hasMore || !isLink(input) || getOwn(getSavedInputs(box), name) !== undefined;
     const origin = nodesById(net).get(link.origin);
-    if (!origin || !isPlain(file, origin) || !own(graph, prefix + origin.id)) return true;
+    if (!origin || !isPlain(file, origin) || !getOwn(graph, prefix + origin.id)) return true;
     return isLink(input) && input[0] === prefix + origin.id && input[1] === link.originSlot;
   });
 }

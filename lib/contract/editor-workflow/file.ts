@@ -1,6 +1,6 @@
 // Reads an editor file (schema 0.4 and 1) as the editor does (docs/decisions/0045-convert-editor-files.md).
 
-import { isObject, type JsonObject, numberOf, objectOf, own } from "../json/json";
+import { asNumber, asObject, getOwn,isObject, type JsonObject } from "../json/json";
 import { parseJson } from "../json/parse-json";
 import { type ObjectInfo } from "../schemas/object-info";
 
@@ -39,14 +39,14 @@ export function isEditorFile(value: unknown): value is JsonObject & { nodes: unk
 
 /** Without `info`, old class names are always replaced by new ones. */
 export function readEditorFile(file: JsonObject & { nodes: unknown[] }, info: ObjectInfo = {}): EditorFile {
-  const extra = objectOf(file.extra);
+  const extra = asObject(file.extra);
   const net = readNet(file, info);
   const definitions = collectDefinitions(file).map((item) => ({ id: toIdText(item.id) ?? "", ...readNet(item, info), ...readPorts(item) }));
   return {
     ...net,
     definitions: new Map(ensureUniqueIds(file, net, definitions).map(({ id, ...definition }) => [id, definition])),
-    groupNodes: objectOf(extra?.groupNodes) ?? {},
-    linksByRule: listOf(extra?.ue_links).length > 0,
+    groupNodes: asObject(extra?.groupNodes) ?? {},
+    linksByRule: asArray(extra?.ue_links).length > 0,
   };
 }
 
@@ -77,19 +77,19 @@ const newNames = new Map([
 ]);
 
 export function readNode(value: unknown, info: ObjectInfo): EditorNode[] {
-  const node = objectOf(value);
+  const node = asObject(value);
   const id = toIdText(node?.id);
   if (!node || id === undefined || typeof node.type !== "string") return [];
   return [
     {
       id,
-      type: own(info, node.type) ? node.type : (newNames.get(node.type) ?? node.type),
-      mode: numberOf(node.mode) ?? 0,
+      type: getOwn(info, node.type) ? node.type : (newNames.get(node.type) ?? node.type),
+      mode: asNumber(node.mode) ?? 0,
       ...(typeof node.title === "string" && node.title !== "" && { title: node.title }),
-      inputs: listOf(node.inputs).flatMap(readSlot),
-      outputs: listOf(node.outputs).map((output) => ({ name: getText(output, "name"), type: toTypeText(objectOf(output)?.type) })),
-      values: objectOf(node.widgets_values) ?? listOf(node.widgets_values),
-      properties: objectOf(node.properties) ?? {},
+      inputs: asArray(node.inputs).flatMap(readSlot),
+      outputs: asArray(node.outputs).map((output) => ({ name: getText(output, "name"), type: toTypeText(asObject(output)?.type) })),
+      values: asObject(node.widgets_values) ?? asArray(node.widgets_values),
+      properties: asObject(node.properties) ?? {},
       raw: node,
     },
   ];
@@ -97,16 +97,16 @@ export function readNode(value: unknown, info: ObjectInfo): EditorNode[] {
 
 function readNet(net: JsonObject, info: ObjectInfo): Net {
   return {
-    nodes: listOf(net.nodes).flatMap((node) => readNode(node, info)),
-    links: new Map(listOf(net.links).flatMap(readLink)),
+    nodes: asArray(net.nodes).flatMap((node) => readNode(node, info)),
+    links: new Map(asArray(net.links).flatMap(readLink)),
     raw: net,
   };
 }
 
 function readSlot(value: unknown): Slot[] {
-  const slot = objectOf(value);
+  const slot = asObject(value);
   if (!slot) return [];
-  const widget = objectOf(slot.widget);
+  const widget = asObject(slot.widget);
   const link = toIdText(slot.link);
   const ownName = getText(slot, "name");
   const widgetName = getText(widget, "name");
@@ -130,10 +130,10 @@ export function createSlotFinder(slots: readonly Slot[]): (name: string, at?: nu
 }
 
 function readLink(value: unknown): [string, EditorLink][] {
-  const object = objectOf(value);
+  const object = asObject(value);
   const [id, origin, originSlot, target, targetSlot] = object
     ? [object.id, object.origin_id, object.origin_slot, object.target_id, object.target_slot]
-    : listOf(value);
+    : asArray(value);
   const [link, from, to] = [toIdText(id), toIdText(origin), toIdText(target)];
   if (link === undefined || from === undefined) return [];
   return [[link, { origin: from, originSlot: parseSlotIndex(originSlot), target: to ?? "", targetSlot: parseSlotIndex(targetSlot) }]];
@@ -141,22 +141,22 @@ function readLink(value: unknown): [string, EditorLink][] {
 
 /** Some programs write numbers as texts; the editor reads both. */
 function parseSlotIndex(value: unknown): number {
-  return numberOf(value) ?? (typeof value === "string" && /^\d{1,9}$/.test(value) ? Number(value) : 0);
+  return asNumber(value) ?? (typeof value === "string" && /^\d{1,9}$/.test(value) ? Number(value) : 0);
 }
 
 function readPorts(definition: JsonObject): Pick<Definition, "name" | "inputs" | "outputs"> {
   const readPortList = (list: unknown) =>
-    listOf(list).map((port) => ({
+    asArray(list).map((port) => ({
       name: getText(port, "name"),
       ...(getText(port, "label") !== "" && { label: getText(port, "label") }),
-      type: toTypeText(objectOf(port)?.type),
-      links: listOf(objectOf(port)?.linkIds).flatMap((id) => toIdText(id) ?? []),
+      type: toTypeText(asObject(port)?.type),
+      links: asArray(asObject(port)?.linkIds).flatMap((id) => toIdText(id) ?? []),
     }));
   return { name: getText(definition, "name"), inputs: readPortList(definition.inputs), outputs: readPortList(definition.outputs) };
 }
 
 function collectDefinitions(file: JsonObject, depth = 0): JsonObject[] {
-  const subgraphs = listOf(objectOf(file.definitions)?.subgraphs).filter(isObject);
+  const subgraphs = asArray(asObject(file.definitions)?.subgraphs).filter(isObject);
   return depth > 5 ? subgraphs : subgraphs.flatMap((item) => [item, ...collectDefinitions(item, depth + 1)]);
 }
 
@@ -164,8 +164,8 @@ const MAX_ID = 100_000_000;
 
 /** An inner id that also occurs outside or in an earlier definition gets the next unused number, as in the editor. */
 function ensureUniqueIds<T extends Definition>(file: JsonObject, root: Net, definitions: readonly T[]): T[] {
-  const used = new Set(root.nodes.flatMap(({ raw }) => numberOf(raw.id) ?? []));
-  const lastNodeId = numberOf(file.last_node_id) ?? numberOf(objectOf(file.state)?.lastNodeId) ?? 0;
+  const used = new Set(root.nodes.flatMap(({ raw }) => asNumber(raw.id) ?? []));
+  const lastNodeId = asNumber(file.last_node_id) ?? asNumber(asObject(file.state)?.lastNodeId) ?? 0;
   let lastId = Number.isSafeInteger(lastNodeId) && lastNodeId < MAX_ID ? lastNodeId : 0;
   return definitions.map((definition) => {
     const renumbered = new Map<string, string>();
@@ -203,15 +203,15 @@ export function toIdText(id: unknown): string | undefined {
 }
 
 function getText(value: unknown, name: string): string {
-  const text = objectOf(value)?.[name];
+  const text = asObject(value)?.[name];
   return typeof text === "string" ? text : "";
 }
 
-export function listOf(value: unknown): readonly unknown[] {
+export function asArray(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
 /** The editor saves some lists as JSON strings. */
 export function parseEntries(property: unknown): readonly unknown[] {
-  return listOf(typeof property === "string" ? parseJson(property) : property);
+  return asArray(typeof property === "string" ? parseJson(property) : property);
 }

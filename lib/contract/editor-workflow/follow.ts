@@ -1,6 +1,6 @@
 // Resolves an input through reroutes, bypassed nodes, Set and Get nodes and subgraph borders. Ends on loops.
 
-import { isObject, own } from "../json/json";
+import { getOwn,isObject } from "../json/json";
 import { type Definition, type EditorNode, INSIDE_END, INSIDE_START, memoize, type Net, nodesById, type Slot } from "./file";
 import { BYPASSED, isNeverSent, isNote, isPrimitive, MUTED, parseTunnel } from "./node-kinds";
 import { getSlots, type LinkContext, type NodeLocation, type Scope, toGraphId } from "./slots";
@@ -124,7 +124,7 @@ const getIndexByType = memoize((slots: readonly Slot[]) => new Map(slots.map(({ 
 
 function getOutputType(location: NodeLocation, output: number, { info, inside }: LinkContext): string {
   const { node } = location;
-  const outputType = inside(location)?.definition.outputs[output]?.type ?? own(info, node.type)?.output?.[output];
+  const outputType = inside(location)?.definition.outputs[output]?.type ?? getOwn(info, node.type)?.output?.[output];
   const type = outputType === undefined || outputType === "COMFY_MATCHTYPE_V3" ? (node.outputs[output]?.type ?? "*") : outputType;
   return Array.isArray(type) ? "COMBO" : String(type);
 }

@@ -1,15 +1,15 @@
 // Reads a group node of older files as a subgraph: `extra.groupNodes[NAME]` with the values of the node that uses it.
 
-import { type JsonObject, numberOf, objectOf, own } from "../json/json";
+import { asNumber, asObject, getOwn,type JsonObject } from "../json/json";
 import { getInputType } from "../nodes/input-spec";
 import { type ObjectInfo } from "../schemas/object-info";
 import {
+  asArray,
   type Definition,
   type EditorLink,
   type EditorNode,
   INSIDE_END,
   INSIDE_START,
-  listOf,
   memoize,
   type Port,
   readNode,
@@ -30,19 +30,19 @@ export function expandGroupNode(
   groupNodes: JsonObject,
   info: ObjectInfo,
 ): { use: EditorNode; definition: Definition } | undefined {
-  const group = objectOf(own(groupNodes, use.type.replace(GROUP_PREFIX, "")));
+  const group = asObject(getOwn(groupNodes, use.type.replace(GROUP_PREFIX, "")));
   if (!group) return undefined;
-  const innerNodes = listOf(group.nodes).flatMap((node, at) => readNode({ ...objectOf(node), id: at }, info));
+  const innerNodes = asArray(group.nodes).flatMap((node, at) => readNode({ ...asObject(node), id: at }, info));
   const byId = new Map(innerNodes.map((node) => [node.id, node]));
   const links = new Map<string, EditorLink>();
   const linksByInput = new Map<string, string>();
-  for (const [at, link] of listOf(group.links).entries()) {
-    const [origin, originSlot, target, targetSlot] = listOf(link);
+  for (const [at, link] of asArray(group.links).entries()) {
+    const [origin, originSlot, target, targetSlot] = asArray(link);
     const [from, to] = [toIdText(origin), toIdText(target)];
-    const slot = numberOf(targetSlot) ?? 0;
+    const slot = asNumber(targetSlot) ?? 0;
     const name = byId.get(to ?? "")?.inputs[slot]?.name;
     if (from === undefined || to === undefined) continue;
-    links.set(String(at), { origin: from, originSlot: numberOf(originSlot) ?? 0, target: to, targetSlot: slot });
+    links.set(String(at), { origin: from, originSlot: asNumber(originSlot) ?? 0, target: to, targetSlot: slot });
     linksByInput.set(`${to} ${name ?? slot}`, String(at));
   }
   const isLinked = (node: EditorNode, name: string) => linksByInput.has(`${node.id} ${name}`);
@@ -90,7 +90,7 @@ export function expandGroupNode(
 }
 
 function getSlots(node: EditorNode, info: ObjectInfo): Slot[] {
-  const nodeInfo = own(info, node.type);
+  const nodeInfo = getOwn(info, node.type);
   if (!nodeInfo) return [...node.inputs];
   const classInputs = orderClassInputs(nodeInfo, readWidgets(node, nodeInfo));
   return [true, false].flatMap((isWidget) =>
@@ -107,11 +107,11 @@ function createRerouteSlot(node: EditorNode, byId: ReadonlyMap<string, EditorNod
 }
 
 function getChange(group: JsonObject, node: EditorNode, side: "input" | "output", name: string): JsonObject | undefined {
-  return objectOf(own(objectOf(objectOf(own(objectOf(group.config) ?? {}, node.id))?.[side]) ?? {}, name));
+  return asObject(getOwn(asObject(asObject(getOwn(asObject(group.config) ?? {}, node.id))?.[side]) ?? {}, name));
 }
 
 const getLabels = memoize(({ raw }: EditorNode): ReadonlyMap<unknown, unknown> => {
-  const inputs = listOf(raw.inputs).map(objectOf);
+  const inputs = asArray(raw.inputs).map(asObject);
   return new Map(inputs.map((slot) => [slot?.name, slot?.label] as const).reverse());
 });
 
@@ -139,9 +139,9 @@ function distributeValues(
   info: ObjectInfo,
   getOrder: (node: EditorNode, name: string) => Order,
 ) {
-  const widgetValues = listOf(use.values);
+  const widgetValues = asArray(use.values);
   const expandedNodes = nodes.map((node) => {
-    const values = [...listOf(node.values)];
+    const values = [...asArray(node.values)];
     return { node, values, places: new Map<number, number>(), orders: getOrders({ ...node, values }, info, getOrder) };
   });
   let next = 0;
@@ -164,8 +164,8 @@ function distributeValues(
 
 /** The order of each value of a node. A value without an input has the order of the preceding widget. */
 function getOrders(node: EditorNode, info: ObjectInfo, getOrder: (node: EditorNode, name: string) => Order): Order[] {
-  const values = listOf(node.values);
-  const nodeInfo = own(info, node.type);
+  const values = asArray(node.values);
+  const nodeInfo = getOwn(info, node.type);
   if (!nodeInfo) return values.map(() => (isNote(node) ? "inside" : "first"));
   const widgets = readWidgets(node, nodeInfo);
   const last = widgets.at(-1);
@@ -181,10 +181,10 @@ function getOrders(node: EditorNode, info: ObjectInfo, getOrder: (node: EditorNo
 
 function createOutputs(nodes: readonly EditorNode[], info: ObjectInfo, group: JsonObject, links: Map<string, EditorLink>): Port[] {
   const linkedOutputs = new Set([...links.values()].map(({ origin, originSlot }) => `${origin} ${originSlot}`));
-  const externalOutputs = new Set(listOf(group.external).map((entry) => listOf(entry).slice(0, 2).join(" ")));
+  const externalOutputs = new Set(asArray(group.external).map((entry) => asArray(entry).slice(0, 2).join(" ")));
   const ports: Port[] = [];
   for (const node of nodes) {
-    const types = own(info, node.type)?.output ?? node.outputs.map(({ type }) => type);
+    const types = getOwn(info, node.type)?.output ?? node.outputs.map(({ type }) => type);
     for (const [slot, type] of types.entries()) {
       const slotKey = `${node.id} ${slot}`;
       const isShown = getChange(group, node, "output", String(slot))?.visible;

@@ -1,7 +1,7 @@
 // Converts an editor file into the graph that the editor would send. Unknown values are reported as problems, never invented.
 
-import { setSpelling, spellingOf } from "../json/exact-json";
-import { isObject, type JsonObject, objectOf, own } from "../json/json";
+import { getSpelling,setSpelling } from "../json/exact-json";
+import { asObject, getOwn,isObject, type JsonObject } from "../json/json";
 import { parseJson } from "../json/parse-json";
 import { listInputs } from "../nodes/dynamic-inputs";
 import { drawChoices, type FillOptions, isFileName, replacePlaceholders } from "../nodes/fill-texts";
@@ -10,7 +10,7 @@ import { type Graph, type GraphNode } from "../schemas/graph";
 import { type ObjectInfo } from "../schemas/object-info";
 import { workflowLimits } from "../workflow/read-workflow";
 import { hasSavedInputs, isSameJson, readSavedInputs } from "./drawing";
-import { type Definition, type EditorFile, type EditorNode, isEditorFile, listOf, readEditorFile, toIdText } from "./file";
+import { asArray, type Definition, type EditorFile, type EditorNode, isEditorFile, readEditorFile, toIdText } from "./file";
 import { findSetter, findSource } from "./follow";
 import { expandGroupNode, isGroupNode } from "./group-nodes";
 import { getLinkedNodeIds, isNeverSent, isRunning, isSwitch, parseTunnel } from "./node-kinds";
@@ -71,7 +71,7 @@ export function convertFile(file: EditorFile, info: ObjectInfo, fill: FillOption
   }
 
   function primitiveValue(node: EditorNode): unknown {
-    const value = objectOf(node.values)?.value ?? listOf(node.values)[0];
+    const value = asObject(node.values)?.value ?? asArray(node.values)[0];
     const isReplaced = node.properties["Run widget replace on values"] === true && typeof value === "string";
     return isReplaced && fill ? replacePlaceholders(value, fill.at, findWidgetValue) : value;
   }
@@ -105,13 +105,15 @@ export function convertFile(file: EditorFile, info: ObjectInfo, fill: FillOption
   }
 
   function isUnlinked({ scope, node }: NodeLocation): boolean {
-    return !own(info, node.type) && !isDefinitionId.test(node.type) && !hasSavedInputs(node) && !getLinkedNodeIds(scope.net).has(node.id);
+    return (
+      !getOwn(info, node.type) && !isDefinitionId.test(node.type) && !hasSavedInputs(node) && !getLinkedNodeIds(scope.net).has(node.id)
+    );
   }
 
   function toSentNode(location: NodeLocation): GraphNode {
     const { node, scope } = location;
     const nodeId = toGraphId(scope, node);
-    const nodeInfo = own(info, node.type);
+    const nodeInfo = getOwn(info, node.type);
     const widgets = nodeInfo ? readWidgets(node, nodeInfo) : [];
     const specs = new Map(widgets.map(({ name, raw }) => [name, raw]));
     const inputs = nodeInfo ? getWidgetInputs(node, nodeId, widgets) : new Map(Object.entries(toSentValues(node.values)));
@@ -154,7 +156,7 @@ export function convertFile(file: EditorFile, info: ObjectInfo, fill: FillOption
       const valueLocation = valueLocations.get(`${nodeId} ${name}`);
       const spelling =
         valueLocation &&
-        spellingOf(objectOf(valueLocation.node.widgets_values) ?? listOf(valueLocation.node.widgets_values), valueLocation.key);
+        getSpelling(asObject(valueLocation.node.widgets_values) ?? asArray(valueLocation.node.widgets_values), valueLocation.key);
       if (spelling !== undefined) setSpelling(inputs, name, spelling);
     }
     return inputs;
@@ -175,7 +177,7 @@ export function convertFile(file: EditorFile, info: ObjectInfo, fill: FillOption
   function fillText({ type }: EditorNode, nodeId: string, name: string, value: unknown): unknown {
     if (typeof value !== "string" || !fill) return value;
     if (isFileName({ class_type: type, inputs: {} }, name)) return replacePlaceholders(value, fill.at, findWidgetValue);
-    const raw = listInputs(own(info, type), {}).find((input) => input.name === name)?.raw;
+    const raw = listInputs(getOwn(info, type), {}).find((input) => input.name === name)?.raw;
     return getSettings(raw).dynamicPrompts ? drawChoices(value, `${fill.draw} ${nodeId} ${name}`) : value;
   }
 

@@ -1,6 +1,6 @@
-import { objectOf, own } from "../json/json";
+import { asObject, getOwn } from "../json/json";
 import { type ObjectInfo } from "../schemas/object-info";
-import { type EditorNode, INSIDE_END, listOf, memoize, type Net } from "./file";
+import { asArray, type EditorNode, INSIDE_END, memoize, type Net } from "./file";
 
 export const MUTED = 2;
 export const BYPASSED = 4;
@@ -48,8 +48,8 @@ export function parseTunnel(node: EditorNode, info: ObjectInfo): { side: "set" |
   // Splits off a prefix: "PixaromaGetNode" matches, "TargetNode" and "OffsetNode" do not.
   const words = type.replace(/(?<=[A-Za-z])(?=[GS]et_?Node$)/, " ");
   const isGetter = GETTER.test(words);
-  if ((!isGetter && !SETTER.test(words)) || own(info, type)) return undefined;
-  const name = [...listOf(values), ...Object.values(objectOf(values) ?? {})].find((value) => typeof value === "string") ?? "";
+  if ((!isGetter && !SETTER.test(words)) || getOwn(info, type)) return undefined;
+  const name = [...asArray(values), ...Object.values(asObject(values) ?? {})].find((value) => typeof value === "string") ?? "";
   return { side: isGetter ? "get" : "set", setter: type.toLowerCase().replace(/get(?=_?node$)/, "set"), name: String(name) };
 }
 

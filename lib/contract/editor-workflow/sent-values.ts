@@ -1,10 +1,10 @@
-import { objectOf, own } from "../json/json";
+import { asObject, getOwn } from "../json/json";
 import { number } from "../json/readers";
 import { getFallback } from "../nodes/dynamic-inputs";
 import { isFileName, type WidgetOf } from "../nodes/fill-texts";
 import { findNearestOption, getInputType, getSettings, readInputSpec } from "../nodes/input-spec";
 import { type ObjectInfo } from "../schemas/object-info";
-import { createSlotFinder, type EditorFile, type EditorNode, listOf, type Net } from "./file";
+import { asArray, createSlotFinder, type EditorFile, type EditorNode, type Net } from "./file";
 import { readWidgets, type Widget } from "./values";
 
 /** The editor's name for the values of a missing class, which the file stores only by index. */
@@ -118,7 +118,7 @@ export function createWidgetFinder(file: EditorFile, info: ObjectInfo): WidgetOf
 }
 
 function getShownValues({ node, net, primitives }: NodeEntry, info: ObjectInfo): ReadonlyMap<string, unknown> {
-  const nodeInfo = own(info, node.type);
+  const nodeInfo = getOwn(info, node.type);
   if (!nodeInfo) return new Map([["value", getFirstValue(node)]]);
   const findSlot = createSlotFinder(node.inputs);
   return new Map(
@@ -130,7 +130,7 @@ function getShownValues({ node, net, primitives }: NodeEntry, info: ObjectInfo):
 }
 
 function getFirstValue({ values }: EditorNode): unknown {
-  return objectOf(values)?.value ?? listOf(values)[0];
+  return asObject(values)?.value ?? asArray(values)[0];
 }
 
 function getTextName({ type, properties }: EditorNode): unknown {
@@ -139,5 +139,5 @@ function getTextName({ type, properties }: EditorNode): unknown {
 }
 
 function getTitle({ title, type }: EditorNode, info: ObjectInfo): string | undefined {
-  return title ?? own(info, type)?.display_name;
+  return title ?? getOwn(info, type)?.display_name;
 }

@@ -1,4 +1,4 @@
-import { objectOf, own, textOf } from "../json/json";
+import { asObject, asText,getOwn } from "../json/json";
 import { isGrowing } from "../nodes/dynamic-inputs";
 import { getInputType, getSettings } from "../nodes/input-spec";
 import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
@@ -35,7 +35,7 @@ function findSlots(location: NodeLocation, context: LinkContext): readonly Slot[
   const { node } = location;
   const within = context.inside(location);
   if (within) return getUseSlots(within.use, within.definition);
-  const nodeInfo = own(context.info, node.type);
+  const nodeInfo = getOwn(context.info, node.type);
   return nodeInfo ? getClassSlots(node, nodeInfo, context) : node.inputs;
 }
 
@@ -73,7 +73,7 @@ export function getWidgets(node: EditorNode, nodeInfo: NodeInfo, context: LinkCo
 /** The saved type is more specific than the class's, unless it is "*". */
 function getMatchedType(slot: Slot | undefined, raw: unknown): string {
   if (slot && slot.type !== "*") return slot.type;
-  return textOf(objectOf(getSettings(raw).template)?.allowed_types) ?? "*";
+  return asText(asObject(getSettings(raw).template)?.allowed_types) ?? "*";
 }
 
 function getLink(slot: Slot | undefined): { link?: string } {

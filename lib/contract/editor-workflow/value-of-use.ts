@@ -1,8 +1,8 @@
 // The value that a subgraph node sends for an unlinked input. Ends on definitions that contain themselves.
 
-import { isObject, own } from "../json/json";
+import { getOwn,isObject } from "../json/json";
 import { getSettings } from "../nodes/input-spec";
-import { type Definition, type EditorNode, INSIDE_START, listOf, memoize, parseEntries, type Slot, toIdText } from "./file";
+import { asArray, type Definition, type EditorNode, INSIDE_START, memoize, parseEntries, type Slot, toIdText } from "./file";
 import { getSlots, getWidgets, type LinkContext, type NodeLocation, type Scope, toGraphId, type Use } from "./slots";
 import { getValueLocation, hasControl, type ValueLocation } from "./values";
 
@@ -44,7 +44,7 @@ function findInnerValue({ definition }: Use, inside: Scope, input: number, conte
     const innerUseValue =
       within && slotIndex >= 0 && getUseValue({ ...location, definition: within.definition }, within.scope, slotIndex, context);
     if (innerUseValue) return { ...innerUseValue, source };
-    const nodeInfo = own(context.info, node.type);
+    const nodeInfo = getOwn(context.info, node.type);
     const widget = nodeInfo && getWidgets(node, nodeInfo, context).find(({ name }) => name === slots[slotIndex]?.name);
     if (!widget) continue;
     const value = widget.value ?? getSettings(widget.raw).default;
@@ -97,14 +97,14 @@ function getOwnValue(
   const proxied = getProxiedValue(node, [`-1 ${port}`, shown.source]) ?? getHostValue({ scope, node }, port);
   if (proxied || getProxyIndexes(node).size > 0) return proxied;
   const key = isObject(node.values) ? port : valueIndex;
-  const value = isObject(node.values) ? own(node.values, port) : node.values[valueIndex];
+  const value = isObject(node.values) ? getOwn(node.values, port) : node.values[valueIndex];
   return value === undefined || value === null ? undefined : { kind: "value", value, home: getValueLocation(node, { key }), isRaw: true };
 }
 
 function getProxiedValue(node: EditorNode, widgets: readonly string[]): Value | undefined {
   for (const widget of widgets) {
     const key = getProxyIndexes(node).get(widget) ?? -1;
-    const value = listOf(node.values)[key];
+    const value = asArray(node.values)[key];
     if (value !== undefined && value !== null) return { kind: "value", value, home: getValueLocation(node, { key }), isRaw: true };
   }
   return undefined;
@@ -112,14 +112,14 @@ function getProxiedValue(node: EditorNode, widgets: readonly string[]): Value | 
 
 /** "-1" is an input of the subgraph itself. */
 const getProxyIndexes = memoize(({ properties: { proxyWidgets } }: EditorNode): ReadonlyMap<string, number> => {
-  const proxyEntries = parseEntries(proxyWidgets).map(listOf);
+  const proxyEntries = parseEntries(proxyWidgets).map(asArray);
   return new Map(proxyEntries.map(([id, name], at) => [`${toIdText(id)} ${String(name)}`, at] as const).reverse());
 });
 
 const getQuarantinedValues = memoize(({ properties: { proxyWidgetErrorQuarantine } }: EditorNode): ReadonlyMap<unknown, unknown> => {
   const namedValues = parseEntries(proxyWidgetErrorQuarantine).flatMap((entry) => {
     const { originalEntry, hostValue } = isObject(entry) ? entry : {};
-    const [id, name] = listOf(originalEntry);
+    const [id, name] = asArray(originalEntry);
     return id === "-1" && hostValue !== undefined && hostValue !== null ? [[name, hostValue] as const] : [];
   });
   return new Map(namedValues.reverse());
@@ -139,7 +139,7 @@ function findValueIndexes(use: Use, inside: Scope, context: LinkContext): Readon
     const inner = findInnerValue(use, inside, input, context);
     return inner ? [{ input, hasControl: inner.hasControl }] : [];
   });
-  const hasControls = listOf(use.node.values).length > widgetInputs.length;
+  const hasControls = asArray(use.node.values).length > widgetInputs.length;
   let position = 0;
   return new Map(
     widgetInputs.map(({ input, hasControl }) => {

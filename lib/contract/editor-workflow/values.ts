@@ -1,8 +1,8 @@
-import { isObject, type JsonObject, objectOf, own, textOf } from "../json/json";
+import { asObject, asText,getOwn, isObject, type JsonObject } from "../json/json";
 import { type ClassInput, getChoiceInputs, isDynamicCombo, isGrowing, listDeclaredInputs } from "../nodes/dynamic-inputs";
 import { boxEdges, getInputType, getSettings } from "../nodes/input-spec";
 import { type NodeInfo } from "../schemas/object-info";
-import { type EditorFile, type EditorNode, INSIDE_START, listOf, type Net, nodesById, parseEntries } from "./file";
+import { asArray, type EditorFile, type EditorNode, INSIDE_START, type Net, nodesById, parseEntries } from "./file";
 import { isPrimitive } from "./node-kinds";
 
 /** The index in widgets_values, and the node in the file. A value that the node also stores by `storedName` has precedence. */
@@ -62,7 +62,7 @@ export function getPrecedingValues(raw: unknown): readonly string[] {
 export function toListedValues({ name, raw, value }: Omit<Widget, "key">): unknown[] {
   const extraValues = getExtraValues(name, raw, true);
   if (getWidgetType(raw) !== "BOUNDING_BOX") return [value, ...extraValues];
-  return [value, ...boxEdges.map((edge) => objectOf(value)?.[edge] ?? 0)];
+  return [value, ...boxEdges.map((edge) => asObject(value)?.[edge] ?? 0)];
 }
 
 export function getTrailingValues(info: NodeInfo): unknown[] {
@@ -110,7 +110,7 @@ function readByName(inputs: readonly ClassInput[], values: JsonObject, depth: nu
   return inputs.flatMap((input) => {
     const { name, raw } = input;
     if (isGrowing(raw) || !hasWidget(raw)) return [];
-    const value = own(values, name);
+    const value = getOwn(values, name);
     const choiceWidgets = isDynamicCombo(raw) && depth < MAX_DEPTH ? readByName(getChoiceInputs(input, value), values, depth + 1) : [];
     return [{ name, raw, value, key: name }, ...choiceWidgets];
   });
@@ -121,7 +121,7 @@ function getExtraValues(name: string, raw: unknown, hasFilters: boolean): unknow
   const type = getWidgetType(raw);
   const control = hasControl(name, raw) ? (type === "COMBO" && hasFilters ? ["fixed", ""] : ["fixed"]) : [];
   const remote = getSettings(raw).remote;
-  const refresh = remote === undefined ? [] : [false, ...(objectOf(remote)?.refresh_button === true ? [REFRESH] : [])];
+  const refresh = remote === undefined ? [] : [false, ...(asObject(remote)?.refresh_button === true ? [REFRESH] : [])];
   return [...refresh, ...control, ...(type === "BOUNDING_BOX" ? boxEdges.map(() => 0) : [])];
 }
 
@@ -148,7 +148,7 @@ function correctWidget({ type }: EditorNode, widget: Widget): Widget {
   const { name, raw, value } = widget;
   if (unreadLists.includes(value) && getSettings(raw).remote !== undefined) return { ...widget, value: undefined };
   const isSampler = name === "sampler_name" && (type === "KSampler" || type === "KSamplerAdvanced");
-  return isSampler ? { ...widget, value: textOf(value)?.replace(/^sample_/, "") ?? value } : widget;
+  return isSampler ? { ...widget, value: asText(value)?.replace(/^sample_/, "") ?? value } : widget;
 }
 
 type WidgetLocation = { node: string; input: string };
@@ -173,7 +173,7 @@ export function findWidgetLocations(file: EditorFile, node: string, widget: stri
     const port = definition.inputs.findIndex((input) => input.name === name);
     if (port >= 0) return findInScope(innerScope, findLinksFrom(definition, INSIDE_START, port));
     const inner = parseEntries(editorNode.properties.proxyWidgets)
-      .map(listOf)
+      .map(asArray)
       .find(([innerId, innerName]) => innerName === name && innerId !== "-1")?.[0];
     if (typeof inner === "string") findLocations(innerScope, definition.renumbered?.get(inner) ?? inner, name);
   }

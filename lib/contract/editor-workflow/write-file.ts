@@ -1,5 +1,5 @@
-import { withSpellingsOf } from "../json/exact-json";
-import { isObject, type JsonObject, objectOf, own } from "../json/json";
+import { copySpellings } from "../json/exact-json";
+import { asObject, getOwn,isObject, type JsonObject } from "../json/json";
 import { isDynamicCombo, listDeclaredInputs, listInputs } from "../nodes/dynamic-inputs";
 import { type WidgetOf } from "../nodes/fill-texts";
 import { getInputType, getSettings } from "../nodes/input-spec";
@@ -7,7 +7,7 @@ import { type Graph, type GraphNode } from "../schemas/graph";
 import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
 import { isLink } from "../workflow/graph";
 import { isSameJson, type SavedInput, toSavedProperties } from "./drawing";
-import { isEditorFile, listOf, parseEntries, readEditorFile, readNode } from "./file";
+import { asArray, isEditorFile, parseEntries, readEditorFile, readNode } from "./file";
 import { convertFile } from "./index";
 import { createWidgetFinder, type EditorReport, getDefault } from "./sent-values";
 import {
@@ -40,12 +40,12 @@ export function createEditableFile(file: JsonObject, info: ObjectInfo): Editable
       const { graph: originalGraph, homes } = getConverted();
       const changes = new Map<JsonObject, Change>();
       for (const [nodeId, node] of Object.entries(graph)) {
-        for (const { name, value, other } of findDifferences(node, own(originalGraph, nodeId), info)) {
+        for (const { name, value, other } of findDifferences(node, getOwn(originalGraph, nodeId), info)) {
           const valueLocation = homes.get(`${nodeId} ${name}`);
           if (!valueLocation || value === undefined || isLink(value) || isLink(other)) continue;
           const { values, staleNames } = changes.get(valueLocation.node) ?? { values: getValues(valueLocation), staleNames: [] };
           changes.set(valueLocation.node, {
-            values: replaceValue(values, valueLocation, { name, value: unwrapList(value) }, node, own(info, node.class_type)),
+            values: replaceValue(values, valueLocation, { name, value: unwrapList(value) }, node, getOwn(info, node.class_type)),
             staleNames: valueLocation.storedName === undefined ? staleNames : [...staleNames, valueLocation.storedName],
           });
         }
@@ -63,7 +63,7 @@ export function createEditableFile(file: JsonObject, info: ObjectInfo): Editable
 
   function findUnplaced(graph: Graph, newGraph: Graph): UnplacedValue[] {
     return [...new Set([...Object.keys(graph), ...Object.keys(newGraph)])].flatMap((nodeId): UnplacedValue[] => {
-      const [node, placed] = [own(graph, nodeId), own(newGraph, nodeId)];
+      const [node, placed] = [getOwn(graph, nodeId), getOwn(newGraph, nodeId)];
       if (node?.class_type !== placed?.class_type) return [{ nodeId }];
       return node ? findDifferences(node, placed, info).map(({ name }) => ({ nodeId, input: name })) : [];
     });
@@ -72,16 +72,16 @@ export function createEditableFile(file: JsonObject, info: ObjectInfo): Editable
 
 function findDifferences({ class_type: type, inputs }: GraphNode, original: GraphNode | undefined, info: ObjectInfo) {
   if (original?.class_type !== type) return [];
-  const specs = new Map(listInputs(own(info, type), inputs).map(({ name, raw }) => [name, raw]));
+  const specs = new Map(listInputs(getOwn(info, type), inputs).map(({ name, raw }) => [name, raw]));
   return [...new Set([...Object.keys(inputs), ...Object.keys(original.inputs)])].flatMap((name) => {
     const value = Object.hasOwn(inputs, name) ? inputs[name] : getDefault(specs.get(name));
-    const other = own(original.inputs, name);
+    const other = getOwn(original.inputs, name);
     return isLink(value) === isLink(other) && isSameJson(unwrapList(value), unwrapList(other)) ? [] : [{ name, value, other }];
   });
 }
 
 function getValues({ node }: ValueLocation): Values {
-  return objectOf(node.widgets_values) ?? listOf(node.widgets_values);
+  return asObject(node.widgets_values) ?? asArray(node.widgets_values);
 }
 
 type InputValue = { name: string; value: unknown };
@@ -93,7 +93,7 @@ function replaceValue(
   { class_type: type, inputs }: GraphNode,
   info?: NodeInfo,
 ): Values {
-  if (isObject(values)) return withSpellingsOf(values, { ...values, [key]: value.value });
+  if (isObject(values)) return copySpellings(values, { ...values, [key]: value.value });
   const index = Number(key);
   const [nodeInfo, classInputs] = node.type === type ? [info, listDeclaredInputs(info)] : [undefined, []];
   // The entries after a choice change in number, and a short list lacks the values before this one.
@@ -102,7 +102,7 @@ function replaceValue(
   const precedingValues = Array.from({ length: index }, (_, index) => (index < values.length ? values[index] : null));
   const raw = classInputs.find(({ name }) => name === value.name)?.raw;
   const newValues = isBoundingBox(raw) ? toListedValues({ ...value, raw }) : [value.value];
-  return withSpellingsOf(values, [...precedingValues, ...newValues, ...values.slice(index + newValues.length)]);
+  return copySpellings(values, [...precedingValues, ...newValues, ...values.slice(index + newValues.length)]);
 }
 
 function isBoundingBox(raw: unknown): boolean {
@@ -119,7 +119,7 @@ function createValueList(
   const widgetsByName = new Map(nodeWidgets.map((widget) => [widget.name, widget]));
   const getFollowingValues = (widget: Widget) => {
     const next = nodeWidgets[nodeWidgets.indexOf(widget) + 1];
-    return listOf(inFile?.values).slice(Number(widget.key) + 1, next && Number(next.key));
+    return asArray(inFile?.values).slice(Number(widget.key) + 1, next && Number(next.key));
   };
   const inputValues = Object.fromEntries(
     Object.entries(inputs).map(([name, value]) => [name, isLink(value) ? widgetsByName.get(name)?.value : unwrapList(value)]),
@@ -142,7 +142,7 @@ function unwrapList(value: unknown): unknown {
 
 function removeQuarantined({ proxyWidgetErrorQuarantine: quarantined, ...properties }: JsonObject, names: readonly string[]): JsonObject {
   const remainingEntries = parseEntries(quarantined).filter((entry) => {
-    const [id, name] = listOf(objectOf(entry)?.originalEntry);
+    const [id, name] = asArray(asObject(entry)?.originalEntry);
     return id !== "-1" || !names.some((value) => value === name);
   });
   return { ...properties, ...(remainingEntries.length > 0 && { proxyWidgetErrorQuarantine: remainingEntries }) };
@@ -155,13 +155,13 @@ function replaceNodes(file: EditorJson, changes: ReadonlyMap<JsonObject, Change>
     const { values, staleNames } = change;
     // Newer editors also store values by name, which could have precedence.
     const { widgets_values_named: _before, ...rest } = node;
-    const properties = staleNames.length === 0 ? {} : { properties: removeQuarantined(objectOf(node.properties) ?? {}, staleNames) };
-    return withSpellingsOf(node, { ...rest, ...properties, widgets_values: values });
+    const properties = staleNames.length === 0 ? {} : { properties: removeQuarantined(asObject(node.properties) ?? {}, staleNames) };
+    return copySpellings(node, { ...rest, ...properties, widgets_values: values });
   });
-  const definitions = objectOf(file.definitions);
-  if (!definitions) return withSpellingsOf(file, { ...file, nodes });
-  const subgraphs = listOf(definitions.subgraphs).map((item) => (isEditorFile(item) ? replaceNodes(item, changes) : item));
-  return withSpellingsOf(file, { ...file, nodes, definitions: withSpellingsOf(definitions, { ...definitions, subgraphs }) });
+  const definitions = asObject(file.definitions);
+  if (!definitions) return copySpellings(file, { ...file, nodes });
+  const subgraphs = asArray(definitions.subgraphs).map((item) => (isEditorFile(item) ? replaceNodes(item, changes) : item));
+  return copySpellings(file, { ...file, nodes, definitions: copySpellings(definitions, { ...definitions, subgraphs }) });
 }
 
 /** `places`: the positions of the nodes in a drawing. Only their order counts, because the editor's nodes are larger. */
@@ -178,7 +178,7 @@ export function toEditorFile(graph: Graph, info: ObjectInfo, { id, places }: Opt
   const links: unknown[][] = [];
   const outputs = new Map<string, Map<number, number[]>>();
   const newNodes = Object.entries(graph).map(([nodeId, node], order) => {
-    const nodeInfo = own(info, node.class_type);
+    const nodeInfo = getOwn(info, node.class_type);
     const widgets = new Map(readNamedWidgets(nodeInfo ?? {}, selectLiterals(node)).map((widget) => [widget.name, widget.raw]));
     const specs = new Map(listDeclaredInputs(nodeInfo).map(({ name, raw }) => [name, raw]));
     const inputs = getInputNames(node, nodeInfo, widgets).map((name, slot) => {
@@ -227,7 +227,7 @@ export function toEditorFile(graph: Graph, info: ObjectInfo, { id, places }: Opt
   const nodes = newNodes.map(({ nodeId, node }) => ({
     ...node,
     pos: positions.get(nodeId) ?? [0, 0],
-    outputs: createOutputs(own(info, node.type), outputs.get(nodeId)),
+    outputs: createOutputs(getOwn(info, node.type), outputs.get(nodeId)),
   }));
   const numbers = nodes.flatMap((node) => (typeof node.id === "number" ? node.id : []));
   const file = {
@@ -253,16 +253,16 @@ function addSavedInputs(
   const { graph: convertedGraph } = convertFile(readEditorFile(file, info), info, false);
   const ids = Object.keys(graph);
   const nodes = file.nodes.map((node, at) => {
-    const [inputs, readBack] = [own(graph, ids[at] ?? "")?.inputs ?? {}, own(convertedGraph, ids[at] ?? "")?.inputs ?? {}];
+    const [inputs, readBack] = [getOwn(graph, ids[at] ?? "")?.inputs ?? {}, getOwn(convertedGraph, ids[at] ?? "")?.inputs ?? {}];
     const savedInputs = Object.entries(inputs).flatMap(([name, is]): [string, SavedInput][] =>
-      isSameJson(unwrapUnlessLink(is), unwrapUnlessLink(own(readBack, name))) ? [] : [[name, { is, reads: own(readBack, name) }]],
+      isSameJson(unwrapUnlessLink(is), unwrapUnlessLink(getOwn(readBack, name))) ? [] : [[name, { is, reads: getOwn(readBack, name) }]],
     );
-    const isComplete = savedInputs.length === 0 && own(info, node.type) !== undefined;
+    const isComplete = savedInputs.length === 0 && getOwn(info, node.type) !== undefined;
     return isComplete ? node : { ...node, properties: { ...node.properties, ...toSavedProperties(Object.fromEntries(savedInputs)) } };
   });
   const newFile = { ...file, nodes };
   const { graph: newGraph } = convertFile(readEditorFile(newFile, info), info, false);
-  return { file: newFile, lostInputs: ids.filter((id) => own(newGraph, id)?.class_type !== own(graph, id)?.class_type) };
+  return { file: newFile, lostInputs: ids.filter((id) => getOwn(newGraph, id)?.class_type !== getOwn(graph, id)?.class_type) };
 }
 
 function unwrapUnlessLink(value: unknown): unknown {

@@ -1,5 +1,5 @@
 import { writeExactJson } from "../json/exact-json";
-import { type JsonObject, own } from "../json/json";
+import { getOwn,type JsonObject } from "../json/json";
 import { truncateText } from "../plain-line";
 import { getNodeName, type LooseNode, readLooseGraph } from "../workflow/graph";
 import { CLASS_MARK, type InputId, splitInputId, toInputId } from "./job-list";
@@ -60,7 +60,7 @@ export function findInputDifferences(
   const ids = new Set(readableGraphs.flatMap((graph) => Object.keys(graph)));
   const differences: InputDifference[] = [];
   for (const nodeId of ids) {
-    const nodes = graphs.map((graph) => own(graph, nodeId));
+    const nodes = graphs.map((graph) => getOwn(graph, nodeId));
     const names = new Set(nodes.flatMap((node) => Object.keys(node?.inputs ?? {})));
     for (const input of names) {
       const values = nodes.map((node) => formatValue(node, input));
@@ -76,6 +76,6 @@ export function findInputDifferences(
 
 function formatValue(node: LooseNode | undefined, input: string): string | undefined {
   if (!node?.inputs || !Object.hasOwn(node.inputs, input)) return undefined;
-  const value = own(node.inputs, input);
+  const value = getOwn(node.inputs, input);
   return typeof value === "string" ? value : writeExactJson(value);
 }

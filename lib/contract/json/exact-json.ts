@@ -4,13 +4,13 @@ import { getSharedWeakMap } from "./json";
 
 const spellings = getSharedWeakMap<object, ReadonlyMap<string | number, string>>("number-spellings");
 
-export function withSpellingsOf<T extends object>(original: object, copy: T): T {
+export function copySpellings<T extends object>(original: object, copy: T): T {
   const originalSpellings = spellings.get(original);
   if (originalSpellings) spellings.set(copy, new Map([...originalSpellings, ...(spellings.get(copy) ?? [])]));
   return copy;
 }
 
-export function spellingOf(container: object, key: string | number): string | undefined {
+export function getSpelling(container: object, key: string | number): string | undefined {
   const spelling = spellings.get(container)?.get(Array.isArray(container) ? Number(key) : key);
   return spelling !== undefined && Object.is(Reflect.get(container, key), Number(spelling)) ? spelling : undefined;
 }
@@ -69,7 +69,7 @@ function writeValue(value: unknown, indent: number, line: string): string | unde
   const valueSpellings = spellings.get(value);
   let output = "";
   const add = (key: string | number, item: unknown, before: string) => {
-    const spelling = valueSpellings && typeof item === "number" ? spellingOf(value, key) : undefined;
+    const spelling = valueSpellings && typeof item === "number" ? getSpelling(value, key) : undefined;
     const text = spelling ?? (typeof item === "number" && Number.isFinite(item) ? String(item + 0) : writeValue(item, indent, innerLine));
     if (text === undefined && opening === "{") return;
     output += `${output === "" ? "" : ","}${indent > 0 ? innerLine : ""}${before}${text ?? "null"}`;

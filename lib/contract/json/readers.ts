@@ -1,8 +1,8 @@
 // Schemas as functions, for browsers. Values that do not fit are undefined. Does not import zod (docs/decisions/0035).
 
-import { getSharedWeakMap, isObject, own } from "./json";
+import { getOwn,getSharedWeakMap, isObject } from "./json";
 
-export { numberOf as number, textOf as text } from "./json";
+export { asNumber as number, asText as text } from "./json";
 
 export type Reader<T> = (value: unknown) => T | undefined;
 export type ReadBy<R> = R extends Reader<infer T> ? T : never;
@@ -66,7 +66,7 @@ export function object(required: Shape, optional: Shape = {}): Reader<unknown> {
     if (!isObject(value)) return undefined;
     const entries: [string, unknown][] = [];
     for (const [name, reader] of Object.entries({ ...optional, ...required })) {
-      const field = reader(own(value, name));
+      const field = reader(getOwn(value, name));
       if (field !== undefined) entries.push([name, field]);
       else if (Object.hasOwn(required, name)) return undefined;
     }

@@ -1,7 +1,7 @@
 // The inputs of a node with its current values. A choice adds its own inputs, and a list grows.
 
-import { withSpellingsOf } from "../json/exact-json";
-import { own } from "../json/json";
+import { copySpellings } from "../json/exact-json";
+import { getOwn } from "../json/json";
 import { anyText, anything, list, map, number, object, type ReadBy } from "../json/readers";
 import { type Graph } from "../schemas/graph";
 import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
@@ -54,21 +54,21 @@ export function selectChoice(
   choice: { name: string; value: unknown },
   catalogue?: ObjectInfo,
 ): Graph | undefined {
-  const node = own(graph, nodeId);
-  const info = node && own(catalogue, node.class_type);
+  const node = getOwn(graph, nodeId);
+  const info = node && getOwn(catalogue, node.class_type);
   const comboInput = node ? listInputs(info, node.inputs).find(({ name }) => name === choice.name) : undefined;
   if (!node || !comboInput || !isDynamicCombo(comboInput.raw)) return undefined;
   const newInputs = { ...node.inputs, [choice.name]: choice.value };
   const prefix = `${choice.name}.`;
   const nestedInputs = listInputs(info, newInputs).filter(({ name }) => name.startsWith(prefix));
   const added = nestedInputs.flatMap(({ name, raw, isRequired }) => {
-    const value = own(node.inputs, name) ?? (isRequired ? getFallback(raw) : undefined);
+    const value = getOwn(node.inputs, name) ?? (isRequired ? getFallback(raw) : undefined);
     return value === undefined ? [] : [[name, value] as const];
   });
   const entries = Object.entries(newInputs).flatMap(([name, value]) =>
     name === choice.name ? [[name, value] as const, ...added] : name.startsWith(prefix) ? [] : [[name, value] as const],
   );
-  return { ...graph, [nodeId]: { ...node, inputs: withSpellingsOf(node.inputs, Object.fromEntries(entries)) } };
+  return { ...graph, [nodeId]: { ...node, inputs: copySpellings(node.inputs, Object.fromEntries(entries)) } };
 }
 
 function toClassInputs({ required = {}, optional = {} }: Groups, prefix: string): ClassInput[] {
@@ -81,7 +81,7 @@ function toClassInputs({ required = {}, optional = {} }: Groups, prefix: string)
 function expandInputs(classInputs: readonly ClassInput[], values: Values, depth: number): ClassInput[] {
   return classInputs.flatMap((input) => {
     if (depth < MAX_DEPTH && isDynamicCombo(input.raw))
-      return [input, ...expandInputs(getChoiceInputs(input, own(values, input.name)), values, depth + 1)];
+      return [input, ...expandInputs(getChoiceInputs(input, getOwn(values, input.name)), values, depth + 1)];
     return isGrowing(input.raw) ? expandGrowingInput(input, values) : [input];
   });
 }

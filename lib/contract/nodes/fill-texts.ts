@@ -1,7 +1,7 @@
 // Texts that the editor replaces on submission: `%date:yyyy-MM-dd%` and `%Node.widget%` in file names, `{a|b}` in prompts.
 
-import { withSpellingsOf } from "../json/exact-json";
-import { own } from "../json/json";
+import { copySpellings } from "../json/exact-json";
+import { getOwn } from "../json/json";
 import { type Graph, type GraphNode } from "../schemas/graph";
 import { type ObjectInfo } from "../schemas/object-info";
 import { listInputs } from "./dynamic-inputs";
@@ -47,7 +47,7 @@ export function replaceTexts(graph: Graph, texts: readonly FilledText[]): Graph 
   const filled = new Map(Object.entries(graph));
   for (const { nodeId, name, text } of texts) {
     const node = filled.get(nodeId);
-    if (node) filled.set(nodeId, { ...node, inputs: withSpellingsOf(node.inputs, { ...node.inputs, [name]: text }) });
+    if (node) filled.set(nodeId, { ...node, inputs: copySpellings(node.inputs, { ...node.inputs, [name]: text }) });
   }
   return texts.length === 0 ? graph : Object.fromEntries(filled);
 }
@@ -57,9 +57,9 @@ export function containsTime(graph: Graph): boolean {
 }
 
 function isDynamicPrompt(node: GraphNode, name: string, catalogue: ObjectInfo | undefined): boolean {
-  const value = own(node.inputs, name);
+  const value = getOwn(node.inputs, name);
   if (typeof value !== "string" || !/[{}\\/]/.test(value)) return false;
-  const raw = listInputs(own(catalogue, node.class_type), node.inputs).find((input) => input.name === name)?.raw;
+  const raw = listInputs(getOwn(catalogue, node.class_type), node.inputs).find((input) => input.name === name)?.raw;
   return getSettings(raw).dynamicPrompts ?? false;
 }
 
@@ -70,7 +70,7 @@ function createGraphFinder(graph: Graph): WidgetOf {
     nodes.map((node) => [node.class_type, node] as const),
   ];
   const nodesByName = new Map<string | undefined, GraphNode>([...titles, ...classes]);
-  return (name, widget) => own(nodesByName.get(name)?.inputs, widget);
+  return (name, widget) => getOwn(nodesByName.get(name)?.inputs, widget);
 }
 
 export function replacePlaceholders(value: string, at: Date, widgetOf: WidgetOf): string {

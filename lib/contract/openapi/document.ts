@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type ErrorCode, errorStatus } from "../failure";
 import { hasRanges, type Operation, type OperationAnswer, type OperationBody } from "../operation";
 import { allOperations } from "../operations";
-import { component, getExactComponents, getSchemaName, rare } from "../schemas/exact";
+import { component, getExactComponents, getSchemaName, omittable } from "../schemas/exact";
 import { getParameterForm, getWireForm } from "../schemas/lenient";
 
 const isBodyStatus = (status: number) => [400, 408, 413].includes(status);
@@ -16,7 +16,7 @@ const fileCodes: readonly ErrorCode[] = [
   "INSUFFICIENT_STORAGE",
 ];
 
-const envelope = component("Refusal", { code: z.string(), message: z.string(), details: rare(z.unknown()) });
+const envelope = component("Refusal", { code: z.string(), message: z.string(), details: omittable(z.unknown()) });
 const createErrorRef = (schema: z.ZodType) => ({ $ref: `#/components/schemas/${getSchemaName(schema)}` });
 
 function describeErrors(operation: Operation): Record<string, Response> {

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { parseJson } from "../json/parse-json";
 import { defineOperations, json } from "../operation";
-import { component, exactFields, namedSchema, reads } from "../schemas/exact";
-import { anyNumber, booleanText, createIntegerText, entries, loosely, maybe, moment } from "../schemas/lenient";
+import { component, exactFields, namedSchema, withExactSchema } from "../schemas/exact";
+import { anyNumber, booleanText, createIntegerText, lenientArray, lenientOptional, nullish, timestamp } from "../schemas/lenient";
 
 const imageUploadFieldsSchema = z.object({
   type: z.string().max(50).default("output"),
@@ -12,15 +12,15 @@ const imageUploadFieldsSchema = z.object({
 
 export const imageUploadAnswerSchema = component("UploadedImage", {
   name: z.string(),
-  display_name: loosely(z.string()),
-  subfolder: loosely(z.string()),
-  type: loosely(z.string()),
+  display_name: lenientOptional(z.string()),
+  subfolder: lenientOptional(z.string()),
+  type: lenientOptional(z.string()),
 });
 
 const originalRefSchema = z.looseObject({
   filename: z.string().min(1).max(1000),
-  subfolder: maybe(z.string()),
-  type: maybe(z.string()),
+  subfolder: nullish(z.string()),
+  type: nullish(z.string()),
 });
 
 export const maskUploadFieldsSchema = imageUploadFieldsSchema.pick({ subfolder: true }).extend({
@@ -38,12 +38,14 @@ export const maskUploadFieldsSchema = imageUploadFieldsSchema.pick({ subfolder: 
 export const maskUploadAnswerSchema = namedSchema(
   "UploadedMask",
   imageUploadAnswerSchema.extend({
-    metadata: loosely(
+    metadata: lenientOptional(
       z.looseObject({
-        is_mask: loosely(z.boolean()),
-        original_hash: loosely(z.string()),
-        mask_type: loosely(z.string()),
-        related_files: loosely(z.looseObject({ mask: loosely(z.string()), paint: loosely(z.string()), painted: loosely(z.string()) })),
+        is_mask: lenientOptional(z.boolean()),
+        original_hash: lenientOptional(z.string()),
+        mask_type: lenientOptional(z.string()),
+        related_files: lenientOptional(
+          z.looseObject({ mask: lenientOptional(z.string()), paint: lenientOptional(z.string()), painted: lenientOptional(z.string()) }),
+        ),
       }),
     ),
   }),
@@ -51,10 +53,10 @@ export const maskUploadAnswerSchema = namedSchema(
 
 const maskLayersQuerySchema = z.object({ filename: z.string().min(1).max(1000) });
 const maskLayersSchema = component("MaskLayers", {
-  mask: loosely(z.string()),
-  paint: loosely(z.string()),
-  painted: loosely(z.string()),
-  painted_masked: loosely(z.string()),
+  mask: lenientOptional(z.string()),
+  paint: lenientOptional(z.string()),
+  painted: lenientOptional(z.string()),
+  painted_masked: lenientOptional(z.string()),
 });
 
 const viewQuerySchema = z.object({
@@ -81,18 +83,18 @@ export const userdataQuerySchema = z.object({
 
 const userdataWriteQuerySchema = z.object({ overwrite: booleanText.default(true), full_info: booleanText.default(false) });
 
-const userdataFileSchema = z.looseObject({ path: z.string(), size: loosely(anyNumber), modified: loosely(moment) });
+const userdataFileSchema = z.looseObject({ path: z.string(), size: lenientOptional(anyNumber), modified: lenientOptional(timestamp) });
 export type UserdataFile = z.infer<typeof userdataFileSchema>;
 
 const pathSchema = z.string().transform((path): UserdataFile => ({ path, size: undefined, modified: undefined }));
 const exactFile = exactFields(userdataFileSchema);
 export const userdataListSchema = namedSchema(
   "UserFiles",
-  reads(entries(z.union([userdataFileSchema, pathSchema])), z.array(exactFile.extend({ modified: z.number() }))),
+  withExactSchema(lenientArray(z.union([userdataFileSchema, pathSchema])), z.array(exactFile.extend({ modified: z.number() }))),
 );
 export const userdataWriteAnswerSchema = namedSchema(
   "WrittenFile",
-  reads(z.union([userdataFileSchema, pathSchema]), z.union([z.string(), exactFile])),
+  withExactSchema(z.union([userdataFileSchema, pathSchema]), z.union([z.string(), exactFile])),
 );
 
 export const fileOperations = defineOperations({

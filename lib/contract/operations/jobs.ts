@@ -22,14 +22,14 @@ import {
   queueDepthSchema,
   queueListSchema,
 } from "../schemas/job";
-import { createIntegerText, maybe } from "../schemas/lenient";
+import { createIntegerText, nullish } from "../schemas/lenient";
 
 const idsBodySchema = z.looseObject({ job_ids: z.array(z.string().max(200)).min(1).max(100) });
 const pageQuerySchema = z.object({
   limit: createIntegerText({ min: 1, max: 500 }).default(20),
   offset: createIntegerText({ min: 0 }).default(0),
 });
-const interruptBodySchema = z.looseObject({ prompt_id: maybe(z.string().max(200)) }).optional();
+const interruptBodySchema = z.looseObject({ prompt_id: nullish(z.string().max(200)) }).optional();
 
 export const jobOperations = defineOperations({
   submitPrompt: {

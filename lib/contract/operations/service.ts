@@ -1,23 +1,23 @@
 import { z } from "zod";
 import { defineOperations, json } from "../operation";
 import { tasksAnswerSchema, taskSchema, tasksQuerySchema } from "../schemas/asset";
-import { component, count, exactForeign, namedSchema, rare, reads } from "../schemas/exact";
-import { anyNumber, loosely } from "../schemas/lenient";
+import { component, count, foreignOnly, namedSchema, omittable, withExactSchema } from "../schemas/exact";
+import { anyNumber, lenientOptional } from "../schemas/lenient";
 import { objectInfoSchema } from "../schemas/object-info";
 
 /** `active` or `waitlisted`. Other values are stored and shown. */
 export const userSchema = component("User", {
-  status: reads(z.string(), z.enum(["active", "waitlisted"])),
-  id: loosely(z.string()),
-  email: exactForeign(loosely(z.string())),
-  storage: rare(loosely(z.looseObject({ used_bytes: anyNumber, quota_bytes: anyNumber }))),
+  status: withExactSchema(z.string(), z.enum(["active", "waitlisted"])),
+  id: lenientOptional(z.string()),
+  email: foreignOnly(lenientOptional(z.string())),
+  storage: omittable(lenientOptional(z.looseObject({ used_bytes: anyNumber, quota_bytes: anyNumber }))),
 });
 
 const modelNamesSchema = namedSchema("ModelNames", z.array(z.string()));
 
 export const featuresSchema = component("Features", {
-  supports_preview_metadata: loosely(z.boolean()),
-  max_upload_size: loosely(anyNumber),
+  supports_preview_metadata: lenientOptional(z.boolean()),
+  max_upload_size: lenientOptional(anyNumber),
 });
 export type Features = z.infer<typeof featuresSchema>;
 
@@ -41,8 +41,8 @@ const exactDeviceSchema = z.object({
 });
 
 const systemStatsSchema = component("SystemStats", {
-  system: reads(z.looseObject({ os: loosely(z.string()) }), exactSystemSchema),
-  devices: reads(z.array(z.looseObject({})).catch([]), z.array(exactDeviceSchema)),
+  system: withExactSchema(z.looseObject({ os: lenientOptional(z.string()) }), exactSystemSchema),
+  devices: withExactSchema(z.array(z.looseObject({})).catch([]), z.array(exactDeviceSchema)),
 });
 
 const freeBodySchema = z.looseObject({}).optional();

@@ -1,21 +1,21 @@
 import { z } from "zod";
 import { writeExactJson } from "../json/exact-json";
-import { component, count, exactFields, exactForeign, namedSchema, rare, reads } from "./exact";
+import { component, count, exactFields, foreignOnly, namedSchema, omittable, withExactSchema } from "./exact";
 import {
   anyCount,
   anyNumber,
   booleanText,
   createIntegerText,
   createListText,
-  entries,
   freeForm,
+  lenientArray,
   lenientMap,
-  loosely,
-  maybe,
-  moment,
+  lenientOptional,
+  lenientStrings,
+  nullish,
   objectText,
   onWire,
-  texts,
+  timestamp,
   unreadableCount,
 } from "./lenient";
 
@@ -45,26 +45,26 @@ const metadataSchema = onWire(
 
 const exactHashSchema = z.string().regex(/^blake3:[0-9a-f]{64}$/);
 export const assetFields = z.looseObject({
-  id: reads(z.string(), z.guid()),
+  id: withExactSchema(z.string(), z.guid()),
   name: z.string().catch(""),
-  display_name: exactForeign(loosely(z.string())),
-  size: loosely(anyNumber),
-  created_at: loosely(moment),
-  updated_at: loosely(moment),
-  created_new: exactForeign(loosely(z.boolean())),
-  asset_hash: reads(loosely(z.string()), exactHashSchema),
-  hash: reads(loosely(z.string()), exactHashSchema),
-  mime_type: loosely(z.string()),
-  tags: texts,
-  user_metadata: loosely(freeForm),
-  preview_url: reads(loosely(z.string()), z.url().optional()),
-  preview_id: reads(loosely(z.string()), z.guid().nullable()),
-  prompt_id: reads(loosely(z.string()), z.guid().nullable()),
-  job_id: reads(loosely(z.string()), z.guid().nullable()),
-  last_access_time: loosely(moment),
-  is_immutable: loosely(z.boolean()),
+  display_name: foreignOnly(lenientOptional(z.string())),
+  size: lenientOptional(anyNumber),
+  created_at: lenientOptional(timestamp),
+  updated_at: lenientOptional(timestamp),
+  created_new: foreignOnly(lenientOptional(z.boolean())),
+  asset_hash: withExactSchema(lenientOptional(z.string()), exactHashSchema),
+  hash: withExactSchema(lenientOptional(z.string()), exactHashSchema),
+  mime_type: lenientOptional(z.string()),
+  tags: lenientStrings,
+  user_metadata: lenientOptional(freeForm),
+  preview_url: withExactSchema(lenientOptional(z.string()), z.url().optional()),
+  preview_id: withExactSchema(lenientOptional(z.string()), z.guid().nullable()),
+  prompt_id: withExactSchema(lenientOptional(z.string()), z.guid().nullable()),
+  job_id: withExactSchema(lenientOptional(z.string()), z.guid().nullable()),
+  last_access_time: lenientOptional(timestamp),
+  is_immutable: lenientOptional(z.boolean()),
   /** The location for GET /api/view. Added by the console for a local server, which has no content hashes. */
-  file: exactForeign(loosely(z.object({ filename: z.string(), subfolder: z.string(), type: z.string() }))),
+  file: foreignOnly(lenientOptional(z.object({ filename: z.string(), subfolder: z.string(), type: z.string() }))),
 });
 
 const readAssetSchema = assetFields.transform(({ hash, job_id, ...asset }) => ({
@@ -75,7 +75,7 @@ const readAssetSchema = assetFields.transform(({ hash, job_id, ...asset }) => ({
 export const assetSchema = namedSchema("Asset", readAssetSchema);
 export const createdAssetSchema = namedSchema(
   "CreatedAsset",
-  reads(readAssetSchema, exactFields(assetFields).extend({ created_new: z.boolean() })),
+  withExactSchema(readAssetSchema, exactFields(assetFields).extend({ created_new: z.boolean() })),
 );
 export type Asset = z.infer<typeof assetSchema>;
 
@@ -93,9 +93,9 @@ export const assetsQuerySchema = z.object({
 export type AssetsQuery = z.infer<typeof assetsQuerySchema>;
 
 export const assetsAnswerSchema = component("AssetList", {
-  assets: entries(assetSchema),
-  total: reads(loosely(anyCount), count),
-  has_more: loosely(z.boolean()),
+  assets: lenientArray(assetSchema),
+  total: withExactSchema(lenientOptional(anyCount), count),
+  has_more: lenientOptional(z.boolean()),
   unreadable: unreadableCount,
 });
 export type AssetsAnswer = z.infer<typeof assetsAnswerSchema>;
@@ -113,25 +113,25 @@ export const assetUploadFieldsSchema = z.object({
 export const fromHashBodySchema = z.looseObject({
   hash: z.string().regex(hashPattern, "must be blake3: or sha256: and 64 hexadecimal digits"),
   tags: tagsSchema.min(1),
-  name: maybe(createLineSchema(500).min(1)),
-  mime_type: maybe(createLineSchema(200)),
-  user_metadata: maybe(metadataSchema),
+  name: nullish(createLineSchema(500).min(1)),
+  mime_type: nullish(createLineSchema(200)),
+  user_metadata: nullish(metadataSchema),
 });
 
 export const downloadBodySchema = z.looseObject({
   source_url: z.url().max(4000),
-  tags: maybe(tagsSchema),
-  user_metadata: maybe(metadataSchema),
-  preview_id: maybe(idTextSchema),
+  tags: nullish(tagsSchema),
+  user_metadata: nullish(metadataSchema),
+  preview_id: nullish(idTextSchema),
 });
 
 export const assetEditBodySchema = z
   .looseObject({
-    name: maybe(createLineSchema(500).min(1)),
-    tags: maybe(tagsSchema),
-    mime_type: maybe(createLineSchema(200)),
+    name: nullish(createLineSchema(500).min(1)),
+    tags: nullish(tagsSchema),
+    mime_type: nullish(createLineSchema(200)),
     preview_id: idTextSchema.nullable().optional(),
-    user_metadata: maybe(metadataSchema),
+    user_metadata: nullish(metadataSchema),
   })
   .refine((body) => [body.name, body.tags, body.mime_type, body.preview_id, body.user_metadata].some((value) => value !== undefined), {
     message: "names at least one of name, tags, mime_type, preview_id, user_metadata",
@@ -139,8 +139,8 @@ export const assetEditBodySchema = z
 
 export const assetEditAnswerSchema = namedSchema(
   "EditedAsset",
-  reads(
-    z.looseObject({ id: z.string(), updated_at: loosely(moment) }),
+  withExactSchema(
+    z.looseObject({ id: z.string(), updated_at: lenientOptional(timestamp) }),
     exactFields(
       assetFields.pick({
         id: true,
@@ -158,23 +158,25 @@ export const assetEditAnswerSchema = namedSchema(
 );
 
 export const remoteMetadataSchema = component("RemoteMetadata", {
-  content_length: reads(anyNumber, z.int().min(-1)),
-  content_type: rare(loosely(z.string())),
-  filename: loosely(z.string()),
-  name: loosely(z.string()),
-  tags: loosely(z.array(z.string())),
-  preview_image: exactForeign(loosely(z.string())),
-  validation: loosely(z.looseObject({ is_valid: z.boolean(), errors: z.array(freeForm).catch([]), warnings: z.array(freeForm).catch([]) })),
+  content_length: withExactSchema(anyNumber, z.int().min(-1)),
+  content_type: omittable(lenientOptional(z.string())),
+  filename: lenientOptional(z.string()),
+  name: lenientOptional(z.string()),
+  tags: lenientOptional(z.array(z.string())),
+  preview_image: foreignOnly(lenientOptional(z.string())),
+  validation: lenientOptional(
+    z.looseObject({ is_valid: z.boolean(), errors: z.array(freeForm).catch([]), warnings: z.array(freeForm).catch([]) }),
+  ),
 });
 
 export const tagsBodySchema = z.looseObject({ tags: tagsSchema.min(1) });
 
 export const tagChangeSchema = component("TagChange", {
-  total_tags: entries(z.string()),
-  added: texts,
-  removed: texts,
-  already_present: texts,
-  not_present: texts,
+  total_tags: lenientArray(z.string()),
+  added: lenientStrings,
+  removed: lenientStrings,
+  already_present: lenientStrings,
+  not_present: lenientStrings,
 });
 
 export const tagsQuerySchema = z.object({
@@ -187,9 +189,9 @@ export const tagsQuerySchema = z.object({
 });
 
 export const tagsAnswerSchema = component("TagList", {
-  tags: entries(z.looseObject({ name: z.string(), count: anyCount })),
-  total: reads(loosely(anyCount), count),
-  has_more: loosely(z.boolean()),
+  tags: lenientArray(z.looseObject({ name: z.string(), count: anyCount })),
+  total: withExactSchema(lenientOptional(anyCount), count),
+  has_more: lenientOptional(z.boolean()),
   unreadable: unreadableCount,
 });
 
@@ -199,26 +201,26 @@ export const refineQuerySchema = assetsQuerySchema
 export const refineAnswerSchema = component("TagCounts", { tag_counts: lenientMap(anyCount), unreadable: unreadableCount });
 
 export const taskStartedSchema = component("TaskStarted", {
-  task_id: reads(z.string(), z.guid()),
+  task_id: withExactSchema(z.string(), z.guid()),
   status: z.string(),
-  message: loosely(z.string()),
+  message: lenientOptional(z.string()),
 });
 
 export const taskSchema = component("Task", {
-  id: reads(z.string(), z.guid()),
-  idempotency_key: loosely(z.string()),
-  task_name: loosely(z.string()),
-  payload: loosely(freeForm),
-  status: reads(z.string(), z.enum(["created", "running", "completed", "failed", "cancelled"])),
-  create_time: loosely(moment),
-  update_time: loosely(moment),
-  started_at: rare(loosely(moment)),
-  completed_at: rare(loosely(moment)),
-  result: rare(loosely(freeForm)),
-  error_message: rare(loosely(z.string())),
-  bytes_total: reads(loosely(anyNumber), count.nullable()),
-  bytes_downloaded: loosely(anyNumber),
-  progress: reads(loosely(z.number()), z.number().min(0).max(1)),
+  id: withExactSchema(z.string(), z.guid()),
+  idempotency_key: lenientOptional(z.string()),
+  task_name: lenientOptional(z.string()),
+  payload: lenientOptional(freeForm),
+  status: withExactSchema(z.string(), z.enum(["created", "running", "completed", "failed", "cancelled"])),
+  create_time: lenientOptional(timestamp),
+  update_time: lenientOptional(timestamp),
+  started_at: omittable(lenientOptional(timestamp)),
+  completed_at: omittable(lenientOptional(timestamp)),
+  result: omittable(lenientOptional(freeForm)),
+  error_message: omittable(lenientOptional(z.string())),
+  bytes_total: withExactSchema(lenientOptional(anyNumber), count.nullable()),
+  bytes_downloaded: lenientOptional(anyNumber),
+  progress: withExactSchema(lenientOptional(z.number()), z.number().min(0).max(1)),
 });
 
 export const tasksQuerySchema = z.object({
@@ -231,4 +233,8 @@ export const tasksQuerySchema = z.object({
   offset: createIntegerText({ min: 0 }).default(0),
   limit: createIntegerText({ min: 1, max: 100 }).default(20),
 });
-export const tasksAnswerSchema = z.looseObject({ tasks: entries(taskSchema), pagination: loosely(freeForm), unreadable: unreadableCount });
+export const tasksAnswerSchema = z.looseObject({
+  tasks: lenientArray(taskSchema),
+  pagination: lenientOptional(freeForm),
+  unreadable: unreadableCount,
+});

@@ -9,19 +9,19 @@ const components = new Map<string, Schema>();
 const schemaNames = new WeakMap<Schema, string>();
 
 /** `exact`: the embedded service's response. Other services may send anything that `lenient` accepts. */
-export function reads<S extends z.ZodType>(lenient: S, exact: Schema): S {
+export function withExactSchema<S extends z.ZodType>(lenient: S, exact: Schema): S {
   const schema = lenient.clone();
   exactSchemas.set(schema, exact);
   return schema;
 }
 
 /** The embedded service omits this field if it has no value. */
-export function rare<S extends z.ZodType>(lenient: S): S {
-  return reads(lenient, z.optional(getExactSchema(lenient)));
+export function omittable<S extends z.ZodType>(lenient: S): S {
+  return withExactSchema(lenient, z.optional(getExactSchema(lenient)));
 }
 
 /** Not a field of the embedded service. Other services send it, or the console adds it. */
-export function exactForeign<S extends z.ZodType>(lenient: S): S {
+export function foreignOnly<S extends z.ZodType>(lenient: S): S {
   const schema = lenient.clone();
   foreignSchemas.add(schema);
   return schema;

@@ -6,7 +6,7 @@ import { jobParams, jobStates } from "../jobs/job-list";
 import { jobRunnerSchema, jobWaitsSchema } from "../runners/runners";
 import { type SecretPlace } from "../secrets/secret-places";
 import { assetFields } from "./asset";
-import { component, count, exactFields, exactForeign, getExactSchema, milliseconds, namedSchema, rare, reads } from "./exact";
+import { component, count, exactFields, foreignOnly, getExactSchema, milliseconds, namedSchema, omittable, withExactSchema } from "./exact";
 import {
   executionErrorSchema,
   executionMetaSchema,
@@ -23,12 +23,12 @@ import {
   anyNumber,
   createIntegerText,
   createQuerySchema,
-  entries,
   freeForm,
+  lenientArray,
   lenientMap,
-  loosely,
-  maybe,
-  moment,
+  lenientOptional,
+  nullish,
+  timestamp,
   unreadableCount,
 } from "./lenient";
 
@@ -37,11 +37,11 @@ export type SearchMatch = z.infer<typeof searchMatchSchema>;
 
 /** Added by the console, from the submission. */
 const submissionFields = {
-  workflow_name: exactForeign(loosely(z.string())),
-  job_label: exactForeign(loosely(z.string())),
-  submitted_by: exactForeign(loosely(z.string())),
-  submitted_token: exactForeign(loosely(z.string())),
-  prompt_excerpt: exactForeign(loosely(z.string())),
+  workflow_name: foreignOnly(lenientOptional(z.string())),
+  job_label: foreignOnly(lenientOptional(z.string())),
+  submitted_by: foreignOnly(lenientOptional(z.string())),
+  submitted_token: foreignOnly(lenientOptional(z.string())),
+  prompt_excerpt: foreignOnly(lenientOptional(z.string())),
 };
 
 const expectedRunSchema = z.object({ low_ms: z.number(), median_ms: z.number(), high_ms: z.number(), late_ms: z.number() });
@@ -51,97 +51,97 @@ export type JobsQuery = z.infer<typeof jobsQuerySchema>;
 
 /** Times are milliseconds here, whole seconds in details, and RFC 3339 in the status. Only id and status are required. */
 export const jobListItemSchema = component("Job", {
-  id: reads(z.string(), z.guid()),
-  status: reads(z.string(), z.enum(jobStates)),
-  create_time: reads(loosely(moment), milliseconds),
-  workflow_id: reads(loosely(z.string()), z.string().optional()),
-  outputs_count: reads(loosely(anyCount), count.optional()),
-  execution_start_time: reads(loosely(moment), milliseconds.optional()),
-  execution_end_time: reads(loosely(moment), milliseconds.optional()),
-  preview_output: rare(loosely(previewOutputSchema)),
-  execution_error: rare(loosely(executionErrorSchema)),
-  progress: rare(loosely(progressSchema)),
+  id: withExactSchema(z.string(), z.guid()),
+  status: withExactSchema(z.string(), z.enum(jobStates)),
+  create_time: withExactSchema(lenientOptional(timestamp), milliseconds),
+  workflow_id: withExactSchema(lenientOptional(z.string()), z.string().optional()),
+  outputs_count: withExactSchema(lenientOptional(anyCount), count.optional()),
+  execution_start_time: withExactSchema(lenientOptional(timestamp), milliseconds.optional()),
+  execution_end_time: withExactSchema(lenientOptional(timestamp), milliseconds.optional()),
+  preview_output: omittable(lenientOptional(previewOutputSchema)),
+  execution_error: omittable(lenientOptional(executionErrorSchema)),
+  progress: omittable(lenientOptional(progressSchema)),
   /** From the embedded service: why the job waits, if no suitable runner takes jobs. */
-  waits: rare(loosely(jobWaitsSchema)),
+  waits: omittable(lenientOptional(jobWaitsSchema)),
   /** From the embedded service: the runner of the job. */
-  runner_id: rare(loosely(z.string())),
+  runner_id: omittable(lenientOptional(z.string())),
   /** Added by the console while the job waits or runs, from earlier runs of the same workflow on the same runner. */
-  expected_run: exactForeign(loosely(expectedRunSchema)),
+  expected_run: foreignOnly(lenientOptional(expectedRunSchema)),
   ...submissionFields,
-  search_match: exactForeign(loosely(searchMatchSchema)),
-  rerun_of: exactForeign(loosely(z.string())),
+  search_match: foreignOnly(lenientOptional(searchMatchSchema)),
+  rerun_of: foreignOnly(lenientOptional(z.string())),
 });
 export type JobListItem = z.infer<typeof jobListItemSchema>;
 
 const paginationSchema = component("Pagination", {
-  offset: reads(
-    loosely(anyCount).transform((value) => value ?? 0),
+  offset: withExactSchema(
+    lenientOptional(anyCount).transform((value) => value ?? 0),
     count,
   ),
-  limit: reads(loosely(anyCount), count),
-  total: reads(loosely(anyCount), count),
-  has_more: loosely(z.boolean()),
+  limit: withExactSchema(lenientOptional(anyCount), count),
+  total: withExactSchema(lenientOptional(anyCount), count),
+  has_more: lenientOptional(z.boolean()),
 });
 
 export const jobsAnswerSchema = component("JobList", {
-  jobs: entries(jobListItemSchema),
+  jobs: lenientArray(jobListItemSchema),
   pagination: paginationSchema,
   unreadable: unreadableCount,
   /** The server has older jobs that cannot be listed. */
-  is_cut: exactForeign(loosely(z.boolean())),
+  is_cut: foreignOnly(lenientOptional(z.boolean())),
 });
 export type JobsAnswer = z.infer<typeof jobsAnswerSchema>;
 
 export const jobDetailSchema = namedSchema(
   "JobDetail",
   jobListItemSchema.extend({
-    status: reads(z.string().catch("unknown"), z.enum(jobStates)),
+    status: withExactSchema(z.string().catch("unknown"), z.enum(jobStates)),
     /** The display names of the workflow's classes, as far as the catalogue was read. */
-    class_names: exactForeign(loosely(z.record(z.string(), z.string()))),
-    reruns: exactForeign(loosely(z.array(z.string()))),
+    class_names: foreignOnly(lenientOptional(z.record(z.string(), z.string()))),
+    reruns: foreignOnly(lenientOptional(z.array(z.string()))),
     /** For the job's owner only: the locations of masked keys. */
-    held_secrets: exactForeign(loosely(z.array(z.custom<SecretPlace>()))),
-    create_time: reads(loosely(moment), count),
-    update_time: reads(loosely(moment), count),
-    workflow: reads(loosely(freeForm), z.object({ prompt: freeForm, extra_data: freeForm }).optional()),
-    outputs: rare(loosely(outputsSchema)),
-    execution_status: rare(loosely(executionStatusSchema)),
-    execution_meta: rare(loosely(executionMetaSchema)),
-    runner: rare(loosely(jobRunnerSchema)),
+    held_secrets: foreignOnly(lenientOptional(z.array(z.custom<SecretPlace>()))),
+    create_time: withExactSchema(lenientOptional(timestamp), count),
+    update_time: withExactSchema(lenientOptional(timestamp), count),
+    workflow: withExactSchema(lenientOptional(freeForm), z.object({ prompt: freeForm, extra_data: freeForm }).optional()),
+    outputs: omittable(lenientOptional(outputsSchema)),
+    execution_status: omittable(lenientOptional(executionStatusSchema)),
+    execution_meta: omittable(lenientOptional(executionMetaSchema)),
+    runner: omittable(lenientOptional(jobRunnerSchema)),
   }),
 );
 export type JobDetail = z.infer<typeof jobDetailSchema>;
 
 export const jobStatusSchema = component("JobStatus", {
-  id: reads(z.string(), z.guid()),
-  status: reads(z.string(), z.enum(["waiting_to_dispatch", "pending", "in_progress", "completed", "error", "cancelled"])),
-  created_at: loosely(moment),
-  updated_at: loosely(moment),
-  last_state_update: loosely(moment),
-  assigned_inference: rare(loosely(z.string())),
-  error_message: rare(loosely(z.string())),
+  id: withExactSchema(z.string(), z.guid()),
+  status: withExactSchema(z.string(), z.enum(["waiting_to_dispatch", "pending", "in_progress", "completed", "error", "cancelled"])),
+  created_at: lenientOptional(timestamp),
+  updated_at: lenientOptional(timestamp),
+  last_state_update: lenientOptional(timestamp),
+  assigned_inference: omittable(lenientOptional(z.string())),
+  error_message: omittable(lenientOptional(z.string())),
 });
 export type JobStatus = z.infer<typeof jobStatusSchema>;
 
 const outputFields = { filename: z.string(), node_id: z.string(), output_key: z.string(), output_index: count };
 export const jobAssetsAnswerSchema = component("JobAssets", {
-  job_id: reads(loosely(z.string()), z.guid()),
-  assets: reads(entries(freeForm), z.array(exactFields(assetFields).extend(outputFields))),
-  pagination: loosely(paginationSchema),
+  job_id: withExactSchema(lenientOptional(z.string()), z.guid()),
+  assets: withExactSchema(lenientArray(freeForm), z.array(exactFields(assetFields).extend(outputFields))),
+  pagination: lenientOptional(paginationSchema),
   unreadable: unreadableCount,
 });
 
 const cancelSchema = z.looseObject({ cancelled: z.union([z.boolean(), z.array(z.string())]) });
-export const cancelAnswerSchema = namedSchema("CancelledJob", reads(cancelSchema, z.object({ cancelled: z.boolean() })));
-export const cancelsAnswerSchema = namedSchema("CancelledJobs", reads(cancelSchema, z.object({ cancelled: z.array(z.guid()) })));
+export const cancelAnswerSchema = namedSchema("CancelledJob", withExactSchema(cancelSchema, z.object({ cancelled: z.boolean() })));
+export const cancelsAnswerSchema = namedSchema("CancelledJobs", withExactSchema(cancelSchema, z.object({ cancelled: z.array(z.guid()) })));
 
 /** The maximum for any setting. A service's own limit is lower. */
 const MAX_IDS_PER_CALL = 100_000;
 
 export const manageBodySchema = z
   .strictObject({
-    delete: maybe(z.array(z.string().max(200)).max(MAX_IDS_PER_CALL)),
-    clear: maybe(z.boolean()),
+    delete: nullish(z.array(z.string().max(200)).max(MAX_IDS_PER_CALL)),
+    clear: nullish(z.boolean()),
   })
   // A service that handled `delete` first would not remove the other entries.
   .transform((body) => (body.clear ? { clear: true } : body));
@@ -149,9 +149,9 @@ export type ManageBody = z.infer<typeof manageBodySchema>;
 
 /** Undefined for a local server, whose response is empty. An empty list means that nothing was deleted. */
 export const queueAnswerSchema = component("QueueChange", {
-  deleted: maybe(z.array(z.string())),
+  deleted: nullish(z.array(z.string())),
   /** For a local server, whose queue has no ended jobs: the named jobs that were not found. */
-  gone: exactForeign(maybe(z.array(z.string()))),
+  gone: foreignOnly(nullish(z.array(z.string()))),
   cleared: z
     .boolean()
     .nullish()
@@ -159,19 +159,19 @@ export const queueAnswerSchema = component("QueueChange", {
 });
 export type QueueAnswer = z.infer<typeof queueAnswerSchema>;
 
-export const historyManageAnswerSchema = component("HistoryChange", { code: maybe(z.string()), message: maybe(z.string()) });
+export const historyManageAnswerSchema = component("HistoryChange", { code: nullish(z.string()), message: nullish(z.string()) });
 
 /** [position, job id, graph, output node ids | extra_data, { create_time } | output node ids] of cloud services | local servers. */
 const queueItemSchema = namedSchema(
   "QueueItem",
-  reads(
+  withExactSchema(
     z.tuple([anyNumber, z.string()]).rest(z.unknown()),
     z.tuple([z.int(), z.guid(), freeForm, z.array(z.string()), z.object({ create_time: milliseconds })]),
   ),
 );
 export const queueListSchema = component("Queue", {
-  queue_running: entries(queueItemSchema),
-  queue_pending: entries(queueItemSchema),
+  queue_running: lenientArray(queueItemSchema),
+  queue_pending: lenientArray(queueItemSchema),
   unreadable: unreadableCount,
 });
 
@@ -187,24 +187,28 @@ export const olderHistoryQuerySchema = z.object({
 });
 
 const historyEntrySchema = z.looseObject({
-  prompt_id: reads(z.string(), z.guid()),
-  create_time: reads(loosely(moment), milliseconds),
-  workflow_id: loosely(z.string()),
+  prompt_id: withExactSchema(z.string(), z.guid()),
+  create_time: withExactSchema(lenientOptional(timestamp), milliseconds),
+  workflow_id: lenientOptional(z.string()),
   ...submissionFields,
-  prompt: loosely(
-    z.looseObject({ priority: loosely(z.number()), prompt_id: reads(loosely(z.string()), z.guid()), extra_data: loosely(freeForm) }),
+  prompt: lenientOptional(
+    z.looseObject({
+      priority: lenientOptional(z.number()),
+      prompt_id: withExactSchema(lenientOptional(z.string()), z.guid()),
+      extra_data: lenientOptional(freeForm),
+    }),
   ),
-  outputs: loosely(outputsSchema),
-  status: loosely(executionStatusSchema),
-  meta: loosely(executionMetaSchema),
-  error_message: reads(z.unknown().optional(), z.string().optional()),
+  outputs: lenientOptional(outputsSchema),
+  status: lenientOptional(executionStatusSchema),
+  meta: lenientOptional(executionMetaSchema),
+  error_message: withExactSchema(z.unknown().optional(), z.string().optional()),
 });
 export type HistoryEntry = z.infer<typeof historyEntrySchema>;
 export const historyAnswerSchema = component("History", {
-  history: entries(historyEntrySchema),
+  history: lenientArray(historyEntrySchema),
   unreadable: unreadableCount,
   /** For a page that has fewer entries than requested, because they are large. */
-  next_offset: exactForeign(maybe(z.number())),
+  next_offset: foreignOnly(nullish(z.number())),
 });
 export type HistoryAnswer = z.infer<typeof historyAnswerSchema>;
 
@@ -219,34 +223,34 @@ const submittedSchema = z.object({
 });
 export const historyDetailSchema = namedSchema(
   "HistoryDetail",
-  reads(jobMapSchema, z.record(z.string(), z.object({ prompt: submittedSchema, ...endedFields }))),
+  withExactSchema(jobMapSchema, z.record(z.string(), z.object({ prompt: submittedSchema, ...endedFields }))),
 );
 /** prompt: [number, job id, graph, extra_data, ids of the output nodes] */
 const olderPromptSchema = z.tuple([z.int(), z.guid(), freeForm, freeForm, z.array(z.string())]);
 export const olderHistorySchema = namedSchema(
   "OlderHistory",
-  reads(jobMapSchema, z.record(z.string(), z.object({ prompt: olderPromptSchema, ...endedFields }))),
+  withExactSchema(jobMapSchema, z.record(z.string(), z.object({ prompt: olderPromptSchema, ...endedFields }))),
 );
 
 export const promptBodySchema = z
   .looseObject({
     /** The service validates each node, so that an error can name the node. */
     prompt: freeForm,
-    extra_data: maybe(freeForm),
-    partial_execution_targets: maybe(z.array(z.string()).max(100_000)),
+    extra_data: nullish(freeForm),
+    partial_execution_targets: nullish(z.array(z.string()).max(100_000)),
     number: z.unknown().optional(),
     front: z.unknown().optional(),
-    client_id: maybe(z.string().max(200)),
+    client_id: nullish(z.string().max(200)),
   })
   // These have no effect, so they are not passed on.
   .transform(({ number: _number, front: _front, ...body }) => body);
 export type PromptBody = z.infer<typeof promptBodySchema>;
 
 export const promptAnswerSchema = component("PromptAccepted", {
-  prompt_id: reads(z.string(), z.guid()),
-  number: reads(loosely(z.number()), z.int()),
+  prompt_id: withExactSchema(z.string(), z.guid()),
+  number: withExactSchema(lenientOptional(z.number()), z.int()),
   /** The job already exists, so an invalid entry must not make the response unreadable. */
-  node_errors: reads(
+  node_errors: withExactSchema(
     z
       .unknown()
       .optional()
@@ -256,4 +260,6 @@ export const promptAnswerSchema = component("PromptAccepted", {
 });
 export const promptRefusalSchema = namedSchema("PromptRefusal", z.object({ error: nodeErrorSchema, node_errors: nodeErrorsSchema }));
 
-export const queueDepthSchema = component("QueueDepth", { exec_info: z.looseObject({ queue_remaining: reads(z.number(), count) }) });
+export const queueDepthSchema = component("QueueDepth", {
+  exec_info: z.looseObject({ queue_remaining: withExactSchema(z.number(), count) }),
+});

@@ -7,7 +7,7 @@ import { recordSkipped } from "../json/readers";
 import { findNearestOption } from "../nodes/input-spec";
 import { type Param, type Params, parseBoolean, parseInteger, splitList, type ValueOf } from "../params";
 import { toPlainLine } from "../plain-line";
-import { count, exactForeign, getExactSchema, reads } from "./exact";
+import { count, foreignOnly, getExactSchema, withExactSchema } from "./exact";
 
 /** The form of a value in a query, if its schema reads text. Used for documents that are generated from the contract. */
 export type WireForm =
@@ -28,7 +28,7 @@ export function onWire<S extends z.ZodType>(schema: S, form: WireForm): S {
   return schema;
 }
 
-export function maybe<T extends z.ZodType>(schema: T) {
+export function nullish<T extends z.ZodType>(schema: T) {
   return schema
     .nullish()
     .transform((value) => value ?? undefined)
@@ -39,25 +39,25 @@ export function maybe<T extends z.ZodType>(schema: T) {
 export const freeForm = onWire(z.custom<JsonObject>(isObject, "must be an object"), { kind: "object" });
 
 /** A size, a count or a time from a service. Numbers beyond the range of a double are rounded. */
-export const anyNumber = reads(z.union([z.number(), z.bigint().transform(Number)]), count);
+export const anyNumber = withExactSchema(z.union([z.number(), z.bigint().transform(Number)]), count);
 
-export const anyCount = reads(anyNumber.pipe(count), count);
+export const anyCount = withExactSchema(anyNumber.pipe(count), count);
 
 /** A time in any format that services send: RFC 3339 text, seconds or milliseconds. `toMilliseconds` parses it. */
-export const moment = reads(z.union([z.string(), anyNumber]), z.iso.datetime());
+export const timestamp = withExactSchema(z.union([z.string(), anyNumber]), z.iso.datetime());
 
 /** For responses with free-form objects, never for requests. A value of another type counts as absent. */
-export function loosely<T extends z.ZodType>(schema: T) {
-  return maybe(schema).catch(undefined);
+export function lenientOptional<T extends z.ZodType>(schema: T) {
+  return nullish(schema).catch(undefined);
 }
 
 /** A list in a response. Unreadable entries are skipped and counted (`countSkipped`). */
-export function entries<T extends z.ZodType>(item: T) {
-  const lenientArray = z.array(z.unknown()).transform((values): z.output<T>[] => {
+export function lenientArray<T extends z.ZodType>(item: T) {
+  const arraySchema = z.array(z.unknown()).transform((values): z.output<T>[] => {
     const readable = values.flatMap((entry) => toEntries(item.safeParse(entry)));
     return recordSkipped(readable, values.length - readable.length);
   });
-  return reads(lenientArray, z.array(getExactSchema(item)));
+  return withExactSchema(arraySchema, z.array(getExactSchema(item)));
 }
 
 export function lenientMap<T extends z.ZodType>(item: T) {
@@ -66,14 +66,14 @@ export function lenientMap<T extends z.ZodType>(item: T) {
     const readable = entries.flatMap(([id, value]) => toEntries(item.safeParse(value)).map((entry) => [id, entry] as const));
     return recordSkipped(Object.fromEntries(readable), entries.length - readable.length);
   });
-  return reads(lenientRecord, z.record(z.string(), getExactSchema(item)));
+  return withExactSchema(lenientRecord, z.record(z.string(), getExactSchema(item)));
 }
 
 function toEntries<T>(parsed: z.ZodSafeParseResult<T>): T[] {
   return parsed.success ? [parsed.data] : [];
 }
 
-export const texts = reads(
+export const lenientStrings = withExactSchema(
   z
     .array(z.unknown())
     .transform((list) => list.filter((item) => typeof item === "string"))
@@ -81,9 +81,9 @@ export const texts = reads(
   z.array(z.string()),
 );
 
-export const unreadableCount = exactForeign(loosely(count.max(100_000)));
+export const unreadableCount = foreignOnly(lenientOptional(count.max(100_000)));
 
-export const nodeIdText = reads(z.union([z.string(), z.union([z.number(), z.bigint()]).transform(String)]), z.string());
+export const nodeIdText = withExactSchema(z.union([z.string(), z.union([z.number(), z.bigint()]).transform(String)]), z.string());
 
 export function createIntegerText(bounds: { min?: number; max?: number } = {}) {
   const number = z

@@ -1,20 +1,22 @@
 // The node catalogue: inputs and outputs by class name. An invalid entry must not make the whole catalogue unreadable.
 
 import { z } from "zod";
-import { namedSchema, reads } from "./exact";
-import { freeForm, loosely } from "./lenient";
+import { namedSchema, withExactSchema } from "./exact";
+import { freeForm, lenientOptional } from "./lenient";
 
 export const nodeInfoSchema = z.looseObject({
-  input: loosely(z.looseObject({ required: loosely(freeForm), optional: loosely(freeForm), hidden: loosely(freeForm) })),
-  input_order: loosely(freeForm),
-  output: loosely(z.array(z.unknown())),
-  output_is_list: loosely(z.array(z.boolean())),
-  output_name: loosely(z.union([z.array(z.string()), z.string()])),
-  name: loosely(z.string()),
-  display_name: loosely(z.string()),
-  description: loosely(z.string()),
-  category: loosely(z.string()),
-  output_node: loosely(z.boolean()),
+  input: lenientOptional(
+    z.looseObject({ required: lenientOptional(freeForm), optional: lenientOptional(freeForm), hidden: lenientOptional(freeForm) }),
+  ),
+  input_order: lenientOptional(freeForm),
+  output: lenientOptional(z.array(z.unknown())),
+  output_is_list: lenientOptional(z.array(z.boolean())),
+  output_name: lenientOptional(z.union([z.array(z.string()), z.string()])),
+  name: lenientOptional(z.string()),
+  display_name: lenientOptional(z.string()),
+  description: lenientOptional(z.string()),
+  category: lenientOptional(z.string()),
+  output_node: lenientOptional(z.boolean()),
 });
 export type NodeInfo = z.infer<typeof nodeInfoSchema>;
 
@@ -37,6 +39,6 @@ const exactInfoSchema = z.looseObject({
 
 export const objectInfoSchema = namedSchema(
   "NodeLibrary",
-  reads(z.record(z.string(), nodeInfoSchema.catch({})), z.record(z.string(), exactInfoSchema)),
+  withExactSchema(z.record(z.string(), nodeInfoSchema.catch({})), z.record(z.string(), exactInfoSchema)),
 );
 export type ObjectInfo = z.infer<typeof objectInfoSchema>;

@@ -1,6 +1,6 @@
 // Masks secrets in free-form objects. Content beyond the limits is masked completely. Links and input descriptions are not masked.
 
-import { withSpellingsOf } from "../json/exact-json";
+import { copySpellings } from "../json/exact-json";
 import { isObject, type JsonObject } from "../json/json";
 import { isLink } from "../workflow/graph";
 import { listSpellings, MASK, maskText } from "./secret-texts";
@@ -56,7 +56,7 @@ function maskList(list: unknown[], search: Search, { depth, secret }: Scope): un
     masked ??= [...list];
     masked[index] = maskedItem;
   }
-  return masked ? withSpellingsOf(list, masked) : list;
+  return masked ? copySpellings(list, masked) : list;
 }
 
 function maskObject(object: JsonObject, search: Search, { depth, secret }: Scope): JsonObject {
@@ -72,7 +72,7 @@ function maskObject(object: JsonObject, search: Search, { depth, secret }: Scope
     if (masked === undefined && (maskedValue !== value || cleanName !== name)) masked = Object.entries(object).slice(0, index);
     masked?.push([cleanName, maskedValue]);
   }
-  return masked ? withSpellingsOf(object, Object.fromEntries(masked)) : object;
+  return masked ? copySpellings(object, Object.fromEntries(masked)) : object;
 }
 
 /** Cached, because all rows of a list have the same names. */

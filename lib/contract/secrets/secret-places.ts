@@ -1,6 +1,6 @@
 // The locations of secrets in a job, found by their masks. Does not import zod, because the first page loads it.
 
-import { isObject, type JsonObject, objectOf } from "../json/json";
+import { asObject,isObject, type JsonObject } from "../json/json";
 import { anyText, list, object, oneOf } from "../json/readers";
 import { getNodeName, isLink, readLooseGraph } from "../workflow/graph";
 import { isMasked } from "./secret-texts";
@@ -25,7 +25,7 @@ export function findWorkflowSecrets(workflow: unknown): SecretPlace[] {
       if (!isLink(value) && isMasked(value)) secretPlaces.push({ kind: "input", node_id: nodeId, node: getNodeName(node), input });
     }
   }
-  return [...secretPlaces, ...findExtraDataSecrets(objectOf(objectOf(workflow)?.extra_data) ?? {})].slice(0, MAX_PLACES);
+  return [...secretPlaces, ...findExtraDataSecrets(asObject(asObject(workflow)?.extra_data) ?? {})].slice(0, MAX_PLACES);
 }
 
 function findExtraDataSecrets(extraData: JsonObject): SecretPlace[] {
@@ -48,7 +48,7 @@ function findExtraDataSecrets(extraData: JsonObject): SecretPlace[] {
 }
 
 export function findJobSecrets(detail: unknown): SecretPlace[] {
-  const job = objectOf(detail);
+  const job = asObject(detail);
   if (!job) return [];
   const outputs = isObject(job.outputs) ? Object.entries(job.outputs) : [];
   return [

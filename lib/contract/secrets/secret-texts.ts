@@ -1,6 +1,6 @@
 // Masks secrets in texts. Does not mask signatures of signed URLs, or names that only begin like a key.
 
-import { withSpellingsOf, writeExactJson } from "../json/exact-json";
+import { copySpellings, writeExactJson } from "../json/exact-json";
 import { isObject, type JsonObject } from "../json/json";
 
 export const MASK = "[REDACTED]";
@@ -101,10 +101,10 @@ function removeMasksIn(value: unknown, depth = 0): unknown {
   if (depth > MAX_DEPTH) return null;
   if (!isObject(value)) {
     const items = Object.values(value).map((item: unknown) => removeMasksIn(item, depth + 1));
-    return withSpellingsOf(value, items);
+    return copySpellings(value, items);
   }
   const remainingEntries = Object.entries(value).flatMap(([name, item]) =>
     typeof item === "string" && item.includes(MASK) ? [] : [[name, removeMasksIn(item, depth + 1)] as const],
   );
-  return withSpellingsOf(value, Object.fromEntries(remainingEntries));
+  return copySpellings(value, Object.fromEntries(remainingEntries));
 }

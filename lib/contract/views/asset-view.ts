@@ -1,6 +1,6 @@
 // An asset as the console shows it. Fields that a service does not send are absent. Does not import zod, for the first page.
 
-import { isObject, numberOf, textOf } from "../json/json";
+import { asNumber, asText,isObject } from "../json/json";
 import { type Asset } from "../schemas/asset";
 import { toMilliseconds } from "../times";
 import { type FileKind, getMediaKind, type OutputFile } from "./outputs-view";
@@ -28,26 +28,26 @@ export type AssetView = {
 
 export function toAssetView(asset: Asset): AssetView {
   const metadata = isObject(asset.user_metadata) ? asset.user_metadata : {};
-  const mimeType = textOf(asset.mime_type);
+  const mimeType = asText(asset.mime_type);
   return {
     id: asset.id,
-    name: textOf(asset.name) ?? textOf(asset.display_name) ?? asset.id,
+    name: asText(asset.name) ?? asText(asset.display_name) ?? asset.id,
     kind: getMediaKind({ names: [asset.name], types: [mimeType] }),
     tags: asset.tags,
     immutable: asset.is_immutable === true,
     metadata,
-    sizeBytes: numberOf(asset.size),
+    sizeBytes: asNumber(asset.size),
     mimeType,
     createdAtMs: toMilliseconds(asset.created_at),
     updatedAtMs: toMilliseconds(asset.updated_at),
     lastUsedAtMs: toMilliseconds(asset.last_access_time),
-    hash: textOf(asset.asset_hash),
+    hash: asText(asset.asset_hash),
     file: asset.file ?? undefined,
-    previewUrl: textOf(asset.preview_url),
-    previewId: textOf(asset.preview_id),
-    jobId: textOf(asset.prompt_id),
-    width: numberOf(metadata.width),
-    height: numberOf(metadata.height),
+    previewUrl: asText(asset.preview_url),
+    previewId: asText(asset.preview_id),
+    jobId: asText(asset.prompt_id),
+    width: asNumber(metadata.width),
+    height: asNumber(metadata.height),
   };
 }
 

@@ -1,7 +1,7 @@
 import { type Failure, parseLateValidation } from "../failure";
 import { type ExpectedRun } from "../jobs/expected-run";
 import { isTerminalWord, type JobState, toJobState } from "../jobs/job-list";
-import { isObject, objectOf, textOf } from "../json/json";
+import { asObject, asText,isObject } from "../json/json";
 import { parseJson } from "../json/parse-json";
 import { truncateText } from "../plain-line";
 import { type JobWaits } from "../runners/runners";
@@ -25,11 +25,11 @@ function toJobErrorView(error: unknown): JobErrorView | undefined {
   if (typeof error === "string") return parseErrorText(error);
   if (!isObject(error)) return undefined;
   const message = typeof error.exception_message === "string" ? error.exception_message : "";
-  const type = textOf(error.exception_type) ?? "";
-  if (message === "" && type === "" && textOf(error.node_id) === undefined) return undefined;
+  const type = asText(error.exception_type) ?? "";
+  if (message === "" && type === "" && asText(error.node_id) === undefined) return undefined;
   return addLateValidation({
-    nodeId: textOf(error.node_id),
-    nodeType: textOf(error.node_type),
+    nodeId: asText(error.node_id),
+    nodeType: asText(error.node_type),
     type,
     message,
     traceback: toLines(error.traceback),
@@ -63,7 +63,7 @@ export function toListedError(value: unknown): ExecutionError | undefined {
 
 function parseErrorText(text: string): JobErrorView | undefined {
   if (text.trim() === "") return undefined;
-  const parsed = objectOf(parseJson(text));
+  const parsed = asObject(parseJson(text));
   return (parsed && toJobErrorView(parsed)) ?? addLateValidation({ type: "", message: text, traceback: [] });
 }
 
@@ -139,8 +139,8 @@ export function toJobView(item: JobListItem | JobDetail, status?: JobStatus): Jo
     expected: stateView.terminal ? undefined : item.expected_run,
     preview: toPreviewView(item.preview_output) ?? choosePreview(liveOutputs),
     outputsCount: liveOutputs.length > 0 ? Math.max(liveOutputs.length, item.outputs_count ?? 0) : item.outputs_count,
-    workflowId: textOf(item.workflow_id),
-    assignedTo: textOf(status?.assigned_inference),
+    workflowId: asText(item.workflow_id),
+    assignedTo: asText(status?.assigned_inference),
     stoppedIn: stateView.state === "cancelled" ? findStoppedNode(messages) : undefined,
     error: stateView.state === "completed" ? undefined : findError(item, messages, status),
     waits: stateView.state === "pending" ? item.waits : undefined,
@@ -170,8 +170,8 @@ function findTime(messages: Message[], events: string[]): number | undefined {
 
 function findStoppedNode(messages: Message[]): JobView["stoppedIn"] {
   const { node_id, node_type } = messages.findLast(({ event }) => event === "execution_interrupted")?.facts ?? {};
-  const nodeId = typeof node_id === "number" ? String(node_id) : textOf(node_id);
-  return nodeId === undefined ? undefined : dropAbsent({ nodeId, nodeType: textOf(node_type) });
+  const nodeId = typeof node_id === "number" ? String(node_id) : asText(node_id);
+  return nodeId === undefined ? undefined : dropAbsent({ nodeId, nodeType: asText(node_type) });
 }
 
 function findError(item: JobListItem | JobDetail, messages: Message[], status: JobStatus | undefined): JobErrorView | undefined {
@@ -192,7 +192,7 @@ function toProgressView(progress: JobListItem["progress"]): JobProgressView | un
     value: value === undefined ? undefined : Math.min(1, Math.max(0, value)),
     nodesDone,
     nodesTotal,
-    currentNode: textOf(current_node),
+    currentNode: asText(current_node),
     step,
     steps,
     previewVersion,

@@ -1,4 +1,4 @@
-import { isObject, numberOf, objectOf, textOf } from "../json/json";
+import { asNumber, asObject, asText,isObject } from "../json/json";
 import { type Outputs, type PreviewOutput } from "../schemas/execution";
 
 export const mediaKinds = ["image", "video", "audio", "text", "3d", "file", "json"] as const;
@@ -94,7 +94,7 @@ export function listOutputs(outputs: Outputs | null | undefined): OutputView[] {
   for (const [nodeId, node] of Object.entries(isObject(outputs) ? outputs : {})) {
     for (const [key, value] of Object.entries(isObject(node) ? node : {})) {
       if (views.length >= MAX_OUTPUTS) return views;
-      if (key !== "animated") views.push(...listKeyOutputs({ nodeId, key, value, flags: objectOf(node)?.animated }));
+      if (key !== "animated") views.push(...listKeyOutputs({ nodeId, key, value, flags: asObject(node)?.animated }));
     }
   }
   return views;
@@ -105,9 +105,9 @@ const MAX_OUTPUTS = 20_000;
 
 export function toPreviewView(preview: PreviewOutput | null | undefined): OutputView | undefined {
   if (!isObject(preview)) return undefined;
-  const location = { nodeId: textOf(preview.nodeId) ?? "", key: textOf(preview.mediaType) ?? "images", index: 0 };
+  const location = { nodeId: asText(preview.nodeId) ?? "", key: asText(preview.mediaType) ?? "images", index: 0 };
   const content = typeof preview.content === "string" ? preview.content : undefined;
-  if (textOf(preview.filename) === undefined && content !== undefined) {
+  if (asText(preview.filename) === undefined && content !== undefined) {
     return { ...createTextView(location, content), ...(preview.truncated === true && { truncated: true }) };
   }
   return toFileView(location, preview, false);
@@ -118,7 +118,7 @@ type OutputLocation = { nodeId: string; key: string; index: number };
 function listKeyOutputs({ nodeId, key, value, flags }: { nodeId: string; key: string; value: unknown; flags: unknown }): OutputView[] {
   const location = { nodeId, key, index: 0 };
   if (!Array.isArray(value)) return toView(location, value, false);
-  const hasItems = value.some((item) => typeof item === "string" || (isObject(item) && textOf(item.filename) !== undefined));
+  const hasItems = value.some((item) => typeof item === "string" || (isObject(item) && asText(item.filename) !== undefined));
   if (!hasItems) return value.every((item) => item === null) ? [] : [createJsonView(location, value)];
   return value.slice(0, MAX_OUTPUTS).flatMap((item: unknown, index) => toView({ nodeId, key, index }, item, isAnimated(flags, index)));
 }
@@ -151,21 +151,21 @@ function toNamedFileView(location: OutputLocation, filename: string): OutputView
 }
 
 function toFileView(location: OutputLocation, item: Record<string, unknown>, animated: boolean): OutputView | undefined {
-  const filename = textOf(item.filename);
+  const filename = asText(item.filename);
   if (filename === undefined) return undefined;
-  const displayName = textOf(item.display_name);
-  const format = textOf(item.format);
+  const displayName = asText(item.display_name);
+  const format = asText(item.format);
   const kind = getMediaKind({
     names: [filename, displayName],
-    types: [format, textOf(item.mime_type), textOf(item.mediaType)],
+    types: [format, asText(item.mime_type), asText(item.mediaType)],
     key: location.key,
   });
-  const frameRate = numberOf(item.frame_rate);
-  const assetId = textOf(item.asset_id) ?? textOf(item.id);
+  const frameRate = asNumber(item.frame_rate);
+  const assetId = asText(item.asset_id) ?? asText(item.id);
   return {
     ...createFileView(
       location,
-      { filename, subfolder: textOf(item.subfolder) ?? "", type: textOf(item.type) ?? "output" },
+      { filename, subfolder: asText(item.subfolder) ?? "", type: asText(item.type) ?? "output" },
       kind,
       displayName ?? filename,
     ),

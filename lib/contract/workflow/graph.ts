@@ -1,6 +1,6 @@
 // Links, order and loops of the prompt graph. Not recursive, because chains may have 5,000 nodes. Does not import zod.
 
-import { type JsonObject, objectOf, own } from "../json/json";
+import { asObject, getOwn,type JsonObject } from "../json/json";
 import { anything, map, object, type ReadBy, text } from "../json/readers";
 import { type Graph, type GraphNode, type Link } from "../schemas/graph";
 
@@ -18,11 +18,11 @@ export function getShape(graph: JsonObject, isIncluded: (nodeId: string, name: s
   return Object.keys(graph)
     .sort()
     .map((nodeId) => {
-      const node = objectOf(own(graph, nodeId));
-      const inputs = Object.entries(objectOf(node && own(node, "inputs")) ?? {})
+      const node = asObject(getOwn(graph, nodeId));
+      const inputs = Object.entries(asObject(node && getOwn(node, "inputs")) ?? {})
         .filter(([name, value]) => isIncluded(nodeId, name, value))
         .sort(([a], [b]) => (a < b ? -1 : 1));
-      return [nodeId, node && own(node, "class_type"), inputs];
+      return [nodeId, node && getOwn(node, "class_type"), inputs];
     });
 }
 
@@ -91,7 +91,7 @@ export function findReachable(
 /** The ids in a node's links, including ids that are not in the graph. */
 export function createSourceLookup(graph: Graph): (nodeId: string) => string[] {
   return (nodeId) => {
-    const node = own(graph, nodeId);
+    const node = getOwn(graph, nodeId);
     return node ? getLinks(node).map(({ source }) => source) : [];
   };
 }

@@ -1,7 +1,7 @@
 // Parses a text as a graph, which may be inside the wrappers that programs use. Editor files are returned unchanged.
 
-import { withSpellingsOf } from "../json/exact-json";
-import { isObject, type JsonObject, objectOf, own } from "../json/json";
+import { copySpellings } from "../json/exact-json";
+import { asObject, getOwn,isObject, type JsonObject } from "../json/json";
 import { findDuplicateKeys, findJsonError, getLineAndColumn } from "../json/json-text";
 import { parseLenient, parseLenientJson, replaceNaN, TooManyExactNumbers } from "../json/parse-json";
 import { type Graph } from "../schemas/graph";
@@ -87,9 +87,9 @@ function locateGraph(value: unknown, location: JsonLocation): LocatedGraph | und
   if (!isObject(value)) return undefined;
   if (Array.isArray(value.nodes) || Object.values(value).some(hasClass)) return { ...location, graph: value };
   for (const key of wrapperKeys) {
-    const inner = locateGraph(own(value, key), { ...location, path: [...location.path, key] });
+    const inner = locateGraph(getOwn(value, key), { ...location, path: [...location.path, key] });
     if (!inner) continue;
-    const editorFile = key === "workflow" ? undefined : locateGraph(own(value, "workflow"), location)?.graph;
+    const editorFile = key === "workflow" ? undefined : locateGraph(getOwn(value, "workflow"), location)?.graph;
     const editorExtraData = Array.isArray(editorFile?.nodes) &&
       !Array.isArray(inner.graph.nodes) && { extra_pnginfo: { workflow: editorFile } };
     return { ...inner, extraData: inner.extraData ?? value.extra_data ?? (editorExtraData || undefined) };
@@ -122,10 +122,10 @@ function toGraph(candidate: JsonObject): Graph {
   const nodes = Object.entries(candidate).flatMap(([id, node]) => {
     if (!hasClass(node)) return [];
     const { _meta, ...rest } = node;
-    const metadata = objectOf(_meta);
+    const metadata = asObject(_meta);
     const title = typeof metadata?.title === "string" ? metadata.title : undefined;
-    const meta = metadata && withSpellingsOf(metadata, { ...metadata, title });
-    return [[id, { ...rest, class_type: node.class_type, inputs: objectOf(node.inputs) ?? {}, ...(meta && { _meta: meta }) }] as const];
+    const meta = metadata && copySpellings(metadata, { ...metadata, title });
+    return [[id, { ...rest, class_type: node.class_type, inputs: asObject(node.inputs) ?? {}, ...(meta && { _meta: meta }) }] as const];
   });
   return Object.fromEntries(nodes);
 }
@@ -134,7 +134,7 @@ function toGraph(candidate: JsonObject): Graph {
 function removePartnerKeys(extraData: unknown): JsonObject | undefined {
   if (!isObject(extraData)) return undefined;
   const { api_key_comfy_org: _apiKey, auth_token_comfy_org: _token, ...rest } = extraData;
-  return withSpellingsOf(extraData, rest);
+  return copySpellings(extraData, rest);
 }
 
 /** Counts levels of lists and objects. Stops one level beyond `maxDepth`, so that hostile files cost no more than normal ones. */

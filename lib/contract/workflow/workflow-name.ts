@@ -1,15 +1,15 @@
 // The name of a workflow: the editor's name if it was submitted with the graph, or a short id. Does not import zod.
 
-import { isObject, type JsonObject, objectOf, textOf } from "../json/json";
+import { asObject, asText,isObject, type JsonObject } from "../json/json";
 
 const MAX_NAME_LENGTH = 200;
 
 export function getDrawing(extraData: unknown): JsonObject | undefined {
-  return objectOf(objectOf(objectOf(extraData)?.extra_pnginfo)?.workflow);
+  return asObject(asObject(asObject(extraData)?.extra_pnginfo)?.workflow);
 }
 
 export function getNameInExtraData(extraData: unknown): string | undefined {
-  return textOf(getDrawing(extraData)?.name)?.trim().slice(0, MAX_NAME_LENGTH);
+  return asText(getDrawing(extraData)?.name)?.trim().slice(0, MAX_NAME_LENGTH);
 }
 
 /** Named after its id and marked with #, because eight digits alone could be a name. */
@@ -25,5 +25,5 @@ export function isNameless(name: string): boolean {
 /** The name of any view of a job: the submitted name, or the last known one, or one from the workflow's or job's id. */
 export function getWorkflowName(job: { id: string; workflow_id?: string; workflow_name?: string; workflow?: unknown }): string {
   const submitted = isObject(job.workflow) ? getNameInExtraData(job.workflow.extra_data) : undefined;
-  return submitted ?? textOf(job.workflow_name) ?? formatNamelessWorkflow(textOf(job.workflow_id) ?? job.id);
+  return submitted ?? asText(job.workflow_name) ?? formatNamelessWorkflow(asText(job.workflow_id) ?? job.id);
 }

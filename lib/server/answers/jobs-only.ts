@@ -3,11 +3,11 @@
 
 import "server-only";
 import { createFailure, type Failure } from "@/lib/contract/failure";
-import { objectOf, textOf } from "@/lib/contract/json/json";
+import { asObject, asText } from "@/lib/contract/json/json";
 import { isRead, type Operation } from "@/lib/contract/operation";
 import { outputsSchema, previewOutputSchema } from "@/lib/contract/schemas/execution";
 import { listOutputs, type OutputView, toPreviewView } from "@/lib/contract/views/outputs-view";
-import { type Parts } from "../composition-type";
+import { type Dependencies } from "../composition-type";
 import { type Connection } from "../store/connections";
 import { type ShownFile } from "../store/jobs/job-viewers";
 import { type CallInput } from "../upstream/outgoing";
@@ -24,7 +24,7 @@ export function readsJobs(operation: Operation): boolean {
 
 /** Undefined if the call is allowed, and always for members with full access. */
 export async function checkJobsOnlyOperation(
-  composition: Parts<"store">,
+  composition: Dependencies<"store">,
   connection: ConnectionState,
   operation: Operation,
   { query }: CallInput = {},
@@ -35,12 +35,12 @@ export async function checkJobsOnlyOperation(
   if (operation.reads !== "jobFiles") return undefined;
   const { filename, subfolder, type, fullpath, workflow } = query ?? {};
   if (fullpath !== undefined || workflow !== undefined) return jobsOnlyRefusal(seenOf);
-  const file = { filename: textOf(filename) ?? "", subfolder: textOf(subfolder) ?? "", type: textOf(type) ?? "" };
+  const file = { filename: asText(filename) ?? "", subfolder: asText(subfolder) ?? "", type: asText(type) ?? "" };
   return checkJobsOnlyFile(composition, connection, file);
 }
 
 export async function checkJobsOnlyFile(
-  { store }: Parts<"store">,
+  { store }: Dependencies<"store">,
   { id, seenOf }: ConnectionState,
   file: ShownFile | { asset: string },
 ): Promise<Failure | undefined> {
@@ -50,7 +50,7 @@ export async function checkJobsOnlyFile(
 
 /** Call before sending a response about jobs: its files may be fetched afterwards. */
 export async function recordShownFiles(
-  { store, now }: Parts<"store" | "now">,
+  { store, now }: Dependencies<"store" | "now">,
   { id, seenOf }: ConnectionState,
   response: unknown,
 ): Promise<void> {
@@ -60,7 +60,7 @@ export async function recordShownFiles(
 }
 
 function collectFiles(value: unknown): ShownFile[] {
-  const rows = getJobRows(value).map(objectOf);
+  const rows = getJobRows(value).map(asObject);
   const views = rows.flatMap((row): (OutputView | undefined)[] => [
     ...listOutputs(outputsSchema.safeParse(row?.outputs).data),
     toPreviewView(previewOutputSchema.safeParse(row?.preview_output).data),
@@ -70,7 +70,7 @@ function collectFiles(value: unknown): ShownFile[] {
 
 /** A response is one job, a list of jobs, or an object with an entry per job id. */
 function getJobRows(value: unknown): unknown[] {
-  const response = objectOf(value) ?? {};
+  const response = asObject(value) ?? {};
   for (const list of [response.jobs, response.history]) if (Array.isArray(list)) return list;
-  return textOf(response.status) === undefined && response.outputs === undefined ? Object.values(response) : [response];
+  return asText(response.status) === undefined && response.outputs === undefined ? Object.values(response) : [response];
 }

@@ -2,7 +2,7 @@
 
 import "server-only";
 import { type ComfyMessage, parseMessage } from "@/lib/comfyui/socket";
-import { type JsonObject, numberOf, objectOf } from "@/lib/contract/json/json";
+import { asNumber, asObject,type JsonObject } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { type Outputs, outputsSchema } from "@/lib/contract/schemas/execution";
 import { type Feed, type FeedEnd, feedEnds, type FeedTarget } from "@/lib/shared/http-types";
@@ -275,10 +275,10 @@ function toProgress(nodes: JsonObject, cached: readonly string[]): LiveProgress 
   let within = 0;
   let running: Pick<LiveProgress, "node" | "step" | "steps"> = {};
   for (const [id, state] of Object.entries(nodes)) {
-    const { state: status, value, max } = objectOf(state) ?? {};
+    const { state: status, value, max } = asObject(state) ?? {};
     if (status === "finished") done.add(id);
     else if (status === "running") {
-      const { within: nodeProgress, ...step } = progressForNode({ step: numberOf(value), steps: numberOf(max) });
+      const { within: nodeProgress, ...step } = progressForNode({ step: asNumber(value), steps: asNumber(max) });
       within += nodeProgress;
       running = { node: id, ...step };
     }

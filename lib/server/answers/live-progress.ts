@@ -4,14 +4,14 @@ import "server-only";
 import { hasFeature } from "@/lib/contract/connections";
 import { toJobState } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { isObject, type JsonObject, numberOf, objectOf, textOf } from "@/lib/contract/json/json";
+import { asNumber, asObject, asText,isObject, type JsonObject } from "@/lib/contract/json/json";
 import { parseServiceJson } from "@/lib/contract/json/parse-json";
 import { type LiveProgress } from "@/lib/contract/live";
 import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { type Outputs } from "@/lib/contract/schemas/execution";
 import { feedEnds, type FeedTarget } from "@/lib/shared/http-types";
-import { type Parts, type Target } from "../composition-type";
+import { type Dependencies, type Target } from "../composition-type";
 import { type Connection } from "../store/connections";
 import { createKeyGate } from "../upstream/key-gate";
 import { isEmbedded } from "../upstream/send";
@@ -66,7 +66,7 @@ const PREVIEW_MS = 250;
 const MESSAGE_COST = 2048;
 
 type LiveSource = Source & {
-  composition: Parts<"liveOutputs" | "listenTo" | "clientId" | "jobAnswers" | "runKeys">;
+  composition: Dependencies<"liveOutputs" | "listenTo" | "clientId" | "jobAnswers" | "runKeys">;
   fingerprint: string | undefined;
   target: Target;
 };
@@ -83,7 +83,7 @@ export function addLiveProgress({ subject }: Operation, from: ProgressSource, va
   const rows: unknown[] = subject === "job" ? [value] : Array.isArray(value.jobs) ? value.jobs : [];
   if (!rows.some(isUnfinished)) return value;
   subscribeToLiveOutputs(from);
-  if (subject === "job") recordTotal(from, textOf(value.id), objectOf(objectOf(value.workflow)?.prompt));
+  if (subject === "job") recordTotal(from, asText(value.id), asObject(asObject(value.workflow)?.prompt));
   else requestTotals(from, rows);
   const rowsWithProgress = rows.map((row) => {
     if (!isUnfinished(row) || row.progress !== undefined) return row;
@@ -114,8 +114,8 @@ export function recordQueueTotals(from: LiveSource, items: readonly (readonly un
   if (isEmbedded(from.connection.baseUrl)) return;
   subscribeToLiveOutputs(from);
   for (const [, id, graph] of items.slice(0, MAX_QUEUED_TOTALS)) {
-    recordTotal(from, textOf(id), objectOf(graph));
-    from.composition.runKeys.learnGraph(from.connection.id, textOf(id), graph);
+    recordTotal(from, asText(id), asObject(graph));
+    from.composition.runKeys.learnGraph(from.connection.id, asText(id), graph);
   }
 }
 
@@ -125,7 +125,7 @@ export function recordTotal(from: LiveSource, jobId: string | undefined, graph: 
 }
 
 function isUnfinished(row: unknown): row is JsonObject {
-  return isObject(row) && ["pending", "in_progress"].includes(toJobState(textOf(row.status) ?? ""));
+  return isObject(row) && ["pending", "in_progress"].includes(toJobState(asText(row.status) ?? ""));
 }
 
 function toLiveProgress({ progress, startedMs }: LiveReport, nodesTotal: number | undefined): LiveProgress | undefined {
@@ -146,7 +146,7 @@ export function getLiveProgress(
   const report = liveOutputs.reportOf(getSubscriptionName(from), jobId);
   // The embedded service reports when a job started.
   const startedMs = isEmbedded(from.connection.baseUrl) ? undefined : report?.startedMs;
-  const progress = report && toLiveProgress({ ...report, startedMs }, numberOf(nodesTotal) ?? report.nodesTotal);
+  const progress = report && toLiveProgress({ ...report, startedMs }, asNumber(nodesTotal) ?? report.nodesTotal);
   // Members with access to jobs only get the files listed in job responses.
   if (!progress || from.connection.seenOf !== undefined) return progress;
   const { version } = liveOutputs.previewOf(getSubscriptionName(from), jobId) ?? {};

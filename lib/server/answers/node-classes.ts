@@ -2,18 +2,21 @@
 
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";
-import { own } from "@/lib/contract/json/json";
+import { getOwn } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
 import { type NodeInfo, type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { createLimiter } from "@/lib/shared/async";
 import { failed, type Result } from "@/lib/shared/result";
-import { type Parts } from "../composition-type";
+import { type Dependencies } from "../composition-type";
 import { type Catalogue } from "../upstream/catalogue-reader";
 import { type CallInput } from "../upstream/outgoing";
 import { type Upstream } from "../upstream/upstream";
 import { redactForBrowser, type Source } from "./redact";
 
-type CatalogueSource = Source & { composition: Parts<"classNames" | "nodeInfos" | "now">; upstream: Pick<Upstream, "call" | "catalogue"> };
+type CatalogueSource = Source & {
+  composition: Dependencies<"classNames" | "nodeInfos" | "now">;
+  upstream: Pick<Upstream, "call" | "catalogue">;
+};
 
 export async function readCatalogue(from: CatalogueSource, input?: CallInput): Promise<Result<Catalogue, Failure>> {
   const result = await from.upstream.catalogue(input);
@@ -40,7 +43,7 @@ export async function readNodeInfos(from: CatalogueSource, classes: readonly str
   if (missing.length > 0) {
     const classInfos = (await readClassesIndividually(from, missing)) ?? (await readFromCatalogue(from, missing));
     if (!classInfos) return undefined;
-    for (const name of missing) nodeInfos.set(cacheKey(name), { info: own(classInfos, name), atMs: now() });
+    for (const name of missing) nodeInfos.set(cacheKey(name), { info: getOwn(classInfos, name), atMs: now() });
   }
   const cachedInfos = classes.map((name): [string, NodeInfo | undefined] => [name, getFreshEntry(name)?.info]);
   return Object.fromEntries(cachedInfos.flatMap(([name, info]) => (info ? [[name, info]] : [])));

@@ -4,7 +4,7 @@ import "server-only";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { isObject, numberOf, objectOf, textOf } from "@/lib/contract/json/json";
+import { asNumber, asObject, asText,isObject } from "@/lib/contract/json/json";
 import { countSkipped } from "@/lib/contract/json/readers";
 import { type AnswerOf, type Operation } from "@/lib/contract/operation";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
@@ -35,7 +35,7 @@ async function addSecretPaths({ subject }: Operation, from: CallSource, value: u
 }
 
 async function isOwner({ composition, connection, viewer }: CallSource, id: unknown): Promise<boolean> {
-  const target = textOf(id);
+  const target = asText(id);
   if (target === undefined) return false;
   const submitter = (await composition.store.audit.findFirstActors("submitPrompt", [target], connection.id)).get(target);
   return submitter ? submitter.memberId === viewer.memberId : hasRole(viewer.role, "operator");
@@ -62,13 +62,13 @@ function exchangeBounded<O extends Operation>(operation: O, from: CallSource, in
 async function exchangeBounded(operation: Operation, { upstream, viewer }: CallSource, input: CallInput = {}): ExchangeResult<Operation> {
   const first = await upstream.exchange(operation, input);
   const { query } = input;
-  const offset = numberOf(query?.offset) ?? 0;
-  let count = numberOf(query?.max_items) ?? 0;
+  const offset = asNumber(query?.offset) ?? 0;
+  let count = asNumber(query?.max_items) ?? 0;
   if (operation.subject !== "history" || viewer.credential.kind === "token") return first;
   for (let page = first; !page.ok && page.failure.code === "UPSTREAM_TOO_LARGE" && count > 1;) {
     count = Math.max(1, Math.floor(count / HISTORY_PAGE_DIVISOR));
     page = await upstream.exchange(operation, { ...input, query: { ...query, max_items: count } });
-    if (page.ok) return ok({ ...page.value, value: { ...objectOf(page.value.value), next_offset: offset + count } });
+    if (page.ok) return ok({ ...page.value, value: { ...asObject(page.value.value), next_offset: offset + count } });
   }
   return first;
 }
@@ -128,7 +128,7 @@ async function enrichResponse<T>(operation: Operation, from: CallSource, value: 
   // Yields, because each step takes long for a large response.
   await nextTurn();
   const withPaths = await addSecretPaths(operation, from, namedValue, redactedBody);
-  if (subject === "submission") recordTotal(from, textOf(objectOf(withPaths)?.prompt_id), objectOf(objectOf(redactedBody)?.prompt));
+  if (subject === "submission") recordTotal(from, asText(asObject(withPaths)?.prompt_id), asObject(asObject(redactedBody)?.prompt));
   const withProgress = addLiveProgress(operation, from, withPaths);
   if (readsJobs(operation)) await recordShownFiles(from.composition, from.connection, withProgress);
   const atMs = now();

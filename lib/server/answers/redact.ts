@@ -2,13 +2,13 @@
 
 import "server-only";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
-import { withSpellingsOf } from "@/lib/contract/json/exact-json";
+import { copySpellings } from "@/lib/contract/json/exact-json";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
-import { type Parts } from "../composition-type";
+import { type Dependencies } from "../composition-type";
 import { consolePath, consoleUrl, type Env, removeBasePath } from "../env";
 import { EMBEDDED_BASE_URL, isEmbedded } from "../upstream/send";
 
-export type Source = { composition: Parts<"env">; connection: { id: string; baseUrl: string }; apiKey: string | undefined };
+export type Source = { composition: Dependencies<"env">; connection: { id: string; baseUrl: string }; apiKey: string | undefined };
 
 export function redactForBrowser<T>(value: T, source: Source): T {
   return replaceServiceUrls(maskSecrets(value, source.apiKey === undefined ? [] : [source.apiKey]), source);
@@ -31,13 +31,13 @@ function mapStrings(value: unknown, change: (text: string, name?: string) => str
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) {
     const items = value.map((item: unknown) => mapStrings(item, change));
-    return items.every((item, index) => item === value[index]) ? value : withSpellingsOf(value, items);
+    return items.every((item, index) => item === value[index]) ? value : copySpellings(value, items);
   }
   const entries = Object.entries(value);
   const mappedEntries = entries.map(([key, item]): [string, unknown] => [key, mapStrings(item, change, key)]);
   return mappedEntries.every(([, item], index) => item === entries[index]?.[1])
     ? value
-    : withSpellingsOf(value, Object.fromEntries(mappedEntries));
+    : copySpellings(value, Object.fromEntries(mappedEntries));
 }
 
 function toConsolePath(address: string, { composition, connection }: Omit<Source, "apiKey">): string {

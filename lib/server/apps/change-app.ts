@@ -17,7 +17,7 @@ import { compareVersions } from "@/lib/contract/apps/definition";
 import { isEditorFile } from "@/lib/contract/editor-workflow/file";
 import { createFailure, type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { objectOf } from "@/lib/contract/json/json";
+import { asObject } from "@/lib/contract/json/json";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { findWorkflowSecrets } from "@/lib/contract/secrets/secret-places";
 import { readWorkflow } from "@/lib/contract/workflow/graph";
@@ -48,7 +48,7 @@ export function appFileRefusal(body: unknown, issues: readonly Issue[]): Failure
 }
 
 function findImportErrorReason(body: unknown): ImportErrorReason {
-  const { format, formatVersion } = objectOf(body) ?? {};
+  const { format, formatVersion } = asObject(body) ?? {};
   if (format === APP_FILE_FORMAT) return formatVersion === 1 ? "damaged" : "otherVersion";
   return isEditorFile(body) || readWorkflow(writeExactJson(body)).ok ? "workflow" : "other";
 }

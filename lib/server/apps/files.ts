@@ -23,7 +23,7 @@ import { withTimeout } from "@/lib/shared/async";
 import { isFullDisk } from "@/lib/shared/error-codes";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
-import { type Composition, type Parts } from "../composition-type";
+import { type Composition, type Dependencies } from "../composition-type";
 import { type Access } from "../connections/access";
 import { type AuthedContext } from "../context";
 import { runOperation } from "../operations/run-operation";
@@ -64,7 +64,7 @@ export async function receiveForm(composition: Composition, request: Request): P
 class TooLargeError extends Error {}
 class TimeoutError extends Error {}
 
-async function createTempFolder({ formsFolder }: Parts<"formsFolder">): Promise<{ folder: string; dispose(): Promise<void> }> {
+async function createTempFolder({ formsFolder }: Dependencies<"formsFolder">): Promise<{ folder: string; dispose(): Promise<void> }> {
   await mkdir(formsFolder, { recursive: true });
   const folder = await mkdtemp(join(formsFolder, "form-"));
   return { folder, dispose: () => rm(folder, { recursive: true, force: true }) };
@@ -123,7 +123,7 @@ async function readForm(
     : ok({ fields, files: receivedFiles.filter(({ fileName, bytes }) => fileName !== "" || bytes > 0) });
 }
 
-async function* readChunks({ env }: Parts<"env">, body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* readChunks({ env }: Dependencies<"env">, body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const { requestTimeoutMs } = env.service;
   const reader = body.getReader();
   let bytes = 0;

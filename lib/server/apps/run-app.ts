@@ -7,7 +7,7 @@ import { createFailure, type Failure } from "@/lib/contract/failure";
 import { IDEMPOTENCY_HEADER, isIdempotencyKey } from "@/lib/contract/workflow/submission";
 import { createLimiter } from "@/lib/shared/async";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type Parts } from "../composition-type";
+import { type Dependencies } from "../composition-type";
 import { type Access, openConnection } from "../connections/access";
 import { type AuthedContext } from "../context";
 import { readJson } from "../requests/read-request";
@@ -34,7 +34,7 @@ async function settleActiveRuns(access: Access, app: StoredApp): Promise<void> {
   await Promise.all(activeRuns.map((run) => limit(() => refreshRun(access, app, run))));
 }
 
-async function describeReachedLimit({ store }: Parts<"store">, app: StoredApp, memberId: string, at: number): Promise<Failure> {
+async function describeReachedLimit({ store }: Dependencies<"store">, app: StoredApp, memberId: string, at: number): Promise<Failure> {
   const { runsPerDay, atOnce } = app.limits;
   const activeRuns = await store.appRuns.moving(app.id, memberId);
   if (atOnce !== undefined && (activeRuns.length >= atOnce || runsPerDay === undefined))

@@ -12,7 +12,7 @@ import {
 import { type AppProblem, createProblem, formatProblem, isFileKind } from "@/lib/contract/apps/fill";
 import { createFailure, type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { objectOf, own, textOf } from "@/lib/contract/json/json";
+import { asObject, asText,getOwn } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { readInputSpec } from "@/lib/contract/nodes/input-spec";
 import { operations } from "@/lib/contract/operations";
@@ -24,7 +24,7 @@ import { ok, type Result } from "@/lib/shared/result";
 import { getLiveOutputs } from "../answers/live-progress";
 import { callForBrowser } from "../answers/process-response";
 import { type Viewer } from "../auth/viewer";
-import { type Composition, type Parts } from "../composition-type";
+import { type Composition, type Dependencies } from "../composition-type";
 import { type Access } from "../connections/access";
 import { SUBMISSION_RETENTION_MS } from "../prompts/submit-once";
 import { activeRunStates, type StoredResult, type StoredRun } from "../store/apps/app-runs";
@@ -54,7 +54,7 @@ export function toAppFailure(viewer: Viewer, definition: Definition, failure: Fa
 export function toGraphError(definition: Definition, { nodeErrors, promptError, status }: Failure): AppRunError | undefined {
   if (!nodeErrors && !promptError && status !== 400 && status !== 422) return undefined;
   const problems = toInputProblems(definition, nodeErrors);
-  const failedNode = Object.keys(nodeErrors ?? {})[0] ?? textOf(objectOf(promptError?.extra_info)?.node_id);
+  const failedNode = Object.keys(nodeErrors ?? {})[0] ?? asText(asObject(promptError?.extra_info)?.node_id);
   const node = failedNode === undefined ? {} : { node: failedNode };
   if (problems.length > 0) return { message: problems.slice(0, 5).map(toProblemMessage).join(". "), code: "inputs", problems, ...node };
   const message = "The service refused this app's workflow. The app's author can open it in Run to see the reason.";
@@ -65,7 +65,7 @@ function toInputProblems({ inputs }: Definition, nodeErrors: Failure["nodeErrors
   const problemsByInput = new Map<string, AppInputProblem>();
   for (const [node, { errors }] of Object.entries(nodeErrors ?? {}))
     for (const error of errors) {
-      const name = textOf(objectOf(error.extra_info)?.input_name);
+      const name = asText(asObject(error.extra_info)?.input_name);
       const input = inputs.find((input) =>
         [input, ...(input.also ?? [])].some((inputRef) => inputRef.node === node && inputRef.input === name),
       );
@@ -75,10 +75,10 @@ function toInputProblems({ inputs }: Definition, nodeErrors: Failure["nodeErrors
 }
 
 function toInputProblem(input: AppInput, { type, message, extra_info: facts }: NodeError): AppInputProblem {
-  const code = own(problemCodes, type);
+  const code = getOwn(problemCodes, type);
   // The file existed when the run was sent, but the service doesn't have it.
   if (isFileKind(input.control.kind) && type !== "required_input_missing") return createProblem(input, "not_yours");
-  const spec = readInputSpec(input.input, objectOf(facts)?.input_config);
+  const spec = readInputSpec(input.input, asObject(facts)?.input_config);
   const limit = spec.kind !== "number" ? undefined : code === "too_small" ? spec.min : code === "too_large" ? spec.max : undefined;
   const isBound = code === "too_small" || code === "too_large";
   if (code && isBound === (limit !== undefined)) return createProblem(input, code, limit);
@@ -153,7 +153,7 @@ export async function refreshRun(
   );
 }
 
-async function findDefinition({ store }: Parts<"store">, app: StoredApp, { version }: StoredRun): Promise<AppDefinition> {
+async function findDefinition({ store }: Dependencies<"store">, app: StoredApp, { version }: StoredRun): Promise<AppDefinition> {
   return (await store.apps.version(app.id, version)) ?? app.definition;
 }
 
@@ -227,7 +227,7 @@ async function settleSubmission(composition: Composition, run: StoredRun): Promi
 
 /** Stores the changes, unless another process has changed the run meanwhile: then the newer state wins. */
 async function updateRun(
-  { store }: Parts<"store">,
+  { store }: Dependencies<"store">,
   run: StoredRun,
   changes: Parameters<Composition["store"]["appRuns"]["set"]>[1],
 ): Promise<StoredRun> {

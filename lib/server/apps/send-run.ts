@@ -6,18 +6,18 @@ import { type AppDefinition, type AppInput, type AppRunError, type AppValues } f
 import { type AppProblem, fillApp, formatProblem, isFileKind, parseValueText } from "@/lib/contract/apps/fill";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { readMatchingDrawing } from "@/lib/contract/editor-workflow/drawing";
-import { listOf } from "@/lib/contract/editor-workflow/file";
+import { asArray } from "@/lib/contract/editor-workflow/file";
 import { createEditableFile } from "@/lib/contract/editor-workflow/write-file";
 import { createFailure, type Failure } from "@/lib/contract/failure";
-import { setSpelling, withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
-import { type JsonObject, objectOf, textOf } from "@/lib/contract/json/json";
+import { copySpellings, setSpelling, writeExactJson } from "@/lib/contract/json/exact-json";
+import { asObject, asText,type JsonObject } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { isSecretName } from "@/lib/contract/secrets/mask-secrets";
 import { couldHaveStarted, getSubmittedJob, IDEMPOTENCY_HEADER, LABEL_HEADER } from "@/lib/contract/workflow/submission";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { readNodeInfos } from "../answers/node-classes";
-import { type Parts } from "../composition-type";
+import { type Dependencies } from "../composition-type";
 import { type Access } from "../connections/access";
 import { type AuthedContext } from "../context";
 import { submitOnce } from "../prompts/submit-once";
@@ -89,9 +89,9 @@ async function fillDrawing(access: Access, editor: JsonObject, graph: Graph): Pr
 }
 
 function listClasses(editor: JsonObject, graph: Graph): string[] {
-  const groups = Object.values(objectOf(objectOf(editor.extra)?.groupNodes) ?? {});
-  const networks = [editor, ...listOf(objectOf(editor.definitions)?.subgraphs), ...groups];
-  const types = networks.flatMap((net) => listOf(objectOf(net)?.nodes)).flatMap((node) => textOf(objectOf(node)?.type) ?? []);
+  const groups = Object.values(asObject(asObject(editor.extra)?.groupNodes) ?? {});
+  const networks = [editor, ...asArray(asObject(editor.definitions)?.subgraphs), ...groups];
+  const types = networks.flatMap((net) => asArray(asObject(net)?.nodes)).flatMap((node) => asText(asObject(node)?.type) ?? []);
   return [...new Set([...Object.values(graph).map(({ class_type }) => class_type), ...types])];
 }
 
@@ -119,7 +119,7 @@ async function uploadFiles({ context, app, files }: RunOrder, checkedValues: App
     if (!name.ok) return name;
     remoteNames.push([file.part, name.value]);
   }
-  return ok(withSpellingsOf(checkedValues, { ...checkedValues, ...Object.fromEntries(remoteNames) }));
+  return ok(copySpellings(checkedValues, { ...checkedValues, ...Object.fromEntries(remoteNames) }));
 }
 
 function getFileNames({ inputs }: AppDefinition, values: AppValues): string[] {
@@ -184,7 +184,7 @@ async function reloadRun({ context, app }: RunOrder, id: string): Promise<Result
 
 /** Marks the run as refused, unless another request has restarted it meanwhile. */
 async function refuseRun(
-  { store, now }: Parts<"store" | "now">,
+  { store, now }: Dependencies<"store" | "now">,
   { id, createdAt }: StartedRun,
   failure: Failure,
   error: AppRunError = { message: failure.message },

@@ -6,7 +6,7 @@ import { type accountChangeSchema, type EndedSession, type MemberView, type Sess
 import { createFieldFailure, type Failure } from "@/lib/contract/failure";
 import { roles } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type Composition, type Parts } from "../composition-type";
+import { type Composition, type Dependencies } from "../composition-type";
 import { PROXY_EMAIL_HEADER, readCookie, sessionCookieName } from "../cookies";
 import { findStoredSession, isEmbeddedRequest } from "../embed/sessions";
 import { rateLimited } from "../limits/attempt-limit";
@@ -40,7 +40,7 @@ export async function changeAccount(
 }
 
 /** True if sign-ins find members by email address. Changing to a colleague's address would then hijack the colleague's sign-ins. */
-export function isSignInByAddress({ env }: Parts<"env">): boolean {
+export function isSignInByAddress({ env }: Dependencies<"env">): boolean {
   const { proxySignIn, oidc } = env;
   return proxySignIn !== undefined || oidc.some(({ linksByAddress }) => linksByAddress);
 }
@@ -74,7 +74,7 @@ export async function endOtherSessions({ composition, viewer: { memberId, creden
   return otherIds.length;
 }
 
-async function endSessions({ store, now }: Parts<"store" | "now">, memberId: string, ids: readonly string[]): Promise<void> {
+async function endSessions({ store, now }: Dependencies<"store" | "now">, memberId: string, ids: readonly string[]): Promise<void> {
   if (ids.length > 0) await store.sessions.recordEndReasons(memberId, "ended", now(), ids);
   for (const id of ids) await store.sessions.end(id);
 }

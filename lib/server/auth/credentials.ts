@@ -8,7 +8,7 @@ import { getWeakerRole, type Role } from "@/lib/contract/people/roles";
 import { APPS_OPERATION, EVENTS_OPERATION, looksLikeToken } from "@/lib/contract/people/sign-in";
 import { type TokenOperations } from "@/lib/contract/people/tokens";
 import { parseBearer } from "@/lib/shared/headers";
-import { type Composition, type Parts } from "../composition-type";
+import { type Composition, type Dependencies } from "../composition-type";
 import { type EmbeddedViewer, findEmbeddedSession, readEmbeddedSession } from "../embed/sessions";
 import { type Token } from "../store/people/tokens";
 
@@ -133,7 +133,7 @@ export function isTokenExpired({ revokedAt, expiresAt }: Token, now: number): bo
   return revokedAt !== undefined || (expiresAt !== undefined && expiresAt <= now);
 }
 
-async function toTokenViewer({ store, now }: Parts<"store" | "now">, token: Token): Promise<TokenViewer | undefined> {
+async function toTokenViewer({ store, now }: Dependencies<"store" | "now">, token: Token): Promise<TokenViewer | undefined> {
   if (isTokenExpired(token, now())) return undefined;
   const member = await store.members.get(token.memberId);
   if (!member || member.disabled) return undefined;
@@ -182,7 +182,7 @@ export function canShowPage({ pages }: EmbedCredential, path: string): boolean {
 }
 
 async function toEmbedViewer(
-  { store, now }: Parts<"store" | "now">,
+  { store, now }: Dependencies<"store" | "now">,
   { member, role, session, hostName }: EmbeddedViewer,
 ): Promise<EmbedViewer> {
   const { id, pages, theme, language, origin, connectionId, expiresAt } = session;

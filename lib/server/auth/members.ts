@@ -7,7 +7,7 @@ import { type InvitationItem, type InvitationState, type InvitationView, type Me
 import { createFailure, createFieldFailure, type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type Composition, type Parts } from "../composition-type";
+import { type Composition, type Dependencies } from "../composition-type";
 import { consoleUrl } from "../env";
 import { type OidcProvider } from "../sign-in-settings";
 import { type StoredIdentity } from "../store/people/identities";
@@ -66,7 +66,7 @@ export function toMemberView({ id, name, email, role, disabled, createdAt, seenA
 
 /** The provider whose groups set the member's role at each sign-in. Undefined if admins set it. */
 export function findRoleProvider(
-  { env }: Parts<"env">,
+  { env }: Dependencies<"env">,
   { id, role }: Member,
   identities: readonly StoredIdentity[],
 ): OidcProvider | undefined {
@@ -118,7 +118,7 @@ export async function invite(
   return ok({ url: `${consoleUrl(env, openedAt)}/invitation?token=${token}`, expiresAt });
 }
 
-export async function listInvitationItems({ store, now }: Parts<"store" | "now">): Promise<InvitationItem[]> {
+export async function listInvitationItems({ store, now }: Dependencies<"store" | "now">): Promise<InvitationItem[]> {
   const [invitations, members] = await Promise.all([store.invitations.list(), store.members.list()]);
   const byId = new Map(members.map((member) => [member.id, member]));
   return invitations.map((invitation) => {
@@ -128,12 +128,12 @@ export async function listInvitationItems({ store, now }: Parts<"store" | "now">
   });
 }
 
-export async function withdrawInvitation({ store, now }: Parts<"store" | "now">, id: string): Promise<Result<string, Failure>> {
+export async function withdrawInvitation({ store, now }: Dependencies<"store" | "now">, id: string): Promise<Result<string, Failure>> {
   const email = await store.invitations.withdraw(id, now());
   return email === undefined ? failed(invitationNotOpen) : ok(email);
 }
 
-export async function readInvitation({ store, now }: Parts<"store" | "now">, token: string): Promise<InvitationView> {
+export async function readInvitation({ store, now }: Dependencies<"store" | "now">, token: string): Promise<InvitationView> {
   const invitation = await store.invitations.find(token);
   if (!invitation) return { state: "unknown" };
   const { email, role, invitedBy } = invitation;
@@ -141,7 +141,7 @@ export async function readInvitation({ store, now }: Parts<"store" | "now">, tok
   return state === "open" ? { state, email, role, resets: invitation.resetsMemberId !== undefined } : { state };
 }
 
-export async function findInviter({ store }: Parts<"store">, token: string): Promise<string | undefined> {
+export async function findInviter({ store }: Dependencies<"store">, token: string): Promise<string | undefined> {
   const invitation = await store.invitations.find(token);
   const inviter = invitation && (await store.members.get(invitation.invitedBy));
   return inviter && formatPerson(inviter);

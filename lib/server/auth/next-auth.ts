@@ -5,7 +5,7 @@ import NextAuth, { type NextAuthOptions } from "next-auth";
 import { type JWT } from "next-auth/jwt";
 import credentials from "next-auth/providers/credentials";
 import { decodePercent } from "@/lib/contract/plain-line";
-import { type Composition, type Parts } from "../composition-type";
+import { type Composition, type Dependencies } from "../composition-type";
 import { isSecure, nextAuthCookies, readCookie } from "../cookies";
 import { consolePath } from "../env";
 import { ADDRESS_HEADER } from "../limits/attempt-limit";
@@ -165,7 +165,7 @@ function pick(from: URLSearchParams | undefined, names: readonly string[]): Reco
   );
 }
 
-function readAuthCookies({ env }: Parts<"env">, headers: Pick<Headers, "get">): Record<string, string> {
+function readAuthCookies({ env }: Dependencies<"env">, headers: Pick<Headers, "get">): Record<string, string> {
   const { callbackUrl: _unused, ...cookies } = nextAuthCookies(env);
   return Object.fromEntries(
     Object.values(cookies).flatMap(({ name }) => {

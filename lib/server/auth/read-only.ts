@@ -5,20 +5,20 @@ import { z } from "zod";
 import { type ReadOnlyView } from "@/lib/contract/console";
 import { createFailure, type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { type Composition, type Parts } from "../composition-type";
+import { type Composition, type Dependencies } from "../composition-type";
 
 const storedState = z.object({ since: z.number(), by: z.string(), note: z.string().optional() });
 
-export async function readReadOnly({ store }: Parts<"store">): Promise<ReadOnlyView | undefined> {
+export async function readReadOnly({ store }: Dependencies<"store">): Promise<ReadOnlyView | undefined> {
   const value = await store.settings.get("readOnly");
   return value === undefined ? undefined : storedState.parse(JSON.parse(value));
 }
 
-export async function beginReadOnly({ store, now }: Parts<"store" | "now">, by: string, note: string | undefined): Promise<void> {
+export async function beginReadOnly({ store, now }: Dependencies<"store" | "now">, by: string, note: string | undefined): Promise<void> {
   await store.settings.add("readOnly", writeExactJson({ since: now(), by, ...(note && { note }) }));
 }
 
-export async function endReadOnly({ store }: Parts<"store">): Promise<void> {
+export async function endReadOnly({ store }: Dependencies<"store">): Promise<void> {
   await store.settings.remove("readOnly");
 }
 

@@ -3,12 +3,12 @@
 import "server-only";
 import { decode, encode } from "next-auth/jwt";
 import { z } from "zod";
-import { type Composition, type Parts } from "../composition-type";
+import { type Composition, type Dependencies } from "../composition-type";
 import { cookieAttributes, cookieName, readCookie } from "../cookies";
 import { type Member } from "../store/people/members";
 import { type RequestHeaders } from "./session";
 
-type CookieKeys = Parts<"authSecret" | "env">;
+type CookieKeys = Dependencies<"authSecret" | "env">;
 
 function createSealedCookie<T>(name: string, schema: z.ZodType<T>, seconds: number) {
   const formatCookie = ({ env }: CookieKeys, value: string, maxAgeSeconds: number) => {
@@ -69,7 +69,7 @@ const SIGN_IN_SECONDS = 15 * 60;
  * False if a response with this state was used before. Its URL remains in histories and logs, and a provider may accept its code again.
  * Stored in the database, longer than the cookie is valid.
  */
-export async function consumeState({ store, now }: Parts<"store" | "now">, state: string): Promise<boolean> {
+export async function consumeState({ store, now }: Dependencies<"store" | "now">, state: string): Promise<boolean> {
   return (await store.attempts.take({ name: `oidc state ${state}`, burst: 1, refillMs: 2 * SIGN_IN_SECONDS * 1000 }, now())) === 0;
 }
 

@@ -5,7 +5,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { userAgentFromString } from "next/server";
 import { decode, type JWT, type JWTDecodeParams } from "next-auth/jwt";
 import { createLru } from "@/lib/shared/lru";
-import { type Composition, type Parts } from "../composition-type";
+import { type Composition, type Dependencies } from "../composition-type";
 import { readCookie, sessionCookieName } from "../cookies";
 import { ADDRESS_HEADER } from "../limits/attempt-limit";
 import { type Member } from "../store/people/members";
@@ -41,13 +41,13 @@ export async function findSession(composition: Composition, id: string): Promise
   return session && !session.member.disabled && isLive(composition, session.session) ? session : undefined;
 }
 
-export function isLive({ env, now }: Parts<"env" | "now">, { createdAt, usedAt }: Session): boolean {
+export function isLive({ env, now }: Dependencies<"env" | "now">, { createdAt, usedAt }: Session): boolean {
   return now() - createdAt < env.session.longestMs && now() - usedAt < env.session.idleMs;
 }
 
 /** A full disk must not lock anyone out: the last use is then not updated. */
 export async function recordUse(
-  { store, now, log }: Parts<"store" | "now" | "log">,
+  { store, now, log }: Dependencies<"store" | "now" | "log">,
   session: Session,
   headers: RequestHeaders,
 ): Promise<void> {
@@ -59,11 +59,11 @@ export async function recordUse(
   }
 }
 
-export async function confirmSession({ store, now }: Parts<"store" | "now">, id: string): Promise<void> {
+export async function confirmSession({ store, now }: Dependencies<"store" | "now">, id: string): Promise<void> {
   await store.sessions.confirm(id, now());
 }
 
-export async function endSession({ store }: Parts<"store">, token: JWT): Promise<void> {
+export async function endSession({ store }: Dependencies<"store">, token: JWT): Promise<void> {
   const id = getSessionId(token);
   if (id !== undefined) await store.sessions.end(id);
 }
@@ -78,7 +78,10 @@ export async function readSessionId(composition: Composition, headers: RequestHe
 }
 
 /** The session in the cookie, even if it has ended. */
-export async function readSessionToken({ env, authSecret }: Parts<"env" | "authSecret">, headers: RequestHeaders): Promise<JWT | null> {
+export async function readSessionToken(
+  { env, authSecret }: Dependencies<"env" | "authSecret">,
+  headers: RequestHeaders,
+): Promise<JWT | null> {
   const cookie = readCookie(headers.get("cookie"), sessionCookieName(env));
   return cookie === undefined ? null : decodeCached({ token: cookie, secret: authSecret });
 }

@@ -4,7 +4,7 @@ import "server-only";
 import { createFailure, type Failure } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { getTelemetry } from "@/lib/shared/telemetry";
-import { type Composition, type Parts } from "../composition-type";
+import { type Composition, type Dependencies } from "../composition-type";
 import { storeApiKey } from "../keys/key-ring";
 import { rateLimited } from "../limits/attempt-limit";
 import { type Member } from "../store/people/members";
@@ -85,7 +85,7 @@ export async function signIn(composition: Composition, credentials: Attempt & { 
 const RESET_GRACE_MS = 24 * 60 * 60_000;
 
 /** If passwords are switched off, a member may use one for a day after it was reset from the command line (docs/decisions/0038). */
-export function canUsePassword({ env, now }: Parts<"env" | "now">, { passwordHash, passwordResetAt }: Member): boolean {
+export function canUsePassword({ env, now }: Dependencies<"env" | "now">, { passwordHash, passwordResetAt }: Member): boolean {
   if (passwordHash === undefined) return false;
   return env.passwordSignIn || (passwordResetAt !== undefined && now() - passwordResetAt < RESET_GRACE_MS);
 }

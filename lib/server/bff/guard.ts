@@ -13,7 +13,7 @@ import { hasTokenInUrl, readSentToken } from "../auth/credentials";
 import { checkReadOnly } from "../auth/read-only";
 import { authenticate, type Credential, getRateLimitKey, readViewer, toEndedFailure, type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
-import { type Parts } from "../composition-type";
+import { type Dependencies } from "../composition-type";
 import { type Actor, type AuditNote, type AuthedContext, type RouteContext } from "../context";
 import { isEmbeddedRequest, startPathForTab } from "../embed/sessions";
 import { rateLimited } from "../limits/attempt-limit";
@@ -148,7 +148,7 @@ function createHandler(guard: Guard, read: Run, run: (routeContext: RouteContext
 }
 
 async function runSafely(
-  { log }: Parts<"log">,
+  { log }: Dependencies<"log">,
   run: () => Promise<Result<Response, Failure>>,
   logFields: { requestId: string; action: string },
 ): Promise<Result<Response, Failure>> {
@@ -176,7 +176,7 @@ async function runSafely(
 type AuditedRequest = { action: string; requestId: string; act: string | undefined };
 
 async function writeAuditEntry(
-  { store, now, log }: Parts<"store" | "now" | "log">,
+  { store, now, log }: Dependencies<"store" | "now" | "log">,
   { action, requestId, act }: AuditedRequest,
   auditNote: AuditNote,
   result: Result<Response, Failure>,

@@ -2,7 +2,7 @@
 
 import "server-only";
 import { createFailure, type Failure } from "@/lib/contract/failure";
-import { isObject, objectOf } from "@/lib/contract/json/json";
+import { asObject,isObject } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
 import { sharePasswordSchema } from "@/lib/contract/share";
 import { getNetwork } from "@/lib/shared/ip-address";
@@ -90,7 +90,7 @@ export function shareWorkflowRoute(): Handler {
   return shareRoute("shareWorkflow", async (context, { share, access }) => {
     if (!share.showsWorkflow || share.jobId === undefined) return failed(shareNotFound);
     const job = await callForBrowser(operations.getJob, access, { params: { job_id: share.jobId }, signal: context.request.signal });
-    const workflow = job.ok ? objectOf(job.value.value.workflow) : undefined;
+    const workflow = job.ok ? asObject(job.value.value.workflow) : undefined;
     if (!workflow) return failed(shareNotFound);
     const prompt = isObject(workflow.prompt) ? workflow.prompt : workflow;
     const headers = new Headers({ "content-disposition": 'attachment; filename="workflow.json"', "cache-control": "private, no-store" });

@@ -12,7 +12,7 @@ import { isApiUrl, removeRouterQuery, type VisitorAnswer, type VisitorRules } fr
 import { chooseLanguage, LANGUAGE_COOKIE } from "@/lib/shared/languages";
 import { readInvitation } from "../auth/members";
 import { authenticate, readViewer } from "../auth/viewer";
-import { type Composition, type Parts } from "../composition-type";
+import { type Composition, type Dependencies } from "../composition-type";
 import { PROXY_EMAIL_HEADER, readCookie, SESSION_COOKIES } from "../cookies";
 import { isEmbeddedRequest, startPath } from "../embed/sessions";
 import { consoleUrl } from "../env";
@@ -68,7 +68,7 @@ export const visitorRules: VisitorRules = {
 };
 
 /** The same page for everyone, because its script reads the return URL. */
-function getSignInPage({ env }: Parts<"env">, query: URLSearchParams): string {
+function getSignInPage({ env }: Dependencies<"env">, query: URLSearchParams): string {
   const refusalReason = oidcRefusals.find((oidcRefusal) => oidcRefusal === query.get("refused"));
   const provider = env.oidc.find(({ id }) => id === query.get("provider"));
   return refusalReason && provider ? `/sign-in?refused=${refusalReason}&provider=${encodeURIComponent(provider.id)}` : "/sign-in";
@@ -96,7 +96,7 @@ async function getShareAnswer(
   };
 }
 
-async function getEmbeddedAnswer({ store }: Parts<"store">, url: string, path: string): Promise<VisitorAnswer> {
+async function getEmbeddedAnswer({ store }: Dependencies<"store">, url: string, path: string): Promise<VisitorAnswer> {
   const embed = parseEmbedPath(path);
   if (!embed) return path === "/embed/start" || path === "/embed/doctor" ? { kind: "own" } : notFoundAnswer;
   if (!(await store.embedHosts.get(embed.host))) return notFoundAnswer;

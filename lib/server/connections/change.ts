@@ -20,7 +20,7 @@ import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { isForbiddenAddress } from "@/lib/shared/guarded-connector";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { checkChangeRights, type Context } from "../auth/viewer";
-import { type Composition, type Parts } from "../composition-type";
+import { type Composition, type Dependencies } from "../composition-type";
 import { openApiKey, storeApiKey } from "../keys/key-ring";
 import { type Connection } from "../store/connections";
 import { connectionNotFound, findConnection } from "./access";
@@ -43,7 +43,7 @@ export async function checkConnection(composition: Composition, connection: Conn
 
 /** Checks the service without caching, because the connection may not be stored. A plain local server has system stats but no users. */
 async function checkKey(
-  { capabilities, upstreamFor }: Parts<"capabilities" | "upstreamFor">,
+  { capabilities, upstreamFor }: Dependencies<"capabilities" | "upstreamFor">,
   { id, baseUrl, apiKey }: { id: string; baseUrl: string; apiKey: string | undefined },
   signal?: AbortSignal,
 ): Promise<ConnectionCheck> {
@@ -66,7 +66,7 @@ async function checkKey(
 
 /** A local server may have been restarted with or without its asset library. */
 export async function storeAssetSupport(
-  { store }: Parts<"store">,
+  { store }: Dependencies<"store">,
   { id, dialect, hasAssets }: Connection,
   result: Result<unknown, Failure>,
 ): Promise<void> {
@@ -78,7 +78,11 @@ function lacksAssets(result: Result<unknown, Failure>): boolean {
   return !result.ok && isMissingOperation(result.failure);
 }
 
-async function storeCheck({ capabilities, store }: Parts<"capabilities" | "store">, id: string, check: ConnectionCheck): Promise<void> {
+async function storeCheck(
+  { capabilities, store }: Dependencies<"capabilities" | "store">,
+  id: string,
+  check: ConnectionCheck,
+): Promise<void> {
   capabilities.forget(id);
   await store.connections.setStatus(id, check.outcome);
   await store.peers.notifyChange(id);
@@ -215,7 +219,11 @@ async function toSavedResult(context: Context, id: string, check: ConnectionChec
   });
 }
 
-async function storeNewKey({ store, ring, now }: Parts<"store" | "ring" | "now">, connectionId: string, { key }: KeyChange): Promise<void> {
+async function storeNewKey(
+  { store, ring, now }: Dependencies<"store" | "ring" | "now">,
+  connectionId: string,
+  { key }: KeyChange,
+): Promise<void> {
   if (key !== undefined) await storeApiKey(store.keys, ring, { connectionId, apiKey: key, now: now() });
 }
 

@@ -1,7 +1,7 @@
 // Caches the preview fields of listed assets for a minute, so that thumbnails need no extra call.
 
 import "server-only";
-import { objectOf, textOf } from "@/lib/contract/json/json";
+import { asObject, asText } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
 import { type Asset } from "@/lib/contract/schemas/asset";
 import { createLru } from "@/lib/shared/lru";
@@ -20,17 +20,17 @@ export function createSeenAssets(now: () => number) {
     /** `reader` combines connection, URL and key, because services return different data for each. */
     record(reader: string, operation: Operation, response: unknown): void {
       if (operation.subject !== "assets") return;
-      const listedAssets = objectOf(response)?.assets;
-      for (const asset of Array.isArray(listedAssets) ? listedAssets.map(objectOf) : []) {
-        const [id, name] = [textOf(asset?.id), textOf(asset?.name)];
+      const listedAssets = asObject(response)?.assets;
+      for (const asset of Array.isArray(listedAssets) ? listedAssets.map(asObject) : []) {
+        const [id, name] = [asText(asset?.id), asText(asset?.name)];
         if (id === undefined || name === undefined) continue;
         const key = `${reader}\n${id}`;
         sources.delete(key);
         const source = {
           name,
-          preview_url: textOf(asset?.preview_url),
-          mime_type: textOf(asset?.mime_type),
-          asset_hash: textOf(asset?.asset_hash),
+          preview_url: asText(asset?.preview_url),
+          mime_type: asText(asset?.mime_type),
+          asset_hash: asText(asset?.asset_hash),
         };
         const length = Object.values(source).reduce((sum, text = "") => sum + text.length, key.length);
         if (length <= MAX_CHARACTERS) sources.set(key, { source, atMs: now() });

@@ -6,7 +6,7 @@ import { createFailure, type Failure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { adminOnly, type Context } from "../auth/viewer";
-import { type Parts } from "../composition-type";
+import { type Dependencies } from "../composition-type";
 import { type Connection } from "../store/connections";
 import { type PersonalConnection } from "../store/jobs/job-viewers";
 import { isEmbedded } from "../upstream/send";
@@ -40,7 +40,11 @@ function removeAddress({ accountUrl: _account, fingerprint: _fingerprint, seenBy
   return { ...view, baseUrl: "" };
 }
 
-export async function toConnectionView({ store }: Parts<"store">, connection: Connection, current: boolean): Promise<ConnectionView> {
+export async function toConnectionView(
+  { store }: Dependencies<"store">,
+  connection: Connection,
+  current: boolean,
+): Promise<ConnectionView> {
   const [storedKey, viewers] = await Promise.all([store.keys.getOf(connection.id), store.jobViewers.viewersOf([connection.id])]);
   const { seenOf } = connection;
   if (seenOf !== undefined) {

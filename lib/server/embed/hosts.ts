@@ -13,7 +13,7 @@ import {
 import { createFailure, createFieldFailure, type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type Composition, type Parts } from "../composition-type";
+import { type Composition, type Dependencies } from "../composition-type";
 import { seal } from "../keys/key-ring";
 import { type Sealed } from "../store/connections";
 import { createEmbedHostId, type EmbedHost, type HostEditor } from "../store/embed-hosts";
@@ -61,7 +61,7 @@ export async function changeEmbedHost(
   return host ? ok({ host: await toView(composition, host), ...(newSecret && { secret: newSecret.secret }) }) : failed(noSuchHost);
 }
 
-export async function removeEmbedHost({ store }: Parts<"store">, id: string): Promise<Result<string, Failure>> {
+export async function removeEmbedHost({ store }: Dependencies<"store">, id: string): Promise<Result<string, Failure>> {
   const host = await store.embedHosts.get(id);
   if (!host || !(await store.embedHosts.remove(id))) return failed(noSuchHost);
   while (await store.members.removeGuests({ hostId: id })) await new Promise((resolve) => setImmediate(resolve));
@@ -73,7 +73,7 @@ function toKeeper({ memberId: id, name }: EmbedKeyOwner): HostEditor {
 }
 
 async function checkHostBody(
-  { store }: Parts<"store">,
+  { store }: Dependencies<"store">,
   { role }: Pick<EmbedKeyOwner, "role">,
   body: EmbedHostBody,
 ): Promise<Failure | undefined> {
@@ -82,7 +82,7 @@ async function checkHostBody(
   return undefined;
 }
 
-function createSecret({ ring }: Parts<"ring">, id: string): { secret: string; sealed: Sealed } {
+function createSecret({ ring }: Dependencies<"ring">, id: string): { secret: string; sealed: Sealed } {
   const secret = randomBytes(32).toString("base64url");
   return { secret, sealed: seal(ring, getSealContext(id), secret) };
 }
@@ -96,7 +96,7 @@ async function toView(composition: Composition, host: EmbedHost): Promise<EmbedH
   return { ...view, ...(keptBy && { keptBy: await toKeeperView(composition, keptBy) }), ...(refused && { refused }) };
 }
 
-async function toKeeperView({ store }: Parts<"store">, { id, name }: HostEditor): Promise<EmbedHostView["keptBy"]> {
+async function toKeeperView({ store }: Dependencies<"store">, { id, name }: HostEditor): Promise<EmbedHostView["keptBy"]> {
   const member = await store.members.get(id);
   if (!member) return { name, lost: "removed" };
   if (member.disabled) return { name: member.name, lost: "suspended" };

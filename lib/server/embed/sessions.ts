@@ -15,7 +15,7 @@ import {
 import { getWeakerRole, hasRole, type Role, roles } from "@/lib/contract/people/roles";
 import { EMBED_PATH_HEADER, type EmbedAddress, parseEmbedPath } from "@/lib/shared/console-paths";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type Composition, type Parts } from "../composition-type";
+import { type Composition, type Dependencies } from "../composition-type";
 import { embedCookie, embedCookieAttributes, probeCookie, readCookie } from "../cookies";
 import { consolePath, consoleUrl, type Env, removeBasePath } from "../env";
 import { type EmbedHost } from "../store/embed-hosts";
@@ -28,7 +28,7 @@ export function getAudiences(env: Env, hostId: string): string[] {
   return [...new Set([consoleUrl(env), ...loopback])].map((address) => `${address}/embed/${hostId}`);
 }
 
-type TicketServices = Parts<"env" | "now" | "log" | "hostKeys">;
+type TicketServices = Dependencies<"env" | "now" | "log" | "hostKeys">;
 type TicketRequest = { ticket: string; origin: string };
 
 async function checkTicket(
@@ -137,7 +137,7 @@ export async function findEmbeddedSession(composition: Composition, sessionId: s
   return session && validateSession(composition, session);
 }
 
-async function validateSession({ store, now }: Parts<"store" | "now">, session: EmbedSession): Promise<EmbeddedViewer | undefined> {
+async function validateSession({ store, now }: Dependencies<"store" | "now">, session: EmbedSession): Promise<EmbeddedViewer | undefined> {
   if (session.expiresAt <= now()) return undefined;
   const [host, member] = await Promise.all([store.embedHosts.get(session.hostId), store.members.get(session.memberId)]);
   if (!host || host.version !== session.hostVersion) return undefined;
@@ -146,7 +146,7 @@ async function validateSession({ store, now }: Parts<"store" | "now">, session: 
 }
 
 /** Browsers that do not store cookies send a bearer token instead. */
-function readToken({ env }: Parts<"env">, requestHeaders: HeaderSource, { slot }: EmbedAddress): string | undefined {
+function readToken({ env }: Dependencies<"env">, requestHeaders: HeaderSource, { slot }: EmbedAddress): string | undefined {
   return BEARER.exec(requestHeaders.get("authorization") ?? "")?.[1] ?? readCookie(requestHeaders.get("cookie"), embedCookie(slot, env));
 }
 
@@ -212,7 +212,7 @@ function isSameSession(newEmbedSession: NewEmbedSession, other: NewEmbedSession)
 }
 
 async function findOrCreateMember(
-  { store, now }: Parts<"store" | "now">,
+  { store, now }: Dependencies<"store" | "now">,
   { sub, guest, name }: Ticket,
   host: EmbedHost,
 ): Promise<Member | undefined> {
@@ -235,13 +235,13 @@ function weakerEmbedRole<R extends Role>(value: Role, other: R): EmbedRole {
   return roles.find((role): role is EmbedRole => role === lower && role !== "owner") ?? (lower === "owner" ? "admin" : "runner");
 }
 
-export async function setEmbedAppearance({ store }: Parts<"store">, sessionId: string, appearance: EmbedAppearance): Promise<void> {
+export async function setEmbedAppearance({ store }: Dependencies<"store">, sessionId: string, appearance: EmbedAppearance): Promise<void> {
   await store.embedSessions.setAppearance(sessionId, appearance);
 }
 
 /** Returns the header that clears the session's cookie. */
 export async function endEmbeddedSession(
-  { store, env }: Parts<"store" | "env">,
+  { store, env }: Dependencies<"store" | "env">,
   sessionId: string,
   requestHeaders: HeaderSource,
 ): Promise<Headers> {

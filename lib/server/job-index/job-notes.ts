@@ -2,7 +2,7 @@
 
 import "server-only";
 import { toJobState } from "@/lib/contract/jobs/job-list";
-import { isObject, type JsonObject, objectOf, own, textOf } from "@/lib/contract/json/json";
+import { asObject, asText,getOwn, isObject, type JsonObject } from "@/lib/contract/json/json";
 import { type Subject } from "@/lib/contract/operation";
 import { type HistoryAnswer, type JobDetail, type JobListItem, type JobsAnswer, type JobStatus } from "@/lib/contract/schemas/job";
 import { MASK } from "@/lib/contract/secrets/secret-texts";
@@ -40,11 +40,11 @@ export function collectTexts(graph: unknown): string {
 function collectPositiveTexts(graph: JsonObject): Set<string> {
   const texts = new Set<string>();
   // Iterating a set also visits ids added meanwhile, and each id once.
-  const ids = new Set(Object.values(graph).flatMap((node) => getSourceIds(objectOf(objectOf(node)?.inputs)?.positive)));
+  const ids = new Set(Object.values(graph).flatMap((node) => getSourceIds(asObject(asObject(node)?.inputs)?.positive)));
   let visited = 0;
   for (const id of ids) {
     if (++visited > MAX_POSITIVE_NODES) break;
-    for (const [name, value] of Object.entries(objectOf(objectOf(own(graph, id))?.inputs) ?? {})) {
+    for (const [name, value] of Object.entries(asObject(asObject(getOwn(graph, id))?.inputs) ?? {})) {
       if (isLink(value)) for (const source of getSourceIds(value)) ids.add(source);
       else if (PROMPT_NAME.test(name)) addTexts(value, texts, MAX_DEPTH);
     }
@@ -85,7 +85,7 @@ export function toJobResponse(
   if (subject === "history" && isHistory(value)) return { subject, value };
   if (subject === "job" && isJob(value)) return { subject, value };
   if (subject === "jobStatus" && isStatus(value)) return { subject, value };
-  const jobId = textOf(objectOf(value)?.prompt_id) ?? textOf(objectOf(value)?.job_id);
+  const jobId = asText(asObject(value)?.prompt_id) ?? asText(asObject(value)?.job_id);
   const isSubmission = subject === "submission" && jobId !== undefined && memberId !== undefined && atMs !== undefined;
   return isSubmission ? { subject, jobId, sent, memberId, token, atMs } : undefined;
 }
@@ -123,9 +123,9 @@ export function toNotes(response: JobResponse): JobNote[] {
 }
 
 function toSubmissionNote({ jobId, sent, memberId, token, atMs }: Extract<JobResponse, { subject: "submission" }>): JobNote {
-  const body = objectOf(sent);
-  const pngInfo = objectOf(objectOf(body?.extra_data)?.extra_pnginfo);
-  const workflowId = textOf(objectOf(pngInfo?.workflow)?.id)?.slice(0, MAX_TEXT);
+  const body = asObject(sent);
+  const pngInfo = asObject(asObject(body?.extra_data)?.extra_pnginfo);
+  const workflowId = asText(asObject(pngInfo?.workflow)?.id)?.slice(0, MAX_TEXT);
   const item = { status: "pending", workflow_id: workflowId };
   return { jobId, item, createdMs: atMs, memberId, ...(token !== undefined && { token }), inputs: collectTexts(body?.prompt) };
 }

@@ -2,7 +2,7 @@
 
 import "server-only";
 import { createFailure, type Failure, isMissingOperation } from "@/lib/contract/failure";
-import { numberOf, objectOf } from "@/lib/contract/json/json";
+import { asNumber, asObject } from "@/lib/contract/json/json";
 import { type AnswerOf } from "@/lib/contract/operation";
 import { type operations } from "@/lib/contract/operations";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
@@ -78,7 +78,7 @@ async function readSize(jobId: string, read: ReadAssets, signal: AbortSignal): P
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const result = await read({ params: { job_id: jobId }, query: { limit: FILES_PAGE_SIZE, offset: size.files }, signal });
     if (!result.ok) return { ...size, failure: result.failure };
-    const sizes = result.value.assets.map((asset) => numberOf(objectOf(asset)?.size));
+    const sizes = result.value.assets.map((asset) => asNumber(asObject(asset)?.size));
     for (const bytes of sizes) {
       if (bytes === undefined) size.isPart = true;
       else size.bytes = (size.bytes ?? 0) + bytes;

@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { type ExpectedRun } from "@/lib/contract/jobs/expected-run";
 import { toJobState } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
+import { asObject, asText,isObject } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
 import { getShape, isLink, isSeedName } from "@/lib/contract/workflow/graph";
 import { createLru } from "@/lib/shared/lru";
@@ -24,7 +24,7 @@ const COST_NAME =
 /** Equal for graphs with the same classes, links and values of inputs that affect the duration. Undefined without a graph. */
 export function createRunKey(graph: unknown): string | undefined {
   if (!isObject(graph)) return undefined;
-  const inputs = Object.values(graph).flatMap((node) => Object.entries(objectOf(objectOf(node)?.inputs) ?? {}));
+  const inputs = Object.values(graph).flatMap((node) => Object.entries(asObject(asObject(node)?.inputs) ?? {}));
   // A separate node may set the size.
   const sources = new Set(inputs.flatMap(([name, value]) => (COST_NAME.test(name) && isLink(value) ? [value[0]] : [])));
   const shape = getShape(graph, (nodeId, name, value) => {
@@ -52,9 +52,9 @@ export function createRunKeys() {
     learnGraph: recordGraph,
     /** Records the graph of a submission or of a job's details. */
     record({ subject }: Operation, connectionId: string, value: unknown, body: unknown): void {
-      const response = objectOf(value);
-      if (subject === "submission") recordGraph(connectionId, textOf(response?.prompt_id), objectOf(body)?.prompt);
-      if (subject === "job") recordGraph(connectionId, textOf(response?.id), objectOf(response?.workflow)?.prompt);
+      const response = asObject(value);
+      if (subject === "submission") recordGraph(connectionId, asText(response?.prompt_id), asObject(body)?.prompt);
+      if (subject === "job") recordGraph(connectionId, asText(response?.id), asObject(response?.workflow)?.prompt);
     },
     addTo(connectionId: string, notes: readonly JobNote[]): JobNote[] {
       return notes.map((jobNote) => ({ ...jobNote, runKey: find(connectionId, jobNote.jobId) }));
@@ -69,10 +69,10 @@ export async function findExpectedRuns(
   jobs: readonly unknown[],
 ): Promise<Map<string, ExpectedRun>> {
   const activeJobs = jobs.flatMap((job) => {
-    const { id, status, runner_id: runner, workflow_id: workflowId } = objectOf(job) ?? {};
-    const jobId = textOf(id);
-    if (jobId === undefined || !["pending", "in_progress"].includes(toJobState(textOf(status) ?? ""))) return [];
-    return [{ jobId, runner: textOf(runner), runKey: runKeys.find(connectionId, jobId), workflowId: textOf(workflowId) }];
+    const { id, status, runner_id: runner, workflow_id: workflowId } = asObject(job) ?? {};
+    const jobId = asText(id);
+    if (jobId === undefined || !["pending", "in_progress"].includes(toJobState(asText(status) ?? ""))) return [];
+    return [{ jobId, runner: asText(runner), runKey: runKeys.find(connectionId, jobId), workflowId: asText(workflowId) }];
   });
   if (activeJobs.length === 0) return new Map();
   const runsByJob = await store.jobIndexStore.earlierRuns(connectionId, activeJobs);

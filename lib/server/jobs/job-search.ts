@@ -10,7 +10,7 @@ import { ok, type Result } from "@/lib/shared/result";
 import { foldName } from "@/lib/shared/text";
 import { recordShownFiles } from "../answers/jobs-only";
 import { type Context } from "../auth/viewer";
-import { type Composition, type Parts } from "../composition-type";
+import { type Composition, type Dependencies } from "../composition-type";
 import { type Access, findVisible, openForJobs, visibleConnections } from "../connections/access";
 import { splitWords } from "../store/jobs/index-words";
 import { addWorkflowNames } from "../workflows/names";
@@ -138,7 +138,7 @@ async function findReach(composition: Composition, id: string): Promise<JobReach
 }
 
 /** Like `findReach`, but ignores a gap before the newest jobs. */
-export async function findReachOfOlder({ store, env }: Parts<"store" | "env">, id: string): Promise<JobReach> {
+export async function findReachOfOlder({ store, env }: Dependencies<"store" | "env">, id: string): Promise<JobReach> {
   const { isComplete, isBounded, cursorMs, unread } = await store.jobIndexStore.reach(id);
   const extent = isBounded ? "newest" : isComplete ? "all" : "reading";
   // In a full job index, each new job replaces the oldest. Otherwise the service lists no older ones.

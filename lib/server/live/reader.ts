@@ -4,7 +4,7 @@ import "server-only";
 import { type Failure } from "@/lib/contract/failure";
 import { isTerminalWord, toJobState } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { isObject, numberOf, objectOf, textOf } from "@/lib/contract/json/json";
+import { asNumber, asObject, asText,isObject } from "@/lib/contract/json/json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { getRowId, type LiveProgress, rowFields, type TopicName } from "@/lib/contract/live";
 import { type Result } from "@/lib/shared/result";
@@ -196,7 +196,7 @@ export function createReader({
       rows.set(id, {
         text: writeExactJson(row),
         isOpen: isActiveRow(row),
-        nodesTotal: objectOf(row.progress)?.nodes_total ?? row.nodes_total,
+        nodesTotal: asObject(row.progress)?.nodes_total ?? row.nodes_total,
       });
       return id;
     };
@@ -296,15 +296,15 @@ export function isJobTopic(name: TopicName): boolean {
 }
 
 const isActiveRow = (row: unknown) => {
-  const status = textOf(objectOf(row)?.status ?? objectOf(row)?.state);
+  const status = asText(asObject(row)?.status ?? asObject(row)?.state);
   return status === "sending" || (status !== undefined && !isTerminalWord(status) && toJobState(status) !== "unknown");
 };
 
 function hasActiveJobs(name: TopicName, value: unknown): boolean {
   if (!isObject(value)) return Array.isArray(value) && value.some(isActiveRow);
-  if (name === "counts") return (numberOf(value.running) ?? 0) + (numberOf(value.pending) ?? 0) > 0;
-  if (name === "runs-by-day") return Array.isArray(value.days) && value.days.some((day) => objectOf(day)?.isUnread === true);
-  if (name === "tasks") return (numberOf(value.underWay) ?? 0) > 0;
+  if (name === "counts") return (asNumber(value.running) ?? 0) + (asNumber(value.pending) ?? 0) > 0;
+  if (name === "runs-by-day") return Array.isArray(value.days) && value.days.some((day) => asObject(day)?.isUnread === true);
+  if (name === "tasks") return (asNumber(value.underWay) ?? 0) > 0;
   const lists = name === "batches" ? ["runs"] : (rowFields[name] ?? []);
   return lists.length === 0 ? isActiveRow(value) : lists.some((list) => Array.isArray(value[list]) && value[list].some(isActiveRow));
 }

@@ -4,7 +4,7 @@ import "server-only";
 import { getFileName, maskAddress } from "@/lib/contract/assets/file-refs";
 import { type AuditTarget, getRequestedIds, getResponseIds, MAX_TARGETS, type TargetCount } from "@/lib/contract/audit/audit-items";
 import { type KnownJobState } from "@/lib/contract/jobs/job-list";
-import { objectOf, textOf } from "@/lib/contract/json/json";
+import { asObject, asText } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { callForBrowser } from "../answers/process-response";
@@ -26,8 +26,8 @@ export function toAuditThings(ids: readonly string[], access: Access): AuditTarg
 
 export async function auditTargetsFromRequest(operation: Operation, access: Access, input: CallInput): Promise<AuditTargets> {
   const { clears } = operation;
-  if (clears && objectOf(input.json)?.clear === true) return findThingsToClear(clears, access, input.signal);
-  const address = textOf(objectOf(input.json)?.source_url);
+  if (clears && asObject(input.json)?.clear === true) return findThingsToClear(clears, access, input.signal);
+  const address = asText(asObject(input.json)?.source_url);
   return {
     things:
       address === undefined

@@ -4,8 +4,8 @@ import "server-only";
 import { type AuditTarget, formatTargets } from "@/lib/contract/audit/audit-items";
 import { RAW_PARAMETER } from "@/lib/contract/console";
 import { createFailure, type Failure } from "@/lib/contract/failure";
-import { withSpellingsOf } from "@/lib/contract/json/exact-json";
-import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
+import { copySpellings } from "@/lib/contract/json/exact-json";
+import { asObject, asText,isObject } from "@/lib/contract/json/json";
 import { isRead, type Operation, returnsBytes } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { looksLikeToken } from "@/lib/contract/people/sign-in";
@@ -125,7 +125,7 @@ async function call(operation: Operation, context: AuthedContext, access: Access
   if (!result.ok) return result;
   const { status, value, skipped } = result.value;
   // The audit entry of a submission names its job, which identifies the submitter in lists.
-  const jobId = operation.subject === "submission" ? textOf(objectOf(value)?.prompt_id) : undefined;
+  const jobId = operation.subject === "submission" ? asText(asObject(value)?.prompt_id) : undefined;
   const auditTargets: AuditTargets =
     jobId === undefined
       ? auditTargetsFromResponse(requestTargets, value, access)
@@ -150,8 +150,8 @@ function toResponseValue(value: unknown, { composition: { env }, request, viewer
 /** The name that lists will show: the workflow's last known name and the label of the request. */
 async function toSubmittedThing(id: string, { request, composition }: AuthedContext, access: Access, json: unknown): Promise<AuditTarget> {
   const label = parseLabel(request.headers.get(LABEL_HEADER));
-  const extraData = objectOf(json)?.extra_data;
-  const workflowId = textOf(objectOf(objectOf(objectOf(extraData)?.extra_pnginfo)?.workflow)?.id);
+  const extraData = asObject(json)?.extra_data;
+  const workflowId = asText(asObject(asObject(asObject(extraData)?.extra_pnginfo)?.workflow)?.id);
   const storedName = workflowId === undefined ? undefined : await workflowName(workflowId, composition, access);
   const workflow = getNameInExtraData(extraData) || (workflowId && (storedName ?? formatNamelessWorkflow(workflowId)));
   const name = [workflow, label].filter(Boolean).join(" · ");
@@ -200,5 +200,5 @@ async function forwardBytes(
 function removeTokens<T>(body: T): T {
   if (!isObject(body) || !isObject(body.extra_data)) return body;
   const nonSecrets = Object.entries(body.extra_data).filter(([, value]) => typeof value !== "string" || !looksLikeToken(value.trim()));
-  return { ...body, extra_data: withSpellingsOf(body.extra_data, Object.fromEntries(nonSecrets)) };
+  return { ...body, extra_data: copySpellings(body.extra_data, Object.fromEntries(nonSecrets)) };
 }

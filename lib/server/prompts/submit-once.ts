@@ -4,7 +4,7 @@ import "server-only";
 import { createHash } from "node:crypto";
 import { createFailure, type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { objectOf, textOf } from "@/lib/contract/json/json";
+import { asObject, asText } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { operations } from "@/lib/contract/operations";
 import {
@@ -23,7 +23,7 @@ import {
 import { sleep } from "@/lib/shared/async";
 import { getErrorCode, isFullDisk, isStoreAway } from "@/lib/shared/error-codes";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type Parts, type SubmissionOutcome } from "../composition-type";
+import { type Dependencies, type SubmissionOutcome } from "../composition-type";
 import { type AuthedContext } from "../context";
 import { runOperation } from "../operations/run-operation";
 import { readBody } from "../requests/read-request";
@@ -46,12 +46,12 @@ function toReport(outcome: SubmissionOutcome): SubmissionReport {
 
 /** If the response is too long, only the job's id is stored. */
 export function toStoredResponse(text: string): string {
-  return text.length <= MAX_RESPONSE_LENGTH ? text : writeExactJson({ prompt_id: objectOf(parseJson(text))?.prompt_id });
+  return text.length <= MAX_RESPONSE_LENGTH ? text : writeExactJson({ prompt_id: asObject(parseJson(text))?.prompt_id });
 }
 
 const RETRY_MS = 1000;
 
-type SubmissionParts = Parts<"store" | "log" | "submissionsInFlight">;
+type SubmissionParts = Dependencies<"store" | "log" | "submissionsInFlight">;
 type EndedSubmission = { contentHash: string; outcome: SubmissionOutcome };
 
 function toFlightId(memberId: string, key: string): string {
@@ -217,8 +217,8 @@ async function storeLabel(
   connectionId: string,
   labels: { answer: string; facts: JobLabel & { batch?: BatchRef } },
 ): Promise<void> {
-  const response = objectOf(parseJson(labels.answer));
-  const jobId = textOf(response?.prompt_id) ?? textOf(response?.job_id);
+  const response = asObject(parseJson(labels.answer));
+  const jobId = asText(response?.prompt_id) ?? asText(response?.job_id);
   if (jobId === undefined) return;
   try {
     await store.jobLabels.remember(connectionId, { jobId, ...labels.facts, now: now() });

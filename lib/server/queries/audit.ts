@@ -13,7 +13,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { adminOnly, type Context } from "../auth/viewer";
-import { type Parts } from "../composition-type";
+import { type Dependencies } from "../composition-type";
 import { usableConnections } from "../connections/access";
 import { groupAudit, type LoggedAct, MAX_READ_ENTRIES, readNames, toItems, writeAuditCsv } from "./audit-rows";
 
@@ -54,7 +54,7 @@ export async function* auditCsv(context: Context, filter: AuditFilter): AsyncGen
   yield* writeAuditCsv(store, await readNames(store, await usableConnections(context)), toSearch(context.composition, filter));
 }
 
-function toSearch({ now }: Parts<"now">, { member, action, on, from, to, within }: AuditFilter) {
+function toSearch({ now }: Dependencies<"now">, { member, action, on, from, to, within }: AuditFilter) {
   const since = within === undefined ? undefined : now() - within * HOUR_MS;
   return { memberId: member, action, connectionId: on, from: Math.max(from ?? 0, since ?? 0) || undefined, to };
 }

@@ -5,7 +5,7 @@ import { runnerProblems } from "@/lib/contract/connections";
 import { createFailure, type ErrorCode, type Failure } from "@/lib/contract/failure";
 import { type Runner, type RunnerFailure, type RunnerSaved, type ServiceRunners } from "@/lib/contract/runners/runners";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type Parts } from "../composition-type";
+import { type Dependencies } from "../composition-type";
 
 const errorCodes = {
   invalid: "INVALID_BODY",
@@ -14,12 +14,12 @@ const errorCodes = {
   built_in: "BAD_REQUEST",
 } as const satisfies Partial<Record<RunnerFailure["code"], ErrorCode>>;
 
-export async function listRunners({ serviceRunners }: Parts<"serviceRunners">): Promise<{ runners: Runner[] }> {
+export async function listRunners({ serviceRunners }: Dependencies<"serviceRunners">): Promise<{ runners: Runner[] }> {
   return { runners: await serviceRunners().list() };
 }
 
 export async function saveRunner(
-  { serviceRunners }: Parts<"serviceRunners">,
+  { serviceRunners }: Dependencies<"serviceRunners">,
   save: (runners: ServiceRunners) => ReturnType<ServiceRunners["add"]>,
 ): Promise<Result<RunnerSaved, Failure>> {
   const result = await save(serviceRunners());
@@ -29,7 +29,7 @@ export async function saveRunner(
   return problem ? ok({ problem: { code: problem, message } }) : failed(toFailure(result.failure));
 }
 
-export async function removeRunner({ serviceRunners }: Parts<"serviceRunners">, id: string): Promise<Result<string, Failure>> {
+export async function removeRunner({ serviceRunners }: Dependencies<"serviceRunners">, id: string): Promise<Result<string, Failure>> {
   const runners = serviceRunners();
   const label = (await runners.list()).find((runner) => runner.id === id)?.label ?? id;
   const result = await runners.remove(id);

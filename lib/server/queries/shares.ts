@@ -8,7 +8,7 @@ import { hasRole } from "@/lib/contract/people/roles";
 import { type SharedPage, type ShareState, type ShareView } from "@/lib/contract/share";
 import { getNetwork } from "@/lib/shared/ip-address";
 import { type Context, type SentHeaders } from "../auth/viewer";
-import { type Composition, type Parts } from "../composition-type";
+import { type Composition, type Dependencies } from "../composition-type";
 import { ADDRESS_HEADER } from "../limits/attempt-limit";
 import { isUnlocked, MIN_ROLE, openShare } from "../shares/open-share";
 import { type ListedShare, type ShareItem } from "../store/shares";
@@ -56,11 +56,11 @@ function toItemView({ name, kind, size, hash, width, height, text }: ShareItem) 
   return { name, kind, size, hash, width, height, text };
 }
 
-export function areSharesEnabled({ env }: Parts<"env">): boolean {
+export function areSharesEnabled({ env }: Dependencies<"env">): boolean {
   return env.shares;
 }
 
-export async function describeShare({ store }: Parts<"store">, id: string): Promise<{ target: string; outcome?: string }> {
+export async function describeShare({ store }: Dependencies<"store">, id: string): Promise<{ target: string; outcome?: string }> {
   const share = (await store.shares.list()).find((listedShare) => listedShare.id === id);
   const member = share && (await store.members.get(share.memberId));
   if (!share || !member) return { target: id };

@@ -7,17 +7,17 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { isSignInByAddress } from "../auth/account";
 import { canUsePassword } from "../auth/sign-in";
 import { type Context } from "../auth/viewer";
-import { type Composition, type Parts } from "../composition-type";
+import { type Composition, type Dependencies } from "../composition-type";
 import { type StoredIdentity } from "../store/people/identities";
 import { type Member } from "../store/people/members";
 
-export function getSignInChoices({ env }: Parts<"env">): SignInChoices {
+export function getSignInChoices({ env }: Dependencies<"env">): SignInChoices {
   return { password: env.passwordSignIn, providers: env.oidc.map(({ id, label }) => ({ id, label })) };
 }
 
 /** Why a person who was authenticated by the reverse proxy is rejected. */
 export async function getProxyRefusal(
-  { store }: Parts<"store">,
+  { store }: Dependencies<"store">,
   email: string,
 ): Promise<"vouchedSuspended" | "vouchedRemoved" | "stranger"> {
   const address = email.trim().toLowerCase();
@@ -65,7 +65,7 @@ export async function disconnectProvider(context: Context, id: string): Promise<
 
 type SetUpState = "open" | "over" | "unknown" | "noToken";
 
-export async function getSetUp({ store }: Parts<"store">, token: string | undefined): Promise<SetUpState> {
+export async function getSetUp({ store }: Dependencies<"store">, token: string | undefined): Promise<SetUpState> {
   if (await store.members.hasOwner()) return "over";
   if (token === undefined) return "noToken";
   return (await store.setUpToken.has(token)) ? "open" : "unknown";

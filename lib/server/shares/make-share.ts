@@ -17,7 +17,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { callForBrowser } from "../answers/process-response";
 import { redactForBrowser } from "../answers/redact";
 import { hashPassword } from "../auth/passwords";
-import { type Parts } from "../composition-type";
+import { type Dependencies } from "../composition-type";
 import { type Access } from "../connections/access";
 import { type ShareItem } from "../store/shares";
 import { isEmbedded } from "../upstream/send";
@@ -78,7 +78,12 @@ export async function createShare(access: Access, body: Body, signal: AbortSigna
 const MAX_NAME_LENGTH = 80;
 
 /** The date and the first file's name, numbered if an earlier share of the member has the same title. */
-async function defaultTitle({ store }: Parts<"store">, memberId: string, items: readonly ShareItem[], nowMs: number): Promise<string> {
+async function defaultTitle(
+  { store }: Dependencies<"store">,
+  memberId: string,
+  items: readonly ShareItem[],
+  nowMs: number,
+): Promise<string> {
   const name = toPlainLine(items.find((item) => item.name !== "")?.name ?? "").slice(0, MAX_NAME_LENGTH);
   const title = `${new Date(nowMs).toISOString().slice(0, 10)} ${name}`.trim();
   const usedTitles = new Set((await store.shares.list(memberId)).map((share) => share.title));

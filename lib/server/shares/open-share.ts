@@ -6,7 +6,7 @@ import { createFailure, type Failure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
-import { type Composition, type Parts } from "../composition-type";
+import { type Composition, type Dependencies } from "../composition-type";
 import { type Access, openInBackground } from "../connections/access";
 import { cookieAttributes, cookieName, readCookie } from "../cookies";
 import { type Share } from "../store/shares";
@@ -64,10 +64,10 @@ export function createUnlockCookie(composition: Composition, share: Share): stri
   return `${getUnlockCookieName(composition, share)}=${until}.${createUnlockProof(composition, share, until)}; ${cookieAttributes(env, UNLOCKED_SECONDS)}`;
 }
 
-function getUnlockCookieName({ env }: Parts<"env">, { id }: Share): string {
+function getUnlockCookieName({ env }: Dependencies<"env">, { id }: Share): string {
   return cookieName(`lightdesk.share.${id}`, env);
 }
 
-function createUnlockProof({ authSecret }: Parts<"authSecret">, { id, passwordHash = "" }: Share, until: string): string {
+function createUnlockProof({ authSecret }: Dependencies<"authSecret">, { id, passwordHash = "" }: Share, until: string): string {
   return createHmac("sha256", authSecret).update(["share", id, passwordHash, until].join("\n")).digest("base64url");
 }

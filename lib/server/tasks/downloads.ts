@@ -5,7 +5,7 @@ import { type z } from "zod";
 import { type DownloadState, downloadStates, type DownloadTask, type DownloadTasks, maskAddresses } from "@/lib/contract/assets/file-refs";
 import { formatTargets } from "@/lib/contract/audit/audit-items";
 import { createFailure, type Failure, isMissingOperation } from "@/lib/contract/failure";
-import { numberOf, objectOf, own, textOf } from "@/lib/contract/json/json";
+import { asNumber, asObject, asText,getOwn } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
 import { type taskSchema, taskStartedSchema } from "@/lib/contract/schemas/asset";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -49,11 +49,11 @@ const statesByWord: Readonly<Record<string, DownloadState>> = {
 };
 
 function toDownloadUpdate(task: z.output<typeof taskSchema>, now: number): DownloadUpdate {
-  const result = objectOf(task.result);
-  const reportedState = own(statesByWord, task.status.toLowerCase()) ?? "working";
+  const result = asObject(task.result);
+  const reportedState = getOwn(statesByWord, task.status.toLowerCase()) ?? "working";
   // A task may succeed although the file failed.
   const state: DownloadState = reportedState === "completed" && result?.success === false ? "failed" : reportedState;
-  const reason = textOf(task.error_message) ?? textOf(result?.error);
+  const reason = asText(task.error_message) ?? asText(result?.error);
   const doneBytes = toCount(task.bytes_downloaded) ?? toCount(result?.bytes_downloaded);
   const totalBytes = toCount(task.bytes_total);
   const share = toShare(task.progress) ?? (doneBytes !== undefined && totalBytes ? Math.min(1, doneBytes / totalBytes) : undefined);
@@ -65,8 +65,8 @@ function toDownloadUpdate(task: z.output<typeof taskSchema>, now: number): Downl
     ...(totalBytes !== undefined && { bytesTotal: totalBytes }),
     // Without a total, a progress of 0 is meaningless.
     share: share === undefined || (share === 0 && totalBytes === undefined) ? null : share,
-    assetId: textOf(result?.asset_id) ?? null,
-    ...(textOf(result?.filename) !== undefined && { fileName: textOf(result?.filename)?.slice(0, 500) }),
+    assetId: asText(result?.asset_id) ?? null,
+    ...(asText(result?.filename) !== undefined && { fileName: asText(result?.filename)?.slice(0, 500) }),
     endedAt: state === "working" ? null : now,
   };
 }
@@ -77,12 +77,12 @@ function reportsBytes(task: z.output<typeof taskSchema>): boolean {
 }
 
 function toCount(value: unknown): number | undefined {
-  const count = numberOf(value);
+  const count = asNumber(value);
   return count !== undefined && count >= 0 ? Math.floor(count) : undefined;
 }
 
 function toShare(value: unknown): number | undefined {
-  const share = numberOf(value);
+  const share = asNumber(value);
   return share !== undefined && share >= 0 && share <= 1 ? share : undefined;
 }
 
@@ -181,7 +181,7 @@ export async function retryDownload(context: AuthedContext): Promise<Result<Down
     };
     await downloadTasks.change(row.id, { ...resetFields, ...taskFields });
   } else {
-    const assetId = textOf(objectOf(result.value.value)?.id) ?? null;
+    const assetId = asText(asObject(result.value.value)?.id) ?? null;
     await downloadTasks.change(row.id, {
       ...resetFields,
       state: "completed",

@@ -12,7 +12,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { isSelectableOperation, isTokenExpired } from "../auth/credentials";
 import { roleTooLow } from "../auth/members";
 import { adminOnly, type Context } from "../auth/viewer";
-import { type Parts } from "../composition-type";
+import { type Dependencies } from "../composition-type";
 import { usableConnections } from "../connections/access";
 import { MAX_TOKENS, type Token } from "../store/people/tokens";
 
@@ -71,7 +71,7 @@ export async function revokeToken(context: Context, id: string): Promise<Result<
   return view ? ok(view) : failed(noSuchToken);
 }
 
-export async function describeToken({ store }: Parts<"store">, id: string): Promise<{ target: string; outcome?: string }> {
+export async function describeToken({ store }: Dependencies<"store">, id: string): Promise<{ target: string; outcome?: string }> {
   const token = await store.tokens.get(id);
   const member = token && (await store.members.get(token.memberId));
   if (!token || !member) return { target: id };

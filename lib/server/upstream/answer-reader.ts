@@ -4,7 +4,7 @@ import "server-only";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { objectOf, textOf } from "@/lib/contract/json/json";
+import { asObject, asText } from "@/lib/contract/json/json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { createLimiter } from "@/lib/shared/async";
 import { getErrorCode } from "@/lib/shared/error-codes";
@@ -30,7 +30,7 @@ export async function parseToJson(bytes: Uint8Array, options: ReadOptions, only?
 }
 
 function pick(value: unknown, names: readonly string[]): Record<string, unknown> {
-  const fields = objectOf(value) ?? {};
+  const fields = asObject(value) ?? {};
   return Object.fromEntries(names.flatMap((name) => (Object.hasOwn(fields, name) ? [[name, fields[name]]] : [])));
 }
 
@@ -38,7 +38,7 @@ function pick(value: unknown, names: readonly string[]): Record<string, unknown>
 export type ClassIndex = readonly (readonly [className: string, displayName: string])[];
 
 export function buildClassIndex(catalogue: unknown): ClassIndex {
-  return Object.entries(objectOf(catalogue) ?? {}).map(([name, info]) => [name, textOf(objectOf(info)?.display_name)?.trim() ?? ""]);
+  return Object.entries(asObject(catalogue) ?? {}).map(([name, info]) => [name, asText(asObject(info)?.display_name)?.trim() ?? ""]);
 }
 
 /** All methods throw TooLargeAnswer, and reject when the signal is aborted. They transfer the bytes, which can't be used afterwards. */

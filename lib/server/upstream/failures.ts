@@ -4,7 +4,7 @@ import "server-only";
 import { ROOT_FOLDER } from "@/lib/contract/assets/file-refs";
 import { type Failure, getCodeByStatus, parseFailure } from "@/lib/contract/failure";
 import { isTerminalWord, type KnownJobState, toJobState } from "@/lib/contract/jobs/job-list";
-import { isObject, own, textOf } from "@/lib/contract/json/json";
+import { asText,getOwn, isObject } from "@/lib/contract/json/json";
 import { isRead, type Operation, returnsBytes } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { type UserdataFile } from "@/lib/contract/operations/files";
@@ -35,7 +35,7 @@ type Lookup = { operation: Operation; input: CallInput; only?: string; finds(res
 export function findLookup(operation: Operation, { params = {}, json, signal, limits }: CallInput): Lookup | undefined {
   const { item, capability } = operation;
   const shared = { signal, limits };
-  const jobId = params.job_id ?? (isObject(json) ? textOf(json.prompt_id) : undefined);
+  const jobId = params.job_id ?? (isObject(json) ? asText(json.prompt_id) : undefined);
   const { id, task_id, file } = params;
   if (capability === undefined || returnsBytes(operation)) return undefined;
   if (item === "asset" && id !== undefined)
@@ -65,11 +65,11 @@ function isMutableAsset(asset: unknown): boolean {
 }
 
 function isInState(...states: readonly KnownJobState[]) {
-  return (job: unknown) => isObject(job) && states.some((state) => state === toJobState(textOf(job.status) ?? ""));
+  return (job: unknown) => isObject(job) && states.some((state) => state === toJobState(asText(job.status) ?? ""));
 }
 
 function isRunningTask(task: unknown): boolean {
-  return isObject(task) && !isTerminalWord(textOf(task.status) ?? "");
+  return isObject(task) && !isTerminalWord(asText(task.status) ?? "");
 }
 
 export function unreachable(baseUrl: string, error: unknown): Failure {
@@ -179,6 +179,6 @@ function wasNeverSent(error: unknown): boolean {
 }
 
 function describeReason(error: unknown): string {
-  const reason = own(reasonsByCode, String(getErrorCode(error)));
+  const reason = getOwn(reasonsByCode, String(getErrorCode(error)));
   return reason === undefined ? "" : `: ${reason}`;
 }

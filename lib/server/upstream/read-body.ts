@@ -3,7 +3,7 @@
 import "server-only";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { z } from "zod";
-import { isObject, numberOf } from "@/lib/contract/json/json";
+import { asNumber,isObject } from "@/lib/contract/json/json";
 import { parseServiceJson, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
 import { countSkipped } from "@/lib/contract/json/readers";
 import { findCoreList, type Operation, type OperationAnswer } from "@/lib/contract/operation";
@@ -97,7 +97,7 @@ function parseAndCountSkipped(schema: z.ZodType, value: unknown): { value: unkno
   const skipped = lists.reduce<number>((sum, list) => sum + countSkipped(list), 0);
   const hasField = schema instanceof z.ZodObject && "unreadable" in schema.shape;
   if (!hasField || !isObject(value)) return { value, skipped };
-  return skipped === 0 ? { value, skipped } : { value: { ...value, unreadable: skipped + (numberOf(value.unreadable) ?? 0) }, skipped };
+  return skipped === 0 ? { value, skipped } : { value: { ...value, unreadable: skipped + (asNumber(value.unreadable) ?? 0) }, skipped };
 }
 
 function hasManyNames(value: unknown): boolean {

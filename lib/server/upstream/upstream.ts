@@ -2,7 +2,7 @@
 
 import "server-only";
 import { type Failure, isMissingOperation, isPlainRateLimit } from "@/lib/contract/failure";
-import { own } from "@/lib/contract/json/json";
+import { getOwn } from "@/lib/contract/json/json";
 import { recordSkipped } from "@/lib/contract/json/readers";
 import { type AnswerOf, isRead, type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
@@ -91,7 +91,7 @@ function observeCall<T extends { status: number }>(
       spanName: `call ${name}`,
       attributes: { operation: name },
       outcomeOf: (result) =>
-        result.ok ? "ok" : (own(outcomesByCode, result.failure.code) ?? (result.failure.status >= 500 ? "error" : "refused")),
+        result.ok ? "ok" : (getOwn(outcomesByCode, result.failure.code) ?? (result.failure.status >= 500 ? "error" : "refused")),
       statusOf: (result) => (result.ok ? result.value : result.failure).status,
       recordMetrics(metrics, outcome, seconds) {
         metrics.count("lightdesk_upstream_calls_total", { operation: name, outcome });

@@ -7,7 +7,7 @@ import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { toJobState } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { isObject, objectOf, own } from "@/lib/contract/json/json";
+import { asObject, getOwn,isObject } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
 import { type JobListItem } from "@/lib/contract/schemas/job";
 import { formatErrorLine, type JobErrorView, toJobView } from "@/lib/contract/views/job-view";
@@ -137,7 +137,7 @@ async function checkRunners({ composition, webhooks, before }: CheckInput, conne
   const downSince = new Map<string, number>();
   if (!isSubscribed || !isEmbedded(connection.baseUrl)) return { detected, state: {} };
   for (const { id, label, state: runnerState, reason } of await composition.serviceRunners().list()) {
-    const sinceMs = own(before?.runners, id);
+    const sinceMs = getOwn(before?.runners, id);
     const isDown = runnerState === "unreachable" || runnerState === "set_aside";
     // A runner that is being checked or is paused is neither up nor down.
     const isUp = runnerState === "ready" || runnerState === "draining";
@@ -206,7 +206,7 @@ async function readTexts(access: BackgroundAccess, jobId: string, signal: AbortS
   if (!job.ok) return undefined;
   const { workflow } = job.value.value;
   const graph = isObject(workflow?.prompt) ? workflow.prompt : workflow;
-  return collectTexts(objectOf(graph))
+  return collectTexts(asObject(graph))
     .split("\n")
     .map((text) => text.trim())
     .filter(isSentence);

@@ -8,7 +8,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type DeliveryView, OLD_WEBHOOK_SECRET_MS, type WebhookSaved, type WebhookView } from "@/lib/contract/webhook-events";
 import { type WebhookBody, type WebhookChange, type WebhookPayload } from "@/lib/contract/webhooks";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type Composition, type Parts } from "../composition-type";
+import { type Composition, type Dependencies } from "../composition-type";
 import { consoleUrl } from "../env";
 import { type Delivery, type Webhook } from "../store/webhooks";
 import { isTrustedHost } from "../upstream/send";
@@ -20,7 +20,7 @@ const MAX_LISTED_DELIVERIES = 200;
 const noSuchWebhook = createFailure("NOT_FOUND", "There is no such webhook.");
 const noSuchDelivery = createFailure("NOT_FOUND", "There is no such delivery.");
 
-export async function listWebhooks({ store, now }: Parts<"store" | "now">): Promise<WebhookView[]> {
+export async function listWebhooks({ store, now }: Dependencies<"store" | "now">): Promise<WebhookView[]> {
   const [webhooks, last] = await Promise.all([store.webhooks.list(), store.webhooks.lastDeliveries()]);
   return webhooks.map((webhook) => toView(webhook, now(), last.get(webhook.id)));
 }
@@ -82,12 +82,12 @@ export async function changeWebhook(composition: Composition, id: string, change
   return ok({ webhook: toView(webhook, now()), ...(showsSecret && { secret: newTarget.secret }) });
 }
 
-export async function removeWebhook({ store }: Parts<"store">, id: string): Promise<Result<Webhook, Failure>> {
+export async function removeWebhook({ store }: Dependencies<"store">, id: string): Promise<Result<Webhook, Failure>> {
   const webhook = await store.webhooks.get(id);
   return webhook && (await store.webhooks.remove(id)) ? ok(webhook) : failed(noSuchWebhook);
 }
 
-export async function listDeliveries({ store }: Parts<"store">, id: string): Promise<Result<DeliveryView[], Failure>> {
+export async function listDeliveries({ store }: Dependencies<"store">, id: string): Promise<Result<DeliveryView[], Failure>> {
   const webhook = await store.webhooks.get(id);
   if (!webhook) return failed(noSuchWebhook);
   return ok((await store.webhooks.listDeliveries(id, MAX_LISTED_DELIVERIES)).map((delivery) => toDeliveryView(delivery, webhook)));
@@ -135,7 +135,7 @@ export async function resendDelivery(
 }
 
 /** Rejects URLs that the guard of outgoing calls would reject later. */
-function checkUrl({ env }: Parts<"env">, { url, format }: Pick<WebhookBody, "url" | "format">): Failure | undefined {
+function checkUrl({ env }: Dependencies<"env">, { url, format }: Pick<WebhookBody, "url" | "format">): Failure | undefined {
   const { protocol, hostname, port, pathname } = new URL(url);
   if (protocol !== "https:" && !isTrustedHost(env.trustedHosts, hostname, port))
     return createFieldFailure("url", "must begin with https://, unless its host is in LIGHTDESK_TRUSTED_HOSTS");

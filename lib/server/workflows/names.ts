@@ -1,12 +1,12 @@
 // Adds the console's own fields to jobs: names of workflows, copies, submitters and node classes, and expected durations.
 
 import "server-only";
-import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
+import { asObject, asText,isObject } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { maskText } from "@/lib/contract/secrets/secret-texts";
 import { getNameInExtraData } from "@/lib/contract/workflow/workflow-name";
-import { type Composition, type Parts } from "../composition-type";
+import { type Composition, type Dependencies } from "../composition-type";
 import { findExpectedRuns } from "../job-index/run-times";
 import { buildClassIndex } from "../upstream/answer-reader";
 import { listClasses } from "./seen-names";
@@ -20,14 +20,14 @@ export async function addWorkflowNames<T>(operation: Operation, from: NameSource
 export async function addWorkflowNames(operation: Operation, from: NameSource, value: unknown, body?: unknown): Promise<unknown> {
   const { composition, connection } = from;
   if (operation.subject === "submission")
-    await recordNames(composition, connection.id, getSubmittedWorkflowId(body), getNameInExtraData(objectOf(body)?.extra_data));
+    await recordNames(composition, connection.id, getSubmittedWorkflowId(body), getNameInExtraData(asObject(body)?.extra_data));
   if (operation.subject === "nodes") composition.classNames.record(connection.id, buildClassIndex(value));
   if (operation.subject === "job")
     await recordNames(
       composition,
       connection.id,
-      objectOf(value)?.workflow_id,
-      getNameInExtraData(objectOf(objectOf(value)?.workflow)?.extra_data),
+      asObject(value)?.workflow_id,
+      getNameInExtraData(asObject(asObject(value)?.workflow)?.extra_data),
     );
   const response = await addResponseFields(operation, from, value);
   composition.seenNames.record(connection.id, response);
@@ -36,12 +36,12 @@ export async function addWorkflowNames(operation: Operation, from: NameSource, v
 
 async function addResponseFields(operation: Operation, from: NameSource, value: unknown): Promise<unknown> {
   const list = operation.subject === "jobs" || operation.subject === "history" ? operation.subject : undefined;
-  const rows: unknown = list && objectOf(value)?.[list];
+  const rows: unknown = list && asObject(value)?.[list];
   if (list && isObject(value) && Array.isArray(rows)) return { ...value, [list]: await addJobFields(from, rows) };
   if (operation.subject === "job") {
     const class_names = from.composition.classNames.of(from.connection.id, listClasses(value));
     const [job] = await addJobFields(from, [value]);
-    const id = textOf(objectOf(value)?.id);
+    const id = asText(asObject(value)?.id);
     const reruns = id === undefined ? [] : await from.composition.store.jobLabels.rerunsOf(from.connection.id, id);
     return isObject(job) ? { ...job, class_names, reruns: reruns.length > 0 ? maskSecrets(reruns) : undefined } : job;
   }
@@ -49,12 +49,12 @@ async function addResponseFields(operation: Operation, from: NameSource, value: 
 }
 
 async function recordNames(
-  { log, store }: Parts<"log" | "store">,
+  { log, store }: Dependencies<"log" | "store">,
   connectionId: string,
   workflowId: unknown,
   requestedName: string | undefined,
 ): Promise<void> {
-  const id = textOf(workflowId);
+  const id = asText(workflowId);
   const name = requestedName && maskText(requestedName);
   if (!id || !name || id.length > MAX_ID_LENGTH) return;
   try {
@@ -66,7 +66,7 @@ async function recordNames(
 }
 
 function getSubmittedWorkflowId(body: unknown): unknown {
-  return objectOf(objectOf(objectOf(objectOf(body)?.extra_data)?.extra_pnginfo)?.workflow)?.id;
+  return asObject(asObject(asObject(asObject(body)?.extra_data)?.extra_pnginfo)?.workflow)?.id;
 }
 
 const MAX_EXCERPT_LENGTH = 120;
@@ -82,8 +82,8 @@ function toExcerpt(texts: string | undefined): string | undefined {
 async function addJobFields({ composition, connection: { id: connectionId }, apiKey }: NameSource, jobs: unknown[]): Promise<unknown[]> {
   const secrets = apiKey === undefined ? [] : [apiKey];
   const { workflowNames, jobLabels, jobIndexStore, audit } = composition.store;
-  const getWorkflowId = (job: unknown) => textOf(objectOf(job)?.workflow_id);
-  const getJobId = (job: unknown) => textOf(objectOf(job)?.id) ?? textOf(objectOf(job)?.prompt_id);
+  const getWorkflowId = (job: unknown) => asText(asObject(job)?.workflow_id);
+  const getJobId = (job: unknown) => asText(asObject(job)?.id) ?? asText(asObject(job)?.prompt_id);
   const ids = jobs.flatMap((job) => getJobId(job) ?? []);
   const [names, labels, submitters, expectedRuns] = await Promise.all([
     workflowNames.list(connectionId, [...new Set(jobs.flatMap((job) => getWorkflowId(job) ?? []))]),

@@ -1,7 +1,7 @@
 // A bounded cache of job, asset and node class names from upstream responses.
 
 import "server-only";
-import { objectOf, textOf } from "@/lib/contract/json/json";
+import { asObject, asText } from "@/lib/contract/json/json";
 import { createLru } from "@/lib/shared/lru";
 
 const MAX_NAMES = 20_000;
@@ -14,12 +14,12 @@ export function createSeenNames() {
   return {
     /** Stores names from a response that is or contains jobs or assets. */
     record(connectionId: string, response: unknown): void {
-      const { jobs, history, assets } = objectOf(response) ?? {};
+      const { jobs, history, assets } = asObject(response) ?? {};
       for (const item of [response, ...[jobs, history, assets].flatMap((list) => (Array.isArray(list) ? list : []))]) {
-        const entry = objectOf(item);
-        const id = textOf(entry?.id) ?? textOf(entry?.prompt_id);
-        const job = [textOf(entry?.workflow_name), textOf(entry?.job_label)].filter(Boolean).join(" · ");
-        const name = job || textOf(entry?.name);
+        const entry = asObject(item);
+        const id = asText(entry?.id) ?? asText(entry?.prompt_id);
+        const job = [asText(entry?.workflow_name), asText(entry?.job_label)].filter(Boolean).join(" · ");
+        const name = job || asText(entry?.name);
         if (id === undefined || id.length > MAX_LENGTH || !name) continue;
         namesById.set(`${connectionId}\n${id}`, name.slice(0, MAX_LENGTH));
       }
@@ -59,10 +59,10 @@ function toNamePair(names: ReadonlyMap<string, string>, className: string): [str
 }
 
 export function listClasses(job: unknown): string[] {
-  const workflow = objectOf(objectOf(job)?.workflow);
+  const workflow = asObject(asObject(job)?.workflow);
   const classes = new Set<string>();
-  for (const node of Object.values(objectOf(workflow?.prompt) ?? workflow ?? {})) {
-    const className = textOf(objectOf(node)?.class_type);
+  for (const node of Object.values(asObject(workflow?.prompt) ?? workflow ?? {})) {
+    const className = asText(asObject(node)?.class_type);
     if (className !== undefined) classes.add(className);
   }
   return [...classes];

@@ -1,5 +1,5 @@
 import { fileTypeFromBuffer } from "file-type";
-import { own } from "@/lib/contract/json/json";
+import { getOwn } from "@/lib/contract/json/json";
 
 export const HEAD_BYTES = 4100;
 /** The limit for images that the service decodes. */
@@ -127,7 +127,7 @@ const knownExtensions = new Set([...Object.values(extensions), "jpeg", "tif", "h
 
 /** If the bytes don't reveal the type (weights, meshes, tables), uses the name's extension, unless it belongs to another type. */
 export function getExtension(mediaType: string, name = ""): string {
-  const extension = own(extensions, mediaType);
+  const extension = getOwn(extensions, mediaType);
   if (extension) return extension;
   const fallback = mediaType === "text/plain" ? "txt" : "bin";
   const nameExtension = /\.([A-Za-z0-9]{1,12})$/.exec(name)?.[1]?.toLowerCase();

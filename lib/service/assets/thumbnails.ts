@@ -4,7 +4,7 @@ import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import sharp from "sharp";
-import { own } from "@/lib/contract/json/json";
+import { getOwn } from "@/lib/contract/json/json";
 import { ServiceError } from "@/lib/service/service-error";
 import { createLimiter } from "@/lib/shared/async";
 import { drawThumbnail, MAX_DECODE_PIXELS, withImage } from "@/lib/shared/decode-image";
@@ -61,7 +61,7 @@ function createMediaPreviews(ffmpeg: string) {
 
   return {
     async draw(path: string, mediaType: string): Promise<Buffer | undefined> {
-      const demuxer = own(demuxers, mediaType);
+      const demuxer = getOwn(demuxers, mediaType);
       if (demuxer === undefined) return undefined;
       const isAudio = mediaType.startsWith("audio/");
       const limits = ["-max_alloc", String(MAX_BLOCK_BYTES), "-threads", "1", "-max_pixels", String(MAX_PIXELS)];

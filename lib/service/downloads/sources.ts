@@ -1,6 +1,6 @@
 import { lookup as systemLookup } from "node:dns";
 import { Agent, buildConnector } from "undici";
-import { own } from "@/lib/contract/json/json";
+import { getOwn } from "@/lib/contract/json/json";
 import { createPublicConnector, isIpAddress, isPrivateAddress, type Resolve } from "@/lib/shared/guarded-connector";
 import { isPublicAddress } from "@/lib/shared/ip-address";
 import { ServiceError } from "../service-error";
@@ -37,7 +37,7 @@ export function createSourcePolicy(entries: readonly string[]): SourcePolicy {
       (isPlainHttps(target) &&
         hosts.some(
           (host) =>
-            isHostOrSubdomain(source, host) && (own(storageHosts, host) ?? []).some((storage) => isHostOrSubdomain(target, storage)),
+            isHostOrSubdomain(source, host) && (getOwn(storageHosts, host) ?? []).some((storage) => isHostOrSubdomain(target, storage)),
         )),
   };
 }

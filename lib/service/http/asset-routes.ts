@@ -8,10 +8,10 @@ import { type AssetSearch, parseFilter } from "../assets/search/asset-search";
 import { ServiceError } from "../service-error";
 import { type Database, type Transaction } from "../store/database";
 import { receiveUpload } from "./read-upload";
-import { type Call, emptyResponse, jsonResponse, type Parts, type Route, route } from "./route";
+import { type Call, emptyResponse, jsonResponse, type Route, route,type RouteDependencies } from "./route";
 import { sendBytes } from "./send-bytes";
 
-export function assetRoutes(parts: Parts): Route[] {
+export function assetRoutes(parts: RouteDependencies): Route[] {
   const { database, now } = parts;
 
   type Caller = Pick<Call<Operation>, "user" | "baseUrl">;

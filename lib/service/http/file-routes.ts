@@ -9,12 +9,12 @@ import { type WithFile } from "../assets/thumbnails";
 import { ServiceError, toRefusal } from "../service-error";
 import { invalidRequest } from "./read-json";
 import { receiveUpload, type UploadCall } from "./read-upload";
-import { jsonResponse, type Parts, type Route, route } from "./route";
+import { jsonResponse, type Route, route,type RouteDependencies } from "./route";
 import { sendBuffer, sendBytes } from "./send-bytes";
 
 const DEFAULT_QUALITY = 90;
 
-export function fileRoutes(parts: Parts): Route[] {
+export function fileRoutes(parts: RouteDependencies): Route[] {
   const { database } = parts;
   return [
     route(operations.uploadImage, async (call) => {
@@ -98,7 +98,7 @@ export function fileRoutes(parts: Parts): Route[] {
   ];
 }
 
-async function findFile(parts: Parts, userId: number, name: string) {
+async function findFile(parts: RouteDependencies, userId: number, name: string) {
   const storedFile = await findStoredFile(parts, userId, name);
   const hash = storedFile ? undefined : findHashInName(name);
   if (hash === undefined) return storedFile;
@@ -116,7 +116,7 @@ async function findFile(parts: Parts, userId: number, name: string) {
   return { hash, size, media_type, name: remoteFile.name, created_at: now(), ...toBlobAccess(blobs, hash, size), touch: () => undefined };
 }
 
-async function findStoredFile({ database, blobs, accessTimes }: Parts, userId: number, name: string) {
+async function findStoredFile({ database, blobs, accessTimes }: RouteDependencies, userId: number, name: string) {
   const asset = await findByName(database, userId, name);
   return asset && { ...asset, ...toBlobAccess(blobs, asset.hash, asset.size), touch: () => accessTimes.touch(asset) };
 }
@@ -127,7 +127,7 @@ function toBlobAccess(blobs: BlobStore, hash: string, size: number) {
 }
 
 /** A mask has at most 50 MB. Beyond that the response is 400, as for any image that is too large, not 413. */
-async function readMask(parts: Parts, call: UploadCall<typeof operations.uploadMask>) {
+async function readMask(parts: RouteDependencies, call: UploadCall<typeof operations.uploadMask>) {
   const { maxUploadBytes } = parts.settings;
   try {
     return await receiveUpload(parts, call, Math.min(MAX_IMAGE_BYTES, maxUploadBytes));
@@ -138,7 +138,7 @@ async function readMask(parts: Parts, call: UploadCall<typeof operations.uploadM
 }
 
 async function requireOriginal(
-  { database }: Parts,
+  { database }: RouteDependencies,
   userId: number,
   { filename, type }: { filename: string; type?: string },
 ): Promise<StoredAsset> {

@@ -11,11 +11,11 @@ import { ServiceError, toRefusal } from "../service-error";
 import { type ServiceSettings } from "../settings";
 import { type Reader } from "../store/database";
 import { requireIdLimit } from "./read-json";
-import { type Call, emptyResponse, jsonResponse, jsonTextResponse, type Parts, type Route, route, streamJson } from "./route";
+import { type Call, emptyResponse, jsonResponse, jsonTextResponse, type Route, route, type RouteDependencies, streamJson } from "./route";
 
 type JobCall = Pick<Call<typeof operations.getJob>, "param" | "user">;
 
-export function jobRoutes(parts: Parts): Route[] {
+export function jobRoutes(parts: RouteDependencies): Route[] {
   const { database, engine, liveRuns, pool } = parts;
   const liveState = { progressOf: liveRuns.progressOf, waits: pool.waits };
 
@@ -69,7 +69,7 @@ export function jobRoutes(parts: Parts): Route[] {
   ];
 }
 
-export function queueRoutes(parts: Parts): Route[] {
+export function queueRoutes(parts: RouteDependencies): Route[] {
   const { database, engine } = parts;
 
   async function readManageBody(read: () => Promise<ManageBody>): Promise<ManageBody> {
@@ -119,7 +119,7 @@ export function queueRoutes(parts: Parts): Route[] {
   ];
 }
 
-export function promptRoutes(parts: Parts): Route[] {
+export function promptRoutes(parts: RouteDependencies): Route[] {
   return [
     route(operations.submitPrompt, async ({ body: readPromptBody, user }) => {
       if (user.status === "waitlisted")

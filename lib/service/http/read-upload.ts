@@ -10,7 +10,7 @@ import { type StagedFile, stageStream } from "../assets/staged-file";
 import { ServiceError, toRefusal, toStorageFailure } from "../service-error";
 import { type ServiceSettings } from "../settings";
 import { invalidRequest, parseJson, toIssues, withIdleTimeout } from "./read-json";
-import { type Parts, type RequestParts } from "./route";
+import { type RequestParts,type RouteDependencies } from "./route";
 
 type Upload = { staged: StagedFile; fileName: string; declaredType: string; fields: Fields };
 type Fields = ReadonlyMap<string, readonly string[]>;
@@ -117,7 +117,7 @@ type UploadOperation = Operation & { body: { kind: "multipart"; fields: z.ZodObj
 export type UploadCall<O extends UploadOperation> = Pick<RequestParts, "request" | "bytes" | "user"> & { operation: O };
 
 export async function receiveUpload<O extends UploadOperation>(
-  { database, folders, settings }: Parts,
+  { database, folders, settings }: RouteDependencies,
   { operation, request, bytes, user }: UploadCall<O>,
   maxBytes: number,
 ): Promise<Omit<Upload, "fields"> & { fields: z.output<O["body"]["fields"]> }> {

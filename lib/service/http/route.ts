@@ -48,7 +48,7 @@ export function route<const O extends Operation>(operation: O, handle: (call: Ca
   return { operation, handle };
 }
 
-export type Parts = {
+export type RouteDependencies = {
   database: Database;
   blobs: BlobStore;
   folders: Folders;

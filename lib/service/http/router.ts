@@ -10,14 +10,14 @@ import { assetRoutes } from "./asset-routes";
 import { fileRoutes } from "./file-routes";
 import { jobRoutes, promptRoutes, queueRoutes } from "./job-routes";
 import { readJson, readQuery } from "./read-json";
-import { jsonResponse, type Parts, type Route, toErrorResponse } from "./route";
+import { jsonResponse, type Route, type RouteDependencies, toErrorResponse } from "./route";
 import { downloadRoutes, serviceRoutes, userdataRoutes } from "./service-routes";
 
 const publicPaths = new Set(["/api/health", "/api/openapi.json"]);
 
 type Bindings = { bytes?: AsyncIterable<Uint8Array> };
 
-export function createRouter(parts: Parts): (request: Request, bytes?: AsyncIterable<Uint8Array>) => Promise<Response> {
+export function createRouter(parts: RouteDependencies): (request: Request, bytes?: AsyncIterable<Uint8Array>) => Promise<Response> {
   const app = new Hono<{ Bindings: Bindings }>();
   const routes = allRoutes(parts);
 
@@ -59,7 +59,7 @@ export function createRouter(parts: Parts): (request: Request, bytes?: AsyncIter
   };
 }
 
-function allRoutes(parts: Parts): Route[] {
+function allRoutes(parts: RouteDependencies): Route[] {
   return [
     ...promptRoutes(parts),
     ...jobRoutes(parts),
@@ -73,7 +73,7 @@ function allRoutes(parts: Parts): Route[] {
 }
 
 /** Missing, unknown and revoked keys get the same response. */
-async function requireUser(parts: Parts, request: Request): Promise<User> {
+async function requireUser(parts: RouteDependencies, request: Request): Promise<User> {
   const headerKey = request.headers.get("x-api-key")?.trim() || undefined;
   const bearer = parseBearer(request.headers.get("authorization"));
   if (headerKey !== undefined && bearer !== undefined && headerKey !== bearer)
@@ -93,7 +93,7 @@ function requirePlainBody(request: Request): void {
     });
 }
 
-function getBaseUrl(parts: Parts, request: Request): string {
+function getBaseUrl(parts: RouteDependencies, request: Request): string {
   return parts.publicUrl ?? new URL(request.url).origin;
 }
 

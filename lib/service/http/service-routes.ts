@@ -10,7 +10,7 @@ import { ServiceError, toRefusal } from "../service-error";
 import { createUserFiles, parseFilePath, parseFolder, type UserFile } from "../userdata/user-files";
 import { PUBLIC_OWNER } from "../users/keys";
 import { invalidRequest, withIdleTimeout } from "./read-json";
-import { emptyResponse, jsonResponse, jsonTextResponse, type Parts, type Route, route } from "./route";
+import { emptyResponse, jsonResponse, jsonTextResponse, type Route, route,type RouteDependencies } from "./route";
 import { sendBytes } from "./send-bytes";
 
 /** With ComfyUI's field names, because its clients show them. */
@@ -30,7 +30,7 @@ function describeSystem() {
   };
 }
 
-export function serviceRoutes(parts: Parts): Route[] {
+export function serviceRoutes(parts: RouteDependencies): Route[] {
   const { database } = parts;
   const { libraries } = parts.pool;
   return [
@@ -56,7 +56,7 @@ export function serviceRoutes(parts: Parts): Route[] {
   ];
 }
 
-export function downloadRoutes(parts: Parts): Route[] {
+export function downloadRoutes(parts: RouteDependencies): Route[] {
   const { database, downloads, settings } = parts;
 
   return [
@@ -109,7 +109,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
 const PREFIX = "/api/userdata/";
 
 /** A path with /move/ in it is a move. Any other path is a file. */
-export function userdataRoutes(parts: Parts): Route[] {
+export function userdataRoutes(parts: RouteDependencies): Route[] {
   const { blobs } = parts;
   const maxBytes = Math.min(MAX_BYTES, parts.settings.maxUploadBytes);
   const files = createUserFiles(parts, maxBytes);

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
-import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
-import { isObject, own } from "@/lib/contract/json/json";
+import { copySpellings, writeExactJson } from "@/lib/contract/json/exact-json";
+import { getOwn,isObject } from "@/lib/contract/json/json";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type PromptBody } from "@/lib/contract/schemas/job";
 import { getShape, isLink } from "@/lib/contract/workflow/graph";
@@ -42,13 +42,13 @@ function* findSecrets(value: unknown): Generator<string> {
 function redact(value: unknown, secrets: readonly string[]): unknown {
   if (typeof value === "string") return secrets.reduce((text, secret) => text.replaceAll(secret, () => REDACTED), value);
   if (Array.isArray(value))
-    return withSpellingsOf(
+    return copySpellings(
       value,
       value.map((item) => redact(item, secrets)),
     );
   if (typeof value !== "object" || value === null) return value;
   const publicEntries = Object.entries(value).filter(([key]) => !secretKeys.has(key));
-  return withSpellingsOf(value, Object.fromEntries(publicEntries.map(([key, inner]) => [key, redact(inner, secrets)])));
+  return copySpellings(value, Object.fromEntries(publicEntries.map(([key, inner]) => [key, redact(inner, secrets)])));
 }
 
 function mapParts<A, B>({ prompt, graph, extra_data }: Parts<A>, change: (part: A) => B): Parts<B> {
@@ -70,7 +70,7 @@ function createNameUuid(name: string): string {
 }
 
 function getField(value: unknown, name: string): unknown {
-  return isObject(value) ? own(value, name) : undefined;
+  return isObject(value) ? getOwn(value, name) : undefined;
 }
 
 type AcceptedJob = { ok: true; id: string; seq: number; number: number; needs: number; nodeErrors: NodeErrors };
@@ -94,7 +94,7 @@ export async function submitPrompt(
   const id = randomUUID();
   // ComfyUI stores the client id here; it selects the listeners for the job's messages (GET /ws).
   const clientData = body.extra_data ?? {};
-  const extraData = withSpellingsOf(clientData, { ...clientData, ...(body.client_id && { client_id: body.client_id }) });
+  const extraData = copySpellings(clientData, { ...clientData, ...(body.client_id && { client_id: body.client_id }) });
   const images = validation.images.flatMap((name) => {
     const file = inputFiles.get(name);
     return file ? { name, hash: file.hash } : [];

@@ -1,7 +1,7 @@
 // Parses a prompt into nodes, and validates their inputs as they are read at run time.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { own } from "@/lib/contract/json/json";
+import { getOwn } from "@/lib/contract/json/json";
 import { type NodeError } from "@/lib/contract/schemas/execution";
 import { graphNodeSchema } from "@/lib/contract/schemas/graph";
 import { isLink } from "@/lib/contract/workflow/graph";
@@ -93,7 +93,7 @@ export type CheckedNode = {
 export function checkInputs({ node, definition }: ParsedNode, graph: ParsedGraph, files: Files): CheckedNode {
   const checked: CheckedNode = { errors: [], sources: [], literals: new Map(), fileNames: [] };
   for (const field of definition.inputs) {
-    const value = own(node.inputs, field.name);
+    const value = getOwn(node.inputs, field.name);
     if (value === undefined || (value === null && field.optional)) {
       if (!field.optional) checked.errors.push(createMissingInputError(field));
     } else if (Array.isArray(value)) {

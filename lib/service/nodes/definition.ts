@@ -1,4 +1,4 @@
-import { own } from "@/lib/contract/json/json";
+import { getOwn } from "@/lib/contract/json/json";
 import { toPlainLine } from "@/lib/contract/plain-line";
 import { type GraphNode } from "@/lib/contract/schemas/graph";
 import { type FilePixels } from "../images/decode";
@@ -238,5 +238,5 @@ function fillPrefix(prefix: string, { size, frame }: PictureInfo, now: Date): st
     "%minute%": pad(now.getMinutes()),
     "%second%": pad(now.getSeconds()),
   };
-  return prefix.replace(/%[a-z_]+%/g, (word) => own(placeholders, word) ?? word);
+  return prefix.replace(/%[a-z_]+%/g, (word) => getOwn(placeholders, word) ?? word);
 }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Blake3Hasher } from "@napi-rs/blake-hash";
-import { own } from "@/lib/contract/json/json";
+import { getOwn } from "@/lib/contract/json/json";
 import { checkTexts, createShownTexts, type NodeContext, NodeFailure, renumber } from "./definition";
 import { createInputs, type FailedNode, type ReceivedInput, toExecutionError } from "./failure-report";
 import { readInputLiteral } from "./literal";
@@ -230,7 +230,7 @@ function createContext(planned: PlannedNode, run: NodeRun, { saver, files }: Sav
     tick: run.tick,
     wait: (milliseconds) => sleep(milliseconds, undefined, { signal: cancellation.signal }),
     imagePath(name) {
-      const file = own(request.images, name);
+      const file = getOwn(request.images, name);
       if (!file) throw new NodeFailure("FileNotFoundError", `There is no image file "${name}".`);
       return file.path;
     },

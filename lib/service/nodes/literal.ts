@@ -1,5 +1,5 @@
-import { spellingOf, writeExactJson } from "@/lib/contract/json/exact-json";
-import { type JsonObject, own } from "@/lib/contract/json/json";
+import { getSpelling, writeExactJson } from "@/lib/contract/json/exact-json";
+import { getOwn,type JsonObject } from "@/lib/contract/json/json";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type InputField, type NodeValue } from "./definition";
 
@@ -17,9 +17,9 @@ export function readLiteral(type: string, value: unknown): Literal {
 
 /** As in Python, a number for any type is a FLOAT if it is written like 5.0 or 1e3. Undefined if there is no value. */
 export function readInputLiteral(inputs: JsonObject, name: string, declaredType: string): { type: string; literal: Literal } | undefined {
-  const rawValue = own(inputs, name);
+  const rawValue = getOwn(inputs, name);
   if (rawValue === undefined) return undefined;
-  const isFloat = declaredType === "*" && /[.e]/i.test(spellingOf(inputs, name) ?? "");
+  const isFloat = declaredType === "*" && /[.e]/i.test(getSpelling(inputs, name) ?? "");
   return { type: isFloat ? "FLOAT" : declaredType, literal: readLiteral(declaredType, unwrapLiteral(rawValue)) };
 }
 

@@ -1,5 +1,5 @@
-import { withSpellingsOf } from "@/lib/contract/json/exact-json";
-import { objectOf, own } from "@/lib/contract/json/json";
+import { copySpellings } from "@/lib/contract/json/exact-json";
+import { asObject, getOwn } from "@/lib/contract/json/json";
 import { type GraphNode } from "@/lib/contract/schemas/graph";
 import { isLink } from "@/lib/contract/workflow/graph";
 import { type InputField, type NodeDeclaration, type NodeLibrary, type ParsedGraph } from "./definition";
@@ -29,11 +29,11 @@ export function mapFileTexts(node: GraphNode, definition: NodeDeclaration, renam
     const test = getFileNameTest(definition, name);
     return [name, test ? mapTexts(value, test, rename) : value] as const;
   });
-  return withSpellingsOf(node.inputs, Object.fromEntries(inputs));
+  return copySpellings(node.inputs, Object.fromEntries(inputs));
 }
 
 function isFileName(files: { has(name: string): boolean }, node: GraphNode, definition: NodeDeclaration, input: string): boolean {
-  const value = own(node.inputs, input);
+  const value = getOwn(node.inputs, input);
   return typeof value === "string" && files.has(value) && getFileNameTest(definition, input)?.(value) === true;
 }
 
@@ -50,12 +50,12 @@ function mapTexts(value: unknown, test: Test, rename: (text: string) => string, 
   if (depth >= MAX_DEPTH || typeof value !== "object" || value === null) return value;
   if (isLink(value)) return value;
   if (Array.isArray(value))
-    return withSpellingsOf(
+    return copySpellings(
       value,
       value.map((item: unknown) => mapTexts(item, test, rename, depth + 1)),
     );
-  const members = Object.entries(objectOf(value) ?? {}).map(([key, member]) => [key, mapTexts(member, test, rename, depth + 1)] as const);
-  return withSpellingsOf(value, Object.fromEntries(members));
+  const members = Object.entries(asObject(value) ?? {}).map(([key, member]) => [key, mapTexts(member, test, rename, depth + 1)] as const);
+  return copySpellings(value, Object.fromEntries(members));
 }
 
 type ChosenValue = string | number | boolean;
@@ -75,7 +75,7 @@ export function findNeeds(graph: ParsedGraph, reached: ReadonlySet<string>, file
       need.chosen = definition.inputs.flatMap((field) =>
         field.name === definition.imageInput || isFileName(files, node, definition, field.name)
           ? []
-          : findChosenValue(field, own(node.inputs, field.name)),
+          : findChosenValue(field, getOwn(node.inputs, field.name)),
       );
     }
     const key = formatNeeds([need]);

@@ -1,6 +1,6 @@
 // The execution order: each node after its sources. Ties are in graph order.
 
-import { own } from "@/lib/contract/json/json";
+import { getOwn } from "@/lib/contract/json/json";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
 import { createSourceLookup, findReachable, getLinks, sortTopologically } from "@/lib/contract/workflow/graph";
 import { type NodeDefinition } from "./definition";
@@ -42,7 +42,7 @@ export function planRun(graph: Graph, outputs: readonly string[]): Plan {
 
 function selectDeclaredInputs(node: GraphNode) {
   const definition = nodeClasses.get(node.class_type);
-  const inputs = Object.fromEntries((definition?.inputs ?? []).map(({ name }) => [name, own(node.inputs, name)]));
+  const inputs = Object.fromEntries((definition?.inputs ?? []).map(({ name }) => [name, getOwn(node.inputs, name)]));
   return { definition, inputs };
 }
 

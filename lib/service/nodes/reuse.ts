@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import sharp from "sharp";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { own } from "@/lib/contract/json/json";
+import { getOwn } from "@/lib/contract/json/json";
 import { createLru } from "@/lib/shared/lru";
 import { type Claim, countFrames, type FilePixels, readPixels } from "../images/decode";
 import { type Size } from "../images/raster";
@@ -70,10 +70,10 @@ function describeInput(
   if (link) return ["link", keys.get(link.source), link.output];
   const literal = readInputLiteral(node.inputs, name, type);
   if (!literal) return ["absent"];
-  const value = literal.literal.ok ? literal.literal.value : own(node.inputs, name);
+  const value = literal.literal.ok ? literal.literal.value : getOwn(node.inputs, name);
   if (name !== definition.imageInput || typeof value !== "string") return ["literal", value, literal.type];
   // The node that reads a missing file reports it.
-  return ["file", own(request.images, value)?.hash];
+  return ["file", getOwn(request.images, value)?.hash];
 }
 
 function digest(value: unknown): string {

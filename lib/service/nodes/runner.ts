@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { own } from "@/lib/contract/json/json";
+import { getOwn } from "@/lib/contract/json/json";
 import { createCancelFlag, type FromWorker, type RunEvent, type RunOutcome, type RunRequest, type ToWorker } from "./run";
 
 const CANCEL_TIMEOUT_MS = 120;
@@ -154,7 +154,7 @@ export function createRunner({ workerPath }: { workerPath: string }): Runner {
 }
 
 function toLostOutcome(task: Task, reason: { type: string; message: string }): RunOutcome {
-  const node = own(task.request.graph, task.currentNode);
+  const node = getOwn(task.request.graph, task.currentNode);
   return {
     kind: "error",
     error: {

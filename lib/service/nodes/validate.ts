@@ -1,4 +1,4 @@
-import { withSpellingsOf } from "@/lib/contract/json/exact-json";
+import { copySpellings } from "@/lib/contract/json/exact-json";
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { findCycles, findReachable } from "@/lib/contract/workflow/graph";
@@ -135,7 +135,7 @@ function toGraph(graph: ParsedGraph, checked: ReadonlyMap<string, CheckedNode>):
   return Object.fromEntries(
     [...graph].map(([id, { node }]) => {
       const literals = checked.get(id)?.literals ?? new Map<string, unknown>();
-      return [id, { ...node, inputs: withSpellingsOf(node.inputs, { ...node.inputs, ...Object.fromEntries(literals) }) }];
+      return [id, { ...node, inputs: copySpellings(node.inputs, { ...node.inputs, ...Object.fromEntries(literals) }) }];
     }),
   );
 }

@@ -1,6 +1,6 @@
 import { type ComfyServer, createComfyServer, type ExchangeFailure } from "@/lib/comfyui/http";
 import { type RunnerProblem } from "@/lib/contract/connections";
-import { isObject, numberOf, textOf } from "@/lib/contract/json/json";
+import { asNumber, asText,isObject } from "@/lib/contract/json/json";
 import { runnerAddressSchema, type RunnerFacts } from "@/lib/contract/runners/runners";
 import { failed, ok, type Result } from "@/lib/shared/result";
 
@@ -16,15 +16,15 @@ export async function readHealth(server: ComfyServer): Promise<Result<Omit<Runne
   if (!queue.ok) return queue;
   const { system, devices } = stats.value;
   return ok({
-    version: textOf(system.comfyui_version)?.slice(0, 100) ?? null,
+    version: asText(system.comfyui_version)?.slice(0, 100) ?? null,
     devices: (Array.isArray(devices) ? devices : [])
       .filter(isObject)
       .slice(0, MAX_DEVICES)
       .map((device) => ({
-        name: (textOf(device.name) ?? "").slice(0, 200),
-        type: (textOf(device.type) ?? "").slice(0, 40),
-        vramTotal: numberOf(device.vram_total) ?? null,
-        vramFree: numberOf(device.vram_free) ?? null,
+        name: (asText(device.name) ?? "").slice(0, 200),
+        type: (asText(device.type) ?? "").slice(0, 40),
+        vramTotal: asNumber(device.vram_total) ?? null,
+        vramFree: asNumber(device.vram_free) ?? null,
       })),
     queue: { running: queue.value.queue_running.length, pending: queue.value.queue_pending.length },
   });

@@ -2,7 +2,7 @@
 
 import { basename } from "node:path/posix";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { isObject, objectOf, own } from "@/lib/contract/json/json";
+import { asObject, getOwn,isObject } from "@/lib/contract/json/json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { getInputType, getSettings, readInputSpec } from "@/lib/contract/nodes/input-spec";
 import { BUILT_IN_RUNNER } from "@/lib/contract/runners/runners";
@@ -44,7 +44,7 @@ export function createLibraries(database: Database) {
       }
       const row = await database.row(query.selectFrom("runner_catalogues").select(["hash", "text"]).where("runner_id", "=", runner_id));
       const catalogue = new Map(
-        Object.entries(objectOf(parseExactJson(row?.text ?? "{}")) ?? {}).filter((entry): entry is [string, Info] => isObject(entry[1])),
+        Object.entries(asObject(parseExactJson(row?.text ?? "{}")) ?? {}).filter((entry): entry is [string, Info] => isObject(entry[1])),
       );
       const libraryEntry = { hash: row?.hash ?? hash, catalogue, library: toLibrary(catalogue) };
       entriesByHash.set(libraryEntry.hash, libraryEntry);
@@ -68,7 +68,7 @@ export function createLibraries(database: Database) {
       const members = [...merged.catalogue].flatMap(([name, info]) => {
         if (only !== undefined && name !== only) return [];
         const text = hasFileInputs(info)
-          ? writeExactJson({ ...own(builtInInfos, name), ...offerUserFiles(info, images) })
+          ? writeExactJson({ ...getOwn(builtInInfos, name), ...offerUserFiles(info, images) })
           : (merged.texts.get(name) ?? "{}");
         return [`${writeExactJson(name)}:${text}`];
       });
@@ -97,7 +97,7 @@ function mergeCatalogues(others: readonly Catalogue[]) {
 function mergeInfo(info: Info, other: Info): Info {
   const [ownInputs, otherInputs] = [getInputs(info), getInputs(other)];
   const mergeEntry = ([name, spec]: [string, unknown]): [string, unknown] => {
-    const otherSpec = own(otherInputs.required, name) ?? own(otherInputs.optional, name);
+    const otherSpec = getOwn(otherInputs.required, name) ?? getOwn(otherInputs.optional, name);
     return [name, otherSpec === undefined ? spec : mergeSpec(spec, otherSpec)];
   };
   const isRequired = ([name]: [string, unknown]) => Object.hasOwn(ownInputs.required, name) && Object.hasOwn(otherInputs.required, name);
@@ -106,12 +106,12 @@ function mergeInfo(info: Info, other: Info): Info {
   const ownEntries = Object.entries({ ...ownInputs.required, ...ownInputs.optional }).map(mergeEntry);
   const optional = [...new Map([...otherEntries, ...ownEntries].filter((entry) => !isRequired(entry)))];
   const input = {
-    ...objectOf(info.input),
+    ...asObject(info.input),
     required: Object.fromEntries(required),
     ...(optional.length > 0 && { optional: Object.fromEntries(optional) }),
   };
   const input_order = {
-    ...objectOf(info.input_order),
+    ...asObject(info.input_order),
     required: required.map(([name]) => name),
     ...(optional.length > 0 && { optional: optional.map(([name]) => name) }),
   };
@@ -126,7 +126,7 @@ function mergeSpec(ownSpec: unknown, otherSpec: unknown): unknown {
 }
 
 function replaceChoices([type, ...options]: readonly unknown[], choices: readonly unknown[]): unknown {
-  return type === "COMBO" ? [type, { ...objectOf(options[0]), options: choices }] : [choices, ...options];
+  return type === "COMBO" ? [type, { ...asObject(options[0]), options: choices }] : [choices, ...options];
 }
 
 function getChoices(spec: unknown): readonly unknown[] {
@@ -136,17 +136,17 @@ function getChoices(spec: unknown): readonly unknown[] {
 }
 
 function getInputs(info: Info): Record<(typeof inputGroups)[number], Info> {
-  const input = objectOf(info.input);
-  return { required: objectOf(input?.required) ?? {}, optional: objectOf(input?.optional) ?? {} };
+  const input = asObject(info.input);
+  return { required: asObject(input?.required) ?? {}, optional: asObject(input?.optional) ?? {} };
 }
 
 const uploadOptions = ["image_upload", "video_upload", "audio_upload", "file_upload", "animated_image_upload"];
 const isFileSpec = (spec: unknown) => {
-  const options = objectOf(Array.isArray(spec) ? spec[1] : undefined);
+  const options = asObject(Array.isArray(spec) ? spec[1] : undefined);
   return options !== undefined && uploadOptions.some((name) => options[name] === true);
 };
 
-const isImageSpec = (spec: unknown) => objectOf(Array.isArray(spec) ? spec[1] : undefined)?.image_upload === true;
+const isImageSpec = (spec: unknown) => asObject(Array.isArray(spec) ? spec[1] : undefined)?.image_upload === true;
 
 function hasFileInputs(info: Info): boolean {
   const { required, optional } = getInputs(info);
@@ -154,9 +154,9 @@ function hasFileInputs(info: Info): boolean {
 }
 
 function mapSpecs(info: Info, map: (spec: unknown) => unknown): Info {
-  const input = objectOf(info.input) ?? {};
+  const input = asObject(info.input) ?? {};
   const mappedGroups = inputGroups.flatMap((group) => {
-    const specs = objectOf(input[group]);
+    const specs = asObject(input[group]);
     return specs ? [[group, Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, map(spec)]))] as const] : [];
   });
   return { ...info, input: { ...input, ...Object.fromEntries(mappedGroups) } };
@@ -166,7 +166,7 @@ function mapSpecs(info: Info, map: (spec: unknown) => unknown): Info {
 function offerUserFiles(info: Info, images: readonly string[]): Info {
   return mapSpecs(info, (spec) => {
     if (!isFileSpec(spec) || !Array.isArray(spec)) return spec;
-    const isOffered = isImageSpec(spec) || objectOf(spec[1])?.animated_image_upload === true;
+    const isOffered = isImageSpec(spec) || asObject(spec[1])?.animated_image_upload === true;
     return replaceChoices(spec, isOffered ? images : []);
   });
 }
@@ -220,7 +220,7 @@ function toField(name: string, spec: unknown, isOptional: boolean): InputField {
   if (isFileSpec(spec)) return { ...field, namesFile: true };
   if (type === "COMBO") {
     const inputSpec = readInputSpec(name, spec);
-    const { multiselect, multi_select } = objectOf(Array.isArray(spec) ? spec[1] : undefined) ?? {};
+    const { multiselect, multi_select } = asObject(Array.isArray(spec) ? spec[1] : undefined) ?? {};
     return inputSpec.kind === "choice" && !inputSpec.isOpen && !multiselect && !multi_select
       ? { ...field, choices: inputSpec.options }
       : { ...field, isOpen: true };

@@ -1,6 +1,6 @@
 import { parseStatus } from "@/lib/comfyui/client";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { isObject, type JsonObject, objectOf, own, textOf } from "@/lib/contract/json/json";
+import { asObject, asText,getOwn, isObject, type JsonObject } from "@/lib/contract/json/json";
 import { type ExecutionError, executionErrorSchema } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type OutputFile } from "@/lib/contract/views/outputs-view";
@@ -19,7 +19,7 @@ const MAX_INPUTS_LENGTH = 256 * 1024;
 const MAX_TEXT_LENGTH = 4 * 1024 ** 2;
 
 export function readEnding(entry: unknown): Ending | undefined {
-  const { status, outputs } = objectOf(entry) ?? {};
+  const { status, outputs } = asObject(entry) ?? {};
   if (!isObject(outputs)) return undefined;
   const { word, error, isInterrupted } = parseStatus(status);
   if (error) return { kind: "error", error: boundError(executionErrorSchema.parse(error)) };
@@ -53,9 +53,9 @@ function shorten(text: string, maxLength: number): string {
 /** Outputs by node of the graph. Outputs of a runner's expansion belong to the expanded node. Others are dropped. */
 export function groupOutputs(entry: unknown, graph: Graph): ReadonlyMap<string, JsonObject> {
   const outputsByNode = new Map<string, Map<string, unknown>>();
-  const { meta, outputs } = objectOf(entry) ?? {};
-  for (const [id, output] of Object.entries(objectOf(outputs) ?? {})) {
-    const nodeId = Object.hasOwn(graph, id) ? id : textOf(objectOf(own(objectOf(meta), id))?.display_node);
+  const { meta, outputs } = asObject(entry) ?? {};
+  for (const [id, output] of Object.entries(asObject(outputs) ?? {})) {
+    const nodeId = Object.hasOwn(graph, id) ? id : asText(asObject(getOwn(asObject(meta), id))?.display_node);
     if (nodeId === undefined || !Object.hasOwn(graph, nodeId) || !isObject(output)) continue;
     const keys = outputsByNode.get(nodeId) ?? new Map<string, unknown>();
     outputsByNode.set(nodeId, keys);
@@ -102,8 +102,8 @@ export function readOutputs(byNode: ReadonlyMap<string, JsonObject>): ReadonlyMa
 
 function toFile(item: unknown): (OutputFile & { facts: Record<string, unknown> }) | undefined {
   if (!isObject(item)) return undefined;
-  const filename = textOf(item.filename);
-  const type = textOf(item.type) ?? "output";
+  const filename = asText(item.filename);
+  const type = asText(item.type) ?? "output";
   const subfolder = typeof item.subfolder === "string" ? item.subfolder : "";
   if (filename === undefined || filename.length + subfolder.length > MAX_NAME_LENGTH || !["output", "temp", "input"].includes(type))
     return undefined;

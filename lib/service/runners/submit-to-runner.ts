@@ -5,8 +5,8 @@ import { extname } from "node:path/posix";
 import { FormData } from "undici";
 import { selectReadable } from "@/lib/comfyui/client";
 import { createInvalidResponse, type ExchangeFailure } from "@/lib/comfyui/http";
-import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
-import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
+import { copySpellings, writeExactJson } from "@/lib/contract/json/exact-json";
+import { asObject, asText,isObject } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { type NodeError, type NodeErrors, nodeErrorSchema, nodeErrorsSchema } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
@@ -47,7 +47,7 @@ export async function submitToRunner(job: RemoteJob, jobListener: JobListener): 
     prompt: useRemoteNames(job.graph, job.library, names.value),
     client_id: attempt.clientId,
     prompt_id: attempt.promptId,
-    extra_data: withSpellingsOf(job.extraData, { ...job.extraData, client_id: attempt.clientId }),
+    extra_data: copySpellings(job.extraData, { ...job.extraData, client_id: attempt.clientId }),
     partial_execution_targets: job.outputs,
   });
   if (!result.ok) {
@@ -56,7 +56,7 @@ export async function submitToRunner(job: RemoteJob, jobListener: JobListener): 
     // The runner may have received the job, so its queue and history are checked.
     return failure.wasSent ? ok(attempt.promptId) : failed(createNotSent(job, failure));
   }
-  const promptId = textOf(objectOf(result.value)?.prompt_id);
+  const promptId = asText(asObject(result.value)?.prompt_id);
   if (promptId === undefined || promptId.length > MAX_TEXT_LENGTH) return ok(attempt.promptId);
   jobListener.setPromptId(promptId);
   const isCurrentAttempt = await retryUntilDeadline(job, () => job.database.commit((tx) => storePromptId(tx, attempt, promptId)));
@@ -94,10 +94,10 @@ async function sendInput({ server }: RemoteJob, input: RemoteInput): Promise<Res
   form.append("overwrite", "true");
   const result = await server.upload(form);
   if (!result.ok) return result;
-  const reply = objectOf(result.value);
-  const filename = textOf(reply?.name);
+  const reply = asObject(result.value);
+  const filename = asText(reply?.name);
   if (filename === undefined) return failed(createInvalidResponse("It doesn't return the name of an uploaded file."));
-  return ok(toPath({ filename, subfolder: textOf(reply?.subfolder) }));
+  return ok(toPath({ filename, subfolder: asText(reply?.subfolder) }));
 }
 
 /** The job moves to another runner or waits. If the runner was not reached, this does not count as an attempt. */
@@ -123,7 +123,7 @@ function createRejected(job: RemoteJob, body: string): RunOutcome {
 
 /** The part of a rejection that is stored with the job: errors of some nodes, without their lists of options. */
 function parseRejection({ graph, inputs }: RemoteJob, response: unknown): { error: NodeError | undefined; nodeErrors: NodeErrors } {
-  const body = replaceRemoteNames(objectOf(response), inputs);
+  const body = replaceRemoteNames(asObject(response), inputs);
   const error = nodeErrorSchema.safeParse(body?.error);
   let remainingErrors = MAX_NODE_ERRORS;
   const nodes = Object.entries(nodeErrorsSchema.catch({}).parse(body?.node_errors ?? {})).flatMap(([id, node]) => {

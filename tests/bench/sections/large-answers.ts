@@ -2,7 +2,7 @@
 // needs no service is repeated all the time.
 import { request } from "node:http";
 import { performance } from "node:perf_hooks";
-import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
+import { sendJsonResponse, startTestServer,type TestServer } from "@/tests/support/test-server";
 import { percentile, table } from "../figures";
 import { type Desk, newFolder, post, startDesk } from "../processes";
 import { type Section } from "../section";
@@ -92,7 +92,7 @@ export const largeAnswers: Section = {
 
 type Figures = { wholeMs: number[]; longestMs: number[] };
 
-async function measureOpening(desk: Desk, server: LittleServer, { dialect, path }: Opening): Promise<Figures> {
+async function measureOpening(desk: Desk, server: TestServer, { dialect, path }: Opening): Promise<Figures> {
   const body = { name: "Large", baseUrl: server.url, shared: true, ...(dialect === "cloud" && { key: "a-key-of-the-bench" }) };
   const { connection } = await post<{ connection: { id: string } }>(`${desk.url}/api/console/connections`, body, desk.headers);
   const figures: Figures = { wholeMs: [], longestMs: [] };
@@ -137,11 +137,11 @@ function get(url: string, headers: Record<string, string>): Promise<void> {
   });
 }
 
-function serve({ dialect, path, body }: Opening): Promise<LittleServer> {
-  return startLittleServer((request, response) => {
+function serve({ dialect, path, body }: Opening): Promise<TestServer> {
+  return startTestServer((request, response) => {
     const at = request.url.split("?")[0];
-    if (at === "/api/system_stats") return answerJson(response, { system: { os: "linux" }, devices: [] });
-    if (at === "/api/user") return dialect === "cloud" ? answerJson(response, { status: "active" }) : response.writeHead(404).end();
+    if (at === "/api/system_stats") return sendJsonResponse(response, { system: { os: "linux" }, devices: [] });
+    if (at === "/api/user") return dialect === "cloud" ? sendJsonResponse(response, { status: "active" }) : response.writeHead(404).end();
     // An older local server has its jobs only in its queue and its history.
     const isIncluded = dialect === "cloud" ? at === path : at === "/api/queue" ? path === at : at?.startsWith("/api/history");
     if (!isIncluded) return response.writeHead(404).end();

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { forEachConcurrently, type Graph, submit, waitForEmptyQueue, withService } from "./client";
 import { watchMemory } from "./memory";
-import { type BenchRow, inWords, median } from "./row";
+import { type BenchRow, formatRuns, median } from "./row";
 
 const RUNS = 3;
 const JOBS = 400;
@@ -25,7 +25,7 @@ export function measureJobs(): Promise<BenchRow[]> {
       {
         name: `sample 01, ${JOBS} jobs of distinct colours`,
         target: "60 a second",
-        ...inWords(rates, "a second", 1),
+        ...formatRuns(rates, "a second", 1),
         meets: median(rates) >= 60,
       },
       { name: "memory over idle while they run", target: "", figure: `${over.toFixed(0)} MiB`, spread: "", meets: true },

@@ -9,7 +9,7 @@ import { type PortService, post, startService } from "../processes";
 import { forEachConcurrently, get, queueDepth, submit, withService } from "./client";
 import { waiting } from "./graphs";
 import { residentMiB } from "./memory";
-import { type BenchRow, inWords, median } from "./row";
+import { type BenchRow, formatRuns, median } from "./row";
 
 const RUNS = 3;
 const PENDING = 100_000;
@@ -42,7 +42,7 @@ export function measureRestart(): Promise<BenchRow[]> {
       {
         name: `restart after kill -9 with ${PENDING.toLocaleString("en")} pending jobs, to the first answer`,
         target: "within 2 s, none lost",
-        ...inWords(times, `ms, ${isWhole ? "none lost" : "jobs lost"}`, 0),
+        ...formatRuns(times, `ms, ${isWhole ? "none lost" : "jobs lost"}`, 0),
         meets: isWhole && median(times) <= 2000,
       },
       ...after,

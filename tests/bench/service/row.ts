@@ -18,7 +18,7 @@ export function median(runs: readonly number[]): number {
 }
 
 /** The median and the extremes of several runs, as the cells of a row. */
-export function inWords(runs: readonly number[], unit: string, digits: number): Pick<BenchRow, "figure" | "spread"> {
+export function formatRuns(runs: readonly number[], unit: string, digits: number): Pick<BenchRow, "figure" | "spread"> {
   const show = (value: number) => value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
   return { figure: `${show(median(runs))} ${unit}`, spread: `${show(Math.min(...runs))} to ${show(Math.max(...runs))}` };
 }

@@ -4,7 +4,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { type PortService } from "../processes";
 import { withService } from "./client";
-import { type BenchRow, inWords } from "./row";
+import { type BenchRow, formatRuns } from "./row";
 
 const UPLOADS = 50;
 const ROUNDS = 3;
@@ -28,7 +28,7 @@ export function measureSameContent(): Promise<BenchRow[]> {
         name: `${UPLOADS} uploads of one content (1 MiB) at once, ${ROUNDS} rounds`,
         target: "one blob, one created_new",
         figure: isOne ? "one blob, one created_new" : "more than one",
-        spread: `${inWords(times, "ms", 0).figure} for all`,
+        spread: `${formatRuns(times, "ms", 0).figure} for all`,
         meets: isOne,
       },
     ];

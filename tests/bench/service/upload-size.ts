@@ -7,7 +7,7 @@ import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { type LargeFile, prepareLarge, sendLarge } from "../large-file";
 import { withService } from "./client";
 import { watchMemory } from "./memory";
-import { type BenchRow, inWords, median } from "./row";
+import { type BenchRow, formatRuns, median } from "./row";
 
 const RUNS = 3;
 const UPLOAD_MIB = 1024;
@@ -35,9 +35,9 @@ export async function measureUpload(): Promise<BenchRow[]> {
     { name: "beside: SHA-256 alone, one core", runs: await repeated(hashed, () => getHash(hashed, createHash("sha256"))) },
   ];
   return [
-    { name: "1 GiB upload", target: "400 MB/s or the disk's speed", ...inWords(speeds, "MB/s", 0), meets: median(speeds) >= enough },
-    { name: "memory over idle meanwhile", target: "at most 150 MiB", ...inWords(over, "MiB", 0), meets: Math.max(...over) <= MAX_MIB },
-    ...beside.map(({ name, runs }) => ({ name, target: "", ...inWords(runs, "MB/s", 0), meets: true })),
+    { name: "1 GiB upload", target: "400 MB/s or the disk's speed", ...formatRuns(speeds, "MB/s", 0), meets: median(speeds) >= enough },
+    { name: "memory over idle meanwhile", target: "at most 150 MiB", ...formatRuns(over, "MiB", 0), meets: Math.max(...over) <= MAX_MIB },
+    ...beside.map(({ name, runs }) => ({ name, target: "", ...formatRuns(runs, "MB/s", 0), meets: true })),
   ];
 }
 

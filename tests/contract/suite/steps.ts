@@ -1,5 +1,5 @@
 // A step of the suite: tests one aspect of one operation with results of earlier steps.
-import { isObject, type JsonObject, numberOf, textOf } from "@/lib/contract/json/json";
+import { asNumber, asText,isObject, type JsonObject } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
 import { type Caller, type CallInput } from "./caller";
 import { NotTried, read } from "./verdict";
@@ -52,8 +52,8 @@ export function getItems(value: unknown, name: string): JsonObject[] {
 export function field(value: unknown, name: string): unknown {
   return isObject(value) ? value[name] : undefined;
 }
-export const text = (value: unknown, name: string): string | undefined => textOf(field(value, name));
-export const number = (value: unknown, name: string): number | undefined => numberOf(field(value, name));
+export const text = (value: unknown, name: string): string | undefined => asText(field(value, name));
+export const number = (value: unknown, name: string): number | undefined => asNumber(field(value, name));
 
 export function needed<T>(value: T | undefined, label: string): T {
   if (value === undefined) throw new NotTried(`there is no ${label} to try it on`);

@@ -14,7 +14,7 @@ export function workflow(name: string, graph: unknown): DroppedFile {
 }
 
 /** A single colour, so that the effect of a workflow can be read from any pixel. */
-export async function photograph(colour: { r: number; g: number; b: number }): Promise<DroppedFile> {
+export async function createPhoto(colour: { r: number; g: number; b: number }): Promise<DroppedFile> {
   const bytes = await sharp({ create: { width: 1400, height: 1000, channels: 3, background: colour } })
     .png()
     .toBuffer();

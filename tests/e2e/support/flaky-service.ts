@@ -39,8 +39,8 @@ export async function startFlakyService(serviceUrl: string): Promise<FlakyServic
 }
 
 /** Returns the id of a connection that reaches the service through this proxy. */
-export async function connectOver(page: Page, desk: Desk, service: PortService, line: FlakyService): Promise<string> {
-  const data = { name: `Line ${line.url}`, baseUrl: line.url, key: service.key, shared: false };
+export async function connectThroughProxy(page: Page, desk: Desk, service: PortService, flakyService: FlakyService): Promise<string> {
+  const data = { name: `Line ${flakyService.url}`, baseUrl: flakyService.url, key: service.key, shared: false };
   const response = await page.request.post(`${desk.url}/api/console/connections`, { data, headers: { origin: desk.url } });
   expect(response.status(), await response.text()).toBe(201);
   const { connection }: { connection: { id: string } } = await response.json();
@@ -72,7 +72,7 @@ export const leaveUnanswered =
 
 export const silent: RequestListener = () => undefined;
 
-export const answerWith =
+export const respondWith =
   (status: number, type: string, body: string, headers: Record<string, string> = {}): RequestListener =>
   (_request, response) => {
     response.writeHead(status, { "content-type": type, ...headers }).end(body);

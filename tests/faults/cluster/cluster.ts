@@ -8,12 +8,12 @@ import { png } from "@/tests/integration/service/support";
 import { freePort } from "@/tests/support/free-port";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { type Line, startLine } from "@/tests/support/line";
-import { type ReceivedRequest } from "@/tests/support/little-server";
 import { startNginx } from "@/tests/support/nginx";
 import { createDatabase, type PostgresServer, startPostgres } from "@/tests/support/postgres-server";
 import { type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
 import { isPrompt, startServiceGate } from "@/tests/support/service-gate";
 import { type StartedProcess, startProcess } from "@/tests/support/start-process";
+import { type ReceivedRequest } from "@/tests/support/test-server";
 import { until } from "@/tests/support/until";
 
 export type Cluster = Awaited<ReturnType<typeof startCluster>>;

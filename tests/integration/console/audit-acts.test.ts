@@ -6,8 +6,8 @@ import { IDEMPOTENCY_HEADER, LABEL_HEADER } from "@/lib/contract/workflow/submis
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { ACT_HEADER } from "@/lib/shared/headers";
 import { createHarness } from "@/tests/support/harness";
-import { answerJson } from "@/tests/support/little-server";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
+import { sendJsonResponse } from "@/tests/support/test-server";
 import { until } from "@/tests/support/until";
 
 let now = 1_800_000_000_000;
@@ -131,11 +131,11 @@ test("submits a job for its member even if its workflow name is unreadable", asy
 
 test("records how many jobs a cleared queue had and names the newest", async () => {
   let isRefused = false;
-  const server = await startLittleServer(({ url, method }, response) => {
-    if (method === "POST") return answerJson(response, isRefused ? { message: "not now" } : {}, isRefused ? 409 : 200);
+  const server = await openTestServer(({ url, method }, response) => {
+    if (method === "POST") return sendJsonResponse(response, isRefused ? { message: "not now" } : {}, isRefused ? 409 : 200);
     const { searchParams } = new URL(url, "http://local");
     const jobs = getJobs(130).slice(0, Number(searchParams.get("limit")));
-    return answerJson(response, { jobs, pagination: { offset: 0, limit: jobs.length, total: 130, has_more: true } });
+    return sendJsonResponse(response, { jobs, pagination: { offset: 0, limit: jobs.length, total: 130, has_more: true } });
   });
   const connection = await harness.connect(server.url, "key-of-the-service");
   await harness.console.store.workflowNames.remember(connection, "of-posters", "Poster");
@@ -155,11 +155,11 @@ test("records how many jobs a cleared queue had and names the newest", async () 
 test("counts a large clear as reported and names the known jobs", async () => {
   const waiting = getJobs(130);
   const responses = [{ deleted: waiting.map(({ id }) => id).reverse() }, {}];
-  const server = await startLittleServer(({ url, method }, response) => {
-    if (method === "POST") return answerJson(response, responses.shift() ?? {});
+  const server = await openTestServer(({ url, method }, response) => {
+    if (method === "POST") return sendJsonResponse(response, responses.shift() ?? {});
     const { searchParams } = new URL(url, "http://local");
     // The service reports more rows, but not how many.
-    return answerJson(response, { jobs: waiting.slice(0, Number(searchParams.get("limit"))), pagination: { has_more: true } });
+    return sendJsonResponse(response, { jobs: waiting.slice(0, Number(searchParams.get("limit"))), pagination: { has_more: true } });
   });
   const connection = await harness.connect(server.url, "key-of-the-service");
   await harness.console.store.workflowNames.remember(connection, "of-posters", "Poster");
@@ -177,7 +177,7 @@ test("counts a large clear as reported and names the known jobs", async () => {
 });
 
 test("names URL downloads by file and drops the query string", async () => {
-  const server = await startLittleServer((_, response) => answerJson(response, { task_id: "task-1", status: "created" }, 202));
+  const server = await openTestServer((_, response) => sendJsonResponse(response, { task_id: "task-1", status: "created" }, 202));
   const connection = await harness.connect(server.url, "key-of-the-service");
   for (const name of ["first.safetensors", "second%20one.png"])
     await harness.request(`/api/assets/download?connection=${connection}`, {

@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { storeApiKey } from "@/lib/server/keys/key-ring";
 import { createHarness } from "@/tests/support/harness";
-import { answerJson } from "@/tests/support/little-server";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
+import { sendJsonResponse } from "@/tests/support/test-server";
 
 const KEY = "comfyui-0123456789abcdef0123456789abcdef";
 const MIB = 1024 ** 2;
 let catalogue: Record<string, unknown> = {};
 const harness = await createHarness({ upstreamLimits: { attempts: 1 } });
-const server = await startLittleServer(({ url }, response) => answerJson(response, url.startsWith("/api/object_info") ? catalogue : {}));
+const server = await openTestServer(({ url }, response) => sendJsonResponse(response, url.startsWith("/api/object_info") ? catalogue : {}));
 afterEach(() => (catalogue = {}));
 
 const files = () => {

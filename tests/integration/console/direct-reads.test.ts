@@ -10,7 +10,7 @@ import { getProcessState } from "@/lib/server/running";
 import { closeAfterwards } from "@/tests/support/close-afterwards";
 import { createHarness, HOST } from "@/tests/support/harness";
 import { loadRoutes } from "@/tests/support/routes";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
 
 const reads: NonNullable<ReturnType<typeof getProcessState>["directReads"]> = new Map();
@@ -85,7 +85,7 @@ it("compresses long responses for clients that accept it", async () => {
 
 it("sends a response in parts while a service sends it", async () => {
   const body = JSON.stringify({ jobs: [], pagination: {}, filler: "x".repeat(100_000) });
-  const server = await startLittleServer(
+  const server = await openTestServer(
     (_request, response) => void response.writeHead(200, { "content-type": "application/json" }).end(body),
   );
   const connection = await harness.connect(server.url, "comfyui-0123456789abcdef0123456789abcdef");
@@ -104,7 +104,7 @@ it("ends the call of a service when its client leaves", async () => {
   let begun = (): void => undefined;
   const isCalled = new Promise<void>((resolve) => (begun = resolve));
   const isEnded = new Promise<void>((resolve) => {
-    void startLittleServer((_request, response) => {
+    void openTestServer((_request, response) => {
       begun();
       response.once("close", resolve);
     }).then(async (server) => {

@@ -7,7 +7,7 @@ import { listenToRunner } from "@/lib/service/runners/report-events";
 import { createHarness, HOST } from "@/tests/support/harness";
 import { hostileJson, prototypeMembers } from "@/tests/support/hostile-keys";
 import { loadRoutes, matchRoute, type Route } from "@/tests/support/routes";
-import { startLittleServer, startRunnerServer } from "@/tests/support/servers";
+import { openTestServer, startRunnerServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
 
 const names = [
@@ -17,7 +17,7 @@ const names = [
 const routes = (await loadRoutes()).filter(({ path, guard }) => !path.startsWith("/api/auth/") && guard?.role !== "public");
 const before = prototypeMembers();
 let answer = "{}";
-const service = await startLittleServer((_, response) => response.writeHead(200, { "content-type": "application/json" }).end(answer));
+const service = await openTestServer((_, response) => response.writeHead(200, { "content-type": "application/json" }).end(answer));
 const harness = await createHarness();
 const { key } = await harness.console.serviceKeys().createKey("somebody");
 const embedded = await harness.connect("http://embedded.invalid", key);

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { objectOf } from "@/lib/contract/json/json";
+import { asObject } from "@/lib/contract/json/json";
 import { startComposition } from "@/lib/server/composition";
 import { readEnv } from "@/lib/server/env";
 import { openStore } from "@/lib/server/store/store";
@@ -101,10 +101,10 @@ test.each(releases.filter((release) => release !== "0.1.0"))("keeps the data of 
   const world = await createAppWorld({ dataDir: folder, now: () => at + 3_600_000 });
   // Later releases add fields; they send an app's definition separately, to those who may see it.
   const { [`/api/apps/${made.app}`]: appResponse, ...others } = answers;
-  const { definition, ...face } = objectOf(objectOf(appResponse)?.app) ?? {};
+  const { definition, ...face } = asObject(asObject(appResponse)?.app) ?? {};
   const now = await describeInstallation(world, made);
   expect(now).toMatchObject(others);
   expect(now[`/api/apps/${made.app}`]).toMatchObject({ app: face });
-  expect((await world.ask(`/api/apps/${made.app}/workflow`, { as: "viewer" })).body).toMatchObject(objectOf(definition) ?? {});
+  expect((await world.ask(`/api/apps/${made.app}/workflow`, { as: "viewer" })).body).toMatchObject(asObject(definition) ?? {});
   expect(await jobEnded(world, await submit(world, 8))).toBe("completed");
 });

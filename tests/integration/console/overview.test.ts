@@ -3,8 +3,8 @@ import { expect, it } from "vitest";
 import { type JobSearchAnswer, type RunsByDay } from "@/lib/contract/console";
 import { hasRunJobs } from "@/lib/server/queries/jobs";
 import { createHarness } from "@/tests/support/harness";
-import { answerJson } from "@/tests/support/little-server";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
+import { sendJsonResponse } from "@/tests/support/test-server";
 import { until } from "@/tests/support/until";
 
 // From noon, as no day begins meanwhile; fast, as the job index reads a page every 5 s.
@@ -125,8 +125,11 @@ it("doesn't claim a full search when jobs in between are missing", async () => {
 });
 
 it("counts jobs of a truncated list without times", async () => {
-  const server = await startLittleServer((_, response) =>
-    answerJson(response, { jobs: [{ id: "one", status: "completed" }], pagination: { offset: 0, limit: 1, total: 9, has_more: true } }),
+  const server = await openTestServer((_, response) =>
+    sendJsonResponse(response, {
+      jobs: [{ id: "one", status: "completed" }],
+      pagination: { offset: 0, limit: 1, total: 9, has_more: true },
+    }),
   );
   const connection = await desk.connect(server.url, "a-key-of-the-team");
   const reply = await desk.request(`/api/console/runs-by-day?zone=UTC&connection=${connection}`, { as: "viewer" });
@@ -138,13 +141,13 @@ it("counts jobs of a truncated list without times", async () => {
 
 /** Another service with a list of jobs, newest first, and nothing else. */
 function listing(jobs: () => readonly { id: string }[]) {
-  return startLittleServer(({ url }, response) => {
+  return openTestServer(({ url }, response) => {
     const { pathname, searchParams: query } = new URL(url, "http://any");
     const item = jobs().find(({ id }) => pathname.endsWith(`/${id}`));
-    if (item) return answerJson(response, item);
+    if (item) return sendJsonResponse(response, item);
     const [offset, limit] = [Number(query.get("offset")), Number(query.get("limit"))];
     const total = jobs().length;
-    answerJson(response, {
+    sendJsonResponse(response, {
       jobs: jobs().slice(offset, offset + limit),
       pagination: { offset, limit, total, has_more: offset + limit < total },
     });

@@ -2,9 +2,9 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { readOnlyActions } from "@/lib/server/auth/read-only";
 import { createHarness, HOST, PASSWORD } from "@/tests/support/harness";
-import { answerJson } from "@/tests/support/little-server";
 import { loadRoutes, type Route } from "@/tests/support/routes";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
+import { sendJsonResponse } from "@/tests/support/test-server";
 
 const harness = await createHarness();
 
@@ -118,9 +118,9 @@ test("refuses the last byte of a request that began before", async () => {
 test("stops a multi-step action immediately", async () => {
   await harness.renewCookies();
   await end("owner");
-  const service = await startLittleServer(async (_asked, response) => {
+  const service = await openTestServer(async (_asked, response) => {
     await make("admin");
-    answerJson(response, { jobs: [{ id: "job-1", status: "in_progress", create_time: 1 }], pagination: { has_more: false } });
+    sendJsonResponse(response, { jobs: [{ id: "job-1", status: "in_progress", create_time: 1 }], pagination: { has_more: false } });
   });
   try {
     const connection = await harness.connect(service.url, "a-key-of-the-team");

@@ -6,9 +6,9 @@ import { describe, expect, it } from "vitest";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { createFolderBackend } from "@/lib/service/assets/blobs/folder-backend";
 import { stageFile } from "@/lib/service/assets/staged-file";
-import { goldenDir, type GraphRun, openBench, runGraph } from "./support";
+import { goldenDir, type GraphRun, openTestRunner, runGraph } from "./support";
 
-const bench = await openBench();
+const testRunner = await openTestRunner();
 
 const graph = (sigma: number, prefix = "x"): Graph => ({
   l: { class_type: "LoadImage", inputs: { image: "g_rgb.png" } },
@@ -20,9 +20,9 @@ const graph = (sigma: number, prefix = "x"): Graph => ({
 const cachedNodes = ({ events }: GraphRun) =>
   events.flatMap((event) => (event.kind === "node" && event.cached ? [event.nodeId] : [])).sort();
 const runFor = async (user: string, prompt: Graph, imagesDir = goldenDir) => {
-  const [cacheDir, blobsDir] = [join(bench.folder, user), join(bench.folder, `${user}-blobs`)];
+  const [cacheDir, blobsDir] = [join(testRunner.folder, user), join(testRunner.folder, `${user}-blobs`)];
   for (const folder of [cacheDir, blobsDir]) await mkdir(folder, { recursive: true });
-  const result = await runGraph(bench, prompt, { cacheDir, blobsDir, imagesDir });
+  const result = await runGraph(testRunner, prompt, { cacheDir, blobsDir, imagesDir });
   // As the service does when a job has ended: its outputs become blobs.
   for (const file of result.files) await createFolderBackend(blobsDir).adopt(await stageFile(file.path));
   return { ...result, blobsDir };
@@ -69,9 +69,9 @@ describe("the cache", () => {
     });
     // Metadata without the graph: files contain it, so another graph would make other files.
     const pngText = {};
-    const [cacheDir, blobsDir] = [join(bench.folder, "hans"), join(bench.folder, "hans-blobs")];
+    const [cacheDir, blobsDir] = [join(testRunner.folder, "hans"), join(testRunner.folder, "hans-blobs")];
     for (const folder of [cacheDir, blobsDir]) await mkdir(folder, { recursive: true });
-    const run = (sigma: number) => runGraph(bench, twoSaves(sigma), { cacheDir, blobsDir, pngText });
+    const run = (sigma: number) => runGraph(testRunner, twoSaves(sigma), { cacheDir, blobsDir, pngText });
     const first = await run(2);
     for (const file of first.files) await createFolderBackend(blobsDir).adopt(await stageFile(file.path));
     const second = await run(3);
@@ -87,14 +87,14 @@ describe("the cache", () => {
   it("is per user and disabled without one", async () => {
     await runFor("carl", graph(1));
     expect(cachedNodes(await runFor("dora", graph(1)))).toEqual([]);
-    expect(cachedNodes(await runGraph(bench, graph(1)))).toEqual([]);
+    expect(cachedNodes(await runGraph(testRunner, graph(1)))).toEqual([]);
   });
 
   it("detects a changed file of the same name", async () => {
-    await copyFile(`${goldenDir}g_rgb.png`, join(bench.folder, "g_rgb.png"));
-    const first = await runFor("emil", graph(1), bench.folder);
-    await writeFile(join(bench.folder, "g_rgb.png"), await sharp(`${goldenDir}g_small.png`).png().toBuffer());
-    const second = await runFor("emil", graph(1), bench.folder);
+    await copyFile(`${goldenDir}g_rgb.png`, join(testRunner.folder, "g_rgb.png"));
+    const first = await runFor("emil", graph(1), testRunner.folder);
+    await writeFile(join(testRunner.folder, "g_rgb.png"), await sharp(`${goldenDir}g_small.png`).png().toBuffer());
+    const second = await runFor("emil", graph(1), testRunner.folder);
     expect(cachedNodes(second)).toEqual([]);
     expect(second.files[0]?.width).not.toBe(first.files[0]?.width);
   });

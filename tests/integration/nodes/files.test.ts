@@ -5,12 +5,12 @@ import { join } from "node:path";
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { openBench, readPixels, runGraph } from "./support";
+import { openTestRunner, readPixels, runGraph } from "./support";
 
 const sixteenBits = z
   .record(z.string(), z.object({ png: z.string(), colours: z.array(z.number()), alpha: z.array(z.number()).optional() }))
   .parse(JSON.parse(readFileSync("tests/fixtures/reference/sixteen-bits.json", "utf8")));
-const bench = await openBench();
+const testRunner = await openTestRunner();
 
 const loadAndShow = {
   l: { class_type: "LoadImage", inputs: { image: "in" } },
@@ -20,8 +20,8 @@ const loadAndShow = {
 };
 
 async function load(content: Buffer) {
-  await writeFile(join(bench.folder, "in"), content);
-  const { outcome, files } = await runGraph(bench, loadAndShow, { imagesDir: bench.folder });
+  await writeFile(join(testRunner.folder, "in"), content);
+  const { outcome, files } = await runGraph(testRunner, loadAndShow, { imagesDir: testRunner.folder });
   expect(outcome).toEqual({ kind: "success" });
   const of = (node: string) => Promise.all(files.filter(({ nodeId }) => nodeId === node).map(({ path }) => readPixels(path)));
   return { images: await of("o"), masks: await of("p") };
@@ -63,13 +63,13 @@ describe("loading", () => {
   });
 
   it("returns the image loader's mask for a file without alpha", async () => {
-    await writeFile(join(bench.folder, "in"), await createPlain("#336699").png().toBuffer());
+    await writeFile(join(testRunner.folder, "in"), await createPlain("#336699").png().toBuffer());
     const graph = {
       l: { class_type: "LoadImageMask", inputs: { image: "in", channel: "alpha" } },
       m: { class_type: "MaskToImage", inputs: { mask: ["l", 0] } },
       o: { class_type: "SaveImage", inputs: { images: ["m", 0], filename_prefix: "x" } },
     };
-    const { files } = await runGraph(bench, graph, { imagesDir: bench.folder });
+    const { files } = await runGraph(testRunner, graph, { imagesDir: testRunner.folder });
     expect(files).toMatchObject([{ width: 64, height: 64 }]);
   });
 
@@ -115,14 +115,14 @@ describe("loading", () => {
 
   it("rejects a truncated file", async () => {
     const png = await createPlain("#ff0000", 200, 200).png().toBuffer();
-    await writeFile(join(bench.folder, "in"), png.subarray(0, png.length - 60));
-    const { outcome } = await runGraph(bench, loadAndShow, { imagesDir: bench.folder });
+    await writeFile(join(testRunner.folder, "in"), png.subarray(0, png.length - 60));
+    const { outcome } = await runGraph(testRunner, loadAndShow, { imagesDir: testRunner.folder });
     expect(outcome).toMatchObject({ kind: "error", error: { node_id: "l", exception_type: "ImageDecodeError" } });
   });
 
   it("rejects an oversized file by its header", async () => {
-    await writeFile(join(bench.folder, "in"), await createPlain("#ff0000", 300, 300).png().toBuffer());
-    const { outcome } = await runGraph(bench, loadAndShow, { imagesDir: bench.folder, maxPixels: 80_000 });
+    await writeFile(join(testRunner.folder, "in"), await createPlain("#ff0000", 300, 300).png().toBuffer());
+    const { outcome } = await runGraph(testRunner, loadAndShow, { imagesDir: testRunner.folder, maxPixels: 80_000 });
     expect(outcome).toMatchObject({ kind: "error", error: { node_id: "l", exception_type: "OOMError" } });
   });
 });
@@ -138,7 +138,7 @@ describe("an animated WEBP", () => {
         inputs: { images: ["c", 0], filename_prefix: "%width%x%height%/clip", fps: 4, lossless: true, quality: 80, method: "default" },
       },
     };
-    const { files } = await runGraph(bench, graph);
+    const { files } = await runGraph(testRunner, graph);
     expect(files).toMatchObject([{ displayName: "clip_00001_.webp", mimeType: "image/webp", animated: true, width: 8, height: 6 }]);
     const header = await sharp(files[0]?.path, { pages: -1 }).metadata();
     expect(header).toMatchObject({ pages: 2, pageHeight: 6, delay: [250, 250], loop: 0 });
@@ -153,7 +153,7 @@ describe("an animated WEBP", () => {
         inputs: { images: ["a", 0], filename_prefix: "still", fps: 4, lossless: true, quality: 0, method: "fastest" },
       },
     };
-    const { files } = await runGraph(bench, graph, { pngText: { prompt: "x".repeat(100_000), workflow: '{"id":"é"}' } });
+    const { files } = await runGraph(testRunner, graph, { pngText: { prompt: "x".repeat(100_000), workflow: '{"id":"é"}' } });
     expect(files[0]).not.toHaveProperty("animated", true);
     expect((await readPixels(files[0]?.path ?? "")).bytes.subarray(0, 3)).toEqual(Buffer.from([255, 0, 0]));
     const { exif } = await sharp(files[0]?.path).metadata();
@@ -171,9 +171,9 @@ describe("a file's name", () => {
       p: save("../../etc/passwd"),
       q: save("../.."),
     };
-    const { files } = await runGraph(bench, graph);
+    const { files } = await runGraph(testRunner, graph);
     expect(files.map(({ displayName }) => displayName)).toEqual(["3x2_0_00001_.png", "passwd_00001_.png", "image_00001_.png"]);
-    expect(files.every(({ path }) => path.startsWith(bench.folder))).toBe(true);
+    expect(files.every(({ path }) => path.startsWith(testRunner.folder))).toBe(true);
   });
 });
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { graphSchema } from "@/lib/contract/schemas/graph";
-import { goldenDir, mostDifference, openBench, readJson, readPixels, runGraph } from "./support";
+import { goldenDir, mostDifference, openTestRunner, readJson, readPixels, runGraph } from "./support";
 
 const cases = z
   .record(z.string(), z.object({ graph: graphSchema, outputs: z.array(z.string()) }))
@@ -10,11 +10,11 @@ const cases = z
 
 /** Blur and sharpen may differ by one; everything else must be exact. */
 const nearlyExact = /^(blur_|sharpen_)/;
-const bench = await openBench();
+const testRunner = await openTestRunner();
 
 describe("a node produces the reference pixels", () => {
   it.each(Object.entries(cases))("%s", async (name, { graph, outputs }) => {
-    const { outcome, files } = await runGraph(bench, graph);
+    const { outcome, files } = await runGraph(testRunner, graph);
     expect(outcome).toEqual({ kind: "success" });
     expect(files).toHaveLength(outputs.length);
     for (const [index, output] of outputs.entries()) {

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type RunEvent } from "@/lib/service/nodes/run";
-import { type Bench, getProduced, openBench, runGraph, toRequest, until } from "./support";
+import { getProduced, openTestRunner, runGraph, type TestRunner, toRequest, until } from "./support";
 
-const bench = await openBench();
+const testRunner = await openTestRunner();
 
 const empty = (width: number, height: number, batch_size = 1) => ({
   class_type: "EmptyImage",
@@ -19,7 +19,7 @@ const waiting = (seconds: number): Graph => ({
   o: save("w"),
 });
 
-async function start(graph: Graph, on: Bench = bench) {
+async function start(graph: Graph, on: TestRunner = testRunner) {
   const events: RunEvent[] = [];
   const request = await toRequest(on, graph);
   return { events, run: on.runner.run(request, (event) => events.push(event)) };
@@ -27,7 +27,7 @@ async function start(graph: Graph, on: Bench = bench) {
 
 describe("a run", () => {
   it("executes ready nodes in graph order, after their inputs", async () => {
-    const { events } = await runGraph(bench, {
+    const { events } = await runGraph(testRunner, {
       o: save("b"),
       b: { class_type: "ImageInvert", inputs: { image: ["a", 0] } },
       a: empty(4, 4),
@@ -37,12 +37,12 @@ describe("a run", () => {
   });
 
   it("executes only nodes that the targets need", async () => {
-    const { events } = await runGraph(bench, { a: empty(4, 4), o: save("a"), p: save("a") }, { targets: ["p"] });
+    const { events } = await runGraph(testRunner, { a: empty(4, 4), o: save("a"), p: save("a") }, { targets: ["p"] });
     expect(events.flatMap((event) => (event.kind === "node" ? [event.nodeId] : []))).toEqual(["a", "p"]);
   });
 
   it("reports rising progress inside a waiting node at most ten times a second", async () => {
-    const { events, outcome } = await runGraph(bench, waiting(0.7));
+    const { events, outcome } = await runGraph(testRunner, waiting(0.7));
     expect(outcome).toEqual({ kind: "success" });
     const steps = events.flatMap((event) => (event.kind === "progress" && event.currentNode === "w" ? [event.step ?? 0] : []));
     expect(steps.length).toBeGreaterThanOrEqual(4);
@@ -55,7 +55,7 @@ describe("a run", () => {
     const chain = Object.fromEntries(
       Array.from({ length: 4997 }, (_, i) => [`n${i}`, { class_type: "ImageInvert", inputs: { image: [i === 0 ? "a" : `n${i - 1}`, 0] } }]),
     );
-    const { outcome, files } = await runGraph(bench, { a: empty(1, 1), ...chain, o: save("n4996") });
+    const { outcome, files } = await runGraph(testRunner, { a: empty(1, 1), ...chain, o: save("n4996") });
     expect(outcome).toEqual({ kind: "success" });
     expect(files).toHaveLength(1);
   });
@@ -64,20 +64,20 @@ describe("a run", () => {
     const chain = Object.fromEntries(
       Array.from({ length: 40 }, (_, i) => [`n${i}`, { class_type: "ImageInvert", inputs: { image: [i === 0 ? "a" : `n${i - 1}`, 0] } }]),
     );
-    const { outcome } = await runGraph(bench, { a: empty(100, 100), ...chain, o: save("n39") }, { maxPixels: 20_000 });
+    const { outcome } = await runGraph(testRunner, { a: empty(100, 100), ...chain, o: save("n39") }, { maxPixels: 20_000 });
     expect(outcome).toEqual({ kind: "success" });
   });
 
   it("fails with OOMError before allocation and runs the next job", async () => {
-    const { outcome } = await runGraph(bench, { a: empty(16384, 16384, 4096), o: save("a") });
+    const { outcome } = await runGraph(testRunner, { a: empty(16384, 16384, 4096), o: save("a") });
     expect(outcome).toMatchObject({ kind: "error", error: { node_id: "a", node_type: "EmptyImage", exception_type: "OOMError" } });
-    expect((await runGraph(bench, waiting(0))).outcome).toEqual({ kind: "success" });
+    expect((await runGraph(testRunner, waiting(0))).outcome).toEqual({ kind: "success" });
   });
 
   it("names the node and the file when an image cannot be read", async () => {
-    await writeFile(join(bench.folder, "broken.png"), "this is no picture");
+    await writeFile(join(testRunner.folder, "broken.png"), "this is no picture");
     const graph = { l: { class_type: "LoadImage", inputs: { image: "broken.png" } }, o: save("l") };
-    const { outcome } = await runGraph(bench, graph, { imagesDir: bench.folder });
+    const { outcome } = await runGraph(testRunner, graph, { imagesDir: testRunner.folder });
     expect(outcome).toMatchObject({
       kind: "error",
       error: {
@@ -96,7 +96,7 @@ describe("a run", () => {
       i: { class_type: "ImageInvert", inputs: { image: ["w", 0] } },
       o: save("i"),
     };
-    const { outcome } = await runGraph(bench, graph);
+    const { outcome } = await runGraph(testRunner, graph);
     expect(outcome).toMatchObject({ kind: "error", error: { node_id: "i", exception_type: "TypeError" } });
   });
 
@@ -109,7 +109,7 @@ describe("a run", () => {
       i: empty(6, 5, 2),
       j: { class_type: "PreviewAny", inputs: { source: ["i", 0] } },
     };
-    const { events } = await runGraph(bench, graph);
+    const { events } = await runGraph(testRunner, graph);
     expect(getProduced(events).texts).toEqual(["one, two", "2.0", "Image 6x5 x2"]);
   });
 });
@@ -132,7 +132,7 @@ describe("a cancel", () => {
     await until(() => events.some((event) => event.kind === "progress" && event.currentNode === "b" && event.step !== undefined));
     run.cancel();
     expect(await run.done).toEqual({ kind: "cancelled" });
-    expect((await runGraph(bench, waiting(0))).outcome).toEqual({ kind: "success" });
+    expect((await runGraph(testRunner, waiting(0))).outcome).toEqual({ kind: "success" });
   });
 
   it("changes nothing once the run has ended", async () => {
@@ -145,9 +145,9 @@ describe("a cancel", () => {
 
 describe("a dying worker", () => {
   it("fails the job and starts a new worker for the next one", async () => {
-    const deadly = join(bench.folder, "deadly.mjs");
+    const deadly = join(testRunner.folder, "deadly.mjs");
     await writeFile(deadly, 'import { parentPort } from "node:worker_threads"; parentPort.on("message", () => process.exit(3));');
-    const otherBench = await openBench(deadly);
+    const otherBench = await openTestRunner(deadly);
     for (let attempt = 0; attempt < 2; attempt++) {
       const { run } = await start(waiting(0), otherBench);
       expect(await run.done).toMatchObject({ kind: "error", error: { exception_type: "WorkerLost" } });
@@ -155,15 +155,15 @@ describe("a dying worker", () => {
   });
 
   it("is an error of its job when the bundle is missing", async () => {
-    const otherBench = await openBench(join(bench.folder, "nowhere.mjs"));
+    const otherBench = await openTestRunner(join(testRunner.folder, "nowhere.mjs"));
     const { run } = await start(waiting(0), otherBench);
     expect(await run.done).toMatchObject({ kind: "error", error: { exception_type: "WorkerLost" } });
   });
 
   it("kills a worker that ignores a cancel", async () => {
-    const deaf = join(bench.folder, "deaf.mjs");
+    const deaf = join(testRunner.folder, "deaf.mjs");
     await writeFile(deaf, 'import { parentPort } from "node:worker_threads"; parentPort.on("message", () => { for (;;); });');
-    const otherBench = await openBench(deaf);
+    const otherBench = await openTestRunner(deaf);
     const { run } = await start(waiting(0), otherBench);
     run.cancel();
     expect(await run.done).toEqual({ kind: "cancelled" });
@@ -172,7 +172,7 @@ describe("a dying worker", () => {
 
 describe("stopping the runner", () => {
   it("cancels every run", async () => {
-    const otherBench = await openBench();
+    const otherBench = await openTestRunner();
     const first = await start(waiting(60), otherBench);
     const second = await start(waiting(60), otherBench);
     await otherBench.runner.stop();

@@ -4,12 +4,12 @@ import sharp from "sharp";
 import { describe, expect, it } from "vitest";
 import { isPngKeyword } from "@/lib/service/images/encode";
 import { validatePrompt } from "@/lib/service/nodes/validate";
-import { listFiles, openBench, readGraph, readPixels, readPngText, runGraph, samplesDir } from "./support";
+import { listFiles, openTestRunner, readGraph, readPixels, readPngText, runGraph, samplesDir } from "./support";
 
-const bench = await openBench();
+const testRunner = await openTestRunner();
 
 const sample = (name: string) => readGraph(`${samplesDir}${name}.json`);
-const run = async (name: string) => runGraph(bench, await sample(name), { imagesDir: samplesDir });
+const run = async (name: string) => runGraph(testRunner, await sample(name), { imagesDir: samplesDir });
 
 describe("a sample workflow", () => {
   it("inverts a canvas of one colour to the opposite colour", async () => {
@@ -66,7 +66,7 @@ describe("a sample workflow", () => {
     const getPixels = async (seed: number) => {
       const graph = await sample(name);
       for (const { inputs } of Object.values(graph)) if ("seed" in inputs) inputs.seed = seed;
-      const { outcome, files } = await runGraph(bench, graph, { imagesDir: samplesDir });
+      const { outcome, files } = await runGraph(testRunner, graph, { imagesDir: samplesDir });
       expect(outcome).toEqual({ kind: "success" });
       return (await readPixels(files[0]?.path ?? "")).bytes;
     };
@@ -118,7 +118,7 @@ describe("a saved PNG", () => {
     const graph = await sample("01-invert");
     const workflow = { name: "Grüße 🖼", nodes: [] };
     const pngText = { prompt: JSON.stringify(graph), workflow: JSON.stringify(workflow), "bad\0key": "1" };
-    const { files } = await runGraph(bench, graph, { pngText });
+    const { files } = await runGraph(testRunner, graph, { pngText });
     const png = await readFile(files[0]?.path ?? "");
     const texts = readPngText(png);
     expect(Object.keys(texts)).toEqual(["prompt", "workflow"]);

@@ -25,9 +25,9 @@ export async function readGraph(path: string): Promise<Graph> {
   return graphSchema.parse(await readJson(path));
 }
 
-export type Bench = { runner: Runner; folder: string; close(): Promise<void> };
+export type TestRunner = { runner: Runner; folder: string; close(): Promise<void> };
 
-export async function openBench(worker = workerPath): Promise<Bench> {
+export async function openTestRunner(worker = workerPath): Promise<TestRunner> {
   const folder = await mkdtemp(join(tmpdir(), "nodes-"));
   const runner = createRunner({ workerPath: worker });
   return {
@@ -51,11 +51,11 @@ export const listFiles = (graph: Record<string, unknown>) =>
   new Map(findFileNames(graph, nodeClasses).map((name) => [name, { mediaType: "image/png", isImage: true }]));
 
 /** Validates the graph like the service and returns the runner's input. */
-export async function toRequest(bench: Bench, graph: Graph, options: JobOptions = {}): Promise<RunRequest> {
+export async function toRequest(testRunner: TestRunner, graph: Graph, options: JobOptions = {}): Promise<RunRequest> {
   const validation = validatePrompt(graph, { files: listFiles(graph), ...(options.targets ? { targets: options.targets } : {}) });
   if (!validation.ok) throw new Error(JSON.stringify(validation));
   const { imagesDir = goldenDir, targets: _targets, ...rest } = options;
-  const outputDir = await mkdtemp(join(bench.folder, "job-"));
+  const outputDir = await mkdtemp(join(testRunner.folder, "job-"));
   return {
     jobId: `job-${++jobs}`,
     graph: validation.graph,
@@ -73,9 +73,9 @@ async function pin(path: string): Promise<{ path: string; hash: string }> {
   return { path, hash: new Blake3Hasher().update(bytes).digest("hex") };
 }
 
-export async function runGraph(bench: Bench, graph: Graph, options: JobOptions = {}): Promise<GraphRun> {
+export async function runGraph(testRunner: TestRunner, graph: Graph, options: JobOptions = {}): Promise<GraphRun> {
   const events: RunEvent[] = [];
-  const outcome = await bench.runner.run(await toRequest(bench, graph, options), (event) => events.push(event)).done;
+  const outcome = await testRunner.runner.run(await toRequest(testRunner, graph, options), (event) => events.push(event)).done;
   return { outcome, events, ...getProduced(events) };
 }
 

@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { MAX_TEXT_BYTES } from "@/lib/service/nodes/definition";
-import { openBench, runGraph } from "./support";
+import { openTestRunner, runGraph } from "./support";
 
-const bench = await openBench();
+const testRunner = await openTestRunner();
 
 const text = (value: string) => ({ class_type: "PrimitiveString", inputs: { value } });
 const join = (a: unknown, b: unknown) => ({ class_type: "StringConcatenate", inputs: { string_a: a, string_b: b, delimiter: "" } });
@@ -27,7 +27,7 @@ describe("a value shown as text", () => {
     ["PrimitiveString", "as it is", "as it is"],
     ["PrimitiveString", false, "False"],
   ])("reads %s %j as %j", async (class_type, value, expected) => {
-    const { texts } = await runGraph(bench, { a: { class_type, inputs: { value } }, o: show(["a", 0]) });
+    const { texts } = await runGraph(testRunner, { a: { class_type, inputs: { value } }, o: show(["a", 0]) });
     expect(texts).toEqual([expected]);
   });
 
@@ -37,7 +37,7 @@ describe("a value shown as text", () => {
     [{ a: [1, "b"] }, '{\n    "a": [\n        1,\n        "b"\n    ]\n}'],
     [{ __value__: ["x"] }, '[\n    "x"\n]'],
   ])("shows the literal %j as %j", async (source, expected) => {
-    expect((await runGraph(bench, { o: show(source) })).texts).toEqual([expected]);
+    expect((await runGraph(testRunner, { o: show(source) })).texts).toEqual([expected]);
   });
 });
 
@@ -47,33 +47,33 @@ it.each([
   ["5", "5"],
 ])("prints the literal number %s like Python: %s", async (number, expected) => {
   const graph = parseExactJson<Graph>(`{"o":{"class_type":"PreviewAny","inputs":{"source":${number}}}}`);
-  expect((await runGraph(bench, graph)).texts).toEqual([expected]);
+  expect((await runGraph(testRunner, graph)).texts).toEqual([expected]);
 });
 
 describe("texts", () => {
   it("ends a doubling job at 1 MiB with a short error", async () => {
     const doubled = createNumbered(26, (n) => [`n${n + 1}`, join([`n${n}`, 0], [`n${n}`, 0])]);
-    const { outcome, texts } = await runGraph(bench, { n0: text("ab"), ...doubled, o: show(["n26", 0]) });
+    const { outcome, texts } = await runGraph(testRunner, { n0: text("ab"), ...doubled, o: show(["n26", 0]) });
     expect(outcome).toMatchObject({
       kind: "error",
       error: { node_id: "n20", exception_type: "OOMError", exception_message: expect.stringContaining("larger than 1 MiB") },
     });
     expect(JSON.stringify(outcome).length).toBeLessThan(10_000);
     expect(texts).toEqual([]);
-    expect((await runGraph(bench, { o: show("fine") })).outcome).toEqual({ kind: "success" });
+    expect((await runGraph(testRunner, { o: show("fine") })).outcome).toEqual({ kind: "success" });
   });
 
   it("are measured in bytes", async () => {
     const maxText = "é".repeat(MAX_TEXT_BYTES / 2);
-    expect((await runGraph(bench, { a: text(maxText), o: show(["a", 0]) })).outcome).toEqual({ kind: "success" });
-    const { outcome } = await runGraph(bench, { a: text(`${maxText}x`), o: show(["a", 0]) });
+    expect((await runGraph(testRunner, { a: text(maxText), o: show(["a", 0]) })).outcome).toEqual({ kind: "success" });
+    const { outcome } = await runGraph(testRunner, { a: text(`${maxText}x`), o: show(["a", 0]) });
     expect(outcome).toMatchObject({ kind: "error", error: { node_id: "a", exception_type: "OOMError" } });
   });
 
   it("are limited per job, including cached ones", async () => {
     const graph = { a: text("x".repeat(MAX_TEXT_BYTES)), ...createNumbered(5, (n) => [`o${n}`, show(["a", 0])]) };
     for (const cacheDir of [undefined, "/mine", "/mine"]) {
-      const { outcome, texts } = await runGraph(bench, graph, cacheDir === undefined ? {} : { cacheDir });
+      const { outcome, texts } = await runGraph(testRunner, graph, cacheDir === undefined ? {} : { cacheDir });
       expect(outcome).toMatchObject({ kind: "error", error: { node_id: "o4", exception_type: "OOMError" } });
       expect(texts).toHaveLength(4);
     }
@@ -89,7 +89,7 @@ describe("texts", () => {
       ...readers,
       ...createNumbered(20, (n) => [`o${n}`, show([`j${n}`, 0])]),
     };
-    const { outcome } = await runGraph(bench, graph);
+    const { outcome } = await runGraph(testRunner, graph);
     expect(outcome).toMatchObject({
       kind: "error",
       error: { exception_type: "OOMError", exception_message: expect.stringContaining("16 MiB") },
@@ -98,7 +98,7 @@ describe("texts", () => {
 
   it("are cut in an error of any size", async () => {
     const long = "y".repeat(500_000);
-    const { outcome } = await runGraph(bench, {
+    const { outcome } = await runGraph(testRunner, {
       a: text(long),
       f: { class_type: "Fail", inputs: { message: ["a", 0], anything: ["a", 0] }, _meta: { title: long } },
       o: show(["f", 0]),

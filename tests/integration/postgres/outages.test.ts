@@ -53,8 +53,8 @@ it.each([["by the server's word", byWord] as const, ...(canMount ? ([["by a smal
   "refuses writes with 507 when %s is full, cancels jobs and recovers",
   async (_, make) => {
     const disk = await make();
-    const bench = await startService({ databaseUrl: disk.url, concurrency: 1 });
-    const client = bench.client();
+    const service = await startService({ databaseUrl: disk.url, concurrency: 1 });
+    const client = service.client();
     const before = await submit(client, canvas());
     await waitForEnd(client, before);
     const asset = (await client.upload("some words", "note.txt")).body as { id: string };
@@ -84,7 +84,7 @@ it.each([["by the server's word", byWord] as const, ...(canMount ? ([["by a smal
       return response.status === 200 && (response.body as { prompt_id: string }).prompt_id;
     });
     expect(await waitForEnd(client, id)).toMatchObject({ status: "completed" });
-    await bench.dispose();
+    await service.dispose();
     await disk.dispose();
   },
 );

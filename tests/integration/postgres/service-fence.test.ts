@@ -2,7 +2,17 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from "vitest";
 import { openServiceStore } from "@/lib/service/index";
-import { canvas, detail, type Json, list, record, submit, waitForEnd, waitForStart, waitGraph } from "@/tests/integration/service/support";
+import {
+  asRecord,
+  asRecords,
+  canvas,
+  type Json,
+  readJob,
+  submit,
+  waitForEnd,
+  waitForStart,
+  waitGraph,
+} from "@/tests/integration/service/support";
 import { createDatabase, queryDatabase, type TestDatabase } from "@/tests/support/postgres-server";
 import { type Client } from "@/tests/support/service";
 import { httpClient, type ServiceProcess, startServiceProcess } from "@/tests/support/service-process";
@@ -102,16 +112,16 @@ describe("service fence", () => {
     });
     const remainingId = ids.find((id) => id !== lostId) ?? "";
     await firstClient.post("/api/jobs/cancel", { job_ids: [remainingId] });
-    await until("it runs here", async () => (await detail(firstClient, lostId)).status === "in_progress");
+    await until("it runs here", async () => (await readJob(firstClient, lostId)).status === "in_progress");
     two.wire.mend();
     // Its own run has ended, so its slot is free while the other's is taken.
     expect((await waitForEnd(firstClient, await submit(firstClient, canvas(4)), 30_000)).status).toBe("completed");
-    expect((await detail(secondClient, lostId)).status).toBe("in_progress");
+    expect((await readJob(secondClient, lostId)).status).toBe("in_progress");
     const [now] = await queryDatabase(two.url, `SELECT state, attempts, fence FROM lightdesk_service.jobs WHERE id = '${lostId}'`);
     expect(now).toEqual({ state: "in_progress", attempts: "2", fence: "2" });
     expect((await secondClient.post("/api/jobs/cancel", { job_ids: [lostId] })).status).toBe(200);
-    expect((await detail(firstClient, lostId)).status).toBe("cancelled");
-    expect(list(record((await firstClient.get("/api/jobs?status=cancelled")).body).jobs)).toHaveLength(2);
+    expect((await readJob(firstClient, lostId)).status).toBe("cancelled");
+    expect(asRecords(asRecord((await firstClient.get("/api/jobs?status=cancelled")).body).jobs)).toHaveLength(2);
   });
 });
 
@@ -159,7 +169,7 @@ describe("services killed", () => {
     );
     expect((await jobs(`WHERE id = '${lostJob?.id}'`))[0]).toMatchObject({ attempts: 2 });
     expect((await jobs(`WHERE id = '${survivingJob?.id}'`))[0]).toEqual(survivingJob);
-    expect((await detail(httpClient(third.url, key), survivingJob?.id ?? "")).status).toBe("in_progress");
+    expect((await readJob(httpClient(third.url, key), survivingJob?.id ?? "")).status).toBe("in_progress");
     await httpClient(third.url, key).post("/api/interrupt");
     for (const id of long) expect((await waitForEnd(client, id)).status).toBe("cancelled");
     expect([await first.stop(), await third.stop()]).toEqual([0, 0]);

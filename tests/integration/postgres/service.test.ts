@@ -7,13 +7,13 @@ import { listJobs } from "@/lib/service/jobs/list-jobs";
 import { openPostgres } from "@/lib/service/store/postgres/database";
 import { openDatabase } from "@/lib/service/store/sqlite";
 import { getWorkflows, seedJobs, workflowId } from "@/tests/bench/service/seed-jobs";
-import { canvas, detail, type Json, png, submit, waitForEnd } from "@/tests/integration/service/support";
+import { canvas, type Json, png, readJob, submit, waitForEnd } from "@/tests/integration/service/support";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { createDatabase, queryDatabase, type TestDatabase } from "@/tests/support/postgres-server";
 import { openWire, type Wire } from "@/tests/support/postgres-wire";
 import { type RunnerServer } from "@/tests/support/runner-server";
 import { startRunnerServer } from "@/tests/support/servers";
-import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { type Client, startService,type TestService } from "@/tests/support/service";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { startTwoServices, type TwoServices } from "@/tests/support/two-services";
 import { until } from "@/tests/support/until";
@@ -21,31 +21,31 @@ import { until } from "@/tests/support/until";
 describe("service", () => {
   let database: TestDatabase;
   let wire: Wire;
-  let bench: ServiceBench;
+  let service: TestService;
   beforeEach(async () => {
     database = await createDatabase(inject("postgres"));
     wire = await openWire(database.url);
-    bench = await startService({ databaseUrl: wire.url });
+    service = await startService({ databaseUrl: wire.url });
   });
   afterEach(async () => {
     wire.mend();
-    await bench.dispose();
+    await service.dispose();
     await wire.close();
     await database.drop();
   });
 
   it("keeps jobs over a restart", async () => {
-    const client = bench.client();
+    const client = service.client();
     const id = await submit(client, canvas());
     const before = await waitForEnd(client, id);
     expect(before).toMatchObject({ status: "completed", outputs_count: 1 });
-    await bench.service.stop();
-    await bench.service.start();
+    await service.service.stop();
+    await service.service.start();
     expect((await client.get(`/api/jobs/${id}`)).body).toEqual(before);
   });
 
   it("reports an unavailable database instead of an empty list", async () => {
-    const client = bench.client();
+    const client = service.client();
     const id = await submit(client, canvas());
     await waitForEnd(client, id);
     wire.cut();
@@ -59,7 +59,7 @@ describe("service", () => {
   });
 
   it("reads whole numbers of a damaged row with double precision, like SQLite", async () => {
-    const client = bench.client();
+    const client = service.client();
     expect((await client.upload("some words", "note.txt")).status).toBeLessThan(300);
     await queryDatabase(
       database.url,
@@ -70,14 +70,14 @@ describe("service", () => {
   });
 
   it("refuses an empty database next to user files", async () => {
-    const upload = await bench.client().upload("some words", "note.txt");
+    const upload = await service.client().upload("some words", "note.txt");
     expect(upload.status).toBeLessThan(300);
-    await bench.service.stop();
+    await service.service.stop();
     const empty = await createDatabase(inject("postgres"));
-    const otherService = createService({ ...bench.settings, databaseUrl: empty.url });
+    const otherService = createService({ ...service.settings, databaseUrl: empty.url });
     await expect(otherService.start()).rejects.toThrow(/knows no file, though .* holds files of users/);
     await empty.drop();
-    await bench.service.start();
+    await service.service.start();
   });
 });
 
@@ -228,7 +228,7 @@ describe("service runners", () => {
     server.release();
     expect(await waitForEnd(firstClient, id)).toMatchObject({ status: "completed", outputs_count: 1, runner: { label: "A", attempt: 1 } });
     expect([server.seen.submissions.length, server.seen.interrupts.length]).toEqual([1, 0]);
-    await until("the other one answers again", async () => (await detail(secondClient, id)).status === "completed");
+    await until("the other one answers again", async () => (await readJob(secondClient, id)).status === "completed");
     const outputs = "SELECT count(*)::integer AS n FROM lightdesk_service.assets WHERE origin = 'output'";
     expect(await queryDatabase(two.url, outputs)).toEqual([{ n: 1 }]);
   });
@@ -261,7 +261,7 @@ describe("service runners", () => {
     expect(looks).toBe(before);
     await two.first.service.runners.change(outcome.value.id, { state: "paused" });
     const waits = await submit(secondClient, createGraph(2));
-    await until("it is known there", async () => JSON.stringify(await detail(secondClient, waits)).includes("paused"));
+    await until("it is known there", async () => JSON.stringify(await readJob(secondClient, waits)).includes("paused"));
     await secondClient.post("/api/queue", { clear: true });
   });
 

@@ -7,10 +7,10 @@ import { operations } from "@/lib/contract/operations";
 import { getProcessState } from "@/lib/server/running";
 import { StoreUnavailable } from "@/lib/shared/error-codes";
 import { createHarness, type Harness, type HarnessRequest } from "@/tests/support/harness";
-import { answerJson, type LittleServer } from "@/tests/support/little-server";
 import { liveQuery, openLive } from "@/tests/support/live-stream";
 import { createDatabase, endConnections, queryDatabase, type TestDatabase } from "@/tests/support/postgres-server";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
+import { sendJsonResponse, type TestServer } from "@/tests/support/test-server";
 import { until } from "@/tests/support/until";
 
 const FIVE_MINUTES_MS = 300_000;
@@ -18,7 +18,7 @@ let database: TestDatabase;
 let bytes: string;
 let first: Harness;
 let second: Harness;
-let service: LittleServer;
+let service: TestServer;
 let connection: string;
 /** The service's responses to the next submissions, in order. */
 let jobs: { id: string; status: string; create_time: number }[] = [];
@@ -41,14 +41,15 @@ beforeAll(async () => {
     upstreamLimits: { sharedMs: 120_000 },
     now: () => Date.now() + FIVE_MINUTES_MS,
   });
-  service = await startLittleServer(async ({ method, url }, response) => {
+  service = await openTestServer(async ({ method, url }, response) => {
     if (url.startsWith("/api/jobs?"))
-      return answerJson(response, { jobs, pagination: { offset: 0, limit: 100, total: jobs.length, has_more: false } });
-    if (url === "/api/history") return answerJson(response, {});
-    if (method !== "POST") return jobs[0] ? answerJson(response, jobs[0]) : answerJson(response, { code: "NOT_FOUND", message: "no" }, 404);
+      return sendJsonResponse(response, { jobs, pagination: { offset: 0, limit: 100, total: jobs.length, has_more: false } });
+    if (url === "/api/history") return sendJsonResponse(response, {});
+    if (method !== "POST")
+      return jobs[0] ? sendJsonResponse(response, jobs[0]) : sendJsonResponse(response, { code: "NOT_FOUND", message: "no" }, 404);
     const { status, comes } = responses.shift() ?? { status: 200, comes: undefined };
     await comes;
-    answerJson(
+    sendJsonResponse(
       response,
       status === 200 ? { prompt_id: `job-${submitRequests().length}`, number: 1, node_errors: {} } : { error: "no" },
       status,

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
 import { copyBlobs } from "@/lib/service/index";
 import { defaultSettings } from "@/lib/service/settings";
 import { getContent, readTask, startDownload, waitForBytes, waitForOutcome } from "@/tests/integration/service/downloads-support";
-import { record } from "@/tests/integration/service/support";
+import { asRecord } from "@/tests/integration/service/support";
 import { parseSettings } from "@/tests/support/blob-backends";
 import { createPattern, type FileSource } from "@/tests/support/file-source";
 import { createDatabase, queryDatabase, type TestDatabase } from "@/tests/support/postgres-server";
@@ -24,7 +24,7 @@ describe("two services downloads", () => {
     two = await startTwoServices({ downloadHosts: [source.url], downloadsAtOnce: 1 });
   });
 
-  const listParts = (bench: TwoServices["first"]) => readdir(join(bench.folder, "downloads"));
+  const listParts = (service: TwoServices["first"]) => readdir(join(service.folder, "downloads"));
   const holders = async () =>
     (await queryDatabase<{ holder: string }>(two.url, "SELECT holder FROM lightdesk_service.tasks WHERE status = 'running'")).map(
       ({ holder }) => holder,
@@ -69,7 +69,7 @@ describe("two services downloads", () => {
     source.behaviour.holdAfter = undefined;
     for (const response of source.pending) response.destroy();
     const [first, second] = [await waitForOutcome(here, paths[0] ?? ""), await waitForOutcome(here, paths[1] ?? "")];
-    expect(record(first.result).asset_id).toBe(record(second.result).asset_id);
+    expect(asRecord(first.result).asset_id).toBe(asRecord(second.result).asset_id);
     expect(source.responses.filter(({ start }) => start === 0)).toHaveLength(1);
   });
 

@@ -3,7 +3,18 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, expect, it } from "vitest";
 import { createService } from "@/lib/service/index";
-import { canvas, detail, type Json, list, png, record, string, submit, waitForEnd, waitGraph } from "@/tests/integration/service/support";
+import {
+  asRecord,
+  asRecords,
+  asString,
+  canvas,
+  type Json,
+  png,
+  readJob,
+  submit,
+  waitForEnd,
+  waitGraph,
+} from "@/tests/integration/service/support";
 import { bucketSettings } from "@/tests/support/blob-backends";
 import { queryDatabase } from "@/tests/support/postgres-server";
 import { startStrictS3 } from "@/tests/support/servers";
@@ -82,7 +93,7 @@ it("reports a cancelled job once as interrupted at both services", async () => {
 async function finishedOutput(received: readonly Received[], id: string): Promise<{ address: string; filename: string }> {
   const executed = () => eventsOfJob(received, id).find(({ type }) => type === "executed");
   await until("the first picture is told", executed);
-  const [item] = record(record(executed()?.data).output).images as { filename: string }[];
+  const [item] = asRecord(asRecord(executed()?.data).output).images as { filename: string }[];
   const filename = item?.filename ?? "";
   return { address: `/api/view?filename=${filename}&type=output`, filename };
 }
@@ -102,9 +113,9 @@ it("serves progress and live pictures from both services", async () => {
   for (const client of [first, second]) {
     const small = await client.get(`${address}&res=64`);
     expect([small.status, small.headers.get("content-type")]).toEqual([200, "image/webp"]);
-    await until("its progress is shown", async () => Number(record((await detail(client, id)).progress ?? {}).nodes_done) === 2);
-    const json = list(record((await client.get("/api/jobs")).body).jobs).find((job) => job.id === id);
-    expect(record(json?.progress)).toMatchObject({ nodes_total: 4, nodes_done: 2, current_node: "3" });
+    await until("its progress is shown", async () => Number(asRecord((await readJob(client, id)).progress ?? {}).nodes_done) === 2);
+    const json = asRecords(asRecord((await client.get("/api/jobs")).body).jobs).find((job) => job.id === id);
+    expect(asRecord(json?.progress)).toMatchObject({ nodes_total: 4, nodes_done: 2, current_node: "3" });
   }
   const eve = await two.clients("eve");
   for (const client of [eve.first, eve.second]) expect((await client.get(address)).status).toBe(404);
@@ -129,13 +140,13 @@ it("serves live pictures by a bucket and drops deleted copies", async () => {
   await expectSamePicture([first, second], (await finishedOutput(received, id)).address);
   await second.post(`/api/jobs/${id}/cancel`);
 
-  const asset = string(record((await first.upload(png(64, 64), "p.png")).body).id);
-  const { asset_hash: hash } = record((await second.get(`/api/assets/${asset}`)).body);
-  expect((await second.get(`/api/view?filename=${string(hash)}.png&res=64`)).status).toBe(200);
+  const asset = asString(asRecord((await first.upload(png(64, 64), "p.png")).body).id);
+  const { asset_hash: hash } = asRecord((await second.get(`/api/assets/${asset}`)).body);
+  expect((await second.get(`/api/view?filename=${asString(hash)}.png&res=64`)).status).toBe(200);
   const countNotices = async () =>
     (await Promise.all(["blob-copies", "thumbnails"].map((name) => readdir(join(two.second.folder, name), { recursive: true }))))
       .flat()
-      .filter((path) => path.length > 60 && string(hash).includes(path.slice(3, 60)));
+      .filter((path) => path.length > 60 && asString(hash).includes(path.slice(3, 60)));
   expect(await countNotices()).not.toEqual([]);
   await first.call("DELETE", `/api/assets/${asset}`);
   await two.second.service.stop();
@@ -156,11 +167,11 @@ it("keeps bytes stored by one service while the other sweeps", async () => {
   const hashes: string[] = [];
   for (let at = 0; !isOver || at < 20; at += 1) {
     const text = `of number ${at} `.repeat(500);
-    const id = string(record((await second.upload(text, `${at}.txt`)).body).id);
+    const id = asString(asRecord((await second.upload(text, `${at}.txt`)).body).id);
     if (at % 3 === 0) {
       await second.call("DELETE", `/api/assets/${id}`);
       // The same bytes are uploaded while they are being removed.
-      hashes.push(string(record((await second.upload(text, `${at}.txt`)).body).id));
+      hashes.push(asString(asRecord((await second.upload(text, `${at}.txt`)).body).id));
     } else hashes.push(id);
   }
   await restarting;
@@ -180,11 +191,11 @@ it("serves user files, assets and their changes from both services", async () =>
   );
   expect(responses.map(({ status }) => status).sort()).toEqual([200, 409]);
 
-  const asset = string(record((await first.upload(png(64, 64), "p.png")).body).id);
+  const asset = asString(asRecord((await first.upload(png(64, 64), "p.png")).body).id);
   expect((await second.get(`/api/assets/${asset}/content`)).status).toBe(200);
   await until("its time of access is known here", async () => {
     const [firstAsset, secondAsset] = await Promise.all(
-      [first, second].map(async (client) => record((await client.get(`/api/assets/${asset}`)).body)),
+      [first, second].map(async (client) => asRecord((await client.get(`/api/assets/${asset}`)).body)),
     );
     return firstAsset?.last_access_time === secondAsset?.last_access_time;
   });

@@ -1,12 +1,12 @@
 // Two services on one PostgreSQL run jobs together: each job once, fairly between users; each service shows and cancels the other's jobs.
 import { beforeEach, expect, it, vi } from "vitest";
 import {
+  asRecord,
+  asRecords,
+  asString,
   canvas,
-  detail,
   type Json,
-  list,
-  record,
-  string,
+  readJob,
   submit,
   waitForEnd,
   waitForStart,
@@ -72,7 +72,7 @@ it("cancels waiting and running jobs of the other service", async () => {
   const waits = await submit(second, waitGraph(3600, 3));
   const cancelResult = (await first.post("/api/jobs/cancel", { job_ids: [...ids, waits] })).body;
   expect(cancelResult).toMatchObject({});
-  for (const id of [...ids, waits]) expect((await detail(second, id)).status).toBe("cancelled");
+  for (const id of [...ids, waits]) expect((await readJob(second, id)).status).toBe("cancelled");
   // Both slots are free, as their workers were stopped.
   const next = [await submit(second, canvas(7)), await submit(second, canvas(8))];
   for (const id of next) expect((await waitForEnd(second, id)).status).toBe("completed");
@@ -87,7 +87,7 @@ it("interrupts the user's own running jobs on both services", async () => {
   await ada.second.post("/api/interrupt");
   await ada.first.post("/api/interrupt");
   expect((await waitForEnd(ada.first, first)).status).toBe("cancelled");
-  expect((await detail(bob.first, second)).status).toBe("in_progress");
+  expect((await readJob(bob.first, second)).status).toBe("in_progress");
   await bob.second.post("/api/interrupt", { prompt_id: second });
   await bob.first.post("/api/interrupt", { prompt_id: second });
   expect((await waitForEnd(bob.second, second)).status).toBe("cancelled");
@@ -98,7 +98,7 @@ it("clears from one service and resets the user's turn on both", async () => {
   const blocking = [await submit(bob.first, waitGraph(3600)), await submit(bob.first, waitGraph(3600, 2))];
   for (const id of blocking) await waitForStart(bob.first, id);
   const jobIds = await Promise.all(Array.from({ length: 60 }, (_, color) => submit(ada.first, waitGraph(3600, color + 1))));
-  const cleared = record((await ada.second.post("/api/queue", { clear: true })).body);
+  const cleared = asRecord((await ada.second.post("/api/queue", { clear: true })).body);
   expect([...(cleared.deleted as string[])].sort()).toEqual([...jobIds].sort());
   expect(await entries()).toBe(0);
   await submit(bob.second, waitGraph(3600, 3));
@@ -120,11 +120,11 @@ it("requeues a stopping service's jobs without using an attempt", async () => {
   const [left] = (await jobs("WHERE state = 'pending'")).map(({ id }) => id);
   expect((await jobs()).map(({ state }) => state).sort()).toEqual(["in_progress", "pending"]);
   await first.post("/api/interrupt");
-  await until("it runs at the one that is left", async () => (await detail(first, left ?? "")).status === "in_progress");
+  await until("it runs at the one that is left", async () => (await readJob(first, left ?? "")).status === "in_progress");
   expect((await jobs(`WHERE id = '${left}'`))[0]).toMatchObject({ attempts: "1", fence: "2" });
   await first.post("/api/interrupt");
   await two.second.service.start();
-  const ids2 = list(record((await second.get("/api/jobs?status=cancelled")).body).jobs).map((job: Json) => string(job.id));
+  const ids2 = asRecords(asRecord((await second.get("/api/jobs?status=cancelled")).body).jobs).map((job: Json) => asString(job.id));
   expect(ids2.sort()).toEqual([...ids].sort());
 });
 
@@ -199,7 +199,7 @@ it("requeues a cut-off service's jobs and fails third attempts", async () => {
   expect([first, second].find((job) => job?.id === lostJob.id)?.holder).toBe(lostJob.holder);
   expect(lostJob).toMatchObject({ attempts: "1", fence: "1" });
   await here.post("/api/interrupt");
-  await until("it runs here", async () => (await detail(here, lostJob.id)).status === "in_progress");
+  await until("it runs here", async () => (await readJob(here, lostJob.id)).status === "in_progress");
   two.wire.mend();
   await here.post("/api/interrupt");
   expect((await waitForEnd(there, lostJob.id)).status).toBe("cancelled");
@@ -211,7 +211,7 @@ it("requeues a cut-off service's jobs and fails third attempts", async () => {
   await queryDatabase(url.href, "UPDATE jobs SET attempts = 3 WHERE state = 'in_progress'");
   two.wire.cut();
   const failed = await until("one of them has failed", async () => (await jobs("WHERE state = 'failed'"))[0]);
-  expect(await detail(here, failed.id)).toMatchObject({ execution_error: { exception_type: "WorkerLost" } });
+  expect(await readJob(here, failed.id)).toMatchObject({ execution_error: { exception_type: "WorkerLost" } });
   two.wire.mend();
   await here.post("/api/interrupt");
   await until("both have a slot free", async () => (await waitForEnd(there, await submit(there, canvas(9)))).status === "completed");

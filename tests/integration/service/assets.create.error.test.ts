@@ -2,14 +2,14 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startService } from "@/tests/support/service";
-import { png, record, string } from "./support";
+import { asRecord, asString,png } from "./support";
 
 describe("creating assets, refused", async () => {
-  const bench = await startService({ maxUploadBytes: 60 * 1024 * 1024 });
-  const client = bench.client();
+  const service = await startService({ maxUploadBytes: 60 * 1024 * 1024 });
+  const client = service.client();
 
   async function expectNothingLeft(): Promise<void> {
-    expect(await readdir(join(bench.folder, "tmp"))).toEqual([]);
+    expect(await readdir(join(service.folder, "tmp"))).toEqual([]);
     expect((await client.get("/api/assets?include_public=false")).body).toMatchObject({ total: 0 });
   }
 
@@ -33,11 +33,11 @@ describe("creating assets, refused", async () => {
     const request = new Request("http://service.test/api/assets", {
       method: "POST",
       body,
-      headers: { ...multipart, "x-api-key": (await bench.service.keys.createKey("ada")).key },
+      headers: { ...multipart, "x-api-key": (await service.service.keys.createKey("ada")).key },
       ...{ duplex: "half" },
     });
-    const response = await bench.service.fetch(request);
-    expect([response.status, record(await response.json()).code]).toEqual([400, "TRUNCATED_UPLOAD"]);
+    const response = await service.service.fetch(request);
+    expect([response.status, asRecord(await response.json()).code]).toEqual([400, "TRUNCATED_UPLOAD"]);
     await expectNothingLeft();
   });
 
@@ -119,8 +119,8 @@ describe("creating assets, refused", async () => {
   });
 
   it("refuses changes to shipped assets", async () => {
-    const sharedAssets = record((await client.get("/api/assets?name_contains=product")).body).assets;
-    const id = string(record(Array.isArray(sharedAssets) ? sharedAssets[0] : undefined).id);
+    const sharedAssets = asRecord((await client.get("/api/assets?name_contains=product")).body).assets;
+    const id = asString(asRecord(Array.isArray(sharedAssets) ? sharedAssets[0] : undefined).id);
     for (const [method, path, body] of [
       ["DELETE", `/api/assets/${id}`, undefined],
       ["PUT", `/api/assets/${id}`, { name: "mine" }],

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { blake3 } from "@napi-rs/blake-hash";
 import { describe, expect, it } from "vitest";
 import { startService } from "@/tests/support/service";
-import { list, png, record, string } from "./support";
+import { asRecord, asRecords, asString,png } from "./support";
 
 describe("creating assets", async () => {
-  const bench = await startService();
-  const client = bench.client();
+  const service = await startService();
+  const client = service.client();
 
   it("returns 201 with all fields, then 200 with the same asset", async () => {
     const bytes = png(10, 10);
@@ -24,7 +24,7 @@ describe("creating assets", async () => {
       tags: ["input", "cats"],
       user_metadata: { mood: "calm" },
       preview_url: expect.stringMatching(/^http:\/\/service\.test\/api\/view\?.*res=/),
-      preview_id: record(createResponse.body).id,
+      preview_id: asRecord(createResponse.body).id,
       prompt_id: null,
       created_at: expect.stringMatching(/^\d{4}-.*Z$/),
       updated_at: expect.any(String),
@@ -35,9 +35,11 @@ describe("creating assets", async () => {
     const secondResponse = await client.upload(bytes, "other.png", { tags: "cats,more" });
     expect(secondResponse).toMatchObject({
       status: 200,
-      body: { id: record(createResponse.body).id, name: "cat.png", tags: ["input", "cats", "more"], created_new: false },
+      body: { id: asRecord(createResponse.body).id, name: "cat.png", tags: ["input", "cats", "more"], created_new: false },
     });
-    expect(record((await client.get(`/api/assets/${string(record(createResponse.body).id)}`)).body)).not.toHaveProperty("created_new");
+    expect(asRecord((await client.get(`/api/assets/${asString(asRecord(createResponse.body).id)}`)).body)).not.toHaveProperty(
+      "created_new",
+    );
   });
 
   it("reads tags from repeated parts, and the file from anywhere among the parts", async () => {
@@ -60,7 +62,7 @@ describe("creating assets", async () => {
       status: 200,
       body: { id, name: "1.txt", created_new: false },
     });
-    expect(await bench.client("eve").upload("three", "3.txt", { id })).toMatchObject({
+    expect(await service.client("eve").upload("three", "3.txt", { id })).toMatchObject({
       status: 409,
       body: { code: "ASSET_ID_UNAVAILABLE" },
     });
@@ -69,39 +71,41 @@ describe("creating assets", async () => {
   it("stores one blob for fifty parallel uploads and reports created_new once", async () => {
     const bytes = png(64, 64, { seed: 5 });
     const responses = await Promise.all(Array.from({ length: 50 }, (_, n) => client.upload(bytes, `${n}.png`)));
-    expect(responses.filter((response) => record(response.body).created_new === true)).toHaveLength(1);
-    expect(new Set(responses.map((response) => record(response.body).id)).size).toBe(1);
-    const hash = string(record(responses[0]?.body).asset_hash).slice(7);
-    expect(await readdir(join(bench.folder, "blobs", "blake3-v1", hash.slice(0, 2)))).toContain(hash.slice(2));
-    expect(await readdir(join(bench.folder, "tmp"))).toEqual([]);
+    expect(responses.filter((response) => asRecord(response.body).created_new === true)).toHaveLength(1);
+    expect(new Set(responses.map((response) => asRecord(response.body).id)).size).toBe(1);
+    const hash = asString(asRecord(responses[0]?.body).asset_hash).slice(7);
+    expect(await readdir(join(service.folder, "blobs", "blake3-v1", hash.slice(0, 2)))).toContain(hash.slice(2));
+    expect(await readdir(join(service.folder, "tmp"))).toEqual([]);
   });
 
   it("creates a reference from either kind of hash for visible content", async () => {
     const text = "referenced by hash";
-    const asset = record((await client.upload(text, "r.txt")).body);
+    const asset = asRecord((await client.upload(text, "r.txt")).body);
     const sha256 = createHash("sha256").update(text).digest("hex");
     expect(await client.post("/api/assets/from-hash", { hash: `sha256:${sha256}`, tags: ["x"] })).toMatchObject({
       status: 200,
       body: { id: asset.id, tags: ["x"], created_new: false },
     });
-    expect(await bench.client("eve").post("/api/assets/from-hash", { hash: asset.asset_hash, tags: ["x"] })).toMatchObject({ status: 404 });
-    const sharedAsset = list(record((await client.get("/api/assets?name_contains=photo.png")).body).assets)[0];
+    expect(await service.client("eve").post("/api/assets/from-hash", { hash: asset.asset_hash, tags: ["x"] })).toMatchObject({
+      status: 404,
+    });
+    const sharedAsset = asRecords(asRecord((await client.get("/api/assets?name_contains=photo.png")).body).assets)[0];
     const ownAsset = await client.post("/api/assets/from-hash", { hash: sharedAsset?.asset_hash, tags: ["mine"], name: "My photo" });
     expect(ownAsset).toMatchObject({ status: 201, body: { name: "My photo", tags: ["mine"], is_immutable: false, created_new: true } });
   });
 
   it("lets two users hold the same bytes and deletes them with the last asset", async () => {
-    const [ada, bob] = [bench.client("ada"), bench.client("bob")];
+    const [ada, bob] = [service.client("ada"), service.client("bob")];
     const [ownAsset, otherAsset] = [
-      record((await ada.upload("shared bytes", "s.txt")).body),
-      record((await bob.upload("shared bytes", "s.txt")).body),
+      asRecord((await ada.upload("shared bytes", "s.txt")).body),
+      asRecord((await bob.upload("shared bytes", "s.txt")).body),
     ];
     expect(ownAsset.id).not.toBe(otherAsset.id);
-    const hash = string(ownAsset.asset_hash).slice(7);
-    const shard = join(bench.folder, "blobs", "blake3-v1", hash.slice(0, 2));
-    expect((await ada.call("DELETE", `/api/assets/${string(ownAsset.id)}`)).status).toBe(204);
-    expect((await bob.get(`/api/assets/${string(otherAsset.id)}/content`)).text).toBe("shared bytes");
-    await bob.call("DELETE", `/api/assets/${string(otherAsset.id)}`);
+    const hash = asString(ownAsset.asset_hash).slice(7);
+    const shard = join(service.folder, "blobs", "blake3-v1", hash.slice(0, 2));
+    expect((await ada.call("DELETE", `/api/assets/${asString(ownAsset.id)}`)).status).toBe(204);
+    expect((await bob.get(`/api/assets/${asString(otherAsset.id)}/content`)).text).toBe("shared bytes");
+    await bob.call("DELETE", `/api/assets/${asString(otherAsset.id)}`);
     expect(await readdir(shard)).not.toContain(hash.slice(2));
   });
 });

@@ -9,26 +9,26 @@ import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { KINDS, PLACES, seedAssets, WORDS } from "@/tests/bench/service/seed-assets";
 import { startService } from "@/tests/support/service";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
-import { type Json, list, record, string } from "./support";
+import { asRecord, asRecords, asString,type Json } from "./support";
 
 describe("GET /api/assets", async () => {
   let at = Date.parse("2026-01-01T00:00:00Z");
-  const bench = await startService({ now: () => ++at });
-  const client = bench.client();
+  const service = await startService({ now: () => ++at });
+  const client = service.client();
   await client.upload("1", "100% sure.txt", { tags: "input,a", user_metadata: '{"n":1,"deep":{"kind":"x"},"on":true}' });
   await client.upload("22", "under_score.txt", { tags: "input,b", user_metadata: '{"n":"1","deep":{"kind":"y"},"on":"true"}' });
   await client.upload("333", "ÉTÉ.txt", { tags: "input,a,b", user_metadata: '{"n":2}' });
   await client.upload("4444", "plain.bin", { tags: "models", user_metadata: "{}" });
 
   const names = async (query: string) =>
-    list(record((await client.get(`/api/assets?include_public=false&${query}`)).body).assets).map((asset) => string(asset.name));
+    asRecords(asRecord((await client.get(`/api/assets?include_public=false&${query}`)).body).assets).map((asset) => asString(asset.name));
 
   it("lists own and public ones, newest first, and counts exactly", async () => {
     expect((await client.get("/api/assets")).body).toMatchObject({ total: 6, has_more: false });
     expect((await client.get("/api/assets?limit=2")).body).toMatchObject({ total: 6, has_more: true });
     expect(await names("")).toEqual(["plain.bin", "ÉTÉ.txt", "under_score.txt", "100% sure.txt"]);
     expect(
-      list(record((await client.get("/api/assets?sort=name&order=asc&limit=3&offset=3")).body).assets).map((asset) => asset.name),
+      asRecords(asRecord((await client.get("/api/assets?sort=name&order=asc&limit=3&offset=3")).body).assets).map((asset) => asset.name),
     ).toEqual(["product.png", "under_score.txt", "ÉTÉ.txt"]);
   });
 
@@ -117,12 +117,12 @@ describe("the list of assets against a full scan", async () => {
   await empty.service.stop();
   const file = join(empty.folder, "service.sqlite");
   seedAssets(file, "bench", ASSETS);
-  const bench = await startService({ dataDir: empty.folder });
-  const client = bench.client("bench");
+  const service = await startService({ dataDir: empty.folder });
+  const client = service.client("bench");
   // Some assets are removed and some changed: the index must forget their former state.
-  const { assets } = record((await client.get("/api/assets?include_public=false&limit=60")).body);
-  for (const [at, asset] of list(assets).entries()) {
-    const path = `/api/assets/${string(asset.id)}`;
+  const { assets } = asRecord((await client.get("/api/assets?include_public=false&limit=60")).body);
+  for (const [at, asset] of asRecords(assets).entries()) {
+    const path = `/api/assets/${asString(asset.id)}`;
     if (at % 3 === 0) await client.call("DELETE", path);
     if (at % 3 === 1)
       await client.call("PUT", path, { name: `renamed ${at}.png`, tags: ["kind-1", "place-1"], user_metadata: { width: 300 } });
@@ -137,7 +137,7 @@ describe("the list of assets against a full scan", async () => {
       id: String(row.id),
       name: String(row.name),
       tags: tags.all(Number(row.seq)),
-      metadata: record(JSON.parse(String(row.metadata))),
+      metadata: asRecord(JSON.parse(String(row.metadata))),
       sortBy: {
         ...{ created_at: Number(row.created_at), updated_at: Number(row.updated_at), last_access_time: Number(row.last_access_time) },
         ...{ size: Number(row.size), name: String(row.name).toLowerCase() },
@@ -165,9 +165,9 @@ describe("the list of assets against a full scan", async () => {
     });
     await fc.assert(
       fc.asyncProperty(page, async ({ query, sort, order, limit, offset }) => {
-        const json = record((await client.get(`${toPath(query)}&sort=${sort}&order=${order}&limit=${limit}&offset=${offset}`)).body);
+        const json = asRecord((await client.get(`${toPath(query)}&sort=${sort}&order=${order}&limit=${limit}&offset=${offset}`)).body);
         const all = expected(query, sort, order);
-        expect(list(json.assets).map((asset) => string(asset.id))).toEqual(all.slice(offset, offset + limit));
+        expect(asRecords(json.assets).map((asset) => asString(asset.id))).toEqual(all.slice(offset, offset + limit));
         expect({ total: json.total, has_more: json.has_more }).toEqual({ total: all.length, has_more: offset + limit < all.length });
       }),
       { numRuns: 500, seed: 20261121 },
@@ -177,7 +177,7 @@ describe("the list of assets against a full scan", async () => {
   it("counts tags under any filter", async () => {
     await fc.assert(
       fc.asyncProperty(queries, async (query) => {
-        const { tag_counts } = record((await client.get(`${toPath(query, "/api/assets/tags/refine")}&limit=1000`)).body);
+        const { tag_counts } = asRecord((await client.get(`${toPath(query, "/api/assets/tags/refine")}&limit=1000`)).body);
         const counts: Record<string, number> = {};
         for (const value of rows.filter((asset) => matches(asset, query)).flatMap((asset) => asset.tags))
           counts[value] = (counts[value] ?? 0) + 1;
@@ -189,11 +189,11 @@ describe("the list of assets against a full scan", async () => {
 
   it("counts every tag, and unused ones with 0 only on request", async () => {
     await client.upload("once", "once.txt", { tags: "fleeting" });
-    const { assets } = record((await client.get("/api/assets?include_tags=fleeting")).body);
-    await client.call("DELETE", `/api/assets/${string(list(assets)[0]?.id)}`);
+    const { assets } = asRecord((await client.get("/api/assets?include_tags=fleeting")).body);
+    await client.call("DELETE", `/api/assets/${asString(asRecords(assets)[0]?.id)}`);
     const getTags = async (query: string) =>
       Object.fromEntries(
-        list(record((await client.get(`/api/tags?limit=1000&${query}`)).body).tags).map((json) => [json.name, json.count]),
+        asRecords(asRecord((await client.get(`/api/tags?limit=1000&${query}`)).body).tags).map((json) => [json.name, json.count]),
       );
     const counts: Record<string, number> = {};
     for (const value of rows.flatMap((asset) => asset.tags)) counts[value] = (counts[value] ?? 0) + 1;

@@ -4,19 +4,19 @@ import { describe, expect, it } from "vitest";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { startService } from "@/tests/support/service";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
-import { canvas, list, record, string, submit, waitForEnd } from "./support";
+import { asRecord, asRecords, asString, canvas, submit, waitForEnd } from "./support";
 
 describe("searching assets", async () => {
-  const bench = await startService();
-  const client = bench.client();
+  const service = await startService();
+  const client = service.client();
 
   let content = 0;
   const make = (name: string, fields: Record<string, string> = {}) => client.upload(`content ${content++}`, name, { name, ...fields });
   const names = async (query: Record<string, string>, who = client) => {
-    const { assets, total } = record(
+    const { assets, total } = asRecord(
       (await who.get(`/api/assets?${new URLSearchParams({ include_public: "false", ...query }).toString()}`)).body,
     );
-    const assetNames = list(assets).map((asset) => string(asset.name));
+    const assetNames = asRecords(assets).map((asset) => asString(asset.name));
     expect(assetNames.length).toBe(total);
     return assetNames.sort();
   };
@@ -72,13 +72,13 @@ describe("searching assets", async () => {
     ["Re\u0301sume\u0301.png", ["résumé", "RÉSUMÉ", "RE\u0301S"], ["resume"]],
     ["ПрИвЕт.png", ["привет", "ИВЕ"], ["privet"]],
   ])("finds %s by any spelling of its case, accents kept", async (name, expected, absentNames) => {
-    const assetName = string(record((await make(name)).body).name);
+    const assetName = asString(asRecord((await make(name)).body).name);
     for (const piece of expected) expect(await names({ name_contains: piece })).toContain(assetName);
     for (const piece of absentNames) expect(await names({ name_contains: piece })).not.toContain(assetName);
   });
 
   it("reflects a new name and a deletion immediately", async () => {
-    const id = string(record((await make("before-the-change.txt")).body).id);
+    const id = asString(asRecord((await make("before-the-change.txt")).body).id);
     await client.call("PUT", `/api/assets/${id}`, { name: "after-the-change.txt" });
     expect(await names({ name_contains: "before-the" })).toEqual([]);
     expect(await names({ name_contains: "after-the" })).toEqual(["after-the-change.txt"]);
@@ -89,9 +89,9 @@ describe("searching assets", async () => {
   it("sorts names ignoring case, ties by id", async () => {
     for (const name of ["b-sorted", "A-sorted", "C-sorted", "a-sorted", "B-sorted"]) await make(name);
     const sorted = async (order: string) =>
-      list(record((await client.get(`/api/assets?name_contains=-sorted&sort=name&order=${order}`)).body).assets).map((asset) => ({
-        name: string(asset.name).toLowerCase(),
-        id: string(asset.id),
+      asRecords(asRecord((await client.get(`/api/assets?name_contains=-sorted&sort=name&order=${order}`)).body).assets).map((asset) => ({
+        name: asString(asset.name).toLowerCase(),
+        id: asString(asset.id),
       }));
     const up = await sorted("asc");
     expect(up.map((asset) => asset.name)).toEqual(["a-sorted", "a-sorted", "b-sorted", "b-sorted", "c-sorted"]);
@@ -106,8 +106,8 @@ describe("searching assets", async () => {
       "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 5, color: 7 } },
     });
     await waitForEnd(client, id);
-    const outputs = list(record((await client.get(`/api/jobs/${id}/assets`)).body).assets).map((asset) => asset.id);
-    const assets = list(record((await client.get("/api/assets?include_tags=output&order=asc&include_public=false")).body).assets);
+    const outputs = asRecords(asRecord((await client.get(`/api/jobs/${id}/assets`)).body).assets).map((asset) => asset.id);
+    const assets = asRecords(asRecord((await client.get("/api/assets?include_tags=output&order=asc&include_public=false")).body).assets);
     expect(assets.filter((asset) => asset.prompt_id === id).map((asset) => asset.id)).toEqual(outputs);
     expect(outputs).toHaveLength(5);
   });
@@ -141,7 +141,7 @@ describe("searching assets", async () => {
     await make("little metadata", { user_metadata: '{"key699":699}' });
     expect(await names({ metadata_filter: '{"key699":699}' })).toEqual(["little metadata", "very much metadata"]);
     expect(await names({ metadata_filter: '{"key699":700}' })).toEqual([]);
-    const { tag_counts } = record((await client.get(`/api/assets/tags/refine?metadata_filter=${encodeURIComponent('{"key5":6}')}`)).body);
+    const { tag_counts } = asRecord((await client.get(`/api/assets/tags/refine?metadata_filter=${encodeURIComponent('{"key5":6}')}`)).body);
     expect(tag_counts).toEqual({});
   });
 
@@ -160,7 +160,9 @@ describe("searching assets", async () => {
   });
 
   it.each([4000, 4096, 2 ** 24])("distinguishes tags created after %d others", async (others) => {
-    await bench.rows(`INSERT INTO tag_counts (id, owner_id, tag, n) SELECT max(id) + ${others}, 0, 'others-${others}', 0 FROM tag_counts`);
+    await service.rows(
+      `INSERT INTO tag_counts (id, owner_id, tag, n) SELECT max(id) + ${others}, 0, 'others-${others}', 0 FROM tag_counts`,
+    );
     const tags = ["x", "y", "z"].map((tag) => `${tag}-${others}`);
     for (const [at, tag] of tags.entries()) await make(`${tag}.txt`, { tags: JSON.stringify([tag, ...tags.slice(0, at)]) });
     expect(await names({ include_tags: tags.join(",") })).toEqual([`z-${others}.txt`]);
@@ -178,19 +180,19 @@ describe("searching assets", async () => {
     await make("whole a.txt", { user_metadata: '{"damage":1}' });
     await make("whole b.txt", { user_metadata: '{"damage":1}' });
     await make("broken c.txt", { user_metadata: '{"damage":1}' });
-    await bench.rows("UPDATE assets SET metadata = '{damaged' WHERE name = 'broken c.txt'");
+    await service.rows("UPDATE assets SET metadata = '{damaged' WHERE name = 'broken c.txt'");
     const additions: Record<string, string>[] = [{}, { limit: "1" }, { name_contains: "le" }];
     for (const extra of additions) {
-      const { assets, total } = record(
+      const { assets, total } = asRecord(
         (await client.get(`/api/assets?${new URLSearchParams({ metadata_filter: '{"damage":1}', ...extra }).toString()}`)).body,
       );
-      expect([total, list(assets).length]).toEqual([2, "limit" in extra ? 1 : 2]);
+      expect([total, asRecords(assets).length]).toEqual([2, "limit" in extra ? 1 : 2]);
     }
   });
 
   it("hides other users' assets", async () => {
     await make("ada's secret plan.txt", { tags: "secret", user_metadata: '{"k":"v"}' });
-    const eve = bench.client("eve");
+    const eve = service.client("eve");
     expect(await names({ name_contains: "secret plan" }, eve)).toEqual([]);
     expect(await names({ include_tags: "secret" }, eve)).toEqual([]);
     expect(await names({ metadata_filter: '{"k":"v"}' }, eve)).toEqual([]);
@@ -210,8 +212,8 @@ it("finds assets after replacing an older search index", async () => {
       VALUES (1, 'x', 1, 'upload', '00', 'Straße.txt', 'strasse.txt', 1, '{"n":1}', 0, 0, 0);
     INSERT INTO asset_tags (asset_seq, tag, position) VALUES (1, 'kept', 1), (1, 'b', 2);`);
   database.close();
-  const bench = await startService({ dataDir: folder, databaseUrl: undefined });
-  const client = bench.client("ada");
+  const service = await startService({ dataDir: folder, databaseUrl: undefined });
+  const client = service.client("ada");
   for (const query of [
     "name_contains=STRASSE",
     "include_tags=kept,b",

@@ -6,25 +6,25 @@ import { bytesResponse } from "@/lib/server/requests/responses";
 import { createPattern } from "@/tests/support/file-source";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { startFileSource, startRunnerServer } from "@/tests/support/servers";
-import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { type Client, startService,type TestService } from "@/tests/support/service";
 import { openServiceProcess } from "@/tests/support/service-process";
 import { until } from "@/tests/support/until";
 import { modelGraph, picture } from "./built-in-job";
 import { waitForOutcome } from "./downloads-support";
-import { list, png, record, string, submit, waitForEnd } from "./support";
+import { asRecord, asRecords, asString, png, submit, waitForEnd } from "./support";
 
 describe("the service", async () => {
   const source = await startFileSource(createPattern(200_000));
-  const bench = await startService({ downloadHosts: [source.url], downloadsAtOnce: 4, maxJobPixels: 1000 });
-  const client = bench.client();
+  const service = await startService({ downloadHosts: [source.url], downloadsAtOnce: 4, maxJobPixels: 1000 });
+  const client = service.client();
   afterAll(async () => {
-    expect(bench.complaints).toEqual([]);
-    await bench.dispose();
+    expect(service.complaints).toEqual([]);
+    await service.dispose();
     await source.close();
   });
 
   it("returns 204 to one of ten parallel deletes and 404 to the rest", async () => {
-    const asset = string(record((await client.upload("to be deleted", "a.txt")).body).id);
+    const asset = asString(asRecord((await client.upload("to be deleted", "a.txt")).body).id);
     await client.call("POST", "/api/userdata/gone.txt?overwrite=true", "x");
     for (const path of [`/api/assets/${asset}`, "/api/userdata/gone.txt"]) {
       const responses = await Promise.all(Array.from({ length: 10 }, () => client.call("DELETE", path)));
@@ -37,16 +37,16 @@ describe("the service", async () => {
     const responses = await Promise.all(
       Array.from({ length: 6 }, (_, index) => client.post("/api/assets/download", { source_url: url, tags: [`t${index}`] })),
     );
-    const tasks = await Promise.all(responses.map(({ body }) => waitForOutcome(client, `/api/tasks/${string(record(body).task_id)}`)));
+    const tasks = await Promise.all(responses.map(({ body }) => waitForOutcome(client, `/api/tasks/${asString(asRecord(body).task_id)}`)));
     expect(tasks.map(({ status }) => status)).toEqual(Array.from({ length: 6 }, () => "completed"));
     expect(source.responses).toHaveLength(1);
-    const ids = new Set(tasks.map(({ result }) => string(record(result).asset_id)));
-    const tags = await Promise.all([...ids].map(async (id) => record((await client.get(`/api/assets/${id}`)).body).tags));
+    const ids = new Set(tasks.map(({ result }) => asString(asRecord(result).asset_id)));
+    const tags = await Promise.all([...ids].map(async (id) => asRecord((await client.get(`/api/assets/${id}`)).body).tags));
     expect(tags.flat().sort()).toEqual(["t0", "t1", "t2", "t3", "t4", "t5"]);
   });
 
   it("refuses half of a surrogate pair in a tag and in a name", async () => {
-    const asset = string(record((await client.upload("named", "n.txt")).body).id);
+    const asset = asString(asRecord((await client.upload("named", "n.txt")).body).id);
     const send = (path: string, method: string, json: string) => client.call(method, path, json, { "content-type": "application/json" });
     expect((await send(`/api/assets/${asset}/tags`, "POST", '{"tags":["a\\ud800"]}')).status).toBe(400);
     expect((await send(`/api/assets/${asset}`, "PUT", '{"name":"a\\udc00"}')).status).toBe(400);
@@ -60,13 +60,13 @@ describe("the service", async () => {
       "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "x" } },
     };
     const { body } = await client.post("/api/prompt", { prompt });
-    const path = `/api/jobs/${string(record(body).prompt_id)}`;
+    const path = `/api/jobs/${asString(asRecord(body).prompt_id)}`;
     const job = await until("it has failed", async () => {
       const { body: now } = await client.get(path);
-      return record(now).status === "failed" && now;
+      return asRecord(now).status === "failed" && now;
     });
     expect(JSON.stringify(job)).toContain("OOMError");
-    expect(bench.complaints).toEqual([]);
+    expect(service.complaints).toEqual([]);
   });
 });
 
@@ -88,7 +88,7 @@ async function peakBytes(): Promise<number> {
 
 it("refuses to decode the image everywhere and uses little memory", async () => {
   const avif = new Uint8Array(await readFile("tests/fixtures/60-megapixels.avif"));
-  const name = string(record((await client.upload(avif, "large.avif")).body).asset_hash);
+  const name = asString(asRecord((await client.upload(avif, "large.avif")).body).asset_hash);
   const load = {
     "1": { class_type: "LoadImage", inputs: { image: name } },
     "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "x" } },
@@ -111,11 +111,11 @@ describe("file names", () => {
   const TURNED = "a\u202e\u2066\u061c\u200fgpj\u2069.png";
   const PLAIN = "agpj.png";
 
-  let bench: ServiceBench;
+  let service: TestService;
   let client: Client;
   beforeEach(async () => {
-    bench = await startService({ runnerCheckMs: 100, concurrency: 1 });
-    client = bench.client();
+    service = await startService({ runnerCheckMs: 100, concurrency: 1 });
+    client = service.client();
   });
 
   it("strips the names of uploads, also of images", async () => {
@@ -127,12 +127,12 @@ describe("file names", () => {
   });
 
   it("strips names of assets created from a hash and of renamed ones", async () => {
-    const { asset_hash: hash } = record((await client.upload(png(4, 4), "a.png")).body);
-    const otherClient = bench.client("bob");
+    const { asset_hash: hash } = asRecord((await client.upload(png(4, 4), "a.png")).body);
+    const otherClient = service.client("bob");
     await otherClient.upload(png(4, 4), "b.png");
     const created = await client.post("/api/assets/from-hash", { hash, name: TURNED, tags: ["input"] });
-    const asset = record(created.body);
-    const edited = await client.call("PUT", `/api/assets/${string(asset.id)}`, JSON.stringify({ name: `\u202e${TURNED}` }), {
+    const asset = asRecord(created.body);
+    const edited = await client.call("PUT", `/api/assets/${asString(asset.id)}`, JSON.stringify({ name: `\u202e${TURNED}` }), {
       "content-type": "application/json",
     });
     expect(edited.body).toMatchObject({ name: PLAIN });
@@ -144,9 +144,9 @@ describe("file names", () => {
       "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "x\u202ey\u0007" } },
     };
     const job = await waitForEnd(client, await submit(client, graph));
-    const [image] = list(record(record(job.outputs)["2"]).images);
+    const [image] = asRecords(asRecord(asRecord(job.outputs)["2"]).images);
     expect(image).toMatchObject({ display_name: "xy_00001_.png" });
-    const view = await client.raw("GET", `/api/view?filename=${string(image?.filename)}`);
+    const view = await client.raw("GET", `/api/view?filename=${asString(image?.filename)}`);
     await view.arrayBuffer();
     expect(view.headers.get("content-disposition")).toBe(`inline; filename="xy_00001_.png"; filename*=UTF-8''xy_00001_.png`);
   });
@@ -156,11 +156,11 @@ describe("file names", () => {
       objectInfo: gpuClasses(["one.safetensors"]),
       makeOutput: (node) => (node.class_type === "SaveImage" ? { files: [{ name: TURNED, bytes: picture(1) }] } : undefined),
     });
-    await bench.service.runners.add({ address: server.address, label: "GPU" });
+    await service.service.runners.add({ address: server.address, label: "GPU" });
     const job = await waitForEnd(client, await submit(client, modelGraph()));
-    const [image] = list(record(record(job.outputs)["3"]).images);
+    const [image] = asRecords(asRecord(asRecord(job.outputs)["3"]).images);
     expect(image).toMatchObject({ display_name: PLAIN });
-    expect(list(record((await client.get("/api/assets?include_tags=output")).body).assets)[0]).toMatchObject({ name: PLAIN });
+    expect(asRecords(asRecord((await client.get("/api/assets?include_tags=output")).body).assets)[0]).toMatchObject({ name: PLAIN });
   });
 
   it("refuses such a path of a user's data file", async () => {

@@ -6,17 +6,17 @@ import { createGuardedSend, createHttpSend } from "@/lib/server/upstream/send";
 import { createUpstream } from "@/lib/server/upstream/upstream";
 import { createLocalHolds } from "@/lib/service/assets/blob-store";
 import { bucketSettings } from "@/tests/support/blob-backends";
-import { startLittleServer, startStrictS3 } from "@/tests/support/servers";
+import { openTestServer, startStrictS3 } from "@/tests/support/servers";
 import { createClient, startService } from "@/tests/support/service";
-import { png, record, string } from "./support";
+import { asRecord, asString,png } from "./support";
 
 describe("blob addresses", async () => {
   const SECONDS = 60;
   const picture = png(20, 20, { seed: 5 });
   const s3 = await startStrictS3();
-  const bench = await startService(bucketSettings(s3, "here", { LIGHTDESK_BLOBS_PRESIGNED_SECONDS: String(SECONDS) }));
-  const { key } = await bench.service.keys.createKey("ada");
-  const client = createClient((request) => bench.service.fetch(request), key);
+  const service = await startService(bucketSettings(s3, "here", { LIGHTDESK_BLOBS_PRESIGNED_SECONDS: String(SECONDS) }));
+  const { key } = await service.service.keys.createKey("ada");
+  const client = createClient((request) => service.service.fetch(request), key);
   afterEach(() => {
     s3.state.aheadMs = 0;
     s3.state.isGone = false;
@@ -24,7 +24,7 @@ describe("blob addresses", async () => {
 
   async function upload(bytes: Uint8Array<ArrayBuffer> | string, name: string) {
     const { body } = await client.upload(bytes, name);
-    return { id: string(record(body).id), hash: string(record(body).asset_hash).slice(7) };
+    return { id: asString(asRecord(body).id), hash: asString(asRecord(body).asset_hash).slice(7) };
   }
   const getObjectNames = ({ id, hash }: { id: string; hash: string }, ending: string) => [
     `/api/assets/${id}/content`,
@@ -58,9 +58,9 @@ describe("blob addresses", async () => {
 
   it("returns no URL to clients that may not read the file", async () => {
     const file = await upload(picture, "hers.png");
-    const otherUser = bench.client("eve");
+    const otherUser = service.client("eve");
     for (const path of getObjectNames(file, "png")) {
-      for (const response of [await otherUser.raw("GET", path), await bench.anonymous().raw("GET", path)])
+      for (const response of [await otherUser.raw("GET", path), await service.anonymous().raw("GET", path)])
         expect([path, [401, 404].includes(response.status), response.headers.get("location")]).toEqual([path, true, null]);
     }
   });
@@ -117,16 +117,16 @@ describe("blob addresses", async () => {
   it("streams files by default", async () => {
     const quiet = await startService(bucketSettings(s3, "quiet"));
     const otherClient = quiet.client();
-    const { id } = record((await otherClient.upload(picture, "a.png")).body);
-    expect((await otherClient.raw("GET", `/api/assets/${string(id)}/content`)).status).toBe(200);
+    const { id } = asRecord((await otherClient.upload(picture, "a.png")).body);
+    expect((await otherClient.raw("GET", `/api/assets/${asString(id)}/content`)).status).toBe(200);
   });
 
   it("lets a console fetch without a key only from public or trusted hosts", async () => {
     const file = await upload(picture, "for a console.png");
-    const door = await startLittleServer(async ({ method, url, headers }, response) => {
+    const door = await openTestServer(async ({ method, url, headers }, response) => {
       const requestHeaders = new Headers();
       for (const [name, value] of Object.entries(headers)) if (typeof value === "string") requestHeaders.set(name, value);
-      const reply = await bench.service.fetch(new Request(`http://service.test${url}`, { method, headers: requestHeaders }));
+      const reply = await service.service.fetch(new Request(`http://service.test${url}`, { method, headers: requestHeaders }));
       response.writeHead(reply.status, Object.fromEntries(reply.headers));
       if (reply.body) Readable.from(reply.body).pipe(response);
       else response.end();

@@ -8,25 +8,25 @@ import { afterAll, describe, expect, it } from "vitest";
 import { blobBackends } from "@/tests/support/blob-backends";
 import { startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
-import { record, string, submit, waitForEnd } from "./support";
+import { asRecord, asString, submit, waitForEnd } from "./support";
 
 const MIB = 1024 ** 2;
 
 describe.each(blobBackends)("bytes in %s", async (_, open) => {
   const testBackend = await open();
-  const bench = await startService({ ...testBackend.options, maxUploadBytes: 64 * MIB });
-  const client = bench.client();
+  const service = await startService({ ...testBackend.options, maxUploadBytes: 64 * MIB });
+  const client = service.client();
   afterAll(async () => {
-    await bench.dispose();
+    await service.dispose();
     await testBackend.close();
-    expect(bench.complaints).toEqual([]);
+    expect(service.complaints).toEqual([]);
   });
 
   const upload = async (bytes: Uint8Array<ArrayBuffer>, name: string) => {
     const response = await client.upload(bytes, name);
     expect([response.status, response.text]).toEqual([201, expect.any(String)]);
-    const { id, asset_hash } = record(response.body);
-    return { id: string(id), hash: string(asset_hash).slice("blake3:".length) };
+    const { id, asset_hash } = asRecord(response.body);
+    return { id: asString(id), hash: asString(asset_hash).slice("blake3:".length) };
   };
   const readFile = async (path: string, headers?: Record<string, string>) => {
     const response = await client.raw("GET", path, undefined, headers);
@@ -42,7 +42,7 @@ describe.each(blobBackends)("bytes in %s", async (_, open) => {
     const bytes = randomBytes(length);
     const { id, hash } = await upload(new Uint8Array(bytes), `${name}.bin`);
     expect(hash).toBe(blake3(bytes).toString("hex"));
-    expect(await testBackend.hashes(bench.folder)).toContain(hash);
+    expect(await testBackend.hashes(service.folder)).toContain(hash);
     for (const path of [`/api/view?filename=${hash}.bin`, `/api/assets/${id}/content`]) {
       expect((await readFile(path)).bytes.equals(bytes), path).toBe(true);
       const head = await client.raw("HEAD", path);
@@ -62,8 +62,8 @@ describe.each(blobBackends)("bytes in %s", async (_, open) => {
     const bytes = new Uint8Array(randomBytes(9 * MIB));
     const responses = await Promise.all(Array.from({ length: 6 }, () => client.upload(bytes, "same.bin")));
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 201]);
-    expect(new Set(responses.map(({ body }) => record(body).id)).size).toBe(1);
-    expect(await readdir(join(bench.folder, "tmp"))).toEqual([]);
+    expect(new Set(responses.map(({ body }) => asRecord(body).id)).size).toBe(1);
+    expect(await readdir(join(service.folder, "tmp"))).toEqual([]);
   });
 
   it("are read and written by a job, and cached for a repeat", async () => {
@@ -73,7 +73,7 @@ describe.each(blobBackends)("bytes in %s", async (_, open) => {
         .png()
         .toBuffer(),
     );
-    const name = string(record((await client.upload(picture, "in.png", {}, "image", "/api/upload/image")).body).name);
+    const name = asString(asRecord((await client.upload(picture, "in.png", {}, "image", "/api/upload/image")).body).name);
     const graph = {
       "1": { class_type: "LoadImage", inputs: { image: name } },
       "2": { class_type: "ImageInvert", inputs: { image: ["1", 0] } },
@@ -83,7 +83,7 @@ describe.each(blobBackends)("bytes in %s", async (_, open) => {
     for (let run = 0; run < 2; run += 1) {
       const job = await waitForEnd(client, await submit(client, graph));
       expect(job).toMatchObject({ status: "completed" });
-      const [image] = Object.values(record(job.outputs)).flatMap((node) => (record(node).images ?? []) as { filename: string }[]);
+      const [image] = Object.values(asRecord(job.outputs)).flatMap((node) => (asRecord(node).images ?? []) as { filename: string }[]);
       buffers.push((await readFile(`/api/view?filename=${image?.filename}`)).bytes);
       if (run === 1) expect(JSON.stringify(job)).toContain("execution_cached");
     }
@@ -97,40 +97,40 @@ describe.each(blobBackends)("bytes in %s", async (_, open) => {
 
   it("are deleted with the last asset that references them", async () => {
     const { id, hash } = await upload(new Uint8Array(randomBytes(2000)), "twice.bin");
-    const otherClient = bench.client("bob");
+    const otherClient = service.client("bob");
     await otherClient.upload(new Uint8Array((await readFile(`/api/assets/${id}/content`)).bytes), "mine.bin");
     expect((await client.call("DELETE", `/api/assets/${id}`)).status).toBe(204);
-    expect(await testBackend.hashes(bench.folder)).toContain(hash);
-    const [left] = (record((await otherClient.get("/api/assets?name_contains=mine")).body).assets ?? []) as { id: string }[];
+    expect(await testBackend.hashes(service.folder)).toContain(hash);
+    const [left] = (asRecord((await otherClient.get("/api/assets?name_contains=mine")).body).assets ?? []) as { id: string }[];
     expect((await otherClient.call("DELETE", `/api/assets/${left?.id}`)).status).toBe(204);
-    expect(await testBackend.hashes(bench.folder)).not.toContain(hash);
+    expect(await testBackend.hashes(service.folder)).not.toContain(hash);
   });
 
   it("are reported when missing or truncated and restored by an upload", async () => {
     for (const damage of [testBackend.cutShort, testBackend.remove]) {
       const bytes = new Uint8Array(randomBytes(5000));
       const { id, hash } = await upload(bytes, "damaged.bin");
-      await damage(bench.folder, hash);
+      await damage(service.folder, hash);
       const response = await client.get(`/api/assets/${id}/content`);
       expect(response).toMatchObject({ body: { message: expect.stringMatching(/bytes of this file/) } });
       expect(response.status).toBe(damage === testBackend.remove ? 404 : 500);
       expect(await client.upload(bytes, "damaged.bin")).toMatchObject({ status: 200, body: { id } });
       expect((await readFile(`/api/assets/${id}/content`)).bytes.equals(Buffer.from(bytes))).toBe(true);
     }
-    bench.complaints.length = 0; // a damaged file is logged
+    service.complaints.length = 0; // a damaged file is logged
   });
 
   it("are removed at startup when unreferenced", async () => {
     const { hash } = await upload(new Uint8Array(randomBytes(3000)), "kept.bin");
-    const before = new Set(await testBackend.hashes(bench.folder));
+    const before = new Set(await testBackend.hashes(service.folder));
     const orphans = Array.from({ length: 12 }, (_, index) => index.toString(16).padStart(64, "0"));
-    for (const orphan of orphans) await testBackend.put(bench.folder, orphan, Buffer.from("nobody's"));
-    await bench.service.stop();
-    await bench.service.start();
-    const client = bench.client();
-    await until("the sweep is over", async () => !(await testBackend.hashes(bench.folder)).some((value) => orphans.includes(value)));
-    expect(new Set(await testBackend.hashes(bench.folder))).toEqual(before);
+    for (const orphan of orphans) await testBackend.put(service.folder, orphan, Buffer.from("nobody's"));
+    await service.service.stop();
+    await service.service.start();
+    const client = service.client();
+    await until("the sweep is over", async () => !(await testBackend.hashes(service.folder)).some((value) => orphans.includes(value)));
+    expect(new Set(await testBackend.hashes(service.folder))).toEqual(before);
     expect((await client.call("HEAD", `/api/assets/hash/blake3:${hash}`)).status).toBeLessThan(500);
-    expect((await bench.client("ada").raw("GET", `/api/view?filename=${hash}.bin`)).status).toBe(200);
+    expect((await service.client("ada").raw("GET", `/api/view?filename=${hash}.bin`)).status).toBe(200);
   });
 });

@@ -9,7 +9,7 @@ import { startService } from "@/tests/support/service";
 import { type StrictS3, testKeys } from "@/tests/support/strict-s3";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
-import { canvas, png, record, string, submit, waitForEnd } from "./support";
+import { asRecord, asString, canvas, png, submit, waitForEnd } from "./support";
 
 const MIB = 1024 ** 2;
 const outage = { status: 503, body: { code: "SERVICE_UNAVAILABLE", message: expect.stringContaining("object store") } };
@@ -17,17 +17,17 @@ const getBytes = (length: number) => new Uint8Array(randomBytes(length));
 
 describe("a service with a bucket", async () => {
   const s3 = await startStrictS3();
-  const bench = await startService(bucketSettings(s3, "", { LIGHTDESK_BLOB_CACHE_BYTES: String(4 * MIB) }));
-  const client = bench.client();
+  const service = await startService(bucketSettings(s3, "", { LIGHTDESK_BLOB_CACHE_BYTES: String(4 * MIB) }));
+  const client = service.client();
   afterEach(async () => {
     s3.state.isGone = false;
-    expect(await readdir(join(bench.folder, "tmp"))).toEqual([]);
+    expect(await readdir(join(service.folder, "tmp"))).toEqual([]);
   });
   afterAll(async () => {
-    const logged = JSON.stringify(bench.complaints, (_, value: unknown) =>
+    const logged = JSON.stringify(service.complaints, (_, value: unknown) =>
       value instanceof Error ? { ...value, text: value.stack } : value,
     );
-    await bench.dispose();
+    await service.dispose();
     await s3.close();
     expect(logged).toContain("NoSuchBucket");
     for (const secret of [testKeys.accessKeyId, testKeys.secretAccessKey, "AWS4-HMAC"]) expect(logged).not.toContain(secret);
@@ -36,7 +36,7 @@ describe("a service with a bucket", async () => {
   const upload = async (bytes: Uint8Array<ArrayBuffer>) => {
     const response = await client.upload(bytes, "a.bin");
     expect([response.status, response.text]).toEqual([201, expect.any(String)]);
-    return { id: string(record(response.body).id), hash: string(record(response.body).asset_hash).slice(7) };
+    return { id: asString(asRecord(response.body).id), hash: asString(asRecord(response.body).asset_hash).slice(7) };
   };
   const readBytes = async (path: string) => Buffer.from(await (await client.raw("GET", path)).arrayBuffer());
 
@@ -50,7 +50,7 @@ describe("a service with a bucket", async () => {
     }
     const lostBytes = getBytes(500);
     expect(await client.upload(lostBytes, "lost.bin")).toMatchObject(outage);
-    expect(record((await client.get("/api/assets?name_contains=lost")).body).total).toBe(0);
+    expect(asRecord((await client.get("/api/assets?name_contains=lost")).body).total).toBe(0);
     const job = await waitForEnd(client, await submit(client, canvas(7)));
     expect(job).toMatchObject({ status: "failed", execution_error: { exception_type: "StorageUnavailable" } });
     s3.state.isGone = false;
@@ -140,14 +140,14 @@ describe("a service with a bucket", async () => {
       const { hash } = await upload(new Uint8Array(await noise(seed)));
       expect((await client.raw("GET", `/api/view?filename=${hash}.png&res=64`)).status).toBe(200);
     }
-    const files = await readdir(join(bench.folder, "blob-copies"), { recursive: true, withFileTypes: true });
+    const files = await readdir(join(service.folder, "blob-copies"), { recursive: true, withFileTypes: true });
     const sizes = await Promise.all(files.filter((file) => file.isFile()).map((file) => stat(join(file.parentPath, file.name))));
     expect(sizes.length).toBeGreaterThan(1);
     expect(sizes.reduce((sum, { size }) => sum + size, 0)).toBeLessThanOrEqual(4 * MIB);
     // A copy that was evicted is fetched again.
     const [first] = [await noise(1)];
-    const { asset_hash } = record((await client.upload(new Uint8Array(first ?? Buffer.alloc(0)), "again.png")).body);
-    expect((await client.raw("GET", `/api/view?filename=${encodeURIComponent(string(asset_hash))}&channel=rgb`)).status).toBe(200);
+    const { asset_hash } = asRecord((await client.upload(new Uint8Array(first ?? Buffer.alloc(0)), "again.png")).body);
+    expect((await client.raw("GET", `/api/view?filename=${encodeURIComponent(asString(asset_hash))}&channel=rgb`)).status).toBe(200);
   });
 });
 
@@ -175,10 +175,10 @@ describe("a start with a bucket", () => {
     await s3.plant(key, Buffer.from("x"));
     await s3.plant("c/lightdesk-store", Buffer.from("another database"));
     s3.order(/c\//, "slow-down", 1000);
-    const bench = await startService({ ...bucketSettings(s3, "c"), dataDir: folder });
-    expect(JSON.stringify(bench.complaints)).toContain("blob store unavailable");
+    const service = await startService({ ...bucketSettings(s3, "c"), dataDir: folder });
+    expect(JSON.stringify(service.complaints)).toContain("blob store unavailable");
     s3.faults.length = 0;
-    expect((await bench.client().upload("new", "new.txt")).status).toBe(500);
+    expect((await service.client().upload("new", "new.txt")).status).toBe(500);
     expect([...s3.objects.keys()].filter((value) => value.startsWith("c/"))).toEqual([key, "c/lightdesk-store"]);
   });
 });

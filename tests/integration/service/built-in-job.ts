@@ -2,7 +2,7 @@
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { type RunnerOptions, type RunnerServer } from "@/tests/support/runner-server";
 import { startRunnerServer } from "@/tests/support/servers";
-import { type ServiceBench } from "@/tests/support/service";
+import { type TestService } from "@/tests/support/service";
 import { type Json, png } from "./support";
 
 export const picture = (seed: number) => Buffer.from(png(16, 8, { seed }));
@@ -20,9 +20,9 @@ export const makes: RunnerOptions["makeOutput"] = (node) =>
   node.class_type === "SaveImage" ? { files: [{ name: "house_00001_.png", bytes: picture(1) }] } : { other: { text: ["said"] } };
 
 /** Starts a runner that can run the job, and adds it to the service. The caller closes it. */
-export async function addRunner(bench: ServiceBench, label: string): Promise<RunnerServer> {
+export async function addRunner(service: TestService, label: string): Promise<RunnerServer> {
   const server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]), makeOutput: makes });
-  const outcome = await bench.service.runners.add({ address: server.address, label });
+  const outcome = await service.service.runners.add({ address: server.address, label });
   if (!outcome.ok) throw new Error(outcome.failure.message);
   return server;
 }

@@ -4,7 +4,7 @@ import { takeEverythingBack } from "@/tests/support/client-changes";
 import { controlsOf, type Graph, publicClients } from "@/tests/support/public-clients";
 import { createKey, httpClient, openServiceProcess } from "@/tests/support/service-process";
 import { until } from "@/tests/support/until";
-import { canvas, type Json, list, png, record, sample, string, submit, waitForEnd, waitGraph } from "./support";
+import { asRecord, asRecords, asString, canvas, type Json, png, sample, submit, waitForEnd, waitGraph } from "./support";
 
 const { client, dataDir, service } = await openServiceProcess();
 
@@ -19,7 +19,7 @@ describe("the older history shape", () => {
     const ids: string[] = [];
     for (const color of [1, 2, 3]) ids.push(await submit(client, canvas(color), { client_id: "c", extra_data: { note: "n" } }));
     for (const id of ids) await waitForEnd(client, id);
-    const all = record((await client.get("/api/history")).body);
+    const all = asRecord((await client.get("/api/history")).body);
     expect(Object.keys(all)).toEqual(ids);
     expect(all[ids[1] ?? ""]).toMatchObject({
       prompt: [expect.any(Number), ids[1], canvas(2), { note: "n", client_id: "c" }, ["2"]],
@@ -27,7 +27,7 @@ describe("the older history shape", () => {
       status: { status_str: "success", completed: true },
       meta: { "2": { node_id: "2" } },
     });
-    const keys = async (query: string) => Object.keys(record((await client.get(`/api/history?${query}`)).body));
+    const keys = async (query: string) => Object.keys(asRecord((await client.get(`/api/history?${query}`)).body));
     expect(await keys("max_items=2")).toEqual(ids.slice(1));
     expect(await keys("max_items=1&offset=1")).toEqual(ids.slice(1, 2));
     expect(await keys("offset=3")).toEqual([]);
@@ -56,19 +56,19 @@ it("reports a failed job's error in both histories only", async () => {
   await waitForEnd(client, failed);
   await waitForEnd(client, good);
   for (const path of ["/api/history", "/api/history_v2"]) {
-    expect(record(record((await client.get(`${path}/${failed}`)).body)[failed])).toMatchObject({ error_message: "no more paper" });
-    expect(record(record((await client.get(`${path}/${good}`)).body)[good])).not.toHaveProperty("error_message");
+    expect(asRecord(asRecord((await client.get(`${path}/${failed}`)).body)[failed])).toMatchObject({ error_message: "no more paper" });
+    expect(asRecord(asRecord((await client.get(`${path}/${good}`)).body)[good])).not.toHaveProperty("error_message");
   }
-  const json = list(record((await client.get("/api/history_v2")).body).history).find((entry) => entry.prompt_id === failed);
+  const json = asRecords(asRecord((await client.get("/api/history_v2")).body).history).find((entry) => entry.prompt_id === failed);
   expect(json).toMatchObject({ error_message: "no more paper" });
 });
 
 it("includes hash and job_id beside asset_hash and prompt_id in assets", async () => {
   const id = await submit(client, canvas(99));
   await waitForEnd(client, id);
-  const assets = list(record((await client.get("/api/assets?include_tags=output&include_public=false&limit=1")).body).assets);
+  const assets = asRecords(asRecord((await client.get("/api/assets?include_tags=output&include_public=false&limit=1")).body).assets);
   expect(assets[0]).toMatchObject({ prompt_id: id, job_id: id, hash: assets[0]?.asset_hash });
-  const json = record((await client.upload(png(3, 3), "a.png")).body);
+  const json = asRecord((await client.upload(png(3, 3), "a.png")).body);
   expect(json).toMatchObject({ hash: json.asset_hash, job_id: null });
 });
 
@@ -77,7 +77,7 @@ it("serves system_stats, one class of object_info and free", async () => {
     system: { os: process.platform, ram_total: expect.any(Number), argv: [] },
     devices: [{ type: "cpu", vram_total: expect.any(Number) }],
   });
-  const all = record((await client.get("/api/object_info")).body);
+  const all = asRecord((await client.get("/api/object_info")).body);
   expect((await client.get("/api/object_info/SaveImage")).body).toEqual({ SaveImage: all.SaveImage });
   for (const name of ["NoSuchClass", "__proto__", "constructor"]) expect((await client.get(`/api/object_info/${name}`)).text).toBe("{}");
   for (const body of [undefined, { unload_models: true }])
@@ -120,23 +120,27 @@ describe("command line client wire", async () => {
     const extra_data = { comfy_usage_source: "comfy-cli", api_key_comfy_org: key };
     const response = await request("POST", "prompt", { prompt, client_id: crypto.randomUUID(), extra_data });
     expect(response).toMatchObject({ status: 200, body: { prompt_id: expect.any(String), node_errors: {} } });
-    return string(record(response.body).prompt_id);
+    return asString(asRecord(response.body).prompt_id);
   }
 
   /** 404 means that there is none yet. */
   async function getHistory(id: string): Promise<Json | undefined> {
     const { status, body } = await request("GET", `history_v2/${id}`);
     expect([200, 404]).toContain(status);
-    return status === 404 ? undefined : record(record(body)[id]);
+    return status === 404 ? undefined : asRecord(asRecord(body)[id]);
   }
 
   it("runs, waits and downloads by status and /api/view with the key", async () => {
     const id = await run(canvas(0x223344, 32));
     const json = await until("its record is there", () => getHistory(id));
     expect(json.status).toMatchObject({ completed: true, status_str: "success" });
-    const [output] = Object.values(record(json.outputs));
-    const [item] = list(record(output).images);
-    const query = new URLSearchParams({ filename: string(item?.filename), subfolder: string(item?.subfolder), type: string(item?.type) });
+    const [output] = Object.values(asRecord(json.outputs));
+    const [item] = asRecords(asRecord(output).images);
+    const query = new URLSearchParams({
+      filename: asString(item?.filename),
+      subfolder: asString(item?.subfolder),
+      type: asString(item?.type),
+    });
     const file = await fetch(`${service.url}/api/view?${query.toString()}`, { headers: { "X-API-Key": key } });
     expect([file.status, new Uint8Array(await file.arrayBuffer())[1]]).toEqual([200, 0x50]);
     // The client's key is in the body of the submission, and nowhere afterwards.
@@ -145,7 +149,7 @@ describe("command line client wire", async () => {
 
   it("lists jobs, reads status, cancels repeatedly and returns 404 for unknown ids", async () => {
     const id = await run(waitGraph(600));
-    const rows = list(record((await request("GET", "jobs?limit=10")).body).jobs);
+    const rows = asRecords(asRecord((await request("GET", "jobs?limit=10")).body).jobs);
     expect(rows.find((row) => row.id === id)).toMatchObject({ status: expect.stringMatching(/^(pending|in_progress)$/) });
     expect(await request("POST", `jobs/${id}/cancel`)).toMatchObject({ status: 200 });
     expect(await request("POST", `jobs/${id}/cancel`)).toMatchObject({ status: 200 });
@@ -158,7 +162,7 @@ describe("command line client wire", async () => {
     const failing = { ...canvas(3), "3": { class_type: "Fail", inputs: { message: "why", anything: ["1", 0] } } };
     const id = await run({ ...failing, "4": { class_type: "PreviewImage", inputs: { images: ["3", 0] } } });
     await until("its record is there", () => getHistory(id));
-    const error = record(record((await request("GET", `jobs/${id}`)).body).execution_error);
+    const error = asRecord(asRecord((await request("GET", `jobs/${id}`)).body).execution_error);
     expect(error).toMatchObject({ node_id: "3", node_type: "Fail", exception_message: "why", traceback: expect.any(Array) });
   });
 
@@ -172,18 +176,18 @@ describe("command line client wire", async () => {
       subfolder: "",
       type: expect.any(String),
     });
-    const json = record((await request("GET", "assets?limit=20&name_contains=cat")).body);
+    const json = asRecord((await request("GET", "assets?limit=20&name_contains=cat")).body);
     expect(json).toMatchObject({
       has_more: false,
       total: 1,
       assets: [{ hash: expect.stringMatching(/^blake3:[0-9a-f]{64}$/), job_id: null }],
     });
-    const hash = string(list(json.assets)[0]?.hash);
+    const hash = asString(asRecords(json.assets)[0]?.hash);
     expect(await request("POST", "assets/from-hash", { hash, tags: ["input"] })).toMatchObject({ status: 200, body: { hash } });
   });
 
   it("reads object_info and system_stats and frees memory", async () => {
-    expect(record((await request("GET", "object_info")).body)).toHaveProperty("SaveImage.input");
+    expect(asRecord((await request("GET", "object_info")).body)).toHaveProperty("SaveImage.input");
     expect((await request("GET", "system_stats")).body).toMatchObject({
       devices: [{ vram_total: expect.any(Number), torch_vram_free: expect.any(Number) }],
     });
@@ -205,7 +209,7 @@ describe("public clients wire", async () => {
       const target = { base: `${service.url}${basePath}`, headers: { "X-API-Key": key } };
       const driven = await drive?.(target, { graph, outputNode, upload: png(5, 5) });
       const client = httpClient(service.url, key);
-      const { jobs } = record((await client.get("/api/jobs")).body) as { jobs: { id: string; status: string }[] };
+      const { jobs } = asRecord((await client.get("/api/jobs")).body) as { jobs: { id: string; status: string }[] };
       expect(jobs.map(({ status }) => status)).toEqual(["completed"]);
       expect([...(driven?.picture.subarray(0, 4) ?? [])]).toEqual(pngMark);
       expect(driven).toMatchObject({ queue: { running: 0, pending: 0 }, history: [jobs[0]?.id], system: { os: expect.any(String) } });

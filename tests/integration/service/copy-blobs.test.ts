@@ -6,28 +6,28 @@ import { expect, it } from "vitest";
 import { copyBlobs } from "@/lib/service/index";
 import { bucketSettings, parseSettings } from "@/tests/support/blob-backends";
 import { startStrictS3 } from "@/tests/support/servers";
-import { type ServiceBench, startService } from "@/tests/support/service";
+import { startService,type TestService } from "@/tests/support/service";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
-import { canvas, record, string, submit, waitForEnd } from "./support";
+import { asRecord, asString, canvas, submit, waitForEnd } from "./support";
 
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const MIB = 1024 ** 2;
 const s3 = await startStrictS3({ pageSize: 4 });
-const bench = await startService();
+const testService = await startService();
 
 it("copies to a bucket and back, resumes and names differences", async () => {
-  const client = bench.client();
+  const client = testService.client();
   const contents = new Map<string, Buffer>();
   for (const length of [0, 1, 300, 9 * MIB, ...Array.from({ length: 8 }, (_, index) => 1000 + index)]) {
     const bytes = randomBytes(length);
-    const { id } = record((await client.upload(new Uint8Array(bytes), `${length}.bin`)).body);
-    contents.set(string(id), bytes);
+    const { id } = asRecord((await client.upload(new Uint8Array(bytes), `${length}.bin`)).body);
+    contents.set(asString(id), bytes);
   }
   await waitForEnd(client, await submit(client, canvas(3)));
   const inBucket = bucketSettings(s3);
   const inFolder = { ...inBucket, blobs: undefined };
   const settings = parseSettings({}) as Parameters<typeof copyBlobs>[0]["settings"];
-  const forth = () => copyBlobs({ dataDir: bench.folder, settings: { ...settings, ...inFolder }, to: s3.address("here"), log });
+  const forth = () => copyBlobs({ dataDir: testService.folder, settings: { ...settings, ...inFolder }, to: s3.address("here"), log });
 
   // Interrupted in the middle, and run again while more files arrive.
   s3.order(/^PUT here\/blake3-v1\/[89a-f]/, "slow-down", 1000);
@@ -50,10 +50,10 @@ it("copies to a bucket and back, resumes and names differences", async () => {
   expect(await forth()).toMatchObject({ copied: 1, damaged: [] });
 
   // From here on, only the bucket is left.
-  await bench.service.stop();
-  await rm(join(bench.folder, "blobs", "blake3-v1"), { recursive: true });
-  const copiedBench = await startService({ ...inBucket, dataDir: bench.folder });
-  const readAll = async (service: ServiceBench) => {
+  await testService.service.stop();
+  await rm(join(testService.folder, "blobs", "blake3-v1"), { recursive: true });
+  const copiedBench = await startService({ ...inBucket, dataDir: testService.folder });
+  const readAll = async (service: TestService) => {
     for (const [id, bytes] of contents) {
       const response = await service.client().raw("GET", `/api/assets/${id}/content`);
       expect(Buffer.from(await response.arrayBuffer()).equals(bytes), String(bytes.length)).toBe(true);
@@ -61,8 +61,8 @@ it("copies to a bucket and back, resumes and names differences", async () => {
   };
   await readAll(copiedBench);
   await copiedBench.service.stop();
-  await expect(bench.service.start()).rejects.toThrow(/The files of \S+ are in s3:\S+\. Restore the earlier LIGHTDESK_BLOBS\./);
-  const copyBack = () => copyBlobs({ dataDir: bench.folder, settings: { ...settings, ...inBucket }, to: "data-folder", log });
+  await expect(testService.service.start()).rejects.toThrow(/The files of \S+ are in s3:\S+\. Restore the earlier LIGHTDESK_BLOBS\./);
+  const copyBack = () => copyBlobs({ dataDir: testService.folder, settings: { ...settings, ...inBucket }, to: "data-folder", log });
   await copiedBench.service.start();
   const back = await copyBack();
   expect([back.copied, back.missing, back.damaged, back.todo]).toEqual([
@@ -70,15 +70,15 @@ it("copies to a bucket and back, resumes and names differences", async () => {
     expect.stringMatching(/in use by process \d+\. Stop that process.* then run this again/),
   ]);
   await copiedBench.service.stop();
-  await expect(bench.service.start()).rejects.toThrow(/The files of \S+ are in s3/);
+  await expect(testService.service.start()).rejects.toThrow(/The files of \S+ are in s3/);
   expect((await copyBack()).todo).toBeUndefined();
-  await bench.service.start();
-  await readAll(bench);
+  await testService.service.start();
+  await readAll(testService);
 });
 
 it("refuses to copy to the same store or to another database's", async () => {
   const settings = { ...bucketSettings(s3), blobCacheBytes: MIB, bucketKeys: undefined };
-  const same = copyBlobs({ dataDir: bench.folder, settings: { ...settings, blobs: settings.blobs }, to: s3.address("here"), log });
+  const same = copyBlobs({ dataDir: testService.folder, settings: { ...settings, blobs: settings.blobs }, to: s3.address("here"), log });
   await expect(same).rejects.toThrow("The target must differ from LIGHTDESK_BLOBS");
   const otherBench = await startService();
   const foreign = copyBlobs({

@@ -2,7 +2,7 @@
 import { blake3 } from "@napi-rs/blake-hash";
 import { type Client } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
-import { type Json, record, string } from "./support";
+import { asRecord, asString,type Json } from "./support";
 
 export const getHash = (bytes: Uint8Array): string => `blake3:${Buffer.from(blake3(bytes)).toString("hex")}`;
 
@@ -10,11 +10,11 @@ export const getHash = (bytes: Uint8Array): string => `blake3:${Buffer.from(blak
 export async function startDownload(client: Client, sourceUrl: string, rest: Json = {}): Promise<string> {
   const response = await client.post("/api/assets/download", { source_url: sourceUrl, ...rest });
   if (response.status !== 202) throw new Error(`refused: ${response.status} ${response.text}`);
-  return `/api/tasks/${string(record(response.body).task_id)}`;
+  return `/api/tasks/${asString(asRecord(response.body).task_id)}`;
 }
 
 export async function readTask(client: Client, path: string): Promise<Json> {
-  return record((await client.get(path)).body);
+  return asRecord((await client.get(path)).body);
 }
 
 export async function waitForOutcome(client: Client, path: string): Promise<Json> {
@@ -37,6 +37,6 @@ export async function download(client: Client, sourceUrl: string, rest: Json = {
 
 /** The real bytes of the task's asset. */
 export async function getContent(client: Client, task: Json): Promise<Buffer> {
-  const response = await client.raw("GET", `/api/assets/${string(record(task.result).asset_id)}/content`);
+  const response = await client.raw("GET", `/api/assets/${asString(asRecord(task.result).asset_id)}/content`);
   return Buffer.from(await response.arrayBuffer());
 }

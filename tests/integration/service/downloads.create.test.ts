@@ -8,16 +8,16 @@ import { startFileSource } from "@/tests/support/servers";
 import { startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
 import { download, getContent, getHash, readTask, startDownload, waitForOutcome } from "./downloads-support";
-import { list, png, record, string } from "./support";
+import { asRecord, asRecords, asString,png } from "./support";
 
 describe("POST /api/assets/download", async () => {
   const source = await startFileSource(createPattern(10_000));
-  const bench = await startService({ downloadHosts: [source.url], downloadsAtOnce: 2 });
-  const ada = bench.client("ada");
-  const eve = bench.client("eve");
+  const service = await startService({ downloadHosts: [source.url], downloadsAtOnce: 2 });
+  const ada = service.client("ada");
+  const eve = service.client("eve");
   afterAll(async () => {
-    expect(bench.complaints).toEqual([]);
-    await bench.dispose();
+    expect(service.complaints).toEqual([]);
+    await service.dispose();
     await source.close();
   });
 
@@ -30,12 +30,12 @@ describe("POST /api/assets/download", async () => {
   }
 
   it("returns 202 with a task and creates the requested asset", async () => {
-    const preview = string(record((await ada.upload(png(8, 8), "preview.png")).body).id);
+    const preview = asString(asRecord((await ada.upload(png(8, 8), "preview.png")).body).id);
     const url = serveModel("x%20y.safetensors");
     const download = { tags: ["models", "checkpoints"], user_metadata: { base: { name: "b" } }, preview_id: preview };
     const response = await ada.post("/api/assets/download", { source_url: `${url}#part`, ...download, unknown: 1 });
     expect(response).toMatchObject({ status: 202, body: { status: "created", message: expect.any(String) as unknown } });
-    const id = string(record(response.body).task_id);
+    const id = asString(asRecord(response.body).task_id);
     const task = await waitForOutcome(ada, `/api/tasks/${id}`);
     const { bytes } = source.behaviour;
     expect(task).toMatchObject({
@@ -50,8 +50,8 @@ describe("POST /api/assets/download", async () => {
       result: { success: true, filename: "x y.safetensors", bytes_downloaded: bytes.length, hash: getHash(bytes) },
     });
     for (const field of ["create_time", "update_time", "started_at", "completed_at"])
-      expect(new Date(string(task[field])).toISOString()).toBe(task[field]);
-    const asset = await ada.get(`/api/assets/${string(record(task.result).asset_id)}`);
+      expect(new Date(asString(task[field])).toISOString()).toBe(task[field]);
+    const asset = await ada.get(`/api/assets/${asString(asRecord(task.result).asset_id)}`);
     expect(asset.body).toMatchObject({ name: "x y.safetensors", asset_hash: getHash(bytes), size: bytes.length, ...download });
     expect((await getContent(ada, task)).equals(bytes)).toBe(true);
     expect((await eve.get(`/api/tasks/${id}`)).status).toBe(404);
@@ -60,7 +60,7 @@ describe("POST /api/assets/download", async () => {
 
   it("returns 200 for an earlier download, adds tags and makes no request", async () => {
     const url = serveModel();
-    const first = record((await download(ada, url, { tags: ["a"] })).result);
+    const first = asRecord((await download(ada, url, { tags: ["a"] })).result);
     source.responses.length = 0;
     const secondResponse = await ada.post("/api/assets/download", { source_url: url, tags: [" b"] });
     expect(secondResponse).toMatchObject({ status: 200, body: { id: first.asset_id, created_new: false, tags: ["a", " b"] } });
@@ -69,20 +69,20 @@ describe("POST /api/assets/download", async () => {
 
   it("creates a separate task when another user has the same address", async () => {
     const url = serveModel();
-    const first = record((await download(ada, url)).result);
-    const otherDownload = record((await download(eve, url)).result);
+    const first = asRecord((await download(ada, url)).result);
+    const otherDownload = asRecord((await download(eve, url)).result);
     expect(otherDownload.hash).toBe(first.hash);
     expect(otherDownload.asset_id).not.toBe(first.asset_id);
     expect(source.responses).toHaveLength(2);
-    await ada.call("DELETE", `/api/assets/${string(first.asset_id)}`);
+    await ada.call("DELETE", `/api/assets/${asString(first.asset_id)}`);
     expect((await ada.post("/api/assets/download", { source_url: url })).status).toBe(202);
     expect((await eve.post("/api/assets/download", { source_url: url })).status).toBe(200);
   });
 
   it("downloads a file again when its blob is missing", async () => {
     const url = serveModel();
-    const first = record((await download(ada, url)).result);
-    await rm(blobPath(join(bench.folder, "blobs", "blake3-v1"), string(first.hash).replace("blake3:", "")));
+    const first = asRecord((await download(ada, url)).result);
+    await rm(blobPath(join(service.folder, "blobs", "blake3-v1"), asString(first.hash).replace("blake3:", "")));
     const secondDownload = await download(ada, url);
     expect(secondDownload).toMatchObject({ status: "completed", result: { asset_id: first.asset_id } });
     expect((await getContent(ada, secondDownload)).equals(source.behaviour.bytes)).toBe(true);
@@ -97,8 +97,8 @@ describe("POST /api/assets/download", async () => {
 
   it("ends with the existing asset when the content is already stored", async () => {
     const bytes = createPattern(5000, 77);
-    const uploaded = record((await ada.upload(new Uint8Array(bytes), "mine.bin")).body);
-    expect(record((await download(ada, serveModel("theirs.bin", bytes))).result)).toMatchObject({
+    const uploaded = asRecord((await ada.upload(new Uint8Array(bytes), "mine.bin")).body);
+    expect(asRecord((await download(ada, serveModel("theirs.bin", bytes))).result)).toMatchObject({
       asset_id: uploaded.id,
       filename: "mine.bin",
     });
@@ -107,13 +107,13 @@ describe("POST /api/assets/download", async () => {
   it("skips the fetch for a hash the user owns, but not another user's", async () => {
     const bytes = createPattern(5000, 78);
     const etagHeader = { "x-linked-etag": `"${createHash("sha256").update(bytes).digest("hex")}"` };
-    const uploaded = record((await ada.upload(new Uint8Array(bytes), "mine.bin")).body);
+    const uploaded = asRecord((await ada.upload(new Uint8Array(bytes), "mine.bin")).body);
 
     const url = serveModel("theirs.bin", bytes);
     Object.assign(source.behaviour, { headers: etagHeader, holdAfter: 100 });
-    expect(record((await download(ada, url)).result)).toMatchObject({ asset_id: uploaded.id });
+    expect(asRecord((await download(ada, url)).result)).toMatchObject({ asset_id: uploaded.id });
     source.behaviour.holdAfter = undefined;
-    const otherDownload = record((await download(eve, url)).result);
+    const otherDownload = asRecord((await download(eve, url)).result);
     expect(otherDownload.hash).toBe(getHash(bytes));
     expect(source.responses.at(-1)?.sent).toBe(5000);
 
@@ -135,7 +135,7 @@ describe("POST /api/assets/download", async () => {
   ])("names the asset safely by %s", async (disposition, name) => {
     const url = serveModel("file.bin");
     source.behaviour.headers = { "content-disposition": disposition };
-    expect(record((await download(ada, url)).result).filename).toBe(name);
+    expect(asRecord((await download(ada, url)).result).filename).toBe(name);
   });
 
   it("runs two downloads at once, fairly by user, and queues the rest", async () => {
@@ -150,25 +150,25 @@ describe("POST /api/assets/download", async () => {
     expect(states).toEqual(["running", "running", "created", "created"]);
     expect(await readTask(eve, otherTask)).toMatchObject({ status: "created", bytes_total: null, bytes_downloaded: 0, progress: 0 });
 
-    expect((await ada.call("DELETE", string(paths[3]))).status).toBe(204);
-    expect(await readTask(ada, string(paths[3]))).toMatchObject({ status: "cancelled" });
-    expect((await ada.call("DELETE", string(paths[0]))).status).toBe(204);
+    expect((await ada.call("DELETE", asString(paths[3]))).status).toBe(204);
+    expect(await readTask(ada, asString(paths[3]))).toMatchObject({ status: "cancelled" });
+    expect((await ada.call("DELETE", asString(paths[0]))).status).toBe(204);
     await until("the other user's turn has come", async () => (await readTask(eve, otherTask)).status === "running");
     const seenQueries = () => source.requests.map(({ url }) => url.split("?")[1]);
     await until("theirs is asked for", () => seenQueries().includes("eve=1"));
-    expect((await readTask(ada, string(paths[2]))).status).toBe("created");
-    await ada.call("DELETE", string(paths[1]));
-    await until("then the next one of the first user's", async () => (await readTask(ada, string(paths[2]))).status === "running");
+    expect((await readTask(ada, asString(paths[2]))).status).toBe("created");
+    await ada.call("DELETE", asString(paths[1]));
+    await until("then the next one of the first user's", async () => (await readTask(ada, asString(paths[2]))).status === "running");
     await until("that is asked for", () => seenQueries().includes("ada=3"));
     // The first two ran at once, so their requests may arrive in either order.
     const all = seenQueries().slice(-4);
     expect([all.slice(0, 2).sort(), ...all.slice(2)]).toEqual([["ada=1", "ada=2"], "eve=1", "ada=3"]);
-    await ada.call("DELETE", string(paths[2]));
+    await ada.call("DELETE", asString(paths[2]));
     await eve.call("DELETE", otherTask);
   });
 
   it("ignores a foreign preview, and one deleted during the download", async () => {
-    const preview = string(record((await ada.upload(png(9, 9), "p.png")).body).id);
+    const preview = asString(asRecord((await ada.upload(png(9, 9), "p.png")).body).id);
     const url = serveModel();
     expect(await eve.post("/api/assets/download", { source_url: url, preview_id: preview })).toMatchObject({
       status: 400,
@@ -180,7 +180,7 @@ describe("POST /api/assets/download", async () => {
     await ada.call("DELETE", `/api/assets/${preview}`);
     source.behaviour.holdAfter = undefined;
     for (const response of source.pending) response.destroy();
-    const asset = await ada.get(`/api/assets/${string(record((await waitForOutcome(ada, path)).result).asset_id)}`);
+    const asset = await ada.get(`/api/assets/${asString(asRecord((await waitForOutcome(ada, path)).result).asset_id)}`);
     expect(asset.body).toMatchObject({ preview_id: null });
   });
 
@@ -215,6 +215,6 @@ describe("POST /api/assets/download", async () => {
     expect((await small.client("eve").get(`/api/assets/remote-metadata?url=${encodeURIComponent(big)}`)).body).toMatchObject({
       validation: { is_valid: false, errors: [{ code: "FILE_TOO_LARGE", field: "content_length" }] },
     });
-    expect(list(record((await client.get("/api/assets?include_public=false")).body).assets)).toHaveLength(1);
+    expect(asRecords(asRecord((await client.get("/api/assets?include_public=false")).body).assets)).toHaveLength(1);
   });
 });

@@ -4,41 +4,41 @@ import { join } from "node:path";
 import { pipeline, Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type LittleServer } from "@/tests/support/little-server";
-import { startLittleServer } from "@/tests/support/servers";
-import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { openTestServer } from "@/tests/support/servers";
+import { type Client, startService,type TestService } from "@/tests/support/service";
+import { type TestServer } from "@/tests/support/test-server";
 import { until } from "@/tests/support/until";
 import { download, getContent, readTask, startDownload, waitForBytes, waitForOutcome } from "./downloads-support";
-import { record, string } from "./support";
+import { asRecord, asString } from "./support";
 
 const MAX_COUNT = 2_000_000;
 
 describe("downloads from hostile sources", () => {
-  let bench: ServiceBench;
+  let service: TestService;
   let client: Client;
-  let source: LittleServer;
-  let otherServer: LittleServer;
+  let source: TestServer;
+  let otherServer: TestServer;
   beforeAll(async () => {
-    source = await startLittleServer(({ url, headers }, response) => {
+    source = await openTestServer(({ url, headers }, response) => {
       const path = url.split("?")[0] ?? "";
       const target = responses[path];
       if (typeof target === "string") response.writeHead(302, { location: target }).end();
       else if (target) target(response, headers);
       else response.writeHead(404).end();
     });
-    otherServer = await startLittleServer((_, response) => void response.end("must not be fetched"));
+    otherServer = await openTestServer((_, response) => void response.end("must not be fetched"));
     responses["/not-named"] = `${otherServer.url}/x`;
-    bench = await startService({
+    service = await startService({
       downloadHosts: ["huggingface.co", "localhost", "127.0.0.1", source.url],
       maxDownloadBytes: MAX_COUNT,
       requestTimeoutMs: 5000,
     });
-    client = bench.client();
+    client = service.client();
   });
   afterAll(async () => {
-    expect(bench.complaints).toEqual([]);
+    expect(service.complaints).toEqual([]);
     expect(otherServer.requests).toEqual([]);
-    await bench.dispose();
+    await service.dispose();
     await source.close();
     await otherServer.close();
   });
@@ -158,8 +158,8 @@ describe("downloads from hostile sources", () => {
     const task = await download(client, source.url + path);
     expect(task).toMatchObject({ status: "failed", result: { success: false, error: task.error_message } });
     expect(task.error_message).toContain(words);
-    expect(await readdir(join(bench.folder, "downloads"))).toEqual([]);
-    expect(await readdir(join(bench.folder, "tmp"))).toEqual([]);
+    expect(await readdir(join(service.folder, "downloads"))).toEqual([]);
+    expect(await readdir(join(service.folder, "tmp"))).toEqual([]);
   });
 
   it("follows permitted redirects without reading their bodies", async () => {
@@ -175,13 +175,13 @@ describe("downloads from hostile sources", () => {
   it("cancels a running task, hides it from others and leaves no file", async () => {
     const path = await startDownload(client, `${source.url}/slow`);
     expect(await waitForBytes(client, path, 1000)).toMatchObject({ status: "running", bytes_total: 1_000_000, progress: 0.001 });
-    expect(await readdir(join(bench.folder, "downloads"))).toEqual([path.split("/").at(-1)]);
-    const eve = bench.client("eve");
+    expect(await readdir(join(service.folder, "downloads"))).toEqual([path.split("/").at(-1)]);
+    const eve = service.client("eve");
     expect((await eve.get(path)).status).toBe(404);
     expect((await eve.call("DELETE", path)).status).toBe(404);
     expect((await client.call("DELETE", path)).status).toBe(204);
     expect(await readTask(client, path)).toMatchObject({ status: "cancelled", error_message: "The download was cancelled." });
-    expect(await readdir(join(bench.folder, "downloads"))).toEqual([]);
+    expect(await readdir(join(service.folder, "downloads"))).toEqual([]);
     expect((await client.call("DELETE", path)).status).toBe(409);
   });
 
@@ -196,8 +196,8 @@ describe("downloads from hostile sources", () => {
   it("returns 422 with the reason for a source that cannot be described", async () => {
     for (const path of ["/gone", "/asks", "/broken", "/round"]) {
       const response = await client.get(`/api/assets/remote-metadata?url=${encodeURIComponent(source.url + path)}`);
-      expect([path, response.status, record(response.body).code]).toEqual([path, 422, "UNPROCESSABLE"]);
-      expect(string(record(response.body).message)).not.toBe("");
+      expect([path, response.status, asRecord(response.body).code]).toEqual([path, 422, "UNPROCESSABLE"]);
+      expect(asString(asRecord(response.body).message)).not.toBe("");
     }
     for (const path of ["/loopback", "/job-events"])
       expect((await client.get(`/api/assets/remote-metadata?url=${encodeURIComponent(source.url + path)}`)).status).toBe(400);

@@ -7,24 +7,24 @@ import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { createPattern } from "@/tests/support/file-source";
-import { type ReceivedRequest } from "@/tests/support/little-server";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
 import { startService } from "@/tests/support/service";
+import { type ReceivedRequest } from "@/tests/support/test-server";
 import { download, getContent, getHash } from "./downloads-support";
-import { record } from "./support";
+import { asRecord } from "./support";
 
 const SECRET = "hf_AbCdEf0123456789";
 const bytes = createPattern(300_000, 9);
 const sha256 = createHash("sha256").update(bytes).digest("hex");
 let onSite: (request: ReceivedRequest, response: ServerResponse) => void;
 let onStorage: (request: ReceivedRequest, response: ServerResponse) => void;
-const site = await startLittleServer((request, response) => onSite(request, response));
-const storage = await startLittleServer((request, response) => onStorage(request, response));
-const bench = await startService({ downloadHosts: [site.url, storage.url], requestTimeoutMs: 5000 });
-const client = bench.client();
+const site = await openTestServer((request, response) => onSite(request, response));
+const storage = await openTestServer((request, response) => onStorage(request, response));
+const service = await startService({ downloadHosts: [site.url, storage.url], requestTimeoutMs: 5000 });
+const client = service.client();
 afterAll(async () => {
-  expect(JSON.stringify(bench.complaints)).not.toContain(SECRET);
-  await bench.dispose();
+  expect(JSON.stringify(service.complaints)).not.toContain(SECRET);
+  await service.dispose();
   await site.close();
   await storage.close();
 });
@@ -96,7 +96,7 @@ describe("a model site that redirects to storage", () => {
     let requestCount = 0;
     onStorage = getStorage(() => states[Math.min((requestCount += 1), 2) - 1] ?? { bytes: second, etag: '"v2"' }, { cutFirstAt: 100_000 });
     const secondDownload = await download(client, `${site.url}/api/download/models/2`);
-    expect(record(secondDownload.result).hash).toBe(getHash(second));
+    expect(asRecord(secondDownload.result).hash).toBe(getHash(second));
   });
 
   it("may send without a length", async () => {
@@ -106,7 +106,7 @@ describe("a model site that redirects to storage", () => {
       response.write(bytes.subarray(0, 1000));
       response.end(bytes.subarray(1000));
     };
-    expect(record((await download(client, `${site.url}/chunked.bin`)).result).hash).toBe(getHash(bytes));
+    expect(asRecord((await download(client, `${site.url}/chunked.bin`)).result).hash).toBe(getHash(bytes));
   });
 
   it.each([
@@ -150,7 +150,7 @@ describe("a page instead of a file", () => {
       error_message: expect.stringContaining("web page"),
       result: { code: "UNPROCESSABLE" },
     });
-    expect(await readdir(join(bench.folder, "downloads"))).toEqual([]);
+    expect(await readdir(join(service.folder, "downloads"))).toEqual([]);
     const described = await client.get(`/api/assets/remote-metadata?url=${encodeURIComponent(site.url + path)}`);
     expect(described.body).toMatchObject({
       validation: { is_valid: false, errors: [{ code: "UNPROCESSABLE", field: "url", message: expect.stringContaining("web page") }] },
@@ -184,7 +184,7 @@ describe("a token in an address", () => {
         source_url: `${site.url}/api/download/${name}?type=Model&${name}=${SECRET}&size=full`,
       });
       expect(secondResponse.status).toBe(200);
-      expect(storedRows(join(bench.folder, "service.sqlite"))).not.toContain(SECRET);
+      expect(storedRows(join(service.folder, "service.sqlite"))).not.toContain(SECRET);
     },
   );
 
@@ -204,7 +204,7 @@ describe("names from a source", () => {
     [`attachment; FILENAME = "a;b=c.bin"`, "a;b=c.bin"],
   ])("are read from %s", async (disposition, name) => {
     onSite = (request, response) => void response.writeHead(200, { "content-disposition": disposition }).end(request.url);
-    expect(record((await download(client, `${site.url}/named/${encodeURIComponent(disposition)}`)).result).filename).toBe(name);
+    expect(asRecord((await download(client, `${site.url}/named/${encodeURIComponent(disposition)}`)).result).filename).toBe(name);
   });
 });
 

@@ -6,7 +6,7 @@ import { startFileSource } from "@/tests/support/servers";
 import { startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
 import { download, getContent, getHash, startDownload, waitForBytes, waitForOutcome } from "./downloads-support";
-import { record, string } from "./support";
+import { asRecord, asString } from "./support";
 
 const SIZE = 300_000;
 
@@ -15,13 +15,13 @@ describe("an interrupted download", async () => {
   // Origins must be known before the service starts, so all sources of this file share one port, opened again by each test.
   const first = await startFileSource(createPattern(10));
   sources.push(first);
-  const bench = await startService({ downloadHosts: [first.url], requestTimeoutMs: 1000 });
-  const client = bench.client();
+  const service = await startService({ downloadHosts: [first.url], requestTimeoutMs: 1000 });
+  const client = service.client();
   afterEach(() => {
-    expect(bench.complaints).toEqual([]);
+    expect(service.complaints).toEqual([]);
   });
   afterAll(async () => {
-    await bench.dispose();
+    await service.dispose();
     for (const source of sources) await source.close();
   });
 
@@ -42,7 +42,7 @@ describe("an interrupted download", async () => {
     const { source, url, bytes } = serveSource({ cuts: [100_000, 50_000, 20_000] });
     const task = await download(client, url);
     expect(task).toMatchObject({ status: "completed", bytes_total: SIZE, bytes_downloaded: SIZE, progress: 1 });
-    expect(record(task.result)).toMatchObject({ success: true, hash: getHash(bytes), bytes_downloaded: SIZE });
+    expect(asRecord(task.result)).toMatchObject({ success: true, hash: getHash(bytes), bytes_downloaded: SIZE });
     expect((await getContent(client, task)).equals(bytes)).toBe(true);
     expect(source.responses.map(({ start, ifRange }) => [start, ifRange])).toEqual([
       [0, undefined],
@@ -56,13 +56,13 @@ describe("an interrupted download", async () => {
   it("resumes by the file's date when its ETag is weak", async () => {
     const lastModified = "Wed, 21 Oct 2015 07:28:00 GMT";
     const { source, url, bytes } = serveSource({ cuts: [100_000], etag: 'W/"1"', lastModified });
-    expect(record((await download(client, url)).result).hash).toBe(getHash(bytes));
+    expect(asRecord((await download(client, url)).result).hash).toBe(getHash(bytes));
     expect(source.responses[1]).toMatchObject({ start: 100_000, ifRange: lastModified });
   });
 
   it("restarts at zero when the source has no ranges", async () => {
     const { source, url, bytes } = serveSource({ cuts: [200_000], hasRanges: false });
-    expect(record((await download(client, url)).result).hash).toBe(getHash(bytes));
+    expect(asRecord((await download(client, url)).result).hash).toBe(getHash(bytes));
     expect(source.responses.map(({ status }) => status)).toEqual([200, 200]);
   });
 
@@ -73,7 +73,7 @@ describe("an interrupted download", async () => {
     await until("the first part was sent", () => source.responses[0]?.sent === 100_000);
     Object.assign(source.behaviour, { bytes: newBytes, etag: '"other"' });
     const task = await waitForOutcome(client, path);
-    expect(record(task.result)).toMatchObject({ hash: getHash(newBytes), bytes_downloaded: SIZE + 7 });
+    expect(asRecord(task.result)).toMatchObject({ hash: getHash(newBytes), bytes_downloaded: SIZE + 7 });
     expect(source.responses[1]).toMatchObject({ ifRange: `"${seed}"`, status: 200 });
   });
 
@@ -93,12 +93,12 @@ describe("an interrupted download", async () => {
     await until("the first part was sent", () => source.responses[0]?.sent === 100_000);
     const newBytes = createPattern(SIZE, 2000);
     Object.assign(source.behaviour, { bytes: newBytes, headers: { etag: '"other"' } });
-    expect(record((await waitForOutcome(client, path)).result).hash).toBe(getHash(newBytes));
+    expect(asRecord((await waitForOutcome(client, path)).result).hash).toBe(getHash(newBytes));
   });
 
   it("restarts at zero when the source sends no validator", async () => {
     const { source, url, bytes } = serveSource({ cuts: [100_000], etag: undefined });
-    expect(record((await download(client, url)).result).hash).toBe(getHash(bytes));
+    expect(asRecord((await download(client, url)).result).hash).toBe(getHash(bytes));
     expect(source.responses.map(({ start, status }) => [start, status])).toEqual([[0, 200], [0, 200]]); // prettier-ignore
   });
 
@@ -107,7 +107,7 @@ describe("an interrupted download", async () => {
     const path = await startDownload(client, url);
     await waitForBytes(client, path, 120_000);
     source.behaviour.holdAfter = undefined;
-    expect(record((await waitForOutcome(client, path)).result).hash).toBe(getHash(bytes));
+    expect(asRecord((await waitForOutcome(client, path)).result).hash).toBe(getHash(bytes));
     expect(source.responses[1]).toMatchObject({ start: 120_000 });
   });
 
@@ -115,19 +115,19 @@ describe("an interrupted download", async () => {
     const { url } = serveSource({ cuts: [1000, 1000, 1000, 1000, 1000, 1000], hasRanges: false });
     const task = await download(client, url);
     expect(task).toMatchObject({ status: "failed", error_message: expect.stringContaining("before the file was complete") });
-    expect(await readdir(join(bench.folder, "downloads"))).toEqual([]);
+    expect(await readdir(join(service.folder, "downloads"))).toEqual([]);
   });
 
   it("gives up on a source that drips bytes endlessly", async () => {
     const { url } = serveSource({ drip: { bytes: 1, everyMs: 20 } });
     const path = await startDownload(client, url);
-    await until("it is given up", async () => record((await client.get(path)).body).status === "failed", { timeoutMs: 40_000 });
-    expect(record((await client.get(path)).body).error_message).toBe("The source sends too slowly.");
+    await until("it is given up", async () => asRecord((await client.get(path)).body).status === "failed", { timeoutMs: 40_000 });
+    expect(asRecord((await client.get(path)).body).error_message).toBe("The source sends too slowly.");
   });
 
   it("retries when the source reports that it is busy", async () => {
     const { source, url, bytes } = serveSource({ busy: [503, 429] });
-    expect(record((await download(client, url)).result).hash).toBe(getHash(bytes));
+    expect(asRecord((await download(client, url)).result).hash).toBe(getHash(bytes));
     expect(source.responses).toHaveLength(1);
   });
 
@@ -135,9 +135,9 @@ describe("an interrupted download", async () => {
     const { source, url, bytes } = serveSource({ hasLength: false, holdAfter: SIZE });
     const path = await startDownload(client, url);
     await waitForBytes(client, path, SIZE);
-    await bench.service.stop();
-    await bench.service.start();
-    expect(record((await waitForOutcome(client, path)).result).hash).toBe(getHash(bytes));
+    await service.service.stop();
+    await service.service.start();
+    expect(asRecord((await waitForOutcome(client, path)).result).hash).toBe(getHash(bytes));
     expect(source.responses.map(({ status }) => status)).toEqual([200, 416]);
   });
 
@@ -145,11 +145,11 @@ describe("an interrupted download", async () => {
     const { source, url, bytes } = serveSource({ holdAfter: 130_000 });
     const path = await startDownload(client, url);
     await waitForBytes(client, path, 130_000);
-    await bench.service.stop();
-    await truncate(join(bench.folder, "downloads", string(path.split("/").at(-1))), 1000);
+    await service.service.stop();
+    await truncate(join(service.folder, "downloads", asString(path.split("/").at(-1))), 1000);
     source.behaviour.holdAfter = undefined;
-    await bench.service.start();
-    expect(record((await waitForOutcome(client, path)).result).hash).toBe(getHash(bytes));
+    await service.service.start();
+    expect(asRecord((await waitForOutcome(client, path)).result).hash).toBe(getHash(bytes));
     expect(source.responses.map(({ status }) => status)).toEqual([200, 200]);
   });
 });

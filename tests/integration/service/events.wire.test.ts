@@ -5,7 +5,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type EventSocket, getRefusalStatus, openEvents } from "@/tests/support/event-socket";
 import { createKey, httpClient, openServiceProcess, serviceCommand } from "@/tests/support/service-process";
 import { until } from "@/tests/support/until";
-import { canvas, record, submit, waitGraph } from "./support";
+import { asRecord, canvas, submit, waitGraph } from "./support";
 
 const open: EventSocket[] = [];
 const { client, dataDir, key, service } = await openServiceProcess();
@@ -58,7 +58,7 @@ describe("job events", () => {
       "executing",
     ]);
     const executed = socket.of(id).find(({ type }) => type === "executed")?.data;
-    const [item] = record(executed?.output).images as { filename: string; type: string }[];
+    const [item] = asRecord(executed?.output).images as { filename: string; type: string }[];
     expect(executed).toMatchObject({ node: "2", display_node: "2", output: { images: [{ type: "output", subfolder: "" }] } });
     expect((await client.get(`/view?filename=${item?.filename}&type=${item?.type}`)).status).toBe(200);
     // The number of remaining jobs is sent a moment later, so that many jobs cause one message.
@@ -74,7 +74,7 @@ describe("job events", () => {
     const id = await submit(client, { ...canvas(0x1f2f3f, 48), ...slow, ...last });
     const executed = () => socket.of(id).filter(({ type }) => type === "executed");
     await until("the first picture is told", () => executed().length > 0);
-    const [item] = record(record(executed()[0]?.data).output).images as { filename: string; type: string }[];
+    const [item] = asRecord(asRecord(executed()[0]?.data).output).images as { filename: string; type: string }[];
     const address = `/view?filename=${item?.filename}&type=${item?.type}`;
     const whole = await client.get(address);
     expect([whole.status, whole.headers.get("content-type")]).toEqual([200, "image/png"]);
@@ -165,7 +165,7 @@ describe("job events", () => {
     const ids = [];
     for (const color of [1, 2, 3, 4]) ids.push(await submit(client, waitGraph(600, color)));
     const remaining = () =>
-      record(record(socket.received.findLast(({ type }) => type === "status")?.data.status).exec_info).queue_remaining;
+      asRecord(asRecord(socket.received.findLast(({ type }) => type === "status")?.data.status).exec_info).queue_remaining;
     await until("four are told", () => remaining() === 4);
     await client.post("/queue", { clear: true });
     await until("two are told", () => remaining() === 2);

@@ -2,9 +2,9 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { type Client, startService,type TestService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
-import { canvas, detail, type Json, list, record, string, submit, waitForEnd, waitForStart, waitGraph } from "./support";
+import { asRecord, asRecords, asString, canvas, type Json, readJob, submit, waitForEnd, waitForStart, waitGraph } from "./support";
 
 /** Outputs one picture, then computes for a long time. */
 const heavy = (color: number): Json => ({
@@ -16,13 +16,13 @@ const heavy = (color: number): Json => ({
 });
 
 describe("cancelling a running job", () => {
-  let bench: ServiceBench;
+  let service: TestService;
 
-  const listFiles = (folder: string) => readdirSync(join(bench.folder, folder), { recursive: true, withFileTypes: true });
+  const listFiles = (folder: string) => readdirSync(join(service.folder, folder), { recursive: true, withFileTypes: true });
   const blobs = () => listFiles("blobs").filter((entry) => entry.isFile()).length;
-  const outputs = async (client: Client) => list(record((await client.get("/api/assets?include_public=false")).body).assets);
+  const outputs = async (client: Client) => asRecords(asRecord((await client.get("/api/assets?include_public=false")).body).assets);
   const at = (client: Client, id: string, node: string) =>
-    until(`node ${node} is at work`, async () => record((await waitForStart(client, id)).progress).current_node === node);
+    until(`node ${node} is at work`, async () => asRecord((await waitForStart(client, id)).progress).current_node === node);
 
   for (const [how, cancel] of [
     ["interrupt", (client: Client) => client.post("/api/interrupt")],
@@ -31,8 +31,8 @@ describe("cancelling a running job", () => {
     ["jobs.cancel of many", (client: Client, id: string) => client.post("/api/jobs/cancel", { job_ids: [id] })],
   ] as const) {
     it(`stops inside a pixel loop by ${how} and keeps the neighbour`, async () => {
-      bench = await startService({ concurrency: 2, maxJobPixels: 1e9 });
-      const [ada, bob] = [bench.client("ada"), bench.client("bob")];
+      service = await startService({ concurrency: 2, maxJobPixels: 1e9 });
+      const [ada, bob] = [service.client("ada"), service.client("bob")];
       const before = blobs();
       const neighbour = await submit(bob, waitGraph(1));
       const id = await submit(ada, heavy(1));
@@ -41,18 +41,18 @@ describe("cancelling a running job", () => {
 
       expect((await cancel(ada, id)).status).toBe(200);
       // It is cancelled in every view as soon as the cancel returns.
-      const job = await detail(ada, id);
+      const job = await readJob(ada, id);
       expect(job).toMatchObject({ status: "cancelled", outputs: {}, outputs_count: 0 });
       expect(job).not.toHaveProperty("preview_output");
       expect(job).not.toHaveProperty("execution_error");
-      expect(record(job.execution_status)).toMatchObject({ status_str: "error", completed: false });
-      const stoppedIn = expect.objectContaining({ node_id: "4", node_type: record(record(heavy(1))["4"]).class_type });
-      expect(record(job.execution_status).messages).toContainEqual(["execution_interrupted", stoppedIn]);
-      expect(record((await ada.get(`/api/job/${id}/status`)).body).status).toBe("cancelled");
-      expect(Object.keys(record((await ada.get(`/api/history_v2/${id}`)).body))).toEqual([id]);
-      expect(list(record((await ada.get(`/api/jobs/${id}/assets`)).body).assets)).toEqual([]);
+      expect(asRecord(job.execution_status)).toMatchObject({ status_str: "error", completed: false });
+      const stoppedIn = expect.objectContaining({ node_id: "4", node_type: asRecord(asRecord(heavy(1))["4"]).class_type });
+      expect(asRecord(job.execution_status).messages).toContainEqual(["execution_interrupted", stoppedIn]);
+      expect(asRecord((await ada.get(`/api/job/${id}/status`)).body).status).toBe("cancelled");
+      expect(Object.keys(asRecord((await ada.get(`/api/history_v2/${id}`)).body))).toEqual([id]);
+      expect(asRecords(asRecord((await ada.get(`/api/jobs/${id}/assets`)).body).assets)).toEqual([]);
       expect(await outputs(ada)).toEqual([]);
-      expect(record((await ada.post(`/api/jobs/${id}/cancel`)).body)).toEqual({ cancelled: false });
+      expect(asRecord((await ada.post(`/api/jobs/${id}/cancel`)).body)).toEqual({ cancelled: false });
 
       // The slot takes the next job, and no bytes of the cancelled one remain.
       expect((await waitForEnd(ada, await submit(ada, canvas(77)))).status).toBe("completed");
@@ -60,13 +60,13 @@ describe("cancelling a running job", () => {
       await until("the files of the jobs are gone", () => ["tmp", "work"].flatMap(listFiles).every((entry) => entry.isDirectory()));
       expect(blobs()).toBe(before + 2);
       expect(await outputs(ada)).toHaveLength(1);
-      expect(bench.complaints).toEqual([]);
+      expect(service.complaints).toEqual([]);
     });
   }
 
   it("shows the same end in every view, without assets if cancelled", async () => {
-    bench = await startService({ concurrency: 2 });
-    const client = bench.client();
+    service = await startService({ concurrency: 2 });
+    const client = service.client();
     const before = blobs();
     let cancelled = 0;
     for (let color = 1; color <= 30; color += 1) {
@@ -76,22 +76,22 @@ describe("cancelling a running job", () => {
       if (color % 3 > 0) {
         // A job that ends while it is read no longer has progress.
         const isLate = ({ status, progress }: Json) =>
-          status !== "pending" && (status !== "in_progress" || (progress !== undefined && record(progress).value === 1));
-        await until("all nodes are done", async () => isLate(await detail(client, id)), { everyMs: 0 });
+          status !== "pending" && (status !== "in_progress" || (progress !== undefined && asRecord(progress).value === 1));
+        await until("all nodes are done", async () => isLate(await readJob(client, id)), { everyMs: 0 });
       }
       const [first, second] = await Promise.all([
         client.post(`/api/jobs/${id}/cancel`),
         client.post("/api/jobs/cancel", { job_ids: [id] }),
       ]);
-      const claims = [record(first.body).cancelled === true, JSON.stringify(second.body).includes(id)];
+      const claims = [asRecord(first.body).cancelled === true, JSON.stringify(second.body).includes(id)];
       const job = await waitForEnd(client, id);
       // If a response reported a cancel, it was correct and the only one.
       expect(claims.filter(Boolean)).toHaveLength(job.status === "cancelled" ? 1 : 0);
-      const assets = list(record((await client.get(`/api/jobs/${id}/assets`)).body).assets);
+      const assets = asRecords(asRecord((await client.get(`/api/jobs/${id}/assets`)).body).assets);
       expect(assets).toHaveLength(job.status === "completed" ? 12 : 0);
       expect(job.outputs_count).toBe(assets.length);
-      const status = string(record((await client.get(`/api/job/${id}/status`)).body).status);
-      const inList = list(record((await client.get("/api/jobs?limit=1")).body).jobs)[0];
+      const status = asString(asRecord((await client.get(`/api/job/${id}/status`)).body).status);
+      const inList = asRecords(asRecord((await client.get("/api/jobs?limit=1")).body).jobs)[0];
       expect([status, inList?.id, inList?.status]).toEqual([job.status, id, job.status]);
       if (job.status === "cancelled") cancelled += 1;
     }
@@ -99,26 +99,26 @@ describe("cancelling a running job", () => {
     // All pictures of a batch are equal: one blob per completed job, none for a cancelled one.
     await until("what a cancelled job had stored is dropped", () => blobs() === before + 30 - cancelled);
     await until("the files of the jobs are gone", () => ["tmp", "work"].flatMap(listFiles).every((entry) => entry.isDirectory()));
-    expect(bench.complaints).toEqual([]);
+    expect(service.complaints).toEqual([]);
   });
 
   it("is never missed between waiting and running", async () => {
-    bench = await startService({ concurrency: 1 });
-    const client = bench.client();
+    service = await startService({ concurrency: 1 });
+    const client = service.client();
     for (let turns = 0; turns < 40; turns += 1) {
       const id = await submit(client, waitGraph(60, turns + 1));
       // Each time, the slot has progressed a little further in taking the job.
       for (let turn = 0; turn < turns % 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-      expect(record((await client.post(`/api/jobs/${id}/cancel`)).body)).toEqual({ cancelled: true });
-      expect((await detail(client, id)).status).toBe("cancelled");
+      expect(asRecord((await client.post(`/api/jobs/${id}/cancel`)).body)).toEqual({ cancelled: true });
+      expect((await readJob(client, id)).status).toBe("cancelled");
     }
     expect((await waitForEnd(client, await submit(client, canvas(78)))).status).toBe("completed");
-    expect(bench.complaints).toEqual([]);
+    expect(service.complaints).toEqual([]);
   });
 
   it("is found by a valid id alone", async () => {
-    bench = await startService({ concurrency: 1 });
-    const client = bench.client();
+    service = await startService({ concurrency: 1 });
+    const client = service.client();
     const unknown = "1f3b7f7c-55a0-4f0a-8e53-7a2c0d9c4e22";
     for (const response of [
       await client.post(`/api/jobs/${unknown}/cancel`),

@@ -6,7 +6,7 @@ import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { getWorkflows, seedJobs, workflowId } from "@/tests/bench/service/seed-jobs";
 import { startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
-import { list, record, string, waitGraph } from "./support";
+import { asRecord, asRecords, asString, waitGraph } from "./support";
 
 const JOBS = 3000;
 
@@ -60,9 +60,9 @@ describe.each([0, 0.8])("a list with %d waiting jobs against a full scan", async
   database
     .prepare("UPDATE job_inputs SET prompt = ? WHERE job_seq IN (SELECT seq FROM jobs WHERE state = 'pending')")
     .run(JSON.stringify(waitGraph(3600)));
-  const bench = await startService({ dataDir: empty.folder, concurrency: 1 });
-  const client = bench.client("bench");
-  await until("a job runs", async () => list(record((await client.get("/api/jobs?status=in_progress")).body).jobs).length === 1);
+  const service = await startService({ dataDir: empty.folder, concurrency: 1 });
+  const client = service.client("bench");
+  await until("a job runs", async () => asRecords(asRecord((await client.get("/api/jobs?status=in_progress")).body).jobs).length === 1);
   const rows = database.prepare<[], Row>("SELECT * FROM jobs").all();
   database.close();
   afterAll(async () => {
@@ -79,9 +79,9 @@ describe.each([0, 0.8])("a list with %d waiting jobs against a full scan", async
     const page = fc.record({ query: queries, limit: fc.integer({ min: 1, max: 120 }), offset: fc.integer({ min: 0, max: JOBS + 10 }) });
     await fc.assert(
       fc.asyncProperty(page, async ({ query, limit, offset }) => {
-        const json = record((await client.get(`${getPath(query)}&limit=${limit}&offset=${offset}`)).body);
+        const json = asRecord((await client.get(`${getPath(query)}&limit=${limit}&offset=${offset}`)).body);
         const all = expected(rows, query);
-        expect(list(json.jobs).map((job) => string(job.id))).toEqual(all.slice(offset, offset + limit));
+        expect(asRecords(json.jobs).map((job) => asString(job.id))).toEqual(all.slice(offset, offset + limit));
         expect(json.pagination).toEqual({ offset, limit, total: all.length, has_more: offset + limit < all.length });
       }),
       { numRuns: 400, seed: 20261121 },
@@ -98,10 +98,10 @@ describe.each([0, 0.8])("a list with %d waiting jobs against a full scan", async
       const query: Query = { states, by: "execution_time", order };
       const seenIds: string[] = [];
       for (let hasMore = true; hasMore;) {
-        const json = record((await client.get(`${getPath(query)}&limit=150&offset=${seenIds.length}`)).body);
-        const jobs = list(json.jobs);
-        seenIds.push(...jobs.map((job) => string(job.id)));
-        hasMore = jobs.length > 0 && record(json.pagination).has_more === true;
+        const json = asRecord((await client.get(`${getPath(query)}&limit=150&offset=${seenIds.length}`)).body);
+        const jobs = asRecords(json.jobs);
+        seenIds.push(...jobs.map((job) => asString(job.id)));
+        hasMore = jobs.length > 0 && asRecord(json.pagination).has_more === true;
       }
       expect(seenIds).toEqual(expected(rows, query));
     }
@@ -113,9 +113,9 @@ describe.each([0, 0.8])("a list with %d waiting jobs against a full scan", async
       fc.asyncProperty(query, async ({ query, limit }) => {
         const seenIds: string[] = [];
         for (let hasMore = true; hasMore;) {
-          const json = record((await client.get(`${getPath(query)}&limit=${limit}&offset=${seenIds.length}`)).body);
-          seenIds.push(...list(json.jobs).map((job) => string(job.id)));
-          hasMore = record(json.pagination).has_more === true;
+          const json = asRecord((await client.get(`${getPath(query)}&limit=${limit}&offset=${seenIds.length}`)).body);
+          seenIds.push(...asRecords(json.jobs).map((job) => asString(job.id)));
+          hasMore = asRecord(json.pagination).has_more === true;
         }
         expect(seenIds).toEqual(expected(rows, query));
       }),
@@ -126,8 +126,8 @@ describe.each([0, 0.8])("a list with %d waiting jobs against a full scan", async
   it("lists only ended jobs in the history, newest first", async () => {
     const ended = expected(rows, { states: ["completed", "failed", "cancelled"], by: "create_time", order: "desc" });
     for (const offset of [0, 1400, ended.length - 5, ended.length + 1]) {
-      const { history } = record((await client.get(`/api/history_v2?max_items=50&offset=${offset}`)).body);
-      expect(list(history).map((entry) => string(entry.prompt_id))).toEqual(ended.slice(offset, offset + 50));
+      const { history } = asRecord((await client.get(`/api/history_v2?max_items=50&offset=${offset}`)).body);
+      expect(asRecords(history).map((entry) => asString(entry.prompt_id))).toEqual(ended.slice(offset, offset + 50));
     }
   });
 });

@@ -1,16 +1,16 @@
 // A job in all views: every field with its unit and format, and what must never appear.
 import { describe, expect, it } from "vitest";
 import { startService } from "@/tests/support/service";
-import { canvas, detail, type Json, list, record, sample, string, submit, waitForEnd, waitForStart, waitGraph } from "./support";
+import { asRecord, asRecords, asString, canvas, type Json, readJob, sample, submit, waitForEnd, waitForStart, waitGraph } from "./support";
 
 describe("the views of a job", async () => {
-  const bench = await startService({ concurrency: 1 });
-  const client = bench.client();
+  const service = await startService({ concurrency: 1 });
+  const client = service.client();
 
-  const inList = async (id: string) => list(record((await client.get("/api/jobs")).body).jobs).find((job) => job.id === id) ?? {};
-  const getStatus = async (id: string) => record((await client.get(`/api/job/${id}/status`)).body);
+  const inList = async (id: string) => asRecords(asRecord((await client.get("/api/jobs")).body).jobs).find((job) => job.id === id) ?? {};
+  const getStatus = async (id: string) => asRecord((await client.get(`/api/job/${id}/status`)).body);
   const inHistory = async (id: string) =>
-    list(record((await client.get("/api/history_v2?max_items=1000")).body).history).find((entry) => entry.prompt_id === id) ?? {};
+    asRecords(asRecord((await client.get("/api/history_v2?max_items=1000")).body).history).find((entry) => entry.prompt_id === id) ?? {};
 
   it("contain every field of a completed job in each unit", async () => {
     const workflow = { id: "1f3b7f7c-55a0-4f0a-8e53-7a2c0d9c4e22", nodes: [] };
@@ -35,7 +35,7 @@ describe("the views of a job", async () => {
     expect(job.create_time).toBe(Math.floor(Number(created) / 1000));
     expect(Number.isInteger(job.update_time)).toBe(true);
     expect(job.update_time).toBeLessThan(1e11);
-    const [output] = list(record(record(job.outputs)["2"]).images);
+    const [output] = asRecords(asRecord(asRecord(job.outputs)["2"]).images);
     expect(output).toEqual({
       filename: expect.stringMatching(/^[0-9a-f]{64}\.png$/),
       subfolder: "",
@@ -62,9 +62,9 @@ describe("the views of a job", async () => {
       status: job.execution_status,
       meta: job.execution_meta,
     });
-    expect(record(record((await client.get(`/api/history_v2/${id}`)).body)[id])).toEqual({
+    expect(asRecord(asRecord((await client.get(`/api/history_v2/${id}`)).body)[id])).toEqual({
       prompt: {
-        priority: record(entry.prompt).priority,
+        priority: asRecord(entry.prompt).priority,
         prompt_id: id,
         prompt: canvas(21),
         extra_data: { client_id: "c", extra_pnginfo: { workflow } },
@@ -84,9 +84,9 @@ describe("the views of a job", async () => {
       assigned_inference: "slot-1",
     });
 
-    const page = record((await client.get(`/api/jobs/${id}/assets?limit=1`)).body);
+    const page = asRecord((await client.get(`/api/jobs/${id}/assets?limit=1`)).body);
     expect(page).toMatchObject({ job_id: id, pagination: { offset: 0, limit: 1, total: 1, has_more: false } });
-    const [asset] = list(page.assets);
+    const [asset] = asRecords(page.assets);
     expect(asset).toMatchObject({
       id: expect.any(String),
       name: "plain_00001_.png",
@@ -106,7 +106,7 @@ describe("the views of a job", async () => {
   it("contain a failed job's error, earlier outputs and state", async () => {
     const id = await submit(client, sample("06-fails-half-way"));
     const job = await waitForEnd(client, id);
-    const error = record(job.execution_error);
+    const error = asRecord(job.execution_error);
     expect(Object.keys(error).sort()).toEqual([
       "current_inputs",
       "current_outputs",
@@ -119,12 +119,12 @@ describe("the views of a job", async () => {
     expect((await inList(id)).execution_error).toEqual(error);
     expect((await inList(id)).status).toBe("failed");
     expect(await getStatus(id)).toMatchObject({ status: "error", error_message: error.exception_message });
-    const { messages, ...rest } = record(job.execution_status);
+    const { messages, ...rest } = asRecord(job.execution_status);
     expect(rest).toEqual({ status_str: "error", completed: false });
     const last: unknown = Array.isArray(messages) ? messages.at(-1) : undefined;
     expect(last).toEqual(["execution_error", { prompt_id: id, ...error, executed: expect.any(Array), timestamp: expect.any(Number) }]);
     expect((await inHistory(id)).status).toEqual(job.execution_status);
-    expect(job.outputs_count).toBe(Number(list(record((await client.get(`/api/jobs/${id}/assets`)).body).assets).length));
+    expect(job.outputs_count).toBe(Number(asRecords(asRecord((await client.get(`/api/jobs/${id}/assets`)).body).assets).length));
   });
 
   it("omit the end while a job waits or runs", async () => {
@@ -135,7 +135,7 @@ describe("the views of a job", async () => {
       [busy, "in_progress"],
       [queued, "pending"],
     ] as const) {
-      for (const view of [await inList(id), await detail(client, id)]) {
+      for (const view of [await inList(id), await readJob(client, id)]) {
         expect(view).toMatchObject({ id, status: word });
         for (const field of ["outputs", "outputs_count", "preview_output", "execution_status", "execution_meta", "execution_error"])
           expect(view).not.toHaveProperty(field);
@@ -148,7 +148,7 @@ describe("the views of a job", async () => {
     }
     const removal = await client.post("/api/history", { delete: [busy, queued, "unknown", "1f3b7f7c-55a0-4f0a-8e53-7a2c0d9c4e22"] });
     expect(removal).toMatchObject({ status: 200, body: { code: "OK", message: "0 removed from the history." } });
-    expect([(await detail(client, busy)).status, (await detail(client, queued)).status]).toEqual(["in_progress", "pending"]);
+    expect([(await readJob(client, busy)).status, (await readJob(client, queued)).status]).toEqual(["in_progress", "pending"]);
     await client.post("/api/interrupt");
     await waitForEnd(client, queued);
   });
@@ -176,21 +176,21 @@ describe("the views of a job", async () => {
     const job = await waitForEnd(client, id);
     expect(job).toMatchObject({ status: "failed", execution_error: { node_id: "4", exception_message: "refused: [REDACTED]" } });
     await look([...views, `/api/history_v2/${id}`, `/api/jobs/${id}/assets`, "/api/assets"]);
-    const file = await client.raw("GET", `/api/view?filename=${string(record(job.preview_output).filename)}`);
+    const file = await client.raw("GET", `/api/view?filename=${asString(asRecord(job.preview_output).filename)}`);
     const bytes = Buffer.from(await file.arrayBuffer()).toString("latin1");
     expect(bytes).toContain("workflow");
     expect(bytes).not.toMatch(/0123456789abcdef|api_key_comfy_org/);
-    expect(bench.complaints).toEqual([]);
+    expect(service.complaints).toEqual([]);
   });
 
   it("run only what partial_execution_targets need and record it", async () => {
     const prompt = { ...canvas(24), "3": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "other" } } };
     const job = await waitForEnd(client, await submit(client, prompt, { partial_execution_targets: ["3"] }));
-    expect(Object.keys(record(job.outputs))).toEqual(["3"]);
-    expect(Object.keys(record(job.execution_meta))).toEqual(["1", "3"]);
-    const entry = record(record((await client.get(`/api/history_v2/${string(job.id)}`)).body)[string(job.id)]);
-    expect(record(entry.prompt).outputs_to_execute).toEqual(["3"]);
-    expect(record(record(job.workflow).prompt)).toEqual(prompt);
+    expect(Object.keys(asRecord(job.outputs))).toEqual(["3"]);
+    expect(Object.keys(asRecord(job.execution_meta))).toEqual(["1", "3"]);
+    const entry = asRecord(asRecord((await client.get(`/api/history_v2/${asString(job.id)}`)).body)[asString(job.id)]);
+    expect(asRecord(entry.prompt).outputs_to_execute).toEqual(["3"]);
+    expect(asRecord(asRecord(job.workflow).prompt)).toEqual(prompt);
     // A graph doesn't run if none of its targets is an output, or if the list of targets is empty.
     for (const partial_execution_targets of [["99"], ["1"], []])
       expect(await client.post("/api/prompt", { prompt, partial_execution_targets })).toMatchObject({
@@ -198,14 +198,14 @@ describe("the views of a job", async () => {
         body: { error: { type: "prompt_no_outputs", message: "Prompt has no outputs", details: "", extra_info: {} }, node_errors: {} },
       });
     const partialJob = await waitForEnd(client, await submit(client, prompt, { partial_execution_targets: ["2", "99"] }));
-    expect(Object.keys(record(partialJob.outputs))).toEqual(["2"]);
+    expect(Object.keys(asRecord(partialJob.outputs))).toEqual(["2"]);
   });
 
   it("are readable to a waitlisted user who can't submit", async () => {
-    const waitlisted = bench.client("wanda");
+    const waitlisted = service.client("wanda");
     const id = await submit(waitlisted, canvas(25));
     await waitForEnd(waitlisted, id);
-    await bench.service.keys.setUserStatus("wanda", "waitlisted");
+    await service.service.keys.setUserStatus("wanda", "waitlisted");
     expect(await waitlisted.post("/api/prompt", { prompt: canvas(26) })).toMatchObject({
       status: 403,
       body: { code: "FORBIDDEN", message: expect.stringContaining("waiting list") },

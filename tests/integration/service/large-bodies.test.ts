@@ -3,7 +3,7 @@ import { afterAll, describe, expect, it, vi } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 import { type Client, startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
-import { record, string } from "./support";
+import { asRecord, asString } from "./support";
 
 const MIB = 1024 * 1024;
 const fields = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`f${index}`, "x"]));
@@ -29,11 +29,11 @@ function countTurns() {
 }
 
 describe("large requests and responses", async () => {
-  const bench = await startService();
-  const client = bench.client();
+  const service = await startService();
+  const client = service.client();
   afterAll(async () => {
-    expect(bench.complaints).toEqual([]);
-    await bench.dispose();
+    expect(service.complaints).toEqual([]);
+    await service.dispose();
   });
 
   it("refuses a prompt with 900,000 fields before processing it", async () => {
@@ -78,31 +78,31 @@ describe("large requests and responses", async () => {
   });
 
   it("streams a long history and queue while others get turns", async () => {
-    const otherClient = bench.client("bea");
+    const otherClient = service.client("bea");
     const ids: string[] = [];
     for (let count = 0; count < 8; count += 1) {
       const response = await otherClient.post("/api/prompt", {
         prompt: picture("x".repeat(2 * MIB)),
         extra_data: { note: "y".repeat(MIB), count },
       });
-      ids.push(string(record(response.body).prompt_id));
+      ids.push(asString(asRecord(response.body).prompt_id));
     }
     const queue = await readPieces(otherClient, "/api/queue");
     expect(queue.longestTurn).toBeLessThan(3 * MIB);
     expect(queue.turns).toBeGreaterThanOrEqual(queue.pieces);
     await until("all have run", async () => {
       const { body } = await otherClient.get("/api/jobs?status=completed&limit=1");
-      return record(record(body).pagination).total === 8;
+      return asRecord(asRecord(body).pagination).total === 8;
     });
     const older = await readPieces(otherClient, "/api/history");
-    expect(Object.keys(record(older.body)).sort()).toEqual([...ids].sort());
+    expect(Object.keys(asRecord(older.body)).sort()).toEqual([...ids].sort());
     expect(older.longestTurn).toBeLessThan(4 * MIB);
     expect(older.pieces).toBeGreaterThanOrEqual(8);
     expect(older.turns).toBeGreaterThanOrEqual(8);
     // The list leaves out long fields; the job's own entry has them.
     const listing = await readPieces(otherClient, "/api/history_v2");
-    const { history } = record(listing.body);
-    expect((history as unknown[]).map((entry) => record(record(record(entry).prompt).extra_data))).toEqual(ids.map(() => ({})));
+    const { history } = asRecord(listing.body);
+    expect((history as unknown[]).map((entry) => asRecord(asRecord(asRecord(entry).prompt).extra_data))).toEqual(ids.map(() => ({})));
     expect((await otherClient.get(`/api/history_v2/${ids[0]}`)).text).toContain("y".repeat(MIB));
   });
 });

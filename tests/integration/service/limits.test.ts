@@ -3,17 +3,17 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { startService } from "@/tests/support/service";
-import { canvas, record, string } from "./support";
+import { asRecord, asString,canvas } from "./support";
 
 const nest = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
 const tags = (count: number, from = 0) => Array.from({ length: count }, (_, index) => `tag ${index + from}`);
 
 describe("limits of one request", async () => {
-  const bench = await startService({ maxJsonBytes: 4000, maxJsonDepth: 20, maxGraphNodes: 3, maxIdsPerCall: 4, maxTagsPerAsset: 5 });
-  const client = bench.client();
+  const service = await startService({ maxJsonBytes: 4000, maxJsonDepth: 20, maxGraphNodes: 3, maxIdsPerCall: 4, maxTagsPerAsset: 5 });
+  const client = service.client();
   afterAll(async () => {
-    await bench.dispose();
-    expect(bench.complaints).toEqual([]);
+    await service.dispose();
+    expect(service.complaints).toEqual([]);
   });
 
   it("returns 413 for an oversized JSON body before reading it", async () => {
@@ -21,7 +21,7 @@ describe("limits of one request", async () => {
     const declared = await client.call("POST", "/api/history", body, { "content-length": String(body.length) });
     expect(declared).toMatchObject({ status: 413, body: { code: "FILE_TOO_LARGE", message: expect.stringContaining("4000") } });
     expect(declared.headers.get("connection")).toBe("close");
-    const chunked = await bench.client().raw("POST", "/api/history", body);
+    const chunked = await service.client().raw("POST", "/api/history", body);
     expect(chunked.status).toBe(413);
   });
 
@@ -81,21 +81,21 @@ describe("limits of one request", async () => {
 
   it("limits the tags of an asset on every route", async () => {
     expect((await client.upload("many", "m.txt", { tags: JSON.stringify(tags(6)) })).status).toBe(400);
-    const { id } = record((await client.upload("five", "f.txt", { tags: JSON.stringify(tags(5)) })).body);
-    const secondResponse = await client.post(`/api/assets/${string(id)}/tags`, { tags: tags(2, 4) });
+    const { id } = asRecord((await client.upload("five", "f.txt", { tags: JSON.stringify(tags(5)) })).body);
+    const secondResponse = await client.post(`/api/assets/${asString(id)}/tags`, { tags: tags(2, 4) });
     expect(secondResponse).toMatchObject({ status: 400, body: { code: "INVALID_BODY", message: expect.stringContaining("5 tags") } });
-    expect(record((await client.get(`/api/assets/${string(id)}`)).body).tags).toHaveLength(5);
-    expect(await client.call("PUT", `/api/assets/${string(id)}`, { tags: tags(6) })).toMatchObject({ status: 400 });
+    expect(asRecord((await client.get(`/api/assets/${asString(id)}`)).body).tags).toHaveLength(5);
+    expect(await client.call("PUT", `/api/assets/${asString(id)}`, { tags: tags(6) })).toMatchObject({ status: 400 });
   });
 
   it("limits a tag to 200 characters without control characters", async () => {
-    const { id } = record((await client.upload("tag me", "t.txt")).body);
+    const { id } = asRecord((await client.upload("tag me", "t.txt")).body);
     for (const tag of ["x".repeat(201), "a\u0000b", "a\nb", " "])
-      expect(await client.post(`/api/assets/${string(id)}/tags`, { tags: [tag] }), JSON.stringify(tag)).toMatchObject({
+      expect(await client.post(`/api/assets/${asString(id)}/tags`, { tags: [tag] }), JSON.stringify(tag)).toMatchObject({
         status: 400,
         body: { code: "INVALID_BODY" },
       });
-    expect((await client.post(`/api/assets/${string(id)}/tags`, { tags: ["x".repeat(200)] })).status).toBe(200);
+    expect((await client.post(`/api/assets/${asString(id)}/tags`, { tags: ["x".repeat(200)] })).status).toBe(200);
   });
 
   it("rejects user_metadata beyond 64 KiB on every endpoint", async () => {
@@ -103,10 +103,10 @@ describe("limits of one request", async () => {
     const ada = roomy.client();
     const user_metadata = { note: "x".repeat(65 * 1024) };
     expect(await ada.upload("a", "a.txt", { user_metadata: JSON.stringify(user_metadata) })).toMatchObject({ status: 400 });
-    const { id, asset_hash } = record((await ada.upload("a", "a.txt")).body);
+    const { id, asset_hash } = asRecord((await ada.upload("a", "a.txt")).body);
     const refusal = { status: 400, body: { code: "INVALID_BODY", message: expect.stringContaining("user_metadata") } };
     expect(await ada.post("/api/assets/from-hash", { hash: asset_hash, tags: ["a"], user_metadata })).toMatchObject(refusal);
-    expect(await ada.call("PUT", `/api/assets/${string(id)}`, { user_metadata })).toMatchObject(refusal);
+    expect(await ada.call("PUT", `/api/assets/${asString(id)}`, { user_metadata })).toMatchObject(refusal);
     const source_url = "https://huggingface.co/x";
     expect(await ada.post("/api/assets/download", { source_url, user_metadata })).toMatchObject(refusal);
   });
@@ -120,11 +120,11 @@ describe("limits of one request", async () => {
 });
 
 describe("how long a request may take", async () => {
-  const bench = await startService({ requestTimeoutMs: 300 });
-  const client = bench.client();
+  const service = await startService({ requestTimeoutMs: 300 });
+  const client = service.client();
   afterAll(async () => {
-    await bench.dispose();
-    expect(bench.complaints).toEqual([]);
+    await service.dispose();
+    expect(service.complaints).toEqual([]);
   });
 
   /** Sends the first bytes and then nothing, or a few more bytes now and then. */
@@ -146,9 +146,9 @@ describe("how long a request may take", async () => {
     });
   }
   const send = async (path: string, body: RequestInit["body"], headers: Record<string, string>) => {
-    const { key } = await bench.service.keys.createKey("ada");
+    const { key } = await service.service.keys.createKey("ada");
     const init = { method: "POST", headers: { "x-api-key": key, ...headers }, body, duplex: "half" } as RequestInit;
-    return bench.service.fetch(new Request(`http://service.test${path}`, init));
+    return service.service.fetch(new Request(`http://service.test${path}`, init));
   };
   const multipart = { "content-type": "multipart/form-data; boundary=b" };
   const bodyStart = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n';
@@ -157,7 +157,7 @@ describe("how long a request may take", async () => {
     const response = await send("/api/history", slowly('{"delete":["', { every: 20, bytes: 1000, end: '"]}' }), {
       "content-type": "application/json",
     });
-    expect([response.status, response.headers.get("connection"), record(await response.json()).code]).toEqual([
+    expect([response.status, response.headers.get("connection"), asRecord(await response.json()).code]).toEqual([
       408,
       "close",
       "REQUEST_TIMEOUT",
@@ -166,14 +166,14 @@ describe("how long a request may take", async () => {
 
   it("ends a stalled upload and leaves no file", async () => {
     const asset = await send("/api/assets", slowly(`${bodyStart}some bytes`), multipart);
-    expect([asset.status, record(await asset.json()).code]).toEqual([408, "REQUEST_TIMEOUT"]);
+    expect([asset.status, asRecord(await asset.json()).code]).toEqual([408, "REQUEST_TIMEOUT"]);
     expect((await send("/api/userdata/a.txt", slowly("some bytes"), {})).status).toBe(408);
-    expect(await readdir(join(bench.folder, "tmp"))).toEqual([]);
+    expect(await readdir(join(service.folder, "tmp"))).toEqual([]);
     expect(await client.get("/api/assets?include_public=false")).toMatchObject({ body: { total: 0 } });
   });
 
   it("allows a slow but moving upload", async () => {
     const response = await send("/api/assets", slowly(bodyStart, { every: 30, bytes: 20, end: "\r\n--b--\r\n" }), multipart);
-    expect([response.status, record(await response.json()).size]).toEqual([201, 20]);
+    expect([response.status, asRecord(await response.json()).size]).toEqual([201, 20]);
   });
 });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";
 import { startService } from "@/tests/support/service";
-import { png, record, string, submit, waitForEnd } from "./support";
+import { asRecord, asString, png, submit, waitForEnd } from "./support";
 
 /** The left half is painted (alpha 0, red), the right half untouched (opaque, green). */
 async function painting(width: number, height: number): Promise<Uint8Array<ArrayBuffer>> {
@@ -17,9 +17,11 @@ async function painting(width: number, height: number): Promise<Uint8Array<Array
 }
 
 describe("POST /api/upload/mask", async () => {
-  const bench = await startService();
-  const client = bench.client();
-  const original = string(record((await client.upload(png(20, 10, { seed: 50 }), "o.png", {}, "image", "/api/upload/image")).body).name);
+  const service = await startService();
+  const client = service.client();
+  const original = asString(
+    asRecord((await client.upload(png(20, 10, { seed: 50 }), "o.png", {}, "image", "/api/upload/image")).body).name,
+  );
 
   const upload = (bytes: Uint8Array<ArrayBuffer> | string, reference: unknown) =>
     client.upload(bytes, "m.png", { original_ref: JSON.stringify(reference) }, "image", "/api/upload/mask");
@@ -40,20 +42,20 @@ describe("POST /api/upload/mask", async () => {
         metadata: { is_mask: true, original_hash: original, mask_type: "painted_masked" },
       },
     });
-    const { name, metadata } = record(response.body);
-    const { mask, paint, painted } = record(record(metadata).related_files);
+    const { name, metadata } = asRecord(response.body);
+    const { mask, paint, painted } = asRecord(asRecord(metadata).related_files);
     const grey = (50 + 7 * 5) % 256;
-    expect([await pixel(string(name), 2, 5), await pixel(string(name), 15, 5)]).toEqual([
+    expect([await pixel(asString(name), 2, 5), await pixel(asString(name), 15, 5)]).toEqual([
       [grey, grey, grey, 0],
       [grey, grey, grey, 255],
     ]);
-    expect([(await pixel(string(mask), 2, 5))[0], (await pixel(string(mask), 15, 5))[0]]).toEqual([255, 0]);
-    expect([await pixel(string(paint), 2, 5), (await pixel(string(paint), 15, 5))[3]]).toEqual([[255, 0, 0, 255], 0]);
-    expect([await pixel(string(painted), 2, 5), await pixel(string(painted), 15, 5)]).toEqual([
+    expect([(await pixel(asString(mask), 2, 5))[0], (await pixel(asString(mask), 15, 5))[0]]).toEqual([255, 0]);
+    expect([await pixel(asString(paint), 2, 5), (await pixel(asString(paint), 15, 5))[3]]).toEqual([[255, 0, 0, 255], 0]);
+    expect([await pixel(asString(painted), 2, 5), await pixel(asString(painted), 15, 5)]).toEqual([
       [255, 0, 0],
       [grey, grey, grey],
     ]);
-    expect((await client.get(`/api/files/mask-layers?filename=${string(name)}`)).body).toEqual({
+    expect((await client.get(`/api/files/mask-layers?filename=${asString(name)}`)).body).toEqual({
       mask,
       paint,
       painted,
@@ -66,7 +68,7 @@ describe("POST /api/upload/mask", async () => {
       "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "mask" } },
     };
     const job = await waitForEnd(client, await submit(client, graph));
-    const file = string(record(job.preview_output).filename);
+    const file = asString(asRecord(job.preview_output).filename);
     expect([(await pixel(file, 2, 5))[0], (await pixel(file, 15, 5))[0]]).toEqual([255, 0]);
   });
 
@@ -107,7 +109,7 @@ describe("POST /api/upload/mask", async () => {
       status: 200,
       body: { name: expect.stringMatching(/^[0-9a-f]{64}\.png$/), metadata: { is_mask: true } },
     });
-    if (!isShared) expect(record(record(response.body).metadata).original_hash).toBe(original);
+    if (!isShared) expect(asRecord(asRecord(response.body).metadata).original_hash).toBe(original);
   });
 
   it("echoes the subfolder, and keeps half-painted pixels half transparent", async () => {
@@ -118,10 +120,10 @@ describe("POST /api/upload/mask", async () => {
         .toBuffer(),
     );
     const fields = { original_ref: JSON.stringify({ filename: original }), subfolder: "clipspace", type: "input" };
-    const { name, subfolder, metadata } = record((await client.upload(half, "m.png", fields, "image", "/api/upload/mask")).body);
-    expect([subfolder, (await pixel(string(name), 3, 3))[3]]).toEqual(["clipspace", 64]);
-    const { mask, paint } = record(record(metadata).related_files);
-    expect([(await pixel(string(mask), 3, 3))[0], await pixel(string(paint), 3, 3)]).toEqual([191, [0, 0, 255, 191]]);
+    const { name, subfolder, metadata } = asRecord((await client.upload(half, "m.png", fields, "image", "/api/upload/mask")).body);
+    expect([subfolder, (await pixel(asString(name), 3, 3))[3]]).toEqual(["clipspace", 64]);
+    const { mask, paint } = asRecord(asRecord(metadata).related_files);
+    expect([(await pixel(asString(mask), 3, 3))[0], await pixel(asString(paint), 3, 3)]).toEqual([191, [0, 0, 255, 191]]);
   });
 
   it("is rotated like its original", async () => {
@@ -129,10 +131,10 @@ describe("POST /api/upload/mask", async () => {
       .withMetadata({ orientation: 6 })
       .jpeg()
       .toBuffer();
-    const name = string(record((await client.upload(new Uint8Array(turned), "t.jpg", {}, "image", "/api/upload/image")).body).name);
+    const name = asString(asRecord((await client.upload(new Uint8Array(turned), "t.jpg", {}, "image", "/api/upload/image")).body).name);
     expect((await upload(await painting(20, 10), { filename: name })).status).toBe(400);
     const response = await upload(await painting(10, 20), { filename: name });
-    const bytes = await (await client.raw("GET", `/api/view?filename=${string(record(response.body).name)}`)).arrayBuffer();
+    const bytes = await (await client.raw("GET", `/api/view?filename=${asString(asRecord(response.body).name)}`)).arrayBuffer();
     expect(await sharp(Buffer.from(bytes)).metadata()).toMatchObject({ width: 10, height: 20, hasAlpha: true });
   });
 
@@ -149,10 +151,10 @@ describe("POST /api/upload/mask", async () => {
     const getNumbers = async (file: Uint8Array) => [
       ...(await sharp(file, { ignoreIcc: true }).removeAlpha().toColourspace("srgb").raw({ depth: "uchar" }).toBuffer()),
     ];
-    const name = string(record((await client.upload(bytes, "x.png", {}, "image", "/api/upload/image")).body).name);
+    const name = asString(asRecord((await client.upload(bytes, "x.png", {}, "image", "/api/upload/image")).body).name);
     const response = await upload(await painting(3, 1), { filename: name });
     const fetchBytes = async (file: string) => new Uint8Array(await (await client.raw("GET", `/api/view?filename=${file}`)).arrayBuffer());
-    const masked = await fetchBytes(string(record(response.body).name));
+    const masked = await fetchBytes(asString(asRecord(response.body).name));
     expect(await getNumbers(masked)).toEqual(await getNumbers(bytes));
     const { data } = await sharp(masked).extractChannel(3).raw().toBuffer({ resolveWithObject: true });
     expect([...data]).toEqual([0, 0, 255]);
@@ -171,28 +173,28 @@ describe("POST /api/upload/mask", async () => {
         status: 400,
         body: { code: "INVALID_IMAGE", message: expect.stringContaining(word) },
       });
-    const wide = string(record((await client.upload(png(17_000, 1, { pixels: false }), "wide.png")).body).asset_hash);
+    const wide = asString(asRecord((await client.upload(png(17_000, 1, { pixels: false }), "wide.png")).body).asset_hash);
     expect(await upload(await painting(20, 10), { filename: wide })).toMatchObject({ status: 400, body: { code: "INVALID_IMAGE" } });
     const hollow = new Uint8Array(Buffer.concat([(await painting(20, 10)).subarray(0, 60), Buffer.alloc(50)]));
     expect(await upload(hollow, { filename: original })).toMatchObject({ status: 400, body: { code: "INVALID_IMAGE" } });
-    const notes = string(record((await client.upload("words", "n.txt")).body).asset_hash);
+    const notes = asString(asRecord((await client.upload("words", "n.txt")).body).asset_hash);
     expect(await upload(await painting(20, 10), { filename: notes })).toMatchObject({ status: 400, body: { code: "INVALID_IMAGE" } });
-    expect(await readdir(join(bench.folder, "tmp"))).toEqual([]);
+    expect(await readdir(join(service.folder, "tmp"))).toEqual([]);
   });
 
   it("shows a deleted layer as null and removes a mask with its result", async () => {
-    const { name, metadata } = record((await upload(await painting(20, 10), { filename: original })).body);
-    const { paint, mask } = record(record(metadata).related_files);
+    const { name, metadata } = asRecord((await upload(await painting(20, 10), { filename: original })).body);
+    const { paint, mask } = asRecord(asRecord(metadata).related_files);
     const getId = async (file: unknown) => {
       const all = await client.get("/api/assets?limit=500");
-      const assets = record(all.body).assets;
-      const hash = `blake3:${string(file).slice(0, 64)}`;
-      return string(record(Array.isArray(assets) ? assets.find((asset) => record(asset).asset_hash === hash) : undefined).id);
+      const assets = asRecord(all.body).assets;
+      const hash = `blake3:${asString(file).slice(0, 64)}`;
+      return asString(asRecord(Array.isArray(assets) ? assets.find((asset) => asRecord(asset).asset_hash === hash) : undefined).id);
     };
-    const layers = async () => client.get(`/api/files/mask-layers?filename=${string(name)}`);
+    const layers = async () => client.get(`/api/files/mask-layers?filename=${asString(name)}`);
     await client.call("DELETE", `/api/assets/${await getId(paint)}`);
     expect((await layers()).body).toMatchObject({ paint: null, mask, painted_masked: name });
-    expect((await bench.client("eve").get(`/api/files/mask-layers?filename=${string(name)}`)).status).toBe(404);
+    expect((await service.client("eve").get(`/api/files/mask-layers?filename=${asString(name)}`)).status).toBe(404);
     await client.call("DELETE", `/api/assets/${await getId(name)}`);
     expect((await layers()).status).toBe(404);
     expect(await client.get("/api/files/mask-layers")).toMatchObject({

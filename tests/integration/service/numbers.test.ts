@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { startRunnerServer } from "@/tests/support/servers";
 import { createClient, startService } from "@/tests/support/service";
 import { readPngText } from "../nodes/support";
-import { list, record, string, waitForEnd, waitForStart, waitGraph } from "./support";
+import { asRecord, asRecords, asString, waitForEnd, waitForStart, waitGraph } from "./support";
 
 const SEED = "18446744073709551615";
 const NEIGHBOUR = "18446744073709551614";
@@ -21,19 +21,19 @@ const withSeed = (seed: string, count = "9007199254740993") => `{
 }`;
 
 describe("a seed of twenty digits", async () => {
-  const bench = await startService({ concurrency: 1 });
-  const client = bench.client();
+  const service = await startService({ concurrency: 1 });
+  const client = service.client();
 
   const post = (body: string) => client.call("POST", "/api/prompt", body, { "content-type": "application/json" });
   async function run(body: string) {
     const response = await post(body);
     expect(response.text).toContain("prompt_id");
-    return waitForEnd(client, string(record(response.body).prompt_id));
+    return waitForEnd(client, asString(asRecord(response.body).prompt_id));
   }
   const count = (text: string, digits: string) => text.split(digits).length - 1;
 
   it("is returned exactly in details, history and picture", async () => {
-    const id = string((await run(withSeed(SEED))).id);
+    const id = asString((await run(withSeed(SEED))).id);
     const details = await client.get(`/api/jobs/${id}`);
     expect(count(details.text, `"seed":${SEED}`)).toBe(1);
     expect(count(details.text, SEED)).toBe(4);
@@ -43,16 +43,16 @@ describe("a seed of twenty digits", async () => {
     expect(listResponse.text).toContain(`"client":${SEED}`);
     expect(listResponse.text).not.toContain("widgets_values");
 
-    const [asset] = list(record((await client.get(`/api/jobs/${id}/assets`)).body).assets);
-    const bytes = await (await client.raw("GET", `/api/assets/${string(asset?.id)}/content`)).arrayBuffer();
+    const [asset] = asRecords(asRecord((await client.get(`/api/jobs/${id}/assets`)).body).assets);
+    const bytes = await (await client.raw("GET", `/api/assets/${asString(asset?.id)}/content`)).arrayBuffer();
     const texts = readPngText(Buffer.from(bytes));
     expect(count(texts.prompt ?? "", SEED)).toBe(2);
     expect(texts.workflow).toBe(`{"nodes": [{"widgets_values": [${SEED}]}]}`.replaceAll(" ", ""));
   });
 
   it("is in the queue and in a waiting job's details as sent", async () => {
-    const slow = string(record((await client.post("/api/prompt", { prompt: waitGraph(3600) })).body).prompt_id);
-    const id = string(record((await post(withSeed(SEED))).body).prompt_id);
+    const slow = asString(asRecord((await client.post("/api/prompt", { prompt: waitGraph(3600) })).body).prompt_id);
+    const id = asString(asRecord((await post(withSeed(SEED))).body).prompt_id);
     await waitForStart(client, slow);
     const queue = await client.get("/api/queue");
     expect(queue.text).toContain(slow);
@@ -66,7 +66,7 @@ describe("a seed of twenty digits", async () => {
     for (const value of ["9223372036854775807", "9223372036854775806", "-9223372036854775807", '"9007199254740993"', "3.9"]) {
       const job = await run(withSeed("1", value));
       expect(job.status, value).toBe("completed");
-      texts.push(record(record(job.outputs)["4"]).text);
+      texts.push(asRecord(asRecord(job.outputs)["4"]).text);
     }
     expect(texts).toEqual([["9223372036854775807"], ["9223372036854775806"], ["-9223372036854775807"], ["9007199254740993"], ["3"]]);
   });
@@ -90,7 +90,7 @@ describe("a seed of twenty digits", async () => {
 
   it("creates a different cache entry than its neighbour", async () => {
     const getCached = async (seed: string) => {
-      const messages = record((await run(withSeed(seed, seed.slice(1)))).execution_status).messages;
+      const messages = asRecord((await run(withSeed(seed, seed.slice(1)))).execution_status).messages;
       return Array.isArray(messages) ? messages.find(([name]) => name === "execution_cached")?.[1].nodes : undefined;
     };
     await getCached(SEED);
@@ -117,10 +117,10 @@ describe("a seed of twenty digits", async () => {
     }
     for (const tags of ["", "&include_tags=seeds", "&name_contains=txt"]) {
       const filter = encodeURIComponent(`{"run":{"seeds":${SEED}}}`);
-      const assets = list(record((await client.get(`/api/assets?metadata_filter=${filter}${tags}`)).body).assets);
+      const assets = asRecords(asRecord((await client.get(`/api/assets?metadata_filter=${filter}${tags}`)).body).assets);
       expect(assets.map((asset) => asset.name)).toEqual(["a.txt"]);
     }
-    const id = string(list(record((await client.get("/api/assets?name_contains=a.txt")).body).assets)[0]?.id);
+    const id = asString(asRecords(asRecord((await client.get("/api/assets?name_contains=a.txt")).body).assets)[0]?.id);
     const editResponse = await client.call("PUT", `/api/assets/${id}`, `{"user_metadata":{"seed":${NEIGHBOUR}}}`, {
       "content-type": "application/json",
     });
@@ -135,25 +135,25 @@ const fieldsJson = `"list":[${SPELLINGS}],"float":5.0,"exponent":1e3,"zero":-0,"
 
 describe("the spelling of a number", () => {
   it("is preserved in details, history, picture and metadata", async () => {
-    const bench = await startService({ concurrency: 1 });
-    const client = bench.client();
+    const service = await startService({ concurrency: 1 });
+    const client = service.client();
     const canvas = `"1":{"class_type":"EmptyImage","inputs":{"width":8,"height":8,"batch_size":1,"color":5,${fieldsJson}}}`;
     const save = `"2":{"class_type":"SaveImage","inputs":{"images":["1",0],"filename_prefix":"x"},"_meta":{"n":1.0}}`;
     const body = `{"prompt":{${canvas},${save}},"extra_data":{"api_key_comfy_org":"a-partner-key-0123456789",${fieldsJson},"extra_pnginfo":{"workflow":{${fieldsJson}},"size":2.0}}}`;
     const response = await client.call("POST", "/api/prompt", body, { "content-type": "application/json" });
-    const id = string(record(response.body).prompt_id);
+    const id = asString(asRecord(response.body).prompt_id);
     expect(await waitForEnd(client, id)).toMatchObject({ status: "completed" });
     for (const path of [`/api/jobs/${id}`, `/api/history_v2/${id}`])
       expect((await client.get(path)).text.split(fieldsJson)).toHaveLength(4);
-    const [asset] = list(record((await client.get(`/api/jobs/${id}/assets`)).body).assets);
-    const bytes = await (await client.raw("GET", `/api/assets/${string(asset?.id)}/content`)).arrayBuffer();
+    const [asset] = asRecords(asRecord((await client.get(`/api/jobs/${id}/assets`)).body).assets);
+    const bytes = await (await client.raw("GET", `/api/assets/${asString(asset?.id)}/content`)).arrayBuffer();
     const texts = readPngText(Buffer.from(bytes));
     expect(texts).toEqual({ prompt: `{${canvas},${save}}`, workflow: `{${fieldsJson}}`, size: "2.0" });
     const createResponse = await client.upload("some bytes", "a.txt", { user_metadata: `{${fieldsJson}}` });
     expect(createResponse.text).toContain(`{${fieldsJson}}`);
     const edit = await client.call(
       "PUT",
-      `/api/assets/${string(record(createResponse.body).id)}`,
+      `/api/assets/${asString(asRecord(createResponse.body).id)}`,
       `{"user_metadata":{"a":7.0,${fieldsJson}}}`,
       {
         "content-type": "application/json",
@@ -163,21 +163,21 @@ describe("the spelling of a number", () => {
   });
 
   it("reaches a runner as sent, in objects, lists and links", async () => {
-    const bench = await startService({ runnerCheckMs: 100, runnerLeaseMs: 700, runnerUnresponsiveMs: 60_000, concurrency: 1 });
+    const service = await startService({ runnerCheckMs: 100, runnerLeaseMs: 700, runnerUnresponsiveMs: 60_000, concurrency: 1 });
     const required = { any: ["*", {}], other: ["*", {}], number: ["FLOAT", {}] };
     const any = { input: { required }, output: ["*"], output_name: ["*"], output_node: true };
     const server = await startRunnerServer({ objectInfo: { Any: any }, makeOutput: () => ({ other: { text: ["x"] } }) });
-    const outcome = await bench.service.runners.add({ address: server.address, label: "GPU" });
+    const outcome = await service.service.runners.add({ address: server.address, label: "GPU" });
     expect(outcome.ok).toBe(true);
-    const { key } = await bench.service.keys.createKey("ada");
-    const client = createClient((request) => bench.service.fetch(request), key);
+    const { key } = await service.service.keys.createKey("ada");
+    const client = createClient((request) => service.service.fetch(request), key);
     const first = `"3":{"class_type":"Any","inputs":{"any":{${fieldsJson}},"other":{"__value__":[${SPELLINGS}]},"number":5}}`;
     await client.upload("bytes", "clip.mp4", { tags: '["input"]' });
     const second = `"4":{"class_type":"Any","inputs":{"any":["3",0],"other":{"file":"clip.mp4",${fieldsJson},"files":["clip.mp4",0.10]},"more":5.0,"number":"0.50"}}`;
     const body = `{"prompt":{${first},${second}},"extra_data":{"k":5.0,"extra_pnginfo":{"workflow":{${fieldsJson}}}}}`;
     const response = await client.call("POST", "/api/prompt", body, { "content-type": "application/json" });
     expect(response.text).toContain("prompt_id");
-    expect(await waitForEnd(client, string(record(response.body).prompt_id))).toMatchObject({ status: "completed" });
+    expect(await waitForEnd(client, asString(asRecord(response.body).prompt_id))).toMatchObject({ status: "completed" });
     expect(server.seen.submittedTexts).toHaveLength(1);
     const [sentName] = server.seen.uploads;
     expect(server.seen.submittedTexts[0]).toContain(`"prompt":{${first},${second.replaceAll("clip.mp4", sentName ?? "")}}`);
@@ -185,10 +185,10 @@ describe("the spelling of a number", () => {
   });
 
   it("is refused with a message beyond its bound", async () => {
-    const bench = await startService({ concurrency: 1 });
+    const service = await startService({ concurrency: 1 });
     const seeds = Array.from({ length: 50_001 }, () => SEED).join(",");
     const body = `{"prompt":{"1":{"class_type":"A","inputs":{"a":[${seeds}]}}}}`;
-    const response = await bench.client().call("POST", "/api/prompt", body, { "content-type": "application/json" });
+    const response = await service.client().call("POST", "/api/prompt", body, { "content-type": "application/json" });
     expect([response.status, response.text]).toEqual([400, expect.stringContaining("more than 50000 long or unusually written numbers")]);
   });
 });

@@ -1,31 +1,31 @@
 import { describe, expect, it } from "vitest";
 import { startService } from "@/tests/support/service";
-import { canvas, detail, list, png, record, sample, string, submit, waitForEnd } from "./support";
+import { asRecord, asRecords, asString, canvas, png, readJob, sample, submit, waitForEnd } from "./support";
 
 describe("POST /api/prompt", async () => {
-  const bench = await startService();
-  const client = bench.client();
+  const service = await startService();
+  const client = service.client();
 
   it("returns the job's id, an increasing number, and no node errors", async () => {
     const first = await client.post("/api/prompt", { prompt: canvas(1), number: -5, front: true });
     const second = await client.post("/api/prompt", { prompt: canvas(2) });
     expect(first.status).toBe(200);
-    expect(record(first.body).node_errors).toEqual({});
-    expect(record(second.body).number).toBe(Number(record(first.body).number) + 1);
-    expect(string(record(first.body).prompt_id)).toMatch(/^[0-9a-f-]{36}$/);
+    expect(asRecord(first.body).node_errors).toEqual({});
+    expect(asRecord(second.body).number).toBe(Number(asRecord(first.body).number) + 1);
+    expect(asString(asRecord(first.body).prompt_id)).toMatch(/^[0-9a-f-]{36}$/);
   });
 
   it("uses a picture that was uploaded for a LoadImage node, and pins it at acceptance", async () => {
     const uploaded = await client.upload(png(40, 30), "mine.png", { type: "input" }, "image", "/api/upload/image");
     const graph = {
-      "1": { class_type: "LoadImage", inputs: { image: string(record(uploaded.body).name) } },
+      "1": { class_type: "LoadImage", inputs: { image: asString(asRecord(uploaded.body).name) } },
       "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "x" } },
     };
     const job = await waitForEnd(client, await submit(client, graph));
     expect(job.status).toBe("completed");
     const byName = await submit(client, { ...graph, "1": { class_type: "LoadImage", inputs: { image: "mine.png" } } });
-    const [asset] = list(record((await client.get("/api/assets?name_contains=mine.png&include_public=false")).body).assets);
-    await client.call("DELETE", `/api/assets/${string(asset?.id)}`);
+    const [asset] = asRecords(asRecord((await client.get("/api/assets?name_contains=mine.png&include_public=false")).body).assets);
+    await client.call("DELETE", `/api/assets/${asString(asset?.id)}`);
     expect((await waitForEnd(client, byName)).status).toBe("completed");
   });
 
@@ -44,7 +44,7 @@ describe("POST /api/prompt", async () => {
     expect((await waitForEnd(client, await submit(client, graph(graphOfBytes(2000))))).status).toBe("completed");
     for (const bytes of [2001, 8000]) {
       const refusal = await client.post("/api/prompt", { prompt: graph(graphOfBytes(bytes)) });
-      expect([refusal.status, record(refusal.body).node_errors]).toMatchObject([400, { "1": { class_type: "LoadImage" } }]);
+      expect([refusal.status, asRecord(refusal.body).node_errors]).toMatchObject([400, { "1": { class_type: "LoadImage" } }]);
     }
   });
 
@@ -56,9 +56,9 @@ describe("POST /api/prompt", async () => {
     const files = [svg, `${svg} `, "plain words", bmp];
     const hashes = [];
     for (const [index, file] of files.entries())
-      hashes.push(string(record((await client.upload(file, names[index] ?? "", { tags: "input" })).body).asset_hash));
+      hashes.push(asString(asRecord((await client.upload(file, names[index] ?? "", { tags: "input" })).body).asset_hash));
     await client.upload(png(9, 9), "offered.png", { tags: "input" });
-    const specs = record(record(record(record((await client.get("/api/object_info")).body).LoadImage).input).required).image;
+    const specs = asRecord(asRecord(asRecord(asRecord((await client.get("/api/object_info")).body).LoadImage).input).required).image;
     const choices: unknown = Array.isArray(specs) ? specs[0] : undefined;
     expect(choices).toContain("offered.png");
     for (const name of names) expect(choices).not.toContain(name);
@@ -87,16 +87,16 @@ describe("POST /api/prompt", async () => {
     const namedJob = await submit(client, canvas(5), {
       extra_data: { extra_pnginfo: { workflow: { id: "1f3b7f7c-55a0-4f0a-8e53-7a2c0d9c4e22" } } },
     });
-    const id = (await detail(client, first)).workflow_id;
+    const id = (await readJob(client, first)).workflow_id;
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5/);
-    expect((await detail(client, two)).workflow_id).toBe(id);
-    expect((await detail(client, namedJob)).workflow_id).toBe("1f3b7f7c-55a0-4f0a-8e53-7a2c0d9c4e22");
+    expect((await readJob(client, two)).workflow_id).toBe(id);
+    expect((await readJob(client, namedJob)).workflow_id).toBe("1f3b7f7c-55a0-4f0a-8e53-7a2c0d9c4e22");
   });
 });
 
 describe("POST /api/prompt, refused", async () => {
-  const bench = await startService();
-  const client = bench.client();
+  const service = await startService();
+  const client = service.client();
 
   it.each([
     ["no body", undefined, "invalid_prompt"],
@@ -120,8 +120,8 @@ describe("POST /api/prompt, refused", async () => {
   it("names every broken node of a bad graph and queues nothing", async () => {
     const response = await client.post("/api/prompt", { prompt: sample("07-bad-graph") });
     expect(response.status).toBe(400);
-    expect(Object.keys(record(record(response.body).node_errors)).sort()).toEqual(["1", "2", "4"]);
-    expect(record(record((await client.get("/api/jobs")).body).pagination).total).toBe(0);
+    expect(Object.keys(asRecord(asRecord(response.body).node_errors)).sort()).toEqual(["1", "2", "4"]);
+    expect(asRecord(asRecord((await client.get("/api/jobs")).body).pagination).total).toBe(0);
   });
 
   it("refuses a graph whose picture does not exist", async () => {
@@ -131,7 +131,7 @@ describe("POST /api/prompt, refused", async () => {
     };
     const response = await client.post("/api/prompt", { prompt: graph });
     expect(response.status).toBe(400);
-    expect(Object.keys(record(record(response.body).node_errors))).toEqual(["1"]);
+    expect(Object.keys(asRecord(asRecord(response.body).node_errors))).toEqual(["1"]);
   });
 
   it("uses a name's newest file even if it is no picture", async () => {
@@ -145,7 +145,7 @@ describe("POST /api/prompt, refused", async () => {
     expect((await client.get("/api/view?filename=holiday.png")).text).toBe("remember the milk");
     const response = await client.post("/api/prompt", { prompt: load });
     expect(response.status).toBe(400);
-    const [error] = list(record(record(record(response.body).node_errors)["1"]).errors);
+    const [error] = asRecords(asRecord(asRecord(asRecord(response.body).node_errors)["1"]).errors);
     expect(error).toMatchObject({
       type: "custom_validation_failed",
       details: expect.stringMatching(/^image - Invalid image file: holiday\.png \(.*text\/plain.*not an image/),

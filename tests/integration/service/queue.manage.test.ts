@@ -5,19 +5,19 @@ import { isTerminal, move, terminalStates } from "@/lib/service/jobs/transitions
 import { type Database, query } from "@/lib/service/store/database";
 import { startService } from "@/tests/support/service";
 import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
-import { canvas, detail, list, record, string, submit, waitForEnd, waitForStart, waitGraph } from "./support";
+import { asRecord, asRecords, asString, canvas, readJob, submit, waitForEnd, waitForStart, waitGraph } from "./support";
 
 describe("the queue and the history", async () => {
-  const bench = await startService({ concurrency: 1 });
-  const client = bench.client();
+  const service = await startService({ concurrency: 1 });
+  const client = service.client();
 
   it("cancels pending jobs only and lists those cancelled", async () => {
     const first = await submit(client, waitGraph(1));
     await waitForStart(client, first);
     const [second, third] = [await submit(client, canvas(1)), await submit(client, canvas(2))];
-    const queue = record((await client.get("/api/queue")).body);
+    const queue = asRecord((await client.get("/api/queue")).body);
     expect(queue.queue_running).toEqual([[1, first, expect.any(Object), ["3"], { create_time: expect.any(Number) }]]);
-    expect(list(queue.queue_pending).map((item) => [item[0], item[1]])).toEqual([
+    expect(asRecords(queue.queue_pending).map((item) => [item[0], item[1]])).toEqual([
       [1, second],
       [2, third],
     ]);
@@ -25,7 +25,7 @@ describe("the queue and the history", async () => {
 
     const result = await client.post("/api/queue", { delete: [first, second, "unknown"] });
     expect(result).toMatchObject({ status: 200, body: { deleted: [second], cleared: false } });
-    expect(await detail(client, second)).toMatchObject({ status: "cancelled", outputs_count: 0 });
+    expect(await readJob(client, second)).toMatchObject({ status: "cancelled", outputs_count: 0 });
     expect(await client.post("/api/queue", { clear: true, delete: [first] })).toMatchObject({ body: { deleted: [third], cleared: true } });
     expect((await waitForEnd(client, first)).status).toBe("completed");
     expect(await client.post("/api/queue", { delete: [first] })).toMatchObject({ body: { deleted: [], cleared: false } });
@@ -48,35 +48,35 @@ describe("the queue and the history", async () => {
     const ids: string[] = [];
     for (const [at, note] of notes.entries()) ids.push(await submit(client, canvas(13 + at), { extra_data: { note } }));
     for (const id of ids) await waitForEnd(client, id);
-    const { history } = record((await client.get("/api/history_v2?max_items=4")).body);
-    const historyRows = list(history).map((entry) => [entry.prompt_id, record(entry.prompt).extra_data]);
+    const { history } = asRecord((await client.get("/api/history_v2?max_items=4")).body);
+    const historyRows = asRecords(history).map((entry) => [entry.prompt_id, asRecord(entry.prompt).extra_data]);
     const accepted = notes.map((note) => (note.length > 1000 ? {} : { note }));
     expect(historyRows.reverse()).toEqual(ids.map((id, at) => [id, accepted[at]]));
-    const older = record((await client.get("/api/history?max_items=4&offset=-1")).body);
-    const tuples = Object.entries(older).map(([id, entry]) => ({ id, tuple: record(entry).prompt }));
+    const older = asRecord((await client.get("/api/history?max_items=4&offset=-1")).body);
+    const tuples = Object.entries(older).map(([id, entry]) => ({ id, tuple: asRecord(entry).prompt }));
     expect(tuples).toEqual(ids.map((id, at) => ({ id, tuple: [expect.any(Number), id, canvas(13 + at), { note: notes[at] }, ["2"]] })));
   });
 
   it("removes ended jobs from every list but keeps their assets", async () => {
     const doneId = await submit(client, canvas(12));
-    const file = string(record((await waitForEnd(client, doneId)).preview_output).filename);
+    const file = asString(asRecord((await waitForEnd(client, doneId)).preview_output).filename);
     const busy = await submit(client, waitGraph(1));
     await waitForStart(client, busy);
     expect((await client.post("/api/history", { delete: [doneId, busy] })).body).toMatchObject({ code: "OK", message: expect.any(String) });
     expect((await client.get(`/api/jobs/${doneId}`)).status).toBe(404);
     expect((await client.get(`/api/view?filename=${file}`)).status).toBe(200);
-    expect((await detail(client, busy)).status).toBe("in_progress");
+    expect((await readJob(client, busy)).status).toBe("in_progress");
     await client.post("/api/history", { clear: true });
-    const json = record((await client.get("/api/jobs")).body);
-    expect(list(json.jobs).map((job) => job.id)).toEqual([busy]);
+    const json = asRecord((await client.get("/api/jobs")).body);
+    expect(asRecords(json.jobs).map((job) => job.id)).toEqual([busy]);
     expect(json.pagination).toMatchObject({ total: 1 });
     await waitForEnd(client, busy);
   });
 });
 
 describe("GET /api/jobs", async () => {
-  const bench = await startService({ concurrency: 1, now: steppingClock() });
-  const client = bench.client();
+  const service = await startService({ concurrency: 1, now: steppingClock() });
+  const client = service.client();
   const ids: string[] = [];
   for (let n = 0; n < 7; n += 1) ids.push(await submit(client, canvas(n)));
   const failedId = await submit(client, {
@@ -86,20 +86,20 @@ describe("GET /api/jobs", async () => {
   });
   for (const id of [...ids, failedId]) await waitForEnd(client, id);
 
-  const page = async (query: string) => record((await client.get(`/api/jobs${query}`)).body);
-  const getIds = async (query: string) => list((await page(query)).jobs).map((job) => string(job.id));
+  const page = async (query: string) => asRecord((await client.get(`/api/jobs${query}`)).body);
+  const getIds = async (query: string) => asRecords((await page(query)).jobs).map((job) => asString(job.id));
 
   it("lists the newest first, with an exact total and the defaults of the interface", async () => {
     const json = await page("");
     expect(json.pagination).toEqual({ offset: 0, limit: 100, total: 8, has_more: false });
     expect(await getIds("")).toEqual([failedId, ...[...ids].reverse()]);
-    expect(list(json.jobs)[1]).toMatchObject({
+    expect(asRecords(json.jobs)[1]).toMatchObject({
       status: "completed",
       outputs_count: 1,
       workflow_id: expect.any(String),
       preview_output: { mediaType: "images" },
     });
-    expect(list(json.jobs)[1]).not.toHaveProperty("outputs");
+    expect(asRecords(json.jobs)[1]).not.toHaveProperty("outputs");
   });
 });
 

@@ -13,19 +13,19 @@ import { createKeys } from "@/lib/service/users/keys";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { seedJobs } from "@/tests/bench/service/seed-jobs";
 import { auditCounters } from "@/tests/faults/kill/audit-counters";
-import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { type Client, startService,type TestService } from "@/tests/support/service";
 import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
 import { until } from "@/tests/support/until";
-import { canvas, detail, list, record, string, submit, waitForEnd, waitForStart, waitGraph } from "./support";
+import { asRecord, asRecords, asString, canvas, readJob, submit, waitForEnd, waitForStart, waitGraph } from "./support";
 
 describe("turns of users", () => {
-  let bench: ServiceBench | undefined;
+  let service: TestService | undefined;
 
   const began = async (client: Client, id: string) => Number((await waitForEnd(client, id)).execution_start_time);
 
   it("rotates between users and keeps each user's order on one slot", async () => {
-    bench = await startService({ concurrency: 1 });
-    const [ada, bob, cy] = [bench.client("ada"), bench.client("bob"), bench.client("cy")];
+    service = await startService({ concurrency: 1 });
+    const [ada, bob, cy] = [service.client("ada"), service.client("bob"), service.client("cy")];
     // Ada's first job holds the slot while all others queue up behind it.
     const first = await submit(ada, waitGraph(1));
     await waitForStart(ada, first);
@@ -41,8 +41,8 @@ describe("turns of users", () => {
   });
 
   it("limits parallel jobs to the setting for all senders", async () => {
-    bench = await startService({ concurrency: 2 });
-    const clients = [bench.client("ada"), bench.client("bob"), bench.client("cy")];
+    service = await startService({ concurrency: 2 });
+    const clients = [service.client("ada"), service.client("bob"), service.client("cy")];
     const submitted = await Promise.all(
       clients.flatMap((client) => [1, 2, 3].map(async (color) => ({ client, id: await submit(client, waitGraph(0.1, color)) }))),
     );
@@ -57,15 +57,15 @@ describe("turns of users", () => {
   });
 
   it("never exceeds the configured number of running jobs", async () => {
-    bench = await startService({ concurrency: 1 });
-    const client = bench.client();
+    service = await startService({ concurrency: 1 });
+    const client = service.client();
     const jobIds = await Promise.all(Array.from({ length: 40 }, (_, color) => submit(client, canvas(color + 1))));
     const positions: number[] = [];
     await until(
       "all have ended",
       async () => {
-        positions.push(list(record((await client.get("/api/jobs?status=in_progress")).body).jobs).length);
-        return Number(record(record((await client.get("/api/prompt")).body).exec_info).queue_remaining) === 0;
+        positions.push(asRecords(asRecord((await client.get("/api/jobs?status=in_progress")).body).jobs).length);
+        return Number(asRecord(asRecord((await client.get("/api/prompt")).body).exec_info).queue_remaining) === 0;
       },
       { everyMs: 0 },
     );
@@ -81,17 +81,17 @@ describe("turns of users", () => {
   });
 
   it("counts and isolates each user's jobs", async () => {
-    bench = await startService({ concurrency: 1 });
-    const [ada, bob] = [bench.client("ada"), bench.client("bob")];
+    service = await startService({ concurrency: 1 });
+    const [ada, bob] = [service.client("ada"), service.client("bob")];
     const blocking = await submit(ada, waitGraph(30));
     await waitForStart(ada, blocking);
     const numbers = [];
     for (const client of [ada, bob, ada, bob])
-      numbers.push(record((await client.post("/api/prompt", { prompt: waitGraph(0) })).body).number);
+      numbers.push(asRecord((await client.post("/api/prompt", { prompt: waitGraph(0) })).body).number);
     expect(numbers).toEqual([2, 1, 3, 2]);
     expect((await bob.get("/api/prompt")).body).toEqual({ exec_info: { queue_remaining: 2 } });
-    const bobs = record((await bob.get("/api/queue")).body);
-    expect([list(bobs.queue_running).length, list(bobs.queue_pending).map((item) => item[0])]).toEqual([0, [1, 2]]);
+    const bobs = asRecord((await bob.get("/api/queue")).body);
+    expect([asRecords(bobs.queue_running).length, asRecords(bobs.queue_pending).map((item) => item[0])]).toEqual([0, [1, 2]]);
 
     expect((await bob.post("/api/queue", { delete: [blocking] })).body).toEqual({ deleted: [], cleared: false });
     await bob.post("/api/interrupt");
@@ -99,10 +99,10 @@ describe("turns of users", () => {
     expect((await bob.post(`/api/jobs/${blocking}/cancel`)).status).toBe(404);
     expect((await bob.post("/api/jobs/cancel", { job_ids: [blocking] })).status).toBe(404);
     await bob.post("/api/history", { delete: [blocking], clear: true });
-    expect((await detail(ada, blocking)).status).toBe("in_progress");
-    expect(record((await bob.post("/api/queue", { clear: true })).body).deleted).toHaveLength(2);
-    expect(record((await ada.post("/api/queue", { clear: true })).body).deleted).toHaveLength(2);
-    expect((await detail(ada, blocking)).status).toBe("in_progress");
+    expect((await readJob(ada, blocking)).status).toBe("in_progress");
+    expect(asRecord((await bob.post("/api/queue", { clear: true })).body).deleted).toHaveLength(2);
+    expect(asRecord((await ada.post("/api/queue", { clear: true })).body).deleted).toHaveLength(2);
+    expect((await readJob(ada, blocking)).status).toBe("in_progress");
     await ada.post("/api/interrupt");
   });
 });
@@ -216,7 +216,7 @@ describe("queue slots", () => {
 const JOBS = 6000;
 
 describe("clearing a long queue", () => {
-  let bench: ServiceBench;
+  let service: TestService;
   let client: Client;
   let file: string;
 
@@ -229,14 +229,14 @@ describe("clearing a long queue", () => {
     const database = new SqliteConnection(file);
     database.prepare("UPDATE job_inputs SET prompt = ?").run(JSON.stringify(waitGraph(3600)));
     database.close();
-    bench = await startService({ dataDir: empty.folder, concurrency: 1 });
-    client = bench.client("bench");
+    service = await startService({ dataDir: empty.folder, concurrency: 1 });
+    client = service.client("bench");
   });
   afterEach(() => client.post("/api/interrupt"));
 
   const getIds = async (query: string) => {
-    const { jobs, pagination } = record((await client.get(`/api/jobs?limit=1000&${query}`)).body);
-    return { ids: list(jobs).map((job) => string(job.id)), total: Number(record(pagination).total) };
+    const { jobs, pagination } = asRecord((await client.get(`/api/jobs?limit=1000&${query}`)).body);
+    return { ids: asRecords(jobs).map((job) => asString(job.id)), total: Number(asRecord(pagination).total) };
   };
 
   it("returns all waiting jobs in order while lists stay responsive", async () => {
@@ -253,14 +253,14 @@ describe("clearing a long queue", () => {
       // Submitted once part of the queue is gone: this job does not belong to the cleared queue.
       if (later === undefined && totals.some((total) => total < before.total)) later = await submit(client, canvas(5));
     }
-    const { deleted } = record((await clearing).body);
+    const { deleted } = asRecord((await clearing).body);
     expect(deleted).toHaveLength(before.total);
     expect(Array.isArray(deleted) && deleted.slice(0, 1000)).toEqual(before.ids);
     expect(totals.some((total) => total > 0 && total < before.total)).toBe(true);
     const remaining = await getIds("status=pending");
     expect(remaining).toEqual({ ids: [later], total: 1 });
     expect((await getIds("status=cancelled")).total).toBe(cancelled + before.total);
-    expect(await detail(client, before.ids[0] ?? "")).toMatchObject({ status: "cancelled", outputs: {} });
+    expect(await readJob(client, before.ids[0] ?? "")).toMatchObject({ status: "cancelled", outputs: {} });
     expect((await client.get("/api/queue")).text).toContain(`"queue_pending":[[1,"${later}",`);
     const database = new SqliteConnection(file, { readOnly: true });
     auditCounters(database);

@@ -152,11 +152,11 @@ describe("refusals wire", async () => {
 });
 
 describe("a refusal names what is wrong", async () => {
-  const bench = await startService();
-  const client = bench.client();
+  const service = await startService();
+  const client = service.client();
   afterAll(async () => {
-    await bench.dispose();
-    expect(bench.complaints).toEqual([]);
+    await service.dispose();
+    expect(service.complaints).toEqual([]);
   });
 
   it.each([
@@ -235,7 +235,7 @@ describe("a refusal names what is wrong", async () => {
 
   it("accepts a foreign asset's id and reveals nothing", async () => {
     const id = "6f0d4f7e-13b2-4a1f-9d5c-0c4f1f8a7a02";
-    expect((await bench.client("grace").upload("hers", "hers.txt", { id })).status).toBe(201);
+    expect((await service.client("grace").upload("hers", "hers.txt", { id })).status).toBe(201);
     const refusal = await client.upload("mine", "mine.txt", { id });
     expect(refusal).toMatchObject({ status: 409, body: { code: "ASSET_ID_UNAVAILABLE", details: { field: "id" } } });
     expect(refusal.text).not.toMatch(/hers|grace|blake3/);
@@ -244,7 +244,7 @@ describe("a refusal names what is wrong", async () => {
 
   it("closes a connection only when its body was not read", async () => {
     const length = { "content-length": "7", "content-type": "application/json" };
-    const unknown = await bench.anonymous().call("POST", "/api/prompt", '{"a":1}', length);
+    const unknown = await service.anonymous().call("POST", "/api/prompt", '{"a":1}', length);
     expect([unknown.status, unknown.headers.get("connection")]).toEqual([401, "close"]);
     const response = await client.call("POST", "/api/prompt", '{"a":1}', length);
     expect([response.status, response.headers.get("connection")]).toEqual([400, null]);
@@ -252,7 +252,7 @@ describe("a refusal names what is wrong", async () => {
 
   it("answers 404, never 403, for another user's job in every view", async () => {
     const id = await submit(client, canvas());
-    const otherClient = bench.client("eve");
+    const otherClient = service.client("eve");
     for (const path of [`/api/jobs/${id}`, `/api/job/${id}/status`, `/api/jobs/${id}/assets`, `/api/history_v2/${id}`]) {
       expect(await otherClient.get(path)).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
     }

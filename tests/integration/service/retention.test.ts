@@ -12,68 +12,68 @@ import { createOnlyProcess } from "@/lib/service/store/processes";
 import { createKeys } from "@/lib/service/users/keys";
 import { createPattern } from "@/tests/support/file-source";
 import { startFileSource } from "@/tests/support/servers";
-import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { type Client, startService,type TestService } from "@/tests/support/service";
 import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
 import { download, readTask, startDownload } from "./downloads-support";
-import { canvas, detail, list, record, string, submit, waitForEnd, waitForStart, waitGraph } from "./support";
+import { asRecord, asRecords, asString, canvas, readJob, submit, waitForEnd, waitForStart, waitGraph } from "./support";
 
 const DAY_MS = 86_400_000;
 
 describe("retention", () => {
-  let bench: ServiceBench | undefined;
+  let service: TestService | undefined;
 
-  const getIds = async (client: Client) => list(record((await client.get("/api/jobs")).body).jobs).map((job) => string(job.id));
+  const getIds = async (client: Client) => asRecords(asRecord((await client.get("/api/jobs")).body).jobs).map((job) => asString(job.id));
   const getHistory = async (client: Client) =>
-    list(record((await client.get("/api/history_v2?max_items=1000")).body).history).map((entry) => string(entry.prompt_id));
+    asRecords(asRecord((await client.get("/api/history_v2?max_items=1000")).body).history).map((entry) => asString(entry.prompt_id));
 
   it("is off by default and keeps jobs of any age and number", async () => {
     let now = Date.now();
-    bench = await startService({ now: () => now });
-    const id = (await waitForEnd(bench.client("ada"), await submit(bench.client("ada"), canvas(1)))).id;
-    await bench.service.stop();
+    service = await startService({ now: () => now });
+    const id = (await waitForEnd(service.client("ada"), await submit(service.client("ada"), canvas(1)))).id;
+    await service.service.stop();
     now += 10_000 * DAY_MS;
-    bench = await startService({ dataDir: bench.folder, now: () => now });
-    expect(await getIds(bench.client("ada"))).toEqual([id]);
+    service = await startService({ dataDir: service.folder, now: () => now });
+    expect(await getIds(service.client("ada"))).toEqual([id]);
   });
 
   it("removes ended jobs beyond the age at start and keeps assets", async () => {
     let now = Date.now();
-    bench = await startService({ now: () => now, concurrency: 1 });
-    const ada = bench.client("ada");
+    service = await startService({ now: () => now, concurrency: 1 });
+    const ada = service.client("ada");
     const old = await waitForEnd(ada, await submit(ada, canvas(2)));
-    const file = string(record(old.preview_output).filename);
-    await bench.service.stop();
+    const file = asString(asRecord(old.preview_output).filename);
+    await service.service.stop();
     now += 3 * DAY_MS;
-    bench = await startService({ dataDir: bench.folder, now: () => now, concurrency: 1 });
-    const recent = string((await waitForEnd(bench.client("ada"), await submit(bench.client("ada"), canvas(3)))).id);
-    await bench.service.stop();
+    service = await startService({ dataDir: service.folder, now: () => now, concurrency: 1 });
+    const recent = asString((await waitForEnd(service.client("ada"), await submit(service.client("ada"), canvas(3)))).id);
+    await service.service.stop();
     now += 3 * DAY_MS;
-    bench = await startService({ dataDir: bench.folder, now: () => now, retentionDays: 5, concurrency: 1 });
-    const secondClient = bench.client("ada");
+    service = await startService({ dataDir: service.folder, now: () => now, retentionDays: 5, concurrency: 1 });
+    const secondClient = service.client("ada");
     await until("the old job has left", async () => (await getIds(secondClient)).length === 1);
     expect([await getIds(secondClient), await getHistory(secondClient)]).toEqual([[recent], [recent]]);
-    expect((await secondClient.get(`/api/jobs/${string(old.id)}`)).status).toBe(404);
+    expect((await secondClient.get(`/api/jobs/${asString(old.id)}`)).status).toBe(404);
     expect((await secondClient.get(`/api/view?filename=${file}`)).status).toBe(200);
     expect(
-      list(record((await secondClient.get("/api/assets?include_public=false")).body).assets).map((asset) => asset.prompt_id),
+      asRecords(asRecord((await secondClient.get("/api/assets?include_public=false")).body).assets).map((asset) => asset.prompt_id),
     ).toContain(old.id);
   });
 
   it("keeps the newest ended jobs per user and ignores active ones", async () => {
-    bench = await startService({ retentionJobs: 2, concurrency: 1 });
-    const [ada, bob] = [bench.client("ada"), bench.client("bob")];
-    const bobs = string((await waitForEnd(bob, await submit(bob, canvas(1)))).id);
+    service = await startService({ retentionJobs: 2, concurrency: 1 });
+    const [ada, bob] = [service.client("ada"), service.client("bob")];
+    const bobs = asString((await waitForEnd(bob, await submit(bob, canvas(1)))).id);
     const doneIds: string[] = [];
-    for (let color = 1; color <= 4; color += 1) doneIds.push(string((await waitForEnd(ada, await submit(ada, canvas(color)))).id));
+    for (let color = 1; color <= 4; color += 1) doneIds.push(asString((await waitForEnd(ada, await submit(ada, canvas(color)))).id));
     const busy = await submit(ada, waitGraph(3600));
     await waitForStart(ada, busy);
     const pending = [await submit(ada, canvas(5)), await submit(ada, canvas(6)), await submit(ada, canvas(7))];
     await until("only the newest two are left", async () => (await getHistory(ada)).length === 2);
     expect((await getHistory(ada)).sort()).toEqual(doneIds.slice(-2).sort());
     expect((await getIds(ada)).sort()).toEqual([...doneIds.slice(-2), busy, ...pending].sort());
-    expect((await detail(ada, busy)).status).toBe("in_progress");
+    expect((await readJob(ada, busy)).status).toBe("in_progress");
     expect(await getIds(bob)).toEqual([bobs]);
     await ada.post("/api/interrupt");
     await ada.post("/api/queue", { clear: true });
@@ -179,24 +179,24 @@ describe("downloads prune", async () => {
   let later = 0;
   const source = await startFileSource(createPattern(5000));
   const settings = { downloadHosts: [source.url], downloadsAtOnce: 1, retentionTasks: 3, retentionTaskDays: 30 };
-  const bench = await startService({ ...settings, now: () => Date.now() + later });
-  const client = bench.client();
+  const service = await startService({ ...settings, now: () => Date.now() + later });
+  const client = service.client();
   afterAll(async () => {
-    expect(bench.complaints).toEqual([]);
-    await bench.dispose();
+    expect(service.complaints).toEqual([]);
+    await service.dispose();
     await source.close();
   });
 
   /** Downloads different bytes from a new address each time; returns the path of the task. */
   async function downloadTask(name: string): Promise<string> {
     source.behaviour.bytes = createPattern(5000, name.length * 7 + name.charCodeAt(0));
-    return `/api/tasks/${string((await download(client, `${source.url}/${name}`)).id)}`;
+    return `/api/tasks/${asString((await download(client, `${source.url}/${name}`)).id)}`;
   }
   const statuses = (paths: readonly string[]) => Promise.all(paths.map(async (path) => (await client.get(path)).status));
 
   it("keeps the newest ended tasks, all active ones and every asset", async () => {
-    const otherClient = bench.client("eve");
-    const otherTaskPath = `/api/tasks/${string((await download(otherClient, `${source.url}/theirs`)).id)}`;
+    const otherClient = service.client("eve");
+    const otherTaskPath = `/api/tasks/${asString((await download(otherClient, `${source.url}/theirs`)).id)}`;
     const paths = [
       await downloadTask("a"),
       await downloadTask("b"),
@@ -204,20 +204,20 @@ describe("downloads prune", async () => {
       await downloadTask("d"),
       await downloadTask("e"),
     ];
-    const first = record((await readTask(client, string(paths[0]))).result);
+    const first = asRecord((await readTask(client, asString(paths[0]))).result);
     source.behaviour.holdAfter = 1000;
     const [runningPath, waitingPath] = [
       await startDownload(client, `${source.url}/held`),
       await startDownload(client, `${source.url}/behind`),
     ];
     await until("it runs", async () => (await readTask(client, runningPath)).status === "running");
-    await bench.service.stop();
-    await bench.service.start();
-    await until("the oldest have gone", async () => (await client.get(string(paths[1]))).status === 404);
+    await service.service.stop();
+    await service.service.start();
+    await until("the oldest have gone", async () => (await client.get(asString(paths[1]))).status === 404);
     expect(await statuses(paths)).toEqual([404, 404, 200, 200, 200]);
     expect(await statuses([runningPath, waitingPath])).toEqual([200, 200]);
     expect((await otherClient.get(otherTaskPath)).status).toBe(200);
-    expect((await client.get(`/api/assets/${string(first.asset_id)}`)).status).toBe(200);
+    expect((await client.get(`/api/assets/${asString(first.asset_id)}`)).status).toBe(200);
     for (const path of [waitingPath, runningPath]) expect((await client.call("DELETE", path)).status).toBe(204);
     source.behaviour.holdAfter = undefined;
   });
@@ -225,19 +225,19 @@ describe("downloads prune", async () => {
   it("removes old tasks by age and keeps their files", async () => {
     const path = await downloadTask("old");
     later = 29 * DAY_MS;
-    await bench.service.stop();
-    await bench.service.start();
+    await service.service.stop();
+    await service.service.start();
     const young = await downloadTask("young");
     later = 31 * DAY_MS;
-    await bench.service.stop();
-    await bench.service.start();
+    await service.service.stop();
+    await service.service.start();
     await until("it has gone", async () => (await client.get(path)).status === 404);
     expect((await client.get(young)).status).toBe(200);
     source.responses.length = 0;
     const secondResponse = await client.post("/api/assets/download", { source_url: `${source.url}/old` });
     expect(secondResponse).toMatchObject({ status: 200, body: { created_new: false } });
     expect(source.responses).toEqual([]);
-    const id = string(record(secondResponse.body).id);
+    const id = asString(asRecord(secondResponse.body).id);
     await client.call("DELETE", `/api/assets/${id}`);
     expect((await client.post("/api/assets/download", { source_url: `${source.url}/old` })).status).toBe(202);
   });

@@ -5,9 +5,9 @@ import { afterEach, describe, expect, it } from "vitest";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { type RunnerOptions, type RunnerServer } from "@/tests/support/runner-server";
 import { startRunnerServer } from "@/tests/support/servers";
-import { type ServiceBench, startService } from "@/tests/support/service";
+import { startService,type TestService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
-import { detail, type Json, png, record, string, submit, waitForEnd, waitForStart } from "./support";
+import { asRecord, asString, type Json, png, readJob, submit, waitForEnd, waitForStart } from "./support";
 
 const modelGraph = (seed: number): Json => ({
   "1": { class_type: "LoadModel", inputs: { model: "one.safetensors" } },
@@ -16,10 +16,10 @@ const modelGraph = (seed: number): Json => ({
 });
 
 describe("faults of runners", () => {
-  let bench: ServiceBench;
+  let service: TestService;
   const servers: RunnerServer[] = [];
   afterEach(async () => {
-    await bench.dispose();
+    await service.dispose();
     for (const server of servers.splice(0)) await server.close();
   });
 
@@ -27,13 +27,13 @@ describe("faults of runners", () => {
     node.class_type === "SaveImage" ? { files: [{ name: "x_00001_.png", bytes: Buffer.from(png(16, 8)) }] } : undefined;
 
   async function start(settings: Parameters<typeof startService>[0] = {}) {
-    bench = await startService({ runnerCheckMs: 100, runnerLeaseMs: 500, runnerUnresponsiveMs: 60_000, concurrency: 1, ...settings });
-    return bench.client();
+    service = await startService({ runnerCheckMs: 100, runnerLeaseMs: 500, runnerUnresponsiveMs: 60_000, concurrency: 1, ...settings });
+    return service.client();
   }
   async function add(label: string, options: Partial<RunnerOptions> = {}): Promise<RunnerServer> {
     const server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]), makeOutput: makes, ...options });
     servers.push(server);
-    const outcome = await bench.service.runners.add({ address: server.address, label });
+    const outcome = await service.service.runners.add({ address: server.address, label });
     if (!outcome.ok) throw new Error(outcome.failure.message);
     return server;
   }
@@ -53,10 +53,10 @@ describe("faults of runners", () => {
   it("fails without a file folder and frees the runner for the next", async () => {
     const client = await start();
     const a = await add("A");
-    await rm(join(bench.folder, "work"), { recursive: true });
+    await rm(join(service.folder, "work"), { recursive: true });
     const id = await submit(client, modelGraph(1));
     expect(await waitForEnd(client, id)).toMatchObject({ status: "failed", execution_error: { exception_type: "ServiceError" } });
-    await mkdir(join(bench.folder, "work"));
+    await mkdir(join(service.folder, "work"));
     expect(await waitForEnd(client, await submit(client, modelGraph(2)))).toMatchObject({
       status: "completed",
       runner: { label: "A", attempt: 1 },
@@ -79,7 +79,7 @@ describe("faults of runners", () => {
     expect(await waitForEnd(client, id)).toMatchObject({ status: "completed", runner: { label: "B", attempt: 2 } });
     await a.comeBack();
     await until("it is interrupted there", async () => a.queue().running === undefined && a.seen.interrupts.length === 1);
-    expect(await detail(client, id)).toMatchObject({ status: "completed", runner: { label: "B" }, outputs_count: 1 });
+    expect(await readJob(client, id)).toMatchObject({ status: "completed", runner: { label: "B" }, outputs_count: 1 });
   });
 
   it("takes the result from history after a short network loss", async () => {
@@ -121,13 +121,13 @@ describe("faults of runners", () => {
     a.clean();
     const job = await waitForEnd(client, await submit(client, modelGraph(1)));
     expect(job).toMatchObject({ status: "completed", outputs_count: 1, runner: { label: "A", attempt: 2 } });
-    expect(record(job.execution_status).messages).toContainEqual(["note", expect.objectContaining({ code: "cache_cleared" })]);
+    expect(asRecord(job.execution_status).messages).toContainEqual(["note", expect.objectContaining({ code: "cache_cleared" })]);
     expect(a.seen.frees).toEqual([{ unload_models: true, free_memory: true }]);
     a.clean();
     a.faults.set("POST /free", (_request, response) => response.end());
     const failed = await waitForEnd(client, await submit(client, modelGraph(1)));
     expect(failed).toMatchObject({ status: "failed", execution_error: { exception_type: "OutputMissing" } });
-    expect(record(failed.execution_error).exception_message).toContain("A reports output files that it does not have");
+    expect(asRecord(failed.execution_error).exception_message).toContain("A reports output files that it does not have");
     expect(await waitForEnd(client, await submit(client, modelGraph(2)))).toMatchObject({ status: "completed", runner: { attempt: 1 } });
   });
 
@@ -155,7 +155,7 @@ describe("faults of runners", () => {
         outputs_count: 1,
       });
       expect(server.seen.submissions).toHaveLength(1);
-      await bench.service.runners.change((await bench.service.runners.list())[1]?.id ?? "", { state: "paused" });
+      await service.service.runners.change((await service.service.runners.list())[1]?.id ?? "", { state: "paused" });
     }
   });
 
@@ -170,7 +170,7 @@ describe("faults of runners", () => {
       runner: { attempt: 3 },
       outputs_count: 0,
     });
-    expect(string(record(job.execution_error).exception_message)).toContain("A: It responds with status 403");
+    expect(asString(asRecord(job.execution_error).exception_message)).toContain("A: It responds with status 403");
     expect(runCounts()).toEqual([3]);
   });
 
@@ -195,12 +195,12 @@ describe("faults of runners", () => {
       await gate;
       response.writeHead(200).end(`{"${request.url?.split("/").at(-1) ?? ""}":{"status":"fine"}}`);
     });
-    await bench.service.runners.change((await bench.service.runners.list()).find(({ label }) => label === "B")?.id ?? "", {
+    await service.service.runners.change((await service.service.runners.list()).find(({ label }) => label === "B")?.id ?? "", {
       state: "paused",
     });
     const second = await submit(client, modelGraph(2));
     await until("it was tried on A", async () => a.seen.submissions.length > 1);
-    await bench.service.runners.change((await bench.service.runners.list()).find(({ label }) => label === "B")?.id ?? "", {
+    await service.service.runners.change((await service.service.runners.list()).find(({ label }) => label === "B")?.id ?? "", {
       state: "ready",
     });
     open();
@@ -227,7 +227,7 @@ describe("faults of runners", () => {
   it("fails immediately when a job's input is too large for every runner", async () => {
     const client = await start();
     const server = await add("A");
-    await bench.service.runners.change("built-in", { state: "paused" });
+    await service.service.runners.change("built-in", { state: "paused" });
     await client.upload(new Uint8Array(png(16, 8)), "cat.png", { tags: '["input"]' });
     server.faults.set("POST /upload/image", (_request, response) => void response.writeHead(413).end());
     const graph = {
@@ -255,7 +255,7 @@ describe("faults of runners", () => {
     );
     const refused = await waitForEnd(client, await submit(client, modelGraph(1)));
     expect(refused).toMatchObject({ status: "failed", execution_error: { exception_type: "ValidationError" } });
-    expect(string(record(refused.execution_error).exception_message)).toContain('"node_errors":{"2"');
+    expect(asString(asRecord(refused.execution_error).exception_message)).toContain('"node_errors":{"2"');
     server.faults.clear();
     server.does("hold");
     const id = await submit(client, modelGraph(2));
@@ -269,27 +269,27 @@ describe("faults of runners", () => {
     const server = await add("A");
     server.does("fail");
     for (const user of ["ada", "ada", "bob"]) {
-      const client = bench.client(user);
+      const client = service.client(user);
       await waitForEnd(client, await submit(client, modelGraph(1)));
     }
-    const readRunner = async () => (await bench.service.runners.list())[1];
+    const readRunner = async () => (await service.service.runners.list())[1];
     expect(await readRunner()).toMatchObject({ state: "ready", failed: 3 });
-    const cy = bench.client("cy");
+    const cy = service.client("cy");
     await waitForEnd(cy, await submit(cy, modelGraph(1)));
     expect(await readRunner()).toMatchObject({ state: "set_aside", reason: { code: "failures" } });
     server.does("run");
     const waits = await submit(cy, modelGraph(2));
-    expect(await detail(cy, waits)).toMatchObject({ status: "pending", waits: { state: "set_aside" } });
-    await bench.service.runners.change((await readRunner())?.id ?? "", { state: "ready" });
+    expect(await readJob(cy, waits)).toMatchObject({ status: "pending", waits: { state: "set_aside" } });
+    await service.service.runners.change((await readRunner())?.id ?? "", { state: "ready" });
     expect(await waitForEnd(cy, waits)).toMatchObject({ status: "completed" });
   });
 
   it("finds the job after a service restart and submits it once", async () => {
     const { a, id } = await startPaused();
-    await bench.service.stop();
+    await service.service.stop();
     a.release();
-    await bench.service.start();
-    const secondClient = bench.client();
+    await service.service.start();
+    const secondClient = service.client();
     expect(await waitForEnd(secondClient, id)).toMatchObject({ status: "completed", runner: { label: "A", attempt: 1 }, outputs_count: 1 });
     expect(runCounts()).toEqual([1]);
   });
@@ -300,16 +300,16 @@ describe("faults of runners", () => {
     let isRequested = false;
     server.faults.set("GET /system_stats", () => (isRequested = true)); // and never answers
     await until("it is asked how it is", async () => isRequested);
-    await bench.service.stop();
-    await bench.service.start();
-    expect((await bench.service.runners.list())[1]).toMatchObject({ label: "A", state: "ready" });
+    await service.service.stop();
+    await service.service.start();
+    expect((await service.service.runners.list())[1]).toMatchObject({ label: "A", state: "ready" });
   });
 
   it("requeues a removed runner's jobs without counting the attempt", async () => {
     const { client, a, id } = await startPaused();
     await waitForStart(client, id);
     await add("B");
-    await bench.service.runners.remove((await bench.service.runners.list())[1]?.id ?? "");
+    await service.service.runners.remove((await service.service.runners.list())[1]?.id ?? "");
     expect(await waitForEnd(client, id)).toMatchObject({ status: "completed", runner: { label: "B", attempt: 1 } });
     expect(a.queue().running).toBeUndefined();
   });

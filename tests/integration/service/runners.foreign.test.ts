@@ -8,10 +8,10 @@ import { query } from "@/lib/service/store/database";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { type RunnerOptions, type RunnerServer } from "@/tests/support/runner-server";
 import { startRunnerServer } from "@/tests/support/servers";
-import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { type Client, startService,type TestService } from "@/tests/support/service";
 import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
 import { makes, modelGraph } from "./built-in-job";
-import { type Json, list, record, string, submit, waitForEnd, waitForStart } from "./support";
+import { asRecord, asRecords, asString, type Json, submit, waitForEnd, waitForStart } from "./support";
 
 const createClass = (required: Json, optional: Json = {}) => ({
   input: { required, optional },
@@ -32,22 +32,22 @@ const objectInfo: Json = {
 const combo = (choice: unknown, count: unknown = 99) => ({ class_type: "CustomCombo", inputs: { choice, count } });
 
 describe("runner-only classes", () => {
-  let bench: ServiceBench;
+  let service: TestService;
   let client: Client;
   let server: RunnerServer;
   let validates: RunnerOptions["validates"];
   beforeEach(async () => {
-    bench = await startService({ runnerCheckMs: 100, concurrency: 1 });
-    client = bench.client();
+    service = await startService({ runnerCheckMs: 100, concurrency: 1 });
+    client = service.client();
     validates = undefined;
     server = await startRunnerServer({ objectInfo, validates: (graph) => validates?.(graph) ?? {} });
-    const outcome = await bench.service.runners.add({ address: server.address, label: "GPU" });
+    const outcome = await service.service.runners.add({ address: server.address, label: "GPU" });
     if (!outcome.ok) throw new Error(outcome.failure.message);
   });
 
-  const lastPrompt = () => record(server.seen.submissions.at(-1)?.prompt);
+  const lastPrompt = () => asRecord(server.seen.submissions.at(-1)?.prompt);
   const run = async (graph: Json) => waitForEnd(client, await submit(client, graph));
-  const getErrors = (body: unknown) => Object.values(record(record(body).node_errors)).flatMap((node) => (record(node).errors as Json[]).map(({ type }) => type)); // prettier-ignore
+  const getErrors = (body: unknown) => Object.values(asRecord(asRecord(body).node_errors)).flatMap((node) => (asRecord(node).errors as Json[]).map(({ type }) => type)); // prettier-ignore
 
   it("sends values outside of lists and ranges to the runner as they are", async () => {
     const graph = { "1": combo("any text"), "2": combo(7, -3), "3": { class_type: "LoadLatent", inputs: { latent: "there.latent" } } };
@@ -57,21 +57,21 @@ describe("runner-only classes", () => {
 
   it("fails with the runner's node errors without penalizing it", async () => {
     await client.upload("latent", "mine.latent", { tags: '["input"]' });
-    validates = (graph) => Object.fromEntries(Object.entries(graph).map(([id, node]) => [id, { class_type: node.class_type, dependent_outputs: [id], errors: [{ type: "value_not_in_list", message: "Value not in list", details: `latent: '${string(node.inputs.latent)}' not in []`, extra_info: { input_name: "latent", input_config: [["x".repeat(100_000)]] } }] }])); // prettier-ignore
+    validates = (graph) => Object.fromEntries(Object.entries(graph).map(([id, node]) => [id, { class_type: node.class_type, dependent_outputs: [id], errors: [{ type: "value_not_in_list", message: "Value not in list", details: `latent: '${asString(node.inputs.latent)}' not in []`, extra_info: { input_name: "latent", input_config: [["x".repeat(100_000)]] } }] }])); // prettier-ignore
     const graph = { "1": { class_type: "LoadLatent", inputs: { latent: "mine.latent" } } };
     for (const user of ["ada", "bob", "eve"]) {
-      const ownClient = bench.client(user);
+      const ownClient = service.client(user);
       await ownClient.upload("latent", "mine.latent", { tags: '["input"]' });
       const job = await waitForEnd(ownClient, await submit(ownClient, graph));
       expect(job).toMatchObject({ status: "failed", execution_error: { exception_type: "ValidationError" } });
-      const message = string(record(job.execution_error).exception_message);
+      const message = asString(asRecord(job.execution_error).exception_message);
       expect(message.length).toBeLessThan(2000);
       expect(parseLateValidation(message)).toMatchObject({
         code: "prompt_outputs_failed_validation",
         nodeErrors: { "1": { class_type: "LoadLatent", errors: [{ type: "value_not_in_list", details: "latent: 'mine.latent' not in []", extra_info: { input_name: "latent" } }] } }, // prettier-ignore
       });
     }
-    expect((await bench.service.runners.list())[1]).toMatchObject({ state: "ready", failed: 3 });
+    expect((await service.service.runners.list())[1]).toMatchObject({ state: "ready", failed: 3 });
   });
 
   it("runs the accepted outputs and keeps why the others were refused", async () => {
@@ -79,7 +79,7 @@ describe("runner-only classes", () => {
     validates = () => ({ "2": { class_type: "CustomCombo", dependent_outputs: ["2"], errors } });
     const job = await run({ "1": combo("a"), "2": combo("b") });
     expect(job).toMatchObject({ status: "completed" });
-    expect(record(job.execution_status).messages).toContainEqual([
+    expect(asRecord(job.execution_status).messages).toContainEqual([
       "note",
       expect.objectContaining({ code: "outputs_refused", runner: "GPU", nodeErrors: { "2": expect.objectContaining({ errors }) } }),
     ]);
@@ -110,8 +110,8 @@ describe("runner-only classes", () => {
   ])("sends a stored file to %s by the name %s", async (class_type, name, inputs, expectedName) => {
     const [, bare = "", suffix = ""] = /^(.*?)( \[\w+\])?$/.exec(name) ?? [];
     await client.upload(`bytes of ${name}`, bare, { tags: '["input"]' });
-    const [asset] = list(record((await client.get(`/api/assets?name_contains=${bare}`)).body).assets);
-    const hash = string(asset?.asset_hash).replace("blake3:", "").replace(/\..*/, "");
+    const [asset] = asRecords(asRecord((await client.get(`/api/assets?name_contains=${bare}`)).body).assets);
+    const hash = asString(asset?.asset_hash).replace("blake3:", "").replace(/\..*/, "");
     expect(await run({ "1": { class_type, inputs: inputs(name) } })).toMatchObject({ status: "completed" });
     const path = expectedName(hash);
     expect(server.seen.uploads).toEqual([path]);
@@ -120,21 +120,21 @@ describe("runner-only classes", () => {
   });
 
   it("hides files sent to a runner from lists", async () => {
-    const { latent } = record(record(record(record((await client.get("/api/object_info")).body).LoadLatent).input).required);
+    const { latent } = asRecord(asRecord(asRecord(asRecord((await client.get("/api/object_info")).body).LoadLatent).input).required);
     expect(latent).toEqual([["example.latent"], {}]);
   });
 });
 
-let bench: ServiceBench | undefined;
+let testService: TestService | undefined;
 let server: RunnerServer | undefined;
 
 it("never counts a negative time when a clock is behind", async () => {
   let behindMs = 0;
-  bench = await startService({ now: () => Date.now() - behindMs });
+  testService = await startService({ now: () => Date.now() - behindMs });
   server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]), makeOutput: makes });
-  const { runners } = bench.service;
+  const { runners } = testService.service;
   expect((await runners.add({ address: server.address, label: "GPU" })).ok).toBe(true);
-  const client = bench.client();
+  const client = testService.client();
   server.does("hold");
   const id = await submit(client, modelGraph());
   await waitForStart(client, id);

@@ -11,14 +11,14 @@ import { type RunEvent } from "@/lib/service/nodes/run";
 import { fetchOutput } from "@/lib/service/runners/fetch-outputs";
 import { listenToRunner } from "@/lib/service/runners/report-events";
 import { gpuClasses } from "@/tests/support/gpu-classes";
-import { answerJson } from "@/tests/support/little-server";
 import { type RunnerServer } from "@/tests/support/runner-server";
-import { startLittleServer, startRunnerServer } from "@/tests/support/servers";
-import { createClient, type ServiceBench, startService } from "@/tests/support/service";
+import { openTestServer, startRunnerServer } from "@/tests/support/servers";
+import { createClient, startService,type TestService } from "@/tests/support/service";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
+import { sendJsonResponse } from "@/tests/support/test-server";
 import { until } from "@/tests/support/until";
 import { addRunner, makes, modelGraph } from "./built-in-job";
-import { type Json, record, string, submit, waitForEnd } from "./support";
+import { asRecord, asString, type Json, submit, waitForEnd } from "./support";
 
 const createCachedEvent = (nodes: unknown) => JSON.stringify({ type: "execution_cached", data: { nodes, prompt_id: "x" } });
 const nest = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
@@ -29,23 +29,23 @@ function sendForever(response: ServerResponse): void {
 }
 
 describe("limits of runners", () => {
-  let bench: ServiceBench;
+  let service: TestService;
   const servers: RunnerServer[] = [];
   afterEach(async () => {
-    await bench.dispose();
+    await service.dispose();
     for (const server of servers.splice(0)) await server.close();
   });
 
   async function start(settings: Parameters<typeof startService>[0] = {}) {
-    bench = await startService({ runnerCheckMs: 100, runnerLeaseMs: 500, runnerUnresponsiveMs: 60_000, concurrency: 1, ...settings });
-    return bench.client();
+    service = await startService({ runnerCheckMs: 100, runnerLeaseMs: 500, runnerUnresponsiveMs: 60_000, concurrency: 1, ...settings });
+    return service.client();
   }
   async function add(label: string): Promise<RunnerServer> {
-    const server = await addRunner(bench, label);
+    const server = await addRunner(service, label);
     servers.push(server);
     return server;
   }
-  const readRunner = async (label: string) => (await bench.service.runners.list()).find((runner) => runner.label === label);
+  const readRunner = async (label: string) => (await service.service.runners.list()).find((runner) => runner.label === label);
   const isSetAside = { state: "set_aside", reason: { code: "over_limits", message: expect.any(String) } };
 
   it.each<[string, (server: RunnerServer) => void]>([
@@ -101,7 +101,7 @@ describe("limits of runners", () => {
     await until("B was checked again", async () => ((await readRunner("B"))?.lastSeenMs ?? 0) > Date.now() - 50);
     expect(requestCount).toBe(requestedBefore);
     a.faults.clear();
-    expect(await bench.service.runners.change((await readRunner("A"))?.id ?? "", { state: "ready" })).toMatchObject({
+    expect(await service.service.runners.change((await readRunner("A"))?.id ?? "", { state: "ready" })).toMatchObject({
       value: { state: "checking", reason: null },
     });
     await until("it is ready", async () => (await readRunner("A"))?.state === "ready");
@@ -121,9 +121,9 @@ describe("limits of runners", () => {
     a.faults.set("GET /view", (_request, response) => sendForever(response));
     const job = await waitForEnd(client, await submit(client, modelGraph()));
     expect(job).toMatchObject({ status: "failed", outputs_count: 0, execution_error: { exception_type } });
-    expect(record(job.execution_error).exception_message).toMatch(message);
+    expect(asRecord(job.execution_error).exception_message).toMatch(message);
     expect(await readRunner("A")).toMatchObject({ state: "ready" });
-    const work = join(bench.folder, "work");
+    const work = join(service.folder, "work");
     await until("its folder is empty", async () => {
       const folders = await readdir(work);
       return (await Promise.all(folders.map((folder) => readdir(join(work, folder)).catch(() => [])))).every(({ length }) => length === 0);
@@ -142,8 +142,8 @@ describe("limits of runners", () => {
     });
     const job = await waitForEnd(client, await submit(client, modelGraph()));
     expect(JSON.stringify(job.execution_error).length).toBeLessThan(100_000);
-    expect(string(record(job.execution_error).exception_message)).toHaveLength(10_001);
-    expect(record(job.execution_error).traceback).toContain("last");
+    expect(asString(asRecord(job.execution_error).exception_message)).toHaveLength(10_001);
+    expect(asRecord(job.execution_error).traceback).toContain("last");
   });
 });
 
@@ -177,7 +177,7 @@ it("reports a cached node once, however often a runner names it", async () => {
 });
 
 it("gives up on a slow file", async () => {
-  const server = await startLittleServer((_request, response) => void response.write("x"));
+  const server = await openTestServer((_request, response) => void response.write("x"));
   let now = 0;
   const folder = temporaryFolder();
   const options = { folder, maxBytes: 1e6, now: () => (now += 70_000) };
@@ -209,15 +209,15 @@ function createGraph(ids: readonly string[]): Json {
 }
 
 describe("node ids from a runner", () => {
-  let bench: ServiceBench | undefined;
+  let testService: TestService | undefined;
   let server: RunnerServer | undefined;
 
   async function start() {
-    bench = await startService({ runnerCheckMs: 100, runnerLeaseMs: 700, runnerUnresponsiveMs: 60_000, concurrency: 1 });
+    testService = await startService({ runnerCheckMs: 100, runnerLeaseMs: 700, runnerUnresponsiveMs: 60_000, concurrency: 1 });
     server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]), makeOutput: makes });
-    const outcome = await bench.service.runners.add({ address: server.address, label: "GPU" });
+    const outcome = await testService.service.runners.add({ address: server.address, label: "GPU" });
     if (!outcome.ok) throw new Error(outcome.failure.message);
-    const { service } = bench;
+    const { service } = testService;
     const { key } = await service.keys.createKey("ada");
     return { server, client: createClient((request) => service.fetch(request), key) };
   }
@@ -242,8 +242,8 @@ describe("node ids from a runner", () => {
     const job = await waitForEnd(client, await submit(client, modelGraph()));
     expect(job.status).toBe("completed");
     const { outputs } = job;
-    expect(Object.keys(record(outputs))).toEqual(["3"]);
-    expect(Object.entries(record(record(outputs)["3"]))).toEqual(
+    expect(Object.keys(asRecord(outputs))).toEqual(["3"]);
+    expect(Object.entries(asRecord(asRecord(outputs)["3"]))).toEqual(
       expect.arrayContaining([
         ["constructor", ["b"]],
         ["toString", ["c"]],
@@ -260,14 +260,14 @@ describe("node ids from a runner", () => {
     runner.does("hold the last");
     const id = await submit(client, createGraph(inherited));
     await until("the last node runs", async () => {
-      const { progress } = record((await client.get(`/api/jobs/${id}`)).body);
-      return progress !== undefined && record(progress).current_node === inherited.at(-1);
+      const { progress } = asRecord((await client.get(`/api/jobs/${id}`)).body);
+      return progress !== undefined && asRecord(progress).current_node === inherited.at(-1);
     });
     runner.release();
     const job = await waitForEnd(client, id);
     expect(job).toMatchObject({ status: "completed", outputs_count: inherited.length });
-    expect(Object.keys(record(job.outputs))).toEqual(inherited);
-    expect(Object.keys(record(job.execution_meta))).toEqual(expect.arrayContaining(inherited));
+    expect(Object.keys(asRecord(job.outputs))).toEqual(inherited);
+    expect(Object.keys(asRecord(job.execution_meta))).toEqual(expect.arrayContaining(inherited));
   });
 
   it("names no node that the graph lacks when a runner reports an error", async () => {
@@ -287,7 +287,7 @@ describe("node ids from a runner", () => {
 describe("a job's id at a runner", () => {
   async function lookFor(promptId: string) {
     const empty = { queue_running: [], queue_pending: [] };
-    const runner = await startLittleServer(({ url }, response) => answerJson(response, url === "/queue" ? empty : {}));
+    const runner = await openTestServer(({ url }, response) => sendJsonResponse(response, url === "/queue" ? empty : {}));
     const jobLocation = await findJob(createComfyServer(runner.url), { promptId, clientId: "ours" });
     await runner.close();
     return { found: jobLocation, urls: runner.requests.map(({ url }) => url) };

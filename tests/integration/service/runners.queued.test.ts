@@ -6,33 +6,40 @@ import { type Database, query } from "@/lib/service/store/database";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { type RunnerServer } from "@/tests/support/runner-server";
 import { startRunnerServer } from "@/tests/support/servers";
-import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { type Client, startService,type TestService } from "@/tests/support/service";
 import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
 import { until } from "@/tests/support/until";
 import { addRunner, makes, modelGraph } from "./built-in-job";
-import { detail, list, record, string, submit, waitForEnd, waitForStart, waitGraph } from "./support";
+import { asRecord, asRecords, asString, readJob, submit, waitForEnd, waitForStart, waitGraph } from "./support";
 
 const foreign = { "1": { class_type: "LoadModel", inputs: { model: "one.safetensors" } }, "2": { class_type: "SaveImage", inputs: { images: ["1", 0] } } }; // prettier-ignore
 
 const ownSubmissions = (server: RunnerServer) => server.seen.submissions.filter(({ client_id }) => client_id !== undefined);
 
 describe("jobs in a runner's own queue", () => {
-  let bench: ServiceBench;
+  let service: TestService;
   let lateMs = 0;
   const servers: RunnerServer[] = [];
   afterEach(async () => {
-    await bench.dispose();
+    await service.dispose();
     for (const server of servers.splice(0)) await server.close();
     lateMs = 0;
   });
 
   async function start(settings: Parameters<typeof startService>[0] = {}): Promise<Client> {
     const now = () => Date.now() + lateMs;
-    bench = await startService({ runnerCheckMs: 100, runnerLeaseMs: 5000, runnerUnresponsiveMs: 60_000, concurrency: 1, now, ...settings });
-    return bench.client();
+    service = await startService({
+      runnerCheckMs: 100,
+      runnerLeaseMs: 5000,
+      runnerUnresponsiveMs: 60_000,
+      concurrency: 1,
+      now,
+      ...settings,
+    });
+    return service.client();
   }
   async function add(label: string): Promise<RunnerServer> {
-    const server = await addRunner(bench, label);
+    const server = await addRunner(service, label);
     servers.push(server);
     return server;
   }
@@ -44,7 +51,7 @@ describe("jobs in a runner's own queue", () => {
     await until("the other job runs", () => server.queue().running !== undefined);
     return server;
   }
-  const isQueued = (client: Client, id: string) => until("it is queued there", async () => { const job = await detail(client, id); return job.waits !== undefined && job; }); // prettier-ignore
+  const isQueued = (client: Client, id: string) => until("it is queued there", async () => { const job = await readJob(client, id); return job.waits !== undefined && job; }); // prettier-ignore
 
   it("stay pending until the runner starts them", async () => {
     const client = await start();
@@ -52,8 +59,8 @@ describe("jobs in a runner's own queue", () => {
     const id = await submit(client, modelGraph());
     const waits = { state: "queued", runners: ["GPU 1"], ahead: 1, message: "Queued on GPU 1, behind 1 job." };
     expect(await isQueued(client, id)).toMatchObject({ status: "pending", waits, runner: { label: "GPU 1", attempt: 1 } });
-    expect(list(record((await client.get("/api/jobs?status=pending")).body).jobs)).toEqual([expect.objectContaining({ id, waits })]);
-    expect((await bench.service.runners.list())[1]).toMatchObject({ running: 0 });
+    expect(asRecords(asRecord((await client.get("/api/jobs?status=pending")).body).jobs)).toEqual([expect.objectContaining({ id, waits })]);
+    expect((await service.service.runners.list())[1]).toMatchObject({ running: 0 });
     lateMs = 3_600_000;
     const runningId = server.queue().running;
     server.release();
@@ -64,7 +71,7 @@ describe("jobs in a runner's own queue", () => {
     expect(job).toMatchObject({ status: "completed", runner: { label: "GPU 1", attempt: 1 } });
     expect(Number(job.execution_start_time) - Number(job.create_time) * 1000).toBeGreaterThanOrEqual(3_590_000);
     expect(Number(job.execution_end_time) - Number(job.execution_start_time)).toBeLessThan(3_000_000);
-    expect((await bench.service.runners.list())[1]?.meanRunMs).toBeLessThan(3_000_000);
+    expect((await service.service.runners.list())[1]?.meanRunMs).toBeLessThan(3_000_000);
   });
 
   it.each<[string, (client: Client, id: string) => Promise<unknown>]>([
@@ -77,7 +84,7 @@ describe("jobs in a runner's own queue", () => {
     const id = await submit(client, modelGraph());
     await isQueued(client, id);
     await cancel(client, id);
-    expect(await detail(client, id)).toMatchObject({ status: "cancelled" });
+    expect(await readJob(client, id)).toMatchObject({ status: "cancelled" });
     await until("it left the queue there", () => server.queue().pending.length === 0);
     expect(server.seen.interrupts).toEqual([]);
     // The slot is free again.
@@ -94,7 +101,7 @@ describe("jobs in a runner's own queue", () => {
     const id = await submit(client, modelGraph());
     await isQueued(client, id);
     await client.post("/api/interrupt");
-    expect(await detail(client, id)).toMatchObject({ status: "pending" });
+    expect(await readJob(client, id)).toMatchObject({ status: "pending" });
   });
 
   it("are not sent to a busy runner while another one is free", async () => {
@@ -126,11 +133,11 @@ describe("jobs in a runner's own queue", () => {
     const server = await addBusy("GPU 1");
     const id = await submit(client, modelGraph());
     await isQueued(client, id);
-    await bench.service.stop();
-    const { folder } = bench;
-    bench = await startService({ ...bench.settings, dataDir: folder });
-    const secondClient = bench.client();
-    expect(string((await isQueued(secondClient, id)).status)).toBe("pending");
+    await service.service.stop();
+    const { folder } = service;
+    service = await startService({ ...service.settings, dataDir: folder });
+    const secondClient = service.client();
+    expect(asString((await isQueued(secondClient, id)).status)).toBe("pending");
     server.release();
     await waitForStart(secondClient, id);
     server.release();
@@ -140,25 +147,25 @@ describe("jobs in a runner's own queue", () => {
 });
 
 describe("runners draining", () => {
-  let bench: ServiceBench;
+  let service: TestService;
   beforeEach(async () => {
-    bench = await startService({ runnerCheckMs: 100 });
+    service = await startService({ runnerCheckMs: 100 });
   });
 
-  const readRunner = async (label: string) => (await bench.service.runners.list()).find((runner) => runner.label === label);
+  const readRunner = async (label: string) => (await service.service.runners.list()).find((runner) => runner.label === label);
 
   it("finishes a draining runner's jobs, then pauses it until resumed", async () => {
     const server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]), makeOutput: makes });
-    const outcome = await bench.service.runners.add({ address: server.address, label: "GPU", slots: 2 });
+    const outcome = await service.service.runners.add({ address: server.address, label: "GPU", slots: 2 });
     const id = outcome.ok ? outcome.value.id : "";
-    const client = bench.client();
+    const client = service.client();
     server.does("hold");
     const first = await submit(client, modelGraph("one.safetensors", 1));
     await waitForStart(client, first);
-    await bench.service.runners.change(id, { state: "draining" });
+    await service.service.runners.change(id, { state: "draining" });
     const second = await submit(client, modelGraph("one.safetensors", 2));
     expect(await readRunner("GPU")).toMatchObject({ state: "draining", running: 1 });
-    expect(await detail(client, second)).toMatchObject({
+    expect(await readJob(client, second)).toMatchObject({
       status: "pending",
       waits: { state: "draining", runners: ["GPU"], message: "Waits for GPU, which is draining and takes no new jobs." },
     });
@@ -166,18 +173,18 @@ describe("runners draining", () => {
     server.release();
     expect(await waitForEnd(client, first)).toMatchObject({ status: "completed", runner: { label: "GPU" } });
     await until("it is paused", async () => (await readRunner("GPU"))?.state === "paused");
-    expect(await detail(client, second)).toMatchObject({ status: "pending", waits: { state: "paused", runners: ["GPU"] } });
+    expect(await readJob(client, second)).toMatchObject({ status: "pending", waits: { state: "paused", runners: ["GPU"] } });
     expect(server.seen.submissions).toHaveLength(1);
-    await bench.service.runners.change(id, { state: "ready" });
+    await service.service.runners.change(id, { state: "ready" });
     expect(await waitForEnd(client, second)).toMatchObject({ status: "completed", runner: { label: "GPU", attempt: 1 } });
   });
 
   it("pauses the built-in runner once it has drained, also where there is no other", async () => {
-    const client = bench.client();
+    const client = service.client();
     const readBuiltInRunner = () => readRunner("Built-in");
     const id = await submit(client, waitGraph(1));
     await waitForStart(client, id);
-    await bench.service.runners.change("built-in", { state: "draining" });
+    await service.service.runners.change("built-in", { state: "draining" });
     expect(await readBuiltInRunner()).toMatchObject({ state: "draining", running: 1 });
     expect(await waitForEnd(client, id)).toMatchObject({ status: "completed" });
     await until("it is paused", async () => (await readBuiltInRunner())?.state === "paused");

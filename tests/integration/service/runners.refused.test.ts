@@ -9,14 +9,14 @@ import { createOnlyProcess } from "@/lib/service/store/processes";
 import { createKeys } from "@/lib/service/users/keys";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { type RunnerServer } from "@/tests/support/runner-server";
-import { startLittleServer, startRunnerServer } from "@/tests/support/servers";
-import { type ServiceBench, startService } from "@/tests/support/service";
+import { openTestServer, startRunnerServer } from "@/tests/support/servers";
+import { startService,type TestService } from "@/tests/support/service";
 import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
 import { until } from "@/tests/support/until";
-import { canvas, detail, type Json, list, png, record, submit, waitForStart } from "./support";
+import { asRecord, asRecords, canvas, type Json, png, readJob, submit, waitForStart } from "./support";
 
 describe("faults of runners", () => {
-  let bench: ServiceBench;
+  let service: TestService;
 
   it.each([
     ["a service with keys", (path: string) => [401, path], "cloud_service"],
@@ -24,18 +24,18 @@ describe("faults of runners", () => {
     ["a redirect", () => [302, ""], "redirects"],
     ["a server that fails", () => [500, ""], "failing"],
   ] as const)("rejects %s as a runner and explains why", async (_name, respond, code) => {
-    bench = await startService();
-    const little = await startLittleServer(({ url }, response) => {
+    service = await startService();
+    const testServer = await openTestServer(({ url }, response) => {
       const [status, body] = respond(url);
       response.writeHead(Number(status), { location: "http://127.0.0.1:9/" }).end(body);
     });
-    expect(await bench.service.runners.check(little.url)).toMatchObject({ ok: false, code, message: expect.any(String) });
-    expect(await bench.service.runners.add({ address: little.url })).toMatchObject({ ok: false, failure: { code } });
-    expect(little.requests.every(({ headers }) => headers.origin === undefined && headers["x-api-key"] === undefined)).toBe(true);
-    await little.close();
-    expect(await bench.service.runners.check(little.url)).toMatchObject({ ok: false, code: "not_reachable" });
-    expect(await bench.service.runners.check("http://user:secret@127.0.0.1:1")).toMatchObject({ ok: false });
-    expect(await bench.service.runners.list()).toHaveLength(1);
+    expect(await service.service.runners.check(testServer.url)).toMatchObject({ ok: false, code, message: expect.any(String) });
+    expect(await service.service.runners.add({ address: testServer.url })).toMatchObject({ ok: false, failure: { code } });
+    expect(testServer.requests.every(({ headers }) => headers.origin === undefined && headers["x-api-key"] === undefined)).toBe(true);
+    await testServer.close();
+    expect(await service.service.runners.check(testServer.url)).toMatchObject({ ok: false, code: "not_reachable" });
+    expect(await service.service.runners.check("http://user:secret@127.0.0.1:1")).toMatchObject({ ok: false });
+    expect(await service.service.runners.list()).toHaveLength(1);
   });
 
   it.each([
@@ -45,40 +45,40 @@ describe("faults of runners", () => {
     ["in another spelling of its characters", "http://localhost:9/ö", "http://localhost:9/%C3%B6"],
     ["with the port of its protocol", "http://localhost:80", "http://localhost"],
   ])("adds an address written %s once", async (_name, first, second) => {
-    bench = await startService();
-    expect(await bench.service.runners.add({ address: first, keep: true })).toMatchObject({ ok: true });
-    expect(await bench.service.runners.add({ address: second, keep: true })).toMatchObject({ ok: false, failure: { code: "taken" } });
+    service = await startService();
+    expect(await service.service.runners.add({ address: first, keep: true })).toMatchObject({ ok: true });
+    expect(await service.service.runners.add({ address: second, keep: true })).toMatchObject({ ok: false, failure: { code: "taken" } });
   });
 
   it("refuses an address too long for the database", async () => {
-    bench = await startService();
-    const outcome = await bench.service.runners.add({ address: `http://localhost:9/${"ö".repeat(1000)}`, keep: true });
+    service = await startService();
+    const outcome = await service.service.runners.add({ address: `http://localhost:9/${"ö".repeat(1000)}`, keep: true });
     expect(outcome).toMatchObject({ ok: false, failure: { code: "invalid" } });
   });
 
   it("reports an outdated server and an https address that serves http", async () => {
-    bench = await startService();
+    service = await startService();
     const server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]) });
     server.faults.set("GET /history/*", (_request, response) => response.writeHead(404).end());
-    expect(await bench.service.runners.check(server.address)).toEqual({
+    expect(await service.service.runners.check(server.address)).toEqual({
       ok: false,
       code: "too_old",
       message: "It has no history per job. Update the server.",
     });
-    expect(await bench.service.runners.check(server.address.replace("http:", "https:"))).toEqual({
+    expect(await service.service.runners.check(server.address.replace("http:", "https:"))).toEqual({
       ok: false,
       code: "wrong_protocol",
       message: "It uses http, but the address starts with https.",
     });
     server.faults.clear();
-    expect(await bench.service.runners.check(server.address)).toMatchObject({ ok: true });
+    expect(await service.service.runners.check(server.address)).toMatchObject({ ok: true });
   });
 });
 
 it("reports a time-out for a silent server and does not add it", async () => {
   const servicePlace = await createTestServiceStore();
   const database = await servicePlace.open();
-  const silent = await startLittleServer(() => undefined);
+  const silent = await openTestServer(() => undefined);
   const builtIn = { slots: () => Promise.resolve(1), classes: 1 };
   const runners = createRunners({ database, now: Date.now, builtIn, answerMs: 100 });
   const failure = { code: "timeout", message: "It did not respond in time." };
@@ -96,24 +96,24 @@ const graph: Json = {
 };
 
 describe("a stale attempt", () => {
-  let bench: ServiceBench;
+  let service: TestService;
   let server: RunnerServer;
 
   it.each([
     ["completes nothing and puts nothing out", "hold", () => server.release()],
     ["fails nothing", "fail", () => server.release()],
     ["gives nothing back when it is lost", "hold", () => server.restart()],
-    ["cancels nothing", "hold", (id: string) => bench.client().post("/api/interrupt", { prompt_id: id })],
+    ["cancels nothing", "hold", (id: string) => service.client().post("/api/interrupt", { prompt_id: id })],
     ["tells of no progress, renews nothing, and is taken out of the runner", "hold", () => undefined],
   ] as const)("%s", async (_name, mode, duringRun) => {
-    bench = await startService({ runnerCheckMs: 60_000, runnerLeaseMs: 600, runnerUnresponsiveMs: 60_000, concurrency: 1 });
+    service = await startService({ runnerCheckMs: 60_000, runnerLeaseMs: 600, runnerUnresponsiveMs: 60_000, concurrency: 1 });
     const bytes = Buffer.from(png(8, 8));
     server = await startRunnerServer({
       objectInfo: gpuClasses(["one.safetensors"]),
       makeOutput: () => ({ files: [{ name: "x.png", bytes }] }),
     });
-    await bench.service.runners.add({ address: server.address, label: "A" });
-    const client = bench.client();
+    await service.service.runners.add({ address: server.address, label: "A" });
+    const client = service.client();
     let open: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => (open = resolve));
     if (mode === "fail")
@@ -124,16 +124,16 @@ describe("a stale attempt", () => {
     server.does(mode);
     const id = await submit(client, graph);
     await waitForStart(client, id);
-    const attempts = () => bench.rows("SELECT state, lease_until, ended_at FROM attempts");
-    await bench.rows(`UPDATE jobs SET fence = fence + 1 WHERE id = '${id}'`);
+    const attempts = () => service.rows("SELECT state, lease_until, ended_at FROM attempts");
+    await service.rows(`UPDATE jobs SET fence = fence + 1 WHERE id = '${id}'`);
     const before = await attempts();
     open();
     await duringRun(id);
-    await until("the attempt has ended itself", async () => (await detail(client, id)).progress === undefined);
-    expect(await detail(client, id)).toMatchObject({ status: "in_progress", runner: { label: "A", attempt: 1 } });
-    expect(list(record((await client.get("/api/assets?include_public=false")).body).assets)).toEqual([]);
+    await until("the attempt has ended itself", async () => (await readJob(client, id)).progress === undefined);
+    expect(await readJob(client, id)).toMatchObject({ status: "in_progress", runner: { label: "A", attempt: 1 } });
+    expect(asRecords(asRecord((await client.get("/api/assets?include_public=false")).body).assets)).toEqual([]);
     expect(await attempts()).toEqual(before);
-    expect(await bench.rows("SELECT job_seq FROM job_results")).toEqual([]);
+    expect(await service.rows("SELECT job_seq FROM job_results")).toEqual([]);
     await until("it is not there any more", async () => server.queue().running === undefined);
   });
 });

@@ -3,17 +3,17 @@ import { afterEach, describe, expect, it } from "vitest";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { type RunnerOptions, type RunnerServer } from "@/tests/support/runner-server";
 import { startRunnerServer } from "@/tests/support/servers";
-import { createClient, type ServiceBench, startService } from "@/tests/support/service";
+import { createClient, startService,type TestService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
 import { makes, modelGraph, picture } from "./built-in-job";
-import { canvas, detail, type Json, list, record, string, submit, waitForEnd, waitForStart } from "./support";
+import { asRecord, asRecords, asString, canvas, type Json, readJob, submit, waitForEnd, waitForStart } from "./support";
 
 describe("jobs on runners", () => {
-  let bench: ServiceBench | undefined;
+  let testService: TestService | undefined;
   const servers: RunnerServer[] = [];
   afterEach(async () => {
-    await bench?.dispose();
-    bench = undefined;
+    await testService?.dispose();
+    testService = undefined;
     for (const server of servers.splice(0)) await server.close();
   });
 
@@ -23,24 +23,24 @@ describe("jobs on runners", () => {
     return server;
   }
 
-  async function start(settings: Parameters<typeof startService>[0] = {}): Promise<ServiceBench> {
-    bench = await startService({ runnerCheckMs: 100, runnerLeaseMs: 700, runnerUnresponsiveMs: 60_000, concurrency: 1, ...settings });
-    return bench;
+  async function start(settings: Parameters<typeof startService>[0] = {}): Promise<TestService> {
+    testService = await startService({ runnerCheckMs: 100, runnerLeaseMs: 700, runnerUnresponsiveMs: 60_000, concurrency: 1, ...settings });
+    return testService;
   }
 
   async function add(server: RunnerServer, label: string, rest: { slots?: number } = {}): Promise<string> {
-    const outcome = await bench?.service.runners.add({ address: server.address, label, ...rest });
+    const outcome = await testService?.service.runners.add({ address: server.address, label, ...rest });
     if (!outcome?.ok) throw new Error(`not added: ${outcome?.failure.message ?? ""}`);
     return outcome.value.id;
   }
 
-  async function clientWithKey(service: ServiceBench["service"]) {
+  async function clientWithKey(service: TestService["service"]) {
     const { key } = await service.keys.createKey("ada");
     return { key, client: createClient((request) => service.fetch(request), key) };
   }
 
-  const getLabel = (job: Json) => record(job.runner).label;
-  const readRunner = async (label: string) => (await bench?.service.runners.list())?.find((runner) => runner.label === label);
+  const getLabel = (job: Json) => asRecord(job.runner).label;
+  const readRunner = async (label: string) => (await testService?.service.runners.list())?.find((runner) => runner.label === label);
 
   it("returns a runner's outputs with node, name and runner", async () => {
     const { client: clientOf } = await start();
@@ -50,11 +50,11 @@ describe("jobs on runners", () => {
     const id = await submit(client, modelGraph(), { extra_data: { extra_pnginfo: { workflow: { id: "x" } } } });
     const job = await waitForEnd(client, id);
     expect(job).toMatchObject({ status: "completed", runner: { label: "GPU", attempt: 1 }, outputs_count: 1 });
-    const [image] = list(record(record(job.outputs)["3"]).images);
+    const [image] = asRecords(asRecord(asRecord(job.outputs)["3"]).images);
     expect(image).toMatchObject({ display_name: "house_00001_.png", type: "output" });
-    const bytes = await (await client.raw("GET", `/api/view?filename=${string(image?.filename)}`)).arrayBuffer();
+    const bytes = await (await client.raw("GET", `/api/view?filename=${asString(image?.filename)}`)).arrayBuffer();
     expect(Buffer.from(bytes).equals(picture(1))).toBe(true);
-    expect(Object.keys(record(job.execution_meta))).toEqual(["1", "2", "3"]);
+    expect(Object.keys(asRecord(job.execution_meta))).toEqual(["1", "2", "3"]);
     // The runner got the exact graph, with the attempt's own ids and without any key.
     expect(server.seen.submissions).toHaveLength(1);
     expect(server.seen.submissions[0]).toMatchObject({ prompt: modelGraph(), extra_data: { extra_pnginfo: { workflow: { id: "x" } } } });
@@ -71,15 +71,15 @@ describe("jobs on runners", () => {
     expect((await client.post("/api/prompt", { prompt: modelGraph() })).body).toMatchObject({ error: { type: "missing_node_type" } });
     await add(await runner(["one.safetensors"]), "A");
     await add(await runner(["two.safetensors"]), "B");
-    const info = record((await client.get("/api/object_info")).body);
-    expect(record(record(record(info.LoadModel).input).required).model).toEqual([["one.safetensors", "two.safetensors"], {}]);
+    const info = asRecord((await client.get("/api/object_info")).body);
+    expect(asRecord(asRecord(asRecord(info.LoadModel).input).required).model).toEqual([["one.safetensors", "two.safetensors"], {}]);
     // Files on a runner cannot be chosen.
     expect(JSON.stringify(info.LoadImage)).not.toContain("on-the-runner");
-    const catalogueRows = await bench?.rows<{ text: string }>("SELECT text FROM runner_catalogues");
+    const catalogueRows = await testService?.rows<{ text: string }>("SELECT text FROM runner_catalogues");
     expect(catalogueRows).toHaveLength(2);
     expect(JSON.stringify(catalogueRows)).not.toContain("on-the-runner");
     const both = { ...modelGraph("one.safetensors"), "4": { class_type: "LoadModel", inputs: { model: "two.safetensors" } }, "5": { class_type: "Sample", inputs: { model: ["4", 0], seed: 1, prompt: "" } }, "6": { class_type: "SaveImage", inputs: { images: ["5", 0], filename_prefix: "x" } } }; // prettier-ignore
-    const refused = record(record((await client.post("/api/prompt", { prompt: both })).body).error);
+    const refused = asRecord(asRecord((await client.post("/api/prompt", { prompt: both })).body).error);
     expect(refused.type).toBe("no_runner");
     expect(refused.details).toContain("A lacks two.safetensors for model of LoadModel");
     expect(refused.details).toContain("B lacks one.safetensors for model of LoadModel");
@@ -110,7 +110,7 @@ describe("jobs on runners", () => {
     const server = await runner();
     await add(server, "GPU");
     const client = clientOf();
-    await bench?.service.runners.change("built-in", { state: "paused" });
+    await testService?.service.runners.change("built-in", { state: "paused" });
     await client.upload(new Uint8Array(picture(5)), "cat.png", { tags: '["input"]' });
     const graph = (prefix: string) => ({
       "1": { class_type: "LoadImage", inputs: { image: "cat.png" } },
@@ -121,12 +121,12 @@ describe("jobs on runners", () => {
     const failed = await waitForEnd(client, await submit(client, graph("b")));
     expect(server.seen.uploads).toEqual([expect.stringMatching(/^[0-9a-f]{64}\.png$/)]);
     const [name] = server.seen.uploads;
-    expect(record(record(record(server.seen.submissions[0]).prompt)["1"])).toMatchObject({ inputs: { image: name } });
+    expect(asRecord(asRecord(asRecord(server.seen.submissions[0]).prompt)["1"])).toMatchObject({ inputs: { image: name } });
     expect(failed).toMatchObject({
       status: "failed",
       execution_error: { node_id: "2", node_type: "SaveImage", exception_type: "RuntimeError", traceback: ["line 1\n"] },
     });
-    expect(record(failed.execution_error).exception_message).toContain('"image":"cat.png"');
+    expect(asRecord(failed.execution_error).exception_message).toContain('"image":"cat.png"');
     expect(failed.workflow).toMatchObject({ prompt: graph("b") });
   });
 
@@ -161,7 +161,9 @@ describe("jobs on runners", () => {
       "4": { class_type: "SaveImage", inputs: { images: ["3", 0], filename_prefix: "x" } },
     };
     expect(await waitForEnd(client, await submit(client, graph))).toMatchObject({ status: "completed", runner: { label: "GPU" } });
-    expect(record(record(record(server.seen.submissions[0]).prompt)["1"])).toMatchObject({ inputs: { image: server.seen.uploads[0] } });
+    expect(asRecord(asRecord(asRecord(server.seen.submissions[0]).prompt)["1"])).toMatchObject({
+      inputs: { image: server.seen.uploads[0] },
+    });
   });
 
   it("starts a job on a free runner while another accepts one", async () => {
@@ -188,19 +190,19 @@ describe("jobs on runners", () => {
     server.does("hold");
     const id = await submit(client, modelGraph(), { client_id: "me" });
     const job = await until("its progress is told", async () => {
-      const now = await detail(client, id);
-      return now.progress !== undefined && record(now.progress).step === 1 && now;
+      const now = await readJob(client, id);
+      return now.progress !== undefined && asRecord(now.progress).step === 1 && now;
     });
     expect(job.progress).toMatchObject({ current_node: "1", step: 1, steps: 2, nodes_total: 3 });
     await until("the preview is told", async () => received.some((item) => typeof item !== "string"));
     server.release();
     await waitForEnd(client, id);
-    const types = received.flatMap((item) => (typeof item === "string" ? [string(record(JSON.parse(item)).type)] : ["preview"]));
+    const types = received.flatMap((item) => (typeof item === "string" ? [asString(asRecord(JSON.parse(item)).type)] : ["preview"]));
     expect(types).toEqual(
       expect.arrayContaining(["execution_start", "execution_cached", "executing", "progress", "preview", "executed", "execution_success"]),
     );
     const executed = received.flatMap((item) =>
-      typeof item === "string" && item.includes('"executed"') ? [record(record(JSON.parse(item)).data)] : [],
+      typeof item === "string" && item.includes('"executed"') ? [asRecord(asRecord(JSON.parse(item)).data)] : [],
     );
     expect(executed[0]).toMatchObject({ node: "3", prompt_id: id });
     feed?.stop();
@@ -215,16 +217,16 @@ describe("jobs on runners", () => {
     const { client, key } = await clientWithKey(service);
     const reports: Json[] = [];
     const feed = await service.listen(key, "me", (item) => {
-      const message = typeof item === "string" ? record(JSON.parse(item)) : {};
-      if (message.type === "executed") reports.push(record(message.data));
+      const message = typeof item === "string" ? asRecord(JSON.parse(item)) : {};
+      if (message.type === "executed") reports.push(asRecord(message.data));
     });
     server.does("hold the last");
     const another = { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "late" } };
     const id = await submit(client, { ...modelGraph(), "4": another }, { client_id: "me" });
     await until("the first picture is told", async () => reports.length > 0);
-    const [image] = list(record(reports[0]?.output).images);
+    const [image] = asRecords(asRecord(reports[0]?.output).images);
     expect(reports[0]).toMatchObject({ node: "3", prompt_id: id });
-    const early = await client.raw("GET", `/api/view?filename=${string(image?.filename)}&type=output`);
+    const early = await client.raw("GET", `/api/view?filename=${asString(image?.filename)}&type=output`);
     expect(Buffer.from(await early.arrayBuffer()).equals(picture(3))).toBe(true);
     // The state is stored after the messages.
     await waitForStart(client, id);
@@ -254,7 +256,7 @@ describe("jobs on runners", () => {
     await client.post("/api/interrupt", { prompt_id: first });
     await until("the first is gone", async () => server.queue().running === undefined);
     expect(server.seen.interrupts).toEqual([left]);
-    for (const id of [first, second]) expect(await detail(client, id)).toMatchObject({ status: "cancelled", outputs_count: 0 });
+    for (const id of [first, second]) expect(await readJob(client, id)).toMatchObject({ status: "cancelled", outputs_count: 0 });
   });
 
   it("never interrupts foreign jobs, also on servers without ids", async () => {
@@ -278,20 +280,20 @@ describe("jobs on runners", () => {
     const server = await runner();
     const id = await add(server, "GPU");
     const client = clientOf();
-    await bench?.service.runners.change(id, { state: "paused" });
+    await testService?.service.runners.change(id, { state: "paused" });
     const job = await submit(client, modelGraph());
-    expect(await detail(client, job)).toMatchObject({
+    expect(await readJob(client, job)).toMatchObject({
       status: "pending",
       waits: { state: "paused", runners: ["GPU"], message: "Waits for GPU, which is paused." },
     });
-    expect(list(record((await client.get("/api/jobs")).body).jobs)[0]).toMatchObject({ waits: { state: "paused" } });
+    expect(asRecords(asRecord((await client.get("/api/jobs")).body).jobs)[0]).toMatchObject({ waits: { state: "paused" } });
     await server.goDark();
-    await bench?.service.runners.change(id, { state: "ready" });
-    await until("it is out of reach", async () => record((await detail(client, job)).waits ?? { state: "" }).state === "unreachable");
+    await testService?.service.runners.change(id, { state: "ready" });
+    await until("it is out of reach", async () => asRecord((await readJob(client, job)).waits ?? { state: "" }).state === "unreachable");
     expect(await readRunner("GPU")).toMatchObject({ state: "unreachable", reason: { code: "not_reachable" } });
     await server.comeBack();
     expect(await waitForEnd(client, job)).toMatchObject({ status: "completed", runner: { label: "GPU", attempt: 1 } });
-    expect(await bench?.service.runners.remove(id)).toEqual({ ok: true, value: undefined });
-    expect(getLabel(await detail(client, job))).toBe("GPU");
+    expect(await testService?.service.runners.remove(id)).toEqual({ ok: true, value: undefined });
+    expect(getLabel(await readJob(client, job))).toBe("GPU");
   });
 });

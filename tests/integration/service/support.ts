@@ -7,15 +7,15 @@ import { until } from "@/tests/support/until";
 
 export type Json = Record<string, unknown>;
 
-export function record(value: unknown): Json {
+export function asRecord(value: unknown): Json {
   if (typeof value !== "object" || value === null) throw new Error(`no object: ${JSON.stringify(value)}`);
   return { ...value };
 }
-export const list = (value: unknown): Json[] => (Array.isArray(value) ? value.map(record) : []);
-export const string = (value: unknown): string => (typeof value === "string" ? value : "");
+export const asRecords = (value: unknown): Json[] => (Array.isArray(value) ? value.map(asRecord) : []);
+export const asString = (value: unknown): string => (typeof value === "string" ? value : "");
 
 export function sample(name: string): Json {
-  return record(JSON.parse(readFileSync(join("public", "samples", `${name}.json`), "utf8")));
+  return asRecord(JSON.parse(readFileSync(join("public", "samples", `${name}.json`), "utf8")));
 }
 
 /** One picture of a single colour. */
@@ -37,19 +37,19 @@ export function waitGraph(seconds: number, color = 1): Json {
 export async function submit(client: Client, prompt: Json, rest: Json = {}): Promise<string> {
   const response = await client.post("/api/prompt", { prompt, ...rest });
   if (response.status !== 200) throw new Error(`refused: ${response.text}`);
-  return string(record(response.body).prompt_id);
+  return asString(asRecord(response.body).prompt_id);
 }
 
-export async function detail(client: Client, id: string): Promise<Json> {
-  return record((await client.get(`/api/jobs/${id}`)).body);
+export async function readJob(client: Client, id: string): Promise<Json> {
+  return asRecord((await client.get(`/api/jobs/${id}`)).body);
 }
 
 export async function waitForEnd(client: Client, id: string, timeoutMs = 20_000): Promise<Json> {
   return until(
     `job ${id} has ended`,
     async () => {
-      const job = await detail(client, id);
-      return ["completed", "failed", "cancelled"].includes(string(job.status)) && job;
+      const job = await readJob(client, id);
+      return ["completed", "failed", "cancelled"].includes(asString(job.status)) && job;
     },
     { timeoutMs },
   );
@@ -57,7 +57,7 @@ export async function waitForEnd(client: Client, id: string, timeoutMs = 20_000)
 
 export async function waitForStart(client: Client, id: string): Promise<Json> {
   return until(`job ${id} runs`, async () => {
-    const job = await detail(client, id);
+    const job = await readJob(client, id);
     return job.status === "in_progress" && job;
   });
 }

@@ -8,28 +8,28 @@ import { setTelemetry } from "@/lib/shared/telemetry";
 import { bucketSettings } from "@/tests/support/blob-backends";
 import { readScrape } from "@/tests/support/prometheus";
 import { startStrictS3 } from "@/tests/support/servers";
-import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { type Client, startService,type TestService } from "@/tests/support/service";
 import { type StrictS3 } from "@/tests/support/strict-s3";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
-import { canvas, type Json, png, record, string, submit, waitForEnd } from "./support";
+import { asRecord, asString, canvas, type Json, png, submit, waitForEnd } from "./support";
 
 const mp4 = new Uint8Array(Buffer.concat([Buffer.from([0, 0, 0, 24]), Buffer.from("ftypisom\0\0\0\0isommp42"), Buffer.alloc(64)]));
 const wav = new Uint8Array(Buffer.from(`RIFF\0\0\0\0WAVEfmt ${"\0".repeat(40)}`, "latin1"));
 const glb = new Uint8Array(Buffer.from(`glTF\x02\0\0\0${"\0".repeat(40)}`, "latin1"));
 
 async function add(client: Client, bytes: Uint8Array<ArrayBuffer>, name: string): Promise<Json> {
-  return record((await client.upload(bytes, name)).body);
+  return asRecord((await client.upload(bytes, name)).body);
 }
 
 async function thumbnail(client: Client, asset: Json, edge: number) {
-  const response = await client.raw("GET", `/api/view?filename=${string(asset.asset_hash)}&res=${edge}`);
+  const response = await client.raw("GET", `/api/view?filename=${asString(asset.asset_hash)}&res=${edge}`);
   const bytes = Buffer.from(await response.arrayBuffer());
   return {
     status: response.status,
     headers: response.headers,
     bytes,
-    error: response.ok ? undefined : record(JSON.parse(bytes.toString())),
+    error: response.ok ? undefined : asRecord(JSON.parse(bytes.toString())),
   };
 }
 
@@ -44,8 +44,8 @@ const createPlain = async (options: { width: number; height: number; background:
 };
 
 describe("thumbnails of pictures", async () => {
-  const bench = await startService();
-  const client = bench.client();
+  const service = await startService();
+  const client = service.client();
 
   it.each([
     [300, 200, 64, "64x43"],
@@ -94,12 +94,12 @@ describe("thumbnails of pictures", async () => {
     const asset = await add(client, png(33, 44), "kept.png");
     const { headers } = await thumbnail(client, asset, 128);
     expect(headers.get("cache-control")).toContain("immutable");
-    const path = `/api/view?filename=${string(asset.asset_hash)}&res=128`;
+    const path = `/api/view?filename=${asString(asset.asset_hash)}&res=128`;
     expect((await client.raw("GET", path, undefined, { "if-none-match": headers.get("etag") ?? "" })).status).toBe(304);
-    const hash = string(asset.asset_hash).slice(7);
-    const shard = join(bench.folder, "thumbnails", hash.slice(0, 2));
+    const hash = asString(asset.asset_hash).slice(7);
+    const shard = join(service.folder, "thumbnails", hash.slice(0, 2));
     expect(await readdir(shard)).toEqual([hash.slice(2)]);
-    await client.call("DELETE", `/api/assets/${string(asset.id)}`);
+    await client.call("DELETE", `/api/assets/${asString(asset.id)}`);
     expect(await readdir(shard)).toEqual([]);
   });
 
@@ -127,8 +127,8 @@ describe("thumbnails of pictures", async () => {
 });
 
 describe("thumbnails of other files, without ffmpeg", async () => {
-  const bench = await startService({ publicUrl: "https://desk.example/base" });
-  const client = bench.client();
+  const service = await startService({ publicUrl: "https://desk.example/base" });
+  const client = service.client();
 
   it("are a distinct icon by kind under the asset's address", async () => {
     const looks = new Set<string>();
@@ -136,7 +136,7 @@ describe("thumbnails of other files, without ffmpeg", async () => {
       [mp4, "v.mp4"],
       [wav, "a.wav"],
     ] as const) {
-      const url = string((await add(client, bytes, name)).preview_url);
+      const url = asString((await add(client, bytes, name)).preview_url);
       expect(url).toMatch(/^https:\/\/desk\.example\/base\/api\/view\?.*res=512/);
       const response = await client.raw("GET", url.slice("https://desk.example/base".length));
       const picture = Buffer.from(await response.arrayBuffer());
@@ -175,8 +175,8 @@ describe("thumbnails drawn by ffmpeg", async () => {
 
   it("are drawn from one frame, once for all requests and edges", async () => {
     const ffmpeg = await fakeFfmpeg("good", `cat '${join(folder, "frame.png")}'`);
-    const bench = await startService({ ffmpeg: ffmpeg.path });
-    const client = bench.client();
+    const service = await startService({ ffmpeg: ffmpeg.path });
+    const client = service.client();
     const film = await add(client, mp4, "film.txt");
     const responses = await Promise.all([64, 64, 64, 256, 512, 1024].map((edge) => thumbnail(client, film, edge)));
     for (const [at, edge] of [64, 64, 64, 256, 512, 1024].entries()) {
@@ -187,8 +187,8 @@ describe("thumbnails drawn by ffmpeg", async () => {
     }
     const [call, ...otherCalls] = await ffmpeg.calls();
     expect(otherCalls).toEqual([]);
-    const hash = string(film.asset_hash).slice(7);
-    const path = join(bench.folder, "blobs", "blake3-v1", hash.slice(0, 2), hash.slice(2));
+    const hash = asString(film.asset_hash).slice(7);
+    const path = join(service.folder, "blobs", "blake3-v1", hash.slice(0, 2), hash.slice(2));
     expect(call).toContain(`-protocol_whitelist file -f mov -t 10 -i file:${path} `);
     await thumbnail(client, await add(client, wav, "sound.mp4"), 64);
     expect((await ffmpeg.calls())[1]).toContain("-f wav");
@@ -196,8 +196,8 @@ describe("thumbnails drawn by ffmpeg", async () => {
 
   it("fall back to an icon when ffmpeg fails, without an immediate retry", async () => {
     const ffmpeg = await fakeFfmpeg("bad", "echo broken; exit 1");
-    const bench = await startService({ ffmpeg: ffmpeg.path });
-    const client = bench.client();
+    const service = await startService({ ffmpeg: ffmpeg.path });
+    const client = service.client();
     const film = await add(client, mp4, "film.mp4");
     for (const edge of [64, 128, 1024]) {
       const { status, bytes, headers } = await thumbnail(client, film, edge);
@@ -209,12 +209,12 @@ describe("thumbnails drawn by ffmpeg", async () => {
 
   it("don't delay a stop: a hanging ffmpeg is killed", async () => {
     const ffmpeg = await fakeFfmpeg("slow", `echo $$ > '${join(folder, "pid")}'\nexec sleep 3600`);
-    const bench = await startService({ ffmpeg: ffmpeg.path });
-    const client = bench.client();
+    const service = await startService({ ffmpeg: ffmpeg.path });
+    const client = service.client();
     const film = await add(client, mp4, "film.mp4");
     const pendingThumbnail = thumbnail(client, film, 64);
     const pid = await until("ffmpeg runs", async () => Number(await readFile(join(folder, "pid"), "utf8").catch(() => "0")) || false);
-    await bench.dispose();
+    await service.dispose();
     expect((await pendingThumbnail).status).toBe(200);
     expect(() => process.kill(pid, 0)).toThrow("ESRCH");
   });
@@ -222,13 +222,13 @@ describe("thumbnails drawn by ffmpeg", async () => {
 
 describe("cache figures", () => {
   let s3: StrictS3;
-  let bench: ServiceBench;
+  let service: TestService;
   let metrics: Metrics;
   beforeEach(async () => {
     metrics = await createMetrics();
     setTelemetry({ metrics });
     s3 = await startStrictS3();
-    bench = await startService({ ...bucketSettings(s3), concurrency: 1 });
+    service = await startService({ ...bucketSettings(s3), concurrency: 1 });
   });
   afterEach(async () => {
     setTelemetry(undefined);
@@ -241,43 +241,43 @@ describe("cache figures", () => {
 
   /** Of the files below a folder of the service. */
   async function getSize(folder: string): Promise<number> {
-    const entries = await readdir(join(bench.folder, folder), { recursive: true, withFileTypes: true });
+    const entries = await readdir(join(service.folder, folder), { recursive: true, withFileTypes: true });
     const files = entries.filter((entry) => entry.isFile());
     const sizes = await Promise.all(files.map(async ({ parentPath, name }) => (await stat(join(parentPath, name))).size));
     return sizes.reduce((sum, size) => sum + size, 0);
   }
 
   it("counts made and cached thumbnails and bucket copies with their size", async () => {
-    const client = bench.client();
-    const { asset_hash } = record((await client.upload(png(300, 200), "p.png")).body);
+    const client = service.client();
+    const { asset_hash } = asRecord((await client.upload(png(300, 200), "p.png")).body);
     const thumbnail = async (edge: number) =>
-      expect((await client.raw("GET", `/api/view?filename=${string(asset_hash)}&res=${edge}`)).status).toBe(200);
+      expect((await client.raw("GET", `/api/view?filename=${asString(asset_hash)}&res=${edge}`)).status).toBe(200);
     await thumbnail(64);
     await thumbnail(64);
     expect(await figures("lightdesk_service_thumbnails_total")).toEqual({ made: 1, kept: 1 });
     expect(await figures("lightdesk_service_thumbnail_cache_bytes")).toEqual({ all: await getSize("thumbnails") });
     expect(await figures("lightdesk_blob_copies_total")).toEqual({ kept: 1 });
     expect(await figures("lightdesk_blob_copies_bytes")).toEqual({ all: await getSize("blob-copies") });
-    const hash = string(asset_hash).slice(7);
-    await rm(join(bench.folder, "blob-copies", hash.slice(0, 2), hash.slice(2)));
+    const hash = asString(asset_hash).slice(7);
+    await rm(join(service.folder, "blob-copies", hash.slice(0, 2), hash.slice(2)));
     await thumbnail(128);
     expect(await figures("lightdesk_blob_copies_total")).toEqual({ kept: 1, fetched: 1 });
     expect(await figures("lightdesk_service_thumbnail_cache_bytes")).toEqual({ all: await getSize("thumbnails") });
     // An icon is neither.
-    const text = record((await client.upload("text", "a.txt")).body);
-    expect((await client.raw("GET", `/api/view?filename=${string(text.asset_hash)}&res=64`)).status).toBe(200);
+    const text = asRecord((await client.upload("text", "a.txt")).body);
+    expect((await client.raw("GET", `/api/view?filename=${asString(text.asset_hash)}&res=64`)).status).toBe(200);
     expect(await figures("lightdesk_service_thumbnails_total")).toEqual({ made: 2, kept: 1 });
   });
 
   it("counts computed and cached nodes and the size of stored results", async () => {
-    const client = bench.client("ada");
+    const client = service.client("ada");
     for (const expected of [{ made: 2 }, { made: 2, kept: 2 }]) {
       expect(await waitForEnd(client, await submit(client, canvas(7)))).toMatchObject({ status: "completed" });
       expect(await figures("lightdesk_node_results_total")).toEqual(expected);
     }
     expect(await getSize("node-cache")).toBeGreaterThan(0);
-    await bench.service.stop();
-    bench = await startService({ ...bucketSettings(s3), concurrency: 1, dataDir: bench.folder });
+    await service.service.stop();
+    service = await startService({ ...bucketSettings(s3), concurrency: 1, dataDir: service.folder });
     const bytes = await getSize("node-cache");
     await until("the size is measured", async () => (await figures("lightdesk_node_cache_bytes")).all === bytes);
   });

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { openRaw, readRaw, sendRaw } from "@/tests/support/raw-http";
 import { openServiceProcess } from "@/tests/support/service-process";
 import { until } from "@/tests/support/until";
-import { record, string } from "./support";
+import { asRecord, asString } from "./support";
 
 const { client, dataDir, key, service } = await openServiceProcess();
 afterEach(async () => {
@@ -29,9 +29,9 @@ async function send(body: string | Buffer, { type = "multipart/form-data; bounda
   const chunks = isChunked ? [...bytes].map((byte) => Buffer.from([0x31, 13, 10, byte, 13, 10])).concat(Buffer.from("0\r\n\r\n")) : [bytes];
   const response = readRaw(await sendRaw(service.url, Buffer.concat([Buffer.from(head), ...chunks])));
   const text = /transfer-encoding: chunked/i.test(response.head) ? (response.body.split("\r\n")[1] ?? "") : response.body;
-  return { status: response.status, body: record(JSON.parse(text)) };
+  return { status: response.status, body: asRecord(JSON.parse(text)) };
 }
-const getContent = async (asset: Record<string, unknown>) => (await client.get(`/api/assets/${string(asset.id)}/content`)).text;
+const getContent = async (asset: Record<string, unknown>) => (await client.get(`/api/assets/${asString(asset.id)}/content`)).text;
 
 describe("the parts of a form", () => {
   it("accepts fields in any order, with tags before and after the file", async () => {

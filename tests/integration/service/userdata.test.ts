@@ -5,8 +5,8 @@ import { escapeDots } from "@/lib/http/request-line";
 import { startService } from "@/tests/support/service";
 
 describe("user data files", async () => {
-  const bench = await startService();
-  const client = bench.client();
+  const service = await startService();
+  const client = service.client();
 
   it("writes, lists, reads, moves and deletes a file", async () => {
     expect((await client.call("POST", "/api/userdata/workflows%2Fa.json?full_info=true", '{"a":1}')).body).toEqual({
@@ -54,20 +54,20 @@ describe("user data files", async () => {
     ]);
     expect((await client.call("POST", "/api/userdata/keep.txt/move/keep.txt?overwrite=false")).status).toBe(200);
     expect((await client.call("POST", "/api/userdata/nobody.txt/move/keep.txt")).status).toBe(404);
-    expect(await readdir(join(bench.folder, "tmp"))).toEqual([]);
+    expect(await readdir(join(service.folder, "tmp"))).toEqual([]);
   });
 
   it("stores equal bytes once and deletes them with the last file", async () => {
-    const blobs = async () => (await readdir(join(bench.folder, "blobs"), { recursive: true })).filter((name) => name.length > 60);
+    const blobs = async () => (await readdir(join(service.folder, "blobs"), { recursive: true })).filter((name) => name.length > 60);
     const before = await blobs();
     for (const name of ["one", "two"]) await client.call("POST", `/api/userdata/twin%2F${name}.txt`, "the same bytes");
-    await bench.client("eve").call("POST", "/api/userdata/own.txt", "the same bytes");
+    await service.client("eve").call("POST", "/api/userdata/own.txt", "the same bytes");
     expect(await blobs()).toHaveLength(before.length + 1);
     await client.call("POST", "/api/userdata/twin%2Fone.txt/move/twin%2Ftwo.txt");
     expect((await client.get("/api/userdata/twin%2Ftwo.txt")).text).toBe("the same bytes");
     await client.call("POST", "/api/userdata/twin%2Ftwo.txt", "others");
-    expect((await bench.client("eve").get("/api/userdata/own.txt")).text).toBe("the same bytes");
-    await bench.client("eve").call("DELETE", "/api/userdata/own.txt");
+    expect((await service.client("eve").get("/api/userdata/own.txt")).text).toBe("the same bytes");
+    await service.client("eve").call("DELETE", "/api/userdata/own.txt");
     await client.call("DELETE", "/api/userdata/twin%2Ftwo.txt");
     expect(await blobs()).toEqual(before);
   });
@@ -92,7 +92,7 @@ describe("user data files", async () => {
       });
     }
     await writing;
-    expect(await readdir(join(bench.folder, "tmp"))).toEqual([]);
+    expect(await readdir(join(service.folder, "tmp"))).toEqual([]);
   });
 
   it("lets one of many writers create a file without overwrite", async () => {
@@ -111,7 +111,7 @@ describe("user data files", async () => {
     const response = await client.call("POST", "/api/userdata/whole.txt", "ha", { "content-length": "9" });
     expect([response.status, response.headers.get("content-type")]).toEqual([400, "text/plain; charset=utf-8"]);
     expect((await client.get("/api/userdata/whole.txt")).text).toBe("whole");
-    expect(await readdir(join(bench.folder, "tmp"))).toEqual([]);
+    expect(await readdir(join(service.folder, "tmp"))).toEqual([]);
   });
 
   it("accepts a name as long as the disk allows, in bytes", async () => {
@@ -149,13 +149,13 @@ describe("user data files", async () => {
     });
     expect((await client.get("/api/userdata?dir=%2F&recurse=perhaps")).status).toBe(400);
     expect((await client.get("/api/userdata?dir=nowhere%2F")).status).toBe(404);
-    expect((await bench.client("eve").get("/api/userdata/own.txt")).status).toBe(404);
+    expect((await service.client("eve").get("/api/userdata/own.txt")).status).toBe(404);
   });
 });
 
 describe("paths of user data", async () => {
-  const bench = await startService();
-  const client = bench.client();
+  const service = await startService();
+  const client = service.client();
   await client.call("POST", "/api/userdata/own.txt", "own");
 
   it.each([
@@ -183,7 +183,7 @@ describe("paths of user data", async () => {
     "a%2f..%20%2fx",
     "a%2f...%2fx",
   ])("refuses %s with 403 for every way of touching it", async (path) => {
-    const before = await readdir(bench.folder);
+    const before = await readdir(service.folder);
     for (const [method, at] of [
       ["POST", path],
       ["GET", path],
@@ -195,7 +195,7 @@ describe("paths of user data", async () => {
       const response = await client.call(method, `/api/userdata/${at}`, method === "POST" ? "x" : undefined);
       expect([method, at, response.status, response.headers.get("content-type")]).toEqual([method, at, 403, "text/plain; charset=utf-8"]);
     }
-    expect(await readdir(bench.folder)).toEqual(before);
+    expect(await readdir(service.folder)).toEqual(before);
     expect((await client.get("/api/userdata?dir=%2F&recurse=true")).body).toMatchObject([{ path: "own.txt" }]);
   });
 

@@ -4,21 +4,21 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fillPath } from "@/lib/contract/operation";
 import { allOperations } from "@/lib/contract/operations";
 import { openServiceStore } from "@/lib/service/index";
-import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { type Client, startService,type TestService } from "@/tests/support/service";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
-import { canvas, list, record, string, submit, waitForEnd } from "./support";
+import { asRecord, asRecords, asString, canvas, submit, waitForEnd } from "./support";
 
 describe("users and keys", async () => {
-  const bench = await startService();
+  const service = await startService();
 
   it("treats missing, unknown and revoked keys alike on every operation", async () => {
-    const { key, prefix } = await bench.service.keys.createKey("mallory");
-    expect(await bench.anonymous(key).get("/api/user")).toMatchObject({ status: 200, body: { status: "active" } });
-    expect(await bench.service.keys.revokeKey(prefix)).toBe(true);
+    const { key, prefix } = await service.service.keys.createKey("mallory");
+    expect(await service.anonymous(key).get("/api/user")).toMatchObject({ status: 200, body: { status: "active" } });
+    expect(await service.service.keys.revokeKey(prefix)).toBe(true);
     const params = { job_id: "x", id: "x", task_id: "x", file: "x", dest: "y", class: "x", folder: "x", hash: `blake3:${"0".repeat(64)}` };
     for (const { method, path } of allOperations) {
       const responses = await Promise.all(
-        [undefined, "ld-unknown", key].map((value) => bench.anonymous(value).call(method, fillPath(path, params))),
+        [undefined, "ld-unknown", key].map((value) => service.anonymous(value).call(method, fillPath(path, params))),
       );
       expect([path, ...responses.map((response) => response.status)]).toEqual([path, 401, 401, 401]);
       expect(new Set(responses.map((response) => response.text)).size).toBe(1);
@@ -28,9 +28,9 @@ describe("users and keys", async () => {
   });
 
   it("accepts Authorization: Bearer and refuses two different keys", async () => {
-    const { key } = await bench.service.keys.createKey("bea");
+    const { key } = await service.service.keys.createKey("bea");
     const requestUser = async (headers: Record<string, string>) =>
-      (await bench.service.fetch(new Request("http://service.test/api/user", { headers }))).status;
+      (await service.service.fetch(new Request("http://service.test/api/user", { headers }))).status;
     expect(await requestUser({ authorization: `Bearer ${key}` })).toBe(200);
     expect(await requestUser({ authorization: `bearer  ${key}`, "x-api-key": key })).toBe(200);
     expect(await requestUser({ authorization: `Bearer ${key}`, "x-api-key": "ld-another" })).toBe(400);
@@ -38,46 +38,46 @@ describe("users and keys", async () => {
   });
 
   it("has no models", async () => {
-    const { key } = await bench.service.keys.createKey("mo");
+    const { key } = await service.service.keys.createKey("mo");
     for (const path of ["/api/models", "/api/models/checkpoints", "/api/models/a%20b"])
-      expect(await bench.anonymous(key).get(path)).toMatchObject({ status: 200, body: [] });
+      expect(await service.anonymous(key).get(path)).toMatchObject({ status: 200, body: [] });
   });
 
   it("shows a key once, stores a hash of it, and lists it by its prefix", async () => {
-    const { key, prefix } = await bench.service.keys.createKey("carol");
+    const { key, prefix } = await service.service.keys.createKey("carol");
     expect(key).toMatch(/^ld-[0-9A-Za-z]{40}$/);
     expect(key.startsWith(prefix)).toBe(true);
-    expect(await bench.service.keys.listKeys()).toContainEqual({
+    expect(await service.service.keys.listKeys()).toContainEqual({
       prefix,
       userName: "carol",
       userStatus: "active",
       createdAtMs: expect.any(Number),
     });
-    const storedText = await bench.storedKeys();
+    const storedText = await service.storedKeys();
     expect(storedText).toContain(prefix);
     expect(storedText).not.toContain(key);
-    expect(await bench.service.keys.revokeKey("ld-")).toBe(false);
+    expect(await service.service.keys.revokeKey("ld-")).toBe(false);
   });
 
   it("creates and revokes keys by command while the service runs", async () => {
-    const secondStore = await openServiceStore(bench.folder, { concurrency: 1, databaseUrl: bench.settings.databaseUrl });
+    const secondStore = await openServiceStore(service.folder, { concurrency: 1, databaseUrl: service.settings.databaseUrl });
     const { key, prefix } = await secondStore.keys.createKey("dave");
-    expect((await bench.anonymous(key).get("/api/user")).status).toBe(200);
+    expect((await service.anonymous(key).get("/api/user")).status).toBe(200);
     await secondStore.keys.setUserStatus("dave", "waitlisted");
-    expect((await bench.anonymous(key).get("/api/user")).body).toMatchObject({ status: "waitlisted" });
+    expect((await service.anonymous(key).get("/api/user")).body).toMatchObject({ status: "waitlisted" });
     await secondStore.keys.revokeKey(prefix);
-    expect((await bench.anonymous(key).get("/api/user")).status).toBe(401);
+    expect((await service.anonymous(key).get("/api/user")).status).toBe(401);
     await secondStore.close();
   });
 
   it("serves health without a key and unknown paths with the envelope", async () => {
-    expect(await bench.anonymous().get("/api/health")).toMatchObject({ status: 200, body: { status: "ok" } });
-    const client = bench.client();
+    expect(await service.anonymous().get("/api/health")).toMatchObject({ status: 200, body: { status: "ok" } });
+    const client = service.client();
     expect(await client.get("/api/nowhere")).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
     expect(await client.get("/api/system_stats")).toMatchObject({ status: 200, body: { devices: expect.any(Array) } });
     expect(await client.call("PATCH", "/api/jobs")).toMatchObject({ status: 405, body: { code: "METHOD_NOT_ALLOWED" } });
     expect(await client.get("/api/features")).toMatchObject({ status: 200, body: { max_upload_size: 1e9 } });
-    expect(Object.keys(record((await client.get("/api/object_info")).body))).toContain("LoadImage");
+    expect(Object.keys(asRecord((await client.get("/api/object_info")).body))).toContain("LoadImage");
   });
 
   it("writes absolute URLs from its public address where one is set", async () => {
@@ -93,27 +93,27 @@ const refusal = { status: 413, body: { code: "STORAGE_QUOTA_EXCEEDED", details: 
 const bytes = (size: number, seed = "a") => seed.repeat(size);
 
 describe("a user's storage", () => {
-  let bench: ServiceBench;
+  let service: TestService;
   let client: Client;
   beforeEach(async () => {
-    bench = await startService({ userQuotaBytes: QUOTA });
-    client = bench.client();
+    service = await startService({ userQuotaBytes: QUOTA });
+    client = service.client();
   });
   afterEach(async () => {
-    await bench.dispose();
-    expect(bench.complaints).toEqual([]);
+    await service.dispose();
+    expect(service.complaints).toEqual([]);
   });
 
-  const readUser = async (who = client) => record(record((await who.get("/api/user")).body).storage).used_bytes;
+  const readUser = async (who = client) => asRecord(asRecord((await who.get("/api/user")).body).storage).used_bytes;
   const blobs = async () =>
-    (await readdir(join(bench.folder, "blobs"), { recursive: true, withFileTypes: true })).filter((dirent) => dirent.isFile()).length;
+    (await readdir(join(service.folder, "blobs"), { recursive: true, withFileTypes: true })).filter((dirent) => dirent.isFile()).length;
 
   it("counts each content of the user once", async () => {
     await client.upload(bytes(60_000), "one.txt");
     await client.upload(bytes(60_000), "same.txt");
-    await bench.client("grace").upload(bytes(60_000), "hers.txt");
+    await service.client("grace").upload(bytes(60_000), "hers.txt");
     expect(await readUser()).toBe(60_000);
-    expect(await readUser(bench.client("grace"))).toBe(60_000);
+    expect(await readUser(service.client("grace"))).toBe(60_000);
   });
 
   it("refuses an upload beyond the quota with usage and remedy", async () => {
@@ -123,7 +123,7 @@ describe("a user's storage", () => {
     expect(refused).toMatchObject(refusal);
     expect(refused.body).toMatchObject({ message: expect.stringMatching(/100000.*60000.*[Dd]elete/), details: { used_bytes: 60_000 } });
     expect(refused.headers.get("connection")).toBe("close");
-    expect([await blobs(), await readdir(join(bench.folder, "tmp")), await readUser()]).toEqual([before, [], 60_000]);
+    expect([await blobs(), await readdir(join(service.folder, "tmp")), await readUser()]).toEqual([before, [], 60_000]);
     expect((await client.upload(bytes(40_000, "b"), "two.txt")).status).toBe(201);
   });
 
@@ -131,22 +131,22 @@ describe("a user's storage", () => {
     const size = 64 * 1024 * 1024;
     const unread = new ReadableStream({ pull: () => new Promise<void>(() => undefined) });
     const headers = { "content-type": "multipart/form-data; boundary=b", "content-length": String(size) };
-    const { key } = await bench.service.keys.createKey("ada");
+    const { key } = await service.service.keys.createKey("ada");
     const init = { method: "POST", headers: { ...headers, "x-api-key": key }, body: unread, duplex: "half" } as RequestInit;
-    expect((await bench.service.fetch(new Request("http://service.test/api/assets", init))).status).toBe(413);
+    expect((await service.service.fetch(new Request("http://service.test/api/assets", init))).status).toBe(413);
   });
 
   it("accepts known content at the limit and frees room on deletion", async () => {
-    const { id } = record((await client.upload(bytes(QUOTA), "all.txt")).body);
+    const { id } = asRecord((await client.upload(bytes(QUOTA), "all.txt")).body);
     expect(await client.upload(bytes(QUOTA), "again.txt", { tags: "new" })).toMatchObject({ status: 200, body: { id, tags: ["new"] } });
     expect(await client.upload("b", "b.txt")).toMatchObject(refusal);
-    expect((await client.call("DELETE", `/api/assets/${string(id)}`)).status).toBe(204);
+    expect((await client.call("DELETE", `/api/assets/${asString(id)}`)).status).toBe(204);
     expect([await readUser(), (await client.upload("b", "b.txt")).status]).toEqual([0, 201]);
   });
 
   it("refuses public content by hash and downloads when the quota is full", async () => {
     await client.upload(bytes(QUOTA), "all.txt");
-    const [shipped] = list(record((await client.get("/api/assets?include_tags=input")).body).assets);
+    const [shipped] = asRecords(asRecord((await client.get("/api/assets?include_tags=input")).body).assets);
     expect(await client.post("/api/assets/from-hash", { hash: shipped?.asset_hash, tags: ["mine"] })).toMatchObject(refusal);
     expect(await client.post("/api/assets/download", { source_url: "https://huggingface.co/a/b.txt" })).toMatchObject(refusal);
   });
@@ -184,8 +184,8 @@ describe("a user's storage", () => {
       execution_error: { exception_type: "StorageQuotaExceeded", exception_message: expect.stringContaining(String(QUOTA)) },
       execution_meta: { "4": { node_id: "4" } },
     });
-    expect(Object.keys(record(job.outputs))).toEqual(["2", "6"]);
-    const outputs = list(record((await client.get("/api/assets?include_tags=output&include_public=false")).body).assets);
+    expect(Object.keys(asRecord(job.outputs))).toEqual(["2", "6"]);
+    const outputs = asRecords(asRecord((await client.get("/api/assets?include_tags=output&include_public=false")).body).assets);
     expect(outputs.map(({ prompt_id }) => prompt_id)).toEqual([id, id]);
     expect([await blobs(), await readUser()]).toEqual([before + 2, 90_000 + outputs.reduce((sum, { size }) => sum + Number(size), 0)]);
   });
@@ -212,16 +212,16 @@ describe("a user's storage", () => {
 });
 
 it("omits storage from the user without a quota", async () => {
-  const bench = await startService();
-  expect((await bench.client().get("/api/user")).body).not.toHaveProperty("storage");
+  const service = await startService();
+  expect((await service.client().get("/api/user")).body).not.toHaveProperty("storage");
 });
 
 it("keeps no unnamed bytes for an upload under a used id", async () => {
-  const bench = await startService();
-  const client = bench.client();
+  const service = await startService();
+  const client = service.client();
   const id = "6f0d4f7e-13b2-4a1f-9d5c-0c4f1f8a7a01";
   const count = async () =>
-    (await readdir(join(bench.folder, "blobs"), { recursive: true, withFileTypes: true })).filter((dirent) => dirent.isFile()).length;
+    (await readdir(join(service.folder, "blobs"), { recursive: true, withFileTypes: true })).filter((dirent) => dirent.isFile()).length;
   expect((await client.upload("first", "a.txt", { id })).status).toBe(201);
   const before = await count();
   expect(await client.upload("second", "b.txt", { id })).toMatchObject({ status: 200, body: { id, size: 5 } });

@@ -1,15 +1,19 @@
 import { describe, expect, it } from "vitest";
 import { startService } from "@/tests/support/service";
-import { record, string } from "./support";
+import { asRecord, asString } from "./support";
 
 const text = "0123456789".repeat(10);
 
 describe("stored bytes over HTTP", async () => {
-  const bench = await startService();
-  const client = bench.client();
-  const asset = record((await client.upload(text, "digits.txt")).body);
+  const service = await startService();
+  const client = service.client();
+  const asset = asRecord((await client.upload(text, "digits.txt")).body);
   await client.call("POST", "/api/userdata/digits.txt", text);
-  const paths = [`/api/view?filename=${string(asset.asset_hash)}`, `/api/assets/${string(asset.id)}/content`, "/api/userdata/digits.txt"];
+  const paths = [
+    `/api/view?filename=${asString(asset.asset_hash)}`,
+    `/api/assets/${asString(asset.id)}/content`,
+    "/api/userdata/digits.txt",
+  ];
   const whole = await client.get(paths[0] ?? "");
   const etag = whole.headers.get("etag") ?? "";
   const modified = whole.headers.get("last-modified") ?? "";
@@ -97,10 +101,10 @@ describe("stored bytes over HTTP", async () => {
   });
 
   it("sends an empty file as such", async () => {
-    const asset = record((await client.upload("", "empty.txt")).body);
-    const response = await client.get(`/api/assets/${string(asset.id)}/content`);
+    const asset = asRecord((await client.upload("", "empty.txt")).body);
+    const response = await client.get(`/api/assets/${asString(asset.id)}/content`);
     expect([response.status, response.text, response.headers.get("content-length")]).toEqual([200, "", "0"]);
-    expect((await client.get(`/api/assets/${string(asset.id)}/content`, { range: "bytes=0-" })).status).toBe(416);
+    expect((await client.get(`/api/assets/${asString(asset.id)}/content`, { range: "bytes=0-" })).status).toBe(416);
   });
 
   const bytes = (text: string) => new Uint8Array(Buffer.from(text, "latin1"));
@@ -131,10 +135,10 @@ describe("stored bytes over HTTP", async () => {
     ["a.txt", bytes("{ no JSON }"), "text/plain; charset=utf-8", "txt"],
     ["a.txt", bytes("%PDF-1.4 words"), "application/pdf", "pdf"],
   ])("detects %s by its bytes", async (name, content, type, ending) => {
-    const asset = record((await client.upload(content, name, { mime_type: "text/html" })).body);
-    const response = await client.get(`/api/assets/${string(asset.id)}/content`);
+    const asset = asRecord((await client.upload(content, name, { mime_type: "text/html" })).body);
+    const response = await client.get(`/api/assets/${asString(asset.id)}/content`);
     expect([response.headers.get("content-type"), response.headers.get("x-content-type-options")]).toEqual([type, "nosniff"]);
-    const hash = string(asset.asset_hash).slice(7);
+    const hash = asString(asset.asset_hash).slice(7);
     expect((await client.get(`/api/view?filename=${hash}.${ending}`)).status).toBe(200);
   });
 
@@ -150,8 +154,11 @@ describe("stored bytes over HTTP", async () => {
     ["style.css", "a{}"],
     ["utf16.txt", "\xff\xfe<\0s\0c\0r\0i\0p\0t\0>\0"],
   ])("never shows %s in a page: %j", async (name, content) => {
-    const asset = record((await client.upload(bytes(content), name)).body);
-    for (const path of [`/api/view?filename=${string(asset.asset_hash)}`, `/api/assets/${string(asset.id)}/content?disposition=inline`]) {
+    const asset = asRecord((await client.upload(bytes(content), name)).body);
+    for (const path of [
+      `/api/view?filename=${asString(asset.asset_hash)}`,
+      `/api/assets/${asString(asset.id)}/content?disposition=inline`,
+    ]) {
       const { headers } = await client.get(path);
       expect(headers.get("content-disposition")).toMatch(/^attachment;/);
       expect([headers.get("x-content-type-options"), headers.get("content-security-policy")]).toEqual([
@@ -162,8 +169,8 @@ describe("stored bytes over HTTP", async () => {
   });
 
   it("serves files under their own name in any script", async () => {
-    const asset = record((await client.upload("named", "n.txt", { name: 'Grüße "an" 東京/it\'s (1).txt' })).body);
-    const path = `/api/assets/${string(asset.id)}/content`;
+    const asset = asRecord((await client.upload("named", "n.txt", { name: 'Grüße "an" 東京/it\'s (1).txt' })).body);
+    const path = `/api/assets/${asString(asset.id)}/content`;
     const dispositionHeader = (await client.get(`${path}?disposition=attachment`)).headers.get("content-disposition");
     expect(dispositionHeader).toBe(
       "attachment; filename=\"Gr__e _an_ ___it's (1).txt\"; filename*=UTF-8''Gr%C3%BC%C3%9Fe%20%22an%22%20%E6%9D%B1%E4%BA%AC_it%27s%20%281%29.txt",

@@ -1,13 +1,13 @@
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";
 import { startService } from "@/tests/support/service";
-import { png, record, string } from "./support";
+import { asRecord, asString,png } from "./support";
 
 describe("GET /api/view", async () => {
   const bytes = png(300, 200, { seed: 3 });
-  const bench = await startService();
-  const client = bench.client();
-  const file = string(record((await client.upload(bytes, "view me.png", { type: "input" }, "image", "/api/upload/image")).body).name);
+  const service = await startService();
+  const client = service.client();
+  const file = asString(asRecord((await client.upload(bytes, "view me.png", { type: "input" }, "image", "/api/upload/image")).body).name);
 
   it("echoes the name given to upload/image and names the file by hash", async () => {
     const response = await client.upload(
@@ -33,9 +33,9 @@ describe("GET /api/view", async () => {
       expect([name, response.status]).toEqual([name, 200]);
       expect(Buffer.from(await response.arrayBuffer()).equals(Buffer.from(bytes))).toBe(true);
     }
-    expect(await bench.client("eve").get(`/api/view?filename=${file}`)).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
+    expect(await service.client("eve").get(`/api/view?filename=${file}`)).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
     expect(
-      await bench
+      await service
         .client("eve")
         .raw("GET", "/api/view?filename=photo.png")
         .then((answer) => answer.status),
@@ -72,8 +72,11 @@ describe("GET /api/view", async () => {
       ["<svg xmlns='http://www.w3.org/2000/svg'><script/></svg>", "a.jpg", "image/svg+xml"],
       ["<?xml version='1.0'?><svg xmlns='http://www.w3.org/2000/svg'/>", "b.png", "image/svg+xml"],
     ] as const) {
-      const asset = record((await client.upload(text, name)).body);
-      for (const path of [`/api/view?filename=${string(asset.asset_hash)}`, `/api/assets/${string(asset.id)}/content?disposition=inline`]) {
+      const asset = asRecord((await client.upload(text, name)).body);
+      for (const path of [
+        `/api/view?filename=${asString(asset.asset_hash)}`,
+        `/api/assets/${asString(asset.id)}/content?disposition=inline`,
+      ]) {
         const response = await client.raw("GET", path);
         expect(response.headers.get("content-type")).toBe(type);
         expect(response.headers.get("content-disposition")).toMatch(/^attachment/);
@@ -99,8 +102,8 @@ describe("GET /api/view", async () => {
 });
 
 describe("files for non-image loaders", async () => {
-  const bench = await startService();
-  const client = bench.client();
+  const service = await startService();
+  const client = service.client();
 
   it.each([
     ["clip.mp4", Buffer.concat([Buffer.from([0, 0, 0, 24]), Buffer.from("ftypisom\0\0\0\0isommp42"), Buffer.alloc(64)]), "mp4"],
@@ -109,7 +112,7 @@ describe("files for non-image loaders", async () => {
   ])("are taken by upload/image: %s", async (name, bytes, extension) => {
     const response = await client.upload(new Uint8Array(bytes), name, { type: "input", subfolder: "" }, "image", "/api/upload/image");
     expect(response).toMatchObject({ status: 200, body: { display_name: name, type: "input" } });
-    const assetName = string(record(response.body).name);
+    const assetName = asString(asRecord(response.body).name);
     expect(assetName.endsWith(`.${extension}`)).toBe(true);
     const view = await client.raw("GET", `/api/view?filename=${assetName}&type=input`);
     expect(Buffer.from(await view.arrayBuffer()).equals(bytes)).toBe(true);
@@ -121,8 +124,8 @@ describe("files for non-image loaders", async () => {
     ["jpeg", "jpeg"],
     ["bmp;10", "webp"],
   ])("are pictures that a preview re-encodes as requested: %s", async (preview, format) => {
-    const { asset_hash: hash } = record((await client.upload(png(40, 20), "a.png")).body);
-    const response = await client.raw("GET", `/api/view?filename=${string(hash)}&preview=${encodeURIComponent(preview)}`);
+    const { asset_hash: hash } = asRecord((await client.upload(png(40, 20), "a.png")).body);
+    const response = await client.raw("GET", `/api/view?filename=${asString(hash)}&preview=${encodeURIComponent(preview)}`);
     const bytes = Buffer.from(await response.arrayBuffer());
     expect([response.status, response.headers.get("content-type")]).toEqual([200, `image/${format}`]);
     expect(await sharp(bytes).metadata()).toMatchObject({ format, width: 40, height: 20 });

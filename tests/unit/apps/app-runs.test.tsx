@@ -4,9 +4,9 @@ import { RunRefusal } from "@/components/apps/run-problems";
 import { MemberProvider } from "@/components/frame/member-context";
 import { appDefinitionSchema, type AppView } from "@/lib/contract/apps/app";
 import { fillApp } from "@/lib/contract/apps/fill";
-import { objectOf } from "@/lib/contract/json/json";
+import { asObject } from "@/lib/contract/json/json";
 import { type Role } from "@/lib/contract/people/roles";
-import { standInForSizes } from "@/tests/support/jsdom-parts";
+import { stubElementSizes } from "@/tests/support/jsdom-parts";
 import { renderInApp } from "../components/render";
 import { app, page, press, pressRun, run, show, type } from "./app-page";
 
@@ -81,7 +81,7 @@ it("shows live outputs and progress without node names", async () => {
 });
 
 it("compares pictures and lists the inputs that differ", async () => {
-  standInForSizes();
+  stubElementSizes();
   page.runs = [run("b", { prompt: "a red crow", mode: 1 }), run("a", { prompt: "a crow", mode: 1 })];
   await show();
   for (const element of await screen.findAllByRole("article")) {
@@ -160,7 +160,7 @@ it("sends each control's value to every node input it is bound to", async () => 
   await pressRun();
   const values = { line: "A title", text: "Two\nlines", count: 11, share: 1.25, glow: true, mode: "b", photo: "given/my photo.png" };
   expect(page.requests.map(({ path, body }) => [path, body])).toEqual([["/api/apps/app-1/runs", { inputs: values }]]);
-  const filled = fillApp(definition, objectOf(objectOf(page.requests[0]?.body)?.inputs) ?? {});
+  const filled = fillApp(definition, asObject(asObject(page.requests[0]?.body)?.inputs) ?? {});
   expect(filled.ok && filled.graph).toMatchObject({
     "1": {
       inputs: {

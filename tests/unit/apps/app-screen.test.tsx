@@ -4,7 +4,7 @@ import { renderToString } from "react-dom/server";
 import { expect, it } from "vitest";
 import { type AppInput } from "@/lib/contract/apps/app";
 import { fillApp } from "@/lib/contract/apps/fill";
-import { objectOf } from "@/lib/contract/json/json";
+import { asObject } from "@/lib/contract/json/json";
 import { ok } from "@/lib/shared/result";
 import { inApp } from "../components/render";
 import { app, appPage, inputs, page, press, pressRun, run, show, type, withPicture } from "./app-page";
@@ -47,7 +47,7 @@ it("shows the default sent for an emptied field and requires required ones", asy
   await type("Prompt", "an owl");
   await pressRun();
   const [{ body } = { body: undefined }] = page.requests;
-  const filled = fillApp({ inputs, graph: {} }, objectOf(objectOf(body)?.inputs) ?? {});
+  const filled = fillApp({ inputs, graph: {} }, asObject(asObject(body)?.inputs) ?? {});
   expect(filled).toMatchObject({ ok: true, values: { prompt: "an owl", strength: 0.5 } });
 });
 

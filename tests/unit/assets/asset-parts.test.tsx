@@ -21,7 +21,7 @@ import { type AssetsQuery, assetsQuerySchema } from "@/lib/contract/schemas/asse
 import { type AssetDetail, type AssetView } from "@/lib/contract/views/asset-view";
 import * as messages from "@/lib/messages/en";
 import { eventually } from "@/tests/support/eventually";
-import { standInForSizes } from "@/tests/support/jsdom-parts";
+import { stubElementSizes } from "@/tests/support/jsdom-parts";
 import { inApp, renderInApp } from "../components/render";
 
 const show = (part: ReactNode) =>
@@ -250,7 +250,7 @@ describe("assets viewer", () => {
   const asset = (id: string): AssetView => ({ id, name: `${id}.png`, kind: "image", tags: [], immutable: false, metadata: {} });
   const nothing = () => undefined;
 
-  beforeEach(standInForSizes);
+  beforeEach(stubElementSizes);
 
   function viewer(id: string, rows: readonly AssetView[], want: AssetsSource["request"] = nothing) {
     const source: AssetsSource = {

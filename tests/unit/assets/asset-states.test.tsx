@@ -13,7 +13,7 @@ import { type Picking } from "@/components/assets/gallery/use-picking";
 import { createSelection } from "@/components/data-table/selection/selection";
 import { assetsQuerySchema } from "@/lib/contract/schemas/asset";
 import { type AssetView } from "@/lib/contract/views/asset-view";
-import { standInForSizes } from "@/tests/support/jsdom-parts";
+import { stubElementSizes } from "@/tests/support/jsdom-parts";
 import { inApp, renderInApp } from "../components/render";
 
 const listedAsset: AssetView = { id: "a1", name: "hero.png", kind: "image", tags: [], immutable: false, metadata: {} };
@@ -44,7 +44,7 @@ it.each([true, false])("shows the field of a metadata key (%s) only to editors",
 });
 
 describe("asset preview", () => {
-  beforeEach(standInForSizes);
+  beforeEach(stubElementSizes);
 
   let connections = 0;
   function show(name: string, kind: AssetView["kind"], { files = true } = {}) {
@@ -83,7 +83,7 @@ describe("asset preview", () => {
 
 // A comparison opened by URL, whose pictures must be loaded first.
 describe("assets compare", () => {
-  beforeEach(standInForSizes);
+  beforeEach(stubElementSizes);
 
   const toResponse = (id: string) => Response.json({ id, name: `${id}.png`, tags: [], mime_type: "image/png" });
   const respondDown = () => Response.json({ code: "UPSTREAM_ERROR", message: "down" }, { status: 502 });

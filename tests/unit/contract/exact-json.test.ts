@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { spellingOf, withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
+import { copySpellings, getSpelling, writeExactJson } from "@/lib/contract/json/exact-json";
 import {
   maxExactNumbers,
   parseExactJson,
@@ -62,9 +62,9 @@ describe("JSON without loss", () => {
 
   it("keeps the spelling of unedited values and rewrites edited ones", () => {
     const before = parseExactJson<Record<string, unknown>>('{"a":5.0,"b":0.10,"c":-0}');
-    expect(writeExactJson(withSpellingsOf(before, { ...before, b: 0.2 }))).toBe('{"a":5.0,"b":0.2,"c":-0}');
-    expect(writeExactJson(withSpellingsOf(before, { ...before, c: 0 }))).toBe('{"a":5.0,"b":0.10,"c":0}');
-    expect(spellingOf(before, "a")).toBe("5.0");
+    expect(writeExactJson(copySpellings(before, { ...before, b: 0.2 }))).toBe('{"a":5.0,"b":0.2,"c":-0}');
+    expect(writeExactJson(copySpellings(before, { ...before, c: 0 }))).toBe('{"a":5.0,"b":0.10,"c":0}');
+    expect(getSpelling(before, "a")).toBe("5.0");
   });
 
   it("refuses too many exactly spelled numbers or digits before parsing", () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createOpenSource, readContentRange, readLength, readUnsatisfiedLength, readValidator } from "@/lib/service/downloads/open-source";
 import { createSourceAgents, createSourcePolicy, defaultDownloadHosts, requireSource } from "@/lib/service/downloads/sources";
 import { type Resolve } from "@/lib/shared/guarded-connector";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
 
 describe("the policy of sources", () => {
   const policy = createSourcePolicy(defaultDownloadHosts);
@@ -102,7 +102,7 @@ const loopback = { address: "127.0.0.1", family: 4 };
 const outside = { address: "203.0.114.1", family: 4 };
 
 describe("names of sources", async () => {
-  const server = await startLittleServer((_, response) => void response.end("inside"));
+  const server = await openTestServer((_, response) => void response.end("inside"));
 
   /** Each look-up gets the next result. */
   function createResolver(...answers: LookupAddress[][]): { resolve: Resolve; lookups: string[] } {

@@ -5,7 +5,7 @@ import { readEmbeddedWorkflow } from "@/lib/browser/embedded-workflow";
 import { type ByteSource, createBlobSource, openByteSource, PartReadError } from "@/lib/browser/files/byte-source";
 import { readWorkflow } from "@/lib/contract/workflow/graph";
 import { getDrawing } from "@/lib/contract/workflow/workflow-name";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
 import { avif, box, chunk, glb, jpeg, packedText, plainText, png, readCarrier, readEmbedded, safetensors, webp, worldText } from "./files";
 
 const graph = '{"1":{"class_type":"EmptyImage","inputs":{"width":48,"height":32,"batch_size":1,"color":255}}}';
@@ -121,7 +121,7 @@ const moov = film.indexOf("moov") - 4;
 const long = Buffer.concat([film.subarray(0, begins), box("mdat", Buffer.alloc(1_000_000)), film.subarray(moov)]);
 let sentBytes = 0;
 let isGone = false;
-const server = await startLittleServer((request, response) => {
+const server = await openTestServer((request, response) => {
   const [from = 0, to = 0] =
     /bytes=(\d+)-(\d+)/
       .exec(request.headers.range ?? "")

@@ -55,7 +55,7 @@ describe("saving", () => {
 
   it("confirms before replacing a file, and again for another name", async () => {
     exists = true;
-    renderInApp(<SaveWorkflow title="hero" textOf={() => "{}"} connection="c1" />);
+    renderInApp(<SaveWorkflow title="hero" getText={() => "{}"} connection="c1" />);
     fireEvent.click(screen.getByRole("button", { name: "Save" }));
     fireEvent.click(screen.getAllByRole("button", { name: "Save" })[1] ?? document.body);
     expect((await screen.findByRole("alert")).textContent).toBe("workflows/hero.json already exists. Replacing it cannot be undone.");

@@ -4,7 +4,7 @@ import { readEnv } from "@/lib/server/env";
 import { createAttemptLimit } from "@/lib/server/limits/attempt-limit";
 import { createAddressReader } from "@/lib/server/trusted-proxies";
 import { createGuardedSend } from "@/lib/server/upstream/send";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
 
 test("allows a burst, then one per refill, and returns the wait", async () => {
   let now = 1000;
@@ -140,8 +140,8 @@ describe("send guarded", () => {
 
   test("opens a configured host, but not another port of it", async () => {
     const [named, otherServer] = [
-      await startLittleServer((_, response) => void response.end("ok")),
-      await startLittleServer((_, response) => void response.end("ok")),
+      await openTestServer((_, response) => void response.end("ok")),
+      await openTestServer((_, response) => void response.end("ok")),
     ];
     const trusting = createGuardedSend({ trustedHosts: [named.host] });
     expect(await (await trusting(new Request(named.url))).text()).toBe("ok");
@@ -151,7 +151,7 @@ describe("send guarded", () => {
   });
 
   test("checks every resolved address and refuses if one is private", async () => {
-    const [inside, outside] = [await startLittleServer((_, response) => void response.end("inside")), "203.0.114.1"];
+    const [inside, outside] = [await openTestServer((_, response) => void response.end("inside")), "203.0.114.1"];
     const port = new URL(inside.url).port;
     const responses = [["127.0.0.1"], [outside, "127.0.0.1"], ["::1"], ["::ffff:10.0.0.1"], ["64:ff9b::7f00:1"], ["169.254.169.254"], []];
     for (const addresses of responses) {

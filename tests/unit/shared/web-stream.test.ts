@@ -3,8 +3,8 @@ import { PassThrough, Readable } from "node:stream";
 import { beforeEach, describe, expect, it, test } from "vitest";
 import { readBeginning } from "@/lib/browser/files/byte-source";
 import { toWebStream } from "@/lib/shared/web-stream";
-import { type LittleServer } from "@/tests/support/little-server";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
+import { type TestServer } from "@/tests/support/test-server";
 
 test("ends a silent source when the reader leaves", async () => {
   const source = new PassThrough();
@@ -64,11 +64,11 @@ describe("read beginning", () => {
   /** The bytes that were sent before the reader had enough. */
   let sentCount = 0;
   let knowsRanges = true;
-  let server: LittleServer;
+  let server: TestServer;
 
   beforeEach(async () => {
     [knowsRanges, sentCount] = [true, 0];
-    server = await startLittleServer(({ headers }, response) => {
+    server = await openTestServer(({ headers }, response) => {
       const range = knowsRanges ? /^bytes=0-(\d+)$/.exec(headers.range ?? "") : null;
       if (range && content.length === 0) return response.writeHead(416).end();
       const part = range ? content.subarray(0, Number(range[1]) + 1) : content;

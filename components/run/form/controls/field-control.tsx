@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { objectOf } from "@/lib/contract/json/json";
+import { asObject } from "@/lib/contract/json/json";
 import { type Control, type FormField, nodeDomId } from "../form-model";
 import {
   AppSeedControl,
@@ -38,7 +38,7 @@ export function FieldControl({ field, nodeTitle, picture, acceptsPaste, onRunnin
     case "fixed":
       return (
         <code id={props.id} title={t("fixed")} className="line-clamp-6 py-1 font-mono text-sm break-words text-ink-2">
-          {writeExactJson(objectOf(value)?.__value__ ?? value)}
+          {writeExactJson(asObject(value)?.__value__ ?? value)}
         </code>
       );
     case "switch":

@@ -7,7 +7,7 @@ import { useFilePicker } from "@/components/ui/hooks/use-file-picker";
 import { ProgressBar } from "@/components/ui/skeleton";
 import { FileName } from "@/components/ui/truncated";
 import { toFileRef } from "@/lib/contract/assets/file-refs";
-import { own } from "@/lib/contract/json/json";
+import { getOwn } from "@/lib/contract/json/json";
 import { type ChoiceValue, type Media } from "@/lib/contract/nodes/input-spec";
 import { type ControlProps } from "./basic-controls";
 import { getContentHash, type PictureContext } from "./picture-api";
@@ -74,11 +74,11 @@ export function MediaControl({ id, media, options, picture, onRunning, value, on
   const { state, start, stop } = usePictureUpload({ isMedia: true, send: picture.sendPicture, onSent, onRunning });
   const chooser = useFilePicker({ accept: `${media}/*`, testId: "media-file", onFiles: ([file]) => file && void start(file) });
   const name = typeof value === "string" ? value : "";
-  const isRenamed = (own(picture.ownNames, name) ?? name) !== name;
+  const isRenamed = (getOwn(picture.ownNames, name) ?? name) !== name;
   return (
     <span className="flex flex-wrap items-center gap-2">
       <output {...rest} id={id} title={isRenamed ? name : undefined} className="min-w-0 font-mono text-sm break-all">
-        {own(picture.ownNames, name) ?? (picture.isPlain && getContentHash(name) ? tPicture("stored") : name || t("none"))}
+        {getOwn(picture.ownNames, name) ?? (picture.isPlain && getContentHash(name) ? tPicture("stored") : name || t("none"))}
       </output>
       <ServerFiles
         options={options}
@@ -134,7 +134,7 @@ type UnlistedNoteProps = {
 export function UnlistedNote({ value, options, picture: { ownNames, listing } }: UnlistedNoteProps) {
   const t = useTranslations("run.media");
   // A file uploaded or picked here has an own name, and exists even if it is not listed.
-  const isMissing = own(ownNames, value) === undefined && options !== undefined && isUnlisted(value, options);
+  const isMissing = getOwn(ownNames, value) === undefined && options !== undefined && isUnlisted(value, options);
   const mayBeStale = isMissing && listing?.isOld === true;
   const reloadList = useEffectEvent(() => listing?.readAgain());
   useEffect(() => {

@@ -5,7 +5,7 @@ import { useFeature } from "@/components/frame/connection/connection-context";
 import { isTyping } from "@/components/ui/hooks/page-keys";
 import { useDropTarget } from "@/components/ui/hooks/use-drop-target";
 import { toImageValue } from "@/lib/contract/assets/file-refs";
-import { own } from "@/lib/contract/json/json";
+import { getOwn } from "@/lib/contract/json/json";
 import {
   checkPicture,
   getContentHash,
@@ -28,8 +28,8 @@ type PictureInput = {
 export function usePictureInput({ picture, value, acceptsPaste, onChange, onRunning }: PictureInput) {
   const { canSend, sendPicture, decode, ownNames, onNamed } = picture;
   const name = typeof value === "string" ? value : "";
-  const ownName = own(ownNames, name);
-  const unsent = ownName === undefined ? own(picture.unsent, name) : undefined;
+  const ownName = getOwn(ownNames, name);
+  const unsent = ownName === undefined ? getOwn(picture.unsent, name) : undefined;
   const [ignoredCount, setIgnoredCount] = useState(0);
   const onSent = (sentAs: string, file: File) => {
     onNamed(sentAs, file.name);

@@ -6,7 +6,7 @@ import { describeMember, formatPerson, type MemberChange } from "@/lib/contract/
 import { hasRole } from "@/lib/contract/people/roles";
 import { type OidcRefusal } from "@/lib/contract/people/sign-in";
 import { toPlainLine } from "@/lib/contract/plain-line";
-import { type Composition, type Parts } from "@/lib/server/composition-type";
+import { type Composition, type Dependencies } from "@/lib/server/composition-type";
 import { type OidcProvider } from "@/lib/server/sign-in-settings";
 import { type Identity } from "@/lib/server/store/people/identities";
 import { type Member } from "@/lib/server/store/people/members";
@@ -106,7 +106,7 @@ async function findMember(
 }
 
 async function linkIdentity(
-  { store, now }: Parts<"store" | "now">,
+  { store, now }: Dependencies<"store" | "now">,
   identity: Identity,
   member: Member | undefined,
 ): Promise<Result<AdmittedMember, SignInRefusal>> {
@@ -166,7 +166,7 @@ async function applyRole(
 }
 
 /** A member without a password always has the provider's address, unless another member has it. */
-async function applyAddress({ store }: Parts<"store">, member: Member, email: string): Promise<Member> {
+async function applyAddress({ store }: Dependencies<"store">, member: Member, email: string): Promise<Member> {
   if (member.passwordHash !== undefined || member.email === email) return member;
   return (await store.members.changeAccount(member.id, { email })) ?? member;
 }

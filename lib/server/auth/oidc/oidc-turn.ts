@@ -4,7 +4,7 @@ import "server-only";
 import { decode, encode } from "next-auth/jwt";
 import { type OAuthConfig } from "next-auth/providers/oauth";
 import { type OidcRefusal } from "@/lib/contract/people/sign-in";
-import { type Composition, type Parts } from "@/lib/server/composition-type";
+import { type Composition, type Dependencies } from "@/lib/server/composition-type";
 import { type OidcProvider, oidcSetting } from "@/lib/server/sign-in-settings";
 import { type Purpose, type SignInState } from "../sealed-cookies";
 import { beginSession, confirmSession, findSession, readSessionId } from "../session";
@@ -119,7 +119,7 @@ export async function beginProviderSession(
 }
 
 async function storeIdToken(
-  { store, authSecret, log }: Parts<"store" | "authSecret" | "log">,
+  { store, authSecret, log }: Dependencies<"store" | "authSecret" | "log">,
   sessionId: string,
   provider: string,
   idToken: string | undefined,
@@ -138,7 +138,7 @@ async function storeIdToken(
 
 /** Call before the session ends. Undefined if the session began here, or the provider has no sign-out page. */
 export async function endSessionUrl(
-  { store, env, authSecret, log }: Parts<"store" | "env" | "authSecret" | "log">,
+  { store, env, authSecret, log }: Dependencies<"store" | "env" | "authSecret" | "log">,
   sessionId: string,
   returnTo: string,
 ): Promise<string | undefined> {

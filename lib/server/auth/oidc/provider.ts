@@ -4,7 +4,7 @@ import "server-only";
 import { type OAuthConfig } from "next-auth/providers/oauth";
 import { z } from "zod";
 import { isLoopback } from "@/lib/contract/connections";
-import { isObject, own } from "@/lib/contract/json/json";
+import { getOwn,isObject } from "@/lib/contract/json/json";
 import { type Role, roles } from "@/lib/contract/people/roles";
 import { EVERYBODY, type OidcProvider } from "@/lib/server/sign-in-settings";
 import { readBytes } from "@/lib/server/upstream/streams";
@@ -154,7 +154,7 @@ function findGroupRole(groups: unknown, byGroup: ReadonlyMap<string, Role>): { r
 function readClaim(claims: Readonly<Record<string, unknown>>, name: string): unknown {
   if (Object.hasOwn(claims, name)) return claims[name];
   let value: unknown = claims;
-  for (const part of name.split(".")) value = isObject(value) ? own(value, part) : undefined;
+  for (const part of name.split(".")) value = isObject(value) ? getOwn(value, part) : undefined;
   return value;
 }
 

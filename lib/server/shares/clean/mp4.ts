@@ -2,7 +2,7 @@
 // Every kept box around the samples has exactly the length that its fields require.
 
 import "server-only";
-import { own } from "@/lib/contract/json/json";
+import { getOwn } from "@/lib/contract/json/json";
 import { type MediaReader, NotCleanableError, type Pieces, readExactly } from "./pieces";
 
 /** Boxes that are kept, by parent. All others are blanked. */
@@ -111,7 +111,7 @@ export async function cleanMp4(file: MediaReader, out: Pieces): Promise<void> {
 }
 
 async function walkBoxes(file: MediaReader, out: Pieces, { parent, from, to, track = "" }: ParentBox): Promise<void> {
-  const allowedBoxes = own(keptBoxes, parent);
+  const allowedBoxes = getOwn(keptBoxes, parent);
   let isKept = parent !== "mdia";
   let handler = track;
   for (let at = from; at < to;) {
@@ -130,7 +130,7 @@ async function walkBoxes(file: MediaReader, out: Pieces, { parent, from, to, tra
       out.zeros(end - headEnd);
     } else if (!isExact) {
       throw new NotCleanableError("a box of another length");
-    } else if (own(keptBoxes, type)) {
+    } else if (getOwn(keptBoxes, type)) {
       out.keep(at, headEnd);
       await walkBoxes(file, out, { parent: type, from: headEnd, to: end, track: handler });
     } else if (type === "stsd") {
@@ -166,7 +166,7 @@ async function walkBoxes(file: MediaReader, out: Pieces, { parent, from, to, tra
 const FIELD_BYTES = 32;
 
 async function hasLength(file: MediaReader, type: string, { from, to }: { from: number; to: number }): Promise<boolean> {
-  const getLength = own(lengths, type);
+  const getLength = getOwn(lengths, type);
   if (!getLength) return true;
   // Fields beyond the end of a short box are read as zero. Its length is wrong anyway.
   const fields = Buffer.concat([await readExactly(file, from, Math.min(FIELD_BYTES, to - from)), Buffer.alloc(FIELD_BYTES)]);

@@ -3,7 +3,7 @@
 import "server-only";
 import { z } from "zod";
 import { toViewPath } from "@/lib/comfyui/client";
-import { isObject, textOf } from "@/lib/contract/json/json";
+import { asText,isObject } from "@/lib/contract/json/json";
 import { getMediaKind, type OutputFile } from "@/lib/contract/views/outputs-view";
 import { readBytes } from "../streams";
 import { isMissingRoute, jsonResponse, notImplemented, readLocal, type Translation } from "./local-exchange";
@@ -53,16 +53,16 @@ function toAsset(asset: unknown): unknown {
     return typeof time === "string" && timeWithoutZone.test(time) ? [[name, `${time}Z`]] : [];
   });
   const file = findFile(asset);
-  const isPicture = getMediaKind({ names: [textOf(asset.name)], types: [textOf(asset.mime_type)] }) === "image";
+  const isPicture = getMediaKind({ names: [asText(asset.name)], types: [asText(asset.mime_type)] }) === "image";
   // A temporary picture has no preview, but can still be opened.
-  const needsPreview = file !== undefined && isPicture && textOf(asset.preview_url) === undefined;
+  const needsPreview = file !== undefined && isPicture && asText(asset.preview_url) === undefined;
   const preview = needsPreview && { preview_url: `/api${toViewPath(file)}` };
   return { ...asset, ...Object.fromEntries(timesWithZone), file, ...preview };
 }
 
 /** Its preview is the file itself, unless another asset is its preview. Otherwise the path in the folder that its tags name. */
 function findFile(asset: Record<string, unknown>): OutputFile | undefined {
-  const preview = textOf(asset.preview_id) === undefined ? textOf(asset.preview_url) : undefined;
+  const preview = asText(asset.preview_id) === undefined ? asText(asset.preview_url) : undefined;
   if (preview !== undefined && URL.canParse(preview, "http://local.invalid")) {
     const { pathname, searchParams } = new URL(preview, "http://local.invalid");
     const filename = searchParams.get("filename");
@@ -71,7 +71,7 @@ function findFile(asset: Record<string, unknown>): OutputFile | undefined {
   }
   const { tags } = asset;
   const type = folders.find((folder) => Array.isArray(tags) && tags.includes(folder));
-  const path = textOf(asset.loader_path) ?? textOf(asset.name);
+  const path = asText(asset.loader_path) ?? asText(asset.name);
   if (type === undefined || path === undefined) return undefined;
   const slash = path.lastIndexOf("/");
   return { filename: path.slice(slash + 1), subfolder: slash < 0 ? "" : path.slice(0, slash), type };

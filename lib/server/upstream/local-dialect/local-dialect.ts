@@ -3,8 +3,8 @@
 
 import "server-only";
 import { z } from "zod";
-import { withSpellingsOf } from "@/lib/contract/json/exact-json";
-import { objectOf } from "@/lib/contract/json/json";
+import { copySpellings } from "@/lib/contract/json/exact-json";
+import { asObject } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { type Send } from "../send";
 import { assetTranslations } from "./local-assets";
@@ -26,8 +26,8 @@ const otherTranslations: readonly Translation[] = [
       const body = parseJson(await request.clone().text());
       const prompt = promptSchema.safeParse(body);
       if (!prompt.success) return forward();
-      const extra = objectOf(objectOf(body)?.extra_data) ?? {};
-      const extra_data = withSpellingsOf(extra, { ...extra, create_time: endedJobs.now() });
+      const extra = asObject(asObject(body)?.extra_data) ?? {};
+      const extra_data = copySpellings(extra, { ...extra, create_time: endedJobs.now() });
       return call("/api/prompt", { json: { client_id: clientId, ...prompt.data, extra_data } });
     },
   },

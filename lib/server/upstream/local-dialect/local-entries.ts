@@ -3,7 +3,7 @@
 
 import "server-only";
 import { extraSchema, type HistoryEntry, parseEntry, parseItem, parseStatus, type QueueItem } from "@/lib/comfyui/client";
-import { isObject, type JsonObject, objectOf, textOf } from "@/lib/contract/json/json";
+import { asObject, asText,isObject, type JsonObject } from "@/lib/contract/json/json";
 import { outputsSchema } from "@/lib/contract/schemas/execution";
 import { toMilliseconds } from "@/lib/contract/times";
 import { toListedError } from "@/lib/contract/views/job-view";
@@ -18,7 +18,7 @@ const previewKinds = new Set(["image", "video", "audio", "3d"]);
 export function toQueuedJob(item: QueueItem | null, status: "pending" | "in_progress"): LocalJob {
   if (!item) return { status };
   const [priority, id, graph, extra] = item;
-  const nodes_total = status === "in_progress" ? Object.keys(objectOf(graph) ?? {}).length : undefined;
+  const nodes_total = status === "in_progress" ? Object.keys(asObject(graph) ?? {}).length : undefined;
   return { id, status, priority, outputs_count: 0, nodes_total, ...toJobFields(extra) };
 }
 
@@ -62,7 +62,7 @@ export function toJobDetails(id: string, entry: unknown): LocalJob {
 
 /** Empty for an item that was read without its nodes. */
 export function toWorkflow([, , prompt, extra_data]: QueueItem) {
-  return Object.values(objectOf(prompt) ?? {}).includes(null) ? {} : { workflow: { prompt, extra_data } };
+  return Object.values(asObject(prompt) ?? {}).includes(null) ? {} : { workflow: { prompt, extra_data } };
 }
 
 /** Prefers a stored picture, video or audio file, then a temporary one, then any file or text. */
@@ -76,7 +76,7 @@ function toPreview(outputs: readonly OutputView[]): object | undefined {
 
 function toJobFields(extra: unknown): { create_time?: number; workflow_id?: string } {
   const { create_time, extra_pnginfo } = extraSchema.parse(extra);
-  const workflow_id = textOf(extra_pnginfo?.workflow?.id);
+  const workflow_id = asText(extra_pnginfo?.workflow?.id);
   const at = toMilliseconds(create_time);
   return { ...(at !== undefined && { create_time: at }), ...(workflow_id && { workflow_id }) };
 }

@@ -3,7 +3,7 @@
 import "server-only";
 import { z } from "zod";
 import { findJob, selectReadable } from "@/lib/comfyui/client";
-import { own } from "@/lib/contract/json/json";
+import { getOwn } from "@/lib/contract/json/json";
 import { jobsQuerySchema } from "@/lib/contract/schemas/job";
 import { toMilliseconds } from "@/lib/contract/times";
 import { TooLargeAnswer } from "../read-body";
@@ -124,7 +124,7 @@ export const jobTranslations: readonly Translation[] = [
       // The server would ignore this filter, and the list would only look filtered.
       if (url.searchParams.has("output_type")) return notImplemented("A local server does not filter its jobs by kind of output.");
       const response = await forward((query) => {
-        const field = own(sortFields, query.get("sort_by") ?? "");
+        const field = getOwn(sortFields, query.get("sort_by") ?? "");
         if (field !== undefined) query.set("sort_by", field);
       });
       if (!isJobListUnavailable(response)) return response;

@@ -3,7 +3,7 @@
 import "server-only";
 import { z } from "zod";
 import { extraSchema, type HistoryEntry, parseEntry, type QueueItem, selectReadable } from "@/lib/comfyui/client";
-import { anyCount, loosely } from "@/lib/contract/schemas/lenient";
+import { anyCount, lenientOptional } from "@/lib/contract/schemas/lenient";
 import {
   getJobId,
   ignoreTooLarge,
@@ -17,7 +17,7 @@ import {
   unwrap,
 } from "./local-exchange";
 
-const totalSchema = z.looseObject({ pagination: z.looseObject({ total: loosely(anyCount) }) });
+const totalSchema = z.looseObject({ pagination: z.looseObject({ total: lenientOptional(anyCount) }) });
 
 const ENDED_STATUSES = "completed,failed,cancelled";
 const DEFAULT_ITEMS = 200;

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type Selectable } from "kysely";
-import { objectOf, textOf } from "@/lib/contract/json/json";
+import { asObject, asText } from "@/lib/contract/json/json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type JobEvents, type JobRecipients } from "@/lib/service/events/job-events";
@@ -94,11 +94,11 @@ function createRunReporter(events: JobEvents, job: { id: string; seq: number; no
       const resultTexts = row && isTerminal(row.state) ? (await readResultTexts(reader, [job.seq])).get(job.seq) : undefined;
       if (!resultTexts) return;
       const result = requireTexts(resultTexts);
-      for (const [node, output] of Object.entries(objectOf(parseExactJson(result.outputs)) ?? {}))
+      for (const [node, output] of Object.entries(asObject(parseExactJson(result.outputs)) ?? {}))
         if (!reportedNodes.has(node)) sendExecuted(node, output);
       const messages = parseExactJson(result.messages);
       const lastMessage: unknown = Array.isArray(messages) ? messages.at(-1) : undefined;
-      if (Array.isArray(lastMessage) && typeof lastMessage[0] === "string") notify(lastMessage[0], objectOf(lastMessage[1]) ?? {});
+      if (Array.isArray(lastMessage) && typeof lastMessage[0] === "string") notify(lastMessage[0], asObject(lastMessage[1]) ?? {});
       events.queueChanged(job.userId);
       notify("executing", { node: null, prompt_id });
     },
@@ -142,7 +142,7 @@ function createRunning(job: ClaimedJob, events: JobEvents): Running {
   let isLeft = false;
   let currentRun: { cancel(): void; leave?(): void } | undefined;
   const { seq, id, userId, extraData } = job;
-  const clientId = textOf(extraData.client_id);
+  const clientId = asText(extraData.client_id);
   const record = createRunRecord(id, job.graph, job.outputs, job.startMs);
   const reporter = createRunReporter(events, { id, seq, userId, clientId, nodes: Object.keys(job.graph).length });
   let { isBegun } = job;

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { spellingOf, writeExactJson } from "@/lib/contract/json/exact-json";
-import { objectOf } from "@/lib/contract/json/json";
+import { getSpelling, writeExactJson } from "@/lib/contract/json/exact-json";
+import { asObject } from "@/lib/contract/json/json";
 import { countResult, observeRun } from "@/lib/service/figures";
 import { createServiceError, REJECTED_TYPE, type RunEvent, type RunOutcome } from "@/lib/service/nodes/run";
 import { endAttempt, forgetAttempt, isHandedOver, recordEnd, wasCacheCleared } from "@/lib/service/runners/attempts";
@@ -231,10 +231,10 @@ async function end(
 
 /** `prompt` and every text of extra_pnginfo (including the editor's `workflow`), as the JSON that ComfyUI writes into a PNG. */
 function getPngText(job: Running): Record<string, string> {
-  const info = objectOf(job.extraData.extra_pnginfo) ?? {};
+  const info = asObject(job.extraData.extra_pnginfo) ?? {};
   const others = Object.entries(info).map(([keyword, value]): [string, string] => [
     keyword,
-    spellingOf(info, keyword) ?? writeExactJson(value),
+    getSpelling(info, keyword) ?? writeExactJson(value),
   ]);
   return { prompt: job.promptText, ...Object.fromEntries(others) };
 }

@@ -1,6 +1,6 @@
 // The record of a running job: messages, node details, files, texts and progress. In memory only.
 
-import { own } from "@/lib/contract/json/json";
+import { getOwn } from "@/lib/contract/json/json";
 import { type ExecutionError } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { createSourceLookup, findReachable } from "@/lib/contract/workflow/graph";
@@ -129,7 +129,10 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
       const node_id = currentNode?.nodeId ?? progress.current_node ?? "";
       return [
         ...firstMessages,
-        ["execution_interrupted", { prompt_id: jobId, node_id, node_type: own(graph, node_id)?.class_type ?? "", executed, timestamp: at }],
+        [
+          "execution_interrupted",
+          { prompt_id: jobId, node_id, node_type: getOwn(graph, node_id)?.class_type ?? "", executed, timestamp: at },
+        ],
       ];
     },
   };

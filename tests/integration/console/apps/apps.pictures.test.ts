@@ -3,8 +3,8 @@ import sharp from "sharp";
 import { expect, test } from "vitest";
 import { type AppPicture } from "@/lib/contract/apps/app";
 import { toFileRef } from "@/lib/contract/assets/file-refs";
-import { answerJson } from "@/tests/support/little-server";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
+import { sendJsonResponse } from "@/tests/support/test-server";
 import { createAppWorld, definition, picture } from "./app-world";
 
 const world = await createAppWorld();
@@ -160,9 +160,9 @@ test("validates a masked picture against the uploaded size, not the service's", 
 });
 
 test("hides other members' files of the same name and masks the picture shown", async () => {
-  const service = await startLittleServer(({ body }, response) => {
+  const service = await openTestServer(({ body }, response) => {
     const name = /filename="([^"]*)"/.exec(body.toString("latin1"))?.[1];
-    answerJson(response, { name, subfolder: "", type: "input" });
+    sendJsonResponse(response, { name, subfolder: "", type: "input" });
   });
   // Looks at uploads only, since the console also reads jobs meanwhile.
   const uploadBody = () => service.requests.findLast(({ url }) => url.startsWith("/api/upload/"))?.body.toString("latin1");

@@ -1,23 +1,23 @@
 // A service's refusals of an app's run, shown on the app's inputs; the tests choose the responses.
 import { type ServerResponse } from "node:http";
 import { beforeEach, expect, test } from "vitest";
-import { answerJson, type LittleServer, type ReceivedRequest } from "@/tests/support/little-server";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
+import { type ReceivedRequest,sendJsonResponse, type TestServer } from "@/tests/support/test-server";
 import { until } from "@/tests/support/until";
 import { type AppWorld, createAppWorld, definition } from "./app-world";
 
 const KEY = "the-key-of-a-script-1";
 
 let world: AppWorld;
-let service: LittleServer;
+let service: TestServer;
 let connection: string;
 let respond: (request: ReceivedRequest, response: ServerResponse) => void;
 
 beforeEach(async () => {
   world = await createAppWorld();
-  service = await startLittleServer((request, response) => respond(request, response));
+  service = await openTestServer((request, response) => respond(request, response));
   connection = await world.harness.connect(service.url, "key-of-the-service");
-  respond = (_, response) => answerJson(response, { prompt_id: "job-1", number: 1, node_errors: {} });
+  respond = (_, response) => sendJsonResponse(response, { prompt_id: "job-1", number: 1, node_errors: {} });
 });
 
 const make = (limits = {}) => world.make({ definition: { ...definition, inputs: definition.inputs?.slice(1) }, limits }, { connection });
@@ -37,7 +37,7 @@ test("shows a refusal at its input, starts nothing and frees the key", async () 
     error: { type: "bad", message: "bad", details: "" },
     node_errors: { "3": { errors: [error], class_type: "SaveImage", dependent_outputs: [] } },
   };
-  respond = (_, response) => answerJson(response, refusal, 400);
+  respond = (_, response) => sendJsonResponse(response, refusal, 400);
   const refused = await run(app, "a", "runner", KEY);
   expect(refused).toMatchObject({ status: 422, body: { message: "Name: is too odd", details: { problems: [{ input: "prefix" }] } } });
   expect(JSON.stringify(refused.body)).not.toContain("SaveImage");
@@ -46,8 +46,12 @@ test("shows a refusal at its input, starts nothing and frees the key", async () 
 });
 
 const refusals: [string, (response: ServerResponse) => unknown, object][] = [
-  ["refuses it", (response) => answerJson(response, { error: { type: "bad", message: "bad", details: "" } }, 400), { code: "workflow" }],
-  ["asks for patience", (response) => answerJson(response, { message: "slowly" }, 429), { message: expect.any(String) }],
+  [
+    "refuses it",
+    (response) => sendJsonResponse(response, { error: { type: "bad", message: "bad", details: "" } }, 400),
+    { code: "workflow" },
+  ],
+  ["asks for patience", (response) => sendJsonResponse(response, { message: "slowly" }, 429), { message: expect.any(String) }],
 ];
 test.each(refusals)("explains a failure to a second client with the same key while the service %s", async (_what, refuse, error) => {
   const app = await make({ runsPerDay: 1 });
@@ -77,7 +81,7 @@ test.each(refusals)("explains a failure to a second client with the same key whi
 test("doesn't count a refused run towards the daily limit", async () => {
   const app = await make({ runsPerDay: 1 });
   const defaultRespond = respond;
-  respond = (_, response) => answerJson(response, { message: "slowly" }, 429);
+  respond = (_, response) => sendJsonResponse(response, { message: "slowly" }, 429);
   expect((await run(app, "a", "runner", KEY)).status).toBe(429);
   respond = defaultRespond;
   expect((await run(app, "b")).status).toBe(202);
@@ -88,7 +92,7 @@ test("never exposes the service's node error messages", async () => {
   const app = await make();
   const refusal = { type: "bad", message: "Node 7 HiddenLoader is odd", details: "HiddenLoader", extra_info: { node_id: "7" } };
   for (const body of [{ error: refusal, node_errors: {} }, { error: refusal }, { error: refusal, node_errors: [] }]) {
-    respond = (_, response) => answerJson(response, body, 400);
+    respond = (_, response) => sendJsonResponse(response, body, 400);
     const refused = await run(app, "a");
     expect(refused).toMatchObject({ status: 422, body: { message: expect.stringContaining("refused this app's workflow") } });
     expect(JSON.stringify(refused.body)).not.toContain("HiddenLoader");
@@ -106,7 +110,7 @@ test("maps the service's refusal to form errors and requests a lost file again",
       error: { type: "bad", message: "", details: "" },
       node_errors: { [node]: { errors, class_type: "X", dependent_outputs: [] } },
     };
-    respond = (_, response) => answerJson(response, body, 400);
+    respond = (_, response) => sendJsonResponse(response, body, 400);
     return run(app, "a");
   };
   const beyond = await refuse("2", "value_bigger_than_max", { input_name: "steps", input_config: ["INT", { max: 50 }] });
@@ -121,7 +125,7 @@ test("maps the service's refusal to form errors and requests a lost file again",
 test("reveals the failing node of a refused workflow only to those who may see it", async () => {
   const app = await make();
   const missing = { type: "missing_node_type", message: "No class", details: "", extra_info: { node_id: "2", class_type: "Odd" } };
-  respond = (_, response) => answerJson(response, { error: missing, node_errors: {} }, 400);
+  respond = (_, response) => sendJsonResponse(response, { error: missing, node_errors: {} }, 400);
   expect((await run(app, "a", "operator")).body.details).toEqual({ reason: "workflow", node: "2" });
   expect((await run(app, "a")).body.details).toEqual({ reason: "workflow" });
 });
@@ -129,7 +133,7 @@ test("reveals the failing node of a refused workflow only to those who may see i
 /** The job of an accepted run fails with this error. */
 const failJobsWith = (execution_error: object) => {
   respond = (request, response) =>
-    answerJson(response, { id: request.url.split("/").at(-1), status: "failed", create_time: 1, outputs: {}, execution_error });
+    sendJsonResponse(response, { id: request.url.split("/").at(-1), status: "failed", create_time: 1, outputs: {}, execution_error });
 };
 const getError = async (app: { id: string }, id: string, as: "runner" | "operator") =>
   (await world.ask(`/api/apps/${app.id}/runs/${id}`, { as })).body.run.error;

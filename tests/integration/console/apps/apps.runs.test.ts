@@ -5,8 +5,8 @@ import { beforeEach, expect, test } from "vitest";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { submissionKey } from "@/lib/server/apps/run-state";
-import { answerJson, type LittleServer, type ReceivedRequest } from "@/tests/support/little-server";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
+import { type ReceivedRequest,sendJsonResponse, type TestServer } from "@/tests/support/test-server";
 import { makeToken } from "@/tests/support/tokens";
 import { until } from "@/tests/support/until";
 import { type AppWorld, createAppWorld, definition, picture } from "./app-world";
@@ -17,7 +17,7 @@ const DAY_MS = 24 * 60 * 60_000;
 
 let now: number;
 let world: AppWorld;
-let service: LittleServer;
+let service: TestServer;
 let connection: string;
 let status: string;
 let respond: (request: ReceivedRequest, response: ServerResponse) => void;
@@ -26,12 +26,12 @@ beforeEach(async () => {
   now = Date.UTC(2026, 4, 5, 22, 30);
   status = "pending";
   world = await createAppWorld({ now: () => now });
-  service = await startLittleServer((request, response) => respond(request, response));
+  service = await openTestServer((request, response) => respond(request, response));
   connection = await world.harness.connect(service.url, "key-of-the-service");
   respond = (request, response) =>
     request.method === "POST"
-      ? answerJson(response, { prompt_id: `job-${submissions().length}`, number: 1, node_errors: {} })
-      : answerJson(response, { id: request.url.split("/").at(-1), status, create_time: 1, outputs: {} });
+      ? sendJsonResponse(response, { prompt_id: `job-${submissions().length}`, number: 1, node_errors: {} })
+      : sendJsonResponse(response, { id: request.url.split("/").at(-1), status, create_time: 1, outputs: {} });
 });
 
 const submissions = () => service.requests.filter(({ method, url }) => method === "POST" && url.startsWith("/api/prompt"));
@@ -198,7 +198,7 @@ test("shows a run as sending while its file uploads, without the file's name", a
   const sending = { id: run.id, state: "sending", inputs: { prefix: "inverted" } };
   expect((await readRun(app, run.id)).body.run).toMatchObject(sending);
   expect((await world.run(app, parts, { headers })).body.run).toMatchObject(sending);
-  for (const response of uploads) answerJson(response, { name: "a.png", subfolder: "", type: "input" });
+  for (const response of uploads) sendJsonResponse(response, { name: "a.png", subfolder: "", type: "input" });
   expect((await pendingRun).body.run).toMatchObject({ state: "pending", inputs: { picture: "a.png" } });
   expect([uploads.length, submissions().length]).toEqual([1, 1]);
 });
@@ -210,7 +210,7 @@ test("returns the results of the version that ran", async () => {
   const json = { version: 1, definition: changedDefinition };
   expect((await world.ask(`/api/apps/${app.id}`, { as: "operator", method: "PUT", json })).status).toBe(200);
   const outputs = { "3": { images: [{ filename: "a.png", subfolder: "", type: "output" }] } };
-  respond = (_, response) => answerJson(response, { id: "job-1", status: "completed", create_time: 1, outputs });
+  respond = (_, response) => sendJsonResponse(response, { id: "job-1", status: "completed", create_time: 1, outputs });
   expect((await readRun(app, body.run.id)).body.run.results).toMatchObject([{ label: "Result", name: "a.png" }]);
 });
 
@@ -229,7 +229,7 @@ test("cancels a waiting run by removing it from the queue only", async () => {
   respond = (request, response) => {
     if (!request.url.startsWith("/api/queue")) return defaultRespond(request, response);
     status = "cancelled";
-    return answerJson(response, { deleted: ["job-1"] });
+    return sendJsonResponse(response, { deleted: ["job-1"] });
   };
   const cancelled = await world.ask(`/api/apps/${app.id}/runs/${body.run.id}/cancel`, { as: "runner", method: "POST" });
   expect(cancelled).toMatchObject({ status: 200, body: { run: { state: "cancelled" } } });
@@ -245,9 +245,9 @@ test("cancels a run removed from the queue when the service has no job for it", 
   respond = (request, response) => {
     if (request.url.startsWith("/api/queue") && request.method === "POST") {
       isGone = true;
-      return answerJson(response, { deleted: ["job-1"] });
+      return sendJsonResponse(response, { deleted: ["job-1"] });
     }
-    return isGone && request.url.endsWith("/job-1") ? answerJson(response, notFound, 404) : defaultRespond(request, response);
+    return isGone && request.url.endsWith("/job-1") ? sendJsonResponse(response, notFound, 404) : defaultRespond(request, response);
   };
   const cancelled = await world.ask(`/api/apps/${app.id}/runs/${body.run.id}/cancel`, { as: "runner", method: "POST" });
   expect(cancelled).toMatchObject({ status: 200, body: { run: { state: "cancelled", endedAt: now } } });
@@ -262,7 +262,7 @@ test("sends the editor file with a run's values, or none if they cannot be writt
   const defaultRespond = respond;
   const catalogue = { SaveImage: { input: { required: { filename_prefix: ["STRING", { default: "x" }] } } } };
   respond = (request, response) =>
-    request.url.startsWith("/api/object_info") ? answerJson(response, catalogue) : defaultRespond(request, response);
+    request.url.startsWith("/api/object_info") ? sendJsonResponse(response, catalogue) : defaultRespond(request, response);
   expect((await run(app, "as it is now")).status).toBe(202);
   const getWorkflow = (at: number) => JSON.parse(submissions()[at]?.body.toString() ?? "{}").extra_data?.extra_pnginfo?.workflow;
   expect(getWorkflow(0)).toEqual({ ...editor, nodes: [{ ...node, widgets_values: ["as it is now"] }] });
@@ -272,7 +272,7 @@ test("sends the editor file with a run's values, or none if they cannot be writt
   expect(service.requests.filter(({ url }) => url.startsWith("/api/object_info"))).toHaveLength(1);
   now += 60_000;
   respond = (request, response) =>
-    request.url.startsWith("/api/object_info") ? answerJson(response, {}, 500) : defaultRespond(request, response);
+    request.url.startsWith("/api/object_info") ? sendJsonResponse(response, {}, 500) : defaultRespond(request, response);
   expect((await run(app, "another")).status).toBe(202);
   expect(getWorkflow(2)).toBeUndefined();
 });
@@ -283,7 +283,7 @@ test("omits the editor file of another workflow", async () => {
   const defaultRespond = respond;
   const catalogue = { SaveImage: { input: { required: { filename_prefix: ["STRING", {}] } } } };
   respond = (request, response) =>
-    request.url.startsWith("/api/object_info") ? answerJson(response, catalogue) : defaultRespond(request, response);
+    request.url.startsWith("/api/object_info") ? sendJsonResponse(response, catalogue) : defaultRespond(request, response);
   expect((await run(app, "a")).status).toBe(202);
   expect(JSON.parse(submissions()[0]?.body.toString() ?? "{}")).not.toHaveProperty("extra_data.extra_pnginfo.workflow");
 });

@@ -1,9 +1,9 @@
 // Many assets as one file: content, missing ones, and permissions.
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
-import { answerJson, type LittleServer } from "@/tests/support/little-server";
 import { readZip } from "@/tests/support/read-zip";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
+import { sendJsonResponse, type TestServer } from "@/tests/support/test-server";
 import { until } from "@/tests/support/until";
 
 const harness = await createHarness();
@@ -68,10 +68,10 @@ test("counts and zips everything that a list's filters match", async () => {
 test("ends the archive when a service repeats pages or stops paging", async () => {
   const ids = ["c1", "c2", "c3"];
   let pages = 0;
-  const service = await startLittleServer(({ url }, response) => {
+  const service = await openTestServer(({ url }, response) => {
     if (url.endsWith("/content")) return void response.writeHead(200).end("bytes");
     pages += 1;
-    answerJson(response, { assets: ids.map((id) => ({ id, name: `${id}\u202e\0.bin`, tags: [] })) });
+    sendJsonResponse(response, { assets: ids.map((id) => ({ id, name: `${id}\u202e\0.bin`, tags: [] })) });
   });
   const connection = await harness.connect(service.url, "sk-secret");
   const id = await getId(await choose({ query: "" }, `?connection=${connection}`));
@@ -89,8 +89,8 @@ test("keeps a selection private and names a wrong field", async () => {
 
 test("handles HEAD and stops reading when the client disconnects", async () => {
   let [open, sentCount] = [0, 0];
-  const service = await startLittleServer(({ url }, response) => {
-    if (!url.endsWith("/content")) return answerJson(response, { id: "a1", name: "film.bin", tags: [] });
+  const service = await openTestServer(({ url }, response) => {
+    if (!url.endsWith("/content")) return sendJsonResponse(response, { id: "a1", name: "film.bin", tags: [] });
     open += 1;
     response.once("close", () => (open -= 1));
     const piece = Buffer.alloc(1024 ** 2);
@@ -112,10 +112,10 @@ test("handles HEAD and stops reading when the client disconnects", async () => {
 });
 
 test("truncates the archive when content breaks off", async () => {
-  const service: LittleServer = await startLittleServer(({ url }, response) => {
+  const service: TestServer = await openTestServer(({ url }, response) => {
     const id = /^\/api\/assets\/(\w+)(\/content)?/.exec(url);
-    if (!id) return answerJson(response, { code: "NOT_FOUND", message: "no" }, 404);
-    if (!id[2]) return answerJson(response, { id: id[1], name: `${id[1]}.bin`, tags: [] });
+    if (!id) return sendJsonResponse(response, { code: "NOT_FOUND", message: "no" }, 404);
+    if (!id[2]) return sendJsonResponse(response, { id: id[1], name: `${id[1]}.bin`, tags: [] });
     response.writeHead(200, { "content-length": "100" }).write("half", () => response.destroy());
   });
   const connection = await harness.connect(service.url, "sk-secret");
@@ -125,12 +125,12 @@ test("truncates the archive when content breaks off", async () => {
 });
 
 test("downloads by hash from a service without the content extension", async () => {
-  const service = await startLittleServer(({ url }, response) => {
+  const service = await openTestServer(({ url }, response) => {
     const at = new URL(url, "http://x");
     if (at.pathname === "/api/assets/b1")
-      return answerJson(response, { id: "b1", name: "b.bin", asset_hash: "blake3:ff", tags: ["output"] });
+      return sendJsonResponse(response, { id: "b1", name: "b.bin", asset_hash: "blake3:ff", tags: ["output"] });
     if (at.pathname === "/api/view" && at.searchParams.get("filename") === "blake3:ff") return void response.writeHead(200).end("bytes");
-    answerJson(response, { code: "NOT_FOUND", message: "no" }, 404);
+    sendJsonResponse(response, { code: "NOT_FOUND", message: "no" }, 404);
   });
   const connection = await harness.connect(service.url, "sk-secret");
   const id = await getId(await choose({ ids: ["b1"] }, `?connection=${connection}`));

@@ -1,7 +1,7 @@
 // Content through the console: ranges, length, and cleanup after a disconnect.
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
 
 let [open, sentCount] = [0, 0];
@@ -9,7 +9,7 @@ const WHOLE = 1024 ** 4;
 
 const harness = await createHarness();
 // Up to a terabyte, for as long as the client reads.
-const service = await startLittleServer((_, response) => {
+const service = await openTestServer((_, response) => {
   open += 1;
   response.once("close", () => (open -= 1));
   response.writeHead(200, { "content-type": "image/png", "content-length": String(WHOLE), etag: '"v1"', "accept-ranges": "bytes" });

@@ -1,8 +1,8 @@
 // Whether a service already has some content, by hash: "no" is no error, but "unknown" is one.
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
-import { answerJson } from "@/tests/support/little-server";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
+import { sendJsonResponse } from "@/tests/support/test-server";
 
 const harness = await createHarness({ upstreamLimits: { firstRetryMs: 1 } });
 
@@ -29,7 +29,7 @@ test("creates an asset from known content and returns 404 for an unknown hash", 
 test("reports invalid offers, viewers and missing or absent hash support", async () => {
   expect((await createFromHash({ hash: "x", tags: ["input"] })).status).toBe(400);
   expect((await createFromHash({ hash: unknown, tags: ["input"] }, { as: "viewer" })).status).toBe(403);
-  const service = await startLittleServer((_, response) => answerJson(response, { code: "NOT_IMPLEMENTED", message: "no" }, 501));
+  const service = await openTestServer((_, response) => sendJsonResponse(response, { code: "NOT_IMPLEMENTED", message: "no" }, 501));
   const lacking = await harness.connect(service.url, "sk-any");
   expect((await createFromHash({ hash: unknown, tags: ["input"] }, { connection: lacking })).status).toBe(501);
   await service.close();

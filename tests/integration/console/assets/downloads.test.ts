@@ -3,8 +3,8 @@ import { type ServerResponse } from "node:http";
 import { beforeEach, expect, test } from "vitest";
 import { type DownloadTasks } from "@/lib/contract/assets/file-refs";
 import { createHarness, type Harness } from "@/tests/support/harness";
-import { answerJson, type LittleServer, type ReceivedRequest } from "@/tests/support/little-server";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
+import { type ReceivedRequest,sendJsonResponse, type TestServer } from "@/tests/support/test-server";
 
 const SECRET = "hf_very-secret-token";
 const address = `https://huggingface.co/org/repo/resolve/main/model.safetensors?token=${SECRET}`;
@@ -12,7 +12,7 @@ const download = { source_url: address, tags: ["models"] };
 const exact = '"user_metadata":{"seed":18446744073709551615}';
 
 let harness: Harness;
-let service: LittleServer;
+let service: TestServer;
 let connection: string;
 let nowMs: number;
 let task: Record<string, unknown>;
@@ -23,13 +23,13 @@ beforeEach(async () => {
   harness = await createHarness({ now: () => nowMs });
   task = { id: "task-1", status: "created" };
   respond = () => false;
-  service = await startLittleServer((request, response) => {
+  service = await openTestServer((request, response) => {
     if (respond(request, response)) return;
     if (request.method === "POST" && request.url === "/api/assets/download") {
-      return answerJson(response, { task_id: task.id, status: "created" }, 202);
+      return sendJsonResponse(response, { task_id: task.id, status: "created" }, 202);
     }
-    if (request.method === "GET" && request.url === `/api/tasks/${String(task.id)}`) return answerJson(response, task);
-    answerJson(response, { code: "NOT_FOUND", message: "nothing" }, 404);
+    if (request.method === "GET" && request.url === `/api/tasks/${String(task.id)}`) return sendJsonResponse(response, task);
+    sendJsonResponse(response, { code: "NOT_FOUND", message: "nothing" }, 404);
   });
   connection = await harness.connect(service.url, "key-of-the-service");
 });
@@ -69,7 +69,7 @@ test("lists a shared connection's download with its member and without its token
 test("creates an asset immediately and no task for known content", async () => {
   respond = (request, response) => {
     if (request.method !== "POST") return false;
-    answerJson(response, { id: "asset-1", name: "model.safetensors", created_new: false });
+    sendJsonResponse(response, { id: "asset-1", name: "model.safetensors", created_new: false });
     return true;
   };
   expect((await start()).status).toBe(200);
@@ -112,7 +112,7 @@ test("shows forgotten tasks as removed and fileless ones as failed", async () =>
   await start();
   respond = (request, response) => {
     if (!request.url.startsWith("/api/tasks/")) return false;
-    answerJson(response, { message: "unknown" }, 404);
+    sendJsonResponse(response, { message: "unknown" }, 404);
     return true;
   };
   expect((await list()).tasks[0]).toMatchObject({ state: "gone", canRetry: true });

@@ -2,7 +2,7 @@
 import sharp from "sharp";
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
 
 const harness = await createHarness({ upstreamLimits: { firstRetryMs: 1 } });
 
@@ -36,7 +36,7 @@ test("returns a masked picture's layer, and none for other pictures", async () =
 
 test("distinguishes no layer support from a failing service", async () => {
   let status = 404;
-  const service = await startLittleServer((_, response) => void response.writeHead(status).end());
+  const service = await openTestServer((_, response) => void response.writeHead(status).end());
   const lacking = await harness.connect(service.url, "sk-any");
   expect(await (await requestLayers("a.png", lacking)).json()).toEqual({ mask: null });
   status = 500;

@@ -3,12 +3,12 @@ import { createHash, randomBytes } from "node:crypto";
 import { createServer } from "node:net";
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
-import { answerJson } from "@/tests/support/little-server";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
+import { sendJsonResponse } from "@/tests/support/test-server";
 
 const harness = await createHarness({ upstreamLimits: { writeMs: 2000, readMs: 2000 } });
-const server = await startLittleServer(({ url }, response) =>
-  url.startsWith("/api/userdata") ? answerJson(response, { path: "p" }) : answerJson(response, { id: "a" }, 201),
+const server = await openTestServer(({ url }, response) =>
+  url.startsWith("/api/userdata") ? sendJsonResponse(response, { path: "p" }) : sendJsonResponse(response, { id: "a" }, 201),
 );
 const connection = await harness.connect(server.url, "k");
 
@@ -164,7 +164,7 @@ test.each([
   ["text/html; charset=utf-8", "attachment", "application/octet-stream"],
   ["application/javascript", "attachment", "application/octet-stream"],
 ])("content of type %s is shown or saved: %s", async (contentType, disposition, type) => {
-  const otherServer = await startLittleServer((_, response) =>
+  const otherServer = await openTestServer((_, response) =>
     response
       .writeHead(200, {
         "content-type": contentType,
@@ -204,7 +204,7 @@ test.each([
   ["with a quote inside", String.raw`inline; filename="a\"; filename*=UTF-8''b.exe"`, ""],
   ["alone", plain.slice(2), plain],
 ])("forwards a name reported %s whole or not at all", async (_, serviceName, name) => {
-  const otherServer = await startLittleServer((__, response) =>
+  const otherServer = await openTestServer((__, response) =>
     response.writeHead(200, { "content-type": "image/png", "content-disposition": serviceName }).end("x"),
   );
   const id = await harness.connect(otherServer.url, "k");

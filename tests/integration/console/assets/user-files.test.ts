@@ -2,16 +2,16 @@
 import { expect, test } from "vitest";
 import { listFiles } from "@/lib/server/operations/list-files";
 import { createHarness } from "@/tests/support/harness";
-import { answerJson } from "@/tests/support/little-server";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
+import { sendJsonResponse } from "@/tests/support/test-server";
 
 const harness = await createHarness();
-const server = await startLittleServer(({ url }, response) => {
+const server = await openTestServer(({ url }, response) => {
   const dir = new URL(url, "http://x").searchParams.get("dir");
-  if (dir === "workflows/") return answerJson(response, [{ path: "workflows/a.json", size: 2, modified: 1_700_000_000 }]);
+  if (dir === "workflows/") return sendJsonResponse(response, [{ path: "workflows/a.json", size: 2, modified: 1_700_000_000 }]);
   if (url.startsWith("/api/jobs"))
-    return answerJson(response, { jobs: [], pagination: { offset: 0, limit: 1, total: 0, has_more: false } });
-  if (dir === "broken/") return answerJson(response, { code: "INTERNAL", message: "no disk" }, 500);
+    return sendJsonResponse(response, { jobs: [], pagination: { offset: 0, limit: 1, total: 0, has_more: false } });
+  if (dir === "broken/") return sendJsonResponse(response, { code: "INTERNAL", message: "no disk" }, 500);
   response.writeHead(404, { "content-type": "text/plain" }).end("directory not found");
 });
 const connection = await harness.connect(server.url, "k");
@@ -38,13 +38,13 @@ test("reports a missing connection and a failing service, not empty folders", as
 test("lists a folder that contains a folder of the same name", async () => {
   const stored = ["a/a/x.json", "b/b/b/x.json", "b/b/y.json", "c/y.json", "d/d/d/x.json", "d/d/x.json"];
   for (const base of ["folder", "top"]) {
-    const otherServer = await startLittleServer(({ url }, response) => {
+    const otherServer = await openTestServer(({ url }, response) => {
       const query = new URL(url, "http://x").searchParams;
       const dir = query.get("dir") === "/" ? "" : (query.get("dir") ?? "");
       const inside = stored.filter((path) => path.startsWith(dir)).map((path) => path.slice(dir.length));
       const paths = query.get("recurse") === "true" ? inside : inside.filter((path) => !path.includes("/"));
       if (paths.length === 0) return void response.writeHead(404).end();
-      answerJson(
+      sendJsonResponse(
         response,
         paths.map((path) => ({ path: base === "top" ? `/${dir}${path}` : path })),
       );
@@ -67,10 +67,10 @@ test("lists a folder that contains a folder of the same name", async () => {
 
 test("shows a listing when only its path check is refused, unless the key is", async () => {
   let refusal = 500;
-  const otherServer = await startLittleServer(({ url }, response) => {
+  const otherServer = await openTestServer(({ url }, response) => {
     const dir = new URL(url, "http://x").searchParams.get("dir");
-    if (dir === "a/") return answerJson(response, [{ path: "a/x.json" }]);
-    answerJson(response, { code: "REFUSED", message: "not that folder" }, refusal);
+    if (dir === "a/") return sendJsonResponse(response, [{ path: "a/x.json" }]);
+    sendJsonResponse(response, { code: "REFUSED", message: "not that folder" }, refusal);
   });
   const id = await harness.connect(otherServer.url, "k");
   const listing = () => listFiles(harness.contextOf("viewer"), new URLSearchParams({ dir: "a/", recurse: "true", connection: id }));

@@ -4,8 +4,8 @@ import { exportJWK, generateKeyPair, type JWK, SignJWT } from "jose";
 import { describe, expect, it } from "vitest";
 import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";
 import { fillForSqlite } from "@/tests/faults/disk/full-sqlite";
-import { answerJson } from "@/tests/support/little-server";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
+import { sendJsonResponse } from "@/tests/support/test-server";
 import { createEmbedWorld, ORIGIN, SLOT } from "./embed-harness";
 
 const world = await createEmbedWorld();
@@ -77,7 +77,7 @@ describe("a host page", () => {
   it("is checked with the keys at its address, by the algorithms of those alone", async () => {
     const { publicKey, privateKey } = await generateKeyPair("ES256");
     const jwk = { ...(await exportJWK(publicKey)), kid: "one", alg: "ES256" };
-    const server = await startLittleServer((_request, response) => void response.end(JSON.stringify({ keys: [jwk] })));
+    const server = await openTestServer((_request, response) => void response.end(JSON.stringify({ keys: [jwk] })));
     const { host } = await world.addHost({ jwksUrl: `${server.url}/jwks` });
     const bring = (ticket: string) => world.bring(ticket, { id: host.id }).then(({ status }) => status);
     const signed = () =>
@@ -230,8 +230,8 @@ it("reports a full disk for a good ticket and a bad ticket as bad", async () => 
 async function keyServer() {
   const keys = new Map<string, { jwk: JWK; privateKey: CryptoKey }>();
   let isBroken = false;
-  const server = await startLittleServer((_request, response) =>
-    answerJson(response, { keys: [...keys.values()].map(({ jwk }) => jwk) }, isBroken ? 503 : 200),
+  const server = await openTestServer((_request, response) =>
+    sendJsonResponse(response, { keys: [...keys.values()].map(({ jwk }) => jwk) }, isBroken ? 503 : 200),
   );
   const published = new Map<string, CryptoKey>();
   return {

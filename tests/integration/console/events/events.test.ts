@@ -2,9 +2,9 @@
 import { once } from "node:events";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
-import { canvas, record } from "@/tests/integration/service/support";
+import { asRecord,canvas } from "@/tests/integration/service/support";
 import { getRefusalStatus } from "@/tests/support/event-socket";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
 import { makeToken } from "@/tests/support/tokens";
 import { until } from "@/tests/support/until";
 import { createEventWorld, KEY, waitForClose, waitForGreeting } from "./event-world";
@@ -22,7 +22,7 @@ describe("a member who is signed in", () => {
       method: "POST",
       json: { prompt: canvas(0x302010, 32), client_id: "mine" },
     });
-    const { prompt_id: id } = record(await response.json()) as { prompt_id: string };
+    const { prompt_id: id } = asRecord(await response.json()) as { prompt_id: string };
     await events.over(id);
     expect(events.of(id).map(({ type }) => type)).toEqual(expect.arrayContaining(["execution_start", "executed", "execution_success"]));
   });
@@ -106,9 +106,11 @@ describe("listeners are disconnected at the next check", () => {
   });
 
   it("when they switched connections, but not with an explicit connection", async () => {
-    const little = await startLittleServer((_, response) => response.writeHead(404).end());
-    const otherConnection = await world.harness.connect(little.url, KEY);
-    const { id } = record(await (await world.harness.request("/api/console/connections", { cookie: person.cookie })).json().then(getFirst));
+    const testServer = await openTestServer((_, response) => response.writeHead(404).end());
+    const otherConnection = await world.harness.connect(testServer.url, KEY);
+    const { id } = asRecord(
+      await (await world.harness.request("/api/console/connections", { cookie: person.cookie })).json().then(getFirst),
+    );
     const [defaultEvents, namedEvents] = [
       await world.listen("", { cookie: person.cookie }),
       await world.listen(`?connection=${String(id)}`, { cookie: person.cookie }),
@@ -126,7 +128,7 @@ describe("listeners are disconnected at the next check", () => {
     await world.harness.console.store.connections.remove(otherConnection);
   });
 });
-const getFirst = (response: unknown) => (record(response).connections as unknown[])[0];
+const getFirst = (response: unknown) => (asRecord(response).connections as unknown[])[0];
 
 describe("a token", () => {
   it("is accepted in a header or in the address, from any origin", async () => {

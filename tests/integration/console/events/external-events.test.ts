@@ -5,7 +5,7 @@ import { type AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type WebSocket, WebSocketServer } from "ws";
 import { getRefusalStatus } from "@/tests/support/event-socket";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
 import { createEventWorld, KEY, waitForClose, waitForGreeting } from "./event-world";
 
@@ -141,10 +141,10 @@ describe("an external service", () => {
       503: [1013, "The service of this connection is unreachable."],
     };
     for (const [status, message] of Object.entries(responses)) {
-      const little = await startLittleServer((_, response) => response.writeHead(Number(status), { location: `${service.url}/ws` }).end());
-      const id = await world.harness.connect(little.url, KEY);
+      const testServer = await openTestServer((_, response) => response.writeHead(Number(status), { location: `${service.url}/ws` }).end());
+      const id = await world.harness.connect(testServer.url, KEY);
       expect(await waitForClose(await world.listen(`?connection=${id}`)), status).toEqual(message);
-      await little.close();
+      await testServer.close();
     }
     for (const path of ["http://127.0.0.1:1", "http://169.254.169.254"])
       expect(await waitForClose(await world.listen(`?connection=${await world.harness.connect(path, KEY)}`))).toEqual([

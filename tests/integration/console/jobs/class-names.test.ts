@@ -1,8 +1,8 @@
 // A job's details contain the display names of its classes once a catalogue was read. No catalogue is fetched for that.
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
-import { answerJson } from "@/tests/support/little-server";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
+import { sendJsonResponse } from "@/tests/support/test-server";
 
 const MIB = 1024 * 1024;
 const KEY = "comfyui-0123456789abcdef0123456789abcdef";
@@ -18,9 +18,9 @@ const names = () => ({
   SaveImage: { display_name: `Save Image ${KEY}` },
   Unused: { display_name: "Never seen" },
 });
-const server = await startLittleServer(({ url }, response) => {
-  if (url.startsWith("/api/object_info")) return answerJson(response, names());
-  answerJson(response, {
+const server = await openTestServer(({ url }, response) => {
+  if (url.startsWith("/api/object_info")) return sendJsonResponse(response, names());
+  sendJsonResponse(response, {
     id: "job-1",
     status: "completed",
     create_time: 1,

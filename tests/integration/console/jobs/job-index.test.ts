@@ -6,8 +6,8 @@ import { type JobSearchAnswer } from "@/lib/contract/console";
 import { startComposition } from "@/lib/server/composition";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { createHarness, type Harness } from "@/tests/support/harness";
-import { answerJson, type LittleServer } from "@/tests/support/little-server";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
+import { sendJsonResponse, type TestServer } from "@/tests/support/test-server";
 import { until } from "@/tests/support/until";
 
 const open: { dispose(): Promise<unknown> }[] = [];
@@ -18,7 +18,7 @@ afterEach(async () => {
 const HOUR_MS = 60 * 60_000;
 const NEWEST_MS = Date.UTC(2026, 4, 3);
 type Job = { id: string; status: string; create_time: number };
-type OtherService = LittleServer & { jobs: Job[]; isDown: boolean; details: string[] };
+type OtherService = TestServer & { jobs: Job[]; isDown: boolean; details: string[] };
 
 /** Another service with jobs unknown to the console: newest first, one per hour. */
 async function startOtherService(count: number): Promise<OtherService> {
@@ -28,21 +28,21 @@ async function startOtherService(count: number): Promise<OtherService> {
     create_time: NEWEST_MS - at * HOUR_MS,
   }));
   const state = { jobs, isDown: false, details: new Array<string>() };
-  const server = await startLittleServer(({ url }, response) => {
+  const server = await openTestServer(({ url }, response) => {
     const { pathname, searchParams } = new URL(url, "http://x");
-    if (state.isDown) return answerJson(response, { message: "down" }, 503);
+    if (state.isDown) return sendJsonResponse(response, { message: "down" }, 503);
     if (pathname === "/api/jobs") {
       const offset = Number(searchParams.get("offset"));
       const limit = Number(searchParams.get("limit"));
       const page = state.jobs.slice(offset, offset + limit);
       const total = state.jobs.length;
-      return answerJson(response, { jobs: page, pagination: { offset, limit, total, has_more: offset + page.length < total } });
+      return sendJsonResponse(response, { jobs: page, pagination: { offset, limit, total, has_more: offset + page.length < total } });
     }
     const job = state.jobs.find(({ id }) => pathname === `/api/jobs/${id}`);
-    if (!job) return answerJson(response, { message: "There is no such job." }, 404);
+    if (!job) return sendJsonResponse(response, { message: "There is no such job." }, 404);
     state.details.push(job.id);
     const graph = { "1": { class_type: "CLIPTextEncode", inputs: { text: `a fjord seen from ${job.id}`, clip: ["2", 0] } } };
-    return answerJson(response, { ...job, workflow: { prompt: graph } });
+    return sendJsonResponse(response, { ...job, workflow: { prompt: graph } });
   });
   open.push({ dispose: () => server.close() });
   return Object.assign(state, server);

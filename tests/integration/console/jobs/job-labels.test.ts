@@ -1,21 +1,21 @@
 import { beforeEach, expect, test } from "vitest";
 import { createHarness, type Harness } from "@/tests/support/harness";
-import { answerJson, type LittleServer } from "@/tests/support/little-server";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
+import { sendJsonResponse, type TestServer } from "@/tests/support/test-server";
 
 let harness: Harness;
-let service: LittleServer;
+let service: TestServer;
 let connection: string;
 
 beforeEach(async () => {
   harness = await createHarness();
   let count = 0;
-  service = await startLittleServer(({ method, url }, response) => {
-    if (method === "POST") return answerJson(response, { prompt_id: `job-${++count}`, number: 1, node_errors: {} });
+  service = await openTestServer(({ method, url }, response) => {
+    if (method === "POST") return sendJsonResponse(response, { prompt_id: `job-${++count}`, number: 1, node_errors: {} });
     const job = { id: "job-1", status: "pending", create_time: 1_767_225_600 };
-    if (url.startsWith("/api/jobs/")) return answerJson(response, job);
-    if (url.startsWith("/api/history_v2")) return answerJson(response, { history: [{ prompt_id: "job-1", create_time: 1 }] });
-    return answerJson(response, { jobs: [job, { ...job, id: "job-2" }], pagination: { total: 2 } });
+    if (url.startsWith("/api/jobs/")) return sendJsonResponse(response, job);
+    if (url.startsWith("/api/history_v2")) return sendJsonResponse(response, { history: [{ prompt_id: "job-1", create_time: 1 }] });
+    return sendJsonResponse(response, { jobs: [job, { ...job, id: "job-2" }], pagination: { total: 2 } });
   });
   connection = await harness.connect(service.url, "key-of-the-service");
 });

@@ -1,8 +1,8 @@
 // The filtered list as a file, from services that page or fail midway, or for a browser that disconnects.
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
-import { answerJson, type ReceivedRequest } from "@/tests/support/little-server";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
+import { type ReceivedRequest,sendJsonResponse } from "@/tests/support/test-server";
 import { until } from "@/tests/support/until";
 
 const harness = await createHarness({ now: () => Date.parse("2026-03-01T12:00:00Z"), upstreamLimits: { attempts: 1 } });
@@ -19,8 +19,8 @@ const exportPath = (connection: string, query: string) =>
   `/api/console/jobs/export?connection=${connection}&workflow_id=${WORKFLOW}&${query}`;
 
 type Page = { limit: number; offset: number; url: URL };
-async function connect(respond: (page: Page, response: Parameters<typeof answerJson>[0], request: ReceivedRequest) => void) {
-  const server = await startLittleServer((request, response) => {
+async function connect(respond: (page: Page, response: Parameters<typeof sendJsonResponse>[0], request: ReceivedRequest) => void) {
+  const server = await openTestServer((request, response) => {
     const url = new URL(request.url, "http://service.test");
     respond({ limit: Number(url.searchParams.get("limit")), offset: Number(url.searchParams.get("offset")), url }, response, request);
   });
@@ -45,7 +45,7 @@ const getIds = (csv: string) =>
     .map((line) => line.split(",")[0]);
 
 test("exports 2,500 jobs as one CSV in list order, named by date", async () => {
-  const { get, listRequests } = await connect((page, response) => answerJson(response, getPage(manyJobs, page)));
+  const { get, listRequests } = await connect((page, response) => sendJsonResponse(response, getPage(manyJobs, page)));
   const reply = await get("format=csv");
   expect(reply.headers.get("content-type")).toBe("text/csv; charset=utf-8");
   expect(reply.headers.get("content-disposition")).toBe('attachment; filename="jobs-2026-03-01.csv"');
@@ -57,14 +57,14 @@ test("exports 2,500 jobs as one CSV in list order, named by date", async () => {
 });
 
 test("reads to the end when a service returns smaller pages", async () => {
-  const { get } = await connect((page, response) => answerJson(response, getPage(manyJobs.slice(0, 45), page, 20)));
+  const { get } = await connect((page, response) => sendJsonResponse(response, getPage(manyJobs.slice(0, 45), page, 20)));
   expect(getIds(await (await get("format=csv")).text())).toHaveLength(45);
 });
 
 test("writes each job once when new jobs shift the pages", async () => {
   let addedRows: object[] = [];
   const { get } = await connect((page, response) => {
-    answerJson(response, getPage([...addedRows, ...manyJobs], page));
+    sendJsonResponse(response, getPage([...addedRows, ...manyJobs], page));
     addedRows = [job(-1), job(-2)];
   });
   const ids = getIds(await (await get("format=csv")).text());
@@ -73,7 +73,7 @@ test("writes each job once when new jobs shift the pages", async () => {
 });
 
 test("forwards filters to the service and refuses bad ones", async () => {
-  const { get, listRequests } = await connect((page, response) => answerJson(response, getPage([], page)));
+  const { get, listRequests } = await connect((page, response) => sendJsonResponse(response, getPage([], page)));
   await (await get("format=json&status=failed,cancelled&sort_order=asc&offset=300&limit=25")).text();
   const listParams = new URL(listRequests()[0]?.url ?? "", "http://service.test").searchParams;
   expect(Object.fromEntries(listParams)).toMatchObject({ workflow_id: WORKFLOW, sort_order: "asc", offset: "0", limit: "1000" });
@@ -83,7 +83,7 @@ test("forwards filters to the service and refuses bad ones", async () => {
 });
 
 test("exports JSON in the interface's shape with a count and completeness", async () => {
-  const { get } = await connect((page, response) => answerJson(response, getPage(manyJobs, page)));
+  const { get } = await connect((page, response) => sendJsonResponse(response, getPage(manyJobs, page)));
   const file = await (await get("format=json")).json();
   expect(file).toMatchObject({ exported_at: "2026-03-01T12:00:00.000Z", total: 2500, count: 2500, complete: true });
   expect(file.jobs).toHaveLength(2500);
@@ -91,7 +91,7 @@ test("exports JSON in the interface's shape with a count and completeness", asyn
 });
 
 test("exports an empty list as an empty file with a note", async () => {
-  const { get } = await connect((page, response) => answerJson(response, getPage([], page)));
+  const { get } = await connect((page, response) => sendJsonResponse(response, getPage([], page)));
   expect(await (await get("format=json")).json()).toMatchObject({ total: 0, count: 0, complete: true, jobs: [] });
   expect(getIds(await (await get("format=csv")).text())).toEqual([]);
 });
@@ -99,8 +99,8 @@ test("exports an empty list as an empty file with a note", async () => {
 test("states what is missing when the service fails on the second page", async () => {
   const { get } = await connect((page, response) =>
     page.offset === 0
-      ? answerJson(response, getPage(manyJobs, page))
-      : answerJson(response, { code: "DATABASE_DOWN", message: "no pages today" }, 500),
+      ? sendJsonResponse(response, getPage(manyJobs, page))
+      : sendJsonResponse(response, { code: "DATABASE_DOWN", message: "no pages today" }, 500),
   );
   const csv = await get("format=csv");
   expect([csv.status, csv.headers.get("x-total-count")]).toEqual([200, "2500"]);
@@ -112,14 +112,14 @@ test("states what is missing when the service fails on the second page", async (
 });
 
 test("returns a refusal instead of a file when the service fails immediately", async () => {
-  const { get } = await connect((_, response) => answerJson(response, { code: "DATABASE_DOWN", message: "no" }, 500));
+  const { get } = await connect((_, response) => sendJsonResponse(response, { code: "DATABASE_DOWN", message: "no" }, 500));
   const reply = await get("format=csv");
   expect(reply.status).toBe(502);
   expect(reply.headers.get("content-disposition")).toBeNull();
 });
 
 test("stops reading when the browser disconnects", async () => {
-  const { get, listRequests } = await connect((page, response) => answerJson(response, getPage(manyJobs, page)));
+  const { get, listRequests } = await connect((page, response) => sendJsonResponse(response, getPage(manyJobs, page)));
   const reader = (await get("format=csv")).body?.getReader();
   await reader?.read();
   await reader?.read();
@@ -131,7 +131,7 @@ test("stops reading when the browser disconnects", async () => {
 test("aborts the pending page when the request ends", async () => {
   let closed = false;
   const { get, listRequests } = await connect((page, response) => {
-    if (page.offset === 0) return answerJson(response, getPage(manyJobs, page));
+    if (page.offset === 0) return sendJsonResponse(response, getPage(manyJobs, page));
     response.on("close", () => void (closed = true));
   });
   const controller = new AbortController();
@@ -157,7 +157,7 @@ test("escapes formulas, commas, quotes and line ends and masks secrets", async (
       execution_error: { exception_message: "key comfyui-0123456789abcdef0123456789abcdef", exception_type: "\tT" },
     }),
   ].map((item) => ({ ...item, status: "failed" }));
-  const { get } = await connect((page, response) => answerJson(response, getPage(jobs, page)));
+  const { get } = await connect((page, response) => sendJsonResponse(response, getPage(jobs, page)));
   const csv = await (await get("format=csv")).text();
   expect(csv).toContain(`"'=HYPERLINK(""http://evil.example"",""x"")\nline two"`);
   expect(csv).toContain("'@SUM(A1)");
@@ -171,7 +171,7 @@ test("escapes formulas, commas, quotes and line ends and masks secrets", async (
 });
 
 test("exports selected jobs only and stops reading at the last", async () => {
-  const { get, listRequests } = await connect((page, response) => answerJson(response, getPage(manyJobs, page)));
+  const { get, listRequests } = await connect((page, response) => sendJsonResponse(response, getPage(manyJobs, page)));
   expect(getIds(await (await get("format=csv&ids=job-1200,job-3")).text())).toEqual(["job-3", "job-1200"]);
   expect(listRequests()).toHaveLength(2);
   const exportBody = await (await get("format=json&ids=job-3,nobody")).json();
@@ -179,7 +179,7 @@ test("exports selected jobs only and stops reading at the last", async () => {
 });
 
 test("accepts a thousand job ids in a body and refuses more", async () => {
-  const { connection } = await connect((page, response) => answerJson(response, getPage(manyJobs, page)));
+  const { connection } = await connect((page, response) => sendJsonResponse(response, getPage(manyJobs, page)));
   const post = (ids: readonly string[]) =>
     harness.request(`/api/console/jobs/export?connection=${connection}`, { as: "viewer", method: "POST", json: { ids, format: "csv" } });
   const ids = manyJobs.slice(700, 1700).map(({ id }) => id);

@@ -5,8 +5,8 @@ import { afterAll, expect, test } from "vitest";
 import { type WebSocket, WebSocketServer } from "ws";
 import { createRunKey } from "@/lib/server/job-index/run-times";
 import { createHarness } from "@/tests/support/harness";
-import { answerJson } from "@/tests/support/little-server";
 import { startLocalServer } from "@/tests/support/servers";
+import { sendJsonResponse } from "@/tests/support/test-server";
 import { until } from "@/tests/support/until";
 
 const graph = Object.fromEntries(["1", "2", "3", "4"].map((id) => [id, { class_type: "KSampler", inputs: {} }]));
@@ -21,14 +21,14 @@ let listedJobs: object[] = [job];
 const harness = await createHarness();
 const http = createServer((request, response) => {
   request.resume();
-  if (request.url === "/api/prompt") return answerJson(response, { prompt_id: job.id, number: 1, node_errors: {} });
-  if (request.url?.startsWith("/api/jobs/")) return answerJson(response, { ...job, workflow: { prompt: graph } });
+  if (request.url === "/api/prompt") return sendJsonResponse(response, { prompt_id: job.id, number: 1, node_errors: {} });
+  if (request.url?.startsWith("/api/jobs/")) return sendJsonResponse(response, { ...job, workflow: { prompt: graph } });
   if (request.url === "/api/queue")
-    return answerJson(response, {
+    return sendJsonResponse(response, {
       queue_running: [[0, outside.id, graph, {}, []]],
       queue_pending: waiting.map(({ id }, at) => [at + 1, id, graph, {}, []]),
     });
-  answerJson(response, { jobs: listedJobs, pagination });
+  sendJsonResponse(response, { jobs: listedJobs, pagination });
 });
 new WebSocketServer({ server: http, path: "/ws" }).on("connection", (socket, { url = "" }) =>
   sockets.push({ socket, clientId: new URL(url, "http://x").searchParams.get("clientId") }),

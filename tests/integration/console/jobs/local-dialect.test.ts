@@ -4,9 +4,9 @@ import { expect, test } from "vitest";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { getJob } from "@/lib/server/queries/jobs";
 import { createHarness } from "@/tests/support/harness";
-import { answerJson } from "@/tests/support/little-server";
 import { createLocalFiles } from "@/tests/support/local-files";
-import { startLittleServer, startLocalServer } from "@/tests/support/servers";
+import { openTestServer, startLocalServer } from "@/tests/support/servers";
+import { sendJsonResponse } from "@/tests/support/test-server";
 
 const harness = await createHarness();
 const local = await startLocalServer();
@@ -219,9 +219,9 @@ test("treats missing asset support as absence, not as an outage", async () => {
 });
 
 test("reports downloads as unsupported, not as an outage", async () => {
-  const server = await startLittleServer(({ url }, response) => {
-    if (url === "/api/system_stats") return answerJson(response, { system: {}, devices: [] });
-    if (url.startsWith("/api/assets?")) return answerJson(response, { assets: [], total: 0, has_more: false });
+  const server = await openTestServer(({ url }, response) => {
+    if (url === "/api/system_stats") return sendJsonResponse(response, { system: {}, devices: [] });
+    if (url.startsWith("/api/assets?")) return sendJsonResponse(response, { assets: [], total: 0, has_more: false });
     response.writeHead(404).end("404: Not Found");
   });
   const { body } = await call("POST", "/api/console/connections", { name: "Older", baseUrl: server.url });
@@ -233,8 +233,8 @@ test("reports downloads as unsupported, not as an outage", async () => {
 });
 
 test("doesn't treat a multi-user service as a local server", async () => {
-  const service = await startLittleServer(({ url }, response) =>
-    answerJson(response, url === "/api/user" ? { status: "active" } : { system: {}, devices: [] }),
+  const service = await openTestServer(({ url }, response) =>
+    sendJsonResponse(response, url === "/api/user" ? { status: "active" } : { system: {}, devices: [] }),
   );
   const { body } = await call("POST", "/api/console/connections", { name: "Cloud", baseUrl: service.url, key: "k" });
   expect(body.connection).toMatchObject({ dialect: "interface", hasKey: true });
@@ -242,9 +242,9 @@ test("doesn't treat a multi-user service as a local server", async () => {
 
 test("reports a queue of another shape as unreadable", async () => {
   let isLocal = true;
-  const service = await startLittleServer(({ url }, response) => {
+  const service = await openTestServer(({ url }, response) => {
     if (url === "/api/user") return void response.writeHead(404).end();
-    answerJson(response, isLocal ? { system: {}, devices: [] } : { queue: [] });
+    sendJsonResponse(response, isLocal ? { system: {}, devices: [] } : { queue: [] });
   });
   const { body } = await call("POST", "/api/console/connections", { name: "Odd", baseUrl: service.url });
   isLocal = false;
@@ -254,10 +254,10 @@ test("reports a queue of another shape as unreadable", async () => {
 
 test("returns a refused filter as a refusal, regardless of its message length", async () => {
   let refusalCode = "UNSUPPORTED_PARAM";
-  const server = await startLittleServer(({ url }, response) => {
-    if (url === "/api/system_stats") return answerJson(response, { system: {}, devices: [] });
+  const server = await openTestServer(({ url }, response) => {
+    if (url === "/api/system_stats") return sendJsonResponse(response, { system: {}, devices: [] });
     if (url === "/api/user") return void response.writeHead(404).end();
-    answerJson(response, { error: { code: refusalCode, message: "no" } }, 400);
+    sendJsonResponse(response, { error: { code: refusalCode, message: "no" } }, 400);
   });
   const { body } = await call("POST", "/api/console/connections", { name: "Wordy", baseUrl: server.url });
   const filter = () => call("GET", `/api/assets?metadata_filter=${encodeURIComponent('{"a":1}')}&connection=${body.connection.id}`);

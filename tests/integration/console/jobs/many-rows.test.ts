@@ -2,8 +2,8 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { createHarness } from "@/tests/support/harness";
-import { answerJson } from "@/tests/support/little-server";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
+import { sendJsonResponse } from "@/tests/support/test-server";
 
 const KEY = "comfyui-0123456789abcdef0123456789abcdef";
 
@@ -15,8 +15,8 @@ const getId = (index: number) => `job-${index}`;
 test("numbers each of thousands of waiting jobs", async () => {
   const waiting = Array.from({ length: 2_500 }, (_, index) => [index, getId(index), graph, { create_time: 1 }, ["1"]] as const);
   const jobs = waiting.slice(0, 1000).map(([, id]) => ({ id, status: "pending", create_time: 1 }));
-  const server = await startLittleServer(({ url }, response) =>
-    answerJson(
+  const server = await openTestServer(({ url }, response) =>
+    sendJsonResponse(
       response,
       url.startsWith("/api/queue") ? { queue_running: [], queue_pending: waiting } : { jobs, pagination: { total: waiting.length } },
     ),
@@ -33,8 +33,8 @@ test("numbers each of thousands of waiting jobs", async () => {
 test("names rows of a long job list when streaming it", async () => {
   const namedJob = { id: "named", status: "completed", create_time: 1, workflow_id: "w-1" };
   const jobs = Array.from({ length: 2_500 }, (_, index) => ({ ...namedJob, id: getId(index), note: "x".repeat(500) }));
-  const server = await startLittleServer(({ method }, response) =>
-    answerJson(
+  const server = await openTestServer(({ method }, response) =>
+    sendJsonResponse(
       response,
       method === "POST" ? { prompt_id: "named", number: 1, node_errors: {} } : { jobs: [...jobs, namedJob], pagination: {} },
     ),
@@ -52,7 +52,7 @@ test("names rows of a long job list when streaming it", async () => {
 
 test("doesn't report existing classes of a large catalogue as missing", async () => {
   const classes = Object.fromEntries(Array.from({ length: 6_000 }, (_, index) => [`Node${index}`, { description: "d".repeat(300) }]));
-  const server = await startLittleServer((_, response) => answerJson(response, classes));
+  const server = await openTestServer((_, response) => sendJsonResponse(response, classes));
   const connection = await harness.connect(server.url, KEY);
   const path = `/api/console/lacking-classes?connection=${connection}&names=Node5999,Node6000`;
   const reply = await harness.request(path, { as: "viewer" });

@@ -1,7 +1,7 @@
 // Twenty-digit seeds keep their digits through the console in both directions.
 import { beforeEach, expect, test } from "vitest";
 import { createHarness, type Harness } from "@/tests/support/harness";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
 
 const SEED = "18446744073709551615";
 const NEXT = "9007199254740993";
@@ -25,7 +25,7 @@ test("passes exact digits to and from an external service", async () => {
     "/api/features": `{"max_upload_size":${SEED}}`,
     "/api/assets": `{"assets":[{"id":"a1","name":"x.bin","size":${SEED},"user_metadata":{"seed":${SEED}}}],"total":1,"has_more":false}`,
   };
-  const server = await startLittleServer(({ url }, response) => {
+  const server = await openTestServer(({ url }, response) => {
     const bodyText = responses[url.split("?")[0] ?? ""];
     response.writeHead(bodyText ? 200 : 404, { "content-type": "application/json" }).end(bodyText ?? "{}");
   });
@@ -44,7 +44,7 @@ test("passes exact digits to and from an external service", async () => {
 });
 
 test("keeps exact numbers on a local server", async () => {
-  const server = await startLittleServer(({ url, method }, response) => {
+  const server = await openTestServer(({ url, method }, response) => {
     const path = url.split("?")[0];
     const sendText = (text: string, status = 200) => void response.writeHead(status, { "content-type": "application/json" }).end(text);
     if (path === "/api/system_stats") return sendText('{"system":{"os":"linux"},"devices":[]}');

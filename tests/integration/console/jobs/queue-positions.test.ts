@@ -2,20 +2,20 @@
 import { expect, test } from "vitest";
 import { type QueueView } from "@/lib/contract/console";
 import { createHarness } from "@/tests/support/harness";
-import { answerJson } from "@/tests/support/little-server";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
+import { sendJsonResponse } from "@/tests/support/test-server";
 
 /** In order of execution. */
 let waiting: string[];
 
 const harness = await createHarness({ upstreamLimits: { firstRetryMs: 1 } });
-const server = await startLittleServer(({ url }, response) => {
+const server = await openTestServer(({ url }, response) => {
   const pagination = { offset: 0, limit: 1000, total: waiting.length, has_more: false };
   const jobs = waiting.toSorted().map((id) => ({ id, status: "pending", create_time: 1 }));
   const queue = waiting.map((id, index) => [index, id, { "1": { class_type: "A", inputs: {} } }, [], { create_time: 1 }]);
-  if (url.startsWith("/api/jobs?")) return answerJson(response, { jobs, pagination });
-  if (url.startsWith("/api/queue")) return answerJson(response, { queue_running: [], queue_pending: queue });
-  return answerJson(response, { code: "NOT_FOUND", message: "404" }, 404);
+  if (url.startsWith("/api/jobs?")) return sendJsonResponse(response, { jobs, pagination });
+  if (url.startsWith("/api/queue")) return sendJsonResponse(response, { queue_running: [], queue_pending: queue });
+  return sendJsonResponse(response, { code: "NOT_FOUND", message: "404" }, 404);
 });
 const connection = await harness.connect(server.url, "k");
 

@@ -4,9 +4,9 @@ import sharp from "sharp";
 import { beforeEach, describe, expect, test } from "vitest";
 import { allOperations } from "@/lib/contract/operations";
 import { createHarness, HOST } from "@/tests/support/harness";
-import { answerJson } from "@/tests/support/little-server";
 import { loadRoutes, type Route } from "@/tests/support/routes";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
+import { sendJsonResponse } from "@/tests/support/test-server";
 
 const KEY = "sk-of-the-operator-alone";
 const job = {
@@ -41,16 +41,16 @@ const getCode = async (response: Response): Promise<unknown> => {
 };
 
 const harness = await createHarness();
-const service = await startLittleServer(({ url }, response) => {
+const service = await openTestServer(({ url }, response) => {
   const path = url.split("?")[0] ?? "";
   if (path === "/api/view") return response.writeHead(200, { "content-type": "image/png" }).end(image);
-  if (/^\/api\/(jobs\/[\w-]+|job\/[\w-]+\/status)$/.test(path)) return answerJson(response, job);
-  if (path.endsWith("/assets")) return answerJson(response, { assets: [] });
-  if (path === "/api/queue") return answerJson(response, { queue_running: [], queue_pending: [] });
-  if (path === "/api/prompt") return answerJson(response, { exec_info: { queue_remaining: 0 } });
-  if (path === "/api/history_v2") return answerJson(response, { history: [] });
-  if (path.startsWith("/api/history")) return answerJson(response, {});
-  return answerJson(response, { jobs: [job], pagination: { offset: 0, limit: 100, total: 1, has_more: false } });
+  if (/^\/api\/(jobs\/[\w-]+|job\/[\w-]+\/status)$/.test(path)) return sendJsonResponse(response, job);
+  if (path.endsWith("/assets")) return sendJsonResponse(response, { assets: [] });
+  if (path === "/api/queue") return sendJsonResponse(response, { queue_running: [], queue_pending: [] });
+  if (path === "/api/prompt") return sendJsonResponse(response, { exec_info: { queue_remaining: 0 } });
+  if (path === "/api/history_v2") return sendJsonResponse(response, { history: [] });
+  if (path.startsWith("/api/history")) return sendJsonResponse(response, {});
+  return sendJsonResponse(response, { jobs: [job], pagination: { offset: 0, limit: 100, total: 1, has_more: false } });
 });
 const { store, ring, now } = harness.console;
 const { storeApiKey } = await import("@/lib/server/keys/key-ring");

@@ -1,8 +1,8 @@
 // Stopping running jobs at services of three generations.
 import { expect, test, vi } from "vitest";
 import { createHarness } from "@/tests/support/harness";
-import { answerJson } from "@/tests/support/little-server";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
+import { sendJsonResponse } from "@/tests/support/test-server";
 import { until } from "@/tests/support/until";
 
 const WRITE_MS = 60_000;
@@ -12,17 +12,17 @@ const post = (path: string, json: unknown, as: "operator" | "viewer" = "operator
 
 /** "silent": never responds. */
 async function connect(operations: Record<string, [number, unknown] | "silent">, running: string[]) {
-  const server = await startLittleServer(({ method, url }, response) => {
+  const server = await openTestServer(({ method, url }, response) => {
     const path = url.split("?")[0] ?? "";
-    if (path === "/api/user") return answerJson(response, { status: "active" });
+    if (path === "/api/user") return sendJsonResponse(response, { status: "active" });
     if (path === "/api/jobs" && method === "GET") {
       const jobs = running.map((id) => ({ id, status: "in_progress", create_time: 1_767_225_600_000 }));
-      return answerJson(response, { jobs, pagination: { offset: 0, limit: 1000, total: jobs.length, has_more: false } });
+      return sendJsonResponse(response, { jobs, pagination: { offset: 0, limit: 1000, total: jobs.length, has_more: false } });
     }
     const job = running.find((id) => path === `/api/jobs/${id}`);
-    if (job && method === "GET" && !operations[`GET ${path}`]) return answerJson(response, { id: job, status: "in_progress" });
+    if (job && method === "GET" && !operations[`GET ${path}`]) return sendJsonResponse(response, { id: job, status: "in_progress" });
     const answer = operations[`${method} ${path}`] ?? [404, { code: "NOT_FOUND", message: "no such path" }];
-    if (answer !== "silent") answerJson(response, answer[1], answer[0]);
+    if (answer !== "silent") sendJsonResponse(response, answer[1], answer[0]);
   });
   const saveResponse = await post("/api/console/connections", { name: "Cloud", baseUrl: server.url, key: "k" });
   const { connection } = await saveResponse.json();

@@ -2,23 +2,23 @@ import { type ServerResponse } from "node:http";
 import { beforeEach, expect, test, vi } from "vitest";
 import { StoreUnavailable } from "@/lib/shared/error-codes";
 import { createHarness, type Harness } from "@/tests/support/harness";
-import { answerJson, type LittleServer, type ReceivedRequest } from "@/tests/support/little-server";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
+import { type ReceivedRequest,sendJsonResponse, type TestServer } from "@/tests/support/test-server";
 import { until } from "@/tests/support/until";
 
 const key = "press-0000-4000-8000-000000000001";
 const prompt = { "1": { class_type: "SaveImage", inputs: {} } };
 
 let harness: Harness;
-let service: LittleServer;
+let service: TestServer;
 let connection: string;
 let respond: (request: ReceivedRequest, response: ServerResponse) => void;
 
 beforeEach(async () => {
   harness = await createHarness();
-  service = await startLittleServer((request, response) => respond(request, response));
+  service = await openTestServer((request, response) => respond(request, response));
   connection = await harness.connect(service.url, "key-of-the-service");
-  respond = (_, response) => answerJson(response, { prompt_id: `job-${submitRequests().length}`, number: 1, node_errors: {} });
+  respond = (_, response) => sendJsonResponse(response, { prompt_id: `job-${submitRequests().length}`, number: 1, node_errors: {} });
 });
 
 const submitRequests = () => service.requests.filter(({ method }) => method === "POST");
@@ -85,14 +85,14 @@ test("keeps a submission unknown, unsent, when the line is cut after receipt", a
   respond = (_, response) => void response.socket?.destroy();
   const first = (await (await submission()).json()) as { code: string };
   expect(first.code).toBe("UPSTREAM_UNREACHABLE");
-  respond = (_, response) => answerJson(response, { prompt_id: "second" });
+  respond = (_, response) => sendJsonResponse(response, { prompt_id: "second" });
   expect(await (await submission()).json()).toMatchObject({ code: "UPSTREAM_UNREACHABLE" });
   expect(submitRequests()).toHaveLength(1);
   expect(await report()).toMatchObject({ status: 200, body: { state: "unknown", failure: { code: "UPSTREAM_UNREACHABLE" } } });
 });
 
 test.each([502, 504])("treats a gateway's %i after sending as unknown", async (status) => {
-  respond = (_, response) => answerJson(response, {}, status);
+  respond = (_, response) => sendJsonResponse(response, {}, status);
   await submission();
   expect((await report()).body).toMatchObject({ state: "unknown" });
   await submission();
@@ -100,11 +100,11 @@ test.each([502, 504])("treats a gateway's %i after sending as unknown", async (s
 });
 
 test("resends the same key after a refusal", async () => {
-  respond = (_, response) => answerJson(response, { error: { message: "wait" } }, 429, { "retry-after": "7" });
+  respond = (_, response) => sendJsonResponse(response, { error: { message: "wait" } }, 429, { "retry-after": "7" });
   const refusal = await submission();
   expect([refusal.status, refusal.headers.get("retry-after")]).toEqual([429, "7"]);
   expect((await report()).status).toBe(404);
-  respond = (_, response) => answerJson(response, { prompt_id: "now" });
+  respond = (_, response) => sendJsonResponse(response, { prompt_id: "now" });
   expect(await (await submission()).json()).toMatchObject({ prompt_id: "now" });
 });
 
@@ -112,7 +112,7 @@ test("reports nothing sent when the connection is refused", async () => {
   await service.close();
   expect(await (await submission()).json()).toMatchObject({ code: "UPSTREAM_UNREACHABLE", details: { sent: false } });
   expect((await report()).status).toBe(404);
-  service = await startLittleServer(() => undefined);
+  service = await openTestServer(() => undefined);
 });
 
 test("sends the same key later when the store fails before the request", async () => {
@@ -127,12 +127,12 @@ test("sends the same key later when the store fails before the request", async (
 test("returns a refusal until it is stored, then accepts the key again", async () => {
   const { submissions } = harness.console.store;
   const forget = vi.spyOn(submissions, "forget").mockRejectedValueOnce(new StoreUnavailable("the database is away"));
-  respond = (_, response) => answerJson(response, { error: { message: "wait" } }, 429);
+  respond = (_, response) => sendJsonResponse(response, { error: { message: "wait" } }, 429);
   expect((await submission()).status).toBe(429);
   expect([await report(), (await submission()).status, submitRequests().length]).toMatchObject([{ body: { state: "refused" } }, 429, 1]);
   await until("it is forgotten", async () => (await report()).status === 404);
   forget.mockRestore();
-  respond = (_, response) => answerJson(response, { prompt_id: "now" });
+  respond = (_, response) => sendJsonResponse(response, { prompt_id: "now" });
   expect(await (await submission()).json()).toMatchObject({ prompt_id: "now" });
 });
 
@@ -168,7 +168,7 @@ test("keeps a later attempt's row when an earlier one is forgotten", async () =>
     await forget(attempt);
     throw new StoreUnavailable("the answer was lost");
   });
-  respond = (_, response) => answerJson(response, { error: { message: "wait" } }, 429);
+  respond = (_, response) => sendJsonResponse(response, { error: { message: "wait" } }, 429);
   await submission();
   await submissions.begin({ memberId, key }, { contentHash: "of another console", now: Date.now() + 1, forgetBefore: 0 });
   await until("it was forgotten once more", () => harness.console.submissionsInFlight.size === 0);
@@ -184,7 +184,7 @@ test("doesn't retry a permanent store error; the submission stays unknown", asyn
 
 test("returns the job to a browser that disconnected during submission", async () => {
   let release = () => {};
-  respond = (_, response) => void (release = () => answerJson(response, { prompt_id: "kept" }));
+  respond = (_, response) => void (release = () => sendJsonResponse(response, { prompt_id: "kept" }));
   const controller = new AbortController();
   const abandoned = submission({ signal: controller.signal });
   await until("the service was asked", () => submitRequests().length === 1);

@@ -1,8 +1,8 @@
 // A job's details name the member who submitted it: members share a connection, and the service knows only one user.
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
-import { answerJson } from "@/tests/support/little-server";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
+import { sendJsonResponse } from "@/tests/support/test-server";
 import { makeToken } from "@/tests/support/tokens";
 import { until } from "@/tests/support/until";
 
@@ -112,8 +112,8 @@ test("keeps a removed member's name, and finds jobs by it", async () => {
 
 test("names no member for a foreign job, regardless of the service's response", async () => {
   const claimed = { id: "j", status: "completed", submitted_by: "Olga Owner" };
-  const service = await startLittleServer(({ url = "" }, response) =>
-    answerJson(response, url.includes("/jobs/j") ? claimed : { jobs: [claimed], pagination: { offset: 0, limit: 100, total: 1 } }),
+  const service = await openTestServer(({ url = "" }, response) =>
+    sendJsonResponse(response, url.includes("/jobs/j") ? claimed : { jobs: [claimed], pagination: { offset: 0, limit: 100, total: 1 } }),
   );
   const connection = await harness.connect(service.url, "sk-key");
   const job = await details(`/api/jobs/j?connection=${connection}`);

@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
-import { answerJson } from "@/tests/support/little-server";
-import { startLittleServer, startLocalServer } from "@/tests/support/servers";
+import { openTestServer, startLocalServer } from "@/tests/support/servers";
+import { sendJsonResponse } from "@/tests/support/test-server";
 
 const harness = await createHarness({ upstreamLimits: { attempts: 1 } });
 
@@ -13,9 +13,9 @@ const reader = (connection: string) => (path: string) =>
 
 /** Responds to every read with `body()`; strings are sent unchanged. */
 async function connectTo(body: () => unknown) {
-  const server = await startLittleServer((_, response) => {
+  const server = await openTestServer((_, response) => {
     const answer = body();
-    if (typeof answer !== "string") return answerJson(response, answer);
+    if (typeof answer !== "string") return sendJsonResponse(response, answer);
     response.writeHead(200, { "content-type": "application/json" }).end(answer);
   });
   return reader(await harness.connect(server.url, KEY));

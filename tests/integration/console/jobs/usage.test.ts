@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { type UsageQuery } from "@/lib/contract/people/usage";
 import { readUsage, usageCsv } from "@/lib/server/queries/usage";
 import { createHarness } from "@/tests/support/harness";
-import { answerJson } from "@/tests/support/little-server";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
+import { sendJsonResponse } from "@/tests/support/test-server";
 import { until } from "@/tests/support/until";
 
 const NOW = Date.parse("2026-06-15T12:00:00Z");
@@ -19,17 +19,17 @@ let count = 0;
 let hasSizes = false;
 
 const harness = await createHarness({ now: () => now });
-const service = await startLittleServer(({ method, url }, response) => {
+const service = await openTestServer(({ method, url }, response) => {
   if (method === "POST" && url.startsWith("/api/prompt")) {
     const id = `job-${(count += 1)}`;
     jobs.set(id, { status: "pending", createdMs: now });
-    return answerJson(response, { prompt_id: id, number: 1, node_errors: {} });
+    return sendJsonResponse(response, { prompt_id: id, number: 1, node_errors: {} });
   }
   const sized = /^\/api\/jobs\/(job-\d+)\/assets/.exec(url)?.[1];
   if (sized !== undefined)
     return hasSizes
-      ? answerJson(response, { assets: [{ size: 1000 }, { size: 24 }] })
-      : answerJson(response, { code: "NOT_FOUND", message: "404 page not found" }, 404);
+      ? sendJsonResponse(response, { assets: [{ size: 1000 }, { size: 24 }] })
+      : sendJsonResponse(response, { code: "NOT_FOUND", message: "404 page not found" }, 404);
   const list = [...jobs].map(([id, { createdMs, ranMs, ...fields }]) => ({
     id,
     ...fields,
@@ -37,7 +37,7 @@ const service = await startLittleServer(({ method, url }, response) => {
     ...(ranMs !== undefined && { execution_start_time: createdMs + 10, execution_end_time: createdMs + 10 + ranMs }),
   }));
   const value = /^\/api\/jobs\/(job-\d+)/.exec(url)?.[1];
-  if (value !== undefined) return answerJson(response, { ...list.find(({ id }) => id === value), outputs: {} });
+  if (value !== undefined) return sendJsonResponse(response, { ...list.find(({ id }) => id === value), outputs: {} });
   if (method === "POST") return response.writeHead(200).end();
   if (url.startsWith("/api/history_v2")) {
     const outputs = { "1": { images: [{ filename: "a.png", subfolder: "", type: "output" }], text: ["said"] } };
@@ -48,9 +48,9 @@ const service = await startLittleServer(({ method, url }, response) => {
       outputs,
       status: { status_str: "success", completed: true, messages: [] },
     }));
-    return answerJson(response, { history });
+    return sendJsonResponse(response, { history });
   }
-  return answerJson(response, { jobs: list.reverse(), pagination: { offset: 0, limit: 100, total: list.length, has_more: false } });
+  return sendJsonResponse(response, { jobs: list.reverse(), pagination: { offset: 0, limit: 100, total: list.length, has_more: false } });
 });
 const otherConnection = await harness.connect(service.url, "sk-other");
 const all = await harness.console.store.connections.listFor(harness.viewerOf("owner").memberId);

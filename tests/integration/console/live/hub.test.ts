@@ -6,7 +6,7 @@ import { createLog } from "@/lib/server/log";
 import { createAnswerCache } from "@/lib/server/upstream/answer-cache";
 import { ok } from "@/lib/shared/result";
 import { createHarness, type Harness } from "@/tests/support/harness";
-import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
+import { sendJsonResponse, startTestServer,type TestServer } from "@/tests/support/test-server";
 import { makeToken } from "@/tests/support/tokens";
 import { until } from "@/tests/support/until";
 
@@ -116,20 +116,20 @@ describe("hub", () => {
 
 describe("shared reads", () => {
   let harness: Harness;
-  let server: LittleServer;
+  let server: TestServer;
   let connection: string;
   let jobs: object[];
   beforeAll(async () => {
     // Longer than a test takes.
     harness = await createHarness({ upstreamLimits: { sharedMs: 60_000 } });
-    server = await startLittleServer(({ method, url }, response) => {
+    server = await startTestServer(({ method, url }, response) => {
       const pagination = { offset: 0, limit: 100, total: jobs.length, has_more: false };
       if (url.startsWith("/api/prompt")) {
         jobs = [...jobs, aJob("submitted")];
-        return answerJson(response, { prompt_id: "submitted", number: 1, node_errors: {} });
+        return sendJsonResponse(response, { prompt_id: "submitted", number: 1, node_errors: {} });
       }
       if (method === "POST") jobs = [];
-      answerJson(response, method === "POST" ? {} : url.startsWith("/api/jobs?") ? { jobs, pagination } : (jobs[0] ?? {}));
+      sendJsonResponse(response, method === "POST" ? {} : url.startsWith("/api/jobs?") ? { jobs, pagination } : (jobs[0] ?? {}));
     });
     connection = await harness.connect(server.url, "comfyui-0123456789abcdef0123456789abcdef");
   });

@@ -5,14 +5,14 @@ import { type LiveAnswer, MAX_TOPICS } from "@/lib/contract/live";
 import { storeApiKey } from "@/lib/server/keys/key-ring";
 import { canvas } from "@/tests/integration/service/support";
 import { createHarness, type Harness } from "@/tests/support/harness";
-import { answerJson, type LittleServer, type ReceivedRequest, startLittleServer } from "@/tests/support/little-server";
 import { liveQuery, type LiveStream, openLive, type Received } from "@/tests/support/live-stream";
+import { type ReceivedRequest, sendJsonResponse, startTestServer,type TestServer } from "@/tests/support/test-server";
 import { makeToken } from "@/tests/support/tokens";
 import { until } from "@/tests/support/until";
 
 let harness: Harness;
 const open: LiveStream[] = [];
-const servers: LittleServer[] = [];
+const servers: TestServer[] = [];
 beforeAll(async () => {
   harness = await createHarness();
 });
@@ -48,10 +48,10 @@ type Behaviour = { memberId?: string; answer?: (request: ReceivedRequest) => { s
 
 async function startService({ memberId, answer = () => ({}) }: Behaviour = {}) {
   const jobs: Record<string, unknown>[] = [];
-  const server = await startLittleServer((request, response) => {
+  const server = await startTestServer((request, response) => {
     const { status, headers } = answer(request);
     const pagination = { offset: 0, limit: 100, total: jobs.length, has_more: false };
-    answerJson(response, status === undefined ? { jobs, pagination } : { message: "no" }, status ?? 200, headers);
+    sendJsonResponse(response, status === undefined ? { jobs, pagination } : { message: "no" }, status ?? 200, headers);
   });
   servers.push(server);
   const { store, ring, now } = harness.console;

@@ -7,12 +7,12 @@ import { createHarness, type Harness, PASSWORD } from "@/tests/support/harness";
 
 let now = 1_800_000_000_000;
 let harness: Harness;
-const benches: Harness[] = [];
+const services: Harness[] = [];
 beforeEach(async () => {
   harness = await createHarness({ now: () => now });
-  benches.push(harness);
+  services.push(harness);
 });
-afterAll(() => Promise.all(benches.map((item) => item.dispose())));
+afterAll(() => Promise.all(services.map((item) => item.dispose())));
 
 const change = async (as: Role, json: unknown) => {
   const response = await harness.request("/api/console/account", { as, method: "PUT", json });
@@ -116,7 +116,7 @@ test("expires a session after idle time and at its absolute end", async () => {
     now: () => now,
     settings: { LIGHTDESK_SESSION_IDLE_MINUTES: "30", LIGHTDESK_SESSION_HOURS: "2" },
   });
-  benches.push(limited);
+  services.push(limited);
   const status = async (as: Role) => (await limited.request("/api/console/account", { as })).status;
   for (let minutes = 0; minutes < 120; minutes += 29) {
     expect([minutes, await status("viewer")]).toEqual([minutes, 200]);

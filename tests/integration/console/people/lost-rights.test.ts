@@ -2,10 +2,10 @@
 // case for each multi-step action.
 import { beforeEach, describe, expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
-import { answerJson } from "@/tests/support/little-server";
 import { readZip } from "@/tests/support/read-zip";
 import { loadRoutes } from "@/tests/support/routes";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
+import { sendJsonResponse } from "@/tests/support/test-server";
 import { makeToken } from "@/tests/support/tokens";
 
 const ID = "00000000-0000-4000-8000-000000000000";
@@ -13,15 +13,15 @@ const ID = "00000000-0000-4000-8000-000000000000";
 let beforeRespond: () => Promise<void> = () => Promise.resolve();
 
 const harness = await createHarness();
-const service = await startLittleServer(async ({ url }, response) => {
+const service = await openTestServer(async ({ url }, response) => {
   await beforeRespond();
   if (url.startsWith("/api/jobs?"))
-    return answerJson(response, {
+    return sendJsonResponse(response, {
       jobs: [{ id: `job-${service.requests.length}`, status: "in_progress", create_time: 1 }],
       pagination: { has_more: true },
     });
   if (url.endsWith("/content")) return response.writeHead(200).end("bytes");
-  answerJson(response, {
+  sendJsonResponse(response, {
     id: url.split("/").pop(),
     name: "a.png",
     tags: [],

@@ -5,10 +5,10 @@ import { type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
-import { answerJson } from "@/tests/support/little-server";
 import { readZip } from "@/tests/support/read-zip";
 import { loadRoutes, type Route } from "@/tests/support/routes";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
+import { sendJsonResponse } from "@/tests/support/test-server";
 
 const KEY = "team-key-9f3b6c1d2e4a";
 const ID = "00000000-0000-4000-8000-000000000000";
@@ -44,22 +44,22 @@ const asJson = (response: ServerResponse, text: string, status = 200) =>
 
 const asHeader = `"${KEY}"`;
 const echoes: Readonly<Record<string, (response: ServerResponse) => void>> = {
-  "in an answer": (response) => answerJson(response, everything(echoed)),
-  "cut off": (response) => answerJson(response, everything(`the key ${CUT}`)),
-  "cut off before dots": (response) => answerJson(response, everything(`the key ${CUT}… is yours, ${CUT}... is`)),
+  "in an answer": (response) => sendJsonResponse(response, everything(echoed)),
+  "cut off": (response) => sendJsonResponse(response, everything(`the key ${CUT}`)),
+  "cut off before dots": (response) => sendJsonResponse(response, everything(`the key ${CUT}… is yours, ${CUT}... is`)),
   "with every letter escaped": (response) => asJson(response, JSON.stringify(everything(echoed)).replaceAll(KEY, escaped(KEY, "\\"))),
   "in JSON inside a text": (response) =>
-    answerJson(response, everything(`{"key":"${KEY}","cut":"${CUT}","letters":"${escaped(KEY, "\\")}"}`)),
-  "percent-encoded": (response) => answerJson(response, everything(`https://example.com/?a=${percent}&b=${percent.toUpperCase()}`)),
-  "where a refusal is cut": (response) => answerJson(response, { code: "BAD", message: `${"x".repeat(487)}${KEY}` }, 400),
+    sendJsonResponse(response, everything(`{"key":"${KEY}","cut":"${CUT}","letters":"${escaped(KEY, "\\")}"}`)),
+  "percent-encoded": (response) => sendJsonResponse(response, everything(`https://example.com/?a=${percent}&b=${percent.toUpperCase()}`)),
+  "where a refusal is cut": (response) => sendJsonResponse(response, { code: "BAD", message: `${"x".repeat(487)}${KEY}` }, 400),
   "escaped in a refusal": (response) => asJson(response, `{"message":"the key ${escaped(KEY, "\\")}"}`, 400),
-  "in a list": (response) => answerJson(response, [{ path: echoed, size: 1, modified: echoed }]),
-  "in a refusal": (response) => answerJson(response, { code: echoed, message: echoed, details: { [echoed]: echoed } }, 400),
-  "in a refusal of the account": (response) => answerJson(response, { message: echoed }, 403),
-  "in a fault": (response) => answerJson(response, { error: echoed, message: echoed }, 500),
+  "in a list": (response) => sendJsonResponse(response, [{ path: echoed, size: 1, modified: echoed }]),
+  "in a refusal": (response) => sendJsonResponse(response, { code: echoed, message: echoed, details: { [echoed]: echoed } }, 400),
+  "in a refusal of the account": (response) => sendJsonResponse(response, { message: echoed }, 403),
+  "in a fault": (response) => sendJsonResponse(response, { error: echoed, message: echoed }, 500),
   "in a plain text": (response) => void response.writeHead(422, { "content-type": "text/plain" }).end(echoed),
-  "in a refusal of the key": (response) => answerJson(response, { message: echoed, code: KEY }, 401),
-  "in a task that was started": (response) => answerJson(response, { task_id: KEY, status: KEY, message: echoed }, 202),
+  "in a refusal of the key": (response) => sendJsonResponse(response, { message: echoed, code: KEY }, 401),
+  "in a task that was started": (response) => sendJsonResponse(response, { task_id: KEY, status: KEY, message: echoed }, 202),
   "in a redirect": (response) => void response.writeHead(302, { location: `https://203.0.113.1/${KEY}?key=${KEY}`, etag: asHeader }).end(),
   "in the headers of a file": (response) =>
     void response
@@ -80,7 +80,7 @@ const echoes: Readonly<Record<string, (response: ServerResponse) => void>> = {
 let location = "in an answer";
 
 const harness = await createHarness({ settings: { LIGHTDESK_LOG_LEVEL: "trace" }, upstreamLimits: { firstRetryMs: 1, longestWaitMs: 1 } });
-const service = await startLittleServer((_, response) => echoes[location]?.(response));
+const service = await openTestServer((_, response) => echoes[location]?.(response));
 const connection = await harness.connect(service.url, KEY);
 
 /** Bodies for routes that would refuse an empty object before calling the service. */

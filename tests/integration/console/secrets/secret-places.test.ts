@@ -2,8 +2,8 @@
 import { expect, test } from "vitest";
 import { type Role } from "@/lib/contract/people/roles";
 import { createHarness } from "@/tests/support/harness";
-import { answerJson } from "@/tests/support/little-server";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
+import { sendJsonResponse } from "@/tests/support/test-server";
 
 const harness = await createHarness();
 
@@ -54,8 +54,8 @@ test("shows where secrets are only to the member who submitted the job", async (
 
 test("shows secret places of external jobs to operators, not the service's field", async () => {
   const large = { "9": { class_type: "PreviewAny", inputs: { source: "x".repeat(1_200_000) } } };
-  const service = await startLittleServer((request, response) =>
-    answerJson(response, {
+  const service = await openTestServer((request, response) =>
+    sendJsonResponse(response, {
       id: "j",
       status: "completed",
       held_secrets: [{ kind: "error", said: SECRET }],

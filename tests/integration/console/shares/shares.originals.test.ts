@@ -5,8 +5,8 @@ import { Readable } from "node:stream";
 import sharp from "sharp";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { type CreatedShare } from "@/lib/contract/share";
-import { answerJson } from "@/tests/support/little-server";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
+import { sendJsonResponse } from "@/tests/support/test-server";
 import { until } from "@/tests/support/until";
 import { createShareWorld, DAY, getBytes, SECRET } from "./share-world";
 
@@ -20,10 +20,10 @@ test("hides a replaced file on a service that names files by path", async () => 
       .png()
       .toBuffer(),
   ]);
-  const service = await startLittleServer((request, response) => {
+  const service = await openTestServer((request, response) => {
     if (request.url?.includes("/api/view"))
       return void response.writeHead(200, { "content-type": "image/png", "content-length": content.length }).end(content);
-    return answerJson(response, {
+    return sendJsonResponse(response, {
       id: "j",
       status: "completed",
       outputs: { "1": { images: [{ filename: "a.png", subfolder: "", type: "output" }] } },
@@ -49,14 +49,14 @@ test("leaves out unreadable files and refuses a share with none left", async () 
     .png()
     .toBuffer();
   const readable = new Set(["b.png"]);
-  const service = await startLittleServer((request, response) => {
+  const service = await openTestServer((request, response) => {
     const name = new URL(request.url ?? "", "http://service.test").searchParams.get("filename");
     if (request.url?.includes("/api/view"))
       return readable.has(name ?? "")
         ? void response.writeHead(200, { "content-type": "image/png", "content-length": picture.length }).end(picture)
         : void response.writeHead(500).end();
     const images = ["a.png", "b.png"].map((filename) => ({ filename, subfolder: "", type: "output" }));
-    return answerJson(response, { id: "j", status: "completed", outputs: { "1": { images } } });
+    return sendJsonResponse(response, { id: "j", status: "completed", outputs: { "1": { images } } });
   });
   const connection = await harness.connect(service.url, "sk-key-of-the-service");
   const make = () =>
@@ -85,10 +85,10 @@ test("leaves out unreadable files and refuses a share with none left", async () 
 
 /** A service with a job of one file, which `send` serves. */
 async function serve(filename: string, send: (range: string | undefined, response: ServerResponse) => void) {
-  const service = await startLittleServer((request, response) => {
+  const service = await openTestServer((request, response) => {
     if (request.url?.includes("/api/view")) return send(request.headers.range, response);
     const outputs = { "1": { images: [{ filename, subfolder: "", type: "output" }] } };
-    return answerJson(response, { id: "j", status: "completed", outputs });
+    return sendJsonResponse(response, { id: "j", status: "completed", outputs });
   });
   const connection = await harness.connect(service.url, "sk-key-of-the-service");
   const make = () =>

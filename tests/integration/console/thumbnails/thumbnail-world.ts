@@ -2,8 +2,8 @@
 import sharp from "sharp";
 import { closeAfterwards } from "@/tests/support/close-afterwards";
 import { createHarness } from "@/tests/support/harness";
-import { answerJson } from "@/tests/support/little-server";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
+import { sendJsonResponse } from "@/tests/support/test-server";
 
 type Laid = { type: string; bytes: Buffer } | { location: string };
 
@@ -14,21 +14,21 @@ export async function startThumbnailWorld() {
   const png = await sharp({ create: { width: 800, height: 400, channels: 3, background: "red" } })
     .png()
     .toBuffer();
-  const storage = await startLittleServer(({ url }, response) => {
+  const storage = await openTestServer(({ url }, response) => {
     if (url.startsWith("/to?")) return void response.writeHead(302, { location: url.slice("/to?".length) }).end();
     response.writeHead(200, { "content-type": "image/png" }).end(png);
   });
   const harness = await createHarness({ settings: { LIGHTDESK_TRUSTED_HOSTS: storage.host }, upstreamLimits: { readMs: 2000 } });
-  const service = await startLittleServer(({ url }, response) => {
+  const service = await openTestServer(({ url }, response) => {
     const at = new URL(url, "http://x");
     if (at.pathname === "/api/assets") {
       const assets = [...previews].map(([id, preview_url]) => ({ id, name: id, mime_type: "application/x", preview_url, tags: [] }));
-      return answerJson(response, { assets, total: assets.length, has_more: false });
+      return sendJsonResponse(response, { assets, total: assets.length, has_more: false });
     }
     const asset = at.pathname.match(/^\/api\/assets\/(\w+)$/)?.[1];
-    if (asset) return answerJson(response, { id: asset, name: asset, mime_type: "application/x", preview_url: previews.get(asset) });
+    if (asset) return sendJsonResponse(response, { id: asset, name: asset, mime_type: "application/x", preview_url: previews.get(asset) });
     const file = files.get(at.searchParams.get("filename") ?? at.pathname);
-    if (!file) return answerJson(response, { code: "NOT_FOUND", message: "no" }, 404);
+    if (!file) return sendJsonResponse(response, { code: "NOT_FOUND", message: "no" }, 404);
     if ("location" in file) return void response.writeHead(302, { location: file.location }).end();
     response.writeHead(200, { "content-type": file.type }).end(file.bytes);
   });

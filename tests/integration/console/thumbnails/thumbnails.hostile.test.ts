@@ -5,7 +5,7 @@ import sharp from "sharp";
 import { expect, it, test } from "vitest";
 import { readPixels } from "@/lib/service/images/decode";
 import { readPictureSize } from "@/lib/shared/picture-size";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
 import { startThumbnailWorld } from "./thumbnail-world";
@@ -22,7 +22,7 @@ const requestThumbnail = (connection: string, file: string, options?: { signal: 
 async function startHolding() {
   const pending: (() => void)[] = [];
   let left = 0;
-  const server = await startLittleServer((_, response) => {
+  const server = await openTestServer((_, response) => {
     response.once("close", () => (left += response.writableFinished ? 0 : 1));
     pending.push(() => void response.writeHead(200, { "content-type": "image/png" }).end(world.png));
   });

@@ -3,7 +3,7 @@ import sharp from "sharp";
 import { expect, test } from "vitest";
 import { toThumbnail } from "@/lib/server/thumbnails/resize";
 import { createHarness } from "@/tests/support/harness";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
 
 const harness = await createHarness({ upstreamLimits: { readMs: 15_000 } });
@@ -13,7 +13,7 @@ const png = await sharp({ create: { width: 80, height: 40, channels: 3, backgrou
 
 test("processes twelve large files at once without delaying a small one", async () => {
   const pending: (() => void)[] = [];
-  const service = await startLittleServer(({ url }, response) => {
+  const service = await openTestServer(({ url }, response) => {
     if (url.includes("small")) return void response.setHeader("content-length", png.length).end(png);
     response.writeHead(200, { "content-type": "image/png" });
     // Sent without a Content-Length.

@@ -2,8 +2,8 @@
 import sharp from "sharp";
 import { afterEach, expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
-import { answerJson } from "@/tests/support/little-server";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
+import { sendJsonResponse } from "@/tests/support/test-server";
 import { until } from "@/tests/support/until";
 
 let nowMs = Date.now();
@@ -24,9 +24,9 @@ async function silently<T>(produce: () => Promise<T>): Promise<T> {
 
 async function startPictures() {
   const world = { isUnresponsive: true };
-  const service = await startLittleServer(({ url }, response) => {
+  const service = await openTestServer(({ url }, response) => {
     if (url.startsWith("/api/jobs"))
-      return answerJson(response, { jobs: [], pagination: { offset: 0, limit: 1, total: 0, has_more: false } });
+      return sendJsonResponse(response, { jobs: [], pagination: { offset: 0, limit: 1, total: 0, has_more: false } });
     if (!world.isUnresponsive) response.writeHead(200, { "content-type": "image/png" }).end(png);
   });
   const connection = await harness.connect(service.url, "k");
@@ -77,9 +77,9 @@ test("resets the time-out count after any other response", async () => {
 
 test("forwards a service's Retry-After and asks again on the next request", async () => {
   let refusal = { code: "RATE_LIMITED", status: 429 };
-  const service = await startLittleServer(({ url }, response) => {
+  const service = await openTestServer(({ url }, response) => {
     if (url.startsWith("/api/view")) return void response.writeHead(200, { "content-type": "image/png" }).end(png);
-    answerJson(response, { code: refusal.code, message: "slower" }, refusal.status, { "retry-after": "1" });
+    sendJsonResponse(response, { code: refusal.code, message: "slower" }, refusal.status, { "retry-after": "1" });
   });
   const connection = await harness.connect(service.url, "k");
   const requestThumbnail = async (subject: string) => {
@@ -93,9 +93,9 @@ test("forwards a service's Retry-After and asks again on the next request", asyn
 });
 
 test("doesn't count a second lookup of an asset as a time-out", async () => {
-  const service = await startLittleServer(({ url }, response) => {
-    if (url.startsWith("/api/assets?")) return answerJson(response, { assets: [], total: 0, has_more: false });
-    answerJson(response, { code: "NOT_FOUND", message: "no" }, 404);
+  const service = await openTestServer(({ url }, response) => {
+    if (url.startsWith("/api/assets?")) return sendJsonResponse(response, { assets: [], total: 0, has_more: false });
+    sendJsonResponse(response, { code: "NOT_FOUND", message: "no" }, 404);
   });
   const connection = await harness.connect(service.url, "k");
   // Longer than the wait for a picture.
@@ -119,7 +119,7 @@ test("doesn't count abandoned pictures against a service", async () => {
 
 test("treats non-pictures as final only after a whole file", async () => {
   const fixed = (letter: string) => `${letter.repeat(64)}.png`;
-  const service = await startLittleServer(({ url }, response) => {
+  const service = await openTestServer(({ url }, response) => {
     const name = new URL(url, "http://x").searchParams.get("filename") ?? "";
     if (name === fixed("a")) return void response.writeHead(500, { "content-type": "image/png" }).end("oh");
     if (name === fixed("b")) return void response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end("<h1>Soon</h1>");
@@ -152,12 +152,12 @@ test("falls back to the file when its preview is useless", async () => {
     broken: "/shown/broken",
     limited: "/shown/limited",
   };
-  const service = await startLittleServer(({ url }, response) => {
+  const service = await openTestServer(({ url }, response) => {
     const at = new URL(url, "http://x");
     const id = /^\/api\/assets\/(\w+)$/.exec(at.pathname)?.[1];
     if (id) {
       const mime = id === "film" ? "video/mp4" : "image/png";
-      return answerJson(response, {
+      return sendJsonResponse(response, {
         id,
         name: `${id}.png`,
         mime_type: mime,
@@ -167,7 +167,7 @@ test("falls back to the file when its preview is useless", async () => {
     if (at.pathname === "/shown/error") return void response.writeHead(500).end();
     if (at.pathname === "/shown/page") return void response.writeHead(200, { "content-type": "text/html" }).end("<h1>Soon</h1>");
     if (at.pathname === "/shown/broken") return void response.writeHead(200, { "content-length": 4 }).end("nope");
-    if (at.pathname === "/shown/limited") return answerJson(response, { code: "RATE_LIMITED", message: "slower" }, 429);
+    if (at.pathname === "/shown/limited") return sendJsonResponse(response, { code: "RATE_LIMITED", message: "slower" }, 429);
     if (url.includes("broken.png")) return void response.writeHead(200, { "content-type": "text/html" }).end("<h1>Soon</h1>");
     if (at.pathname === "/shown/gone") return void response.writeHead(404).end();
     response.writeHead(200, { "content-type": "image/png" }).end(png);

@@ -2,7 +2,7 @@
 import { crc32 } from "node:zlib";
 import sharp from "sharp";
 import { expect, test } from "vitest";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
 import { startThumbnailWorld } from "./thumbnail-world";
 
@@ -90,7 +90,7 @@ test("refuses a 30,000 px edge by its header but shrinks a long picture", async 
 test("stops reading at the size or time limit and accepts unknown lengths", async () => {
   let sentCount = 0;
   let isLeft = false;
-  const endless = await startLittleServer(({ url }, response) => {
+  const endless = await openTestServer(({ url }, response) => {
     const name = new URL(url, "http://x").searchParams.get("filename");
     // Sent in chunks without a Content-Length.
     if (name === "longer.png")
@@ -163,7 +163,7 @@ test("sends no key along redirects and blocks redirects to private networks", as
   expect((await world.ask("asset=round&edge=128")).ok).toBe(false);
   const keys = (path: string) => world.service.requests.filter(({ url }) => url === path).map(({ headers }) => headers["x-api-key"]);
   expect([keys("/previews/home.png"), keys("/previews/round.png")]).toEqual([[undefined], ["sk-secret-key", ...Array(5)]]);
-  const inner = await startLittleServer((_, response) => void response.end(world.png));
+  const inner = await openTestServer((_, response) => void response.end(world.png));
   for (const location of [
     inner.url,
     inner.url.replace("127.0.0.1", "localhost"),

@@ -1,8 +1,8 @@
 // The thumbnail route: generated and cached pictures.
 import sharp from "sharp";
 import { expect, test } from "vitest";
-import { answerJson } from "@/tests/support/little-server";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
+import { sendJsonResponse } from "@/tests/support/test-server";
 import { until } from "@/tests/support/until";
 import { startThumbnailWorld } from "./thumbnail-world";
 
@@ -61,7 +61,7 @@ test("crops a very long picture sharply although its service shrinks it", async 
     .composite([{ input: { create: { width: 200, height: 200, channels: 3, background: "blue" } }, left: 1900, top: 0 }])
     .png()
     .toBuffer();
-  const resizing = await startLittleServer(async ({ url }, response) => {
+  const resizing = await openTestServer(async ({ url }, response) => {
     const edge = Number(new URL(url, "http://x").searchParams.get("res") ?? 4000);
     const bytes = await sharp(banner).resize({ width: edge, height: edge, fit: "inside" }).png().toBuffer();
     response.writeHead(200, { "content-type": "image/png" }).end(bytes);
@@ -89,7 +89,7 @@ test("crops a very long picture sharply although its service shrinks it", async 
 test("limits a gallery's thumbnails to sixteen files in memory", async () => {
   let [open, maxOpen] = [0, 0];
   const pending: (() => void)[] = [];
-  const slow = await startLittleServer((_, response) => {
+  const slow = await openTestServer((_, response) => {
     open += 1;
     maxOpen = Math.max(maxOpen, open);
     response.on("close", () => (open -= 1));
@@ -139,8 +139,8 @@ test("makes thumbnails of the embedded service's pictures", async () => {
 });
 
 test("shrinks pictures locally that the service finds too large", async () => {
-  const proud = await startLittleServer(({ url }, response) => {
-    if (new URL(url, "http://x").searchParams.has("res")) return answerJson(response, { code: "TOO_LARGE", message: "no" }, 422);
+  const proud = await openTestServer(({ url }, response) => {
+    if (new URL(url, "http://x").searchParams.has("res")) return sendJsonResponse(response, { code: "TOO_LARGE", message: "no" }, 422);
     response.writeHead(200, { "content-type": "image/png" }).end(world.png);
   });
   const connection = await world.harness.connect(proud.url, "sk-secret-key");
@@ -151,11 +151,11 @@ test("shrinks pictures locally that the service finds too large", async () => {
 
 test("finds a preview with and without the service's path in its address", async () => {
   const previews: Record<string, string> = { without: "/made/one.png", written: "/below/made/one.png" };
-  const service = await startLittleServer(({ url }, response) => {
+  const service = await openTestServer(({ url }, response) => {
     if (url === "/below/made/one.png") return void response.writeHead(200, { "content-type": "image/png" }).end(world.png);
     const id = url.match(/^\/below\/api\/assets\/(\w+)$/)?.[1];
-    if (id === undefined) return answerJson(response, { code: "NOT_FOUND", message: "no" }, 404);
-    return answerJson(response, { id, name: id, mime_type: "application/x", preview_url: previews[id] });
+    if (id === undefined) return sendJsonResponse(response, { code: "NOT_FOUND", message: "no" }, 404);
+    return sendJsonResponse(response, { id, name: id, mime_type: "application/x", preview_url: previews[id] });
   });
   const connection = await world.harness.connect(`${service.url}/below`, "sk-secret-key");
   for (const asset of Object.keys(previews)) {

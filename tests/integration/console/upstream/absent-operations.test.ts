@@ -1,8 +1,8 @@
 // Distinguishes a missing operation from a missing item: every route returns 501 NOT_IMPLEMENTED.
 import { beforeEach, expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
-import { answerJson } from "@/tests/support/little-server";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
+import { sendJsonResponse } from "@/tests/support/test-server";
 
 let connection: string;
 /** The existing paths. All others return 404 without naming what is missing. */
@@ -10,10 +10,10 @@ let bodies: Record<string, unknown>;
 /** The only supported change. */
 let acceptedContent: string | undefined;
 const harness = await createHarness({ upstreamLimits: { firstRetryMs: 1 } });
-const server = await startLittleServer(({ method, url }, response) => {
+const server = await openTestServer(({ method, url }, response) => {
   if (method === "DELETE" && url === acceptedContent) return void response.writeHead(204).end();
   const body = method === "GET" ? bodies[url.split("?")[0] ?? ""] : undefined;
-  answerJson(response, body ?? { code: "NOT_FOUND", message: "404" }, body === undefined ? 404 : 200);
+  sendJsonResponse(response, body ?? { code: "NOT_FOUND", message: "404" }, body === undefined ? 404 : 200);
 });
 beforeEach(async () => {
   bodies = {};

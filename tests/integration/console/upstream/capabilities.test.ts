@@ -1,16 +1,16 @@
 // Detects capabilities beyond the core by cached facts or reads, without errors in the browser's log.
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
-import { answerJson } from "@/tests/support/little-server";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
+import { sendJsonResponse } from "@/tests/support/test-server";
 
 let files: string[];
 let status: number;
 let onRead: () => void;
 const harness = await createHarness({ upstreamLimits: { firstRetryMs: 1 } });
-const server = await startLittleServer(({ url }, response) => {
+const server = await openTestServer(({ url }, response) => {
   if (new URL(url, "http://x").pathname === "/api/userdata") {
-    return answerJson(
+    return sendJsonResponse(
       response,
       files.map((path) => ({ path })),
     );

@@ -1,16 +1,16 @@
 // Connections as used by the settings page, with real HTTP services, correct and faulty ones.
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
-import { answerJson } from "@/tests/support/little-server";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
+import { sendJsonResponse } from "@/tests/support/test-server";
 
 const harness = await createHarness({ upstreamLimits: { readMs: 500, firstRetryMs: 1 } });
 
-type Answer = Parameters<typeof startLittleServer>[0];
+type Answer = Parameters<typeof openTestServer>[0];
 const user =
   (status: string, code = 200): Answer =>
   (_, response) =>
-    answerJson(response, { status }, code);
+    sendJsonResponse(response, { status }, code);
 
 async function save(baseUrl: string, as: "owner" | "operator" = "operator", overrides: object = {}) {
   const response = await harness.request("/api/console/connections", {
@@ -30,32 +30,32 @@ test.each<[string, Answer, string]>([
   ["an active account", user("active"), "active"],
   ["an account on the waiting list", user("waitlisted"), "waitlisted"],
   ["a word that is not known", user("trial"), "active"],
-  ["a refused key", (_, response) => answerJson(response, { code: "UNAUTHORIZED", message: "no" }, 401), "refused"],
-  ["a key that lacks a permission", (_, response) => answerJson(response, { code: "FORBIDDEN", message: "no" }, 403), "forbidden"],
+  ["a refused key", (_, response) => sendJsonResponse(response, { code: "UNAUTHORIZED", message: "no" }, 401), "refused"],
+  ["a key that lacks a permission", (_, response) => sendJsonResponse(response, { code: "FORBIDDEN", message: "no" }, 403), "forbidden"],
   ["a web page", (_, response) => void response.writeHead(200, { "content-type": "text/html" }).end("<html>"), "strange"],
   ["a redirect", (_, response) => void response.writeHead(302, { location: "/login" }).end(), "strange"],
   ["a proxy without its service", (_, response) => void response.writeHead(502).end("<html>Bad gateway"), "failing"],
   [
     "an account that must pay",
-    (_, response) => answerJson(response, { error: { code: "insufficient_credits", message: "no" } }, 402),
+    (_, response) => sendJsonResponse(response, { error: { code: "insufficient_credits", message: "no" } }, 402),
     "unpaid",
   ],
   [
     "an account whose plan is too small",
-    (_, response) => answerJson(response, { code: "FREE_TIER_UNAVAILABLE", message: "no" }, 429),
+    (_, response) => sendJsonResponse(response, { code: "FREE_TIER_UNAVAILABLE", message: "no" }, 429),
     "unpaid",
   ],
   [
     "a service that wants fewer requests",
-    (_, response) => answerJson(response, { code: "RATE_LIMITED", message: "slower" }, 429),
+    (_, response) => sendJsonResponse(response, { code: "RATE_LIMITED", message: "slower" }, 429),
     "failing",
   ],
-  ["a service that is busy", (_, response) => answerJson(response, {}, 503), "failing"],
-  ["a service without users", (_, response) => answerJson(response, {}, 404), "strange"],
-  ["a service that is broken", (_, response) => answerJson(response, {}, 500), "failing"],
+  ["a service that is busy", (_, response) => sendJsonResponse(response, {}, 503), "failing"],
+  ["a service without users", (_, response) => sendJsonResponse(response, {}, 404), "strange"],
+  ["a service that is broken", (_, response) => sendJsonResponse(response, {}, 500), "failing"],
   ["silence", () => undefined, "unreachable"],
 ])("returns the service's message when a connection to %s is saved anyway", async (_name, respond, outcome) => {
-  const server = await startLittleServer(respond);
+  const server = await openTestServer(respond);
   const { status, body } = await save(`${server.url}/`, "operator", { keep: true });
   expect(status).toBe(201);
   expect(body.check.outcome).toBe(outcome);
@@ -73,26 +73,26 @@ test.each<[string, Answer, string]>([
 });
 
 test("recognizes a service by an address with /api", async () => {
-  const server = await startLittleServer(user("active"));
+  const server = await openTestServer(user("active"));
   const { status, body } = await save(`${server.url}/api/`);
   expect([status, body.check.outcome, body.connection.baseUrl]).toEqual([201, "active", server.url]);
   expect(server.requests.map(({ url }) => url)).toEqual(["/api/user"]);
 });
 
 test("returns how long a postponed check must wait", async () => {
-  const server = await startLittleServer((_, response) => {
+  const server = await openTestServer((_, response) => {
     response.setHeader("retry-after", "30");
-    answerJson(response, { code: "RATE_LIMITED", message: "slower" }, 429);
+    sendJsonResponse(response, { code: "RATE_LIMITED", message: "slower" }, 429);
   });
   const { body } = await save(server.url);
   expect(body.check).toMatchObject({ outcome: "failing", retryAfterMs: 30_000 });
 });
 
 test.each<[string, Answer, string]>([
-  ["a refused key", (_, response) => answerJson(response, { code: "UNAUTHORIZED", message: "no" }, 401), "refused"],
-  ["a service that is broken", (_, response) => answerJson(response, {}, 500), "failing"],
+  ["a refused key", (_, response) => sendJsonResponse(response, { code: "UNAUTHORIZED", message: "no" }, 401), "refused"],
+  ["a service that is broken", (_, response) => sendJsonResponse(response, {}, 500), "failing"],
 ])("stores nothing after a failed connection to %s", async (_name, respond, outcome) => {
-  const server = await startLittleServer(respond);
+  const server = await openTestServer(respond);
   const before = await listConnections();
   const { status, body } = await save(server.url);
   expect([status, body.check.outcome]).toEqual([200, outcome]);
@@ -102,7 +102,7 @@ test.each<[string, Answer, string]>([
 
 test("saves an accepted connection immediately, also from the waiting list", async () => {
   for (const word of ["active", "waitlisted"]) {
-    const server = await startLittleServer(user(word));
+    const server = await openTestServer(user(word));
     const { status, body } = await save(server.url);
     expect([status, body.connection.status, server.requests.length]).toEqual([201, word, 1]);
     await server.close();
@@ -110,8 +110,8 @@ test("saves an accepted connection immediately, also from the waiting list", asy
 });
 
 test("keeps stored key and address when new ones are refused, but saves a new name", async () => {
-  const good = await startLittleServer(({ headers }, response) =>
-    headers["x-api-key"] === "sk-very-secret" ? answerJson(response, { status: "active" }) : answerJson(response, {}, 401),
+  const good = await openTestServer(({ headers }, response) =>
+    headers["x-api-key"] === "sk-very-secret" ? sendJsonResponse(response, { status: "active" }) : sendJsonResponse(response, {}, 401),
   );
   const { id, fingerprint } = (await save(good.url)).body.connection;
   const change = async (json: object) =>
@@ -127,8 +127,8 @@ test("keeps stored key and address when new ones are refused, but saves a new na
 
 test("doesn't overwrite a connection changed during its check", async () => {
   const slow: (() => void)[] = [];
-  const server = await startLittleServer(({ headers }, response) => {
-    const respond = () => answerJson(response, { status: "active" });
+  const server = await openTestServer(({ headers }, response) => {
+    const respond = () => sendJsonResponse(response, { status: "active" });
     if (headers["x-api-key"] === "first") slow.push(respond);
     else respond();
   });
@@ -169,7 +169,7 @@ test("shows personal connections to their member and shared ones to all", async 
 });
 
 test("requires the key again when the base URL changes", async () => {
-  const [old, young] = [await startLittleServer(user("active")), await startLittleServer(user("active"))];
+  const [old, young] = [await openTestServer(user("active")), await openTestServer(user("active"))];
   const { id } = (await save(old.url)).body.connection;
   const change = (json: object) => harness.request(`/api/console/connections/${id}`, { as: "operator", method: "PUT", json });
   const refusal = await change({ baseUrl: young.url });
@@ -182,7 +182,7 @@ test("requires the key again when the base URL changes", async () => {
 });
 
 test("uses the member's last connection and does not forward the parameter", async () => {
-  const server = await startLittleServer((_, response) => answerJson(response, { jobs: [], pagination: {} }));
+  const server = await openTestServer((_, response) => sendJsonResponse(response, { jobs: [], pagination: {} }));
   const id = await harness.connect(server.url, "k");
   expect((await harness.request(`/api/jobs?connection=${id}&limit=3`, { as: "viewer" })).status).toBe(200);
   expect(server.requests.at(-1)?.url).not.toContain("connection");
@@ -196,7 +196,9 @@ test("uses the member's last connection and does not forward the parameter", asy
 
 test("masks secrets and the key in every service response", async () => {
   const workflow = { prompt: {}, extra_data: { api_key_comfy_org: "partner-secret" }, note: "your key is sk-0123456789abcdef, keep it" };
-  const server = await startLittleServer((_, response) => answerJson(response, { id: "j", status: "completed", create_time: 1, workflow }));
+  const server = await openTestServer((_, response) =>
+    sendJsonResponse(response, { id: "j", status: "completed", create_time: 1, workflow }),
+  );
   const id = await harness.connect(server.url, "sk-0123456789abcdef");
   const text = await (await harness.request(`/api/jobs/j?connection=${id}`, { as: "viewer" })).text();
   expect(text).toContain("completed");
@@ -205,8 +207,8 @@ test("masks secrets and the key in every service response", async () => {
 });
 
 test("logs a change with the service's actual response, and no reads", async () => {
-  const server = await startLittleServer(({ method }, response) =>
-    method === "POST" ? answerJson(response, { deleted: ["a"], cleared: false }) : answerJson(response, { status: "active" }),
+  const server = await openTestServer(({ method }, response) =>
+    method === "POST" ? sendJsonResponse(response, { deleted: ["a"], cleared: false }) : sendJsonResponse(response, { status: "active" }),
   );
   const id = await harness.connect(server.url, "k");
   await harness.request(`/api/user?connection=${id}`, { as: "operator" });
@@ -221,7 +223,7 @@ test("logs a change with the service's actual response, and no reads", async () 
 });
 
 test("remembers a missing capability but not a missing item", async () => {
-  const server = await startLittleServer((_, response) => answerJson(response, { code: "NOT_FOUND", message: "no" }, 404));
+  const server = await openTestServer((_, response) => sendJsonResponse(response, { code: "NOT_FOUND", message: "no" }, 404));
   const id = await harness.connect(server.url, "k");
   for (const _ of ["asked", "remembered"]) {
     const response = await harness.request(`/api/queue?connection=${id}`, { as: "viewer" });
@@ -256,7 +258,7 @@ test("never opens a connection that resolves to a metadata address", async () =>
 });
 
 test("shows only a short excerpt of a response that isn't from a service", async () => {
-  const server = await startLittleServer((_, response) => void response.writeHead(500).end(`secret\n\u0007${"x".repeat(400)}`));
+  const server = await openTestServer((_, response) => void response.writeHead(500).end(`secret\n\u0007${"x".repeat(400)}`));
   const { body } = await save(server.url);
   expect(body.check.message).toMatch(/^The service answers 500: secret x{112}…$/);
 });

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { expect, test, vi } from "vitest";
 import { z } from "zod";
 import { createHarness } from "@/tests/support/harness";
-import { answerJson } from "@/tests/support/little-server";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
+import { sendJsonResponse } from "@/tests/support/test-server";
 
 vi.setConfig({ testTimeout: 180_000 });
 
@@ -15,9 +15,9 @@ const harness = await createHarness({ upstreamLimits: { attempts: 1, readMs: 120
 
 /** A service, or a local server without a key, that responds with these texts by path. */
 async function connect(texts: Readonly<Record<string, string>>, { key, path }: { key?: string; path: string }) {
-  const server = await startLittleServer(({ url }, response) => {
+  const server = await openTestServer(({ url }, response) => {
     const at = url.split("?")[0] ?? "";
-    if (at === "/api/system_stats") return answerJson(response, { system: { os: "linux" }, devices: [] });
+    if (at === "/api/system_stats") return sendJsonResponse(response, { system: { os: "linux" }, devices: [] });
     const text = texts[at];
     response
       .writeHead(text === undefined ? 404 : 200, { "content-type": text === undefined ? "text/plain" : "application/json" })

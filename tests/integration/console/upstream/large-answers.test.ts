@@ -2,12 +2,12 @@
 import { afterEach, expect, test } from "vitest";
 import { z } from "zod";
 import { createHarness } from "@/tests/support/harness";
-import { answerJson, type LittleServer } from "@/tests/support/little-server";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
+import { sendJsonResponse, type TestServer } from "@/tests/support/test-server";
 
 const KEY = "comfyui-0123456789abcdef0123456789abcdef";
 const MIB = 1024 * 1024;
-const servers: LittleServer[] = [];
+const servers: TestServer[] = [];
 const harness = await createHarness({ upstreamLimits: { attempts: 1 } });
 afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
 
@@ -15,7 +15,7 @@ afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
 async function connect(text: string) {
   let markSent: () => void;
   const bodySent = new Promise<void>((resolve) => (markSent = resolve));
-  const server = await startLittleServer((_, response) => {
+  const server = await openTestServer((_, response) => {
     response.writeHead(200, { "content-type": "application/json" }).end(text, () => markSent());
   });
   servers.push(server);
@@ -50,10 +50,10 @@ test("halves a too large history page and names the next offset", async () => {
     status: { status_str: "success", completed: true, messages: [] },
     note: "x".repeat(MIB),
   });
-  const server = await startLittleServer(({ url }, response) => {
+  const server = await openTestServer(({ url }, response) => {
     const query = new URL(url, "http://server").searchParams;
     const [offset, count] = [Number(query.get("offset")), Number(query.get("max_items"))];
-    answerJson(response, { history: Array.from({ length: Math.min(count, 12 - offset) }, (_, at) => row(offset + at)) });
+    sendJsonResponse(response, { history: Array.from({ length: Math.min(count, 12 - offset) }, (_, at) => row(offset + at)) });
   });
   servers.push(server);
   const connection = await harness.connect(server.url, KEY);
@@ -156,9 +156,9 @@ const history = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [get
 
 /** A local server older than /api/jobs, whose queue and history are megabytes. */
 async function connectLocal(answers: Record<string, unknown>) {
-  const server = await startLittleServer(({ url }, response) => {
+  const server = await openTestServer(({ url }, response) => {
     const path = url.split("?")[0] ?? "";
-    if (path === "/api/system_stats") return answerJson(response, { system: { os: "linux" }, devices: [] });
+    if (path === "/api/system_stats") return sendJsonResponse(response, { system: { os: "linux" }, devices: [] });
     // Serialized beforehand, so that the fake server serializes nothing large on this thread.
     const text = texts.get(url) ?? texts.get(path);
     response

@@ -1,13 +1,13 @@
 // Refusals with unknown or ambiguous messages: the console falls back to the status.
 import { describe, expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
-import { answerJson, type ReceivedRequest } from "@/tests/support/little-server";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
+import { type ReceivedRequest,sendJsonResponse } from "@/tests/support/test-server";
 
 const harness = await createHarness({ upstreamLimits: { attempts: 1 } });
 
-async function connect(respond: Parameters<typeof startLittleServer>[0]) {
-  const server = await startLittleServer(respond);
+async function connect(respond: Parameters<typeof openTestServer>[0]) {
+  const server = await openTestServer(respond);
   const connection = await harness.connect(server.url, "comfyui-0123456789abcdef0123456789abcdef");
   return (path: string, method = "GET", json?: unknown) =>
     harness.request(`${path}${path.includes("?") ? "&" : "?"}connection=${connection}`, {
@@ -25,7 +25,7 @@ test.each([
   [503, { code: "INTERNAL", message: "a word of ours" }, 503, "SERVICE_UNAVAILABLE"],
   [403, { code: "ROLE_TOO_LOW", message: "a word of ours" }, 403, "FORBIDDEN"],
 ])("maps %i %j of a list to %i %s", async (status, body, shownStatus, code) => {
-  const request = await connect((_, response) => answerJson(response, body, status));
+  const request = await connect((_, response) => sendJsonResponse(response, body, status));
   const reply = await request("/api/jobs");
   expect(reply.status).toBe(shownStatus);
   expect(await reply.json()).toMatchObject({ code });
@@ -37,13 +37,13 @@ test.each([
   ["/api/history", { clear: true }],
   ["/api/assets/download", { source_url: "https://huggingface.co/a" }],
 ])("blames the address or an outage for a 404 of %s", async (path, json) => {
-  const request = await connect((_, response) => answerJson(response, { code: "NOT_FOUND", message: "no route" }, 404));
+  const request = await connect((_, response) => sendJsonResponse(response, { code: "NOT_FOUND", message: "no route" }, 404));
   const reply = await request(path, "POST", json);
   expect([reply.status, (await reply.json()).code]).toEqual([502, "UPSTREAM_NOT_FOUND"]);
 });
 
 test("blames the address for uploads to a non-service", async () => {
-  const request = await connect((_, response) => answerJson(response, { code: "NOT_FOUND", message: "no route" }, 404));
+  const request = await connect((_, response) => sendJsonResponse(response, { code: "NOT_FOUND", message: "no route" }, 404));
   for (const [path, part] of [
     ["/api/upload/image", "image"],
     ["/api/assets", "file"],
@@ -57,7 +57,7 @@ test("blames the address for uploads to a non-service", async () => {
 });
 
 test("doesn't blame the address for a bad body", async () => {
-  const request = await connect((_, response) => answerJson(response, { code: "INVALID_QUERY", message: "prompt: no" }, 400));
+  const request = await connect((_, response) => sendJsonResponse(response, { code: "INVALID_QUERY", message: "prompt: no" }, 400));
   const reply = await request("/api/prompt", "POST", { prompt: { "1": { class_type: "A", inputs: {} } } });
   expect(await reply.json()).toMatchObject({ code: "BAD_REQUEST", message: "prompt: no" });
 });
@@ -72,7 +72,7 @@ test("prefers clear over delete and drops no-ops", async () => {
   const bodies: unknown[] = [];
   const request = await connect(({ method, url, body }, response) => {
     if (method === "POST") bodies.push(JSON.parse(body.toString()));
-    answerJson(response, url.startsWith("/api/queue") ? { deleted: [], cleared: true } : { prompt_id: "p" });
+    sendJsonResponse(response, url.startsWith("/api/queue") ? { deleted: [], cleared: true } : { prompt_id: "p" });
   });
   await request("/api/queue", "POST", { clear: true, delete: ["a"] });
   await request("/api/history", "POST", { clear: true, delete: ["a"] });
@@ -84,8 +84,8 @@ test("reads a 404 as an empty folder only while the service works otherwise", as
   let isUnavailable = false;
   const jobs = { jobs: [], pagination: { offset: 0, limit: 1, total: 0, has_more: false } };
   const send = await connect((request: ReceivedRequest, response) => {
-    if (!isUnavailable && request.url.startsWith("/api/jobs")) answerJson(response, jobs);
-    else answerJson(response, {}, 404);
+    if (!isUnavailable && request.url.startsWith("/api/jobs")) sendJsonResponse(response, jobs);
+    else sendJsonResponse(response, {}, 404);
   });
   const list = () => send("/api/userdata?dir=workflows%2F");
   expect(await (await list()).json()).toEqual([]);
@@ -98,7 +98,7 @@ test("reads a 404 as an empty folder only while the service works otherwise", as
 test("shows a job in an unknown state in the queue", async () => {
   const oddJob = { id: "job-1", status: "dreaming", create_time: 1_767_225_600_000 };
   const pagination = { offset: 0, limit: 1000, total: 1, has_more: false };
-  const request = await connect((_, response) => answerJson(response, { jobs: [oddJob], pagination }));
+  const request = await connect((_, response) => sendJsonResponse(response, { jobs: [oddJob], pagination }));
   expect(await (await request("/api/console/queue")).json()).toMatchObject({ running: [{ id: "job-1", status: "dreaming" }] });
 });
 
@@ -114,15 +114,15 @@ describe.each([
 ])("$what", ({ list, id, item, none }) => {
   test("repeats one 404 before it counts", async () => {
     let misses = 1;
-    const request = await connect((_, response) => (misses-- > 0 ? answerJson(response, {}, 404) : answerJson(response, item)));
+    const request = await connect((_, response) => (misses-- > 0 ? sendJsonResponse(response, {}, 404) : sendJsonResponse(response, item)));
     expect((await request(`${list}/${id}`)).status).toBe(200);
   });
 
   test("counts a 404 only while the list works", async () => {
     let isUnavailable = false;
     const send = await connect((request: ReceivedRequest, response) => {
-      if (!isUnavailable && request.url.startsWith(`${list}?`)) answerJson(response, none);
-      else answerJson(response, { code: "NOT_FOUND", message: "no" }, 404);
+      if (!isUnavailable && request.url.startsWith(`${list}?`)) sendJsonResponse(response, none);
+      else sendJsonResponse(response, { code: "NOT_FOUND", message: "no" }, 404);
     });
     expect(await (await send(`${list}/${id}`)).json()).toMatchObject({ code: "NOT_FOUND" });
     isUnavailable = true;
@@ -132,7 +132,7 @@ describe.each([
 
 test("clips a history that ignores the limit", async () => {
   const history = Array.from({ length: 500 }, (_, index) => ({ prompt_id: `job-${index}` }));
-  const request = await connect((_, response) => answerJson(response, { history }));
+  const request = await connect((_, response) => sendJsonResponse(response, { history }));
   const body = await (await request("/api/history_v2?max_items=20")).json();
   expect(body.history.map(({ prompt_id: id }: { prompt_id: string }) => id)).toEqual(history.slice(0, 20).map(({ prompt_id: id }) => id));
 });
@@ -141,7 +141,7 @@ test.each([undefined, `blake3:${"b".repeat(64)}`])("trusts content only by the o
   const offered = `blake3:${"a".repeat(64)}`;
   const createAsset = (hash?: string) => ({ id: "5f0c7a5e-0000-4000-8000-000000000001", name: "a.png", tags: ["input"], asset_hash: hash });
   let hash: string | undefined = offered;
-  const request = await connect((_, response) => answerJson(response, createAsset(hash), 201));
+  const request = await connect((_, response) => sendJsonResponse(response, createAsset(hash), 201));
   const offer = () => request("/api/console/known-content", "POST", { hash: offered, tags: ["input"] });
   expect(await (await offer()).json()).toMatchObject({ asset: { name: "a.png" } });
   hash = named;
@@ -152,9 +152,9 @@ test("keeps capabilities during six seconds of 404s", async () => {
   let isUnavailable = false;
   const jobs = { jobs: [], pagination: { offset: 0, limit: 1, total: 0, has_more: false } };
   const send = await connect((request: ReceivedRequest, response) => {
-    if (isUnavailable) answerJson(response, {}, 404);
-    else if (request.url.startsWith("/api/jobs")) answerJson(response, jobs);
-    else answerJson(response, { tags: [], total: 0, has_more: false });
+    if (isUnavailable) sendJsonResponse(response, {}, 404);
+    else if (request.url.startsWith("/api/jobs")) sendJsonResponse(response, jobs);
+    else sendJsonResponse(response, { tags: [], total: 0, has_more: false });
   });
   isUnavailable = true;
   expect((await send("/api/tags")).status).not.toBe(200);

@@ -1,13 +1,13 @@
 // Optional reads: a service without one is no error, but an unreachable service is.
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
-import { answerJson } from "@/tests/support/little-server";
 import { createLocalFiles } from "@/tests/support/local-files";
-import { startLittleServer, startLocalServer } from "@/tests/support/servers";
+import { openTestServer, startLocalServer } from "@/tests/support/servers";
+import { sendJsonResponse } from "@/tests/support/test-server";
 
 let status: number;
 const harness = await createHarness({ upstreamLimits: { firstRetryMs: 1 } });
-const server = await startLittleServer((_, response) => answerJson(response, { code: "NO", message: "no" }, status));
+const server = await openTestServer((_, response) => sendJsonResponse(response, { code: "NO", message: "no" }, status));
 
 const names = ["tags", "refined-tags", "features"];
 async function request(name: string, connection: string) {

@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { transform } from "esbuild";
 import { afterAll, describe, expect, it } from "vitest";
 import { allOperations } from "@/lib/contract/operations";
-import { list, png, record, sample, submit, waitForEnd, waitGraph } from "@/tests/integration/service/support";
+import { asRecord, asRecords, png, sample, submit, waitForEnd, waitGraph } from "@/tests/integration/service/support";
 import { takeEverythingBack } from "@/tests/support/client-changes";
 import { conformance } from "@/tests/support/conformance-command";
 import { openEvents } from "@/tests/support/event-socket";
@@ -28,13 +28,13 @@ const operator = await makeToken(harness, "operator");
 const headers = operator.headers;
 const viewer = { authorization: `Bearer ${(await makeToken(harness, "viewer")).token}` };
 const response = await harness.request("/api/apps?connection=embedded", { as: "operator", method: "POST", json: { definition } });
-const app = String(record(record(await response.json()).app).id);
+const app = String(asRecord(asRecord(await response.json()).app).id);
 await harness.console.stop();
 const console = startProcess("dist/console.mjs", { PORT: "0", LIGHTDESK_DATA_DIR: harness.folder, LIGHTDESK_CONCURRENCY: "1" });
 const url = await console.printed("Lightdesk");
 afterAll(() => console.stop());
 
-const getRecord = async (path: string) => record(await (await fetch(url + path, { headers })).json());
+const getRecord = async (path: string) => asRecord(await (await fetch(url + path, { headers })).json());
 const jobIds = async () =>
   ((await getRecord("/api/jobs")).jobs as { id: string; status: string }[]).map(({ id, status }) => `${id} ${status}`);
 
@@ -88,7 +88,7 @@ it("passes the conformance suite and leaves nothing behind", async () => {
   const counts = async () => [(await jobIds()).length, (await getRecord("/api/assets?include_public=false")).total];
   const before = await counts();
   const { code, output } = await conformance("--base-url", url, "--api-key", operator.token, "--write", "--interrupt", "--json");
-  const rows = list(record(JSON.parse(output)).operations);
+  const rows = asRecords(asRecord(JSON.parse(output)).operations);
   expect(rows.filter(({ outcome }) => outcome === "differs")).toEqual([]);
   expect(rows.filter(({ tier, outcome }) => tier === "core" && outcome !== "ok")).toEqual([]);
   expect([code, rows.length, output.includes(operator.token)]).toEqual([0, allOperations.length, false]);

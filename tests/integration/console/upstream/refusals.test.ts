@@ -1,7 +1,7 @@
 // The console's own refusals: distinguished from the service's, naming the field, and blaming the right side.
 import { expect, test, vi } from "vitest";
 import { createHarness } from "@/tests/support/harness";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
 
 const harness = await createHarness();
 
@@ -62,7 +62,7 @@ test("logs no error when a client disconnects within a JSON body", async () => {
 });
 
 test("returns 416 with the file's size for an impossible range", async () => {
-  const server = await startLittleServer((_, response) => void response.writeHead(416, { "content-range": "bytes */10" }).end());
+  const server = await openTestServer((_, response) => void response.writeHead(416, { "content-range": "bytes */10" }).end());
   const connection = await harness.connect(server.url, "k");
   const path = `/api/view?filename=a.png&connection=${connection}`;
   const reply = await harness.request(path, { as: "viewer", headers: { range: "bytes=99-" } });

@@ -4,21 +4,21 @@ import { type AuditPage } from "@/lib/contract/audit/audit";
 import { type Runner, type RunnerCheck, type RunnerSaved } from "@/lib/contract/runners/runners";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { createHarness, type Harness } from "@/tests/support/harness";
-import { answerJson, type LittleServer } from "@/tests/support/little-server";
-import { startLittleServer, startRunnerServer } from "@/tests/support/servers";
+import { openTestServer, startRunnerServer } from "@/tests/support/servers";
+import { sendJsonResponse, type TestServer } from "@/tests/support/test-server";
 import { until } from "@/tests/support/until";
 
 let harness: Harness;
-let server: LittleServer;
+let server: TestServer;
 beforeAll(async () => {
   [harness, server] = await Promise.all([
     createHarness(),
-    startLittleServer(({ url }, response) => {
+    openTestServer(({ url }, response) => {
       const gpu = { name: "cuda:0 Studio GPU", type: "cuda", vram_total: 24_000_000_000, vram_free: 6_000_000_000 };
-      if (url === "/system_stats") return answerJson(response, { system: { comfyui_version: "0.27.0" }, devices: [gpu] });
-      if (url === "/queue") return answerJson(response, { queue_running: [], queue_pending: [] });
-      if (url === "/object_info") return answerJson(response, { LoadModel: { input: { required: {} }, output: ["MODEL"] } });
-      return url.startsWith("/history/") ? answerJson(response, {}) : answerJson(response, {}, 404);
+      if (url === "/system_stats") return sendJsonResponse(response, { system: { comfyui_version: "0.27.0" }, devices: [gpu] });
+      if (url === "/queue") return sendJsonResponse(response, { queue_running: [], queue_pending: [] });
+      if (url === "/object_info") return sendJsonResponse(response, { LoadModel: { input: { required: {} }, output: ["MODEL"] } });
+      return url.startsWith("/history/") ? sendJsonResponse(response, {}) : sendJsonResponse(response, {}, 404);
     }),
   ]);
 });

@@ -1,11 +1,13 @@
 // Ids that would change the URL never reach a service, and lists refuse unknown filters.
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
-import { answerJson } from "@/tests/support/little-server";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
+import { sendJsonResponse } from "@/tests/support/test-server";
 
 const harness = await createHarness();
-const server = await startLittleServer((_, response) => answerJson(response, { id: "x", status: "completed", jobs: [], pagination: {} }));
+const server = await openTestServer((_, response) =>
+  sendJsonResponse(response, { id: "x", status: "completed", jobs: [], pagination: {} }),
+);
 const connection = await harness.connect(server.url, "comfyui-0123456789abcdef0123456789abcdef");
 
 test.each(["a/b", "..", "a%2Fb", "a\\b", "a?b", "a#b", "%2e%2e", "a\u0000b", "a\ud800"])("never requests the id %j", async (id) => {

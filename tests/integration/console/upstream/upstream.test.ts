@@ -8,21 +8,21 @@ import { createResponseTracker } from "@/lib/server/upstream/deadline";
 import { createHttpSend, type HttpSend } from "@/lib/server/upstream/send";
 import { createUpstream, type UpstreamLimits } from "@/lib/server/upstream/upstream";
 import { createHarness } from "@/tests/support/harness";
-import { answerJson, type LittleServer, type ReceivedRequest } from "@/tests/support/little-server";
-import { startLittleServer } from "@/tests/support/servers";
+import { openTestServer } from "@/tests/support/servers";
+import { type ReceivedRequest,sendJsonResponse, type TestServer } from "@/tests/support/test-server";
 import { until } from "@/tests/support/until";
 
 describe("upstream", () => {
-  const open: (LittleServer | HttpSend)[] = [];
+  const open: (TestServer | HttpSend)[] = [];
   afterEach(async () => {
     for (const item of open.splice(0)) await item.close();
   });
 
-  type Answer = Parameters<typeof startLittleServer>[0];
+  type Answer = Parameters<typeof openTestServer>[0];
   const quick: Partial<UpstreamLimits> = { readMs: 400, writeMs: 400, firstRetryMs: 1, longestWaitMs: 50 };
 
   async function against(respond: Answer, limits: Partial<UpstreamLimits> = {}) {
-    const server = await startLittleServer(respond);
+    const server = await openTestServer(respond);
     const send = createHttpSend({ connectTimeoutMs: 500 });
     open.push(server, send);
     return { server, send, upstream: createUpstream({ baseUrl: server.url, apiKey: "sk-key", send, limits: { ...quick, ...limits } }) };
@@ -31,7 +31,7 @@ describe("upstream", () => {
   const codeOf = (result: { ok: true } | { ok: false; failure: { code: string } }) => (result.ok ? "ok" : result.failure.code);
 
   test("parses responses and sends the key in one header, without Origin", async () => {
-    const { server, upstream } = await against((_, response) => answerJson(response, { status: "active", more: 1 }));
+    const { server, upstream } = await against((_, response) => sendJsonResponse(response, { status: "active", more: 1 }));
     expect(await upstream.call(operations.getUser)).toEqual({ ok: true, value: { status: "active", more: 1 } });
     const [request] = server.requests;
     expect(request?.headers["x-api-key"]).toBe("sk-key");
@@ -39,7 +39,7 @@ describe("upstream", () => {
   });
 
   test("keeps the path of a base URL, with or without a final slash", async () => {
-    const { server, send } = await against((_, response) => answerJson(response, { status: "active" }));
+    const { server, send } = await against((_, response) => sendJsonResponse(response, { status: "active" }));
     for (const baseUrl of [`${server.url}/deep/er`, `${server.url}/deep/er/`]) {
       await createUpstream({ baseUrl, apiKey: "k", send }).call(operations.getUser);
     }
@@ -47,13 +47,13 @@ describe("upstream", () => {
   });
 
   test("joins query lists by comma and omits unset values", async () => {
-    const { server, upstream } = await against((_, response) => answerJson(response, { jobs: [], pagination: {} }));
+    const { server, upstream } = await against((_, response) => sendJsonResponse(response, { jobs: [], pagination: {} }));
     await upstream.call(operations.listJobs, { query: { status: ["pending", "in_progress"], workflow_id: undefined, limit: 5 } });
     expect(server.requests[0]?.url).toBe("/api/jobs?status=pending%2Cin_progress&limit=5");
   });
 
   test("escapes ids in paths", async () => {
-    const { server, upstream } = await against((_, response) => answerJson(response, {}));
+    const { server, upstream } = await against((_, response) => sendJsonResponse(response, {}));
     for (const job_id of ["..", ".", "", "../../admin?x#y"])
       expect(codeOf(await upstream.call(operations.getJob, { params: { job_id } }))).toBe("NOT_FOUND");
     expect(server.requests).toEqual([]);
@@ -62,7 +62,7 @@ describe("upstream", () => {
   test("rejects HTML, broken JSON, other shapes and redirects", async () => {
     const page: Answer = (_, response) => void response.writeHead(200, { "content-type": "text/html" }).end("<h1>Log in</h1>");
     const broken: Answer = (_, response) => void response.writeHead(200, { "content-type": "application/json" }).end('{"status":');
-    const shape: Answer = (_, response) => answerJson(response, { hello: "world" });
+    const shape: Answer = (_, response) => sendJsonResponse(response, { hello: "world" });
     const redirect: Answer = (_, response) => void response.writeHead(302, { location: "/login" }).end();
     for (const answer of [page, broken, shape, redirect]) {
       const { upstream } = await against(answer);
@@ -73,7 +73,7 @@ describe("upstream", () => {
   });
 
   test("doesn't buffer a response beyond the limit", async () => {
-    const { upstream } = await against((_, response) => answerJson(response, { status: "a".repeat(5000) }), { jsonBytes: 1000 });
+    const { upstream } = await against((_, response) => sendJsonResponse(response, { status: "a".repeat(5000) }), { jsonBytes: 1000 });
     expect(codeOf(await upstream.call(operations.getUser))).toBe("UPSTREAM_TOO_LARGE");
   });
 
@@ -93,7 +93,7 @@ describe("upstream", () => {
   });
 
   test("reports the service's 401 as a key problem, not a session problem", async () => {
-    const { upstream } = await against((_, response) => answerJson(response, { code: "UNAUTHORIZED", message: "no" }, 401));
+    const { upstream } = await against((_, response) => sendJsonResponse(response, { code: "UNAUTHORIZED", message: "no" }, 401));
     expect(codeOf(await upstream.call(operations.getUser))).toBe("UPSTREAM_REFUSED_KEY");
   });
 
@@ -109,7 +109,7 @@ describe("upstream", () => {
   const failing = (times: number, status: number, headers: Record<string, string> = {}, body: unknown = {}): Answer => {
     let remaining = times;
     return (_: ReceivedRequest, response) =>
-      remaining-- > 0 ? answerJson(response, body, status, headers) : answerJson(response, { status: "active" });
+      remaining-- > 0 ? sendJsonResponse(response, body, status, headers) : sendJsonResponse(response, { status: "active" });
   };
 
   test.each([429, 502, 503, 504])("retries a read that meets %i at most twice", async (status) => {
@@ -182,14 +182,14 @@ describe("upstream", () => {
 });
 
 describe("unresponsive service", () => {
-  const open: (LittleServer | HttpSend)[] = [];
+  const open: (TestServer | HttpSend)[] = [];
   afterEach(async () => {
     for (const item of open.splice(0)) await item.close();
   });
 
   async function behind(isBack: () => boolean = () => false) {
-    const server = await startLittleServer((_, response) => {
-      if (isBack()) answerJson(response, { status: "active" });
+    const server = await openTestServer((_, response) => {
+      if (isBack()) sendJsonResponse(response, { status: "active" });
     });
     const send = createHttpSend();
     open.push(server, send);
@@ -239,7 +239,7 @@ describe("unresponsive service", () => {
 
   test("doesn't delay a page as long as its own read may take", async () => {
     const harness = await createHarness({ upstreamLimits: { pageMs: 100, readMs: 20_000 } });
-    const server = await startLittleServer(() => undefined);
+    const server = await openTestServer(() => undefined);
     open.push(server);
     const { store, ring, now } = harness.console;
     const { id } = await store.connections.create({ name: "Silent", baseUrl: server.url, createdAt: now() });

@@ -1,7 +1,7 @@
 // Deliveries to a receiver that succeeds, fails, redirects, is slow or forbidden, and webhook settings.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createDeliverer } from "@/lib/server/webhooks/deliver";
-import { startLittleServer } from "@/tests/support/little-server";
+import { startTestServer } from "@/tests/support/test-server";
 import { until } from "@/tests/support/until";
 import { createWebhookWorld } from "./webhook-world";
 
@@ -97,7 +97,7 @@ it("stops retrying when the receiver returns 410", async () => {
 });
 
 it("follows no redirect", async () => {
-  const inside = await startLittleServer((_request, response) => void response.end("secret"));
+  const inside = await startTestServer((_request, response) => void response.end("secret"));
   try {
     const { webhook } = await world.add();
     for (const status of [301, 302, 307, 308]) {
@@ -148,7 +148,7 @@ it("reports a receiver that doesn't respond in time", async () => {
 
 it("delivers to other receivers while one hangs", async () => {
   const pendingResponses: (() => void)[] = [];
-  const slow = await startLittleServer((_request, response) =>
+  const slow = await startTestServer((_request, response) =>
     new Promise<void>((resolve) => pendingResponses.push(resolve)).then(() => response.end()),
   );
   const ownWorld = await createWebhookWorld({ LIGHTDESK_TRUSTED_HOSTS: `${slow.host},${world.receiver.host}` });

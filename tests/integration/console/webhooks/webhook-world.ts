@@ -4,7 +4,7 @@ import { type DeliveryView, type WebhookSaved } from "@/lib/contract/webhook-eve
 import { type WebhookPayload, webhookPayloadSchema } from "@/lib/contract/webhooks";
 import { getProcessState } from "@/lib/server/running";
 import { createHarness } from "@/tests/support/harness";
-import { answerJson, type ReceivedRequest, startLittleServer } from "@/tests/support/little-server";
+import { type ReceivedRequest, sendJsonResponse, startTestServer } from "@/tests/support/test-server";
 import { until } from "@/tests/support/until";
 
 type Job = Record<string, unknown> & { id: string; status: string };
@@ -14,20 +14,20 @@ export async function createWebhookWorld(settings: Record<string, string> = {}) 
   let clockMs = Date.now();
   /** The receiver's next responses, in order; then 204. */
   const responses: Behaviour[] = [];
-  const receiver = await startLittleServer((_request, response) => {
+  const receiver = await startTestServer((_request, response) => {
     const { status, headers, body } = responses.shift() ?? { status: 204 };
     response.writeHead(status, headers).end(body);
   });
   const jobs: Job[] = [];
   const service = { isDown: false, answers: Promise.resolve() };
-  const upstream = await startLittleServer(async ({ url }, response) => {
+  const upstream = await startTestServer(async ({ url }, response) => {
     await service.answers;
     const { pathname, searchParams } = new URL(url, "http://service.invalid");
-    if (service.isDown) return answerJson(response, { code: "BROKEN", message: "The database is away." }, 500);
+    if (service.isDown) return sendJsonResponse(response, { code: "BROKEN", message: "The database is away." }, 500);
     const [, id] = /^\/api\/jobs\/([^/]+)$/.exec(pathname) ?? [];
     if (id !== undefined) {
       const job = jobs.find((job) => job.id === id);
-      return job ? answerJson(response, job) : answerJson(response, { code: "NOT_FOUND", message: "no" }, 404);
+      return job ? sendJsonResponse(response, job) : sendJsonResponse(response, { code: "NOT_FOUND", message: "no" }, 404);
     }
     const states = searchParams.get("status")?.split(",");
     const rows = jobs.filter(({ status }) => states?.includes(status) ?? true).map(({ workflow: _workflow, ...row }) => row);
@@ -35,8 +35,8 @@ export async function createWebhookWorld(settings: Record<string, string> = {}) 
     const [offset, limit] = [Number(searchParams.get("offset")), Number(searchParams.get("limit") ?? 100)];
     const page = rows.slice(offset, offset + limit);
     const pagination = { offset, limit, total: rows.length, has_more: offset + page.length < rows.length };
-    if (pathname === "/api/jobs") return answerJson(response, { jobs: page, pagination });
-    answerJson(response, { code: "NOT_FOUND", message: "no" }, 404);
+    if (pathname === "/api/jobs") return sendJsonResponse(response, { jobs: page, pagination });
+    sendJsonResponse(response, { code: "NOT_FOUND", message: "no" }, 404);
   });
   const harness = await createHarness({
     now: () => clockMs,

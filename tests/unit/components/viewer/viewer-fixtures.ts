@@ -2,12 +2,12 @@
 import { act, fireEvent, screen } from "@testing-library/react";
 import { vi } from "vitest";
 import { type ViewerItem } from "@/components/viewer/use-viewing";
-import { standInForSizes } from "@/tests/support/jsdom-parts";
+import { stubElementSizes } from "@/tests/support/jsdom-parts";
 
 /** Stops the clock too. */
-export function standInForTheBrowser(): void {
+export function stubBrowserApis(): void {
   vi.useFakeTimers();
-  standInForSizes();
+  stubElementSizes();
 }
 
 export function backToTheBrowser(): void {

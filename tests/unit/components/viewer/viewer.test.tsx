@@ -1,9 +1,9 @@
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { click, items, positionText, press, renderViewer, repeatKey } from "./render-viewer";
-import { arrive, backToTheBrowser, pass, standInForTheBrowser } from "./viewer-fixtures";
+import { arrive, backToTheBrowser, pass, stubBrowserApis } from "./viewer-fixtures";
 
-beforeEach(standInForTheBrowser);
+beforeEach(stubBrowserApis);
 afterEach(backToTheBrowser);
 
 it("offers no download where the service serves no files", async () => {

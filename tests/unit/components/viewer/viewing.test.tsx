@@ -10,7 +10,7 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { failed, ok } from "@/lib/shared/result";
 import { renderInApp } from "../render";
 import { positionText, renderViewer } from "./render-viewer";
-import { arrive, backToTheBrowser, graphs, pass, picture, standInForTheBrowser } from "./viewer-fixtures";
+import { arrive, backToTheBrowser, graphs, pass, picture, stubBrowserApis } from "./viewer-fixtures";
 
 describe("viewing", () => {
   const ids = ["one", "two", "three"];
@@ -84,7 +84,7 @@ describe("viewing", () => {
 });
 
 describe("comparing", () => {
-  beforeEach(standInForTheBrowser);
+  beforeEach(stubBrowserApis);
   afterEach(backToTheBrowser);
 
   const notFound: ApiFailure = { code: "NOT_FOUND", message: "", status: 404 };
@@ -134,7 +134,7 @@ describe("comparing", () => {
 });
 
 describe("viewer share", () => {
-  beforeEach(standInForTheBrowser);
+  beforeEach(stubBrowserApis);
   afterEach(backToTheBrowser);
 
   const items = [picture("one"), picture("two")];
@@ -182,7 +182,7 @@ describe("viewer share", () => {
 });
 
 describe("viewer touch", () => {
-  beforeEach(standInForTheBrowser);
+  beforeEach(stubBrowserApis);
   afterEach(backToTheBrowser);
 
   /** jsdom has no PointerEvent. */

@@ -1,17 +1,17 @@
 // A graph of the API format reduced to what two converters must agree on: the inputs that the class declares, with defaults applied.
 // For an unknown class only the links count. The order of nodes and inputs, titles and undeclared inputs do not count.
-import { isObject, objectOf } from "@/lib/contract/json/json";
+import { asObject,isObject } from "@/lib/contract/json/json";
 import { getFallback, listInputs } from "@/lib/contract/nodes/dynamic-inputs";
 import { getSettings } from "@/lib/contract/nodes/input-spec";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { isLink } from "@/lib/contract/workflow/graph";
 
 export function toComparable(graph: unknown, info: ObjectInfo): Record<string, unknown> {
-  const nodes = Object.entries(objectOf(graph) ?? {});
+  const nodes = Object.entries(asObject(graph) ?? {});
   return Object.fromEntries(
     nodes.map(([id, node]) => {
-      const { class_type: type, inputs } = objectOf(node) ?? {};
-      const values = objectOf(inputs) ?? {};
+      const { class_type: type, inputs } = asObject(node) ?? {};
+      const values = asObject(inputs) ?? {};
       const nodeInfo = typeof type === "string" ? info[type] : undefined;
       if (!nodeInfo) return [id, Object.fromEntries(Object.entries(values).filter(([, value]) => isLink(value)))];
       const declared = listInputs(nodeInfo, values).map(({ name, raw }) => {

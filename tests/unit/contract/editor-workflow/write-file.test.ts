@@ -4,10 +4,10 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow";
 import { readMatchingDrawing } from "@/lib/contract/editor-workflow/drawing";
-import { listOf } from "@/lib/contract/editor-workflow/file";
+import { asArray } from "@/lib/contract/editor-workflow/file";
 import { createEditableFile, toEditorFile } from "@/lib/contract/editor-workflow/write-file";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { type JsonObject, objectOf, own } from "@/lib/contract/json/json";
+import { asObject, getOwn,type JsonObject } from "@/lib/contract/json/json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
@@ -34,7 +34,7 @@ function inputsLike(as: Graph, graph: Graph): unknown {
 }
 /** A list sent in a wrapper is the list itself; one that could be a link stays wrapped. */
 function unwrap(value: unknown): unknown {
-  const list = objectOf(value)?.__value__;
+  const list = asObject(value)?.__value__;
   return Array.isArray(list) && !isLink(list) ? list : value;
 }
 
@@ -69,12 +69,12 @@ test("places nodes like the drawing, without overlaps", () => {
   ]);
   const node = { class_type: "Prompt", inputs: { text: "a" } };
   const { file } = toEditorFile({ "1": node, "2": node, "3": node }, info, { id: "x", places: positions });
-  const [first, second, third] = listOf(file.nodes).map((item) => objectOf(item) ?? {});
+  const [first, second, third] = asArray(file.nodes).map((item) => asObject(item) ?? {});
   expect([second?.pos, third?.pos]).toEqual([
     [0, 0],
     [380, 0],
   ]);
-  expect(Number(listOf(first?.pos)[1])).toBeGreaterThan(Number(listOf(second?.size)[1]));
+  expect(Number(asArray(first?.pos)[1])).toBeGreaterThan(Number(asArray(second?.size)[1]));
 });
 
 /** Another value of the same kind. */
@@ -93,7 +93,7 @@ test.for(names)("writes each value of %s in place and changes nothing else", (na
   for (const [id, node] of Object.entries(before)) {
     for (const [input, value] of Object.entries(node.inputs)) {
       const isChoice = input === "resize_type" || input === "format";
-      if (isLink(value) || typeof value === "object" || isChoice || !own(pairInfo, node.class_type)) continue;
+      if (isLink(value) || typeof value === "object" || isChoice || !getOwn(pairInfo, node.class_type)) continue;
       const graph = { ...before, [id]: { ...node, inputs: { ...node.inputs, [input]: changeValue(value) } } };
       const writeResult = createEditableFile(file, pairInfo).withValues(graph);
       const now = back(writeResult.file, pairInfo);
@@ -133,7 +133,7 @@ test("writes a value where a primitive, subgraph use or named value has it", () 
   };
   const { file, unplaced } = createEditableFile(primitive, info).withValues(changedGraph);
   expect(unplaced()).toEqual([]);
-  expect(listOf(file.nodes).map((node) => objectOf(node)?.widgets_values)).toEqual([
+  expect(asArray(file.nodes).map((node) => asObject(node)?.widgets_values)).toEqual([
     [7, "fixed"],
     [4],
     { from: "b", kind: "one", size: 2 },
@@ -207,7 +207,7 @@ test("moves a named value to its position and keeps the others", () => {
     "2:5": { class_type: "Seeded", inputs: { seed: 7, steps: 48 } },
   });
   expect(unplaced()).toEqual([]);
-  expect(listOf(writtenFile.nodes)).toMatchObject([
+  expect(asArray(writtenFile.nodes)).toMatchObject([
     { widgets_values: [7, 64], properties: { proxyWidgetErrorQuarantine: [{ originalEntry: ["-1", "steps"] }] } },
   ]);
 });
@@ -215,17 +215,17 @@ test("moves a named value to its position and keeps the others", () => {
 test("writes another choice with its inputs and keeps the seed's control", () => {
   const file = net([{ id: 2, type: "Chooser", values: ["by", 1.5, 7] }]);
   const none = { "2": { class_type: "Chooser", inputs: { mode: "none", last: 7 } } };
-  expect(listOf(createEditableFile(file, info).withValues(none).file.nodes)).toMatchObject([{ widgets_values: ["none", 7] }]);
+  expect(asArray(createEditableFile(file, info).withValues(none).file.nodes)).toMatchObject([{ widgets_values: ["none", 7] }]);
   const seeded = net([{ id: 1, type: "Seeded", values: [5, "increment"] }]);
   const steps = { "1": { class_type: "Seeded", inputs: { seed: 5, steps: 9 } } };
-  expect(listOf(createEditableFile(seeded, info).withValues(steps).file.nodes)).toMatchObject([{ widgets_values: [5, "increment", 9] }]);
+  expect(asArray(createEditableFile(seeded, info).withValues(steps).file.nodes)).toMatchObject([{ widgets_values: [5, "increment", 9] }]);
 });
 
 test("writes a box's edges once more behind it", () => {
   const file = net([{ id: 1, type: "Boxed", values: [{ x: 1, y: 2, width: 3, height: 4 }, 1, 2, 3, 4, "text"] }]);
   const box = { x: 5, y: 2, width: 3, height: 9 };
   const { file: writtenFile } = createEditableFile(file, info).withValues({ "1": { class_type: "Boxed", inputs: { box, after: "text" } } });
-  expect(listOf(writtenFile.nodes)).toMatchObject([{ widgets_values: [box, 5, 2, 3, 9, "text"] }]);
+  expect(asArray(writtenFile.nodes)).toMatchObject([{ widgets_values: [box, 5, 2, 3, 9, "text"] }]);
 });
 
 test("reports differing nodes, links and classes node by node", () => {
@@ -264,7 +264,7 @@ test("writes the default for an omitted input and no value for a linked one", ()
     "3": { class_type: "Blur", inputs: { radius: ["1", 2] } },
   };
   const { file: writtenFile, unplaced } = createEditableFile(file, info).withValues(graph);
-  expect(listOf(writtenFile.nodes).map((node) => objectOf(node)?.widgets_values)).toEqual([undefined, [3], [9]]);
+  expect(asArray(writtenFile.nodes).map((node) => asObject(node)?.widgets_values)).toEqual([undefined, [3], [9]]);
   expect(unplaced()).toEqual([{ nodeId: "3", input: "radius" }]);
 });
 
@@ -281,12 +281,12 @@ test("keeps values behind a class's own when a list grows or a choice changes", 
   const ownInfo = { ...info, ...objectInfoSchema.parse({ Grows: grows }) };
   const growing = net([{ id: 1, type: "Grows", values: [1, "kept by the pack", 5] }]);
   const more = { "1": { class_type: "Grows", inputs: { size: 2 } } };
-  expect(listOf(createEditableFile(growing, ownInfo).withValues(more).file.nodes)).toMatchObject([
+  expect(asArray(createEditableFile(growing, ownInfo).withValues(more).file.nodes)).toMatchObject([
     { widgets_values: [2, "kept by the pack", 5] },
   ]);
   const choosing = net([{ id: 2, type: "Chooser", values: ["by", 1.5, 7, "kept by the pack"] }]);
   const none = { "2": { class_type: "Chooser", inputs: { mode: "none", last: 7 } } };
-  expect(listOf(createEditableFile(choosing, ownInfo).withValues(none).file.nodes)).toMatchObject([
+  expect(asArray(createEditableFile(choosing, ownInfo).withValues(none).file.nodes)).toMatchObject([
     { widgets_values: ["none", 7, "kept by the pack"] },
   ]);
 });
@@ -304,6 +304,6 @@ test("reads the file once for any number of writes", () => {
   };
   const { withValues } = createEditableFile({ ...file, nodes: [...file.nodes, note] }, info);
   const writtenFiles = [1, 2, 3].map((seed) => withValues({ "1": { class_type: "Seeded", inputs: { seed, steps: 9 } } }).file);
-  expect(writtenFiles.map(({ nodes }) => objectOf(listOf(nodes)[0])?.widgets_values)).toEqual([1, 2, 3].map((seed) => [seed, "fixed", 9]));
+  expect(writtenFiles.map(({ nodes }) => asObject(asArray(nodes)[0])?.widgets_values)).toEqual([1, 2, 3].map((seed) => [seed, "fixed", 9]));
   expect(reads).toBe(1);
 });

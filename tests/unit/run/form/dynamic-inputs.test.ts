@@ -7,7 +7,7 @@ import { missingClassErrors, placeProblems } from "@/components/run/form/problem
 import { createRunStore } from "@/components/run/run-store";
 import { openWorkflow } from "@/components/run/workflow/open-workflow";
 import { removeSecrets } from "@/components/run/workflow/workflow-contents";
-import { own } from "@/lib/contract/json/json";
+import { getOwn } from "@/lib/contract/json/json";
 import { findNearestOption } from "@/lib/contract/nodes/input-spec";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
@@ -196,13 +196,13 @@ describe("names inherited by every object", () => {
         expect(placeProblems(form, {})).toEqual({ byNode: {}, unplaced: [], nodeCount: 0 });
         const problems = placeProblems(form, createErrors(id, classType, input));
         expect(problems).toMatchObject({ unplaced: [], first: { nodeId: id, field: input }, nodeCount: 1 });
-        expect(own(own(problems.byNode, id)?.fields, input)).toHaveLength(1);
+        expect(getOwn(getOwn(problems.byNode, id)?.fields, input)).toHaveLength(1);
 
         const store = createRunStore();
         store.open(file);
         store.edit(1, { nodeId: id, name: input, value: 7 });
         const typed = store.get();
-        expect(own(own(typed.openWorkflow?.graph, id)?.inputs, input)).toBe(7);
+        expect(getOwn(getOwn(typed.openWorkflow?.graph, id)?.inputs, input)).toBe(7);
         expect(Object.keys(typed.openWorkflow?.graph ?? {})).toEqual(Object.keys(file.graph));
       }),
     );

@@ -3,13 +3,13 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import { type Duplex } from "node:stream";
 
 export type ReceivedRequest = { method: string; url: string; headers: IncomingHttpHeaders; body: Buffer };
-export type LittleServer = { url: string; host: string; requests: ReceivedRequest[]; close(): Promise<void> };
+export type TestServer = { url: string; host: string; requests: ReceivedRequest[]; close(): Promise<void> };
 /** A returned promise is awaited. */
 type RequestHandler = (request: ReceivedRequest, response: ServerResponse) => unknown;
 export type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 /** `upgrade` handles WebSockets; without it they are refused. */
-export async function startLittleServer(respond: RequestHandler, upgrade?: Upgrade): Promise<LittleServer> {
+export async function startTestServer(respond: RequestHandler, upgrade?: Upgrade): Promise<TestServer> {
   const requests: ReceivedRequest[] = [];
   const server = createServer((request, response) => {
     void read(request).then(async (body) => {
@@ -41,7 +41,7 @@ export async function startLittleServer(respond: RequestHandler, upgrade?: Upgra
   };
 }
 
-export function answerJson(response: ServerResponse, value: unknown, status = 200, headers: Record<string, string> = {}): void {
+export function sendJsonResponse(response: ServerResponse, value: unknown, status = 200, headers: Record<string, string> = {}): void {
   response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(value));
 }
 
