@@ -4,7 +4,7 @@ import { type AppField, type AppInputProblem, type AppValues } from "@/lib/contr
 import { type AppProblem, checkInputs, RANDOM } from "@/lib/contract/apps/fill";
 import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { asObject, getOwn,isObject } from "@/lib/contract/json/json";
+import { asObject, getOwn, isObject } from "@/lib/contract/json/json";
 
 export type FieldValues = Readonly<Record<string, unknown>>;
 

@@ -4,7 +4,7 @@
 import { isPlain } from "@/lib/contract/editor-workflow/drawing";
 import { asArray, type EditorFile, type EditorNode, findNet, type Net } from "@/lib/contract/editor-workflow/file";
 import { BYPASSED, isNote, isReroute, isSwitch, MUTED } from "@/lib/contract/editor-workflow/node-kinds";
-import { asNumber, asObject, asText,type JsonObject } from "@/lib/contract/json/json";
+import { asNumber, asObject, asText, type JsonObject } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type GraphEdge, type GraphLayout, type PlacedGroup, type PlacedNode } from "./graph-layout";
 

@@ -1,7 +1,7 @@
 // The endpoints of a plain ComfyUI server. Connections and runners pass their own `send`.
 
 import { z } from "zod";
-import { asNumber, asObject, asText,getOwn, isObject } from "@/lib/contract/json/json";
+import { asNumber, asObject, asText, getOwn, isObject } from "@/lib/contract/json/json";
 import { lenientOptional, timestamp } from "@/lib/contract/schemas/lenient";
 import { type OutputFile } from "@/lib/contract/views/outputs-view";
 import { failed, ok, type Result } from "@/lib/shared/result";

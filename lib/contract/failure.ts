@@ -1,4 +1,4 @@
-import { asText,isObject, type JsonObject } from "./json/json";
+import { asText, isObject, type JsonObject } from "./json/json";
 import { parseJson } from "./json/parse-json";
 import { truncateText } from "./plain-line";
 import { type NodeError, type NodeErrors } from "./schemas/execution";

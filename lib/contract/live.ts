@@ -1,7 +1,7 @@
 // Topics and events of live updates (GET /api/console/events). Does not import zod, because the first page loads it.
 
 import { type Failure } from "./failure";
-import { asText,isObject, type JsonObject } from "./json/json";
+import { asText, isObject, type JsonObject } from "./json/json";
 import { type JobListItem } from "./schemas/job";
 
 export const LIVE_PATH = "/api/console/events";

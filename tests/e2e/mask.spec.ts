@@ -5,7 +5,7 @@ import sharp from "sharp";
 import { withQuery } from "@/lib/browser/urls";
 import { expectAccessible } from "./support/accessible";
 import { type Desk } from "./support/desk";
-import { createPhoto,type DroppedFile } from "./support/files";
+import { createPhoto, type DroppedFile } from "./support/files";
 import { expect, test } from "./support/test";
 
 async function uploaded(page: Page, desk: Desk, { name, type, bytes }: DroppedFile, connection?: string): Promise<string> {

@@ -4,7 +4,7 @@ import { type Page } from "@playwright/test";
 import { createPattern, startFileSource } from "@/tests/support/file-source";
 import { expectAccessible } from "./support/accessible";
 import { type Desk, startDesk } from "./support/desk";
-import { createPhoto,drop } from "./support/files";
+import { createPhoto, drop } from "./support/files";
 import { expect, test } from "./support/test";
 import { add, filePayload, fresh, sha256, tray } from "./support/uploads";
 

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileS
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
-import { type Client, startService,type TestService } from "../support/service";
+import { type Client, startService, type TestService } from "../support/service";
 import { until } from "../support/until";
 
 const services: TestService[] = [];

@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
-import { type Client, startService,type TestService } from "../support/service";
+import { type Client, startService, type TestService } from "../support/service";
 import { until } from "../support/until";
 
 const services: TestService[] = [];

@@ -2,7 +2,7 @@
 // and the number of sent bytes.
 import { once } from "node:events";
 import { type ServerResponse } from "node:http";
-import { type ReceivedRequest, startTestServer,type TestServer } from "./test-server";
+import { type ReceivedRequest, startTestServer, type TestServer } from "./test-server";
 
 export type Behaviour = {
   bytes: Buffer;

@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { type ServerResponse } from "node:http";
 import { blake3 } from "@napi-rs/blake-hash";
 import sharp from "sharp";
-import { type ReceivedRequest,sendJsonResponse } from "./test-server";
+import { type ReceivedRequest, sendJsonResponse } from "./test-server";
 
 type Asset = {
   id: string;

@@ -1,7 +1,7 @@
 // A proxy in front of a service that records requests and can leave some of them unanswered. WebSockets pass.
 import { type ServerResponse } from "node:http";
 import { passUpgrade } from "./proxy";
-import { type ReceivedRequest, sendJsonResponse, startTestServer,type TestServer } from "./test-server";
+import { type ReceivedRequest, sendJsonResponse, startTestServer, type TestServer } from "./test-server";
 
 /** "lost": not forwarded. "unanswered": forwarded, but its response is withheld. */
 type Fate = "lost" | "unanswered" | undefined;

@@ -5,7 +5,7 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type Capabilities, type Capability, isCapability } from "@/lib/contract/capabilities";
 import { isMissingOperation } from "@/lib/contract/failure";
-import { asText,isObject } from "@/lib/contract/json/json";
+import { asText, isObject } from "@/lib/contract/json/json";
 
 type MissingCapabilities = Readonly<Record<string, ReadonlySet<Capability>>>;
 const none: ReadonlySet<Capability> = new Set();

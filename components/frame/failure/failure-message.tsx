@@ -6,7 +6,7 @@ import { FailureNotice } from "@/components/ui/empty-state";
 import { ButtonLink, usePathname } from "@/components/ui/link";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
-import { asText,isObject } from "@/lib/contract/json/json";
+import { asText, isObject } from "@/lib/contract/json/json";
 import { truncateText } from "@/lib/contract/plain-line";
 import { useIsSessionWatched } from "../session-watch";
 import { faultOwners, toFaultCode } from "./fault-owner";

@@ -1,6 +1,6 @@
 import { type Failure, readNodeErrors } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { asText,getOwn } from "@/lib/contract/json/json";
+import { asText, getOwn } from "@/lib/contract/json/json";
 import { anyText, list, withFallback } from "@/lib/contract/json/readers";
 import { type JobRunner, type JobWaits } from "@/lib/contract/runners/runners";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";

@@ -1,7 +1,7 @@
 // Checks the values before submitting: masked values, missing outputs, values that the catalogue excludes. Structural problems are reported
 // when the workflow is opened (faults.ts). `isSure` is false if the problem may only come from an outdated catalogue.
 
-import { getOwn,isObject } from "@/lib/contract/json/json";
+import { getOwn, isObject } from "@/lib/contract/json/json";
 import { listInputs } from "@/lib/contract/nodes/dynamic-inputs";
 import { boxEdges, BUILT_IN_MODULE, findNearestOption, readInputSpec } from "@/lib/contract/nodes/input-spec";
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/execution";

@@ -2,7 +2,7 @@
 // otherwise on the value's type.
 
 import { copySpellings } from "@/lib/contract/json/exact-json";
-import { getOwn,isObject } from "@/lib/contract/json/json";
+import { getOwn, isObject } from "@/lib/contract/json/json";
 import { isDynamic, listInputs } from "@/lib/contract/nodes/dynamic-inputs";
 import { createRandom } from "@/lib/contract/nodes/fill-texts";
 import { type ChoiceValue, guessKind, type InputSpec, type Limit, type Media, readInputSpec, WHITE } from "@/lib/contract/nodes/input-spec";

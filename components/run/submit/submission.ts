@@ -1,7 +1,7 @@
 // The submission of a workflow: its graph, and extra_data from the file.
 
 import { copySpellings } from "@/lib/contract/json/exact-json";
-import { asObject, getOwn,type JsonObject } from "@/lib/contract/json/json";
+import { asObject, getOwn, type JsonObject } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { getDrawing } from "@/lib/contract/workflow/workflow-name";
 import { type InEditorFile, withEditorFile } from "../workflow/editor-file";

@@ -4,7 +4,7 @@
 
 import { type BrowserStorage, persisted } from "@/lib/browser/persisted";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { getOwn,type JsonObject } from "@/lib/contract/json/json";
+import { getOwn, type JsonObject } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { anyText, anything, list, map, object, oneOf, type Reader, text, withFallback } from "@/lib/contract/json/readers";
 import { readSecretPlaces } from "@/lib/contract/secrets/secret-places";

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from "react";
 import { type EditorNotice, type EditorProblem, type EditorReport } from "@/lib/contract/editor-workflow/sent-values";
 import { type createEditableFile, type EditableFile } from "@/lib/contract/editor-workflow/write-file";
 import { copySpellings, writeExactJson } from "@/lib/contract/json/exact-json";
-import { asObject,type JsonObject } from "@/lib/contract/json/json";
+import { asObject, type JsonObject } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { getDrawing } from "@/lib/contract/workflow/workflow-name";

@@ -2,7 +2,7 @@
 // Guarantees: bounded; reports only provable problems. Values don't matter, so it is computed once per file.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { asObject, getOwn,type JsonObject } from "@/lib/contract/json/json";
+import { asObject, getOwn, type JsonObject } from "@/lib/contract/json/json";
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";

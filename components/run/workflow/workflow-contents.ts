@@ -1,5 +1,5 @@
 import { copySpellings, writeExactJson } from "@/lib/contract/json/exact-json";
-import { asObject, getOwn,isObject, type JsonObject } from "@/lib/contract/json/json";
+import { asObject, getOwn, isObject, type JsonObject } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { anyText, filter, map, object } from "@/lib/contract/json/readers";
 import { FILE_NAME, isFileName } from "@/lib/contract/nodes/fill-texts";

@@ -1,7 +1,7 @@
 // Bounded reads of a file. Declared lengths cannot exceed the limits.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { getOwn,isObject } from "@/lib/contract/json/json";
+import { getOwn, isObject } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { type ByteSource } from "../files/byte-source";
 

@@ -1,6 +1,6 @@
 // Reads the workflow embedded in an image, video, audio file or 3D model. The first bytes determine the format.
 
-import { asObject,isObject } from "@/lib/contract/json/json";
+import { asObject, isObject } from "@/lib/contract/json/json";
 import { parseJson, parseLenient, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
 import { type ByteSource } from "../files/byte-source";
 import { readFlacTexts, readId3Texts, readMatroskaTexts, readMovieTexts, readOggTexts } from "./audio-video";

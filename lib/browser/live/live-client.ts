@@ -3,7 +3,7 @@
 // SharedWorker would need a script outside the bundle, and is missing in Chrome for Android.
 
 import { isTerminalWord } from "@/lib/contract/jobs/job-list";
-import { asObject, asText,isObject, type JsonObject } from "@/lib/contract/json/json";
+import { asObject, asText, isObject, type JsonObject } from "@/lib/contract/json/json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { recordSkipped } from "@/lib/contract/json/readers";
 import {

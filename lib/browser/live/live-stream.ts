@@ -3,7 +3,7 @@
 // the time in Retry-After.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { asText,isObject } from "@/lib/contract/json/json";
+import { asText, isObject } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { LIVE_PATH } from "@/lib/contract/live";
 import { parseResponse, readFailure } from "../read-answer";

@@ -1,6 +1,6 @@
 // Checks an app's inputs and writes them into its graph. Problems name the input's label, never a node. Does not import zod, for browsers.
 
-import { copySpellings,getSpelling, setSpelling } from "../json/exact-json";
+import { copySpellings, getSpelling, setSpelling } from "../json/exact-json";
 import { getOwn } from "../json/json";
 import { parseJson } from "../json/parse-json";
 import { type Graph } from "../schemas/graph";

@@ -1,5 +1,5 @@
 import { writeExactJson } from "../json/exact-json";
-import { getOwn,type JsonObject } from "../json/json";
+import { getOwn, type JsonObject } from "../json/json";
 import { anything, map, object } from "../json/readers";
 import { type Graph } from "../schemas/graph";
 import { isLink } from "../workflow/graph";

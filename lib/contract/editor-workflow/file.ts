@@ -1,6 +1,6 @@
 // Reads an editor file (schema 0.4 and 1) as the editor does (docs/decisions/0045-convert-editor-files.md).
 
-import { asNumber, asObject, getOwn,isObject, type JsonObject } from "../json/json";
+import { asNumber, asObject, getOwn, isObject, type JsonObject } from "../json/json";
 import { parseJson } from "../json/parse-json";
 import { type ObjectInfo } from "../schemas/object-info";
 

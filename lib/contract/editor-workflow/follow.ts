@@ -1,6 +1,6 @@
 // Resolves an input through reroutes, bypassed nodes, Set and Get nodes and subgraph borders. Ends on loops.
 
-import { getOwn,isObject } from "../json/json";
+import { getOwn, isObject } from "../json/json";
 import { type Definition, type EditorNode, INSIDE_END, INSIDE_START, memoize, type Net, nodesById, type Slot } from "./file";
 import { BYPASSED, isNeverSent, isNote, isPrimitive, MUTED, parseTunnel } from "./node-kinds";
 import { getSlots, type LinkContext, type NodeLocation, type Scope, toGraphId } from "./slots";

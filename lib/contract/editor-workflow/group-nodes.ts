@@ -1,6 +1,6 @@
 // Reads a group node of older files as a subgraph: `extra.groupNodes[NAME]` with the values of the node that uses it.
 
-import { asNumber, asObject, getOwn,type JsonObject } from "../json/json";
+import { asNumber, asObject, getOwn, type JsonObject } from "../json/json";
 import { getInputType } from "../nodes/input-spec";
 import { type ObjectInfo } from "../schemas/object-info";
 import {

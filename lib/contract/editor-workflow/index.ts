@@ -1,7 +1,7 @@
 // Converts an editor file into the graph that the editor would send. Unknown values are reported as problems, never invented.
 
-import { getSpelling,setSpelling } from "../json/exact-json";
-import { asObject, getOwn,isObject, type JsonObject } from "../json/json";
+import { getSpelling, setSpelling } from "../json/exact-json";
+import { asObject, getOwn, isObject, type JsonObject } from "../json/json";
 import { parseJson } from "../json/parse-json";
 import { listInputs } from "../nodes/dynamic-inputs";
 import { drawChoices, type FillOptions, isFileName, replacePlaceholders } from "../nodes/fill-texts";

@@ -1,4 +1,4 @@
-import { asObject, asText,getOwn } from "../json/json";
+import { asObject, asText, getOwn } from "../json/json";
 import { isGrowing } from "../nodes/dynamic-inputs";
 import { getInputType, getSettings } from "../nodes/input-spec";
 import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";

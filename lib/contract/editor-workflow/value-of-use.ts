@@ -1,6 +1,6 @@
 // The value that a subgraph node sends for an unlinked input. Ends on definitions that contain themselves.
 
-import { getOwn,isObject } from "../json/json";
+import { getOwn, isObject } from "../json/json";
 import { getSettings } from "../nodes/input-spec";
 import { asArray, type Definition, type EditorNode, INSIDE_START, memoize, parseEntries, type Slot, toIdText } from "./file";
 import { getSlots, getWidgets, type LinkContext, type NodeLocation, type Scope, toGraphId, type Use } from "./slots";

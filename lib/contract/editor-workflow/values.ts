@@ -1,4 +1,4 @@
-import { asObject, asText,getOwn, isObject, type JsonObject } from "../json/json";
+import { asObject, asText, getOwn, isObject, type JsonObject } from "../json/json";
 import { type ClassInput, getChoiceInputs, isDynamicCombo, isGrowing, listDeclaredInputs } from "../nodes/dynamic-inputs";
 import { boxEdges, getInputType, getSettings } from "../nodes/input-spec";
 import { type NodeInfo } from "../schemas/object-info";

@@ -1,5 +1,5 @@
 import { copySpellings } from "../json/exact-json";
-import { asObject, getOwn,isObject, type JsonObject } from "../json/json";
+import { asObject, getOwn, isObject, type JsonObject } from "../json/json";
 import { isDynamicCombo, listDeclaredInputs, listInputs } from "../nodes/dynamic-inputs";
 import { type WidgetOf } from "../nodes/fill-texts";
 import { getInputType, getSettings } from "../nodes/input-spec";

@@ -1,5 +1,5 @@
 import { writeExactJson } from "../json/exact-json";
-import { getOwn,type JsonObject } from "../json/json";
+import { getOwn, type JsonObject } from "../json/json";
 import { truncateText } from "../plain-line";
 import { getNodeName, type LooseNode, readLooseGraph } from "../workflow/graph";
 import { CLASS_MARK, type InputId, splitInputId, toInputId } from "./job-list";

@@ -1,6 +1,6 @@
 // Schemas as functions, for browsers. Values that do not fit are undefined. Does not import zod (docs/decisions/0035).
 
-import { getOwn,getSharedWeakMap, isObject } from "./json";
+import { getOwn, getSharedWeakMap, isObject } from "./json";
 
 export { asNumber as number, asText as text } from "./json";
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isObject } from "../json/json";
 import { component, count, foreignOnly, milliseconds, namedSchema, omittable, withExactSchema } from "./exact";
-import { freeForm, lenientArray, lenientOptional, nodeIdText,nullish, timestamp } from "./lenient";
+import { freeForm, lenientArray, lenientOptional, nodeIdText, nullish, timestamp } from "./lenient";
 
 export const executionErrorSchema = component("ExecutionError", {
   node_id: lenientOptional(nodeIdText),

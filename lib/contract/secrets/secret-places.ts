@@ -1,6 +1,6 @@
 // The locations of secrets in a job, found by their masks. Does not import zod, because the first page loads it.
 
-import { asObject,isObject, type JsonObject } from "../json/json";
+import { asObject, isObject, type JsonObject } from "../json/json";
 import { anyText, list, object, oneOf } from "../json/readers";
 import { getNodeName, isLink, readLooseGraph } from "../workflow/graph";
 import { isMasked } from "./secret-texts";

@@ -1,6 +1,6 @@
 // An asset as the console shows it. Fields that a service does not send are absent. Does not import zod, for the first page.
 
-import { asNumber, asText,isObject } from "../json/json";
+import { asNumber, asText, isObject } from "../json/json";
 import { type Asset } from "../schemas/asset";
 import { toMilliseconds } from "../times";
 import { type FileKind, getMediaKind, type OutputFile } from "./outputs-view";

@@ -1,7 +1,7 @@
 import { type Failure, parseLateValidation } from "../failure";
 import { type ExpectedRun } from "../jobs/expected-run";
 import { isTerminalWord, type JobState, toJobState } from "../jobs/job-list";
-import { asObject, asText,isObject } from "../json/json";
+import { asObject, asText, isObject } from "../json/json";
 import { parseJson } from "../json/parse-json";
 import { truncateText } from "../plain-line";
 import { type JobWaits } from "../runners/runners";

@@ -1,4 +1,4 @@
-import { asNumber, asObject, asText,isObject } from "../json/json";
+import { asNumber, asObject, asText, isObject } from "../json/json";
 import { type Outputs, type PreviewOutput } from "../schemas/execution";
 
 export const mediaKinds = ["image", "video", "audio", "text", "3d", "file", "json"] as const;

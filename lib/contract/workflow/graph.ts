@@ -1,6 +1,6 @@
 // Links, order and loops of the prompt graph. Not recursive, because chains may have 5,000 nodes. Does not import zod.
 
-import { asObject, getOwn,type JsonObject } from "../json/json";
+import { asObject, getOwn, type JsonObject } from "../json/json";
 import { anything, map, object, type ReadBy, text } from "../json/readers";
 import { type Graph, type GraphNode, type Link } from "../schemas/graph";
 

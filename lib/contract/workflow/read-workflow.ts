@@ -1,7 +1,7 @@
 // Parses a text as a graph, which may be inside the wrappers that programs use. Editor files are returned unchanged.
 
 import { copySpellings } from "../json/exact-json";
-import { asObject, getOwn,isObject, type JsonObject } from "../json/json";
+import { asObject, getOwn, isObject, type JsonObject } from "../json/json";
 import { findDuplicateKeys, findJsonError, getLineAndColumn } from "../json/json-text";
 import { parseLenient, parseLenientJson, replaceNaN, TooManyExactNumbers } from "../json/parse-json";
 import { type Graph } from "../schemas/graph";

@@ -1,6 +1,6 @@
 // The name of a workflow: the editor's name if it was submitted with the graph, or a short id. Does not import zod.
 
-import { asObject, asText,isObject, type JsonObject } from "../json/json";
+import { asObject, asText, isObject, type JsonObject } from "../json/json";
 
 const MAX_NAME_LENGTH = 200;
 

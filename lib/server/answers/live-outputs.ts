@@ -2,7 +2,7 @@
 
 import "server-only";
 import { type ComfyMessage, parseMessage } from "@/lib/comfyui/socket";
-import { asNumber, asObject,type JsonObject } from "@/lib/contract/json/json";
+import { asNumber, asObject, type JsonObject } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { type Outputs, outputsSchema } from "@/lib/contract/schemas/execution";
 import { type Feed, type FeedEnd, feedEnds, type FeedTarget } from "@/lib/shared/http-types";

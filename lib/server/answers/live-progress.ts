@@ -4,7 +4,7 @@ import "server-only";
 import { hasFeature } from "@/lib/contract/connections";
 import { toJobState } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { asNumber, asObject, asText,isObject, type JsonObject } from "@/lib/contract/json/json";
+import { asNumber, asObject, asText, isObject, type JsonObject } from "@/lib/contract/json/json";
 import { parseServiceJson } from "@/lib/contract/json/parse-json";
 import { type LiveProgress } from "@/lib/contract/live";
 import { type Operation } from "@/lib/contract/operation";

@@ -4,7 +4,7 @@ import "server-only";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { asNumber, asObject, asText,isObject } from "@/lib/contract/json/json";
+import { asNumber, asObject, asText, isObject } from "@/lib/contract/json/json";
 import { countSkipped } from "@/lib/contract/json/readers";
 import { type AnswerOf, type Operation } from "@/lib/contract/operation";
 import { hasRole, type Role } from "@/lib/contract/people/roles";

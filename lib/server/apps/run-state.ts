@@ -12,7 +12,7 @@ import {
 import { type AppProblem, createProblem, formatProblem, isFileKind } from "@/lib/contract/apps/fill";
 import { createFailure, type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { asObject, asText,getOwn } from "@/lib/contract/json/json";
+import { asObject, asText, getOwn } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { readInputSpec } from "@/lib/contract/nodes/input-spec";
 import { operations } from "@/lib/contract/operations";

@@ -10,7 +10,7 @@ import { asArray } from "@/lib/contract/editor-workflow/file";
 import { createEditableFile } from "@/lib/contract/editor-workflow/write-file";
 import { createFailure, type Failure } from "@/lib/contract/failure";
 import { copySpellings, setSpelling, writeExactJson } from "@/lib/contract/json/exact-json";
-import { asObject, asText,type JsonObject } from "@/lib/contract/json/json";
+import { asObject, asText, type JsonObject } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { isSecretName } from "@/lib/contract/secrets/mask-secrets";

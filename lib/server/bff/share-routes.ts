@@ -2,7 +2,7 @@
 
 import "server-only";
 import { createFailure, type Failure } from "@/lib/contract/failure";
-import { asObject,isObject } from "@/lib/contract/json/json";
+import { asObject, isObject } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
 import { sharePasswordSchema } from "@/lib/contract/share";
 import { getNetwork } from "@/lib/shared/ip-address";

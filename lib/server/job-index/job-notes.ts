@@ -2,7 +2,7 @@
 
 import "server-only";
 import { toJobState } from "@/lib/contract/jobs/job-list";
-import { asObject, asText,getOwn, isObject, type JsonObject } from "@/lib/contract/json/json";
+import { asObject, asText, getOwn, isObject, type JsonObject } from "@/lib/contract/json/json";
 import { type Subject } from "@/lib/contract/operation";
 import { type HistoryAnswer, type JobDetail, type JobListItem, type JobsAnswer, type JobStatus } from "@/lib/contract/schemas/job";
 import { MASK } from "@/lib/contract/secrets/secret-texts";

@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { type ExpectedRun } from "@/lib/contract/jobs/expected-run";
 import { toJobState } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { asObject, asText,isObject } from "@/lib/contract/json/json";
+import { asObject, asText, isObject } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
 import { getShape, isLink, isSeedName } from "@/lib/contract/workflow/graph";
 import { createLru } from "@/lib/shared/lru";

@@ -4,7 +4,7 @@ import "server-only";
 import { type Failure } from "@/lib/contract/failure";
 import { isTerminalWord, toJobState } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { asNumber, asObject, asText,isObject } from "@/lib/contract/json/json";
+import { asNumber, asObject, asText, isObject } from "@/lib/contract/json/json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { getRowId, type LiveProgress, rowFields, type TopicName } from "@/lib/contract/live";
 import { type Result } from "@/lib/shared/result";

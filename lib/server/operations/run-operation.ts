@@ -5,7 +5,7 @@ import { type AuditTarget, formatTargets } from "@/lib/contract/audit/audit-item
 import { RAW_PARAMETER } from "@/lib/contract/console";
 import { createFailure, type Failure } from "@/lib/contract/failure";
 import { copySpellings } from "@/lib/contract/json/exact-json";
-import { asObject, asText,isObject } from "@/lib/contract/json/json";
+import { asObject, asText, isObject } from "@/lib/contract/json/json";
 import { isRead, type Operation, returnsBytes } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { looksLikeToken } from "@/lib/contract/people/sign-in";

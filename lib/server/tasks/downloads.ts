@@ -5,7 +5,7 @@ import { type z } from "zod";
 import { type DownloadState, downloadStates, type DownloadTask, type DownloadTasks, maskAddresses } from "@/lib/contract/assets/file-refs";
 import { formatTargets } from "@/lib/contract/audit/audit-items";
 import { createFailure, type Failure, isMissingOperation } from "@/lib/contract/failure";
-import { asNumber, asObject, asText,getOwn } from "@/lib/contract/json/json";
+import { asNumber, asObject, asText, getOwn } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
 import { type taskSchema, taskStartedSchema } from "@/lib/contract/schemas/asset";
 import { failed, ok, type Result } from "@/lib/shared/result";

@@ -4,7 +4,7 @@ import "server-only";
 import { ROOT_FOLDER } from "@/lib/contract/assets/file-refs";
 import { type Failure, getCodeByStatus, parseFailure } from "@/lib/contract/failure";
 import { isTerminalWord, type KnownJobState, toJobState } from "@/lib/contract/jobs/job-list";
-import { asText,getOwn, isObject } from "@/lib/contract/json/json";
+import { asText, getOwn, isObject } from "@/lib/contract/json/json";
 import { isRead, type Operation, returnsBytes } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { type UserdataFile } from "@/lib/contract/operations/files";

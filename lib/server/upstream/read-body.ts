@@ -3,7 +3,7 @@
 import "server-only";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { z } from "zod";
-import { asNumber,isObject } from "@/lib/contract/json/json";
+import { asNumber, isObject } from "@/lib/contract/json/json";
 import { parseServiceJson, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
 import { countSkipped } from "@/lib/contract/json/readers";
 import { findCoreList, type Operation, type OperationAnswer } from "@/lib/contract/operation";

@@ -7,7 +7,7 @@ import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { toJobState } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { asObject, getOwn,isObject } from "@/lib/contract/json/json";
+import { asObject, getOwn, isObject } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
 import { type JobListItem } from "@/lib/contract/schemas/job";
 import { formatErrorLine, type JobErrorView, toJobView } from "@/lib/contract/views/job-view";

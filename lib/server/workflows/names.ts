@@ -1,7 +1,7 @@
 // Adds the console's own fields to jobs: names of workflows, copies, submitters and node classes, and expected durations.
 
 import "server-only";
-import { asObject, asText,isObject } from "@/lib/contract/json/json";
+import { asObject, asText, isObject } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { maskText } from "@/lib/contract/secrets/secret-texts";

@@ -8,7 +8,7 @@ import { type AssetSearch, parseFilter } from "../assets/search/asset-search";
 import { ServiceError } from "../service-error";
 import { type Database, type Transaction } from "../store/database";
 import { receiveUpload } from "./read-upload";
-import { type Call, emptyResponse, jsonResponse, type Route, route,type RouteDependencies } from "./route";
+import { type Call, emptyResponse, jsonResponse, type Route, route, type RouteDependencies } from "./route";
 import { sendBytes } from "./send-bytes";
 
 export function assetRoutes(parts: RouteDependencies): Route[] {

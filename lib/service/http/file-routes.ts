@@ -9,7 +9,7 @@ import { type WithFile } from "../assets/thumbnails";
 import { ServiceError, toRefusal } from "../service-error";
 import { invalidRequest } from "./read-json";
 import { receiveUpload, type UploadCall } from "./read-upload";
-import { jsonResponse, type Route, route,type RouteDependencies } from "./route";
+import { jsonResponse, type Route, route, type RouteDependencies } from "./route";
 import { sendBuffer, sendBytes } from "./send-bytes";
 
 const DEFAULT_QUALITY = 90;

@@ -10,7 +10,7 @@ import { type StagedFile, stageStream } from "../assets/staged-file";
 import { ServiceError, toRefusal, toStorageFailure } from "../service-error";
 import { type ServiceSettings } from "../settings";
 import { invalidRequest, parseJson, toIssues, withIdleTimeout } from "./read-json";
-import { type RequestParts,type RouteDependencies } from "./route";
+import { type RequestParts, type RouteDependencies } from "./route";
 
 type Upload = { staged: StagedFile; fileName: string; declaredType: string; fields: Fields };
 type Fields = ReadonlyMap<string, readonly string[]>;

@@ -10,7 +10,7 @@ import { ServiceError, toRefusal } from "../service-error";
 import { createUserFiles, parseFilePath, parseFolder, type UserFile } from "../userdata/user-files";
 import { PUBLIC_OWNER } from "../users/keys";
 import { invalidRequest, withIdleTimeout } from "./read-json";
-import { emptyResponse, jsonResponse, jsonTextResponse, type Route, route,type RouteDependencies } from "./route";
+import { emptyResponse, jsonResponse, jsonTextResponse, type Route, route, type RouteDependencies } from "./route";
 import { sendBytes } from "./send-bytes";
 
 /** With ComfyUI's field names, because its clients show them. */

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import { copySpellings, writeExactJson } from "@/lib/contract/json/exact-json";
-import { getOwn,isObject } from "@/lib/contract/json/json";
+import { getOwn, isObject } from "@/lib/contract/json/json";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type PromptBody } from "@/lib/contract/schemas/job";
 import { getShape, isLink } from "@/lib/contract/workflow/graph";

@@ -1,5 +1,5 @@
 import { getSpelling, writeExactJson } from "@/lib/contract/json/exact-json";
-import { getOwn,type JsonObject } from "@/lib/contract/json/json";
+import { getOwn, type JsonObject } from "@/lib/contract/json/json";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type InputField, type NodeValue } from "./definition";
 

@@ -1,6 +1,6 @@
 import { type ComfyServer, createComfyServer, type ExchangeFailure } from "@/lib/comfyui/http";
 import { type RunnerProblem } from "@/lib/contract/connections";
-import { asNumber, asText,isObject } from "@/lib/contract/json/json";
+import { asNumber, asText, isObject } from "@/lib/contract/json/json";
 import { runnerAddressSchema, type RunnerFacts } from "@/lib/contract/runners/runners";
 import { failed, ok, type Result } from "@/lib/shared/result";
 

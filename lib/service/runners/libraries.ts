@@ -2,7 +2,7 @@
 
 import { basename } from "node:path/posix";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { asObject, getOwn,isObject } from "@/lib/contract/json/json";
+import { asObject, getOwn, isObject } from "@/lib/contract/json/json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { getInputType, getSettings, readInputSpec } from "@/lib/contract/nodes/input-spec";
 import { BUILT_IN_RUNNER } from "@/lib/contract/runners/runners";

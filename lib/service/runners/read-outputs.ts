@@ -1,6 +1,6 @@
 import { parseStatus } from "@/lib/comfyui/client";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { asObject, asText,getOwn, isObject, type JsonObject } from "@/lib/contract/json/json";
+import { asObject, asText, getOwn, isObject, type JsonObject } from "@/lib/contract/json/json";
 import { type ExecutionError, executionErrorSchema } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type OutputFile } from "@/lib/contract/views/outputs-view";

@@ -6,7 +6,7 @@ import { FormData } from "undici";
 import { selectReadable } from "@/lib/comfyui/client";
 import { createInvalidResponse, type ExchangeFailure } from "@/lib/comfyui/http";
 import { copySpellings, writeExactJson } from "@/lib/contract/json/exact-json";
-import { asObject, asText,isObject } from "@/lib/contract/json/json";
+import { asObject, asText, isObject } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { type NodeError, type NodeErrors, nodeErrorSchema, nodeErrorsSchema } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";

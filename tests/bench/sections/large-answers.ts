@@ -2,7 +2,7 @@
 // needs no service is repeated all the time.
 import { request } from "node:http";
 import { performance } from "node:perf_hooks";
-import { sendJsonResponse, startTestServer,type TestServer } from "@/tests/support/test-server";
+import { sendJsonResponse, startTestServer, type TestServer } from "@/tests/support/test-server";
 import { percentile, table } from "../figures";
 import { type Desk, newFolder, post, startDesk } from "../processes";
 import { type Section } from "../section";

@@ -1,5 +1,5 @@
 // A step of the suite: tests one aspect of one operation with results of earlier steps.
-import { asNumber, asText,isObject, type JsonObject } from "@/lib/contract/json/json";
+import { asNumber, asText, isObject, type JsonObject } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
 import { type Caller, type CallInput } from "./caller";
 import { NotTried, read } from "./verdict";

@@ -13,7 +13,7 @@ import { createDatabase, queryDatabase, type TestDatabase } from "@/tests/suppor
 import { openWire, type Wire } from "@/tests/support/postgres-wire";
 import { type RunnerServer } from "@/tests/support/runner-server";
 import { startRunnerServer } from "@/tests/support/servers";
-import { type Client, startService,type TestService } from "@/tests/support/service";
+import { type Client, startService, type TestService } from "@/tests/support/service";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { startTwoServices, type TwoServices } from "@/tests/support/two-services";
 import { until } from "@/tests/support/until";

@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startService } from "@/tests/support/service";
-import { asRecord, asString,png } from "./support";
+import { asRecord, asString, png } from "./support";
 
 describe("creating assets, refused", async () => {
   const service = await startService({ maxUploadBytes: 60 * 1024 * 1024 });

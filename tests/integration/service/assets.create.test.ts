@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { blake3 } from "@napi-rs/blake-hash";
 import { describe, expect, it } from "vitest";
 import { startService } from "@/tests/support/service";
-import { asRecord, asRecords, asString,png } from "./support";
+import { asRecord, asRecords, asString, png } from "./support";
 
 describe("creating assets", async () => {
   const service = await startService();

@@ -9,7 +9,7 @@ import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { KINDS, PLACES, seedAssets, WORDS } from "@/tests/bench/service/seed-assets";
 import { startService } from "@/tests/support/service";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
-import { asRecord, asRecords, asString,type Json } from "./support";
+import { asRecord, asRecords, asString, type Json } from "./support";
 
 describe("GET /api/assets", async () => {
   let at = Date.parse("2026-01-01T00:00:00Z");

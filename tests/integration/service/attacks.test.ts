@@ -6,7 +6,7 @@ import { bytesResponse } from "@/lib/server/requests/responses";
 import { createPattern } from "@/tests/support/file-source";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { startFileSource, startRunnerServer } from "@/tests/support/servers";
-import { type Client, startService,type TestService } from "@/tests/support/service";
+import { type Client, startService, type TestService } from "@/tests/support/service";
 import { openServiceProcess } from "@/tests/support/service-process";
 import { until } from "@/tests/support/until";
 import { modelGraph, picture } from "./built-in-job";

@@ -8,7 +8,7 @@ import { createLocalHolds } from "@/lib/service/assets/blob-store";
 import { bucketSettings } from "@/tests/support/blob-backends";
 import { openTestServer, startStrictS3 } from "@/tests/support/servers";
 import { createClient, startService } from "@/tests/support/service";
-import { asRecord, asString,png } from "./support";
+import { asRecord, asString, png } from "./support";
 
 describe("blob addresses", async () => {
   const SECONDS = 60;

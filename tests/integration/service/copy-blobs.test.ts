@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { copyBlobs } from "@/lib/service/index";
 import { bucketSettings, parseSettings } from "@/tests/support/blob-backends";
 import { startStrictS3 } from "@/tests/support/servers";
-import { startService,type TestService } from "@/tests/support/service";
+import { startService, type TestService } from "@/tests/support/service";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { asRecord, asString, canvas, submit, waitForEnd } from "./support";
 

@@ -2,7 +2,7 @@
 import { blake3 } from "@napi-rs/blake-hash";
 import { type Client } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
-import { asRecord, asString,type Json } from "./support";
+import { asRecord, asString, type Json } from "./support";
 
 export const getHash = (bytes: Uint8Array): string => `blake3:${Buffer.from(blake3(bytes)).toString("hex")}`;
 

@@ -8,7 +8,7 @@ import { startFileSource } from "@/tests/support/servers";
 import { startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
 import { download, getContent, getHash, readTask, startDownload, waitForOutcome } from "./downloads-support";
-import { asRecord, asRecords, asString,png } from "./support";
+import { asRecord, asRecords, asString, png } from "./support";
 
 describe("POST /api/assets/download", async () => {
   const source = await startFileSource(createPattern(10_000));

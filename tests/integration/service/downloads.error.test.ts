@@ -5,7 +5,7 @@ import { pipeline, Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openTestServer } from "@/tests/support/servers";
-import { type Client, startService,type TestService } from "@/tests/support/service";
+import { type Client, startService, type TestService } from "@/tests/support/service";
 import { type TestServer } from "@/tests/support/test-server";
 import { until } from "@/tests/support/until";
 import { download, getContent, readTask, startDownload, waitForBytes, waitForOutcome } from "./downloads-support";

@@ -2,7 +2,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type Client, startService,type TestService } from "@/tests/support/service";
+import { type Client, startService, type TestService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
 import { asRecord, asRecords, asString, canvas, type Json, readJob, submit, waitForEnd, waitForStart, waitGraph } from "./support";
 

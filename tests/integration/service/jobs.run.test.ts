@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";
-import { type Client, startService,type TestService } from "@/tests/support/service";
+import { type Client, startService, type TestService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
 import { asRecord, asRecords, asString, type Json, png, readJob, submit, waitForEnd, waitForStart, waitGraph } from "./support";
 

@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { startService } from "@/tests/support/service";
-import { asRecord, asString,canvas } from "./support";
+import { asRecord, asString, canvas } from "./support";
 
 const nest = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
 const tags = (count: number, from = 0) => Array.from({ length: count }, (_, index) => `tag ${index + from}`);

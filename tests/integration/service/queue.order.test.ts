@@ -13,7 +13,7 @@ import { createKeys } from "@/lib/service/users/keys";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { seedJobs } from "@/tests/bench/service/seed-jobs";
 import { auditCounters } from "@/tests/faults/kill/audit-counters";
-import { type Client, startService,type TestService } from "@/tests/support/service";
+import { type Client, startService, type TestService } from "@/tests/support/service";
 import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
 import { until } from "@/tests/support/until";
 import { asRecord, asRecords, asString, canvas, readJob, submit, waitForEnd, waitForStart, waitGraph } from "./support";

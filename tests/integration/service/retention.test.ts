@@ -12,7 +12,7 @@ import { createOnlyProcess } from "@/lib/service/store/processes";
 import { createKeys } from "@/lib/service/users/keys";
 import { createPattern } from "@/tests/support/file-source";
 import { startFileSource } from "@/tests/support/servers";
-import { type Client, startService,type TestService } from "@/tests/support/service";
+import { type Client, startService, type TestService } from "@/tests/support/service";
 import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { type RunnerOptions, type RunnerServer } from "@/tests/support/runner-server";
 import { startRunnerServer } from "@/tests/support/servers";
-import { startService,type TestService } from "@/tests/support/service";
+import { startService, type TestService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
 import { asRecord, asString, type Json, png, readJob, submit, waitForEnd, waitForStart } from "./support";
 

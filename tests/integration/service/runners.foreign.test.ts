@@ -8,7 +8,7 @@ import { query } from "@/lib/service/store/database";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { type RunnerOptions, type RunnerServer } from "@/tests/support/runner-server";
 import { startRunnerServer } from "@/tests/support/servers";
-import { type Client, startService,type TestService } from "@/tests/support/service";
+import { type Client, startService, type TestService } from "@/tests/support/service";
 import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
 import { makes, modelGraph } from "./built-in-job";
 import { asRecord, asRecords, asString, type Json, submit, waitForEnd, waitForStart } from "./support";

@@ -13,7 +13,7 @@ import { listenToRunner } from "@/lib/service/runners/report-events";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { type RunnerServer } from "@/tests/support/runner-server";
 import { openTestServer, startRunnerServer } from "@/tests/support/servers";
-import { createClient, startService,type TestService } from "@/tests/support/service";
+import { createClient, startService, type TestService } from "@/tests/support/service";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { sendJsonResponse } from "@/tests/support/test-server";
 import { until } from "@/tests/support/until";

@@ -10,7 +10,7 @@ import { createKeys } from "@/lib/service/users/keys";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { type RunnerServer } from "@/tests/support/runner-server";
 import { openTestServer, startRunnerServer } from "@/tests/support/servers";
-import { startService,type TestService } from "@/tests/support/service";
+import { startService, type TestService } from "@/tests/support/service";
 import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
 import { until } from "@/tests/support/until";
 import { asRecord, asRecords, canvas, type Json, png, readJob, submit, waitForStart } from "./support";

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { type RunnerOptions, type RunnerServer } from "@/tests/support/runner-server";
 import { startRunnerServer } from "@/tests/support/servers";
-import { createClient, startService,type TestService } from "@/tests/support/service";
+import { createClient, startService, type TestService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
 import { makes, modelGraph, picture } from "./built-in-job";
 import { asRecord, asRecords, asString, canvas, type Json, readJob, submit, waitForEnd, waitForStart } from "./support";

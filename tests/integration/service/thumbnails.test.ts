@@ -8,7 +8,7 @@ import { setTelemetry } from "@/lib/shared/telemetry";
 import { bucketSettings } from "@/tests/support/blob-backends";
 import { readScrape } from "@/tests/support/prometheus";
 import { startStrictS3 } from "@/tests/support/servers";
-import { type Client, startService,type TestService } from "@/tests/support/service";
+import { type Client, startService, type TestService } from "@/tests/support/service";
 import { type StrictS3 } from "@/tests/support/strict-s3";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fillPath } from "@/lib/contract/operation";
 import { allOperations } from "@/lib/contract/operations";
 import { openServiceStore } from "@/lib/service/index";
-import { type Client, startService,type TestService } from "@/tests/support/service";
+import { type Client, startService, type TestService } from "@/tests/support/service";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { asRecord, asRecords, asString, canvas, submit, waitForEnd } from "./support";
 

@@ -1,7 +1,7 @@
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";
 import { startService } from "@/tests/support/service";
-import { asRecord, asString,png } from "./support";
+import { asRecord, asString, png } from "./support";
 
 describe("GET /api/view", async () => {
   const bytes = png(300, 200, { seed: 3 });

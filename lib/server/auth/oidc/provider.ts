@@ -4,7 +4,7 @@ import "server-only";
 import { type OAuthConfig } from "next-auth/providers/oauth";
 import { z } from "zod";
 import { isLoopback } from "@/lib/contract/connections";
-import { getOwn,isObject } from "@/lib/contract/json/json";
+import { getOwn, isObject } from "@/lib/contract/json/json";
 import { type Role, roles } from "@/lib/contract/people/roles";
 import { EVERYBODY, type OidcProvider } from "@/lib/server/sign-in-settings";
 import { readBytes } from "@/lib/server/upstream/streams";

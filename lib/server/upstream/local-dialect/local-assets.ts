@@ -3,7 +3,7 @@
 import "server-only";
 import { z } from "zod";
 import { toViewPath } from "@/lib/comfyui/client";
-import { asText,isObject } from "@/lib/contract/json/json";
+import { asText, isObject } from "@/lib/contract/json/json";
 import { getMediaKind, type OutputFile } from "@/lib/contract/views/outputs-view";
 import { readBytes } from "../streams";
 import { isMissingRoute, jsonResponse, notImplemented, readLocal, type Translation } from "./local-exchange";

@@ -3,7 +3,7 @@
 
 import "server-only";
 import { extraSchema, type HistoryEntry, parseEntry, parseItem, parseStatus, type QueueItem } from "@/lib/comfyui/client";
-import { asObject, asText,isObject, type JsonObject } from "@/lib/contract/json/json";
+import { asObject, asText, isObject, type JsonObject } from "@/lib/contract/json/json";
 import { outputsSchema } from "@/lib/contract/schemas/execution";
 import { toMilliseconds } from "@/lib/contract/times";
 import { toListedError } from "@/lib/contract/views/job-view";

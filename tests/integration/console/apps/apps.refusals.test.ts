@@ -2,7 +2,7 @@
 import { type ServerResponse } from "node:http";
 import { beforeEach, expect, test } from "vitest";
 import { openTestServer } from "@/tests/support/servers";
-import { type ReceivedRequest,sendJsonResponse, type TestServer } from "@/tests/support/test-server";
+import { type ReceivedRequest, sendJsonResponse, type TestServer } from "@/tests/support/test-server";
 import { until } from "@/tests/support/until";
 import { type AppWorld, createAppWorld, definition } from "./app-world";
 

@@ -6,7 +6,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { submissionKey } from "@/lib/server/apps/run-state";
 import { openTestServer } from "@/tests/support/servers";
-import { type ReceivedRequest,sendJsonResponse, type TestServer } from "@/tests/support/test-server";
+import { type ReceivedRequest, sendJsonResponse, type TestServer } from "@/tests/support/test-server";
 import { makeToken } from "@/tests/support/tokens";
 import { until } from "@/tests/support/until";
 import { type AppWorld, createAppWorld, definition, picture } from "./app-world";

@@ -4,7 +4,7 @@ import { beforeEach, expect, test } from "vitest";
 import { type DownloadTasks } from "@/lib/contract/assets/file-refs";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { openTestServer } from "@/tests/support/servers";
-import { type ReceivedRequest,sendJsonResponse, type TestServer } from "@/tests/support/test-server";
+import { type ReceivedRequest, sendJsonResponse, type TestServer } from "@/tests/support/test-server";
 
 const SECRET = "hf_very-secret-token";
 const address = `https://huggingface.co/org/repo/resolve/main/model.safetensors?token=${SECRET}`;

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
-import { asRecord,canvas } from "@/tests/integration/service/support";
+import { asRecord, canvas } from "@/tests/integration/service/support";
 import { getRefusalStatus } from "@/tests/support/event-socket";
 import { openTestServer } from "@/tests/support/servers";
 import { makeToken } from "@/tests/support/tokens";

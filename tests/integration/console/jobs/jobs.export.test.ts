@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 import { openTestServer } from "@/tests/support/servers";
-import { type ReceivedRequest,sendJsonResponse } from "@/tests/support/test-server";
+import { type ReceivedRequest, sendJsonResponse } from "@/tests/support/test-server";
 import { until } from "@/tests/support/until";
 
 const harness = await createHarness({ now: () => Date.parse("2026-03-01T12:00:00Z"), upstreamLimits: { attempts: 1 } });

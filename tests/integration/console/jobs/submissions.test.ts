@@ -3,7 +3,7 @@ import { beforeEach, expect, test, vi } from "vitest";
 import { StoreUnavailable } from "@/lib/shared/error-codes";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { openTestServer } from "@/tests/support/servers";
-import { type ReceivedRequest,sendJsonResponse, type TestServer } from "@/tests/support/test-server";
+import { type ReceivedRequest, sendJsonResponse, type TestServer } from "@/tests/support/test-server";
 import { until } from "@/tests/support/until";
 
 const key = "press-0000-4000-8000-000000000001";

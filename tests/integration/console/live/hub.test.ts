@@ -6,7 +6,7 @@ import { createLog } from "@/lib/server/log";
 import { createAnswerCache } from "@/lib/server/upstream/answer-cache";
 import { ok } from "@/lib/shared/result";
 import { createHarness, type Harness } from "@/tests/support/harness";
-import { sendJsonResponse, startTestServer,type TestServer } from "@/tests/support/test-server";
+import { sendJsonResponse, startTestServer, type TestServer } from "@/tests/support/test-server";
 import { makeToken } from "@/tests/support/tokens";
 import { until } from "@/tests/support/until";
 

@@ -6,7 +6,7 @@ import { storeApiKey } from "@/lib/server/keys/key-ring";
 import { canvas } from "@/tests/integration/service/support";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { liveQuery, type LiveStream, openLive, type Received } from "@/tests/support/live-stream";
-import { type ReceivedRequest, sendJsonResponse, startTestServer,type TestServer } from "@/tests/support/test-server";
+import { type ReceivedRequest, sendJsonResponse, startTestServer, type TestServer } from "@/tests/support/test-server";
 import { makeToken } from "@/tests/support/tokens";
 import { until } from "@/tests/support/until";
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 import { openTestServer } from "@/tests/support/servers";
-import { type ReceivedRequest,sendJsonResponse } from "@/tests/support/test-server";
+import { type ReceivedRequest, sendJsonResponse } from "@/tests/support/test-server";
 
 const harness = await createHarness({ upstreamLimits: { attempts: 1 } });
 

@@ -9,7 +9,7 @@ import { createHttpSend, type HttpSend } from "@/lib/server/upstream/send";
 import { createUpstream, type UpstreamLimits } from "@/lib/server/upstream/upstream";
 import { createHarness } from "@/tests/support/harness";
 import { openTestServer } from "@/tests/support/servers";
-import { type ReceivedRequest,sendJsonResponse, type TestServer } from "@/tests/support/test-server";
+import { type ReceivedRequest, sendJsonResponse, type TestServer } from "@/tests/support/test-server";
 import { until } from "@/tests/support/until";
 
 describe("upstream", () => {

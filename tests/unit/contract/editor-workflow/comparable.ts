@@ -1,6 +1,6 @@
 // A graph of the API format reduced to what two converters must agree on: the inputs that the class declares, with defaults applied.
 // For an unknown class only the links count. The order of nodes and inputs, titles and undeclared inputs do not count.
-import { asObject,isObject } from "@/lib/contract/json/json";
+import { asObject, isObject } from "@/lib/contract/json/json";
 import { getFallback, listInputs } from "@/lib/contract/nodes/dynamic-inputs";
 import { getSettings } from "@/lib/contract/nodes/input-spec";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";

@@ -7,7 +7,7 @@ import { readMatchingDrawing } from "@/lib/contract/editor-workflow/drawing";
 import { asArray } from "@/lib/contract/editor-workflow/file";
 import { createEditableFile, toEditorFile } from "@/lib/contract/editor-workflow/write-file";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { asObject, getOwn,type JsonObject } from "@/lib/contract/json/json";
+import { asObject, getOwn, type JsonObject } from "@/lib/contract/json/json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
