@@ -120,15 +120,15 @@ async function openTopic(
 }
 
 async function openSource(context: Context, name: TopicName, reach: ConnectionTarget | undefined): ReturnType<Watch["openSource"]> {
-  const access = reach && isJobTopic(name) ? await openForJobs(context, reach.connection.id) : undefined;
+  const access = reach && (isJobTopic(name) || name === "assets") ? await openForJobs(context, reach.connection.id) : undefined;
   if (!access?.ok) return undefined;
   subscribeToLiveOutputs(access.value);
   return (onProgress) => {
     const { isConnected, stop } = watchLiveOutputs(access.value, onProgress);
     const { baseUrl, dialect } = access.value.connection;
-    // Other services may only report the jobs of one client.
-    const reportsAllJobs = isEmbedded(baseUrl) || dialect === "local";
-    return { hasChangeEvents: () => reportsAllJobs && isConnected(), progressOf: (...job) => getLiveProgress(access.value, ...job), stop };
+    // Other services may only report the jobs of one client, and none reports uploads.
+    const reportsAllChanges = isJobTopic(name) && (isEmbedded(baseUrl) || dialect === "local");
+    return { hasChangeEvents: () => reportsAllChanges && isConnected(), progressOf: (...job) => getLiveProgress(access.value, ...job), stop };
   };
 }
 

@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { type LiveAnswer, MAX_TOPICS } from "@/lib/contract/live";
 import { storeApiKey } from "@/lib/server/keys/key-ring";
-import { canvas } from "@/tests/integration/service/support";
+import { canvas, waitGraph } from "@/tests/integration/service/support";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { liveQuery, type LiveStream, openLive, type Received } from "@/tests/support/live-stream";
 import { type ReceivedRequest, sendJsonResponse, startTestServer, type TestServer } from "@/tests/support/test-server";
@@ -29,7 +29,11 @@ async function watch(topics: readonly string[], options?: Parameters<typeof open
 }
 
 async function submit(color: number, size = 32): Promise<string> {
-  const json = { prompt: canvas(color, size) };
+  return submitPrompt(canvas(color, size));
+}
+
+async function submitPrompt(prompt: Record<string, unknown>): Promise<string> {
+  const json = { prompt };
   const response = await harness.request("/api/prompt?connection=embedded", { as: "operator", method: "POST", json });
   return (await response.json()).prompt_id;
 }
@@ -71,6 +75,16 @@ describe("GET /api/console/events", () => {
     const id = await submit(0x102030);
     await stream.next("its end", (item) => matchState(id)(item) === "completed");
     expect(stream.of("failure")).toEqual([]);
+  });
+
+  it("sends the assets of a job when it ends", async () => {
+    const stream = await watch(["assets?connection=embedded", JOBS]);
+    await stream.next("a snapshot", ({ event }) => event === "snapshot");
+    const id = await submitPrompt(waitGraph(2));
+    await stream.next("its end", (item) => matchState(id)(item) === "completed");
+    const hasAsset = () => stream.of("snapshot", "assets?connection=embedded").some(({ value }) => JSON.stringify(value).includes(id));
+    // Without the event, the list is read every 8 seconds.
+    await until("its asset", hasAsset, { timeoutMs: 2000 });
   });
 
   it("forbids proxies to buffer, compress or store the stream", async () => {
