@@ -23,7 +23,7 @@ const identity = (counts: JobCounts) => counts;
 /** Fetches the counts once for all consumers, such as navigation and filters. */
 export function CountsProvider({ children }: { children: ReactNode }) {
   const connection = useSeenConnection()?.id;
-  const { value, atMs, failure } = useLive(connection ? countsPath(connection) : undefined, { read: identity });
+  const { value, atMs, failure } = useLive(connection ? countsPath(connection) : undefined, { read: identity, isStreamed: true });
   // A failed first request counts, too.
   const lastResponse = failure?.code ?? (atMs === undefined ? undefined : "answer");
   const counts = useMemo((): Counts => ({ ...value, lastResponse }), [value, lastResponse]);

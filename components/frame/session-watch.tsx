@@ -39,7 +39,7 @@ type SessionWatchProps = {
  * or writable.
  */
 export function SessionWatch({ memberId, role, children }: SessionWatchProps) {
-  const { value, refresh } = useLive<SessionState, SessionState>(SESSION_PATH, { read: identity });
+  const { value, refresh } = useLive<SessionState, SessionState>(SESSION_PATH, { read: identity, isStreamed: true });
   const checkSession = useEffectEvent((status: number, path: string) => {
     if ((status === 401 || status === 403) && path !== SESSION_PATH) void refresh();
   });

@@ -7,7 +7,7 @@ import { expect, test } from "./support/test";
 
 const QUIET_MS = 1_500;
 /** Includes three scripts loaded with the console's first response, and the stream of live updates. */
-const MAX_REQUESTS = 29;
+const MAX_REQUESTS = 27;
 const MAX_KIB = 315;
 
 async function visitJobs(page: Page, desk: Desk) {

@@ -7,15 +7,6 @@ import { expect, test } from "./support/test";
 const row = (page: Page, id: string) => page.locator(`tr[data-row="${id}"]`);
 const freshness = (page: Page) => page.getByRole("main").locator("[data-freshness]");
 
-/** Opens a page and waits for its initial requests. */
-async function open(page: Page, url: string): Promise<void> {
-  const ownRequests = ["/api/console/counts", "/api/console/session"].map((path) =>
-    page.waitForResponse((response) => new URL(response.url()).pathname === path),
-  );
-  await page.goto(url);
-  await Promise.all(ownRequests);
-}
-
 /** The paths of the GET requests of the console's API. */
 function noteReads(page: Page): string[] {
   const reads: string[] = [];
@@ -27,9 +18,11 @@ function noteReads(page: Page): string[] {
 }
 
 test("shows a job in two other tabs over one stream without list requests", async ({ signedIn: page, desk }) => {
-  await open(page, `${desk.url}/jobs`);
+  await page.goto(`${desk.url}/jobs`);
+  await expect(freshness(page)).toHaveText("live");
   const otherPage = await page.context().newPage();
-  await open(otherPage, `${desk.url}/queue`);
+  await otherPage.goto(`${desk.url}/queue`);
+  await expect(freshness(otherPage)).toHaveText("live");
   const reads = [noteReads(page), noteReads(otherPage)];
   const id = await submit(page.request, desk, slowGraph(4, "-watched"));
   await expect(row(page, id)).toContainText("running", { ignoreCase: true });

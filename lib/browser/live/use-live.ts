@@ -33,6 +33,8 @@ type LiveOptions<Data, T> = {
   read: (data: Data) => T | Promise<T>;
   /** True if the value can no longer change. */
   isFinal?: (value: T) => boolean;
+  /** The first value arrives with the live updates, without a request of its own. */
+  isStreamed?: boolean;
   /** If `path` changes back to an earlier path, its last value is shown and read again at once. */
   revalidateOnReturn?: boolean;
 };
@@ -74,7 +76,7 @@ function createConfiguration<Data>(path: string | undefined): SWRConfiguration<D
  */
 export function useLive<Data, T>(
   path: `/${string}` | undefined,
-  { initial, initialFailure, read, isFinal, revalidateOnReturn = false }: LiveOptions<Data, T>,
+  { initial, initialFailure, read, isFinal, isStreamed = false, revalidateOnReturn = false }: LiveOptions<Data, T>,
 ): LiveValue<T> {
   const [mountedMs] = useState(() => Date.now());
   const { data, error, isValidating, mutate } = useSWR<ReadState<T>, ApiFailure>(
@@ -82,7 +84,7 @@ export function useLive<Data, T>(
     async (key: `/${string}`) => ({ newest: await fetchValue(key, read) }),
     {
       ...createConfiguration(path),
-      revalidateOnMount: initial === undefined,
+      revalidateOnMount: initial === undefined && !isStreamed,
       revalidateIfStale: revalidateOnReturn,
     },
   );

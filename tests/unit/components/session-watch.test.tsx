@@ -5,7 +5,8 @@ import { beforeEach, expect, it, vi } from "vitest";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { MemberProvider } from "@/components/frame/member-context";
 import { SessionWatch } from "@/components/frame/session-watch";
-import { notifyResponse } from "@/lib/browser/api";
+import { callApi, notifyResponse } from "@/lib/browser/api";
+import { type LiveMessage } from "@/lib/browser/live/live-client";
 import { liveModule, useLive } from "@/lib/browser/live/use-live";
 import { type SessionState } from "@/lib/contract/console";
 import { AtPage } from "@/tests/support/at-page";
@@ -90,8 +91,13 @@ it("rerenders within five seconds or on a refusal when read-only mode starts", a
   expect(refresh.mock.calls.length).toBeGreaterThan(1);
 });
 
+function deliverOnce<Data>(path: `/${string}`, receive: (message: LiveMessage<Data>) => void): () => void {
+  void callApi<Data>(path).then((result) => receive(result.ok ? { answer: result.value } : { failure: result.failure }));
+  return () => undefined;
+}
+
 it("rerenders until the page is current, though the session is unchanged", async () => {
-  vi.spyOn(liveModule, "load").mockResolvedValue({ watchLive: () => () => undefined, restartLive: () => undefined });
+  vi.spyOn(liveModule, "load").mockResolvedValue({ watchLive: deliverOnce, restartLive: () => undefined });
   const refresh = vi.fn();
   await act(async () =>
     renderInApp(
