@@ -28,14 +28,18 @@ async function addSecretPaths<T>(operation: Operation, from: CallSource, value: 
 async function addSecretPaths({ subject }: Operation, from: CallSource, value: unknown, body: unknown): Promise<unknown> {
   if ((subject !== "job" && subject !== "submission") || !isObject(value)) return value;
   const secretPaths = subject === "submission" ? findWorkflowSecrets(body) : findJobSecrets(value);
-  const isShown = secretPaths.length > 0 && (subject === "submission" || (await isOwner(from, value.id)));
+  const isShown = secretPaths.length > 0 && (subject === "submission" || (await maySeeSecretPaths(from, value.id)));
   // The field is added only with paths to report, and removed if the service sent one with this name.
   if (!isShown && !("held_secrets" in value)) return value;
   return { ...value, held_secrets: isShown ? secretPaths : undefined };
 }
 
-async function isOwner({ composition, connection, viewer }: CallSource, id: unknown): Promise<boolean> {
-  const target = asText(id);
+/** Where a job had secrets is shown to its submitter, or to operators if the submitter is unknown. */
+export async function maySeeSecretPaths(
+  { composition, connection, viewer }: Pick<CallSource, "composition" | "connection" | "viewer">,
+  jobId: unknown,
+): Promise<boolean> {
+  const target = asText(jobId);
   if (target === undefined) return false;
   const submitter = (await composition.store.audit.findFirstActors("submitPrompt", [target], connection.id)).get(target);
   return submitter ? submitter.memberId === viewer.memberId : hasRole(viewer.role, "operator");
@@ -84,10 +88,10 @@ export async function callForBrowser<O extends Operation>(
 ): Promise<Result<BrowserResponse<O>, Failure>> {
   if (operation.reads !== "jobs") return callOnce(operation, from, input);
   const { connection, viewer, fingerprint = "" } = from;
-  // Job details show the owner where secrets were. API clients get the full history.
-  const viewerKey = operation.subject === "job" && [viewer.memberId, viewer.role];
-  const rights = [connection.id, fingerprint, connection.seenOf !== undefined, viewer.credential.kind === "token", viewerKey];
   const { params, query, limits, waits } = input ?? {};
+  const hasSecretPaths = operation.subject === "job" && (await maySeeSecretPaths(from, params?.job_id));
+  // API clients get the full history.
+  const rights = [connection.id, fingerprint, connection.seenOf !== undefined, viewer.credential.kind === "token", hasSecretPaths];
   const key = writeExactJson([operation.name, connection.baseUrl, rights, params, query, limits, waits]);
   const sharedRead = { key, baseUrl: connection.baseUrl, signal: input?.signal };
   return from.composition.jobAnswers.share(sharedRead, (signal) => callOnce(operation, from, { ...input, signal }));

@@ -9,6 +9,7 @@ import { EVENTS_OPERATION } from "@/lib/contract/people/sign-in";
 import { UNREADABLE_HEADER } from "@/lib/shared/headers";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { getLiveProgress, subscribeToLiveOutputs, watchLiveOutputs } from "../answers/live-progress";
+import { maySeeSecretPaths } from "../answers/process-response";
 import { checkViewer, type Context, getRateLimitKey, recordViewerUse } from "../auth/viewer";
 import { connectionChanged, type ConnectionTarget, findVisible, isSameTarget, openForJobs, resolveTarget } from "../connections/access";
 import { type AuthedContext } from "../context";
@@ -27,6 +28,7 @@ const sharedTopics: ReadonlySet<TopicName> = new Set([
   "jobs",
   "search",
   "history",
+  "job",
   "status",
   "queue",
   "counts",
@@ -102,7 +104,7 @@ async function openTopic(
   const params = { id: encoded, jobId: encoded };
   const watch: Watch = {
     name,
-    key: writeExactJson([address, getSharingKey(context, name, reach)]),
+    key: writeExactJson([address, await getSharingKey(context, name, item, reach)]),
     connection: reach?.connection,
     hasRights: async () => (await checkRights(context, reach ? [{ id, reach }] : [])) === undefined,
     async read(signal) {
@@ -128,17 +130,28 @@ async function openSource(context: Context, name: TopicName, reach: ConnectionTa
     const { baseUrl, dialect } = access.value.connection;
     // Other services may only report the jobs of one client, and none reports uploads.
     const reportsAllChanges = isJobTopic(name) && (isEmbedded(baseUrl) || dialect === "local");
-    return { hasChangeEvents: () => reportsAllChanges && isConnected(), progressOf: (...job) => getLiveProgress(access.value, ...job), stop };
+    return {
+      hasChangeEvents: () => reportsAllChanges && isConnected(),
+      progressOf: (...job) => getLiveProgress(access.value, ...job),
+      stop,
+    };
   };
 }
 
-function getSharingKey({ viewer, request }: AuthedContext, name: TopicName, reach: ConnectionTarget | undefined): unknown[] {
+/** Viewers with the same key share one reader. */
+async function getSharingKey(
+  { composition, viewer, request }: AuthedContext,
+  name: TopicName,
+  item: string,
+  reach: ConnectionTarget | undefined,
+): Promise<unknown[]> {
   const { memberId, role, credential } = viewer;
   const memberKey = sharedTopics.has(name) ? [] : [memberId, role, credential.id];
+  const hasSecretPaths = name === "job" && reach && (await maySeeSecretPaths({ composition, connection: reach.connection, viewer }, item));
   // Tokens get absolute URLs with the host of their request.
   const tokenKey = credential.kind === "token" ? [request.headers.get("host")] : [];
   const { id, baseUrl, seenOf } = reach?.connection ?? {};
-  return [memberKey, tokenKey, id, baseUrl, seenOf, reach?.fingerprint];
+  return [memberKey, hasSecretPaths, tokenKey, id, baseUrl, seenOf, reach?.fingerprint];
 }
 
 async function checkRights(

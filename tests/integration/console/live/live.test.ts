@@ -329,6 +329,19 @@ describe("one reader", () => {
     await until("the reader stops", () => harness.console.live.readers() < before);
   });
 
+  it("serves all viewers of a job, except the one who sees where it had secrets", async () => {
+    const id = await submit(0x90a0b0);
+    const subscribe = vi.spyOn(harness.console.live, "subscribe");
+    subscribe.mockClear();
+    for (const role of ["viewer", "admin", "owner", "operator"] as const) {
+      const stream = await watch([`job:${id}?connection=embedded`], { as: role });
+      await stream.next("a snapshot", ({ event }) => event === "snapshot");
+    }
+    const [viewer, admin, owner, submitter] = subscribe.mock.calls.map(([{ key }]) => key);
+    expect([admin, owner]).toEqual([viewer, viewer]);
+    expect(submitter).not.toBe(viewer);
+  });
+
   it("honours Retry-After once for all viewers", async () => {
     let limitedUntilMs = 0;
     const refused: string[] = [];
