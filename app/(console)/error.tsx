@@ -5,16 +5,27 @@ import { Button } from "@/components/ui/controls/button";
 import { FailureNotice } from "@/components/ui/empty-state";
 
 /** The server sends a digest that refers to its log instead of error messages. Every page loads this, so it must be small. */
-export default function PageError({ error: { digest }, reset }: { error: Error & { digest?: string }; reset: () => void }) {
+export default function PageError({ error: { name, digest }, retry }: { error: Error & { digest?: string }; retry: () => void }) {
   const t = useTranslations("frame.broken");
   const common = useTranslations("common");
+  // A script that failed is not requested again until the page is. After an upgrade, open pages refer to removed scripts.
+  if (name === "ChunkLoadError")
+    return (
+      <div className="p-4 md:p-5">
+        <FailureNotice
+          title={t("part")}
+          next={t("partText")}
+          actions={<Button onClick={() => window.location.reload()}>{t("reload")}</Button>}
+        />
+      </div>
+    );
   return (
     <div className="p-4 md:p-5">
       <FailureNotice
         title={t("title")}
         next={t("text")}
         detail={digest ? t("digest", { digest }) : undefined}
-        actions={<Button onClick={reset}>{common("retry")}</Button>}
+        actions={<Button onClick={retry}>{common("retry")}</Button>}
       />
     </div>
   );

@@ -1,6 +1,7 @@
 // Behaviour when the service or the network fails during the user's work.
 import { type Page } from "@playwright/test";
 import messages from "@/lib/messages/en/errors.json" with { type: "json" };
+import frameMessages from "@/lib/messages/en/frame.json" with { type: "json" };
 import { type Desk } from "./support/desk";
 import { connectThroughProxy, cut, respondWith, startFlakyService } from "./support/flaky-service";
 import { slowGraph, submit } from "./support/jobs";
@@ -97,3 +98,15 @@ async function untilRunning(page: Page, desk: Desk, id: string, connection: stri
   };
   await expect.poll(state, { timeout: 30_000, intervals: [100] }).toBe("in_progress");
 }
+
+test("offers to reload when a part of the page can't load", async ({ signedIn: page, desk }) => {
+  await page.goto(`${desk.url}/jobs`);
+  await page.route("**/_next/static/chunks/**", (route) => route.abort());
+  await page.getByRole("button", { name: "Columns" }).click();
+  const notice = page.getByRole("alert").filter({ hasText: frameMessages.broken.part });
+  await expect(notice).toBeVisible();
+  await page.unroute("**/_next/static/chunks/**");
+  await notice.getByRole("button", { name: "Reload" }).click();
+  await page.getByRole("button", { name: "Columns" }).click();
+  await expect(page.getByRole("dialog")).toBeVisible();
+});
