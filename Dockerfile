@@ -1,8 +1,9 @@
-# The console with the service inside, or the stand-alone service: docker run … node dist/service.mjs
-# Data lies in /data, which a volume holds; /blobs is for files that several containers share (LIGHTDESK_BLOBS=/blobs). The rest of the file system may be read-only.
+# The console with the embedded service. For the stand-alone service: docker run … node dist/service.mjs
+# /data is a volume with all data. /blobs is for files that several containers share (LIGHTDESK_BLOBS=/blobs). The rest of the file system
+# may be read-only.
 FROM node:24.21.0-bookworm AS build
 WORKDIR /app
-# Another path than the site's own is built in: --build-arg LIGHTDESK_BASE_PATH=/desk
+# To serve the console below a path: --build-arg LIGHTDESK_BASE_PATH=/desk
 ARG LIGHTDESK_BASE_PATH=""
 ENV LIGHTDESK_BASE_PATH=$LIGHTDESK_BASE_PATH NEXT_TELEMETRY_DISABLED=1
 COPY package.json package-lock.json ./
@@ -23,6 +24,6 @@ VOLUME /data
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}${process.env.LIGHTDESK_BASE_PATH}/api/health/ready`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-# It handles SIGTERM itself: requests end, running jobs are given back. Allow it a minute.
+# On SIGTERM, requests finish and running jobs return to the queue. Allow one minute.
 STOPSIGNAL SIGTERM
 CMD ["node", "dist/console.mjs"]

@@ -3,7 +3,7 @@ import nextVitals from "eslint-config-next/core-web-vitals";
 import nextTs from "eslint-config-next/typescript";
 import importSort from "eslint-plugin-simple-import-sort";
 
-/** Addresses of the console's own as they are written, without the path that it may be below (LIGHTDESK_BASE_PATH). */
+/** Paths of the console in source code, which lack the base path (LIGHTDESK_BASE_PATH). */
 const bare = "^\\u002F";
 const ownAddress = `:matches(Literal[value=/${bare}/], TemplateLiteral[quasis.0.value.raw=/${bare}/], CallExpression[callee.name='withQuery'])`;
 const plainElement = "JSXOpeningElement[name.name=/^([a-z].*|Picture|PlainPicture)$/]";
@@ -18,16 +18,16 @@ const withoutBasePath = [
   `${loads} > ${ownAddress}`,
   `${loads} > JSXExpressionContainer > ${ownAddress}`,
   `${loads} > JSXExpressionContainer > :matches(ConditionalExpression, LogicalExpression) > ${ownAddress}`,
-].map((selector) => ({ selector, message: "Browsers need the base path here: apiPath of lib/browser/urls." }));
+].map((selector) => ({ selector, message: "Add the base path with apiPath of lib/browser/urls." }));
 const basePathTwice = [
   "CallExpression[callee.name=/^(callApi|upload|useLive|useOnce)$/] > CallExpression[callee.name='apiPath'].arguments",
   "CallExpression[callee.object.name='router'] > CallExpression[callee.name='apiPath'].arguments",
   "JSXOpeningElement[name.name=/^(Link|ButtonLink)$/] > JSXAttribute[name.name='href'] CallExpression[callee.name='apiPath']",
-].map((selector) => ({ selector, message: "This puts the base path in front by itself: without apiPath." }));
+].map((selector) => ({ selector, message: "This adds the base path itself. Remove apiPath." }));
 
 /**
- * Reports `object[key] = value` and the like where the key may be external: `__proto__` and `constructor` lead to prototypes. Lists, typed
- * arrays and constant keys are recognised by their declarations, without types: a rule with types takes ten times as long.
+ * Reports `object[key] = value` and similar code if the key may be external, because `__proto__` and `constructor` change prototypes.
+ * Recognizes lists, typed arrays and constant keys by their declarations. A rule with types takes ten times as long.
  */
 const outsideKey = {
   create(context) {
@@ -82,7 +82,7 @@ const outsideKey = {
     const check = (target) => {
       if (target.type !== "MemberExpression" || !target.computed) return;
       if (isConstant(target.property) || isNumeric(target.property) || isList(target.object)) return;
-      context.report({ node: target, message: "The key may be __proto__ or constructor: use a Map, and Object.fromEntries." });
+      context.report({ node: target, message: "The key may be __proto__ or constructor. Use a Map or Object.fromEntries." });
     };
     return {
       AssignmentExpression: ({ left }) => check(left),
@@ -90,7 +90,7 @@ const outsideKey = {
       "CallExpression[callee.object.name='Object'][callee.property.name='assign']"(node) {
         const isPlain = ({ type, properties = [] }) => type === "ObjectExpression" && properties.every(({ computed }) => !computed);
         if (node.arguments.slice(1).every(isPlain) || isPlain(node.arguments[0])) return;
-        context.report({ node, message: "Object.assign may set a prototype: use an object literal with spread." });
+        context.report({ node, message: "Object.assign may set a prototype. Use an object literal with spread." });
       },
     };
   },
@@ -116,7 +116,7 @@ const plainNames = {
   },
 };
 
-/** They compile each file once more to look for components: half of the time, also where nothing is rendered. */
+/** These rules compile each file to find components, which takes half of the time. Files without components skip them. */
 const reactRules = [...nextVitals, ...nextTs].flatMap(({ rules }) => Object.keys(rules ?? {})).filter((name) => /^(react|jsx)/.test(name));
 const withoutReact = ["bin/**", "lib/{contract,http,messages,server,service,shared}/**/*.ts", "tests/**"];
 
@@ -140,11 +140,11 @@ const config = [
         { selector: "ExportAllDeclaration", message: "No barrels: import from the file that defines it." },
         {
           selector: "MemberExpression[object.name='process'][property.name='env']",
-          message: "Read configuration from the env file of this room.",
+          message: "Read configuration from the env file of this folder.",
         },
         {
           selector: "MemberExpression[object.name='JSON'][property.name='stringify']",
-          message: "It throws on the BigInt of a seed: use writeExactJson of lib/contract/json/exact-json.",
+          message: "It throws on BigInt seeds. Use writeExactJson of lib/contract/json/exact-json.",
         },
         ...withoutBasePath,
         ...basePathTwice,
@@ -158,7 +158,7 @@ const config = [
             {
               name: "next/navigation",
               importNames: ["useRouter", "usePathname"],
-              message: "Use components/ui/link: an embedded page has an address of its own.",
+              message: "Use components/ui/link, because embedded pages have other addresses.",
             },
           ],
           patterns: [{ group: ["../../*"], message: "Use @/…" }],
@@ -171,18 +171,18 @@ const config = [
   },
   { files: withoutReact, rules: Object.fromEntries(reactRules.map((name) => [name, "off"])) },
   { files: ["tests/**"], rules: { "lightdesk/outside-key": "off" } },
-  // EmbedCheck.known is a field that other products read.
+  // Other products read the field EmbedCheck.known.
   {
     files: ["lib/contract/embed/embedding.ts", "app/api/embed/check/route.ts", "tests/unit/embed/element.test.tsx"],
     rules: { "id-denylist": "off" },
   },
-  // Plain <img> with width and height, through one component: the optimiser does not serve private bytes.
+  // One component renders <img> with width and height. The image optimizer can't serve private files.
   {
     files: ["components/ui/pictures/picture.tsx", "components/ui/pictures/plain-picture.tsx"],
     rules: { "@next/next/no-img-element": "off" },
   },
   { files: ["components/ui/link.tsx"], rules: { "no-restricted-imports": "off" } },
-  // The readers of process.env; instrumentation needs NEXT_RUNTIME literally so the bundler can drop the branch.
+  // These files read process.env. The bundler replaces NEXT_RUNTIME in instrumentation.ts.
   {
     files: ["lib/server/env.ts", "instrumentation.ts", "bin/**", "docs/examples/**", "tests/**", "*.config.{js,ts,mjs}"],
     rules: { "no-restricted-syntax": "off" },

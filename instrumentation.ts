@@ -9,7 +9,7 @@ export async function register(): Promise<void> {
       composition();
       Object.assign(getProcessState(), { authorizeSubscription, canSeeReasons, visitorRules, directReads: new Map() });
     } catch (error) {
-      // The launcher logs it in one line; thrown here, Next would print it three times with stacks.
+      // The launcher logs one line. Next would print a thrown error three times.
       getProcessState().startFailure = error;
     }
   }

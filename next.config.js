@@ -5,29 +5,29 @@ import { securityHeaders, unframedHeaders } from "./lib/shared/security-headers.
 /** @param {Record<string, string>} headers */
 const toList = (headers) => Object.entries(headers).map(([key, value]) => ({ key, value }));
 
-/** The worker of embedded pages repeats their requests, to this origin alone. */
+/** The worker of embedded pages repeats their requests, only to this origin. */
 const embedWorkerHeaders = [{ key: "Content-Security-Policy", value: "default-src 'none'; connect-src 'self'" }];
 
-/** Host pages of other origins load it. */
+/** Host pages on other origins load this script. */
 const elementHeaders = [
   { key: "Access-Control-Allow-Origin", value: "*" },
   { key: "Cross-Origin-Resource-Policy", value: "cross-origin" },
 ];
 
-/** Workers hash files and rewrite pictures: they compute, with WebAssembly too, and make no requests. */
+/** Workers hash files and rewrite images. They use WebAssembly and send no requests. */
 const workerHeaders = [{ key: "Content-Security-Policy", value: "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'" }];
 
-/** As lib/server/env.ts reads it; bin/prepare.mjs and bin/console.ts hand it over. */
+/** Set by bin/prepare.mjs and bin/console.ts from the setting in lib/server/env.ts. */
 const basePath = process.env.LIGHTDESK_BASE_PATH ?? "";
 
 /** @type {import('next').NextConfig} */
 const config = {
   basePath,
   distDir: buildFolder({ basePath }),
-  // lib/browser/urls.ts reads it.
+  // Read by lib/browser/urls.ts.
   env: { NEXT_PUBLIC_LIGHTDESK_BASE_PATH: basePath },
   poweredByHeader: false,
-  // Native packages: the bundler must leave them where they are.
+  // Native packages can't be bundled.
   serverExternalPackages: [
     "@photostructure/sqlite",
     "graphile-worker",
@@ -38,26 +38,25 @@ const config = {
     "undici",
     "ws",
   ],
-  // Types are one of the checks of `npm test`; a start must not wait for them, nor fail over a test's.
+  // `npm test` checks types. Starting must not wait for that, or fail because of a test's types.
   typescript: { ignoreBuildErrors: true },
-  // Nothing here uses Next's optimiser, which anybody could let work: unoptimised, its address is none.
+  // Removes the route of Next's image optimizer, which is unused and open to unauthenticated clients.
   images: { unoptimized: true },
   experimental: {
-    // A build is made once for its sources. Writing down for the next one what was computed took a third of its processor time, and in the one
-    // trial that was made the next one was no quicker.
+    // Writing this cache took a third of the build's processor time, and the next build was no faster (one trial).
     turbopackFileSystemCacheForBuild: false,
-    // Nothing reads them: two thirds of a build's bytes.
+    // Unused, and two thirds of a build's size.
     serverSourceMaps: false,
-    // Each page is loaded on first use: loading all of them took half of a start, and 65 MB that most consoles need later or never.
+    // Loads each page on first use. Loading all pages took half of the startup time and 65 MB.
     preloadEntriesOnStart: false,
-    // A request costs more than the bytes that two pages do not share.
+    // Prefers fewer chunks, because a request costs more than some unused bytes.
     turbopackChunking: { priorityRoutes: [/^\/jobs$/], firstPageLoadPriority: 0.8 },
   },
-  // Where a browser looks before it has read the page's own link.
+  // Browsers request this path before they read the page's icon link.
   rewrites: async () => [{ source: "/favicon.ico", destination: "/icon.svg" }],
   headers: async () => [
     { source: "/:path*", headers: toList(securityHeaders) },
-    // The first page by itself: below a base path the other pattern does not have it.
+    // The next pattern doesn't match the first page below a base path.
     { source: "/", headers: toList(unframedHeaders) },
     { source: "/((?!embed/).*)", headers: toList(unframedHeaders) },
     { source: "/embed.js", headers: elementHeaders },
@@ -66,8 +65,8 @@ const config = {
   ],
 };
 
-/** Sentences are read at build time: a browser gets them ready to be filled in, and no parser. */
-const sentences = {
+/** Compiles messages at build time, so that browsers need no parser. */
+const messages = {
   path: "./lib/messages",
   format: "json",
   locales: "infer",
@@ -75,9 +74,9 @@ const sentences = {
   precompile: true,
 };
 
-/** A start finds the sentences in the build. What reads them brings a compiler, which wants a place to write. */
-export default async function settingsOf(phase) {
+/** The production server uses the compiled messages. The plugin would load a compiler, which needs a writable folder. */
+export default async function createConfig(phase) {
   if (phase === PHASE_PRODUCTION_SERVER) return config;
   const { default: createNextIntlPlugin } = await import("next-intl/plugin");
-  return createNextIntlPlugin({ requestConfig: "./lib/server/i18n/request.ts", experimental: { messages: sentences } })(config);
+  return createNextIntlPlugin({ requestConfig: "./lib/server/i18n/request.ts", experimental: { messages } })(config);
 }

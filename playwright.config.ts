@@ -3,8 +3,8 @@ import { defineConfig } from "@playwright/test";
 import { browserFlags, findTestBrowser } from "./bin/browser.mjs";
 import type { TargetOptions } from "./tests/e2e/support/test";
 
-// A worker brings its own console, service and browser. It waits for a third of its time (a job, a moment to undo, a time limit): one more
-// than there are cores. No retries: a test that needs one is wrong. The time limits end what hangs; no test is about them.
+// Each worker has its own console, service and browser, and waits for a third of the time, so there is one more than cores. There are no
+// retries, and the timeouts are long.
 export default defineConfig<TargetOptions>({
   testDir: "tests/e2e",
   outputDir: "test-results/browser",
@@ -19,12 +19,12 @@ export default defineConfig<TargetOptions>({
     launchOptions: { executablePath: findTestBrowser(), args: browserFlags },
     viewport: { width: 1440, height: 900 },
     actionTimeout: 40_000,
-    // What a failed test saw last is kept as a picture and as text. A trace costs a tenth of the processor time: `--trace on` makes one.
+    // A trace takes a tenth of the processor time. Use `--trace on` to record one.
     screenshot: "only-on-failure",
     locale: "en-GB",
     timezoneId: "UTC",
   },
-  // Those of which there are few begin, so that they are not waited for at the end.
+  // The smallest project starts first, so that it isn't waited for at the end.
   projects: [
     { name: "service on a port", testMatch: "journey.spec.ts", use: { target: "port" } },
     { name: "embedded", use: { target: "embedded" } },

@@ -1,6 +1,6 @@
-// Before every page: the content policy with a nonce of its own. A page below the address of an embedded session is the console's page of
-// the same name, which that host's origins alone may frame.
-// Must never: authorise anything (pages do), or see /api: a proxy in front of an upload cuts its body at 10 MB without a word.
+// Adds a content security policy with a nonce to every page. Pages of embedded sessions are the console's pages with the same names, and
+// only the host's origins may frame them.
+// Must never authorize anything (pages do) or match /api, because Next cuts the bodies of requests that pass here at 10 MB.
 
 import { type NextRequest, NextResponse } from "next/server";
 import { findEmbedPage } from "@/lib/contract/embed/embed-pages";
@@ -9,18 +9,18 @@ import { getProcessState } from "@/lib/server/running";
 import { parseEmbedPath } from "@/lib/shared/console-paths";
 
 export async function proxy(request: NextRequest): Promise<NextResponse> {
-  if (request.nextUrl.pathname.startsWith("/embed/")) return embedded(request);
-  return shown(request, "'none'", (headers) => NextResponse.next({ request: { headers } }));
+  if (request.nextUrl.pathname.startsWith("/embed/")) return respondToEmbedded(request);
+  return addPolicy(request, "'none'", (headers) => NextResponse.next({ request: { headers } }));
 }
 
-/** Without a configured host, or beyond its rights, Next answers 404 for the page. */
-async function embedded(request: NextRequest): Promise<NextResponse> {
+/** Next responds with 404 if the host is unknown or the page is not embeddable. */
+async function respondToEmbedded(request: NextRequest): Promise<NextResponse> {
   const { pathname, searchParams } = request.nextUrl;
   const embed = parseEmbedPath(pathname);
   const hostId = embed?.host ?? searchParams.get("host");
   const host = hostId ? await getProcessState().composition?.store.embedHosts.get(hostId) : undefined;
   const own = embed && /^\/(start|doctor)$/.exec(embed.rest)?.[0];
-  return shown(request, host ? host.origins.join(" ") : "'none'", (headers) => {
+  return addPolicy(request, host ? host.origins.join(" ") : "'none'", (headers) => {
     if (!host || !embed || (!own && embed.rest !== "/choose" && !findEmbedPage(embed.rest)))
       return NextResponse.next({ request: { headers } });
     const target = request.nextUrl.clone();
@@ -35,7 +35,7 @@ async function embedded(request: NextRequest): Promise<NextResponse> {
   });
 }
 
-function shown(request: NextRequest, ancestors: string, answer: (headers: Headers) => NextResponse): NextResponse {
+function addPolicy(request: NextRequest, ancestors: string, respond: (headers: Headers) => NextResponse): NextResponse {
   const { pathname, search } = request.nextUrl;
   const embed = parseEmbedPath(pathname);
   const nonce = btoa(crypto.randomUUID());
@@ -44,9 +44,9 @@ function shown(request: NextRequest, ancestors: string, answer: (headers: Header
   headers.set("x-nonce", nonce);
   headers.set(PAGE_HEADER, (embed ? embed.rest || "/" : pathname) + search);
   headers.set("content-security-policy", policy);
-  const response = answer(headers);
+  const response = respond(headers);
   response.headers.set("content-security-policy", policy);
-  // Search engines must not index pages that a link alone opens.
+  // Search engines must not index shares.
   if (pathname.startsWith("/share/")) response.headers.set("x-robots-tag", "noindex, nofollow, noarchive");
   return response;
 }
@@ -55,13 +55,13 @@ function contentPolicy(nonce: string, ancestors: string): string {
   return [
     "default-src 'self'",
     `script-src 'self' 'nonce-${nonce}' 'strict-dynamic'`,
-    // Primitives and toasts write style elements at run time; what a style can do without a script is bounded by the other lines.
+    // Primitives and toasts add style elements at run time. The other directives limit what a style can load.
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' blob: data:",
     "media-src 'self' blob:",
     "font-src 'self'",
     "connect-src 'self'",
-    // A worker has the policy of its own file (next.config.js): WebAssembly runs there and in no page.
+    // Workers have their own policy (next.config.js), which allows WebAssembly.
     "worker-src 'self'",
     "object-src 'none'",
     "base-uri 'none'",
@@ -71,7 +71,7 @@ function contentPolicy(nonce: string, ancestors: string): string {
 }
 
 export const config = {
-  // Excludes files by folder. A URL that only ends like a file is a page.
-  // The first page by itself: below a base path the other pattern does not have it.
+  // Excludes files by folder, because a page's URL may end like a file name. The second pattern doesn't match the first page below a base
+  // path.
   matcher: ["/", "/((?!api(?:/|$)|_next/static/|favicon\\.ico$|icon\\.svg$|embed(?:-worker)?\\.js$|embed\\.d\\.ts$|samples/).*)"],
 };

@@ -7,13 +7,13 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const root = fileURLToPath(new URL(".", import.meta.url));
 
 const project = (name: string, own: object) => ({ extends: true as const, test: { name, environment: "node", ...own } });
-/** One that is there: a pattern that finds nothing would leave it out without a word. */
+/** Throws for a missing file, because Vitest ignores patterns without matches. */
 function testFile(path: string): string {
-  if (!existsSync(`${root}${path}`)) throw new Error(`${path} is not there: name the file as it is called now`);
+  if (!existsSync(`${root}${path}`)) throw new Error(`${path} is missing. Update vitest.config.ts.`);
   return path;
 }
 
-/** What needs PostgreSQL, and the console's and service's store tests once more: `inject("postgres")` is the one server of a run. */
+/** Tests that need PostgreSQL, and the store tests once more. They share one server: `inject("postgres")`. */
 const onPostgres = {
   include: [
     "tests/{integration,faults}/postgres/**/*.test.ts",
@@ -30,16 +30,16 @@ const onPostgres = {
   ],
   globalSetup: ["tests/support/postgres.ts"],
 };
-/** What an operator installs. */
+/** Tests the packed console. */
 const installed = testFile("tests/integration/operations/installed.test.ts");
-/** What is rendered: a page of jsdom, one for all files of a worker. */
+/** Component tests, in one jsdom page for all files of a worker. */
 const screens = {
   environment: "jsdom",
   include: ["tests/**/*.test.tsx"],
   setupFiles: ["tests/support/own-page.ts", "tests/support/mock-navigation.ts", "tests/support/mock-live.ts"],
 };
 
-/** Faults wait for processes and time limits, which is no matter as long as others compute; else the largest file first. */
+/** Starts with the fault tests, which mostly wait, then the largest files. */
 class WaitingFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const waits = ({ moduleId }: TestSpecification) => Number(moduleId.includes("/tests/faults/"));
@@ -51,20 +51,20 @@ export default defineConfig({
   resolve: { alias: { "@": root, "server-only": `${root}tests/support/empty.ts` } },
   test: {
     globalSetup: ["tests/support/bundle-workers.ts"],
-    // A process for each file would load every package again, which costs more than the tests: own-modules gives a file what it needs of its own.
+    // A process per file would load every package again, which takes longer than the tests. own-modules resets the project's modules.
     isolate: false,
-    // Two more than there are cores: those that start processes, and wait for time limits, compute little.
+    // More workers than cores, because some tests mostly wait.
     maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: WaitingFirst },
     setupFiles: ["tests/support/own-modules.ts", "tests/support/fail-on-console-error.ts"],
-    // next-auth and next-intl import next's entry points without extensions: they must pass through the bundler's resolver. swr caches
-    // answers: it is loaded again for each file, as our own modules are.
+    // next-auth and next-intl import next's entry points without extensions, which only the bundler resolves. swr caches responses, so it
+    // is reset for each file like the project's modules.
     server: { deps: { inline: ["next-auth", "next-intl", "swr"] } },
-    // A bound on what hangs, not on how fast a machine is: these start processes, and a busy machine starts them slowly.
+    // Long, because a busy machine starts processes slowly.
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 20_000 } },
-    // Each project transforms every module for itself, and has processes of its own: as few as differ in what they are run with.
+    // Few projects, because each transforms every module again.
     projects: [
       project("tests", {
         include: ["tests/{unit,integration,contract,faults}/**/*.test.ts"],
@@ -72,7 +72,7 @@ export default defineConfig({
       }),
       project("screens", screens),
       project("postgres", onPostgres),
-      // Needs the build below a path, which is made beside the others (bin/test.mjs).
+      // Needs the build with a base path, which bin/test.mjs makes at the same time.
       project("installed", { include: [installed] }),
     ],
   },

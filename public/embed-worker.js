@@ -1,41 +1,41 @@
-// For embedded pages in browsers that store no cookie there: adds the session's bearer to the frame's requests, pages and pictures too.
-// Guarantees: a bearer is sent to this origin only, below the address of its own session, and kept in memory alone: this worker's, and that
-// of the pages it asks when the browser has stopped it in between.
-const ASK_MS = 1000;
+// Adds the session's bearer token to all requests of an embedded page, for browsers that block cookies in frames.
+// The token is sent only to this origin, below the path of its session, and is stored only in memory: in this worker and in the session's
+// pages, which return it if the browser restarted the worker.
+const PAGES_TIMEOUT_MS = 1000;
 const bearers = new Map();
-const placeOf = (url) =>
+const sessionPathOf = (url) =>
   url.origin === location.origin ? /\/embed\/[\w-]{6,40}\/[a-z0-9]{8,40}(?=\/|$)/.exec(url.pathname)?.[0] : undefined;
 
 self.addEventListener("install", (event) => event.waitUntil(self.skipWaiting()));
 self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
 
 self.addEventListener("message", ({ data, source, ports: [port] }) => {
-  const place = source && placeOf(new URL(source.url));
-  if (!place || typeof data !== "object" || data === null) return;
-  if (data.kind === "keep" && typeof data.bearer === "string") bearers.set(place, data.bearer);
-  else if (data.kind === "forget") bearers.delete(place);
+  const sessionPath = source && sessionPathOf(new URL(source.url));
+  if (!sessionPath || typeof data !== "object" || data === null) return;
+  if (data.kind === "keep" && typeof data.bearer === "string") bearers.set(sessionPath, data.bearer);
+  else if (data.kind === "forget") bearers.delete(sessionPath);
   else if (data.kind !== "tell") return;
-  port?.postMessage(bearers.get(place));
+  port?.postMessage(bearers.get(sessionPath));
 });
 
 self.addEventListener("fetch", (event) => {
-  const place = placeOf(new URL(event.request.url));
-  if (place) event.respondWith(answer(event.request, place));
+  const sessionPath = sessionPathOf(new URL(event.request.url));
+  if (sessionPath) event.respondWith(respond(event.request, sessionPath));
 });
 
-async function answer(request, place) {
-  const bearer = bearers.get(place) ?? (await askPages(place));
+async function respond(request, sessionPath) {
+  const bearer = bearers.get(sessionPath) ?? (await requestFromPages(sessionPath));
   if (bearer === undefined) return fetch(request);
-  bearers.set(place, bearer);
+  bearers.set(sessionPath, bearer);
   const headers = new Headers(request.headers);
   headers.set("authorization", `Bearer ${bearer}`);
   return fetch(new Request(request, { headers, mode: "same-origin", credentials: "same-origin" }));
 }
 
-/** A restarted worker has lost the bearer; the session's pages have it. A page without one replies so, and nothing waits for it. */
-async function askPages(place) {
+/** Requests the token from the session's pages after a restart. Pages without it reply, too, so that this doesn't wait for the timeout. */
+async function requestFromPages(sessionPath) {
   const pages = (await self.clients.matchAll({ type: "window", includeUncontrolled: true })).filter(
-    ({ url }) => placeOf(new URL(url)) === place,
+    ({ url }) => sessionPathOf(new URL(url)) === sessionPath,
   );
   const replies = pages.map(
     (page) =>
@@ -45,6 +45,6 @@ async function askPages(place) {
         page.postMessage({ kind: "ask" }, [port2]);
       }),
   );
-  const bearer = Promise.any(replies.map((one) => one.then((reply) => reply ?? Promise.reject()))).catch(() => undefined);
-  return Promise.race([bearer, new Promise((resolve) => setTimeout(resolve, ASK_MS))]);
+  const bearer = Promise.any(replies.map((pageReply) => pageReply.then((reply) => reply ?? Promise.reject()))).catch(() => undefined);
+  return Promise.race([bearer, new Promise((resolve) => setTimeout(resolve, PAGES_TIMEOUT_MS))]);
 }

@@ -1,4 +1,4 @@
-// Types of <lightdesk-embed>: copy this file beside your code, or refer to it.
+// Types of <lightdesk-embed>. Copy this file into your project or reference it.
 
 export type LightdeskPage = "overview" | "jobs" | "queue" | "history" | "assets" | "files" | "run" | "apps" | "settings" | "doctor";
 

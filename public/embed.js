@@ -1,27 +1,29 @@
-// <lightdesk-embed>: pages of a Lightdesk console inside another page. Without dependencies; see docs/embedding.md.
-// Guarantees: a ticket is sent to the console's own origin by postMessage, and is in no address and no HTML; messages count only from that
-// frame and that origin.
+// <lightdesk-embed> shows pages of a Lightdesk console inside another page. See docs/embedding.md. It has no dependencies.
+// Tickets are sent only by postMessage to the console's origin, never in a URL or HTML. Messages from other frames and origins are ignored.
 (() => {
-  const SILENT_MS = 5000;
+  const READY_TIMEOUT_MS = 5000;
   const own = document.currentScript?.src ?? "";
-  const wordsOf = (language) => (language?.startsWith("zh") ? chinese : english);
+  const messagesFor = (language) => (language?.startsWith("zh") ? chinese : english);
   const english = {
     title: "{0} doesn’t appear",
     page: "This page",
     again: "Try again",
-    passed: "in order",
-    getTicket: ["Ticket function", "Set getTicket on the element: an async function that answers a new ticket of your server."],
-    console: ["Console", "No answer from {0}. Check src, that the console runs, and that connect-src and frame-src of this page allow it."],
-    host: ["Host", "The console has no host with this id. Copy it from Settings, Embedding."],
-    framing: ["Framing", "Add {0} to the origins of this host in Settings, Embedding."],
-    frame: ["Frame", "The console's page did not load here. A proxy may add X-Frame-Options or a policy of its own: remove it for /embed."],
+    passed: "OK",
+    getTicket: ["Ticket function", "Set getTicket on the element to an async function that returns a new ticket from your server."],
+    console: [
+      "Console",
+      "No response from {0}. Check src, that the console is running, and that this page's connect-src and frame-src allow it.",
+    ],
+    host: ["Host", "The console has no host with this id. Copy the id from Settings, Embedding."],
+    framing: ["Framing", "Add {0} to this host's origins in Settings, Embedding."],
+    frame: ["Frame", "The console's page didn't load. If a proxy adds X-Frame-Options or a content security policy, remove it for /embed."],
     ticket: ["Ticket", "{0}"],
-    clock: ["Clock", "The clock of the server that makes tickets is {0} s off the console's. Set it right."],
-    session: ["Session", "The console did not accept the ticket. Settings, Embedding says why."],
-    noSession: ["Session", "None has begun. Correct the lines above, then try again."],
-    fault: ["Session", "The console could not open a session for a reason of its own, such as a full disk. Its log says which."],
+    clock: ["Clock", "The clock of the server that signs tickets differs from the console's by {0} s. Synchronize it."],
+    session: ["Session", "The console refused the ticket. See the reason in Settings, Embedding."],
+    noSession: ["Session", "No session yet. Fix the problems above, then try again."],
+    fault: ["Session", "The console couldn't create a session. See its log for the reason, such as a full disk."],
     noTicket: "getTicket failed: {0}",
-    noJwt: "getTicket did not answer a signed ticket (three parts with dots between them).",
+    noJwt: "getTicket didn't return a signed ticket (three parts separated by dots).",
     audience: "Its audience must be {0}.",
     issuer: "Its issuer must be this page's origin, {0}.",
   };
@@ -55,45 +57,45 @@
 
   class LightdeskEmbed extends HTMLElement {
     static observedAttributes = ["src", "host", "page", "theme", "language", "height"];
-    /** The host page's own: an async function that answers a new ticket. It may have been set before the element was known. */
+    /** Set by the host page: an async function that returns a new ticket. It may be set before the element is defined. */
     getTicket = this.getTicket;
     #root = this.attachShadow({ mode: "open" });
     #frame = undefined;
-    #silence = undefined;
+    #readyTimer = undefined;
     #hasMessage = false;
     #ready = false;
     #problem = undefined;
-    #begun = undefined;
+    #target = undefined;
     #onMessage = (event) => this.#receive(event);
 
     connectedCallback() {
       window.addEventListener("message", this.#onMessage);
-      this.#begin();
+      this.#start();
     }
     disconnectedCallback() {
       window.removeEventListener("message", this.#onMessage);
-      clearTimeout(this.#silence);
+      clearTimeout(this.#readyTimer);
       this.#frame?.remove();
       this.#frame = undefined;
-      this.#begun = undefined;
+      this.#target = undefined;
     }
     attributeChangedCallback(name, before, now) {
       if (before === now || !this.#frame) return;
       if (name === "theme" || name === "language") return this.#send({ type: name, [name]: now });
       if (name === "height") return this.#send({ type: "height", follow: now === "auto" });
       if (name === "page") return this.navigate(now ?? "overview");
-      this.#begin();
+      this.#start();
     }
 
-    /** To a page by its name, or to an address of the console, such as "/jobs?status=failed". */
+    /** `page`: a page's name, or a path of the console such as "/jobs?status=failed". */
     navigate(page) {
-      this.#send({ type: "navigate", to: addressOf(page) });
+      this.#send({ type: "navigate", to: pathOf(page) });
     }
-    /** The person chooses an asset; the event "asset-chosen" contains it. */
+    /** Lets the user choose an asset, which the event "asset-chosen" contains. */
     chooseAsset() {
       this.#send({ type: "choose-asset" });
     }
-    /** Signing out of the host page signs out here too. */
+    /** Ends the session, for when the user signs out of the host page. */
     end() {
       this.#send({ type: "end" });
     }
@@ -121,20 +123,20 @@
       else this.setAttribute(name, value);
     }
 
-    #begin() {
+    #start() {
       const source = this.getAttribute("src") ?? own.replace(/\/embed\.js(\?.*)?$/, "");
       const host = this.getAttribute("host");
       if (!host || !URL.canParse(source, location.href)) return;
       const { origin, pathname } = new URL(source, location.href);
       const base = pathname.replace(/\/+$/, "");
       const slot = [...crypto.getRandomValues(new Uint8Array(12))].map((byte) => (byte % 36).toString(36)).join("");
-      this.#begun = { origin, base: origin + base, host };
+      this.#target = { origin, base: origin + base, host };
       this.#hasMessage = false;
       this.#ready = false;
       this.#problem = undefined;
-      const words = wordsOf(this.language ?? document.documentElement.lang);
+      const words = messagesFor(this.language ?? document.documentElement.lang);
       const frame = document.createElement("iframe");
-      const to = addressOf(this.page ?? "overview");
+      const to = pathOf(this.page ?? "overview");
       const { theme, language } = this;
       const query = new URLSearchParams({ from: to, origin: location.origin, ...(theme && { theme }), ...(language && { language }) });
       frame.src = `${origin}${base}/embed/${encodeURIComponent(host)}/${slot}/${to === "/doctor" ? "doctor" : "start"}?${query}`;
@@ -145,20 +147,20 @@
       css.textContent = style;
       this.#root.replaceChildren(css, frame);
       this.#frame = frame;
-      clearTimeout(this.#silence);
-      this.#silence = setTimeout(() => void this.#examine(), SILENT_MS);
+      clearTimeout(this.#readyTimer);
+      this.#readyTimer = setTimeout(() => void this.#diagnose(), READY_TIMEOUT_MS);
     }
 
     #send(message) {
-      if (this.#begun) this.#frame?.contentWindow?.postMessage({ lightdesk: 1, ...message }, this.#begun.origin);
+      if (this.#target) this.#frame?.contentWindow?.postMessage({ lightdesk: 1, ...message }, this.#target.origin);
     }
 
     #receive({ source, origin, data }) {
-      if (!this.#frame || source !== this.#frame.contentWindow || origin !== this.#begun.origin) return;
+      if (!this.#frame || source !== this.#frame.contentWindow || origin !== this.#target.origin) return;
       if (typeof data !== "object" || data === null || data.lightdesk !== 1 || typeof data.type !== "string") return;
       const { type, lightdesk: _version, ...detail } = data;
       this.#hasMessage = true;
-      if (type === "want-ticket") return void this.#handOver();
+      if (type === "want-ticket") return void this.#sendTicket();
       if (type === "height") {
         if (this.getAttribute("height") === "auto" && Number.isFinite(detail.height))
           this.style.height = `${Math.min(Math.max(detail.height, 0), 100_000)}px`;
@@ -168,28 +170,28 @@
       if (type === "error") this.#problem = detail.reason;
       if (type === "ready") {
         this.#ready = true;
-        clearTimeout(this.#silence);
+        clearTimeout(this.#readyTimer);
         this.#root.querySelector("section")?.remove();
         this.#send({ type: "height", follow: this.getAttribute("height") === "auto" });
       }
-      if (type === "session-ended") clearTimeout(this.#silence);
+      if (type === "session-ended") clearTimeout(this.#readyTimer);
       this.dispatchEvent(new CustomEvent(type, { detail, bubbles: true, composed: true }));
     }
 
-    async #handOver() {
+    async #sendTicket() {
       try {
         const ticket = await this.getTicket();
-        if (typeof ticket !== "string") throw new TypeError("getTicket must answer a text");
+        if (typeof ticket !== "string") throw new TypeError("getTicket must return a string");
         this.#send({ type: "ticket", ticket, theme: this.theme, language: this.language });
       } catch {
         this.#send({ type: "no-ticket" });
       }
     }
 
-    /** The page did not load: each line passes, or names the one thing to change. */
-    async #examine() {
-      const words = wordsOf(this.language ?? document.documentElement.lang);
-      const { base, host } = this.#begun;
+    /** Checks why the page didn't load, and lists each check with its remedy. */
+    async #diagnose() {
+      const words = messagesFor(this.language ?? document.documentElement.lang);
+      const { base, host } = this.#target;
       const lines = [];
       const line = (name, isPassed, ...values) => {
         lines.push([words[name][0], isPassed ? undefined : fill(words[name][1], values[0] ?? "")]);
@@ -198,7 +200,7 @@
       line("getTicket", typeof this.getTicket === "function");
       const query = new URLSearchParams({ host, origin: location.origin });
       const check = await fetch(`${base}/api/embed/check?${query}`, { credentials: "omit" }).then(
-        (answer) => (answer.ok ? answer.json() : undefined),
+        (response) => (response.ok ? response.json() : undefined),
         () => undefined,
       );
       if (line("console", check !== undefined, base) && line("host", check.known) && line("framing", check.framing, location.origin)) {
@@ -207,37 +209,37 @@
         line("ticket", ticket.problem === undefined, ticket.problem);
         const off = ticket.iat === undefined ? 0 : Math.round(ticket.iat - check.now / 1000);
         line("clock", Math.abs(off) < 30, off);
-        // Shown only while there is no session: the line is never in order.
+        // This runs only without a session, so the last check always fails.
         line(this.#problem === "console" ? "fault" : this.#problem === "ticket" ? "session" : "noSession", false);
       }
-      // It may have come up while this was being found out.
+      // The page may have loaded in the meantime.
       if (this.isConnected && !this.#ready) this.#show(words, lines);
     }
 
     #show(words, lines) {
-      const made = (name, ...children) => {
+      const createElement = (name, ...children) => {
         const element = document.createElement(name);
         element.append(...children);
         return element;
       };
-      const again = made("button", words.again);
-      again.onclick = () => this.#begin();
+      const again = createElement("button", words.again);
+      again.onclick = () => this.#start();
       const items = lines.map(([name, change]) =>
-        made("li", made("b", `${change === undefined ? "✓" : "✗"} ${name}: `), change ?? words.passed),
+        createElement("li", createElement("b", `${change === undefined ? "✓" : "✗"} ${name}: `), change ?? words.passed),
       );
       const title = fill(words.title, this.getAttribute("product") || words.page);
-      const panel = made("section", made("h2", title), made("ul", ...items), again);
+      const panel = createElement("section", createElement("h2", title), createElement("ul", ...items), again);
       panel.setAttribute("role", "alert");
       this.#root.querySelector("section")?.remove();
       this.#root.append(panel);
     }
   }
 
-  function addressOf(page) {
+  function pathOf(page) {
     return page.startsWith("/") ? page : page === "overview" ? "/" : `/${page}`;
   }
 
-  /** What anybody can read of it: that it is signed well only the console knows. */
+  /** Checks the ticket's claims. Only the console can verify the signature. */
   async function readTicket(getTicket, words, audience) {
     let ticket;
     try {
@@ -248,7 +250,7 @@
     try {
       const [, payload = ""] = ticket.split(".");
       const { iat, aud, iss } = JSON.parse(atob(payload.replaceAll("-", "+").replaceAll("_", "/")));
-      if (![aud].flat().some((one) => String(one).endsWith(audience))) return { problem: fill(words.audience, `…${audience}`) };
+      if (![aud].flat().some((value) => String(value).endsWith(audience))) return { problem: fill(words.audience, `…${audience}`) };
       return iss === location.origin ? { iat } : { problem: fill(words.issuer, location.origin) };
     } catch {
       return { problem: words.noJwt };

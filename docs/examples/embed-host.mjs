@@ -34,7 +34,7 @@ const page = `<!doctype html>
   <h1>A host page</h1>
   <button id="jobs">Jobs</button> <button id="choose">Choose an asset</button> <button id="end">Sign out</button>
   <lightdesk-embed src="${LIGHTDESK}" host="${LIGHTDESK_HOST}" page="jobs" style="height: 700px"></lightdesk-embed>
-  <ol id="heard"></ol>
+  <ol id="events"></ol>
   <script>
     const embed = document.querySelector("lightdesk-embed");
     embed.getTicket = async () => (await fetch("/ticket", { method: "POST" })).text();
@@ -43,7 +43,7 @@ const page = `<!doctype html>
     end.onclick = () => embed.end();
     for (const name of ["ready", "navigated", "job-submitted", "job-ended", "asset-chosen", "session-ended", "error"])
       embed.addEventListener(name, ({ type, detail }) => {
-        heard.append(Object.assign(document.createElement("li"), { textContent: type + " " + JSON.stringify(detail) }));
+        events.append(Object.assign(document.createElement("li"), { textContent: type + " " + JSON.stringify(detail) }));
       });
   </script>
 </html>`;

@@ -15,7 +15,7 @@ test("shows how to fix a host page that is set up wrongly", async ({ signedIn: p
     await visitor.goto(host.url.replace("localhost", "127.0.0.1"));
     const panel = visitor.locator("lightdesk-embed section");
     await expect(panel).toContainText("✓ Console");
-    await expect(panel).toContainText(`Add ${host.url.replace("localhost", "127.0.0.1")} to the origins`);
+    await expect(panel).toContainText(`Add ${host.url.replace("localhost", "127.0.0.1")} to this host's origins`);
   });
 
   await test.step("reports a server whose clock is ten minutes off", async () => {
@@ -39,8 +39,8 @@ test("shows how to fix a host page that is set up wrongly", async ({ signedIn: p
       element.replaceWith(element);
     });
     const panel = visitor.locator("lightdesk-embed section");
-    await expect(panel).toContainText(/is -60\d s off the console's/);
-    await expect(panel).toContainText("did not accept the ticket");
+    await expect(panel).toContainText(/differs from the console's by -60\d s/);
+    await expect(panel).toContainText("refused the ticket");
     await expect(hostLog(visitor)).toContainText('error {"reason":"ticket"}');
   });
 
@@ -52,7 +52,7 @@ test("shows how to fix a host page that is set up wrongly", async ({ signedIn: p
       await visitor.evaluate((options) => {
         const element = document.querySelector("lightdesk-embed");
         if (!element) return;
-        document.querySelector("#heard")?.replaceChildren();
+        document.querySelector("#events")?.replaceChildren();
         element.getTicket = async () => options;
         element.replaceWith(element);
       }, ticket);
@@ -62,7 +62,7 @@ test("shows how to fix a host page that is set up wrongly", async ({ signedIn: p
     for (const ticket of [usedTicket, await expiredTicket(desk, host)]) {
       await openWithTicket(ticket);
       await expect(hostLog(visitor)).toContainText('error {"reason":"ticket"}');
-      await expect(visitor.locator("lightdesk-embed section")).toContainText("did not accept the ticket");
+      await expect(visitor.locator("lightdesk-embed section")).toContainText("refused the ticket");
       await expect(hostLog(visitor)).not.toContainText("ready");
     }
   });

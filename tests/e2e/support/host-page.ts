@@ -30,5 +30,5 @@ export function embedded(page: Page, element = "lightdesk-embed"): FrameLocator 
 }
 
 export function hostLog(page: Page) {
-  return page.locator("#heard");
+  return page.locator("#events");
 }

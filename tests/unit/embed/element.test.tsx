@@ -76,10 +76,10 @@ describe("element", () => {
     const good = createTicket({ aud, iss: location.origin });
     const silent = await getPanelAfter(good);
     expect(silent).toContain("This page doesn’t appear");
-    expect(silent).toContain("✗ Session: None has begun.");
-    expect(await getPanelAfter(good, { type: "want-ticket" })).toContain("✗ Session: None has begun.");
-    expect(await getPanelAfter(good, { type: "error", reason: "ticket" })).toContain("✗ Session: The console did not accept the ticket.");
-    expect(await getPanelAfter(good, { type: "error", reason: "console" })).toContain("✗ Session: The console could not open a session");
+    expect(silent).toContain("✗ Session: No session yet.");
+    expect(await getPanelAfter(good, { type: "want-ticket" })).toContain("✗ Session: No session yet.");
+    expect(await getPanelAfter(good, { type: "error", reason: "ticket" })).toContain("✗ Session: The console refused the ticket.");
+    expect(await getPanelAfter(good, { type: "error", reason: "console" })).toContain("✗ Session: The console couldn't create a session");
     expect(await getPanelAfter(createTicket({ aud, iss: "https://other.test" }))).toContain(
       `Its issuer must be this page's origin, ${location.origin}.`,
     );
