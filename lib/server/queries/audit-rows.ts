@@ -1,4 +1,4 @@
-// Rows of the audit log: grouped, with names, and as CSV. Also bundled for commands, which have no session.
+// Rows of the audit log with names, and as CSV. Also bundled for commands, which have no session.
 
 import "server-only";
 import { type AuditItem, type AuditPart, describeMemberChange, formatPerson, parseMemberChange } from "@/lib/contract/audit/audit";
@@ -7,41 +7,15 @@ import { BYTE_ORDER_MARK, formatCsvLine } from "@/lib/shared/text";
 import { type AuditSearch, type StoredEntry } from "../store/audit/audit";
 import { type Store } from "../store/store";
 
-const MAX_GROUP_GAP_MS = 10_000;
 /** Pages list this many parts of a row. Further ones are only counted. */
 const MAX_PARTS = 100;
-/** Actions that clients repeat for many things without an act id. Other actions, such as two sign-ins, are separate rows. */
-const groupableActions = new Set([
-  "manageQueue",
-  "manageHistory",
-  "stopJobs",
-  "cancelJob",
-  "cancelJobs",
-  "deleteAsset",
-  "addTags",
-  "removeTags",
-  "uploadAsset",
-  "createAssetFromHash",
-  "deleteUserdata",
-  "submitPrompt",
-]);
 
 /** `actId` is the client's id for one action on many things. */
 export type LoggedAct = AuditItem & { actId?: string };
 
-/** Groups the entries of each act into rows, newest first. A row's id is the cursor of the next page. */
-export function groupAudit(acts: readonly (readonly LoggedAct[])[], maxParts = MAX_PARTS): AuditItem[] {
-  const rows: AuditItem[] = [];
-  let previous: LoggedAct | undefined;
-  for (const [newest, ...rest] of acts) {
-    if (!newest) continue;
-    const row = rows.at(-1);
-    if (row && previous && isSameAct(previous, newest)) {
-      rows[rows.length - 1] = { ...removeTarget(row), id: newest.id, ...collectParts([newest], maxParts, row) };
-    } else rows.push(toRow([newest, ...rest], maxParts));
-    previous = newest;
-  }
-  return rows;
+/** One row per act, newest first. A row's id is the cursor of the next page. */
+export function toAuditRows(acts: readonly (readonly LoggedAct[])[], maxParts = MAX_PARTS): AuditItem[] {
+  return acts.flatMap(([newest, ...rest]) => (newest ? [toRow([newest, ...rest], maxParts)] : []));
 }
 
 function toRow(entries: readonly [LoggedAct, ...LoggedAct[]], maxParts: number): AuditItem {
@@ -58,42 +32,30 @@ function toRow(entries: readonly [LoggedAct, ...LoggedAct[]], maxParts: number):
   }
   const isMixed = entries.some(({ action }) => action !== facts.action);
   const refusedCount = completed.length === 0 ? 0 : entries.length - completed.length;
-  const row = { ...removeTarget(facts), id: newest.id, at: newest.at, ...parts, ...(refusedCount > 0 && { refused: refusedCount }) };
-  return isMixed ? { ...row, action: findFamily(facts.action) ?? facts.action } : row;
-}
-
-function removeTarget({ outcome: _outcome, target: _target, ...rest }: AuditItem): AuditItem {
-  return rest;
+  const { target: _target, ...row } = facts;
+  return {
+    ...row,
+    ...parts,
+    id: newest.id,
+    at: newest.at,
+    action: isMixed ? (findFamily(facts.action) ?? facts.action) : facts.action,
+    ...(refusedCount > 0 && { refused: refusedCount }),
+  };
 }
 
 function isSuccess({ status }: AuditItem): boolean {
   return status < 400;
 }
 
-function isSameAct(newer: LoggedAct, older: LoggedAct): boolean {
-  return (
-    newer.actId === undefined &&
-    older.actId === undefined &&
-    groupableActions.has(newer.action) &&
-    newer.action === older.action &&
-    newer.member?.id === older.member?.id &&
-    newer.via === older.via &&
-    newer.connection?.id === older.connection?.id &&
-    newer.status === older.status &&
-    newer.code === older.code &&
-    newer.at - older.at <= MAX_GROUP_GAP_MS
-  );
-}
-
 type Parts = Pick<AuditItem, "moreParts" | "isAtLeast"> & { parts: AuditPart[] };
 
-/** Appends the parts to those of the row that these entries continue. */
-function collectParts(entries: readonly AuditItem[], maxParts: number, row: Partial<Parts> = {}): Parts {
-  let { moreParts = 0, isAtLeast } = row;
-  const { parts = [] } = row;
+function collectParts(entries: readonly AuditItem[], maxParts: number): Parts {
+  let moreParts = 0;
+  let isAtLeast: true | undefined;
+  const parts: AuditPart[] = [];
   for (const entry of entries) {
-    const { listed, unlisted, isAtLeast: isSo } = toParts(entry);
-    isAtLeast ??= isSo;
+    const { listed, unlisted, ...count } = toParts(entry);
+    isAtLeast ??= count.isAtLeast;
     const remainingParts = maxParts - parts.length;
     parts.push(...listed.slice(0, remainingParts));
     moreParts += Math.max(0, listed.length - remainingParts) + unlisted;
@@ -114,8 +76,6 @@ type LogStore = Pick<Store, "audit" | "members">;
 const EXPORT_PAGE_SIZE = 100;
 /** Smaller than for pages, because the file names every target and one entry may have a hundred. */
 const EXPORT_ENTRIES = 1_000;
-/** The most entries read for a page, or for one row of the file. More entries start another row. */
-export const MAX_READ_ENTRIES = 5_000;
 
 export async function* writeAuditCsv(store: LogStore, names: Names, filter: AuditSearch): AsyncGenerator<string, void> {
   const search = { ...filter, upTo: await store.audit.newestId() };
@@ -139,21 +99,12 @@ export async function* writeAuditCsv(store: LogStore, names: Names, filter: Audi
       "member_email",
     ])
   );
-  let beforeId: number | undefined;
-  let openActs: LoggedAct[][] = [];
-  for (;;) {
-    const { acts, isOver } = await store.audit.listActs(
-      { ...search, before: beforeId },
-      { acts: EXPORT_PAGE_SIZE, entries: EXPORT_ENTRIES },
-    );
-    beforeId = acts.at(-1)?.[0]?.id;
-    const items = [...openActs, ...(await toItems(store, acts, names))];
-    const rows = groupAudit(items, Number.POSITIVE_INFINITY);
-    // The last row may continue on the next page, so it is written with that page.
-    const last = isOver || items.length > MAX_READ_ENTRIES ? undefined : rows.pop();
-    openActs = last ? items.filter(([newest]) => newest && newest.id < (rows.at(-1)?.id ?? Number.POSITIVE_INFINITY)) : [];
-    if (rows.length > 0) yield rows.map((row) => formatCsvLine(toCells(row))).join("");
-    if (isOver) return;
+  for (let before: number | undefined, isLast = false; !isLast;) {
+    const { acts, isOver } = await store.audit.listActs({ ...search, before }, { acts: EXPORT_PAGE_SIZE, entries: EXPORT_ENTRIES });
+    const rows = toAuditRows(await toItems(store, acts, names), Number.POSITIVE_INFINITY);
+    yield rows.map((row) => formatCsvLine(toCells(row))).join("");
+    before = acts.at(-1)?.[0]?.id;
+    isLast = isOver;
   }
 }
 

@@ -1,24 +1,18 @@
 // The audit log for admins, as a page or a streamed file. Names of other members' private connections are left out.
 
 import "server-only";
-import {
-  type AuditChoices,
-  type AuditFilter,
-  type AuditItem,
-  type AuditPage,
-  type AuditQuery,
-  formatPerson,
-} from "@/lib/contract/audit/audit";
+import { type AuditChoices, type AuditFilter, type AuditPage, type AuditQuery, formatPerson } from "@/lib/contract/audit/audit";
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { adminOnly, type Context } from "../auth/viewer";
 import { type Dependencies } from "../composition-type";
 import { usableConnections } from "../connections/access";
-import { groupAudit, type LoggedAct, MAX_READ_ENTRIES, readNames, toItems, writeAuditCsv } from "./audit-rows";
+import { readNames, toAuditRows, toItems, writeAuditCsv } from "./audit-rows";
 
 const HOUR_MS = 60 * 60_000;
-const READ_PAGE_SIZE = 100;
+/** The most entries read for a page, because one act may have a thousand. */
+const MAX_ENTRIES = 5_000;
 
 export async function listAudit(context: Context, query: AuditQuery): Promise<Result<AuditPage, Failure>> {
   if (!hasRole(context.viewer.role, "admin")) return failed(adminOnly);
@@ -27,20 +21,9 @@ export async function listAudit(context: Context, query: AuditQuery): Promise<Re
   const names = await readNames(store, await usableConnections(context));
   const upTo = query.upTo ?? (await audit.newestId());
   const search = { ...toSearch(context.composition, query), upTo };
-  const acts: LoggedAct[][] = [];
-  let rows: AuditItem[] = [];
-  let isOver = false;
-  let isFull = true;
-  // Reads one row more than the page shows, because the last act may continue in unread rows.
-  while (isFull && rows.length <= query.limit && acts.flat().length < MAX_READ_ENTRIES) {
-    const limits = { acts: READ_PAGE_SIZE, entries: MAX_READ_ENTRIES - acts.flat().length };
-    const page = await audit.listActs({ ...search, before: acts.at(-1)?.[0]?.id ?? query.before }, limits);
-    acts.push(...(await toItems(store, page.acts, names)));
-    rows = groupAudit(acts);
-    isOver = page.isOver;
-    isFull = page.acts.length === READ_PAGE_SIZE;
-  }
-  return ok({ entries: rows.slice(0, query.limit), hasMore: rows.length > query.limit || !isOver, upTo });
+  const { acts, isOver } = await audit.listActs({ ...search, before: query.before }, { acts: query.limit + 1, entries: MAX_ENTRIES });
+  const rows = toAuditRows(await toItems(store, acts.slice(0, query.limit), names));
+  return ok({ entries: rows, hasMore: acts.length > query.limit || !isOver, upTo });
 }
 
 export async function listAuditChoices({ composition: { store }, viewer }: Context): Promise<Result<AuditChoices, Failure>> {

@@ -2,7 +2,7 @@
 import { describe, expect, it, test } from "vitest";
 import { formatTargets, parseTargets } from "@/lib/contract/audit/audit-items";
 import { type JobState } from "@/lib/contract/jobs/job-list";
-import { groupAudit, type LoggedAct } from "@/lib/server/queries/audit-rows";
+import { toAuditRows, type LoggedAct } from "@/lib/server/queries/audit-rows";
 import { countByDay } from "@/lib/server/queries/usage";
 
 const nowMs = Date.parse("2026-11-22T01:00:00Z");
@@ -63,21 +63,6 @@ const entry = (id: number, extra: Partial<LoggedAct> = {}): LoggedAct => ({
   ...extra,
 });
 
-test("starts a new row for another member, action, connection, end or pause", () => {
-  const apart = [
-    entry(9),
-    entry(8, { member: { id: "bo", name: "Bo" } }),
-    entry(7),
-    entry(6, { status: 403, code: "ROLE_TOO_LOW" }),
-    entry(5, { connection: { id: "c2" } }),
-    entry(4, { action: "editAsset" }),
-    entry(3, { action: "editAsset" }),
-    entry(2),
-    entry(1, { at: -60_000 }),
-  ];
-  expect(groupAudit(apart.map((each) => [each])).map(({ id }) => id)).toEqual(apart.map(({ id }) => id));
-});
-
 test("keeps names from imitating other entries", () => {
   const sly = 'a"],["b","c"]]\nitems=3:[["x"]] deleted=9';
   expect(parseTargets(formatTargets([{ id: "j1", name: sly }], "code=ok"))).toEqual({
@@ -88,7 +73,7 @@ test("keeps names from imitating other entries", () => {
   expect(parseTargets("items=2:no code=ok")).toEqual({ things: [], outcome: "code=ok" });
   const manyJobs = Array.from({ length: 300 }, (_, at) => ({ id: `j${at}` }));
   expect(parseTargets(formatTargets(manyJobs, undefined))).toEqual({ things: manyJobs.slice(0, 100), more: 200 });
-  expect(groupAudit([[entry(1, { outcome: formatTargets(manyJobs, undefined, { count: 33_000 }) })]])[0]).toMatchObject({
+  expect(toAuditRows([[entry(1, { outcome: formatTargets(manyJobs, undefined, { count: 33_000 }) })]])[0]).toMatchObject({
     moreParts: 32_900,
   });
 });
