@@ -21,5 +21,7 @@ export function decodePercent(text: string): string | undefined {
 
 /** At most `max` characters. An ellipsis replaces the rest. */
 export function truncateText(text: string, max: number): string {
-  return text.length > max ? `${text.slice(0, max - 1)}…` : text;
+  if (text.length <= max) return text;
+  const letters = Array.from(text);
+  return letters.length > max ? `${letters.slice(0, max - 1).join("")}…` : text;
 }

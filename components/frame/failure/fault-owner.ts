@@ -28,7 +28,6 @@ export const faultOwners: Readonly<Record<FaultCode, FaultOwner>> = {
   PAYMENT_REQUIRED: "key",
   FORBIDDEN: "key",
   FOREIGN_ORIGIN: "us",
-  PAGE_OUT_OF_DATE: "us",
   JOBS_ONLY: "rights",
   ROLE_TOO_LOW: "rights",
   OWNER_PROTECTED: "rights",

@@ -15,7 +15,7 @@ import { type Invitation } from "../store/people/invitations";
 import { type Member } from "../store/people/members";
 import { hashPassword, validatePassword } from "./passwords";
 import { checkReadOnly } from "./read-only";
-import { type Context } from "./viewer";
+import { type Context, roleTooLow } from "./viewer";
 
 type Change = { role?: Role; disabled?: boolean };
 
@@ -93,10 +93,6 @@ async function requireWeaker({ composition: { store }, viewer }: Context, id: st
 
 function roleFromGroupsRefusal({ name }: Member, { label }: OidcProvider): Failure {
   return createFailure("ROLE_FROM_GROUPS", `The role of ${name} follows their groups at ${label}. Change the groups there.`);
-}
-
-export function roleTooLow(own: Role, needed: Role): Failure {
-  return createFailure("ROLE_TOO_LOW", `This needs the role ${needed}. Your role is ${own}.`);
 }
 
 const noSuchMember = createFailure("NOT_FOUND", "There is no such member.");

@@ -35,6 +35,11 @@ export type Context = { composition: Composition; viewer: Viewer };
 export type SentHeaders = { get(name: string): string | null };
 
 export const adminOnly = createFailure("ROLE_TOO_LOW", "This needs the role admin.");
+
+export function roleTooLow(own: Role, needed: Role): Failure {
+  return createFailure("ROLE_TOO_LOW", `This needs the role ${needed}. Your role is ${own}.`);
+}
+
 const sessionEnded = createFailure("UNAUTHORIZED", "Your session has ended. Sign in again.");
 
 export async function readViewer(composition: Composition, headers: SentHeaders): Promise<Viewer | undefined> {

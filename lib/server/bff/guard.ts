@@ -11,7 +11,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { toByteStream } from "@/lib/shared/web-stream";
 import { hasTokenInUrl, readSentToken } from "../auth/credentials";
 import { checkReadOnly } from "../auth/read-only";
-import { authenticate, type Credential, getRateLimitKey, readViewer, toEndedFailure, type Viewer } from "../auth/viewer";
+import { authenticate, type Credential, getRateLimitKey, readViewer, roleTooLow, toEndedFailure, type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
 import { type Dependencies } from "../composition-type";
 import { type Actor, type AuditNote, type AuthedContext, type RouteContext } from "../context";
@@ -81,8 +81,7 @@ export function guarded(guard: Guard & { role: Role }, run: Run): Handler {
 
 /** Returns why the guard rejects this viewer, or undefined if access is allowed. */
 export function checkGuard({ role, credential, scope }: Viewer, guard: Guard): Failure | undefined {
-  if (guard.role !== "public" && !hasRole(role, guard.role))
-    return createFailure("ROLE_TOO_LOW", `This needs the role ${guard.role}. Your role is ${role}.`);
+  if (guard.role !== "public" && !hasRole(role, guard.role)) return roleTooLow(role, guard.role);
   if ((guard.recent || guard.session) && credential.kind !== "session")
     return createFailure("FORBIDDEN", "Only a member who is signed in with a browser can do this.");
   return guard.role !== "public" && scope.operations?.includes(guard.action) === false

@@ -113,15 +113,9 @@ export const SUBMISSION_RETENTION_MS = 24 * 60 * 60_000;
 /** The database may notice with a delay that a console has disconnected. */
 const MAX_WAIT_MS = 60_000;
 const CHECK_INTERVAL_MS = 250;
-/** Header of pages loaded before an upgrade. Such a page would not find its submission, and send it again. */
-const OLDER_HEADER = "x-lightdesk-press";
 
 export async function submitOnce(context: AuthedContext): Promise<Result<Response, Failure>> {
   const key = context.request.headers.get(IDEMPOTENCY_HEADER);
-  if (context.request.headers.has(OLDER_HEADER))
-    return failed(
-      createFailure("PAGE_OUT_OF_DATE", "This page is older than the console. Nothing was sent. Reload the page and try again."),
-    );
   if (key === null) return runOperation(operations.submitPrompt, context, ok({}));
   if (!isIdempotencyKey(key))
     return failed(createFailure("BAD_REQUEST", `${IDEMPOTENCY_HEADER} must be 16 to 64 letters, digits and hyphens.`));

@@ -120,15 +120,7 @@ export function invalidIdFailure(): Failure {
 }
 
 /** Codes about the console itself. If a service sends one of them, it means something else. */
-const consoleCodes = new Set([
-  "INTERNAL",
-  "UNAUTHORIZED",
-  "ROLE_TOO_LOW",
-  "FOREIGN_ORIGIN",
-  "PAGE_OUT_OF_DATE",
-  "NO_CONNECTION",
-  "API_KEY_MISSING",
-]);
+const consoleCodes = new Set(["INTERNAL", "UNAUTHORIZED", "ROLE_TOO_LOW", "FOREIGN_ORIGIN", "NO_CONNECTION", "API_KEY_MISSING"]);
 
 /** Converts a service's refusal. Its 401 is about our key and must not look like the end of the member's session. */
 export function refusal(response: Response, body: string, { operation, now }: { operation?: Operation; now: number }): Failure {

@@ -4,7 +4,7 @@ import "server-only";
 import { Webhook as Signer } from "standardwebhooks";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseJson } from "@/lib/contract/json/parse-json";
-import { decodePercent } from "@/lib/contract/plain-line";
+import { decodePercent, truncateText } from "@/lib/contract/plain-line";
 import { type WebhookFormat } from "@/lib/contract/webhook-events";
 import { type WebhookPayload, webhookPayloadSchema } from "@/lib/contract/webhooks";
 
@@ -84,7 +84,7 @@ function toMessage(payload: WebhookPayload): Message {
   const connectionName = data.connection.name;
   const message = (title: string, lines: readonly (string | undefined)[], isBad = false): Message => {
     const text = lines.filter((line) => line !== undefined && line !== "").join("\n");
-    return { title: truncate(title, 200), text: truncate(text, MAX_TEXT_LENGTH), url: data.url, isBad };
+    return { title: truncateText(title, 200), text: truncateText(text, MAX_TEXT_LENGTH), url: data.url, isBad };
   };
   switch (payload.type) {
     case "job.completed":
@@ -134,9 +134,4 @@ function formatDuration(ms: number): string {
   if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
   const minutes = Math.round(ms / 60_000);
   return minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
-}
-
-function truncate(text: string, maxLength: number): string {
-  const letters = Array.from(text);
-  return letters.length > maxLength ? `${letters.slice(0, maxLength - 1).join("")}…` : text;
 }

@@ -3,6 +3,7 @@
 import "server-only";
 import { asObject, asText, isObject } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
+import { truncateText } from "@/lib/contract/plain-line";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { maskText } from "@/lib/contract/secrets/secret-texts";
 import { getNameInExtraData } from "@/lib/contract/workflow/workflow-name";
@@ -74,9 +75,7 @@ const MAX_EXCERPT_LENGTH = 120;
 /** The first text with more than one word or a non-ASCII character, on one line. Undefined if there is none. */
 function toExcerpt(texts: string | undefined): string | undefined {
   const line = texts?.split("\n").find((text) => /\s|[^\p{ASCII}]/u.test(text.trim()));
-  if (line === undefined) return undefined;
-  const letters = Array.from(line.trim().replaceAll(/\s+/gu, " "));
-  return letters.length > MAX_EXCERPT_LENGTH ? `${letters.slice(0, MAX_EXCERPT_LENGTH - 1).join("")}…` : letters.join("");
+  return line === undefined ? undefined : truncateText(line.trim().replaceAll(/\s+/gu, " "), MAX_EXCERPT_LENGTH);
 }
 
 async function addJobFields({ composition, connection: { id: connectionId }, apiKey }: NameSource, jobs: unknown[]): Promise<unknown[]> {

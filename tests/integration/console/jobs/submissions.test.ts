@@ -44,17 +44,6 @@ test("submits once for two parallel requests with one key", async () => {
   expect(submitRequests()).toHaveLength(1);
 });
 
-test("asks an outdated page to reload and submits nothing", async () => {
-  const headers = { "x-lightdesk-press": key };
-  const json = { prompt };
-  const refusal = await harness.request(`/api/prompt?connection=${connection}`, { as: "operator", method: "POST", json, headers });
-  expect([refusal.status, await refusal.json()]).toMatchObject([
-    409,
-    { code: "PAGE_OUT_OF_DATE", message: expect.stringContaining("Reload") },
-  ]);
-  expect(submitRequests()).toEqual([]);
-});
-
 test("returns the first job for a reused key and never forwards the key", async () => {
   expect(await (await submission()).json()).toMatchObject({ prompt_id: "job-1" });
   const secondResponse = await submission();
