@@ -78,5 +78,5 @@ const messages = {
 export default async function createConfig(phase) {
   if (phase === PHASE_PRODUCTION_SERVER) return config;
   const { default: createNextIntlPlugin } = await import("next-intl/plugin");
-  return createNextIntlPlugin({ requestConfig: "./lib/server/i18n/request.ts", experimental: { messages } })(config);
+  return createNextIntlPlugin({ requestConfig: "./lib/server/i18n/messages.ts", experimental: { messages } })(config);
 }

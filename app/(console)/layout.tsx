@@ -8,8 +8,8 @@ import { UploadSources } from "@/components/transfers/add-assets";
 import { getProxySignOutUrl } from "@/lib/server/auth/viewer";
 import { openPage } from "@/lib/server/bff/open-page";
 import { getLayoutData } from "@/lib/server/connections/views";
+import { getSignInMethods } from "@/lib/server/queries/members";
 import { areSharesEnabled } from "@/lib/server/queries/shares";
-import { getSignInMethods } from "@/lib/server/queries/sign-in";
 
 export default async function ConsoleLayout({ children }: { children: ReactNode }) {
   const context = await openPage({ isFrame: true });

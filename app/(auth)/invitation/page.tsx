@@ -9,7 +9,7 @@ import { readInvitation } from "@/lib/server/auth/members";
 import { readViewer } from "@/lib/server/auth/viewer";
 import { openVisitorPage } from "@/lib/server/bff/open-page";
 import { pickMessages } from "@/lib/server/i18n/messages";
-import { getSignInChoices } from "@/lib/server/queries/sign-in";
+import { getSignInChoices } from "@/lib/server/queries/members";
 
 // The URL contains the token, so it must not reach other sites as a referrer.
 export async function generateMetadata(): Promise<Metadata> {

@@ -7,7 +7,7 @@ import { FailureNotice } from "@/components/ui/empty-state";
 import { ButtonLink } from "@/components/ui/link";
 import { openVisitorPage } from "@/lib/server/bff/open-page";
 import { pickMessages } from "@/lib/server/i18n/messages";
-import { getSetUp } from "@/lib/server/queries/sign-in";
+import { getSetUp } from "@/lib/server/queries/members";
 
 // The URL contains the token, so it must not reach other sites as a referrer.
 export async function generateMetadata(): Promise<Metadata> {

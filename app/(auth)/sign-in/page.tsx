@@ -12,7 +12,7 @@ import { readViewer } from "@/lib/server/auth/viewer";
 import { openVisitorPage } from "@/lib/server/bff/open-page";
 import { PROXY_EMAIL_HEADER } from "@/lib/server/cookies";
 import { pageTitle, pickMessages } from "@/lib/server/i18n/messages";
-import { getProxyRefusal, getSignInChoices } from "@/lib/server/queries/sign-in";
+import { getProxyRefusal, getSignInChoices } from "@/lib/server/queries/members";
 import { toSafeReturn } from "@/lib/shared/console-paths";
 
 export const generateMetadata = pageTitle("auth.signIn.title");

@@ -6,23 +6,19 @@ import { appRunBodySchema, type AppValues } from "@/lib/contract/apps/app";
 import { createFailure, type Failure } from "@/lib/contract/failure";
 import { IDEMPOTENCY_HEADER, isIdempotencyKey } from "@/lib/contract/workflow/submission";
 import { createLimiter } from "@/lib/shared/async";
-import { failed, ok, type Result } from "@/lib/shared/result";
+import { failed, type Result } from "@/lib/shared/result";
 import { type Dependencies } from "../composition-type";
 import { type Access, openConnection } from "../connections/access";
 import { type AuthedContext } from "../context";
 import { readJson } from "../requests/read-request";
-import { isNotSent, type StoredRun } from "../store/apps/app-runs";
+import { isNotSent, type NewRun, type StoredRun } from "../store/apps/app-runs";
 import { type StoredApp } from "../store/apps/apps";
 import { isForm, receiveForm } from "./files";
 import { refreshRun, sendingWorkName } from "./run-state";
-import { checkRun, hashValues, readFormInput, removeFiles, type RunOrder, sendRun, type StartedRun, withoutSecrets } from "./send-run";
+import { checkRun, hashValues, readFormInput, removeFiles, type RunOrder, sendRun, withoutSecrets } from "./send-run";
 
 const DAY_MS = 24 * 60 * 60_000;
 const MAX_CONCURRENT_REFRESHES = 8;
-
-function getRunLimits({ limits: { runsPerDay, atOnce } }: StoredApp, at: number) {
-  return { runsPerDay, atOnce, dayBegan: startOfDayMs(at) };
-}
 
 function startOfDayMs(at: number): number {
   return Math.floor(at / DAY_MS) * DAY_MS;
@@ -74,57 +70,35 @@ export async function runApp(context: AuthedContext, app: StoredApp): Promise<Re
   }
 }
 
-async function startOrRepeatRun(order: RunOrder): Promise<Result<StoredRun, Failure>> {
-  const existingRun = await findRunByKey(order);
-  return existingRun ? repeatRun(order, existingRun) : startRun(order);
-}
-
-async function findRunByKey({ context, app, key }: RunOrder): Promise<StoredRun | undefined> {
-  return key === undefined ? undefined : context.composition.store.appRuns.findByKey(app.id, context.viewer.memberId, key);
-}
-
-async function startRun(order: RunOrder): Promise<Result<StoredRun, Failure>> {
-  const { appRuns } = order.access.composition.store;
-  const checkedValues = await checkRun(order);
-  if (!checkedValues.ok) return checkedValues;
-  const run = { id: randomUUID(), ...(await toStoredRun(order, checkedValues.value)) };
-  const limits = getRunLimits(order.app, run.createdAt);
-  const result = await sendIfStarted(() => appRuns.begin({ ...run, key: order.key }, limits), order, run, checkedValues.value);
-  if (result) return result;
-  const existingRun = await findRunByKey(order);
-  return existingRun
-    ? repeatRun(order, existingRun)
-    : failed(await describeReachedLimit(order.access.composition, order.app, run.memberId, run.createdAt));
-}
-
-/** Returns the existing run of this key. It is sent now if it wasn't before; a rejected run may get new inputs. */
-async function repeatRun(order: RunOrder, existingRun: StoredRun): Promise<Result<StoredRun, Failure>> {
-  const { context, access, app } = order;
-  const { appRuns } = order.access.composition.store;
-  const contentHash = hashValues(order.values);
-  const isDifferentRun = (run: StoredRun) => run.contentHash !== contentHash && run.state !== "refused";
-  const conflict = failed(createFailure("CONFLICT", `This ${IDEMPOTENCY_HEADER} was used for another run.`));
-  if (isDifferentRun(existingRun)) return conflict;
-  const refreshedRun = await refreshRun(access, app, existingRun);
-  if (!refreshedRun.ok || !isNotSent(refreshedRun.value)) {
-    context.annotateAudit({ outcome: "the same run again: nothing was sent" });
-    return refreshedRun;
+/** Starts the run, or returns the existing one of its key. That is sent now if it wasn't before; a rejected run may get new inputs. */
+async function startOrRepeatRun(order: RunOrder, knownRun?: StoredRun): Promise<Result<StoredRun, Failure>> {
+  const { context, access, app, key } = order;
+  const { appRuns } = access.composition.store;
+  const { memberId } = context.viewer;
+  const existingRun = knownRun ?? (key === undefined ? undefined : await appRuns.findByKey(app.id, memberId, key));
+  if (existingRun) {
+    if (existingRun.contentHash !== hashValues(order.values) && existingRun.state !== "refused")
+      return failed(createFailure("CONFLICT", `This ${IDEMPOTENCY_HEADER} was used for another run.`));
+    const refreshedRun = await refreshRun(access, app, existingRun);
+    if (!refreshedRun.ok || !isNotSent(refreshedRun.value)) {
+      context.annotateAudit({ outcome: "the same run again: nothing was sent" });
+      return refreshedRun;
+    }
   }
   const checkedValues = await checkRun(order);
   if (!checkedValues.ok) return checkedValues;
-  const run = { id: existingRun.id, ...(await toStoredRun(order, checkedValues.value)) };
-  const limits = getRunLimits(app, run.createdAt);
-  const result = await sendIfStarted(() => appRuns.begin({ ...run, key: order.key }, limits), order, run, checkedValues.value);
+  const run = { id: existingRun?.id ?? randomUUID(), ...(await toStoredRun(order, checkedValues.value)) };
+  const result = await sendIfStarted(order, run, checkedValues.value);
   if (result) return result;
-  const currentRun = await appRuns.find(app.id, existingRun.memberId, existingRun.id);
-  if (currentRun && !isNotSent(currentRun)) return isDifferentRun(currentRun) ? conflict : ok(currentRun);
-  // Another request started the run meanwhile and was rejected, so this one may try.
-  if (currentRun && currentRun.createdAt !== existingRun.createdAt) return repeatRun(order, currentRun);
-  return failed(await describeReachedLimit(order.access.composition, app, existingRun.memberId, run.createdAt));
+  // Another request may have started the run meanwhile.
+  const currentRun =
+    existingRun || key === undefined ? await appRuns.find(app.id, memberId, run.id) : await appRuns.findByKey(app.id, memberId, key);
+  if (currentRun && (!isNotSent(currentRun) || currentRun.createdAt !== existingRun?.createdAt)) return startOrRepeatRun(order, currentRun);
+  return failed(await describeReachedLimit(access.composition, app, memberId, run.createdAt));
 }
 
 /** The run as stored before it is sent, when its files have no remote names yet. */
-async function toStoredRun({ context, access, app, values: values, files }: RunOrder, checkedValues: AppValues) {
+async function toStoredRun({ context, access, app, values, files }: RunOrder, checkedValues: AppValues) {
   if (app.limits.atOnce !== undefined) await settleActiveRuns(access, app);
   return {
     appId: app.id,
@@ -138,16 +112,17 @@ async function toStoredRun({ context, access, app, values: values, files }: RunO
 
 /** Undefined if the run could not start: another request has started it, or a limit is reached. */
 async function sendIfStarted(
-  tryStart: () => Promise<boolean>,
   order: RunOrder,
-  run: StartedRun,
+  run: Omit<NewRun, "key">,
   values: AppValues,
 ): Promise<Result<StoredRun, Failure> | undefined> {
+  const { runsPerDay, atOnce } = order.app.limits;
+  const limits = { runsPerDay, atOnce, dayBegan: startOfDayMs(run.createdAt) };
   // Marked before the run is stored, so that every console process treats it as being sent.
   const endWork = await order.access.composition.store.peers.beginWork(sendingWorkName(run.id));
   let result: Result<StoredRun, Failure> | undefined;
   try {
-    if (await tryStart()) result = await sendRun(order, run, values);
+    if (await order.access.composition.store.appRuns.begin({ ...run, key: order.key }, limits)) result = await sendRun(order, run, values);
   } finally {
     await endWork();
   }

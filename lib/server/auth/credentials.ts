@@ -100,17 +100,27 @@ export function isSelectableOperation(operation: string): boolean {
   return selectableOperations.has(operation);
 }
 
-export type TokenCredential = { kind: "token"; id: string; name: string; connectionId: string };
-type TokenViewer = {
-  memberId: string;
-  name: string;
-  email: string;
-  role: Role;
-  credential: TokenCredential;
-  scope: { connections: readonly string[] | undefined; operations: readonly string[] };
+/** `method` is `password`, or the party that authenticated the member. `confirmedAt` is when the identity was last proved. */
+type SessionCredential = { kind: "session"; id: string; method: string; confirmedAt: number };
+type TokenCredential = { kind: "token"; id: string; name: string; connectionId: string };
+/** `host` is the name of the host page; `pages` are the console pages it may embed. */
+type EmbedCredential = {
+  kind: "embed";
+  id: string;
+  host: string;
+  pages: readonly EmbedPage[];
+  look: EmbedAppearance;
+  origin: string;
+  leftMs: number;
 };
+/** The rights of the share's creator, limited to what was shared. Created only by lib/server/shares, never from a request. */
+type ShareCredential = { kind: "share"; id: string };
+export type Credential = SessionCredential | TokenCredential | ShareCredential | EmbedCredential;
+/** Narrows the role to ids of connections and names of operations. Undefined means everything that the role allows. */
+type Scope = { connections?: readonly string[]; operations?: readonly string[] };
+export type Viewer = { memberId: string; name: string; email: string; role: Role; credential: Credential; scope: Scope };
 
-export async function findTokenViewer(composition: Composition, tokenText: string): Promise<TokenViewer | undefined> {
+export async function findTokenViewer(composition: Composition, tokenText: string): Promise<Viewer | undefined> {
   const { store, now, log } = composition;
   const token = looksLikeToken(tokenText) ? await store.tokens.find(tokenText) : undefined;
   const viewer = token && (await toTokenViewer(composition, token));
@@ -124,7 +134,7 @@ export async function findTokenViewer(composition: Composition, tokenText: strin
   return viewer;
 }
 
-export async function findTokenViewerById(composition: Composition, id: string): Promise<TokenViewer | undefined> {
+export async function findTokenViewerById(composition: Composition, id: string): Promise<Viewer | undefined> {
   const token = await composition.store.tokens.get(id);
   return token && toTokenViewer(composition, token);
 }
@@ -133,7 +143,7 @@ export function isTokenExpired({ revokedAt, expiresAt }: Token, now: number): bo
   return revokedAt !== undefined || (expiresAt !== undefined && expiresAt <= now);
 }
 
-async function toTokenViewer({ store, now }: Dependencies<"store" | "now">, token: Token): Promise<TokenViewer | undefined> {
+async function toTokenViewer({ store, now }: Dependencies<"store" | "now">, token: Token): Promise<Viewer | undefined> {
   if (isTokenExpired(token, now())) return undefined;
   const member = await store.members.get(token.memberId);
   if (!member || member.disabled) return undefined;
@@ -147,31 +157,12 @@ async function toTokenViewer({ store, now }: Dependencies<"store" | "now">, toke
   };
 }
 
-/** `host` is the name of the host page; `pages` are the console pages it may embed. */
-export type EmbedCredential = {
-  kind: "embed";
-  id: string;
-  host: string;
-  pages: readonly EmbedPage[];
-  look: EmbedAppearance;
-  origin: string;
-  leftMs: number;
-};
-type EmbedViewer = {
-  memberId: string;
-  name: string;
-  email: string;
-  role: Role;
-  credential: EmbedCredential;
-  scope: { connections: readonly string[]; operations: readonly string[] };
-};
-
-export async function findEmbedViewer(composition: Composition, headers: Pick<Headers, "get">): Promise<EmbedViewer | undefined> {
+export async function findEmbedViewer(composition: Composition, headers: Pick<Headers, "get">): Promise<Viewer | undefined> {
   const embeddedViewer = await readEmbeddedSession(composition, headers);
   return embeddedViewer && toEmbedViewer(composition, embeddedViewer);
 }
 
-export async function findEmbedViewerById(composition: Composition, id: string): Promise<EmbedViewer | undefined> {
+export async function findEmbedViewerById(composition: Composition, id: string): Promise<Viewer | undefined> {
   const embeddedViewer = await findEmbeddedSession(composition, id);
   return embeddedViewer && toEmbedViewer(composition, embeddedViewer);
 }
@@ -184,7 +175,7 @@ export function canShowPage({ pages }: EmbedCredential, path: string): boolean {
 async function toEmbedViewer(
   { store, now }: Dependencies<"store" | "now">,
   { member, role, session, hostName }: EmbeddedViewer,
-): Promise<EmbedViewer> {
+): Promise<Viewer> {
   const { id, pages, theme, language, origin, connectionId, expiresAt } = session;
   const leftMs = expiresAt - now();
   // Never includes the member's own connections, because only the host page vouches for the member.

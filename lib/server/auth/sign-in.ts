@@ -6,11 +6,10 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { getTelemetry } from "@/lib/shared/telemetry";
 import { type Composition, type Dependencies } from "../composition-type";
 import { storeApiKey } from "../keys/key-ring";
-import { rateLimited } from "../limits/attempt-limit";
+import { type Attempt, rateLimited } from "../limits/attempt-limit";
 import { type Member } from "../store/people/members";
 import { EMBEDDED_BASE_URL } from "../upstream/send";
 import { hashPassword, validatePassword, verifyPassword } from "./passwords";
-import { type Attempt } from "./sign-in-limits";
 
 const TEAM_USER = "team";
 const DEFAULT_CONNECTION_ID = "embedded";

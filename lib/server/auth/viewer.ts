@@ -11,26 +11,19 @@ import { PROXY_EMAIL_HEADER } from "../cookies";
 import { isEmbeddedRequest } from "../embed/sessions";
 import { ADDRESS_HEADER, rateLimited } from "../limits/attempt-limit";
 import {
-  type EmbedCredential,
+  type Credential,
   findEmbedViewer,
   findEmbedViewerById,
   findTokenViewer,
   findTokenViewerById,
   readSentToken,
-  type TokenCredential,
+  type Viewer,
 } from "./credentials";
 import { signInByProxy } from "./proxy-sign-in";
 import { checkReadOnly, readReadOnly } from "./read-only";
 import { findSession, type LiveSession, readSessionId, recordUse } from "./session";
 
-/** `method` is `password`, or the party that authenticated the member. `confirmedAt` is when the identity was last proved. */
-type SessionCredential = { kind: "session"; id: string; method: string; confirmedAt: number };
-/** The rights of the share's creator, limited to what was shared. Created only by lib/server/shares, never from a request. */
-type ShareCredential = { kind: "share"; id: string };
-export type Credential = SessionCredential | TokenCredential | ShareCredential | EmbedCredential;
-/** Narrows the role to ids of connections and names of operations. Undefined means everything that the role allows. */
-type Scope = { connections?: readonly string[]; operations?: readonly string[] };
-export type Viewer = { memberId: string; name: string; email: string; role: Role; credential: Credential; scope: Scope };
+export type { Credential, Viewer };
 export type Context = { composition: Composition; viewer: Viewer };
 export type SentHeaders = { get(name: string): string | null };
 

@@ -13,7 +13,7 @@ import { composition } from "../composition";
 import { type Composition } from "../composition-type";
 import { PAGE_HEADER } from "../cookies";
 import { readEmbedAddress, startPath } from "../embed/sessions";
-import { type EmbedHost } from "../store/embed-hosts";
+import { type EmbedHost } from "../store/embed";
 
 /** `can` checks if the viewer, or `role`, may do what requires `needed`. Always false while the console is read-only. */
 type PageViewer = Viewer & { readOnly: ReadOnlyView | undefined; can: (needed: Role, role?: Role) => boolean };

@@ -16,8 +16,8 @@ import { type Composition, type Dependencies } from "../composition-type";
 import { PROXY_EMAIL_HEADER, readCookie, SESSION_COOKIES } from "../cookies";
 import { isEmbeddedRequest, startPath } from "../embed/sessions";
 import { consoleUrl } from "../env";
+import { getSetUp } from "../queries/members";
 import { visitShare } from "../queries/shares";
-import { getSetUp } from "../queries/sign-in";
 import { CHALLENGE } from "../requests/responses";
 import { openVisitorPage } from "./open-page";
 

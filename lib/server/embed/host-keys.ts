@@ -10,7 +10,7 @@ import { createLru } from "@/lib/shared/lru";
 import { type KeyRing, unseal } from "../keys/key-ring";
 import { type Log } from "../log";
 import { type Sealed } from "../store/connections";
-import { type EmbedHost } from "../store/embed-hosts";
+import { type EmbedHost } from "../store/embed";
 import { type Send } from "../upstream/send";
 import { readBytes } from "../upstream/streams";
 

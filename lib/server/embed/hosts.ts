@@ -16,7 +16,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition, type Dependencies } from "../composition-type";
 import { seal } from "../keys/key-ring";
 import { type Sealed } from "../store/connections";
-import { createEmbedHostId, type EmbedHost, type HostEditor } from "../store/embed-hosts";
+import { createEmbedHostId, type EmbedHost, type HostEditor } from "../store/embed";
 import { getSealContext } from "./host-keys";
 import { getAudiences } from "./sessions";
 

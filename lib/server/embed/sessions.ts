@@ -18,8 +18,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition, type Dependencies } from "../composition-type";
 import { embedCookie, embedCookieAttributes, probeCookie, readCookie } from "../cookies";
 import { consolePath, consoleUrl, type Env, removeBasePath } from "../env";
-import { type EmbedHost } from "../store/embed-hosts";
-import { type EmbedSession, type NewEmbedSession } from "../store/people/embed-sessions";
+import { type EmbedHost, type EmbedSession, type NewEmbedSession } from "../store/embed";
 import { type Member } from "../store/people/members";
 
 /** The UI shows the first audience. The others are this machine's loopback addresses. */

@@ -2,15 +2,15 @@
 
 import "server-only";
 import { type Metadata } from "next";
-import { headers } from "next/headers";
-import { getLocale, getTranslations } from "next-intl/server";
+import { cookies, headers } from "next/headers";
+import { getLocale, getRequestConfig, getTranslations } from "next-intl/server";
 import { cache } from "react";
 import { type EmbedAppearance } from "@/lib/contract/embed/embed-pages";
 import { embedLookSchema } from "@/lib/contract/embed/embedding";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import * as english from "@/lib/messages/en";
 import * as chinese from "@/lib/messages/zh-CN";
-import { type Language } from "@/lib/shared/languages";
+import { chooseLanguage, type Language, LANGUAGE_COOKIE } from "@/lib/shared/languages";
 import { composition } from "../composition";
 import { PAGE_HEADER } from "../cookies";
 import { isEmbeddedRequest, readEmbeddedSession } from "../embed/sessions";
@@ -68,4 +68,11 @@ export const getEmbedAppearance = cache(async (): Promise<EmbedAppearance> => {
   if (viewer) return viewer.session;
   const query = new URLSearchParams(requestHeaders.get(PAGE_HEADER)?.split("?")[1]);
   return embedLookSchema.safeParse(Object.fromEntries(query)).data ?? {};
+});
+
+/** next-intl's settings of a request. No URL contains a language. */
+export default getRequestConfig(async () => {
+  const preferredLanguage = (await getEmbedAppearance()).language ?? (await cookies()).get(LANGUAGE_COOKIE)?.value;
+  const locale = chooseLanguage(preferredLanguage, (await headers()).get("accept-language"));
+  return { locale, messages: await getRequestMessages(locale), timeZone: "UTC", now: new Date() };
 });

@@ -1,17 +1,27 @@
-// Members, invitations and personal token options.
+// Members, their sign-in methods, invitations and token options, and the options of the sign-in and set-up pages.
 
 import "server-only";
 import { type InvitationItem, type MemberView } from "@/lib/contract/console";
-import { type Failure } from "@/lib/contract/failure";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { allOperations } from "@/lib/contract/operations";
 import { hasRole } from "@/lib/contract/people/roles";
-import { APPS_OPERATION, EVENTS_OPERATION } from "@/lib/contract/people/sign-in";
+import {
+  APPS_OPERATION,
+  EVENTS_OPERATION,
+  type MemberMethods,
+  type SignInChoices,
+  type SignInMethods,
+} from "@/lib/contract/people/sign-in";
 import { type TokenChoices, type TokenOperation } from "@/lib/contract/people/tokens";
 import { failed, ok, type Result } from "@/lib/shared/result";
+import { isSignInByAddress } from "../auth/account";
 import { findRoleProvider, listInvitationItems, toMemberView } from "../auth/members";
+import { canUsePassword } from "../auth/sign-in";
 import { adminOnly, type Context } from "../auth/viewer";
+import { type Composition, type Dependencies } from "../composition-type";
 import { listConnectionViews } from "../connections/views";
-import { createMemberMethods } from "./sign-in";
+import { type StoredIdentity } from "../store/people/identities";
+import { type Member } from "../store/people/members";
 
 export async function listInvitations({ composition, viewer }: Context): Promise<Result<InvitationItem[], Failure>> {
   return hasRole(viewer.role, "admin") ? ok(await listInvitationItems(composition)) : failed(adminOnly);
@@ -45,3 +55,63 @@ const operations: TokenOperation[] = [
   { name: EVENTS_OPERATION, call: "GET /ws" },
   { name: APPS_OPERATION, call: "POST /api/apps/{id}/runs" },
 ];
+
+export function getSignInChoices({ env }: Dependencies<"env">): SignInChoices {
+  return { password: env.passwordSignIn, providers: env.oidc.map(({ id, label }) => ({ id, label })) };
+}
+
+/** Why a person who was authenticated by the reverse proxy is rejected. */
+export async function getProxyRefusal(
+  { store }: Dependencies<"store">,
+  email: string,
+): Promise<"vouchedSuspended" | "vouchedRemoved" | "stranger"> {
+  const address = email.trim().toLowerCase();
+  const member = await store.members.getByEmail(address);
+  if (member?.disabled) return "vouchedSuspended";
+  return !member && (await store.identities.isRemoved(address)) ? "vouchedRemoved" : "stranger";
+}
+
+export async function getSignInMethods({ composition, viewer: { memberId } }: Context): Promise<SignInMethods> {
+  const { env, store } = composition;
+  // Without providers, no further queries are needed.
+  const addressFields: Pick<SignInMethods, "hasFixedAddress"> = isSignInByAddress(composition) ? { hasFixedAddress: true } : {};
+  if (env.oidc.length === 0) return { password: true, ...addressFields, providers: [] };
+  const [member, identities] = await Promise.all([store.members.get(memberId), store.identities.list(memberId)]);
+  const providers = env.oidc.map(({ id, label }) => ({ id, label, connected: identities.some(({ provider }) => provider === id) }));
+  return { password: member !== undefined && canUsePassword(composition, member), ...addressFields, providers };
+}
+
+/** For the list of members. Undefined if passwords are the only sign-in method. */
+function createMemberMethods(
+  composition: Composition,
+  identities: readonly StoredIdentity[],
+): ((member: Member) => MemberMethods) | undefined {
+  const { env } = composition;
+  if (env.oidc.length === 0 && identities.length === 0) return undefined;
+  const labelsById = new Map(env.oidc.map(({ id, label }) => [id, label]));
+  return (member) => ({
+    password: canUsePassword(composition, member),
+    providers: identities.filter(({ memberId }) => memberId === member.id).map(({ provider }) => labelsById.get(provider) ?? provider),
+  });
+}
+
+/** Fails if it is the member's last sign-in method. */
+export async function disconnectProvider(context: Context, id: string): Promise<Result<undefined, Failure>> {
+  const { env, store } = context.composition;
+  const { password, providers } = await getSignInMethods(context);
+  const connected = providers.filter((provider) => provider.connected);
+  // Password use after a reset link doesn't count, because it ends within a day.
+  const hasPassword = password && env.passwordSignIn;
+  if (!hasPassword && connected.every((provider) => provider.id === id))
+    return failed(createFailure("CONFLICT", "This is your only way to sign in."));
+  if (await store.identities.unlink(context.viewer.memberId, id)) return ok(undefined);
+  return failed(createFailure("NOT_FOUND", "It is not connected."));
+}
+
+type SetUpState = "open" | "over" | "unknown" | "noToken";
+
+export async function getSetUp({ store }: Dependencies<"store">, token: string | undefined): Promise<SetUpState> {
+  if (await store.members.hasOwner()) return "over";
+  if (token === undefined) return "noToken";
+  return (await store.setUpToken.has(token)) ? "open" : "unknown";
+}

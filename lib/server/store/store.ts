@@ -18,14 +18,13 @@ import { createConnectionStore, createKeyStore, type Sealed } from "./connection
 import { copyStore, requireEmptyTarget, requireFinished } from "./copy-store";
 import { type Database, deleteBefore, migratePostgres, openDatabase, openPostgres } from "./database";
 import { createDownloadTaskStore } from "./download-tasks";
-import { createEmbedHostStore } from "./embed-hosts";
+import { createEmbedHostStore, createEmbedSessionStore } from "./embed";
 import { createIndexSearch } from "./jobs/index-search";
 import { createJobIndexStore } from "./jobs/job-index-store";
 import { createJobUsageStore } from "./jobs/job-usage";
 import { createJobViewerStore } from "./jobs/job-viewers";
 import { createJobLabelStore, createSubmissionStore, createWorkflowNameStore } from "./jobs/submissions";
 import { createNoPeers, createPostgresPeers, type Peers } from "./peers";
-import { createEmbedSessionStore } from "./people/embed-sessions";
 import { createIdentityStore } from "./people/identities";
 import { createInvitationStore } from "./people/invitations";
 import { createMemberStore } from "./people/members";

@@ -3,8 +3,7 @@ import { consolePage } from "@/app/(console)/console-page";
 import { AccountScreen } from "@/components/settings/account/account-screen";
 import { listSessions } from "@/lib/server/auth/account";
 import { pageTitle } from "@/lib/server/i18n/messages";
-import { getAccount } from "@/lib/server/queries/members";
-import { getSignInMethods } from "@/lib/server/queries/sign-in";
+import { getAccount, getSignInMethods } from "@/lib/server/queries/members";
 
 export const generateMetadata = pageTitle("settings.profile.title");
 

@@ -3,14 +3,108 @@
 
 import "server-only";
 import { z } from "zod";
+import { toViewPath } from "@/lib/comfyui/client";
 import { copySpellings } from "@/lib/contract/json/exact-json";
-import { asObject } from "@/lib/contract/json/json";
+import { asObject, asText, isObject } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
+import { getMediaKind, type OutputFile } from "@/lib/contract/views/outputs-view";
 import { type Send } from "../send";
-import { assetTranslations } from "./local-assets";
-import { createEndedJobsCache, EarlyResponse, jsonResponse, openExchange, type Translation, unwrap } from "./local-exchange";
+import { readBytes } from "../streams";
+import {
+  createEndedJobsCache,
+  EarlyResponse,
+  isMissingRoute,
+  jsonResponse,
+  notImplemented,
+  openExchange,
+  readLocal,
+  type Translation,
+  unwrap,
+} from "./local-exchange";
 import { jobTranslations } from "./local-jobs";
 import { historyTranslations, queueTranslations } from "./local-queue";
+
+// Assets of a local server: files in folders, times in UTC without a zone, and maybe no assets at all.
+
+const MAX_REFUSAL_BYTES = 64 * 1024;
+const folders = ["input", "output", "temp"];
+const timeFields = ["created_at", "updated_at", "last_access_time"];
+const timeWithoutZone = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/;
+const singleAssetPath = /^\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(\/|$)/i;
+const listSchema = z.looseObject({ assets: z.array(z.unknown()) });
+
+const assetTranslations: readonly Translation[] = [
+  {
+    // Without --enable-assets, these paths return 503, which elsewhere means "try again". Older versions do not have them.
+    method: "*",
+    path: /\/api\/(assets|tags|tasks)(\/.*)?$/,
+    async translate({ request, forward, url, pathGroups }) {
+      const response = await forward();
+      const isRoot = pathGroups[1] === undefined;
+      // A missing asset is reported in JSON. A HEAD for its hash has no body.
+      const isSingleAsset = request.method !== "HEAD" && singleAssetPath.test(pathGroups[1] ?? "");
+      if (response.status === 503 || (isRoot && response.status === 405) || ((isRoot || isSingleAsset) && isMissingRoute(response)))
+        return notImplemented("This local server runs without its asset library (--enable-assets).");
+      // Only newer versions have it.
+      if (pathGroups[1] === "/download" && isMissingRoute(response)) return notImplemented("This local server does not download models.");
+      if (response.status === 400 && url.searchParams.has("metadata_filter")) return translateFilterRefusal(response);
+      const returnsAssets = pathGroups[0] === "assets" && request.method !== "HEAD" && request.method !== "DELETE";
+      return returnsAssets && /\bjson\b/i.test(response.headers.get("content-type") ?? "") && !/\/(content|tags)/.test(pathGroups[1] ?? "")
+        ? addFiles(response)
+        : response;
+    },
+  },
+];
+
+async function addFiles(response: Response): Promise<Response> {
+  const localResult = await readLocal(response);
+  if (!localResult.ok) return localResult.failure;
+  const list = listSchema.safeParse(localResult.value);
+  const value = list.success ? { ...list.data, assets: list.data.assets.map(toAsset) } : toAsset(localResult.value);
+  return jsonResponse(value, response.status);
+}
+
+function toAsset(asset: unknown): unknown {
+  if (!isObject(asset)) return asset;
+  const timesWithZone = timeFields.flatMap((name) => {
+    const time = asset[name];
+    return typeof time === "string" && timeWithoutZone.test(time) ? [[name, `${time}Z`]] : [];
+  });
+  const file = findFile(asset);
+  const isPicture = getMediaKind({ names: [asText(asset.name)], types: [asText(asset.mime_type)] }) === "image";
+  // A temporary picture has no preview, but can still be opened.
+  const needsPreview = file !== undefined && isPicture && asText(asset.preview_url) === undefined;
+  const preview = needsPreview && { preview_url: `/api${toViewPath(file)}` };
+  return { ...asset, ...Object.fromEntries(timesWithZone), file, ...preview };
+}
+
+/** Its preview is the file itself, unless another asset is its preview. Otherwise the path in the folder that its tags name. */
+function findFile(asset: Record<string, unknown>): OutputFile | undefined {
+  const preview = asText(asset.preview_id) === undefined ? asText(asset.preview_url) : undefined;
+  if (preview !== undefined && URL.canParse(preview, "http://local.invalid")) {
+    const { pathname, searchParams } = new URL(preview, "http://local.invalid");
+    const filename = searchParams.get("filename");
+    if (pathname.endsWith("/api/view") && filename)
+      return { filename, subfolder: searchParams.get("subfolder") ?? "", type: searchParams.get("type") ?? "output" };
+  }
+  const { tags } = asset;
+  const type = folders.find((folder) => Array.isArray(tags) && tags.includes(folder));
+  const path = asText(asset.loader_path) ?? asText(asset.name);
+  if (type === undefined || path === undefined) return undefined;
+  const slash = path.lastIndexOf("/");
+  return { filename: path.slice(slash + 1), subfolder: slash < 0 ? "" : path.slice(0, slash), type };
+}
+
+/** Reads the body once, because two readers of one body would block each other. Refusals of any length remain refusals. */
+async function translateFilterRefusal(response: Response): Promise<Response> {
+  const bytes = await readBytes(response.body, MAX_REFUSAL_BYTES);
+  const text = bytes && new TextDecoder().decode(bytes);
+  if (text?.includes("UNSUPPORTED_PARAM"))
+    return jsonResponse({ code: "INVALID_QUERY", message: "A local server does not filter assets by metadata." }, 400);
+  const headers = new Headers(response.headers);
+  headers.delete("content-length");
+  return new Response(text, { status: response.status, headers });
+}
 
 const EDGE_PARAM = "res";
 

@@ -11,10 +11,12 @@ import { buildKeyHeader } from "../outgoing";
 import { parseResponse, TooLargeAnswer } from "../read-body";
 import { type Send } from "../send";
 import { toStream } from "../streams";
-import { type LocalJob } from "./local-entries";
 
 const CACHE_MS = 60_000;
 const MAX_SERVERS = 20;
+
+/** Without an id or a status, the entry counts as unreadable. */
+export type LocalJob = { id?: string; status?: string; [field: string]: unknown };
 
 /** `isCut`: the server has older ones. */
 export type EndedJobs = { newestFirst: readonly LocalJob[]; isCut: boolean };

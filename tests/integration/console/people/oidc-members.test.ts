@@ -175,7 +175,7 @@ test("allows one password sign-in per command-line link when passwords are off",
   expect(await attempt("owner@desk.test", PASSWORD)).toBe(false);
   const { createResetLink } = await import("@/lib/server/auth/reset-link");
   const { store, env } = closed.console;
-  const { disconnectProvider } = await import("@/lib/server/queries/sign-in");
+  const { disconnectProvider } = await import("@/lib/server/queries/members");
   const { memberId } = closed.viewerOf("owner");
   await store.identities.link({ issuer: acme.url, subject: "olga", provider: "acme" }, memberId, time);
   const link = await createResetLink({ store, env, email: "owner@desk.test", token: "a way back", now: time });

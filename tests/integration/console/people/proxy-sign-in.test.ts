@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readViewer, recordViewerUse } from "@/lib/server/auth/viewer";
 import { PROXY_EMAIL_HEADER } from "@/lib/server/cookies";
 import { readEnv } from "@/lib/server/env";
-import { getSignInMethods } from "@/lib/server/queries/sign-in";
+import { getSignInMethods } from "@/lib/server/queries/members";
 import { applyProxyHeader } from "@/lib/server/sign-in-settings";
 import { createHarness, PASSWORD } from "@/tests/support/harness";
 

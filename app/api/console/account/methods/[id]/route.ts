@@ -1,5 +1,5 @@
 import { consoleRoute } from "@/lib/server/bff/routes";
-import { disconnectProvider } from "@/lib/server/queries/sign-in";
+import { disconnectProvider } from "@/lib/server/queries/members";
 import { getIdParam } from "@/lib/server/requests/read-request";
 import { toEmptyResponse } from "@/lib/server/requests/responses";
 

@@ -1,14 +1,16 @@
-// Host pages that may embed the console. Changing or removing a host ends its sessions; secrets are stored sealed.
+// Host pages that may embed the console, and the sessions opened with their tickets, one per slot. Changing or removing a host ends its
+// sessions; secrets are stored sealed.
 
 import "server-only";
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { z } from "zod";
-import { embedPages } from "@/lib/contract/embed/embed-pages";
+import { type EmbedAppearance, type EmbedPage, embedPages, embedThemes } from "@/lib/contract/embed/embed-pages";
 import { type EmbedHostBody } from "@/lib/contract/embed/embedding";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { type Sealed } from "./connections";
 import { type Database, hasEffect, prepareQuery } from "./database";
+import { hashToken } from "./settings";
 import { type Row } from "./tables";
 
 export type EmbedHost = EmbedHostBody & {
@@ -117,4 +119,47 @@ function toHost(row: Row<"embedHosts">): EmbedHost {
 
 function toSealed(ringKeyId: string | undefined, ciphertext: string | undefined): Sealed | undefined {
   return ringKeyId !== undefined && ciphertext !== undefined ? { ringKeyId, ciphertext } : undefined;
+}
+
+export type EmbedSession = EmbedAppearance &
+  Omit<Row<"embedSessions">, "tokenHash" | "pages" | "theme" | "language"> & { pages: readonly EmbedPage[] };
+export type NewEmbedSession = Omit<EmbedSession, "id">;
+
+export function createEmbedSessionStore(database: Database) {
+  const findByToken = prepareQuery(database, database.selectFrom("embedSessions").selectAll().where("tokenHash", "=", ""));
+  const findById = prepareQuery(database, database.selectFrom("embedSessions").selectAll().where("id", "=", ""));
+  return {
+    async begin(token: string, session: NewEmbedSession, now: number): Promise<EmbedSession> {
+      const id = randomUUID();
+      const row = { ...session, id, tokenHash: hashToken(token), pages: writeExactJson(session.pages) };
+      await database.deleteFrom("embedSessions").where("expiresAt", "<=", now).execute();
+      await database.insertInto("embedSessions").values(row).execute();
+      return { ...session, id };
+    },
+
+    async find(token: string): Promise<EmbedSession | undefined> {
+      const row = await findByToken(hashToken(token));
+      return row && toSession(row);
+    },
+
+    async get(id: string): Promise<EmbedSession | undefined> {
+      const row = await findById(id);
+      return row && toSession(row);
+    },
+
+    async setAppearance(id: string, { theme, language }: EmbedAppearance): Promise<void> {
+      if (theme === undefined && language === undefined) return;
+      await database.updateTable("embedSessions").set({ theme, language }).where("id", "=", id).execute();
+    },
+
+    /** Ends this member's session in this frame, and the sessions that it was renewed from. */
+    async endFrame({ hostId, slot, memberId }: Pick<EmbedSession, "hostId" | "slot" | "memberId">): Promise<void> {
+      const deletion = database.deleteFrom("embedSessions").where("hostId", "=", hostId);
+      await deletion.where("slot", "=", slot).where("memberId", "=", memberId).execute();
+    },
+  };
+}
+
+function toSession({ tokenHash: _, pages, theme, ...session }: Row<"embedSessions">): EmbedSession {
+  return { ...session, pages: pagesSchema.parse(parseJson(pages)), theme: embedThemes.find((embedTheme) => embedTheme === theme) };
 }
