@@ -215,7 +215,7 @@ async function measureRemoteFile(access: Access, name: string): Promise<{ bytes:
 }
 
 export async function uploadFile(context: AuthedContext, app: StoredApp, file: ReceivedFile): Promise<Result<string, Failure>> {
-  const result = await forwardUpload(context, app, operations.uploadImage, { file, fields: { type: "input" } });
+  const result = await forwardUpload(context, app.connectionId, operations.uploadImage, await buildForm(file, { type: "input" }));
   if (!result.ok) return result;
   const parsed = imageUploadAnswerSchema.safeParse(result.value);
   return parsed.success ? ok(await storeUpload(context, app, parsed.data, file)) : failed(unreadableRefusal);
@@ -223,20 +223,18 @@ export async function uploadFile(context: AuthedContext, app: StoredApp, file: R
 
 const unreadableRefusal = createFailure("UPSTREAM_UNREADABLE", "The service's answer to the upload cannot be read.");
 
-type Upload = { file: ReceivedFile; fields: Readonly<Record<string, string>> };
-
-async function forwardUpload(
+/** Sends Content-Length, because some services reject an upload without it. */
+export async function forwardUpload(
   context: AuthedContext,
-  app: StoredApp,
+  connection: string | undefined,
   operation: Operation,
-  { file, fields }: Upload,
+  form: Blob,
 ): Promise<Result<unknown, Failure>> {
-  const form = await buildForm(file, fields);
   const address = new URL(context.request.url);
-  address.search = `?${new URLSearchParams({ [CONNECTION_PARAMETER]: app.connectionId }).toString()}`;
-  const headers = new Headers({ "content-type": form.type, "content-length": String(form.body.size) });
-  const init = { method: "POST", headers, body: form.body.stream(), signal: context.request.signal, duplex: "half" } as const;
-  // The audit log records the run, or the upload under the app's own action, not this call.
+  address.search = connection === undefined ? "" : `?${new URLSearchParams({ [CONNECTION_PARAMETER]: connection }).toString()}`;
+  const headers = new Headers({ "content-type": form.type, "content-length": String(form.size) });
+  const init = { method: "POST", headers, body: form.stream(), signal: context.request.signal, duplex: "half" } as const;
+  // The audit log records the action of the caller, not this call.
   const result = await runOperation(operation, { ...context, request: new Request(address, init), annotateAudit: () => undefined }, ok({}));
   return result.ok ? ok(await result.value.json()) : result;
 }
@@ -262,7 +260,8 @@ export async function uploadMask(
 ): Promise<Result<z.output<typeof maskUploadAnswerSchema>, Failure>> {
   // A plain local server returns a name even if it stored nothing, and a name chosen by the member could later be another member's file.
   const file = { ...mask, fileName: `clipspace-mask-${randomUUID()}.png` };
-  const result = await forwardUpload(context, app, operations.uploadMask, { file, fields: { original_ref: writeExactJson(ref) } });
+  const form = await buildForm(file, { original_ref: writeExactJson(ref) });
+  const result = await forwardUpload(context, app.connectionId, operations.uploadMask, form);
   if (!result.ok) return result;
   const parsed = maskUploadAnswerSchema.safeParse(result.value);
   if (!parsed.success) return failed(unreadableRefusal);
@@ -270,8 +269,8 @@ export async function uploadMask(
   return ok(parsed.data);
 }
 
-/** With Content-Length, because some services reject an upload without it. */
-async function buildForm({ path, fileName }: ReceivedFile, fields: Upload["fields"]): Promise<{ type: string; body: Blob }> {
+/** Not a `FormData`, because converting it to a Blob would load the file into memory. */
+async function buildForm({ path, fileName }: ReceivedFile, fields: Readonly<Record<string, string>>): Promise<Blob> {
   const boundary = `----lightdesk${randomUUID()}`;
   const baseName = toPlainLine(fileName).split(/[/\\]/).at(-1)?.replaceAll('"', "%22").slice(-100) || "file";
   // `name [output]` would refer to an output file.
@@ -279,6 +278,6 @@ async function buildForm({ path, fileName }: ReceivedFile, fields: Upload["field
   const partHeader = (head: string) => `--${boundary}\r\nContent-Disposition: form-data; ${head}\r\n`;
   const texts = Object.entries(fields).map(([name, text]) => `${partHeader(`name="${name}"`)}\r\n${text}\r\n`);
   const prefix = `${texts.join("")}${partHeader(`name="image"; filename="${safeName}"`)}Content-Type: application/octet-stream\r\n\r\n`;
-  const body = new Blob([prefix, await openAsBlob(path), `\r\n--${boundary}--\r\n`]);
-  return { type: `multipart/form-data; boundary=${boundary}`, body };
+  const type = `multipart/form-data; boundary=${boundary}`;
+  return new Blob([prefix, await openAsBlob(path), `\r\n--${boundary}--\r\n`], { type });
 }

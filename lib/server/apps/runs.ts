@@ -18,6 +18,7 @@ import { type StoredRun } from "../store/apps/app-runs";
 import { type StoredApp } from "../store/apps/apps";
 import { type ThumbnailSubject } from "../thumbnails/open-picture";
 import { edges, thumbnailResponse } from "../thumbnails/thumbnail";
+import { forwardUpload } from "./files";
 import { openApp } from "./open-app";
 import { getResultNumber, refreshRun, toRunView } from "./run-state";
 
@@ -136,20 +137,9 @@ export async function storeCover(
   const form = new FormData();
   form.set("tags", "cover");
   form.set("file", new File([Buffer.from(cover, "base64")], "cover.webp", { type: "image/webp" }));
-  // With Content-Length, because some services require it for uploads.
-  const body = await new Response(form).blob();
-  const address = new URL(context.request.url);
-  address.search = connection === undefined ? "" : `?${new URLSearchParams({ [CONNECTION_PARAMETER]: connection }).toString()}`;
-  const headers = new Headers({ "content-type": body.type, "content-length": String(body.size) });
-  const init = { method: "POST", headers, body: body.stream(), signal: context.request.signal, duplex: "half" } as const;
-  // The audit log records the import, not this upload.
-  const result = await runOperation(
-    operations.uploadAsset,
-    { ...context, request: new Request(address, init), annotateAudit: () => undefined },
-    ok({}),
-  );
+  const result = await forwardUpload(context, connection, operations.uploadAsset, await new Response(form).blob());
   if (!result.ok) return isNotFound(result.failure) ? ok(undefined) : result;
-  const parsed = createdAssetSchema.safeParse(await result.value.json());
+  const parsed = createdAssetSchema.safeParse(result.value);
   return parsed.success
     ? ok(parsed.data.id)
     : failed(createFailure("UPSTREAM_UNREADABLE", "The service's answer to the cover cannot be read."));

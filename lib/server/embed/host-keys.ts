@@ -9,7 +9,7 @@ import { getErrorCode } from "@/lib/shared/error-codes";
 import { createLru } from "@/lib/shared/lru";
 import { type KeyRing, unseal } from "../keys/key-ring";
 import { type Log } from "../log";
-import { type Sealed } from "../store/connections";
+import { getRecordId, type Sealed } from "../store/connections";
 import { type EmbedHost } from "../store/embed";
 import { type Send } from "../upstream/send";
 import { readBytes } from "../upstream/streams";
@@ -34,10 +34,6 @@ class KeysUnavailableError extends Error {
 
 export type HostKeys = ReturnType<typeof createHostKeys>;
 type Options = { ring: KeyRing; now: () => number; log: Log; sendHere: Send; sendForeign: Send };
-
-export function getSealContext(id: string): string {
-  return `embed_hosts/${id}`;
-}
 
 export function createHostKeys({ ring, now, log, sendHere, sendForeign }: Options) {
   const hosts = createLru<string, HostState>({ max: MAX_HOSTS });
@@ -104,7 +100,7 @@ export function createHostKeys({ ring, now, log, sendHere, sendForeign }: Option
     ticket: string,
     options: JWTVerifyOptions,
   ): Promise<JWTPayload> {
-    const secret = sealed && unseal(ring, getSealContext(host.id), sealed);
+    const secret = sealed && unseal(ring, getRecordId("embed_hosts", host.id), sealed);
     if (secret === undefined) throw new KeysUnavailableError("no encryption key opens the stored secret");
     return (await jwtVerify(ticket, new TextEncoder().encode(secret), { ...options, algorithms: ["HS256"] })).payload;
   }

@@ -8,7 +8,7 @@ import { z } from "zod";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { getErrorCode } from "@/lib/shared/error-codes";
 import { EnvError } from "../env";
-import { type KeyStore, type Sealed, type StoredKey } from "../store/connections";
+import { getRecordId, type KeyStore, type Sealed, type StoredKey } from "../store/connections";
 import { type SettingStore } from "../store/settings";
 import { type ListSealed } from "../store/store";
 
@@ -73,18 +73,17 @@ export function unseal(ring: KeyRing, recordId: string, sealed: Sealed): string 
   return tryUnseal(ring, recordId, sealed)?.text;
 }
 
-/** `isNamed` is false if another key than the one with the row's key id opened it. */
-function tryUnseal(ring: KeyRing, recordId: string, sealed: Sealed): { text: string; isNamed: boolean } | undefined {
+/** Tries all keys, because the id of a key may have changed. */
+function tryUnseal(ring: KeyRing, recordId: string, sealed: Sealed): { text: string; key: Buffer } | undefined {
   const bytes = Buffer.from(sealed.ciphertext, "base64url");
   if (bytes.length < IV_BYTES + TAG_BYTES) return undefined;
-  const expectedKey = ring.readable.get(sealed.ringKeyId);
-  for (const key of new Set([...(expectedKey ? [expectedKey] : []), ...ring.readable.values()])) {
+  for (const key of ring.readable.values()) {
     const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES });
     decipher.setAAD(toAssociatedData(sealed.ringKeyId, recordId));
     decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
     try {
       const text = Buffer.concat([decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]).toString("utf8");
-      return { text, isNamed: key === expectedKey };
+      return { text, key };
     } catch {
       // Sealed by another key: try the next one.
     }
@@ -100,20 +99,12 @@ function toAssociatedData(ringKeyId: string, recordId: string): Buffer {
 /** `sealedBy` counts the rows after the rotation by key id, and how many of them no key of the ring opens. */
 export type Rotation = { resealed: number; sealedBy: ReadonlyMap<string, { count: number; unreadable: number }> };
 
-/** Finds a key id that now belongs to a different key than the one that sealed a row. */
-export async function findReusedId(list: ListSealed, ring: KeyRing): Promise<string | undefined> {
-  for (const { recordId, sealed } of await list()) {
-    const opened = tryUnseal(ring, recordId, sealed);
-    if (opened && !opened.isNamed && ring.readable.has(sealed.ringKeyId)) return sealed.ringKeyId;
-  }
-  return undefined;
-}
-
 export async function rotateRows(list: ListSealed, ring: KeyRing): Promise<Rotation> {
   let resealed = 0;
   for (const { recordId, sealed, reseal } of await list()) {
     const opened = tryUnseal(ring, recordId, sealed);
-    if (!opened || sealed.ringKeyId === ring.writing.id) continue;
+    // Compares keys, because another key may have had the same id.
+    if (!opened || (opened.key === ring.writing.secret && sealed.ringKeyId === ring.writing.id)) continue;
     if (await reseal(seal(ring, recordId, opened.text))) resealed += 1;
   }
   return { resealed, sealedBy: await countSealed(list, ring) };
@@ -144,7 +135,7 @@ export async function storeApiKey(
   await keys.put({
     id,
     connectionId: entry.connectionId,
-    ...seal(ring, toRecordId(id, entry.connectionId), entry.apiKey),
+    ...seal(ring, getRecordId("api_keys", entry.connectionId, id), entry.apiKey),
     fingerprint,
     createdAt: entry.now,
   });
@@ -152,12 +143,7 @@ export async function storeApiKey(
 }
 
 export function openApiKey(ring: KeyRing, key: StoredKey): string | undefined {
-  return unseal(ring, toRecordId(key.id, key.connectionId), key);
-}
-
-/** Includes the connection, so that a row moved to another connection cannot be decrypted. */
-function toRecordId(id: string, connectionId: string): string {
-  return `api_keys/${connectionId}/${id}`;
+  return unseal(ring, getRecordId("api_keys", key.connectionId, key.id), key);
 }
 
 const AUTH_SECRET_RECORD = "settings/authSecret";

@@ -94,6 +94,11 @@ export function toConnection<R extends Row<"connections">>(row: R): R & Connecti
 
 export type { StoredKey };
 export type Sealed = Pick<StoredKey, "ringKeyId" | "ciphertext">;
+
+/** Authenticated with the ciphertext, so that a secret moved to another row cannot be decrypted. */
+export function getRecordId(table: string, ...ids: string[]): string {
+  return [table, ...ids].join("/");
+}
 export type KeyStore = ReturnType<typeof createKeyStore>;
 
 export function createKeyStore(database: Database) {

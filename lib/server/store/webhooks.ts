@@ -192,17 +192,6 @@ export function createWebhookStore(database: Database) {
         .execute();
     },
 
-    /** Milliseconds until a delivery is due, or undefined if none is pending. */
-    async dueIn(now: number): Promise<number | undefined> {
-      const row = await database
-        .selectFrom("webhookDeliveries")
-        .select(sql<number | undefined>`min(next_at) - ${currentTime(now)}`.as("ms"))
-        .where("state", "=", "pending")
-        .where("webhookId", "in", enabledIds)
-        .executeTakeFirst();
-      return row?.ms === undefined ? undefined : Number(row.ms);
-    },
-
     /** Enabled webhooks by connection. */
     async watched(): Promise<Map<string, Webhook[]>> {
       const rows = await database.selectFrom("webhooks").selectAll().where("isEnabled", "=", true).execute();

@@ -43,7 +43,7 @@ export function createDeliverer({ webhooks, ring, log, now, send, timeoutMs = TI
     stopping.signal,
   );
 
-  /** Returns the milliseconds until the next call. */
+  /** Returns the milliseconds until the next call. The end of each attempt also wakes the loop. */
   async function sendDue(): Promise<number> {
     if (now() >= pruneAt) {
       pruneAt = now() + PRUNE_INTERVAL_MS;
@@ -66,9 +66,7 @@ export function createDeliverer({ webhooks, ring, log, now, send, timeoutMs = TI
         });
       inFlight.set(sending, delivery.webhookId);
     }
-    // The end of each attempt wakes the loop.
-    if (inFlight.size > 0) return POLL_MS;
-    return Math.min(POLL_MS, Math.max(50, (await webhooks.dueIn(now())) ?? POLL_MS));
+    return POLL_MS;
   }
 
   /** With `resent`, this is an attempt on demand, which doesn't change the schedule. */
