@@ -1,8 +1,7 @@
 // The gallery of pictures: scrolling, filtering, selecting, tagging, viewing, editing and deleting, by pointer and by keys.
 import { type Page } from "@playwright/test";
 import { expectAccessible } from "./support/accessible";
-import { picture, somePictures } from "./support/gallery-pictures";
-import { answerLive } from "./support/live";
+import { somePictures } from "./support/gallery-pictures";
 import { expect, test } from "./support/test";
 
 const tile = (page: Page, name: string) => page.getByRole("list", { name: "Assets" }).getByRole("link", { name });
@@ -27,63 +26,6 @@ test("keeps the page and a requested jump while the table's code loads", async (
   await page.getByLabel("Go to").press("Enter");
   release();
   await expect(page.getByRole("row").filter({ hasText: "wall_000.png" })).toBeInViewport();
-});
-
-test("keeps a press when the tile's picture fails to load meanwhile", async ({ signedIn: page, desk }) => {
-  await somePictures(page, desk, 4);
-  let lose = () => undefined as void;
-  const dropped = new Promise<void>((resolve) => (lose = resolve));
-  await page.route("**/api/console/thumbnail?*", async (route) => {
-    await dropped;
-    await route.fulfill({ status: 204 });
-  });
-  await page.goto(`${desk.url}/assets?include_public=false`, { waitUntil: "domcontentloaded" });
-  const lostTile = tile(page, "wall_003.png");
-  const picture = lostTile.locator("img");
-  await expect(picture).toHaveAttribute("src", /thumbnail/);
-  await picture.hover({ force: true });
-  await page.mouse.down();
-  lose();
-  await expect(picture).toBeHidden();
-  await page.mouse.up();
-  await expect(page.getByRole("complementary", { name: "Asset wall_003.png" })).toBeVisible();
-});
-
-test("requests thumbnails in view before those above and below it", async ({ signedIn: page, desk }) => {
-  const assets = Array.from({ length: 300 }, (_, at) => ({ id: `asset-${at}`, name: `far_${at}.png`, mime_type: "image/png", tags: [] }));
-  await page.route("**/api/assets?*", (route) => {
-    const query = new URL(route.request().url()).searchParams;
-    const [offset, limit] = [Number(query.get("offset")), Number(query.get("limit") ?? 20)];
-    return route.fulfill({
-      json: { assets: assets.slice(offset, offset + limit), total: assets.length, has_more: offset + limit < assets.length },
-    });
-  });
-  await answerLive(page, { assets: { assets: assets.slice(0, 120), total: assets.length, has_more: true } });
-  let isPaused = false;
-  const requests: string[] = [];
-  await page.route("**/api/console/thumbnail?*", (route) => {
-    if (!isPaused) return route.fulfill({ body: picture(1), contentType: "image/png" });
-    requests.push(new URL(route.request().url()).searchParams.get("asset") ?? "");
-  });
-  await page.goto(`${desk.url}/assets`);
-  await expect(tile(page, "far_0.png")).toBeVisible();
-  // All pictures have loaded, including those slightly below the screen.
-  const isQuiet = () => {
-    const elements = [...document.querySelectorAll("a[data-index]")];
-    return elements.length > 20 && elements.every((element) => (element.querySelector("img")?.naturalWidth ?? 0) > 0);
-  };
-  await expect.poll(() => page.evaluate(isQuiet)).toBe(true);
-  isPaused = true;
-  await page.evaluate(() => window.scrollBy({ top: 2 * window.innerHeight, behavior: "instant" }));
-  await expect.poll(() => requests.length).toBeGreaterThanOrEqual(12);
-  const visibleNames = await tiles(page).evaluateAll((links) => {
-    const onScreen = links.filter(
-      (link) => link.getBoundingClientRect().bottom > 0 && link.getBoundingClientRect().top < window.innerHeight,
-    );
-    return onScreen.map((link) => link.getAttribute("href") ?? "");
-  });
-  const isShown = (id: string) => visibleNames.some((href) => href.includes(`/${id}?`) || href.endsWith(`/${id}`));
-  expect(requests.slice(0, 12).filter((id) => !isShown(id))).toEqual([]);
 });
 
 test("scrolls, filters, selects and tags in the gallery and restores it by address", async ({ page, ownDesk }) => {

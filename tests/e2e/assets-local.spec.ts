@@ -81,19 +81,6 @@ test("lists, filters, tags and renames assets on a service with the core only", 
   await core.stop();
 });
 
-test("distinguishes a local server without assets from one that is down", async ({ signedIn: page, desk }) => {
-  const server = await startLocalServer();
-  const local = await keepConnection(page, desk, { name: "Local", baseUrl: server.url });
-  await page.goto(`${desk.url}/assets?connection=${local}`);
-  await expect(page.getByRole("main").getByRole("alert")).toContainText("This service does not support this");
-  await expect(page.getByText("No assets yet")).toBeHidden();
-  await server.close();
-  await page.goto(`${desk.url}/assets?connection=${local}`);
-  await expect(page.getByRole("main").getByRole("alert")).toContainText("reach");
-  await expect(page.getByText("No assets yet")).toBeHidden();
-  await expectAccessible(page);
-});
-
 test("shows, tags, downloads and masks assets of a local server", async ({ signedIn: page, desk }) => {
   const files = createLocalFiles();
   const server = await startLocalServer(files);

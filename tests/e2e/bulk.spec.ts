@@ -3,8 +3,6 @@ import { type Page } from "@playwright/test";
 import { expectAccessible } from "./support/accessible";
 import { slowGraph, submit, untilState } from "./support/jobs";
 import { expect, test } from "./support/test";
-
-const short = (id: string) => id.slice(0, 8);
 const choose = (page: Page, id: string) => page.locator(`tr[data-row="${id}"]`).getByRole("checkbox").check();
 const bar = (page: Page) => page.getByRole("region", { name: "Selected rows" });
 const outcome = (page: Page) => page.getByRole("region", { name: "Actions for the selected jobs" });
@@ -56,23 +54,4 @@ test("cancels, reruns, downloads and deletes the selection with a result per job
   await bar(page).getByRole("button", { name: "Remove from history" }).click();
   await expect(outcome(page)).toContainText("2 removed from history");
   await expect(page.locator(`tr[data-row="${doneId}"]`)).toHaveCount(0);
-});
-
-test("opens a job in the panel, moves with keys and restores focus on Esc", async ({ signedIn: page, desk }) => {
-  const [older, newer] = [await submit(page.request, desk, slowGraph(0.02, "-a")), await submit(page.request, desk, slowGraph(0.02, "-b"))];
-  await untilState(page.request, desk, newer, "completed");
-  await page.goto(`${desk.url}/jobs`);
-  await page.locator(`tr[data-row="${newer}"] .row-link`).click();
-  const panel = page.getByRole("complementary", { name: `Job ${short(newer)}` });
-  await expect(panel).toBeFocused();
-  await expect(panel.getByText("Completed", { exact: true })).toBeVisible();
-  await expect(panel.getByRole("button", { name: "Previous job" })).toBeDisabled();
-  await expectAccessible(page);
-  await page.keyboard.press("j");
-  await expect(page.getByRole("complementary", { name: `Job ${short(older)}` })).toBeVisible();
-  await expect(page.getByRole("complementary").getByTitle(older).first()).toBeVisible();
-  await expect(page).toHaveURL(new RegExp(`job=${older}`));
-  await page.keyboard.press("Escape");
-  await expect(page.locator(`tr[data-row="${older}"] .row-link`)).toBeFocused();
-  await expect(page).not.toHaveURL(/job=/);
 });

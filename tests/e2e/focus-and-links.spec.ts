@@ -1,6 +1,5 @@
 // Focus ring, space around an error, a graph on a phone, and real links.
 import { createPhoto } from "./support/files";
-import { connectThroughProxy, respondWith, startFlakyService } from "./support/flaky-service";
 import { cancel, slowGraph, submit, untilState } from "./support/jobs";
 import { openInNewTab } from "./support/new-tab";
 import { expect, test } from "./support/test";
@@ -19,20 +18,6 @@ test("outlines the focused row in Jobs and in the queue", async ({ signedIn: pag
     await expect(row).toHaveCSS("outline", /solid 2px/);
   }
   await cancel(page.request, desk, id);
-});
-
-test("leaves space between an error and the stale list below it", async ({ signedIn: page, desk, service }) => {
-  const line = await startFlakyService(service.url);
-  const connection = await connectThroughProxy(page, desk, service, line);
-  await submit(page.request, desk, slowGraph(0.02, "-room"), { connection });
-  await page.goto(`${desk.url}/jobs?connection=${connection}`);
-  await expect(page.locator("tr[data-row]").first()).toBeVisible();
-  line.spoil(respondWith(503, "application/json", "{}"));
-  const fault = page.getByRole("main").getByRole("alert").first();
-  await expect(fault).toBeVisible({ timeout: 30_000 });
-  const [above, below] = [await fault.boundingBox(), await page.getByRole("table").boundingBox()];
-  expect((below?.y ?? 0) - ((above?.y ?? 0) + (above?.height ?? 0))).toBeGreaterThanOrEqual(12);
-  await line.stop();
 });
 
 test("fits a job's drawing to a phone", async ({ signedIn: page, desk }) => {

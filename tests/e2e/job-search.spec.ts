@@ -2,7 +2,7 @@
 import { type APIRequestContext, type Page } from "@playwright/test";
 import { expectAccessible } from "./support/accessible";
 import { type Desk } from "./support/desk";
-import { slowGraph, submit, untilState } from "./support/jobs";
+import { submit, untilState } from "./support/jobs";
 import { expect, test } from "./support/test";
 
 const rows = (page: Page) => page.locator("tr[data-row]");
@@ -80,35 +80,4 @@ test("finds a job by words, time and member and keeps the filters on Back", asyn
   await field(page).fill("nothing of the kind");
   await expect(page.getByText("No entries match these filters")).toBeVisible();
   await expect(page).toHaveURL(/text=nothing/);
-});
-
-test("exports and reruns all matches of a search", async ({ page, ownDesk }) => {
-  for (let at = 0; at < 3; at += 1) await ended(page.request, ownDesk, withText(`a heron, take ${at}`));
-  await ended(page.request, ownDesk, withText("an otter"));
-  await page.goto(`${ownDesk.url}/jobs?text=heron&limit=2`);
-  await expect(rows(page)).toHaveCount(2);
-  await page.getByLabel("Select all on this page").check();
-  const bar = page.getByRole("region", { name: "Selected rows" });
-  await bar.getByRole("button", { name: /all 3/i }).click();
-  const download = page.waitForEvent("download");
-  await bar.getByRole("link", { name: /JSON/ }).click();
-  const file = await (await download).createReadStream();
-  let text = "";
-  for await (const chunk of file) text += String(chunk);
-  expect(JSON.parse(text)).toMatchObject({ count: 3, complete: true });
-});
-
-test("finds an older job by its words in the command palette", async ({ page, ownDesk }) => {
-  const old = await ended(page.request, ownDesk, withText("the very first windmill"), "windmill-study");
-  for (let at = 0; at < 105; at += 1) await submit(page.request, ownDesk, slowGraph(0.01, `n${at}`));
-  await page.goto(`${ownDesk.url}/jobs`);
-  await expect(page.getByRole("navigation", { name: "Pages" })).toContainText("of 106");
-  await page.keyboard.press("ControlOrMeta+k");
-  const commands = page.getByRole("dialog", { name: "Commands" });
-  for (const text of ["windmill first", "windmill-study", old.slice(0, 8)]) {
-    await commands.getByRole("combobox").fill(text);
-    await expect(commands.getByRole("option", { name: /^windmill-study/ })).toBeVisible();
-  }
-  await commands.getByRole("option", { name: /^windmill-study/ }).click();
-  await expect(page).toHaveURL(new RegExp(`/jobs/${old}`));
 });

@@ -52,29 +52,6 @@ test("shows a failed job's node, inputs, graph, JSON and last runs", async ({ si
   await expect(page).toHaveURL(new RegExp(first));
 });
 
-test("opens a picture full screen, moves with keys and restores focus", async ({ signedIn: page, desk }) => {
-  const graph = {
-    "1": { class_type: "EmptyImage", inputs: { width: 320, height: 200, batch_size: 2, color: 3368652 } },
-    "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "pair" } },
-  };
-  const id = await submit(page.request, desk, graph, { name: "a pair" });
-  await untilState(page.request, desk, id, "completed");
-  await page.goto(`${desk.url}/jobs/${id}`);
-  await expect(page).toHaveTitle(`a pair · ${id.slice(0, 8)} · Lightdesk`);
-  const opener = page.getByRole("button", { name: /^Open pair/ }).first();
-  await opener.click();
-  const lightbox = page.getByRole("dialog");
-  await expect(lightbox.getByText("1 of 2")).toBeVisible();
-  await expect(lightbox.getByRole("img")).toBeVisible();
-  await page.keyboard.press("ArrowRight");
-  await expect(lightbox.getByText("2 of 2")).toBeVisible();
-  await page.keyboard.press("+");
-  await expectAccessible(page);
-  await page.keyboard.press("Escape");
-  await expect(lightbox).toBeHidden();
-  await expect(opener).toBeFocused();
-});
-
 test("stops a running job, cancels a waiting one with Undo and reruns an ended one", async ({ page, ownDesk }) => {
   const running = await submit(page.request, ownDesk, slowGraph(120, "-running"));
   const pending = await submit(page.request, ownDesk, slowGraph(1, "-waiting"));
@@ -117,12 +94,6 @@ test("stops a running job, cancels a waiting one with Undo and reruns an ended o
   await expect(runs.getByText("1 completed, 2 cancelled", { exact: true })).toBeVisible();
   await expect(runs.getByRole("link", { name: /Cancelled/ })).toHaveCount(2);
   await expect(page.getByText(/none failed|All \d+ runs completed/)).toHaveCount(0);
-});
-
-test("reports a job that does not exist", async ({ signedIn: page, desk }) => {
-  await page.goto(`${desk.url}/jobs/00000000-0000-4000-8000-000000000000`);
-  await expect(page.getByText("Job not found")).toBeVisible();
-  await expectAccessible(page);
 });
 
 test("opens a linked job on its own connection", async ({ signedIn: page, desk, service }) => {

@@ -91,69 +91,6 @@ test("restores filters, sort and page from the address", async ({ page, ownDesk 
   await expect(rows(page)).toHaveCount(31);
 });
 
-test("selects rows by click, range, keys and all, and opens a job from any cell", async ({ signedIn: page, desk }) => {
-  const { failed } = await someJobs(page, desk, 8);
-  await page.goto(`${desk.url}/jobs`);
-  await expect(page.getByTitle(failed)).toBeVisible();
-  const locator = page.locator("tr[data-row] input:checked");
-  await rows(page).nth(1).getByRole("checkbox").check();
-  await rows(page)
-    .nth(4)
-    .getByRole("checkbox")
-    .click({ modifiers: ["Shift"] });
-  await expect(locator).toHaveCount(4);
-  // With the focus on a checkbox, the key selects the rows; in a text field it selects the text.
-  await page.keyboard.press("Control+a");
-  await expect(locator).toHaveCount(await rows(page).count());
-  await page.keyboard.press("Escape");
-  await expect(locator).toHaveCount(0);
-  await page.keyboard.press("j");
-  await page.keyboard.press("x");
-  await page.keyboard.press("Shift+J");
-  await expect(locator).toHaveCount(2);
-  await page.getByRole("checkbox", { name: "Select all on this page" }).check();
-  await expect(locator).toHaveCount(await rows(page).count());
-  await page.keyboard.press("Escape");
-  await expect(locator).toHaveCount(0);
-
-  // On a narrow screen, a click anywhere on a row opens the job's page.
-  await page.setViewportSize({ width: 390, height: 844 });
-  const row = rows(page).filter({ has: page.getByTitle(failed) });
-  await row
-    .getByText(/no such file/)
-    .filter({ visible: true })
-    .last()
-    .click();
-  await expect(page).toHaveURL(new RegExp(`/jobs/${failed}`));
-  await page.goBack();
-  await row.locator("time").filter({ visible: true }).click();
-  await expect(page).toHaveURL(new RegExp(`/jobs/${failed}`));
-});
-
-test("chooses, moves, resizes and remembers columns, including a job's own value", async ({ signedIn: page, desk }) => {
-  await someJobs(page, desk, 2);
-  await page.goto(`${desk.url}/jobs`);
-  await expect(rows(page).first()).toBeVisible();
-  await page.getByRole("button", { name: "Columns" }).click();
-  await page.getByRole("checkbox", { name: "Show Outputs" }).uncheck();
-  await page.getByRole("button", { name: "Move Workflow up" }).click();
-  await page.getByText("Compact").click();
-  await page.getByRole("searchbox", { name: "Find an input" }).fill("width");
-  await page.getByRole("button", { name: /width.* of \d+$/ }).click();
-  await page.getByRole("button", { name: "Close" }).click();
-  await expect(page.getByRole("columnheader", { name: "Outputs" })).toHaveCount(0);
-  await expect(page.getByRole("columnheader", { name: /\.width$/ })).toBeVisible();
-  await expect(rows(page).first().getByRole("cell", { name: "64", exact: true })).toBeVisible();
-  const handle = page.getByRole("slider", { name: "Width of Workflow" });
-  await handle.focus();
-  await page.keyboard.press("ArrowRight");
-  const width = await page.locator('th[data-column="workflow"]').evaluate((cell) => cell.getBoundingClientRect().width);
-  await page.reload();
-  await expect(page.getByRole("columnheader", { name: /\.width$/ })).toBeVisible();
-  expect(await page.locator('th[data-column="workflow"]').evaluate((cell) => cell.getBoundingClientRect().width)).toBe(width);
-  await expect(page.locator("th")).toContainText(["", "Preview", "Status", "Workflow", "Job"]);
-});
-
 test("keeps a jump within a thousand rows, and restores it on Back", async ({ signedIn: page, desk }) => {
   const id = await submit(page.request, desk, slowGraph(0.02, "-long"));
   const jobs = Array.from({ length: 1000 }, (_, index) => ({

@@ -6,25 +6,7 @@ import { expectAccessible } from "./support/accessible";
 import { keepConnection } from "./support/connections";
 import { createPhoto } from "./support/files";
 import { submit } from "./support/jobs";
-import { forwardRequest, startFakeService } from "./support/service";
 import { expect, test } from "./support/test";
-
-/** The same service with some text of its JSON responses replaced. */
-const startChanged = (serviceUrl: string, change: (text: string) => string) =>
-  startFakeService((request, response) =>
-    forwardRequest(serviceUrl, request, response, {
-      answered(upstreamResponse) {
-        if (!upstreamResponse.headers["content-type"]?.includes("json"))
-          return void upstreamResponse.pipe(response.writeHead(upstreamResponse.statusCode ?? 502, upstreamResponse.headers));
-        let text = "";
-        upstreamResponse.setEncoding("utf8").on("data", (part: string) => (text += part));
-        upstreamResponse.on(
-          "end",
-          () => void response.writeHead(upstreamResponse.statusCode ?? 502, { "content-type": "application/json" }).end(change(text)),
-        );
-      },
-    }),
-  );
 const getNode = (page: Page, id: string) => page.getByRole("group", { name: /Workflow graph/ }).locator(`[data-node="${id}"]`);
 const width = (picture: Locator) => picture.evaluate((img: HTMLImageElement) => img.naturalWidth);
 
@@ -102,36 +84,4 @@ test("stops only the running job of a local server, shows its error and pictures
     await expect.poll(() => width(page.locator(`[data-job="${doneId}"] img`).first())).toBeGreaterThan(0);
   });
   await server.close();
-});
-
-test.describe("shows Shanghai time", () => {
-  test.use({ timezoneId: "Asia/Shanghai" });
-
-  test("reads a time without a zone as UTC from any server", async ({ signedIn: page, desk, service }) => {
-    const files = createLocalFiles();
-    const server = await startLocalServer(files);
-    const { bytes } = await createPhoto({ r: 90, g: 20, b: 160 });
-    files.write("output/leaf.png", bytes, "image/png");
-    const local = await keepConnection(page, desk, { name: "Workshop", baseUrl: server.url });
-    const zoneless = await startChanged(service.url, (text) => text.replaceAll(/("\w+_at":"[\d-]+T[\d:.]+)Z"/g, '$1"'));
-    const plain = await keepConnection(page, desk, { name: "Workshop", baseUrl: zoneless.url, key: service.key });
-    const before = Date.now();
-    const response = await page.request.post(`${desk.url}/api/assets?connection=${plain}`, {
-      headers: { origin: desk.url },
-      multipart: { tags: '["zone"]', name: "leaf.png", file: { name: "leaf.png", mimeType: "image/png", buffer: bytes } },
-    });
-    expect((await response.json()).created_at).toMatch(/\d$/);
-
-    const stamp = async (connection: string) => {
-      await page.goto(`${desk.url}/assets?connection=${connection}&include_public=false`);
-      await page.getByRole("list", { name: "Assets" }).getByRole("link", { name: "leaf.png" }).first().click();
-      const time = page.getByRole("complementary", { name: "Asset leaf.png" }).locator("time[title]").first();
-      await expect(time).toHaveAttribute("title", /GMT\+8/);
-      return { title: (await time.getAttribute("title")) ?? "", ms: Date.parse((await time.getAttribute("datetime")) ?? "") };
-    };
-    expect(await stamp(local)).toEqual({ title: expect.stringContaining("1 Jan 2026, 08:00:00"), ms: Date.UTC(2026, 0, 1, 0, 0, 0, 123) });
-    expect(Math.abs((await stamp(plain)).ms - before)).toBeLessThan(60 * 60_000);
-    await zoneless.stop();
-    await server.close();
-  });
 });

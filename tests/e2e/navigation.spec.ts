@@ -1,6 +1,6 @@
 // Features of every page: commands, languages, times in the user's time zone, and returning after a session has ended.
 import { type Page } from "@playwright/test";
-import { expectAccessible, expectAccessibleInBothThemes } from "./support/accessible";
+import { expectAccessible } from "./support/accessible";
 import { owner } from "./support/desk";
 import { sample } from "./support/files";
 import { submit, untilState } from "./support/jobs";
@@ -43,34 +43,6 @@ test("opens pages and jobs from the command palette with the keyboard alone", as
   await expect(page.getByText("No job with this id, or you have no access to it.")).toBeVisible();
   await page.keyboard.press("Escape");
   await expect(field(page)).toBeHidden();
-});
-
-test("opens the list of shortcuts from the command palette", async ({ signedIn: page, desk }) => {
-  await openCommands(page, `${desk.url}/jobs`);
-  await page.keyboard.type("keyboard");
-  await page.keyboard.press("Enter");
-  const shortcuts = page.getByRole("dialog", { name: "Keyboard shortcuts" });
-  await expect(shortcuts).toContainText("Open commands");
-  // Only these lists can select more than the visible rows.
-  await expect(shortcuts).toContainText("Select everything shown; press again in Jobs or Assets to select all matches");
-});
-
-test("has no accessibility violations in the command palette in both themes", async ({ signedIn: page, desk }) => {
-  await openCommands(page, `${desk.url}/settings`);
-  await expectAccessibleInBothThemes(page);
-  await field(page).fill("no such name");
-  await expect(page.getByText(/^Nothing found\./)).toBeVisible();
-  await expectAccessibleInBothThemes(page);
-});
-
-test("opens the command palette with a button on a narrow screen", async ({ signedIn: page, desk }) => {
-  await page.setViewportSize({ width: 390, height: 844 });
-  await page.goto(`${desk.url}/settings`);
-  await page.getByRole("button", { name: "Commands" }).filter({ visible: true }).click();
-  await expect(field(page)).toBeFocused();
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
-  await page.getByRole("option", { name: "History" }).click();
-  await expect(page).toHaveURL(/\/history$/);
 });
 
 test("renders the whole page in Chinese and remembers a chosen language", async ({ browser, desk }) => {

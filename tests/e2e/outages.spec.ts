@@ -1,20 +1,10 @@
 // Pages and requests while a service is unresponsive, refuses or returns nonsense.
-import { type IncomingMessage, type RequestListener } from "node:http";
-import {
-  connectThroughProxy,
-  type FlakyService,
-  forwardTo,
-  leaveUnanswered,
-  respondWith,
-  silent,
-  startFlakyService,
-} from "./support/flaky-service";
-import { slowGraph, submit } from "./support/jobs";
+import { type IncomingMessage } from "node:http";
+import { connectThroughProxy, type FlakyService, respondWith, silent, startFlakyService } from "./support/flaky-service";
 import { goTo } from "./support/steps";
 import { expect, test } from "./support/test";
 
 const pathOf = ({ url = "" }: IncomingMessage) => new URL(url, "http://x").pathname;
-const at = (path: string) => (request: IncomingMessage) => pathOf(request) === path;
 const refusing = (status: number, extra: Record<string, string> = {}, message = "because of a reason of its own") =>
   respondWith(status, "application/json", JSON.stringify({ error: { message } }), extra);
 
@@ -97,85 +87,4 @@ test("recovers open pages from refusals and from a service that restarts", async
     await expect(page.getByRole("main").getByRole("alert")).toHaveCount(0);
     await page.close();
   }
-});
-
-test("keeps a job after one failed lookup", async ({ signedIn: page, desk, service }) => {
-  const id = await submit(page.request, desk, slowGraph(60, "-found"), { connection });
-  await page.goto(`${desk.url}/jobs/${id}?connection=${connection}`);
-  const stop = page.getByRole("button", { name: /^(Stop|Cancel) job$/ });
-  await expect(stop).toBeVisible();
-  const isDetail = at(`/api/jobs/${id}`);
-  let next = 0;
-  const forward = forwardTo(service.url);
-  line.spoil((_request, response) => {
-    response.writeHead(404, { "content-type": "application/json" }).end(JSON.stringify({ code: "NOT_FOUND", message: "no" }));
-    line.spoil((request, later) => {
-      next += 1;
-      forward(request, later);
-    }, isDetail);
-  }, isDetail);
-  await expect.poll(() => next, { timeout: 60_000 }).toBeGreaterThan(0);
-  await expect(stop).toBeVisible();
-  await expect(page.getByText("removed from the history")).toHaveCount(0);
-  await page.request.post(`${desk.url}/api/jobs/${id}/cancel`, { params: { connection }, headers: { origin: desk.url } });
-});
-
-test("verifies a cleared queue and history when the response is lost", async ({ signedIn: page, desk, service }) => {
-  const running = await submit(page.request, desk, slowGraph(120, "-stays"), { connection });
-  await submit(page.request, desk, slowGraph(1, "-goes"), { connection });
-  let sentCount = 0;
-  const lose = (fault: RequestListener) =>
-    line.spoil(
-      (request, response) => {
-        sentCount += 1;
-        fault(request, response);
-      },
-      (request) => request.method === "POST" && /^\/api\/(queue|history)$/.test(pathOf(request)),
-    );
-  const answerLost = "The service's response was lost";
-  await page.goto(`${desk.url}/queue?connection=${connection}`);
-  const clear = page.getByRole("button", { name: "Clear 1 pending job" });
-  const inDialog = page.getByRole("dialog").getByRole("button", { name: "Clear 1 pending job" });
-  // At first the request does not even arrive.
-  lose((_request, response) => void response.destroy());
-  await clear.click();
-  await inDialog.click();
-  await expect(page.getByText(`1 job is still waiting. ${answerLost}`)).toBeVisible();
-  expect(sentCount).toBe(1);
-  lose(leaveUnanswered(service.url));
-  await clear.click();
-  await inDialog.click();
-  await expect(page.getByText(`The job is no longer waiting. ${answerLost}`)).toBeVisible();
-  expect(sentCount).toBe(2);
-
-  await page.goto(`${desk.url}/history?connection=${connection}`);
-  await page.getByRole("button", { name: /^Clear \d+ entr/ }).click();
-  await page.getByRole("dialog").getByRole("textbox").fill("clear");
-  await page
-    .getByRole("dialog")
-    .getByRole("button", { name: /^Clear \d+ entr/ })
-    .click();
-  await expect(page.getByText("History cleared")).toBeVisible();
-  await expect(page.getByText("The history is empty")).toBeVisible();
-  expect(sentCount).toBe(3);
-  line.spoil();
-  await page.request.post(`${desk.url}/api/jobs/${running}/cancel`, { params: { connection }, headers: { origin: desk.url } });
-});
-
-test("limits what History shows when the service sends more", async ({ signedIn: page, desk }) => {
-  const requests: string[] = [];
-  const history = Array.from({ length: 5_000 }, (_, index) => ({
-    prompt_id: `00000000-0000-4000-8000-${String(index).padStart(12, "0")}`,
-    create_time: 1_767_225_600_000 - index,
-    status: { status_str: "success", completed: true, messages: [] },
-    outputs: {},
-  }));
-  line.spoil((request, response) => {
-    requests.push(new URL(request.url ?? "", "http://x").searchParams.get("max_items") ?? "");
-    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ history }));
-  }, at("/api/history_v2"));
-  await page.goto(`${desk.url}/history?connection=${connection}&max_items=20`);
-  await expect(page.locator(`tr[data-row="${history[19]?.prompt_id}"]`)).toBeVisible();
-  await expect(page.locator(`tr[data-row="${history[20]?.prompt_id}"]`)).toHaveCount(0);
-  expect(new Set(requests)).toEqual(new Set(["20"]));
 });

@@ -27,6 +27,7 @@ test("has no accessibility violations in any overlay in both themes", async ({ s
   await expect(page.locator(`tr[data-row="${job}"]`)).toBeVisible();
   await look(page, "columns of Jobs", () => press(page, "Columns"));
   await look(page, "views of Jobs", () => press(page, "Views"));
+  await look(page, "commands", () => page.keyboard.press("ControlOrMeta+k"));
 
   const photo = await createPhoto({ r: 9, g: 99, b: 199 });
   await page.getByTestId("asset-files").setInputFiles({ name: photo.name, mimeType: photo.type, buffer: photo.bytes });

@@ -1,5 +1,4 @@
 import { slowGraph, submit, untilState } from "./support/jobs";
-import { answerLive } from "./support/live";
 import { expect, test } from "./support/test";
 
 test("cancels one, several and all pending jobs, with the actual results", async ({ signedIn: page, desk }) => {
@@ -61,33 +60,4 @@ test("cancels one, several and all pending jobs, with the actual results", async
   await page.getByRole("link", { name: "Assets" }).first().click();
   await untilState(page.request, desk, running, "cancelled");
   await expect(page.getByText("1 stopped")).toBeVisible();
-});
-
-test("shows the same queue length in the side bar and on the page", async ({ signedIn: page, desk }) => {
-  const running = await submit(page.request, desk, slowGraph(120, "-alone"));
-  await untilState(page.request, desk, running, "in_progress");
-  await page.goto(`${desk.url}/queue`);
-  const inSideBar = page.getByRole("link", { name: /^Queue/ }).first();
-  await expect(page.getByText("1 running, 0 pending")).toBeVisible();
-  await expect(inSideBar).toHaveText("Queue1");
-  await page.request.post(`${desk.url}/api/jobs/${running}/cancel`, { headers: { origin: desk.url } });
-  await expect(page.getByText("0 running, 0 pending")).toBeVisible();
-  await expect(inSideBar).toHaveText("Queue0");
-});
-
-test("keeps the columns of a long queue, wide and narrow", async ({ signedIn: page, desk }) => {
-  const pending = Array.from({ length: 100 }, (_, at) => ({
-    id: `0191c0de-0000-7000-8000-${String(at).padStart(12, "0")}`,
-    status: "pending",
-  }));
-  await answerLive(page, { queue: { running: [], pending, source: "queue", canStop: false } });
-  await page.goto(`${desk.url}/queue`);
-  await expect(page.getByText("0 running, 100 pending")).toBeVisible();
-  for (const width of [1440, 390]) {
-    await page.setViewportSize({ width, height: 844 });
-    await expect(page.locator(".light-rows").first()).toBeAttached();
-    const box = await page.getByRole("columnheader", { name: "#" }).boundingBox();
-    expect((box?.x ?? width) + (box?.width ?? width) - (width > 768 ? 208 : 0)).toBeLessThan(140);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
-  }
 });

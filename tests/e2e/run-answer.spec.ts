@@ -75,26 +75,6 @@ for (const { width, height } of [
   });
 }
 
-test("restores a running job after a reload and stops it on the Run page", async ({ signedIn: page, desk }) => {
-  await page.goto(`${desk.url}/run`);
-  await drop(page.getByText("Drop a workflow file here"), workflow("slow.json", slowGraph(120, "-stopped-here")));
-  await page.getByRole("button", { name: "Run", exact: true }).filter({ visible: true }).click();
-  const job = page.getByRole("region", { name: "The job that was started" });
-  await expect(job.getByText("now First wait")).toBeVisible();
-  const attribute = await job.getByRole("link", { name: /^Open job/ }).getAttribute("href");
-  await page.reload();
-  await expect(job.getByText("now First wait")).toBeVisible();
-  await expect(job.getByRole("link", { name: /^Open job/ })).toHaveAttribute("href", attribute ?? "");
-  const stop = page.waitForRequest((request) => request.method() === "POST" && request.url().includes("/jobs/stop"));
-  await job.getByRole("button", { name: "Stop" }).click();
-  await expect(job.getByRole("button", { name: "Undo" })).toBeVisible();
-  expect((await stop).postDataJSON().ids).toHaveLength(1);
-  await expect(job.getByText("The job was cancelled")).toBeVisible();
-  await expect(job.getByRole("button", { name: "Stop" })).toHaveCount(0);
-  await page.reload();
-  await expect(job.getByText("The job was cancelled")).toBeVisible();
-});
-
 test("shows copies in view when started with the form scrolled down", async ({ signedIn: page, desk }) => {
   await page.goto(`${desk.url}/run`);
   await drop(page.getByText("Drop a workflow file here"), workflow("long.json", longGraph(0.1, "-copies-far-down")));

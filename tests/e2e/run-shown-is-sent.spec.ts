@@ -6,7 +6,6 @@ import { startLocalServer } from "@/tests/support/local-server";
 import { expectAccessible } from "./support/accessible";
 import { keepConnection } from "./support/connections";
 import { drop, workflow } from "./support/files";
-import { submit } from "./support/jobs";
 import { manyTexts, POEM } from "./support/many-texts";
 import { expectShownIsSent, type Graph, readShown } from "./support/shown-is-sent";
 import { expect, test } from "./support/test";
@@ -75,24 +74,6 @@ test("shows sixty texts before the node list loads and sends them as shown", asy
   await page.getByRole("button", { name: "Close the workflow" }).click();
   await page.getByRole("button", { name: "Back to texts" }).click();
   expect(await expectShownIsSent(page)).toEqual({ ...secondValues, "field-1-part_2": "kept" });
-});
-
-test("shows a pinned text once and sends it", async ({ signedIn: page, desk }) => {
-  const { graph, catalogue } = manyTexts();
-  const release = await holdCatalogue(page, catalogue);
-  await page.goto(`${desk.url}/run`);
-  await drop(dropZone(page), workflow("texts.json", graph));
-  await page.getByRole("button", { name: /^Pin text_g of/ }).click();
-  await page.getByRole("button", { name: /^Pin clip_l of/ }).click();
-  release();
-  await expect(page.locator("select#field-3-mode")).toBeVisible();
-  const pinned = page.getByRole("region", { name: "Pinned" });
-  await expect(pinned.getByRole("textbox", { name: "text_g" })).toHaveValue("wide shot");
-  await pinned.getByRole("textbox", { name: "clip_l" }).fill("one\ntwo");
-  expect(await expectShownIsSent(page)).toMatchObject({ "field-3-clip_l": "one\ntwo", "field-2-text_g": "wide shot" });
-  await page.reload();
-  await expect(page.locator("select#field-3-mode")).toBeVisible();
-  expect(await expectShownIsSent(page)).toMatchObject({ "field-3-clip_l": "one\ntwo" });
 });
 
 test("sends newer inputs, media, boxes, colours, outputs and extra_data as shown", async ({ signedIn: page, desk }) => {
@@ -164,22 +145,4 @@ test("sends newer inputs, media, boxes, colours, outputs and extra_data as shown
   await expect(page.locator("#run-extra-data")).toHaveValue("");
   expect(await expectShownIsSent(page)).toEqual(typed);
   await server.close();
-});
-
-test("shows the texts that ran in Edit & run and sends their evaluated values", async ({ signedIn: page, desk }) => {
-  const graph: Graph = {
-    "1": { class_type: "PrimitiveString", inputs: { value: "short" } },
-    "2": { class_type: "StringConcatenate", inputs: { string_a: ["1", 0], string_b: "and more", delimiter: ", " } },
-    "3": { class_type: "PreviewAny", inputs: { source: ["2", 0] } },
-  };
-  const id = await submit(page.request, desk, graph, { name: "Two texts" });
-  const release = await holdCatalogue(page);
-  await page.goto(`${desk.url}/jobs/${id}`);
-  await page.getByRole("link", { name: "Edit & run" }).first().click();
-  await expect(formReady(page)).toBeVisible();
-  release();
-  await expect(page.locator("textarea#field-2-string_b")).toHaveValue("and more");
-  expect(await expectShownIsSent(page)).toMatchObject({ "field-2-string_b": "and more", "field-2-delimiter": ", " });
-  await page.locator("#field-2-string_b").fill(POEM);
-  expect(await expectShownIsSent(page)).toMatchObject({ "field-2-string_b": POEM });
 });

@@ -34,27 +34,3 @@ test("creates one job on a double click and reopens its form", async ({ signedIn
   await expect(page).toHaveURL(`${desk.url}/run`);
   await expectAccessible(page);
 });
-
-test("titles the tab by page, with the workflow's name on Run only", async ({ signedIn: page, desk }) => {
-  await page.setViewportSize({ width: 1440, height: 900 });
-  await openSample(page, desk.url);
-  const navigation = page.getByRole("navigation", { name: "Main" });
-  for (const round of [1, 2, 3]) {
-    for (const [link, title] of [
-      [/^Jobs/, "Jobs · Lightdesk"],
-      [/^Run/, "Invert · Run a workflow · Lightdesk"],
-      [/^Assets/, "Assets · Lightdesk"],
-      [/^Run/, "Invert · Run a workflow · Lightdesk"],
-    ] as const) {
-      await test.step(`${title}, round ${round}`, async () => {
-        await navigation.getByRole("link", { name: link }).click();
-        await expect(page.getByRole("heading", { name: title.split(" · ")[0], level: 1 })).toBeVisible();
-        await expect(page).toHaveTitle(title);
-      });
-    }
-  }
-  await page.reload();
-  await expect(page).toHaveTitle("Invert · Run a workflow · Lightdesk");
-  await page.getByRole("button", { name: "Close the workflow" }).click();
-  await expect(page).toHaveTitle("Run a workflow · Lightdesk");
-});

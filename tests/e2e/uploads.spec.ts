@@ -1,10 +1,8 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { type Page } from "@playwright/test";
 import { createPattern, startFileSource } from "@/tests/support/file-source";
 import { expectAccessible } from "./support/accessible";
 import { type Desk, startDesk } from "./support/desk";
-import { createPhoto, drop } from "./support/files";
+import { drop } from "./support/files";
 import { expect, test } from "./support/test";
 import { add, filePayload, fresh, sha256, tray } from "./support/uploads";
 
@@ -79,78 +77,6 @@ test("uploads dropped, picked and pasted files, and sends known content only onc
   expect(bodies).toHaveLength(1);
 });
 
-test("tags a folder's files by path, skips system files and names broken pictures", async ({ signedIn: page, desk }, info) => {
-  const folder = info.outputPath("shots");
-  mkdirSync(join(folder, "night"), { recursive: true });
-  const file = fresh("folded.bin", 1000);
-  writeFileSync(join(folder, "night", file.name), file.bytes);
-  writeFileSync(join(folder, "broken.png"), (await createPhoto({ r: 1, g: 2, b: 3 })).bytes.subarray(0, 5_000));
-  writeFileSync(join(folder, "empty.png"), "");
-  for (const name of [".DS_Store", "Thumbs.db"]) writeFileSync(join(folder, name), "x");
-  await page.goto(`${desk.url}/jobs`);
-  await page.getByTestId("asset-folder").setInputFiles(folder);
-  await expect(page.getByText("2 system files, such as .DS_Store, will be skipped.")).toBeVisible();
-  await expect(page.getByLabel("Skip the empty file (0 bytes)")).toBeChecked();
-  await page.getByLabel("Folder names").selectOption("add as tags");
-  await add(page);
-  await expect(tray(page).getByText("2 of 2 stored · 1 unreadable picture")).toBeVisible();
-  await expect(tray(page).getByText(/^this picture cannot be read · stored, 5 kB sent · verified/)).toBeVisible();
-  const storedAsset = await storedAs(page, desk, file.name);
-  expect(storedAsset.tags.sort()).toEqual(["input", "night", "shots"]);
-  expect(storedAsset.sha256).toBe(sha256(file.bytes));
-});
-
-test("resumes a paused upload after checking the file by its id", async ({ signedIn: page, desk }) => {
-  const file = fresh("paused.bin");
-  await page.goto(`${desk.url}/jobs`);
-  const isUpload = (url: URL) => url.pathname === "/api/assets";
-  // The request is held until the pause aborts it.
-  await page.route(isUpload, () => undefined);
-  await page.getByTestId("asset-files").setInputFiles([filePayload(file)]);
-  await add(page);
-  await expect(tray(page).getByText(/^sending/)).toBeVisible();
-  await page.getByRole("button", { name: "Pause paused.bin" }).click();
-  await expect(tray(page).getByText("paused; resuming starts from the beginning")).toBeVisible();
-  const warned = page.waitForEvent("dialog");
-  // The reload is dismissed below, so its promise is not awaited.
-  void page.evaluate(() => window.location.reload()).catch(() => undefined);
-  const warning = await warned;
-  expect(warning.type()).toBe("beforeunload");
-  await warning.dismiss();
-  await page.unroute(isUpload);
-  const byId = page.waitForRequest(
-    (request) => request.method() === "GET" && /\/api\/assets\/[0-9a-f-]{36}$/.test(new URL(request.url()).pathname),
-  );
-  await page.getByRole("button", { name: "Resume paused.bin" }).click();
-  await byId;
-  await expect(tray(page).getByText("1 of 1 stored")).toBeVisible();
-  expect((await storedAs(page, desk, file.name)).sha256).toBe(sha256(file.bytes));
-});
-
-test("raises an alarm for a wrong stored file until it is dismissed", async ({ signedIn: page, desk }) => {
-  const file = fresh("spoilt.bin", 1000);
-  const otherHash = `blake3:${"0".repeat(64)}`;
-  await page.goto(`${desk.url}/jobs`);
-  await page.route(
-    (url) => url.pathname === "/api/assets",
-    async (route) => {
-      const response = await route.fetch();
-      const asset: Record<string, unknown> = await response.json();
-      await route.fulfill({ response, json: { ...asset, asset_hash: otherHash } });
-    },
-  );
-  await page.getByTestId("asset-files").setInputFiles([filePayload(file)]);
-  await add(page);
-  const alarm = tray(page).getByText("One stored file differs from the uploaded file");
-  await expect(alarm).toBeVisible();
-  await expect(tray(page).getByRole("button", { name: "Close" })).toHaveCount(0);
-  await page.unrouteAll();
-  await expect(tray(page).getByText(`content mismatch: the service stored other content (${otherHash})`)).toBeVisible();
-  await expectAccessible(page);
-  await page.getByRole("button", { name: "Remove spoilt.bin from the list" }).click();
-  await expect(alarm).toHaveCount(0);
-});
-
 test("downloads from a URL through the service and never shows its token", async ({ browser, page, context }) => {
   const bytes = createPattern(3_000_000, 7);
   const source = await startFileSource(bytes, { holdAfter: 1_000_000 });
@@ -199,25 +125,4 @@ test("downloads from a URL through the service and never shows its token", async
     await desk.stop();
     await source.close();
   }
-});
-
-test("creates an asset from a hash or reports an unknown one", async ({ signedIn: page, desk }) => {
-  const file = fresh("for-its-hash.bin", 5_000);
-  const form = { file: filePayload(file), tags: '["input"]' };
-  const response = await page.request.post(`${desk.url}/api/assets`, { multipart: form, headers: { origin: desk.url } });
-  const { asset_hash: hash }: { asset_hash: string } = await response.json();
-  await page.goto(`${desk.url}/assets`);
-  await page.getByRole("button", { name: "Add" }).click();
-  await page.getByRole("menuitem", { name: "Add from hash…" }).click();
-  const dialog = page.getByRole("dialog");
-  await dialog.getByLabel("Hash of the content").fill("0".repeat(64));
-  await add(page);
-  await expect(dialog.getByText("No content with this hash is available to you.")).toBeVisible();
-  await dialog.getByLabel("Hash of the content").fill(hash.replace("blake3:", ""));
-  await dialog.getByLabel("Tags").fill("by-hash");
-  await add(page);
-  await expect(dialog.getByText("You already have this asset")).toBeVisible();
-  const storedAsset = await storedAs(page, desk, file.name);
-  expect(storedAsset.tags).toContain("by-hash");
-  expect(storedAsset.sha256).toBe(sha256(file.bytes));
 });
