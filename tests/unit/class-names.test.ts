@@ -67,6 +67,19 @@ function nameAround(node: ts.Node): string {
   return "";
 }
 
+const unmergedByText = new Map<string, string[]>();
+/** The class names that others of the text override. Many calls repeat a text. */
+function findUnmerged(text: string): string[] {
+  const names = text.split(/\s+/).filter(Boolean);
+  const key = names.join(" ");
+  const cached = unmergedByText.get(key);
+  if (cached) return cached;
+  const mergedNames = new Set(twMerge(key).split(" "));
+  const unmergedNames = names.filter((each) => !mergedNames.has(each));
+  unmergedByText.set(key, unmergedNames);
+  return unmergedNames;
+}
+
 function contradictions(sources: readonly Source[]): string[] {
   const passedClasses = collectClasses(sources);
   const classNames = new Set<string>();
@@ -76,9 +89,7 @@ function contradictions(sources: readonly Source[]): string[] {
       const acceptsClass = /className/i.test(node.getText());
       for (const ownClass of texts(node)) {
         for (const more of ["", ...(acceptsClass ? (passedClasses.get(nameAround(node)) ?? []) : [])]) {
-          const names = `${ownClass} ${more}`.split(/\s+/).filter(Boolean);
-          const mergedNames = new Set(twMerge(names.join(" ")).split(" "));
-          const unmergedNames = names.filter((each) => !mergedNames.has(each));
+          const unmergedNames = findUnmerged(`${ownClass} ${more}`);
           if (unmergedNames.length > 0) classNames.add(`${name}: ${unmergedNames.join(" ")} against "${more || ownClass.trim()}"`);
         }
       }

@@ -10,6 +10,7 @@ it("ships no zod to a browser from any page", async () => {
   const { metafile } = await build({
     entryPoints,
     bundle: true,
+    splitting: true,
     packages: "external",
     write: false,
     metafile: true,

@@ -1,6 +1,5 @@
 import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { samples } from "@/components/frame/samples/samples";
 import { checkGraph } from "@/components/run/form/checks";
 import { RunScreen } from "@/components/run/run-screen";
 import { createRunStore } from "@/components/run/run-store";
@@ -194,31 +193,34 @@ const sentValues = (prompt: Graph) =>
   );
 
 const anywayNames = [messages.run.answer.anyway, messages.run.faults.anyway];
-it.each([...samples, "08-production-sdxl"])("sends the values shown for the sample %s, also after a reload", async (name) => {
-  vi.stubGlobal("fetch", async (path: unknown) =>
-    String(path).includes("object_info") ? Response.json(getBuiltInCatalogue()) : Response.json({ code: "NOT_FOUND" }, { status: 404 }),
-  );
-  const { sent, ports } = desk();
-  show(ports);
-  await openText(sampleText(name));
-  for (const press of [1, 2]) {
-    await waitFor(() => expect(document.querySelectorAll("select[id^='field-'], [aria-describedby]").length).toBeGreaterThan(0));
-    const values = shownValues();
-    expect(Object.keys(values).length).toBeGreaterThan(1);
-    pressRun();
-    await waitFor(() => {
-      const [anyway] = anywayNames.flatMap((name) => screen.queryAllByRole("button", { name }));
-      if (anyway && sent.length < press) fireEvent.click(anyway);
-      expect(sent).toHaveLength(press);
-    });
-    expect(Object.entries(values)).toEqual(expect.arrayContaining(sentValues(sent.at(-1)?.prompt ?? {})));
-    expect(sentValues(sent.at(-1)?.prompt ?? {})).toHaveLength(Object.keys(values).length);
-    window.dispatchEvent(new Event("pagehide"));
-    cleanup();
+it.each(["01-invert", "03-composite-with-mask", "08-production-sdxl", "10-light-leaks"])(
+  "sends the values shown for the sample %s, also after a reload",
+  async (name) => {
+    vi.stubGlobal("fetch", async (path: unknown) =>
+      String(path).includes("object_info") ? Response.json(getBuiltInCatalogue()) : Response.json({ code: "NOT_FOUND" }, { status: 404 }),
+    );
+    const { sent, ports } = desk();
     show(ports);
-    await screen.findAllByRole("button", { name: "Run" });
-  }
-});
+    await openText(sampleText(name));
+    for (const press of [1, 2]) {
+      await waitFor(() => expect(document.querySelectorAll("select[id^='field-'], [aria-describedby]").length).toBeGreaterThan(0));
+      const values = shownValues();
+      expect(Object.keys(values).length).toBeGreaterThan(1);
+      pressRun();
+      await waitFor(() => {
+        const [anyway] = anywayNames.flatMap((name) => screen.queryAllByRole("button", { name }));
+        if (anyway && sent.length < press) fireEvent.click(anyway);
+        expect(sent).toHaveLength(press);
+      });
+      expect(Object.entries(values)).toEqual(expect.arrayContaining(sentValues(sent.at(-1)?.prompt ?? {})));
+      expect(sentValues(sent.at(-1)?.prompt ?? {})).toHaveLength(Object.keys(values).length);
+      window.dispatchEvent(new Event("pagehide"));
+      cleanup();
+      show(ports);
+      await screen.findAllByRole("button", { name: "Run" });
+    }
+  },
+);
 
 it("inserts outside text into a typed text", async () => {
   const { ports } = desk();

@@ -98,12 +98,12 @@ it("reads ordinary images of every format", async () => {
     ["png", await large.clone().png({ compressionLevel: 1 }).toBuffer()],
     ["jpeg", await large.clone().jpeg().toBuffer()],
     ["webp", await createImage(400, 300).webp().toBuffer()],
-    ["heif", await large.clone().avif({ effort: 0, quality: 1 }).toBuffer()],
+    ["heif", await createImage(3000, 2000).avif({ effort: 0, quality: 1 }).toBuffer()],
     ["gif", gif],
     ["tiff", await createImage(400, 300).tiff({ bigtiff: true }).toBuffer()],
   ] as const)
     expect(await withImage(file, (header) => Promise.resolve(header.format))).toBe(format);
-}, 30_000);
+});
 
 it("decodes only what fits the memory budget at the same time", async () => {
   const half = resized(png, 16, "writeUInt32BE", 4);

@@ -33,17 +33,19 @@ async function connect(texts: Readonly<Record<string, string>>, { key, path }: {
 const busyMs = () => Number(readFileSync("/proc/thread-self/schedstat", "utf8").split(" ")[0]) / 1e6;
 
 /**
- * The CPU time of the longest event loop turn, as a multiple of parsing a 7 MiB graph at the same time. The best of three: garbage
- * collection takes long in a process that holds many tests.
+ * The CPU time of the longest event loop turn, as a multiple of parsing a 7 MiB graph at the same time. The best of up to three:
+ * garbage collection takes long in a process that holds many tests.
  */
 async function longestTurn(work: () => Promise<unknown>): Promise<number> {
-  const turns = [await longestTurnOnce(work), await longestTurnOnce(work), await longestTurnOnce(work)];
   const parses = [1, 2, 3].map(() => {
     const before = busyMs();
     JSON.parse(graph);
     return busyMs() - before;
   });
-  return Math.min(...turns) / Math.min(...parses);
+  let shortest = Infinity;
+  for (let round = 0; round < 3 && shortest >= MAX_TURN; round += 1)
+    shortest = Math.min(shortest, (await longestTurnOnce(work)) / Math.min(...parses));
+  return shortest;
 }
 
 async function longestTurnOnce(work: () => Promise<unknown>): Promise<number> {
