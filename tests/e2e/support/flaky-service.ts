@@ -50,25 +50,11 @@ export async function connectThroughProxy(page: Page, desk: Desk, service: PortS
 /** Uses the service's own host name. */
 const asItself = (serviceUrl: string, request: IncomingMessage) => ({ ...request.headers, host: new URL(serviceUrl).host });
 
-export const forwardTo =
-  (serviceUrl: string): RequestListener =>
-  (request, response) =>
-    forwardRequest(serviceUrl, request, response, { headers: asItself(serviceUrl, request) });
-
 /** Sends the beginning of a response, then nothing. */
 export const cut: RequestListener = (_request, response) => {
   response.writeHead(200, { "content-type": "application/json", "content-length": "4096" });
   response.write('{"jobs":[', () => response.destroy());
 };
-
-/** The service executes the request, but its response never arrives. */
-export const leaveUnanswered =
-  (serviceUrl: string): RequestListener =>
-  (request, response) =>
-    forwardRequest(serviceUrl, request, response, {
-      headers: asItself(serviceUrl, request),
-      answered: (upstreamResponse) => void upstreamResponse.resume().once("end", () => response.destroy()),
-    });
 
 export const silent: RequestListener = () => undefined;
 

@@ -4,7 +4,7 @@ import { expect, type Page } from "@playwright/test";
 import { type Desk } from "./desk";
 
 /** A different picture for each index: one pixel of this colour. */
-export function picture(index: number): Buffer {
+function picture(index: number): Buffer {
   const chunk = (name: string, data: Buffer) => {
     const body = Buffer.concat([Buffer.from(name, "latin1"), data]);
     const frame = Buffer.alloc(8 + body.length);

@@ -1,5 +1,5 @@
 // User actions shared by several tests.
-import { expect, type Locator, type Page } from "@playwright/test";
+import { expect, type Page } from "@playwright/test";
 import { type Desk, owner } from "./desk";
 import { isReady } from "./test";
 
@@ -25,15 +25,13 @@ export async function goTo(page: Page, name: string): Promise<void> {
 
 export type NewConnection = { name: string; url: string; key: string };
 
-/** Fills the form and saves; the test reads the result of the check. */
-export async function addConnection(page: Page, { name, url, key }: NewConnection): Promise<Locator> {
+async function addConnection(page: Page, { name, url, key }: NewConnection): Promise<void> {
   await page.getByRole("button", { name: "Add a connection" }).click();
   const form = page.getByRole("region", { name: "Add a connection" });
   await form.getByLabel("Name").fill(name);
   await form.getByLabel("Base URL").fill(url);
   await form.getByLabel("Key", { exact: true }).fill(key);
   await form.getByRole("button", { name: "Save and check" }).click();
-  return form;
 }
 
 export async function connect(page: Page, connection: NewConnection): Promise<void> {
