@@ -1,8 +1,7 @@
 import { type ReactNode } from "react";
 import { EmbedShell } from "@/components/embed/embed-shell";
-import { ConnectionGuard } from "@/components/frame/connection/connection-guard";
+import { ConnectionGuard, ReadOnlyNotice } from "@/components/frame/connection/connection-guard";
 import { MayShare } from "@/components/frame/member-context";
-import { ReadOnlyNotice } from "@/components/frame/read-only-notice";
 import { Shell } from "@/components/frame/shell";
 import { UploadSources } from "@/components/transfers/add-assets";
 import { getProxySignOutUrl } from "@/lib/server/auth/viewer";

@@ -28,13 +28,12 @@ import { hasRole } from "@/lib/contract/people/roles";
 import { type Result } from "@/lib/shared/result";
 import { createMaskTarget, fileAddress, findMissingFiles, OwnPictures } from "./app-files";
 import { AppForm, fieldId } from "./app-form";
-import { AppRuns, RESULTS } from "./app-runs";
+import { AppRuns, RESULTS, useAppRuns } from "./app-runs";
 import { defaultValues, type FieldProblem, type FieldValues, findProblems, parseProblems, toFormValues, toSend } from "./app-values";
 import { appApi, appPath } from "./apps-address";
 import { FavouriteButton } from "./apps-screen";
 import { Presets } from "./presets";
 import { RunRefusal } from "./run-problems";
-import { useAppRuns } from "./use-app-runs";
 
 type AppResponse = { app: AppView };
 type AppScreenProps = { id: string; app: Promise<Result<TimedValue<AppView>, Failure>> };

@@ -1,7 +1,7 @@
 import { Download } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
-import { failureText } from "@/components/frame/failure/fault-owner";
+import { failureText } from "@/components/frame/failure/failure-message";
 import { cn } from "@/components/ui/cn";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { ButtonLink } from "@/components/ui/link";

@@ -8,11 +8,9 @@ import { ButtonLink } from "@/components/ui/link";
 import { LoadingBlocks } from "@/components/ui/skeleton";
 import { FileName } from "@/components/ui/truncated";
 import { type AssetView } from "@/lib/contract/views/asset-view";
-import { useAsset, useAssetRights } from "./asset-calls";
-import { assetHref } from "./asset-urls";
-import { AssetActions } from "./detail/asset-actions";
+import { assetHref, useAsset, useAssetRights } from "./asset-calls";
 import { AssetFacts } from "./detail/asset-facts";
-import { AssetPreview, AssetSummary } from "./detail/asset-preview";
+import { AssetActions, AssetPreview, AssetSummary } from "./detail/asset-preview";
 import { AssetTags, useAssetEdits } from "./detail/asset-tags";
 import { JobSiblings } from "./detail/job-siblings";
 

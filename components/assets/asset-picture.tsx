@@ -6,7 +6,7 @@ import { Picture, useLostReason } from "@/components/ui/pictures/picture";
 import { type ThumbnailEdge } from "@/lib/browser/urls";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { type FileKind, getKindByName, getMediaKind } from "@/lib/contract/views/outputs-view";
-import { pictureUrl } from "./asset-urls";
+import { pictureUrl } from "./asset-calls";
 import { type Motion } from "./gallery/motion";
 
 type AssetPictureProps = {

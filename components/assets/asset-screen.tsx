@@ -15,9 +15,8 @@ import { type Failure } from "@/lib/contract/failure";
 import { type AssetDetail } from "@/lib/contract/views/asset-view";
 import { type Result } from "@/lib/shared/result";
 import { useAsset, useAssetRights } from "./asset-calls";
-import { AssetActions } from "./detail/asset-actions";
 import { AssetFacts } from "./detail/asset-facts";
-import { AssetPreview, AssetSummary } from "./detail/asset-preview";
+import { AssetActions, AssetPreview, AssetSummary } from "./detail/asset-preview";
 import { AssetTags, useAssetEdits } from "./detail/asset-tags";
 import { JobSiblings } from "./detail/job-siblings";
 

@@ -8,7 +8,7 @@ import { Button } from "@/components/ui/controls/button";
 import { Input } from "@/components/ui/controls/fields";
 import { EmptyState } from "@/components/ui/empty-state";
 import { ButtonLink } from "@/components/ui/link";
-import { useNumberFormat } from "@/components/ui/time/use-time-format";
+import { useNumberFormat } from "@/components/ui/time/relative-time";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { MAX_PAGE_SIZE, useAssetRights } from "./asset-calls";
 import { type AssetsLook, isFiltered, unfiltered } from "./assets-address";

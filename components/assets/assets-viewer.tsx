@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { useEffect } from "react";
 import useSWRImmutable from "swr/immutable";
-import { failureText } from "@/components/frame/failure/fault-owner";
+import { failureText } from "@/components/frame/failure/failure-message";
 import { showToast } from "@/components/ui/toast-store";
 import { Compare } from "@/components/viewer/compare";
 import { MAX_COMPARED, type ReadWorkflow, type useViewing, type ViewerItem } from "@/components/viewer/use-viewing";
@@ -13,8 +13,7 @@ import { type Asset } from "@/lib/contract/schemas/asset";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { type AssetView, toAssetView } from "@/lib/contract/views/asset-view";
 import { ok, type Result } from "@/lib/shared/result";
-import { assetPath, useAsset } from "./asset-calls";
-import { assetFileUrl, assetHref, pictureUrl, useServesFiles } from "./asset-urls";
+import { assetFileUrl, assetHref, assetPath, pictureUrl, useAsset, useServesFiles } from "./asset-calls";
 import { type AssetsSource } from "./gallery/chunk-store";
 
 type AssetContext = { connectionId?: string; connection?: string };

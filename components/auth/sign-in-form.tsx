@@ -4,7 +4,7 @@ import { useTranslations } from "next-intl";
 import { type FormEvent, useState } from "react";
 import { ProviderRefusal, type ProviderRefusalReason } from "@/components/frame/account/sign-in-fields";
 import { Button } from "@/components/ui/controls/button";
-import { fieldText, InputField } from "@/components/ui/controls/form-field";
+import { fieldText, InputField } from "@/components/ui/controls/fields";
 import { FailureNotice } from "@/components/ui/empty-state";
 import { getReturnPath, signIn, type SignInOutcome, signInWithProvider } from "@/lib/browser/session";
 import { apiPath } from "@/lib/browser/urls";

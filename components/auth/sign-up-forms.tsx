@@ -3,10 +3,9 @@
 import { useTranslations } from "next-intl";
 import { type FormEvent, useState } from "react";
 import { NewPasswordInput } from "@/components/frame/account/sign-in-fields";
-import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { findInvalidField } from "@/components/frame/failure/fault-owner";
+import { FailureMessage, findInvalidField } from "@/components/frame/failure/failure-message";
 import { Button } from "@/components/ui/controls/button";
-import { fieldText, FormField, InputField } from "@/components/ui/controls/form-field";
+import { fieldText, FormField, InputField } from "@/components/ui/controls/fields";
 import { FailureNotice } from "@/components/ui/empty-state";
 import { ButtonLink } from "@/components/ui/link";
 import { callApi } from "@/lib/browser/api";

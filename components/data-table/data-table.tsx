@@ -7,8 +7,17 @@ import { memo, type MouseEvent, type RefObject, useCallback, useMemo, useRef, us
 import { cn } from "@/components/ui/cn";
 import { isFreeKey, usePageKey } from "@/components/ui/hooks/page-keys";
 import { type Features, features, type Sizing, type Sorting, toCellColumns } from "./table-columns";
-import { drawRow, type RowLook, type RowMarks, TableHead } from "./table-rows";
-import { type Grouped, groupRows, type RowGroup, type RowWindow, useRowWindow } from "./use-row-window";
+import {
+  drawRow,
+  type Grouped,
+  groupRows,
+  type RowGroup,
+  type RowLook,
+  type RowMarks,
+  type RowWindow,
+  TableHead,
+  useRowWindow,
+} from "./table-rows";
 
 type GroupRowsProps<Row extends RowData> = {
   group: RowGroup<Row>;

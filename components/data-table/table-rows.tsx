@@ -1,8 +1,9 @@
 import { type Header, type ReactTable, type RowData } from "@tanstack/react-table";
 import dynamic from "next/dynamic";
-import { memo, type ReactNode, useId, useMemo, useSyncExternalStore } from "react";
+import { memo, type ReactNode, type RefObject, useEffect, useId, useMemo, useState, useSyncExternalStore } from "react";
+import { flushSync } from "react-dom";
 import { renderNothing } from "@/components/ui/skeleton";
-import { useHydrated } from "@/components/ui/time/use-now";
+import { useHydrated } from "@/components/ui/time/relative-time";
 import { type CellColumns, type Features, headCellStyle, type Sizing, type Sorting, widthStyle } from "./table-columns";
 
 // Loaded after hydration. The list also works without handles.
@@ -149,3 +150,192 @@ function TableRowView<Row extends RowData>({ row, id, index, cellColumns, isBusy
 
 const alwaysFalse = () => false;
 const neverNotify = () => () => undefined;
+
+/** Rows are rendered in groups, so that a new row renders only its own group. */
+export const GROUP = 10;
+
+/** The rows rendered by the server, more than fit on a tall screen. */
+const FIRST_ROWS = 30;
+/** The time for rendering rows per frame. The browser needs as long again for layout and paint. */
+const FRAME_BUDGET_MS = 4;
+/** While visible rows are missing, rendering rows takes precedence over frames. */
+const URGENT_BUDGET_MS = 8;
+
+/** Renders the rows near the viewport, as many per frame as possible without missing the next frame. */
+export function useRowWindow<Row>(table: RefObject<HTMLTableElement | null>, grouped: Grouped<Row>): RowWindow {
+  const [rowWindow] = useState(() => createRowWindow(FIRST_ROWS / GROUP));
+  useEffect(() => {
+    let frame = 0;
+    const isPinned = (key: number) => document.activeElement?.closest("tbody")?.dataset.group === String(key);
+    const update = () => {
+      frame = 0;
+      const view = measureView(table.current, grouped);
+      if (view && runFrame(rowWindow, view, isPinned)) scheduleUpdate();
+    };
+    const scheduleUpdate = () => {
+      frame ||= requestAnimationFrame(update);
+    };
+    scheduleUpdate();
+    window.addEventListener("scroll", scheduleUpdate, { passive: true });
+    window.addEventListener("resize", scheduleUpdate, { passive: true });
+    return () => {
+      cancelAnimationFrame(frame);
+      window.removeEventListener("scroll", scheduleUpdate);
+      window.removeEventListener("resize", scheduleUpdate);
+    };
+  }, [table, grouped, rowWindow]);
+  return rowWindow;
+}
+
+/** Runs a frame's share of the work and returns whether more remains. Groups are dropped only when no rows are missing. */
+function runFrame(rowWindow: RowWindow, view: View, isPinned: (key: number) => boolean): boolean {
+  const untilMs = performance.now() + (rowWindow.isCut(view) ? URGENT_BUDGET_MS : FRAME_BUDGET_MS);
+  let renderedCount = 0;
+  // One group at a time, since two take longer than a frame on a slow machine.
+  const renderOne = () => flushSync(() => rowWindow.makeOne(view));
+  while ((renderedCount === 0 || performance.now() < untilMs) && renderOne()) renderedCount += 1;
+  return renderedCount > 0 || rowWindow.dropOne(view, isPinned);
+}
+
+function measureView<Row>(table: HTMLTableElement | null, { rows, base, groups }: Grouped<Row>): View | undefined {
+  const top = table?.tBodies[0]?.getBoundingClientRect().top;
+  const bottom = table?.tBodies[groups.length - 1]?.getBoundingClientRect().bottom;
+  if (top === undefined || bottom === undefined || bottom <= top) return undefined;
+  const rowPx = (bottom - top) / rows.length;
+  return toView({ top, rowPx, screenPx: window.innerHeight, count: rows.length, base });
+}
+
+type ScrollGeometry = { top: number; rowPx: number; screenPx: number; count: number; base: number };
+
+/** `top`: the first row's distance from the top of the screen. */
+export function toView({ top, rowPx, screenPx, count, base }: ScrollGeometry): View {
+  const toIndex = (px: number) => base + Math.min(count - 1, Math.max(0, Math.floor(px / rowPx)));
+  return { from: toIndex(-top), to: toIndex(screenPx - top), first: base, last: base + count - 1 };
+}
+
+// Tracks which rows are complete, outside React's state, so that a new row renders only its group. Visible rows are first, then nearby ones, one
+// at a time, so that the caller can stop after its share of the frame.
+
+export type View = {
+  from: number;
+  to: number;
+  first: number;
+  last: number;
+};
+
+type Span = { from: number; to: number };
+
+export type RowWindow = ReturnType<typeof createRowWindow>;
+
+const none: Span = { from: 0, to: 0 };
+const all: Span = { from: 0, to: GROUP };
+const toGroupKey = (index: number) => Math.floor(index / GROUP);
+const includesOffset = ({ from, to }: Span, offset: number) => offset >= from && offset < to;
+
+/** `firstWhole`: the number of initially complete groups. */
+export function createRowWindow(firstWhole: number) {
+  const spans = new Map<number, Span>(Array.from({ length: firstWhole }, (_, key) => [key, all]));
+  const listeners = new Map<number, () => void>();
+  let firstKey = 0;
+  const setSpan = (key: number, span: Span) => {
+    if (span === none) spans.delete(key);
+    else spans.set(key, span);
+    listeners.get(key)?.();
+  };
+  const getSpan = (key: number): Span => spans.get(key) ?? (key < firstKey && spans.get(firstKey)?.from === 0 ? all : none);
+  return {
+    subscribe(key: number, listener: () => void): () => void {
+      listeners.set(key, listener);
+      return () => void (listeners.get(key) === listener && listeners.delete(key));
+    },
+    /** New rows above complete rows are complete immediately, so that they don't flicker. */
+    getSpan,
+    firstSpanOf: (key: number) => (key >= 0 && key < firstWhole ? all : none),
+    /** Whether a visible row is incomplete. */
+    isCut: ({ from, to, first, last }: View) =>
+      firstMissingGroup({ from, to, first: Math.max(first, from), last: Math.min(last, to) }, getSpan) !== undefined,
+    /** Completes the most urgent row. Returns false if there is none. */
+    makeOne(view: View): boolean {
+      for (let key = toGroupKey(view.first); key < firstKey; key += 1) if (getSpan(key) === all) spans.set(key, all);
+      firstKey = toGroupKey(view.first);
+      const missedIndex = firstMissingGroup(view, getSpan);
+      if (missedIndex === undefined) return false;
+      const key = toGroupKey(missedIndex);
+      setSpan(key, growSpan(getSpan(key), key * GROUP, missedIndex, view));
+      return true;
+    },
+    /** Drops a group far from view and returns false if there is none. A `mustStay` group contains the focus. */
+    dropOne(view: View, isPinned: (key: number) => boolean): boolean {
+      const key = [...spans.keys()].find((each) => isFar(each, view) && !isPinned(each));
+      if (key !== undefined) setSpan(key, none);
+      return key !== undefined;
+    },
+  };
+}
+
+/** Grows the span by one row towards `index`; rows beyond the ends of the list count as complete. */
+function growSpan({ from, to }: Span, start: number, index: number, { first, last }: View): Span {
+  const offset = index - start;
+  const next = from === to ? { from: offset, to: offset + 1 } : offset < from ? { from: from - 1, to } : { from, to: to + 1 };
+  const isWhole = next.from <= Math.max(0, first - start) && next.to >= Math.min(GROUP, last - start + 1);
+  return isWhole ? all : next;
+}
+
+/** Finds the first incomplete row: visible rows first, then up to a screen below and above, in whole groups. */
+function firstMissingGroup({ from, to, first, last }: View, getSpan: (key: number) => Span): number | undefined {
+  const ahead = to - from + 1;
+  const end = Math.min(last, (toGroupKey(to + ahead) + 1) * GROUP - 1);
+  for (let index = from; index <= end;) {
+    const start = toGroupKey(index) * GROUP;
+    const span = getSpan(toGroupKey(index));
+    if (!includesOffset(span, index - start)) return index;
+    index = start + span.to;
+  }
+  const start = Math.max(first, toGroupKey(from - ahead) * GROUP);
+  for (let index = from - 1; index >= start;) {
+    const firstKey = toGroupKey(index) * GROUP;
+    const span = getSpan(toGroupKey(index));
+    if (!includesOffset(span, index - firstKey)) return index;
+    index = firstKey + span.from - 1;
+  }
+  return undefined;
+}
+
+/** Whether the group is further away than rows are prepared, so that scrolling back and forth causes no work. */
+function isFar(key: number, { from, to }: View): boolean {
+  const maxDistance = (to - from + 1) * 1.5;
+  return (key + 1) * GROUP < from - maxDistance || key * GROUP > to + maxDistance;
+}
+
+/** `key` stays with its rows: new rows above get groups of their own. `first`: its index in the list; `offset`: its first row within it. */
+export type RowGroup<Row> = { key: number; first: number; offset: number; rows: readonly Row[] };
+/** `base`: the first row's position on an endless line, on which rows keep their positions. */
+export type Grouped<Row> = { rows: readonly Row[]; base: number; groups: readonly RowGroup<Row>[] };
+
+const noGroups: Grouped<never> = { rows: [], base: 0, groups: [] };
+
+/** Unchanged rows reuse their groups, so changing one row of a thousand renders one group. */
+export function groupRows<Row>(rows: readonly Row[], idOf: (row: Row) => string, before: Grouped<Row> = noGroups): Grouped<Row> {
+  const base = getBase(rows, idOf, before);
+  const groupsByKey = new Map(before.groups.map((group) => [group.key, group]));
+  const groups: RowGroup<Row>[] = [];
+  for (let from = 0; from < rows.length;) {
+    const key = Math.floor((base + from) / GROUP);
+    const to = Math.min(rows.length, (key + 1) * GROUP - base);
+    const last = groupsByKey.get(key);
+    const windowRows = rows.slice(from, to);
+    const isSame = last?.rows.length === windowRows.length && last.rows.every((row, at) => row === windowRows[at]);
+    groups.push(isSame && last.first === from ? last : { key, first: from, offset: base + from - key * GROUP, rows: windowRows });
+    from = to;
+  }
+  return { rows, base, groups };
+}
+
+function getBase<Row>(rows: readonly Row[], idOf: (row: Row) => string, before: Grouped<Row>): number {
+  const indexById = new Map(before.rows.map((row, at) => [idOf(row), at]));
+  for (const [at, row] of rows.entries()) {
+    const was = indexById.get(idOf(row));
+    if (was !== undefined) return before.base + was - at;
+  }
+  return 0;
+}

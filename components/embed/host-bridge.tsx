@@ -3,7 +3,7 @@ import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { useSWRConfig } from "swr";
 import { useConnection } from "@/components/frame/connection/connection-context";
-import { failureText } from "@/components/frame/failure/fault-owner";
+import { failureText } from "@/components/frame/failure/failure-message";
 import { followJobs } from "@/components/frame/follow-jobs";
 import { setEmbedTheme } from "@/components/frame/look/theme";
 import { usePathname, useRouter } from "@/components/ui/link";

@@ -1,11 +1,13 @@
 "use client";
 
+import { FileJson, FileText, Folder } from "lucide-react";
 import { useLocale, useTranslations } from "next-intl";
 import { use, useMemo } from "react";
 import { LowerEdge, SelectionBar } from "@/components/data-table/bulk/work-line";
 import { DataTable } from "@/components/data-table/data-table";
 import { Paging } from "@/components/data-table/paging";
-import { useSelection } from "@/components/data-table/selection/selection";
+import { SelectAllRows, type SelectionStore, SelectRow, useSelection } from "@/components/data-table/selection/selection";
+import { type ColumnStyle, createColumns } from "@/components/data-table/table-columns";
 import { useConnection, useConnectionParam } from "@/components/frame/connection/connection-context";
 import { useCapabilities } from "@/components/frame/connection/use-capabilities";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
@@ -13,19 +15,19 @@ import { Freshness, UnreadableRows } from "@/components/frame/list/tool-bar";
 import { PageHeader } from "@/components/frame/page-header";
 import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/controls/button";
-import { useDropTarget } from "@/components/ui/hooks/use-drop-target";
-import { useRouter } from "@/components/ui/link";
+import { useDropTarget } from "@/components/ui/hooks/use-file-picker";
+import { Link, useRouter } from "@/components/ui/link";
+import { RelativeTime } from "@/components/ui/time/relative-time";
+import { FileName } from "@/components/ui/truncated";
 import { type DroppedFiles, readDrop } from "@/lib/browser/files/dropped-files";
 import { type TimedValue, toInitial, useLive } from "@/lib/browser/live/use-live";
 import { type Capability } from "@/lib/contract/capabilities";
 import { type Failure } from "@/lib/contract/failure";
 import { type UserdataFile } from "@/lib/contract/operations/files";
 import { type Result } from "@/lib/shared/result";
-import { fileColumns } from "./file-columns";
-import { NewFolder, useNewFolders } from "./file-dialogs";
+import { formatBytes } from "@/lib/shared/text";
+import { NewFolder, RemovalLines, useFileRemoval, useNewFolders } from "./file-dialogs";
 import { FilePanel } from "./file-panel";
-import { RemovalLines, useFileRemoval } from "./file-removals";
-import { useFileIntake } from "./file-uploads";
 import { FilesEmpty, FilesToolBar, PickFiles, Trail } from "./files-tool-bar";
 import {
   type FileRow,
@@ -40,7 +42,7 @@ import {
   within,
   withNewFolders,
 } from "./files-view";
-import { UploadsList } from "./uploads-list";
+import { UploadsList, useFileIntake } from "./uploads-list";
 
 const fileAbilities: readonly Capability[] = ["userdata.read", "userdata.delete", "userdata.move"];
 
@@ -220,3 +222,79 @@ export function FilesScreen({ query, openedPath, canChange, files }: FilesScreen
     </div>
   );
 }
+
+const column = createColumns<FileRow>();
+
+type FileColumnsOptions = {
+  t: ReturnType<typeof useTranslations<"files">>;
+  locale: string;
+  canChange: boolean;
+  /** Deleting is the only bulk action. Without it, the checkbox column is kept empty, so that names don't move. */
+  canRemove: boolean;
+  getHref: (row: FileRow) => string;
+  count: number;
+  selection: SelectionStore;
+};
+
+export function fileColumns({ t, locale, canChange, canRemove, getHref, count, selection }: FileColumnsOptions) {
+  const columns = column.columns([
+    column.display({
+      id: "select",
+      meta: fileColumnStyles.select,
+      header: () => (canRemove ? <SelectAllRows label={t("selectAll", { count })} store={selection} isEmpty={count === 0} /> : null),
+      cell: ({ row: { original } }) =>
+        canRemove && original.files > 0 ? (
+          <SelectRow id={original.path} label={t("select", { name: original.name })} store={selection} />
+        ) : null,
+    }),
+    column.accessor("name", {
+      header: t("column.name"),
+      meta: fileColumnStyles.name,
+      cell: ({ row: { original } }) => (
+        <span className="flex min-w-0 items-center gap-2.5">
+          <FileIcon row={original} />
+          <Link href={getHref(original)} prefetch={false} scroll={false} title={original.path} className="row-link truncate text-ink">
+            <FileName name={original.name} />
+            {original.kind === "folder" ? "/" : ""}
+          </Link>
+          {original.kind === "folder" ? (
+            <span className="shrink-0 text-sm text-ink-3">
+              {original.files > 0 ? t("filesInside", { count: original.files }) : t("newFolder.empty")}
+            </span>
+          ) : null}
+        </span>
+      ),
+    }),
+    column.accessor("bytes", {
+      id: "size",
+      header: t("column.size"),
+      meta: fileColumnStyles.size,
+      cell: ({ getValue }) => {
+        const bytes = getValue();
+        return <span className="text-ink-2">{bytes === undefined ? t("nothing") : formatBytes(bytes, locale)}</span>;
+      },
+    }),
+    column.accessor("modifiedMs", {
+      id: "modified",
+      header: t("column.modified"),
+      meta: fileColumnStyles.modified,
+      cell: ({ getValue }) => {
+        const ms = getValue();
+        return ms === undefined ? t("nothing") : <RelativeTime ms={ms} className="relative text-ink-2" />;
+      },
+    }),
+  ]);
+  return canChange ? columns : columns.filter(({ id }) => id !== "select");
+}
+
+function FileIcon({ row: { kind, name } }: { row: FileRow }) {
+  const Icon = kind === "folder" ? Folder : /\.json$/i.test(name) ? FileJson : FileText;
+  return <Icon aria-hidden="true" className="size-4 shrink-0 text-ink-3" />;
+}
+
+const fileColumnStyles = {
+  select: { width: "w-[40px]" },
+  name: { visibility: "max-w-0" },
+  size: { width: "w-[110px]", visibility: "max-sm:pr-4", align: "end" },
+  modified: { width: "w-[130px]", visibility: "max-sm:hidden", align: "end" },
+} as const satisfies Record<string, ColumnStyle>;

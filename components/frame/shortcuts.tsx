@@ -6,12 +6,12 @@ import { isFreeKey, useKeySequence, usePageKey } from "@/components/ui/hooks/pag
 import { useRouter } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { useConnection, useConnectionParam } from "./connection/connection-context";
-import { getDestinations } from "./destinations";
 import { FILTERS } from "./list/tool-bar";
 import { useRunsAppsOnly } from "./member-context";
+import { getDestinations } from "./navigation";
 import { showOverlay, useOverlay } from "./palette/palette-button";
 
-const ShortcutSheet = dynamic(() => import("./shortcut-sheet").then((module) => module.ShortcutSheet), { ssr: false });
+const ShortcutSheet = dynamic(() => import("./palette/command-palette").then((module) => module.ShortcutSheet), { ssr: false });
 const CommandPalette = dynamic(() => import("./palette/command-palette").then((module) => module.CommandPalette), { ssr: false });
 
 /**

@@ -6,7 +6,7 @@ import { SampleCards } from "@/components/frame/samples/sample-cards";
 import { pictureSamples, type SampleName, samples } from "@/components/frame/samples/samples";
 import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/controls/button";
-import { Textarea } from "@/components/ui/controls/form-field";
+import { Textarea } from "@/components/ui/controls/fields";
 import { Dialog } from "@/components/ui/dialog";
 import { useFilePicker } from "@/components/ui/hooks/use-file-picker";
 import { Skeleton } from "@/components/ui/skeleton";

@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
-import { SecretsNotice } from "@/components/jobs/actions/secrets-notice";
+import { SecretsNotice } from "@/components/jobs/actions/job-lines";
 import { Button } from "@/components/ui/controls/button";
 import { getOwn } from "@/lib/contract/json/json";
 import { AdvancedCard } from "./form/advanced-card";

@@ -1,6 +1,7 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { useConnection } from "@/components/frame/connection/connection-context";
+import { JobLink } from "@/components/frame/job-status";
 import { useDenialText } from "@/components/frame/member-context";
 import { withCatalogueTitles } from "@/components/graph/node-search";
 import { Button } from "@/components/ui/controls/button";
@@ -9,7 +10,6 @@ import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { CopiesAside, CopiesCard, type CopiesWork } from "./copies/copies-card";
 import { type PlacedProblems } from "./form/problems";
 import { type Run } from "./run-actions";
-import { JobLink } from "./submit/job-link";
 import { NewestJob } from "./submit/started-job";
 import { SubmitErrorNote } from "./submit/submit-error-note";
 

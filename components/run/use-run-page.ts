@@ -2,15 +2,15 @@
 
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { takeRunRequest } from "@/components/frame/samples/samples";
-import { warnBeforeLeaving } from "@/components/ui/hooks/use-close-warning";
+import { warnBeforeLeaving } from "@/components/ui/hooks/page-keys";
 import { tabStorage } from "@/lib/browser/persisted";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Run } from "./run-actions";
 import { type RunStore } from "./run-store";
 import { type Attempt, readStoredAttempt } from "./submit/attempt";
-import { deleteDraft, readDraft, storeDraft } from "./workflow/draft";
 import { isUnsent } from "./workflow/opened-workflow";
 import { type RunSource } from "./workflow/run-sources";
+import { deleteDraft, readDraft, storeDraft } from "./workflow/workflow-memory";
 
 type RunPage = {
   run: Run;

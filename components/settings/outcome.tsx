@@ -1,5 +1,5 @@
 import { useLocale, useTranslations } from "next-intl";
-import { connectionTone } from "@/components/frame/connection/connection-status";
+import { connectionTone } from "@/components/frame/counts-context";
 import { cn } from "@/components/ui/cn";
 import { type Tone, ToneIcon, toneStyle } from "@/components/ui/status-badge";
 import { type ConnectionCheck } from "@/lib/contract/console";

@@ -1,11 +1,10 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
-import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { findInvalidField } from "@/components/frame/failure/fault-owner";
+import { FailureMessage, findInvalidField } from "@/components/frame/failure/failure-message";
 import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
 import { CopyField } from "@/components/ui/controls/copy-button";
-import { SelectField } from "@/components/ui/controls/form-field";
+import { SelectField } from "@/components/ui/controls/fields";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { useRequests } from "@/lib/browser/use-read";
 

@@ -4,7 +4,7 @@ import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Card, Fact } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
 import { useRouter } from "@/components/ui/link";
-import { useTimeFormat } from "@/components/ui/time/use-time-format";
+import { useTimeFormat } from "@/components/ui/time/relative-time";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";

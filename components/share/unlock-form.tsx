@@ -2,7 +2,7 @@
 
 import { type FormEvent, useState } from "react";
 import { Button } from "@/components/ui/controls/button";
-import { InputField } from "@/components/ui/controls/form-field";
+import { InputField } from "@/components/ui/controls/fields";
 import { apiPath } from "@/lib/browser/urls";
 
 type Words = Record<"password" | "enter" | "entering" | "wrong" | "tries" | "unreached", string>;

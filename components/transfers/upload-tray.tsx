@@ -5,12 +5,11 @@ import { Button, IconButton } from "@/components/ui/controls/button";
 import { Menu } from "@/components/ui/controls/menu";
 import { ProgressBar } from "@/components/ui/skeleton";
 import { type UploadQueue } from "@/lib/browser/uploads/upload-queue";
-import { DownloadList, type Downloads } from "./downloads/download-list";
 import { DEFAULT_UPLOAD_PREFERENCES, uploadPreferences } from "./uploads/asset-fields-form";
-import { tabUploads } from "./uploads/tab-uploads";
 import { isAlarm, type UploadItem } from "./uploads/upload-item";
-import { UploadList } from "./uploads/upload-list";
+import { DownloadList, type Downloads, UploadList } from "./uploads/upload-list";
 import { countUploads, filterItems, type Tally, type UploadFilter } from "./uploads/upload-state";
+import { tabUploads } from "./uploads/upload-store";
 
 const filters = ["all", "unfinished", "problems", "noPictures", "stored"] as const satisfies readonly UploadFilter[];
 export type TrayView = "uploads" | "downloads";

@@ -2,20 +2,19 @@ import { useLocale } from "next-intl";
 import { use, useEffect, useEffectEvent, useRef, useState, useSyncExternalStore } from "react";
 import { type CurrentConnection } from "@/components/frame/connection/current-connection";
 import { PageMessages } from "@/components/frame/page-header";
-import { useCloseWarning } from "@/components/ui/hooks/use-close-warning";
+import { useCloseWarning } from "@/components/ui/hooks/page-keys";
 import { type DroppedFiles } from "@/lib/browser/files/dropped-files";
 import { hasFeature } from "@/lib/contract/connections";
 import { type Language } from "@/lib/shared/languages";
-import { useDownloads } from "./downloads/download-list";
 import { UrlDialog } from "./downloads/url-dialog";
 import { type TrayView, UploadTray } from "./upload-tray";
 import { fieldsForFile, newDraft, readDraft, uploadPreferences } from "./uploads/asset-fields-form";
 import { DescribeAllDialog, ItemDialog } from "./uploads/item-dialog";
 import { HashDialog, StartDialog } from "./uploads/start-dialog";
-import { tabUploads } from "./uploads/tab-uploads";
 import { isAlarm, type UploadRequest } from "./uploads/upload-item";
+import { useDownloads } from "./uploads/upload-list";
 import { countUploads } from "./uploads/upload-state";
-import { type NewUpload } from "./uploads/upload-store";
+import { type NewUpload, tabUploads } from "./uploads/upload-store";
 
 type UploadsPanelProps = { request: UploadRequest; connection?: CurrentConnection; canAdd: boolean };
 

@@ -2,7 +2,7 @@
 
 import dynamic from "next/dynamic";
 import { useStore } from "zustand";
-import { useOnFirstInteraction } from "./hooks/use-on-first-interaction";
+import { useOnFirstInteraction } from "./hooks/page-keys";
 import { toastStore } from "./toast-store";
 
 const loadStack = () =>

@@ -9,7 +9,7 @@ import { FileName } from "@/components/ui/truncated";
 import { toShownPictureUrl } from "@/lib/browser/urls";
 import { InputDifferences } from "./input-differences";
 import { type ReadWorkflow, type ViewerItem } from "./use-viewing";
-import { ViewerDialog } from "./viewer-dialog";
+import { ViewerDialog } from "./viewer-bar";
 import { PicturePoster, storeSize, ZoomBar } from "./zoomed-picture";
 
 type CompareProps = {

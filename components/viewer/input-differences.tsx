@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import useSWRImmutable from "swr/immutable";
-import { failureText } from "@/components/frame/failure/fault-owner";
+import { failureText } from "@/components/frame/failure/failure-message";
 import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/controls/button";
 import { LoadingBlocks } from "@/components/ui/skeleton";

@@ -5,8 +5,7 @@ import { useMayShare } from "@/components/frame/member-context";
 import { Skeleton } from "@/components/ui/skeleton";
 import { OtherMedia } from "./other-media";
 import { type ItemAt, MAX_COMPARED, type ViewerItem } from "./use-viewing";
-import { useSlideshow, ViewerBar, ViewerKeys } from "./viewer-bar";
-import { ViewerDialog } from "./viewer-dialog";
+import { useSlideshow, ViewerBar, ViewerDialog, ViewerKeys } from "./viewer-bar";
 import { ZoomedPicture } from "./zoomed-picture";
 
 type ViewerProps = {

@@ -10,9 +10,9 @@ import { AssetPicker } from "@/components/run/form/controls/asset-picker";
 import { RefusalNote } from "@/components/run/workflow/opening-notes";
 import { Card } from "@/components/ui/card";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
-import { InputField, TextareaField } from "@/components/ui/controls/form-field";
+import { InputField, TextareaField } from "@/components/ui/controls/fields";
 import { EmptyState } from "@/components/ui/empty-state";
-import { useCloseWarning } from "@/components/ui/hooks/use-close-warning";
+import { useCloseWarning } from "@/components/ui/hooks/page-keys";
 import { ButtonLink, Link, useRouter } from "@/components/ui/link";
 import { Picture } from "@/components/ui/pictures/picture";
 import { showToast } from "@/components/ui/toast-store";
@@ -27,10 +27,9 @@ import { AppForm } from "../app-form";
 import { usePictures } from "../app-screen";
 import { defaultValues } from "../app-values";
 import { appApi, appPath } from "../apps-address";
-import { AccessCard } from "./access-card";
+import { AccessCard, VersionsCard } from "./access-card";
 import { InputsCard, OutputsCard } from "./inputs-card";
 import { type Draft, type Source, useAppSource, useNewSource } from "./use-source";
-import { VersionsCard } from "./versions-card";
 
 export function NewAppScreen({ memberId, job }: { memberId: string; job?: string }) {
   const source = useNewSource(memberId, job);

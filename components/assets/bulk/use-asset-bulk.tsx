@@ -3,7 +3,7 @@ import { useState } from "react";
 import { BulkLines } from "@/components/data-table/bulk/bulk-lines";
 import { summarize, useBulkWork } from "@/components/data-table/bulk/use-bulk-work";
 import { useFeature } from "@/components/frame/connection/connection-context";
-import { failureText } from "@/components/frame/failure/fault-owner";
+import { failureText } from "@/components/frame/failure/failure-message";
 import { Button } from "@/components/ui/controls/button";
 import { type Tone } from "@/components/ui/status-badge";
 import { affectsAllCalls, type BatchOutcome, callWithRetry, readAllPages, runInBatches, type Work } from "@/lib/browser/bulk/bulk-calls";
@@ -11,8 +11,7 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { isMissingOperation } from "@/lib/contract/failure";
 import { type AssetsAnswer, type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type AssetView } from "@/lib/contract/views/asset-view";
-import { assetPath, type AssetRights, MAX_PAGE_SIZE, requests, type TagsResponse } from "../asset-calls";
-import { assetLink } from "../asset-urls";
+import { assetLink, assetPath, type AssetRights, MAX_PAGE_SIZE, requests, type TagsResponse } from "../asset-calls";
 import { assetsApiPath, toAssetPage } from "../assets-address";
 
 /** Listed assets, or everything that matches a query. `loadedAssets`: those already loaded. */

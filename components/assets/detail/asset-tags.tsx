@@ -1,7 +1,7 @@
 import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useId, useState } from "react";
-import { failureText } from "@/components/frame/failure/fault-owner";
+import { failureText } from "@/components/frame/failure/failure-message";
 import { onlyTag, useTags } from "@/components/frame/tags/tags-input";
 import { cn } from "@/components/ui/cn";
 import { chipStyle } from "@/components/ui/controls/button";

@@ -1,13 +1,14 @@
+import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
-import { failureText } from "@/components/frame/failure/fault-owner";
-import { InputField } from "@/components/ui/controls/form-field";
+import { failureText } from "@/components/frame/failure/failure-message";
+import { Button } from "@/components/ui/controls/button";
+import { Input, InputField, Options, Select } from "@/components/ui/controls/fields";
 import { Dialog, FormFoot } from "@/components/ui/dialog";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { type AssetEdit } from "../asset-calls";
-import { MetadataEditor } from "../filter/metadata-editor";
-import { fromRows, type ReadRows, toRows } from "../filter/metadata-rows";
+import { fromRows, type MetadataRow, type ReadRows, type RowProblem, toRows, valueTypes } from "../filter/metadata-rows";
 import { type AssetEdits } from "./asset-tags";
 
 const noProblems: ReadRows["problems"] = new Map();
@@ -86,4 +87,66 @@ function getChange(asset: AssetView, fields: EditedFields): AssetEdit | undefine
     ...(hasNewMetadata && { user_metadata: fields.metadata }),
   };
   return Object.keys(change).length === 0 ? undefined : change;
+}
+
+type MetadataEditorProps = {
+  rows: readonly MetadataRow[];
+  problems: ReadonlyMap<number, RowProblem>;
+  onRows: (rows: MetadataRow[]) => void;
+};
+
+/** One row per value: its name, the value, and its type if guessing would be wrong. */
+export function MetadataEditor({ rows, problems, onRows }: MetadataEditorProps) {
+  const t = useTranslations("assets.metadata");
+  const change = (at: number, part: Partial<MetadataRow>) => onRows(rows.map((row, index) => (index === at ? { ...row, ...part } : row)));
+  return (
+    <div className="flex flex-col gap-2">
+      <ul aria-label={t("rows")} className="flex max-h-[46vh] flex-col gap-1.5 overflow-y-auto p-1">
+        {rows.map((row, at) => {
+          const problem = problems.get(at);
+          return (
+            // Rows have no identity other than their index.
+            <li key={at} className="flex flex-wrap items-center gap-1.5">
+              <Input
+                aria-label={t("path")}
+                placeholder={t("pathPlaceholder")}
+                value={row.path}
+                maxLength={500}
+                aria-invalid={problem === "path" || problem === "twice" || undefined}
+                onChange={({ currentTarget }) => change(at, { path: currentTarget.value })}
+                className="min-w-0 flex-[3] basis-24 font-mono"
+              />
+              <Input
+                aria-label={t("value")}
+                placeholder={t("valuePlaceholder")}
+                value={row.value}
+                maxLength={5000}
+                aria-invalid={problem === "number" || problem === "truth" || problem === "json" || undefined}
+                onChange={({ currentTarget }) => change(at, { value: currentTarget.value })}
+                className="min-w-0 flex-[4] basis-28 font-mono"
+              />
+              <Select
+                aria-label={t("type")}
+                value={row.type}
+                onChange={({ currentTarget }) => change(at, { type: valueTypes.find((type) => type === currentTarget.value) ?? "guess" })}
+              >
+                <Options of={valueTypes.map((type) => [type, t(`types.${type}`)])} />
+              </Select>
+              <Button tone="quiet" size="icon" aria-label={t("remove")} onClick={() => onRows(rows.filter((_, index) => index !== at))}>
+                <X aria-hidden="true" className="size-3.5" />
+              </Button>
+              {problem ? (
+                <p role="alert" className="basis-full text-sm text-bad">
+                  {t(`problem.${problem}`)}
+                </p>
+              ) : null}
+            </li>
+          );
+        })}
+      </ul>
+      <Button size="small" className="w-fit" onClick={() => onRows([...rows, { path: "", type: "guess", value: "" }])}>
+        {t("add")}
+      </Button>
+    </div>
+  );
 }

@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
 import useSWR from "swr";
-import { failureText } from "@/components/frame/failure/fault-owner";
+import { failureText } from "@/components/frame/failure/failure-message";
 import { Button } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
 import { Picture } from "@/components/ui/pictures/picture";
@@ -13,8 +13,8 @@ import { isMissingOperation } from "@/lib/contract/failure";
 import { object, text } from "@/lib/contract/json/readers";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { getMediaKind, listOutputs } from "@/lib/contract/views/outputs-view";
+import { assetHref } from "../asset-calls";
 import { KindIcon } from "../asset-picture";
-import { assetHref } from "../asset-urls";
 
 type Sibling = { key: string; name: string; kind: ReturnType<typeof getMediaKind>; assetId?: string; file?: string; picture?: string };
 type Siblings = { siblings: Sibling[]; isCut: boolean };

@@ -6,10 +6,10 @@ import { onlyTag, type TagCount, useRefinedTags, useTags } from "@/components/fr
 import { Button, chipStyle } from "@/components/ui/controls/button";
 import { Input } from "@/components/ui/controls/fields";
 import { Dialog, DialogFoot } from "@/components/ui/dialog";
-import { useNumberFormat } from "@/components/ui/time/use-time-format";
+import { useNumberFormat } from "@/components/ui/time/relative-time";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type TagState, tagState, withTagState } from "../assets-address";
-import { MetadataEditor } from "./metadata-editor";
+import { MetadataEditor } from "../detail/edit-dialog";
 import { fromRows, type MetadataRow, readFilter, type ReadRows, toFilter } from "./metadata-rows";
 
 type MetadataDialogProps = { filter: string | undefined; onFilter: (filter: string | undefined) => void; onClose: () => void };

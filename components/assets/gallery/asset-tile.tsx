@@ -8,8 +8,8 @@ import { apiPath, shortId, type ThumbnailEdge } from "@/lib/browser/urls";
 import { isAddressableId } from "@/lib/contract/params";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { formatBytes } from "@/lib/shared/text";
+import { assetHref } from "../asset-calls";
 import { TilePicture } from "../asset-picture";
-import { assetHref } from "../asset-urls";
 import { type Motion } from "./motion";
 import { type Picking } from "./use-picking";
 

@@ -12,16 +12,15 @@ import { isAddressableId } from "@/lib/contract/params";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { formatBytes } from "@/lib/shared/text";
+import { assetHref } from "../asset-calls";
 import { TilePicture } from "../asset-picture";
-import { assetHref } from "../asset-urls";
 import { SelectBox } from "./asset-tile";
 import { type GalleryViewProps, useHandle, useRequestedRows } from "./gallery";
 import { MAX_TILES } from "./gallery-layout";
 import { getOffsetStyle } from "./gallery-scroll";
 import { type Motion } from "./motion";
 import { OffsetLabel, useGallery } from "./use-gallery";
-import { type Picking } from "./use-picking";
-import { useAllTilesKey } from "./use-tile-keys";
+import { type Picking, useAllTilesKey } from "./use-picking";
 
 type AssetsTableProps = GalleryViewProps & { listState: ListState<AssetsQuery> };
 

@@ -8,8 +8,7 @@ import { type GalleryLayout, galleryLayout, GAP_X, MAX_TILES, plainLayout, type 
 import { getOffsetStyle } from "./gallery-scroll";
 import { RubberBand } from "./rubber-band";
 import { type GalleryView, OffsetLabel, useGallery } from "./use-gallery";
-import { type Picking, type usePicking } from "./use-picking";
-import { useTileKeys } from "./use-tile-keys";
+import { type Picking, type usePicking, useTileKeys } from "./use-picking";
 
 export type GalleryViewProps = {
   source: AssetsSource;

@@ -1,6 +1,6 @@
 import { startTransition, useEffect, useMemo, useState, useSyncExternalStore } from "react";
 import { isAtTop as isPageAtTop, reuseRows, subscribeToTop, usePausedRows } from "@/components/data-table/paused-rows";
-import { historyState } from "@/components/viewer/use-shown";
+import { historyState } from "@/components/viewer/use-viewing";
 import { type TimedValue, toInitial, useLive } from "@/lib/browser/live/use-live";
 import { type Failure } from "@/lib/contract/failure";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";

@@ -1,16 +1,14 @@
 import { useTranslations } from "next-intl";
 import { type FormEvent, useEffect, useState } from "react";
 import { Button } from "@/components/ui/controls/button";
-import { fieldText, InputField } from "@/components/ui/controls/form-field";
+import { fieldText, InputField } from "@/components/ui/controls/fields";
 import { Dialog, FormFoot } from "@/components/ui/dialog";
 import { FailureNotice } from "@/components/ui/empty-state";
-import { callApi } from "@/lib/browser/api";
-import { onConfirmedElsewhere } from "@/lib/browser/confirm";
+import { callApi, onConfirmedElsewhere } from "@/lib/browser/api";
 import { signInWithProvider } from "@/lib/browser/session";
 import { useRequests } from "@/lib/browser/use-read";
 import { type OidcChoice, type SignInMethods } from "@/lib/contract/people/sign-in";
-import { FailureMessage } from "../failure/failure-message";
-import { findInvalidField } from "../failure/fault-owner";
+import { FailureMessage, findInvalidField } from "../failure/failure-message";
 
 type ConfirmDialogProps = { email: string; methods: SignInMethods; onEnd: (isConfirmed: boolean) => void };
 

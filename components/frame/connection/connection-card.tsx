@@ -8,10 +8,9 @@ import { cn } from "@/components/ui/cn";
 import { Link } from "@/components/ui/link";
 import { toneDot } from "@/components/ui/status-badge";
 import { type ConnectionView } from "@/lib/contract/console";
-import { useConnectionStatus } from "../counts-context";
+import { connectionTone, useConnectionStatus, useKeyNote } from "../counts-context";
 import { useRunsAppsOnly } from "../member-context";
 import { useConnection } from "./connection-context";
-import { connectionTone, useKeyNote } from "./connection-status";
 
 const ConnectionSwitch = dynamic(() => import("./connection-switch").then((module) => module.ConnectionSwitch), { ssr: false });
 

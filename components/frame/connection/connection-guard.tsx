@@ -1,10 +1,14 @@
 "use client";
 
+import { Lock } from "lucide-react";
 import dynamic from "next/dynamic";
 import { useSearchParams } from "next/navigation";
+import { useTranslations } from "next-intl";
 import { type ReactNode, useEffect, useEffectEvent, useRef } from "react";
 import { usePathname, useRouter } from "@/components/ui/link";
-import { isClosed } from "../destinations";
+import { RelativeTime } from "@/components/ui/time/relative-time";
+import { type ReadOnlyView } from "@/lib/contract/console";
+import { isClosed } from "../navigation";
 import { useConnection, useConnectionParam, useConnections, useFeature } from "./connection-context";
 
 const JobsOnly = dynamic(() => import("./closed-page").then((module) => module.JobsOnly));
@@ -57,4 +61,17 @@ export function PinConnection({ currentId }: { currentId?: string }) {
   }, [currentId]);
 
   return null;
+}
+
+export function ReadOnlyNotice({ readOnly: { since, by, note } }: { readOnly: ReadOnlyView }) {
+  const t = useTranslations("frame.readOnly");
+  return (
+    <p role="status" className="flex gap-2 border-b border-line bg-wait-soft px-4 py-2 md:px-5">
+      <Lock aria-hidden="true" className="mt-0.5 size-4 shrink-0 text-wait" />
+      <span className="min-w-0 break-words">
+        <strong className="font-semibold">{t("title")}</strong> {t.rich("text", { name: by, time: () => <RelativeTime ms={since} /> })}
+        {note ? ` ${t("note", { note })}` : null}
+      </span>
+    </p>
+  );
 }

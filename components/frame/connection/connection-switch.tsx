@@ -8,10 +8,9 @@ import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type ConnectionView } from "@/lib/contract/console";
-import { useConnectionStatus } from "../counts-context";
+import { connectionTone, useConnectionStatus, useKeyNote } from "../counts-context";
 import { FailureMessage } from "../failure/failure-message";
 import { useRunsAppsOnly } from "../member-context";
-import { connectionTone, useKeyNote } from "./connection-status";
 
 type ConnectionSwitchProps = { connections: readonly ConnectionView[]; currentId: string; onClose: () => void };
 type Refusal = { code: string; message: string };

@@ -3,8 +3,7 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { cn } from "@/components/ui/cn";
-import { useHydrated, useNow } from "@/components/ui/time/use-now";
-import { useTimeFormat } from "@/components/ui/time/use-time-format";
+import { useHydrated, useNow, useTimeFormat } from "@/components/ui/time/relative-time";
 import { getFreshness, liveState, useIsLive } from "@/lib/browser/live/live-state";
 
 /** The attribute of the element that the key `/` focuses. */

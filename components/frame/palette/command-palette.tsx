@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import { cn } from "@/components/ui/cn";
 import { Input } from "@/components/ui/controls/fields";
-import { Dialog } from "@/components/ui/dialog";
+import { Dialog, KeyList } from "@/components/ui/dialog";
 import { isComposing } from "@/components/ui/hooks/page-keys";
 import { showToast } from "@/components/ui/toast-store";
 import { type ApiFailure } from "@/lib/browser/read-failure";
@@ -11,11 +11,22 @@ import { hasFeature } from "@/lib/contract/connections";
 import { isMissingOperation } from "@/lib/contract/failure";
 import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
 import { type AssetView, toAssetView } from "@/lib/contract/views/asset-view";
-import { useSeenConnection } from "../connection/connection-context";
+import { useConnection, useSeenConnection } from "../connection/connection-context";
 import { useSwitchConnection } from "../connection/connection-switch";
-import { failureText } from "../failure/fault-owner";
-import { findItems, paletteGroups, type PaletteItem, parseJobId, usePaletteItems } from "./use-palette-items";
-import { useDebouncedRequest, useJobLookup, useJobSearch, useRecentJobs } from "./use-recent-jobs";
+import { failureText } from "../failure/failure-message";
+import { useRunsAppsOnly } from "../member-context";
+import { getDestinations } from "../navigation";
+import {
+  findItems,
+  paletteGroups,
+  type PaletteItem,
+  parseJobId,
+  useDebouncedRequest,
+  useJobLookup,
+  useJobSearch,
+  usePaletteItems,
+  useRecentJobs,
+} from "./use-palette-items";
 
 const MIN_LENGTH = 2;
 const MAX_COUNT = 6;
@@ -190,5 +201,35 @@ function PaletteList({ id, items, activeKey, onPoint, onChoose }: PaletteListPro
         );
       })}
     </div>
+  );
+}
+
+const keys = [
+  { act: "palette", shown: ["Ctrl", "K"] },
+  { act: "move", shown: ["j", "k"] },
+  { act: "select", shown: ["x"] },
+  { act: "open", shown: ["Enter"] },
+  { act: "cancel", shown: ["c"] },
+  { act: "rerun", shown: ["r"] },
+  { act: "filter", shown: ["/"] },
+  { act: "extend", shown: ["Shift", "j"] },
+  { act: "run", shown: ["Ctrl", "Enter"] },
+  { act: "grid", shown: ["←", "↑", "↓", "→"] },
+  { act: "view", shown: ["Space"] },
+  { act: "all", shown: ["Ctrl", "A"] },
+  { act: "close", shown: ["Esc"] },
+  { act: "sheet", shown: ["?"] },
+] as const;
+
+export function ShortcutSheet({ onClose }: { onClose: () => void }) {
+  const t = useTranslations("frame.keys");
+  const page = useTranslations("frame");
+  const pages = getDestinations(useConnection(), useRunsAppsOnly()).flatMap(({ letter, label }) =>
+    letter === undefined ? [] : [{ keys: ["g", letter], text: t("goTo", { page: page(label) }) }],
+  );
+  return (
+    <Dialog isOpen onClose={onClose} title={t("title")} actions="close">
+      <KeyList rows={[...keys.map(({ act, shown }) => ({ keys: shown, text: t(act) })), ...pages]} className="gap-y-2" />
+    </Dialog>
   );
 }

@@ -1,12 +1,10 @@
 import { useTranslations } from "next-intl";
 import { type FormEvent, useId, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { CopyField } from "@/components/ui/controls/copy-button";
-import { Checkbox, Options } from "@/components/ui/controls/fields";
-import { InputField, SelectField } from "@/components/ui/controls/form-field";
+import { CopyField, useCopy } from "@/components/ui/controls/copy-button";
+import { Checkbox, InputField, Options, SelectField } from "@/components/ui/controls/fields";
 import { ConfirmDialog, Dialog } from "@/components/ui/dialog";
-import { useCopy } from "@/components/ui/hooks/use-copy";
-import { useTimeFormat } from "@/components/ui/time/use-time-format";
+import { useTimeFormat } from "@/components/ui/time/relative-time";
 import { callApi } from "@/lib/browser/api";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { useRequests } from "@/lib/browser/use-read";

@@ -1,12 +1,21 @@
 import { useTranslations } from "next-intl";
 import { type BulkRequest, summarize, useBulkWork } from "@/components/data-table/bulk/use-bulk-work";
-import { failureText } from "@/components/frame/failure/fault-owner";
+import { failureText } from "@/components/frame/failure/failure-message";
 import { showToast } from "@/components/ui/toast-store";
 import { type AllPages, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Result } from "@/lib/shared/result";
-import { useMarkBusy } from "./busy-jobs";
-import { cancelJobs, findFailure, getOutcomeTone, outcomes, removeJobs, type ResultEntry, type TargetJob, withJobNames } from "./end-jobs";
+import {
+  cancelJobs,
+  findFailure,
+  getOutcomeTone,
+  outcomes,
+  removeJobs,
+  type ResultEntry,
+  type TargetJob,
+  useMarkBusy,
+  withJobNames,
+} from "./end-jobs";
 
 export type JobAction = "cancel" | "remove" | "runAgain";
 

@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import { Fragment, type MouseEvent, type ReactNode, useCallback, useMemo, useSyncExternalStore } from "react";
 import { useConnectionParam } from "@/components/frame/connection/connection-context";
 import { formatRunningNode, statusBadge, useRunProgress } from "@/components/frame/job-status";
-import { useCopy } from "@/components/ui/hooks/use-copy";
+import { useCopy } from "@/components/ui/controls/copy-button";
 import { DisabledLink, useRouter } from "@/components/ui/link";
 import { ProgressBar } from "@/components/ui/skeleton";
 import { AgoTime, type AgoWords, durationText, RunningDuration, useAgoWords } from "@/components/ui/time/relative-time";

@@ -7,7 +7,7 @@ import { Checkbox, Input } from "@/components/ui/controls/fields";
 import { Dialog } from "@/components/ui/dialog";
 import { findCommonInputs, type SeenInput } from "@/lib/contract/jobs/job-inputs";
 import { type InputId, MAX_INPUTS } from "@/lib/contract/jobs/job-list";
-import { addInput, alwaysShown, type ColumnChoice, type ColumnId, isInputId, pinInput, useColumnName } from "./column-choice";
+import { addInput, alwaysShown, type ColumnChoice, type ColumnId, isInputId, pinInput, useColumnName } from "./columns";
 
 type ColumnsDialogProps = {
   choice: ColumnChoice;

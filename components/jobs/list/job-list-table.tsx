@@ -4,20 +4,27 @@ import { memo, useDeferredValue, useEffect, useMemo, useState } from "react";
 import { type SelectionStore, useAllRowsKey, useSelectionValue } from "@/components/data-table/selection/selection";
 import { type Sizing, type Sorting } from "@/components/data-table/table-columns";
 import { useConnectionParam } from "@/components/frame/connection/connection-context";
-import { useListField } from "@/components/frame/list/list-state";
-import { type OpenPanel } from "@/components/frame/list/use-open-panel";
+import { type OpenPanel, useListField } from "@/components/frame/list/list-state";
 import { useRegisterActions } from "@/components/frame/palette/palette-button";
-import { isFreeKey, useEscape, usePageKey } from "@/components/ui/hooks/page-keys";
-import { useOnFirstInteraction } from "@/components/ui/hooks/use-on-first-interaction";
+import { isFreeKey, useEscape, useOnFirstInteraction, usePageKey } from "@/components/ui/hooks/page-keys";
 import { type JobSearchQuery } from "@/lib/contract/console";
 import { type InputId } from "@/lib/contract/jobs/job-list";
 import { type JobsQuery } from "@/lib/contract/schemas/job";
 import { useCellWords } from "../columns/cells";
-import { type ColumnChoice, type ColumnId, isInputId, shownColumns, useColumnName } from "../columns/column-choice";
-import { jobColumns, JobTable, rowId, selectColumn, valueColumn } from "../columns/columns";
+import {
+  type ColumnChoice,
+  type ColumnId,
+  isInputId,
+  jobColumns,
+  JobTable,
+  rowId,
+  selectColumn,
+  shownColumns,
+  useColumnName,
+  valueColumn,
+} from "../columns/columns";
 import { type JobRow } from "../job-row";
-import { type Command } from "./use-bulk";
-import { type JobListState } from "./use-job-list";
+import { type Command, type JobListState } from "./use-job-list";
 
 type JobListTableProps = {
   caption: string;

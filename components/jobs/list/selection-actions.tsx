@@ -1,9 +1,9 @@
 import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent } from "react";
 import { LowerEdge, SelectionBar, SelectionButton, selectionItem, WorkLine, WorkLines } from "@/components/data-table/bulk/work-line";
-import { failureText } from "@/components/frame/failure/fault-owner";
+import { failureText } from "@/components/frame/failure/failure-message";
+import { useCopy } from "@/components/ui/controls/copy-button";
 import { ConfirmDialog } from "@/components/ui/dialog";
-import { useCopy } from "@/components/ui/hooks/use-copy";
 import { showToast } from "@/components/ui/toast-store";
 import { saveFile } from "@/lib/browser/files/save-file";
 import { readFailure } from "@/lib/browser/read-answer";
@@ -11,8 +11,7 @@ import { type ApiFailure, toFailure } from "@/lib/browser/read-failure";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type InputId } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { useBusyJobs } from "../actions/busy-jobs";
-import { canApply, type TargetJob } from "../actions/end-jobs";
+import { canApply, type TargetJob, useBusyJobs } from "../actions/end-jobs";
 import { JobLines } from "../actions/job-lines";
 import { type JobAction } from "../actions/use-job-work";
 import { type JobRow } from "../job-row";
@@ -25,7 +24,7 @@ import {
   type PendingJobAction,
   toTargetJobs,
   useBulk,
-} from "./use-bulk";
+} from "./use-job-list";
 
 type ExportFormat = "csv" | "json";
 

@@ -5,15 +5,22 @@ import {
   compactTile,
   copyTile,
   type Coverage,
+  emptyRect,
   findTiles,
+  fullRect,
+  intersect,
   invertRows,
+  isEmpty,
   paintPixel,
+  type Point,
+  type Rect,
+  roundOut,
   type SavedTiles,
+  type Size,
   TILE,
   tileColumns,
   tileRect,
 } from "./coverage";
-import { emptyRect, fullRect, intersect, isEmpty, type Point, type Rect, roundOut, type Size } from "./geometry";
 
 export type AreaWork = Generator<Rect, SavedTiles>;
 

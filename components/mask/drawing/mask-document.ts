@@ -4,8 +4,21 @@
 
 import { createStore } from "zustand/vanilla";
 import { type AreaWork, clearAll, floodFill, invertAll, paintShape, type Shape } from "./areas";
-import { compactTile, copyTile, type Coverage, createCoarse, invertRows, putTile, type SavedTiles, TILE, tileRect } from "./coverage";
-import { emptyRect, isEmpty, type Point, type Rect } from "./geometry";
+import {
+  compactTile,
+  copyTile,
+  type Coverage,
+  createCoarse,
+  emptyRect,
+  invertRows,
+  isEmpty,
+  type Point,
+  putTile,
+  type Rect,
+  type SavedTiles,
+  TILE,
+  tileRect,
+} from "./coverage";
 import { beginShownStroke, type Brush, type BrushPoint, type ShownStroke } from "./stroke";
 
 export type MaskState = {

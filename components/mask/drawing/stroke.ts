@@ -7,17 +7,24 @@ import {
   COARSE,
   type Coarse,
   compactTile,
+  containsRect,
   copyTile,
   type Coverage,
+  emptyRect,
   findTiles,
+  fullRect,
+  intersect,
   paintPixel,
+  type Point,
   putTile,
+  type Rect,
+  roundOut,
   type SavedTiles,
   TILE,
   type Tile,
   tileRect,
+  union,
 } from "./coverage";
-import { containsRect, emptyRect, fullRect, intersect, type Point, type Rect, roundOut, union } from "./geometry";
 
 export type Brush = { diameter: number; /** 0 all soft to 1 sharp. */ hardness: number; isErasing: boolean };
 /** Pressure scales the diameter: 0 to 1. */

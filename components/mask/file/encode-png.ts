@@ -2,8 +2,7 @@
 // For a photograph with an EXIF orientation, the mask is stored in the original's pixel order with the same orientation, so that programs that
 // rotate both or neither get matching files. Rows are compressed in portions to limit memory.
 
-import { type Coverage } from "../drawing/coverage";
-import { type Size } from "../drawing/geometry";
+import { type Coverage, type Size } from "../drawing/coverage";
 
 /** How to write a mask so that it matches the original's stored pixels and orientation. */
 export type MaskEncoding = {

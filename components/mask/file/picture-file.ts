@@ -9,7 +9,7 @@ import { asText } from "@/lib/contract/json/json";
 import { type AssetView, getAssetFile } from "@/lib/contract/views/asset-view";
 import { readPictureSize } from "@/lib/shared/picture-size";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type Rect, type Size } from "../drawing/geometry";
+import { type Rect, type Size } from "../drawing/coverage";
 
 /** A location of pictures and masks other than a connection's files. It stores no layers. */
 export type MaskTarget = { getUrl: (file: FileName) => string; saveAt: `/${string}` };

@@ -21,10 +21,10 @@ import { useLocale, useTranslations } from "next-intl";
 import { type ComponentType, useSyncExternalStore } from "react";
 import { cn } from "@/components/ui/cn";
 import { Dialog, KeyList } from "@/components/ui/dialog";
-import { useNumberFormat } from "@/components/ui/time/use-time-format";
+import { useNumberFormat } from "@/components/ui/time/relative-time";
 import { type MaskDocument, type MaskState } from "../drawing/mask-document";
-import { type Command, keyList, type Tool, tools } from "../input/keys";
 import { type Painter } from "./painter";
+import { type Command, keyList, type Tool, tools } from "./settings";
 import { type ViewStore } from "./view-store";
 
 type Icon = ComponentType<{ className?: string }>;

@@ -2,10 +2,9 @@
 
 import { createStore } from "zustand/vanilla";
 import { lasso, rectangle } from "../drawing/areas";
-import { type Point, rectBetween } from "../drawing/geometry";
+import { type Point, rectBetween } from "../drawing/coverage";
 import { type MaskDocument } from "../drawing/mask-document";
-import { type Command } from "../input/keys";
-import { type Settings } from "./settings";
+import { type Command, type Settings } from "./settings";
 import { toPicture, type ViewStore } from "./view-store";
 
 /** In pixels of the picture. */

@@ -2,9 +2,8 @@ import { useLocale, useTranslations } from "next-intl";
 import { type ReactNode, type SubmitEvent, useId, useState } from "react";
 import { cn } from "@/components/ui/cn";
 import { Button, chipStyle } from "@/components/ui/controls/button";
-import { CheckField, Options, Select } from "@/components/ui/controls/fields";
-import { InputField } from "@/components/ui/controls/form-field";
-import { fullRect, intersect, isEmpty, type Rect, type Size } from "../drawing/geometry";
+import { CheckField, InputField, Options, Select } from "@/components/ui/controls/fields";
+import { fullRect, intersect, isEmpty, type Rect, type Size } from "../drawing/coverage";
 import { type Change, colours, getMaxDiameter, looks, type Settings } from "./settings";
 
 type SliderProps = {

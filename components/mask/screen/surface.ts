@@ -1,8 +1,19 @@
 // Three stacked canvases: the picture, the mask, the marks. Drawn at most once per frame; of the mask only the changed area. The cost depends on
 // the window's size, not the picture's.
 
-import { COARSE, type Coarse, type Coverage, isFar } from "../drawing/coverage";
-import { fullRect, intersect, isEmpty, type Point, type Rect, roundOut, union } from "../drawing/geometry";
+import {
+  COARSE,
+  type Coarse,
+  type Coverage,
+  fullRect,
+  intersect,
+  isEmpty,
+  isFar,
+  type Point,
+  type Rect,
+  roundOut,
+  union,
+} from "../drawing/coverage";
 import { type MaskDocument } from "../drawing/mask-document";
 import { type ShownPicture } from "../file/picture-file";
 import { type Marks } from "./painter";

@@ -2,8 +2,7 @@
 
 import { createStore } from "zustand/vanilla";
 import { fitted as fittedInto, pictureScales, type Viewport, zoomed as zoomedAt } from "@/components/ui/hooks/use-pan-zoom";
-import { isFar } from "../drawing/coverage";
-import { type Point, type Rect, type Size } from "../drawing/geometry";
+import { isFar, type Point, type Rect, type Size } from "../drawing/coverage";
 
 export type ViewStore = ReturnType<typeof createViewStore>;
 

@@ -1,14 +1,13 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode, useCallback, useEffect, useEffectEvent, useState } from "react";
-import { toFaultCode } from "@/components/frame/failure/fault-owner";
-import { JobStatus, useRunProgress } from "@/components/frame/job-status";
+import { toFaultCode } from "@/components/frame/failure/failure-message";
+import { JobLink, JobStatus, useRunProgress } from "@/components/frame/job-status";
 import { ProgressBar } from "@/components/ui/skeleton";
 import { StatusBadge, type Tone } from "@/components/ui/status-badge";
 import { useLive } from "@/lib/browser/live/use-live";
 import { withQuery } from "@/lib/browser/urls";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { toJobView } from "@/lib/contract/views/job-view";
-import { JobLink } from "../submit/job-link";
 import { type CopiesSet, type Copy, type CopyJob, type CopyJobs, countCopies, type Tally } from "./copies-state";
 
 /** During sending, how many copies are sent; afterwards, how many of their jobs have ended. */

@@ -22,9 +22,9 @@ import {
 import { isIdempotencyKey } from "@/lib/contract/workflow/submission";
 import { type RunOutcome } from "../submit/attempt";
 import { type Submitted } from "../submit/submission";
-import { draftOptions, edit } from "../workflow/draft";
 import { openWorkflow } from "../workflow/open-workflow";
 import { type Edit } from "../workflow/opened-workflow";
+import { draftOptions, edit } from "../workflow/workflow-memory";
 import { MAX_COPIES } from "./variation";
 
 export type CopyOutcome =

@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { useId } from "react";
 import { CheckList } from "@/components/ui/controls/check-list";
-import { Textarea } from "@/components/ui/controls/form-field";
+import { Textarea } from "@/components/ui/controls/fields";
 import { type Advanced } from "../workflow/opened-workflow";
 import { extraLimits, readExtra } from "../workflow/workflow-contents";
 

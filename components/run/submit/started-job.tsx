@@ -2,8 +2,8 @@ import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useRef } from "react";
 import { useConnection } from "@/components/frame/connection/connection-context";
-import { JobLines } from "@/components/jobs/actions/job-lines";
-import { hasRemovableSecrets, SecretsNotice } from "@/components/jobs/actions/secrets-notice";
+import { useJobHrefs } from "@/components/frame/job-status";
+import { hasRemovableSecrets, JobLines, SecretsNotice } from "@/components/jobs/actions/job-lines";
 import { cn } from "@/components/ui/cn";
 import { Button, buttonStyle, IconButton } from "@/components/ui/controls/button";
 import { ButtonLink, Link } from "@/components/ui/link";
@@ -11,7 +11,6 @@ import { ToneIcon } from "@/components/ui/status-badge";
 import { shortId } from "@/lib/browser/urls";
 import { type OpenWorkflow } from "../workflow/opened-workflow";
 import { type SubmittedJob } from "./attempt";
-import { useJobHrefs } from "./job-link";
 import { JobFailure, JobProgress, JobResult } from "./job-parts";
 import { type StandingState, useEndJobs, useStartedJob } from "./use-started-job";
 

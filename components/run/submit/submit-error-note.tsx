@@ -1,10 +1,18 @@
 import { useTranslations } from "next-intl";
-import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { FailureMessage, faultOwners, toFaultCode } from "@/components/frame/failure/failure-message";
+import { JobLink, JobStatus, useJobHrefs } from "@/components/frame/job-status";
 import { Button } from "@/components/ui/controls/button";
 import { FailureNotice } from "@/components/ui/empty-state";
+import { Link } from "@/components/ui/link";
+import { RelativeTime } from "@/components/ui/time/relative-time";
+import { useLive } from "@/lib/browser/live/use-live";
+import { withQuery } from "@/lib/browser/urls";
+import { type Failure } from "@/lib/contract/failure";
+import { type JobsAnswer } from "@/lib/contract/schemas/job";
+import { type JobView, toJobView } from "@/lib/contract/views/job-view";
 import { NOT_WHOLE, type PlacedProblems, ProblemList } from "../form/problems";
 import { type SubmitError } from "../run-store";
-import { type UnknownActions, UnknownNote } from "./unknown-note";
+import { type Attempt } from "./attempt";
 
 type SubmitErrorNoteProps = {
   submitError: SubmitError;
@@ -77,4 +85,64 @@ function UnplacedProblems({ placedProblems }: { placedProblems: PlacedProblems }
       <ProblemList problems={problems} />
     </div>
   ));
+}
+
+/** Allowed difference between the clocks of the browser and the service. */
+const MAX_CLOCK_SKEW_MS = 60_000;
+
+export type UnknownActions = { onCheckAgain: () => void; onSendAgain?: () => void; onLeave: () => void };
+type UnknownNoteProps = UnknownActions & { failure: Failure; attempt?: Attempt };
+
+/** For a submission without a clear response: shows the possible jobs and lets the user decide. Sends nothing. */
+export function UnknownNote({ failure, attempt, onCheckAgain, onSendAgain, onLeave }: UnknownNoteProps) {
+  const t = useTranslations("run.answer");
+  return (
+    <FailureNotice
+      title={t("unknown")}
+      cause={t("unknownCause", { owner: faultOwners[toFaultCode(failure)] })}
+      next={t("unknownNext")}
+      detail={failure.message ? t("reason", { message: failure.message }) : undefined}
+      actions={
+        <>
+          {attempt ? <PossibleJobs attempt={attempt} /> : null}
+          <Button onClick={onCheckAgain}>{t("lookAgain")}</Button>
+          {onSendAgain ? <Button onClick={onSendAgain}>{t("sendAgain")}</Button> : null}
+          <Button tone="quiet" onClick={onLeave}>
+            {t("leave")}
+          </Button>
+        </>
+      }
+    />
+  );
+}
+
+function PossibleJobs({ attempt }: { attempt: Attempt }) {
+  const t = useTranslations("run.answer");
+  const hrefs = useJobHrefs(attempt.connection);
+  const path = withQuery("/api/jobs", { workflow_id: attempt.workflowId, limit: 5, connection: attempt.connection });
+  const { value, failure } = useLive(path, { read: toViews });
+  const jobs = value?.filter(({ createdAtMs = 0 }) => createdAtMs >= attempt.atMs - MAX_CLOCK_SKEW_MS);
+  return (
+    <div className="w-full" role="status">
+      <p className="font-semibold">{t("maybe", { name: attempt.name })}</p>
+      {failure ? <p className="text-ink-2">{t("maybeFailed")}</p> : null}
+      {jobs?.length === 0 ? <p className="text-ink-2">{t("maybeNone")}</p> : null}
+      <ul>
+        {jobs?.map(({ id, word, state, createdAtMs = 0 }) => (
+          <li key={id} className="flex items-center gap-2.5 py-1">
+            <JobStatus word={word} state={state} />
+            <JobLink id={id} connection={attempt.connection} />
+            <RelativeTime ms={createdAtMs} className="text-sm text-ink-2" />
+          </li>
+        ))}
+      </ul>
+      <Link href={hrefs.jobs()} className="text-accent underline-offset-2 hover:underline">
+        {t("lookInJobs")}
+      </Link>
+    </div>
+  );
+}
+
+function toViews({ jobs }: Pick<JobsAnswer, "jobs">): readonly JobView[] {
+  return jobs.map((job) => toJobView(job));
 }

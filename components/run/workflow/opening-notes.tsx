@@ -8,7 +8,6 @@ import { isMissingOperation } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { getOwn } from "@/lib/contract/json/json";
 import { truncateText } from "@/lib/contract/plain-line";
-import { type Graph } from "@/lib/contract/schemas/graph";
 import { getNodeName } from "@/lib/contract/workflow/graph";
 import { ok, type Result } from "@/lib/shared/result";
 import { type CatalogueApi } from "./catalogue";
@@ -160,7 +159,7 @@ function Differences({ file, api }: { file: OpenedFile; api: CatalogueApi }) {
 }
 
 /** How the editor's drawing differs from the submitted graph. */
-function findDifferences(run: Graph, drawing: Graph): FormatDifferences {
+function findDifferences(run: OpenedFile["graph"], drawing: OpenedFile["graph"]): FormatDifferences {
   const isShared = (id: string) => getOwn(run, id)?.class_type === getOwn(drawing, id)?.class_type;
   const common = Object.keys(run).filter(isShared);
   const values = common.flatMap((nodeId) => {

@@ -5,7 +5,6 @@ import { shortId } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
 import { copySpellings, writeExactJson } from "@/lib/contract/json/exact-json";
 import { getOwn } from "@/lib/contract/json/json";
-import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { findWorkflowSecrets } from "@/lib/contract/secrets/secret-places";
 import { toAssetView } from "@/lib/contract/views/asset-view";
@@ -75,7 +74,7 @@ async function openJob({ job: id, without }: Extract<RunSource, { job: string }>
   return result.ok ? result : refuse(result.failure.reason);
 }
 
-function toNodeErrors({ id, error }: JobView): NodeErrors | undefined {
+function toNodeErrors({ id, error }: JobView): OpenedFile["errors"] {
   if (!error) return undefined;
   if (error.lateValidation?.nodeErrors) return error.lateValidation.nodeErrors;
   const { nodeId, nodeType, type, message } = error;

@@ -4,18 +4,21 @@ import { useTranslations } from "next-intl";
 import { useTheme } from "next-themes";
 import { type FormEvent, type ReactNode, useSyncExternalStore } from "react";
 import { NewPasswordInput } from "@/components/frame/account/sign-in-fields";
-import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { findInvalidField } from "@/components/frame/failure/fault-owner";
+import { FailureMessage, findInvalidField } from "@/components/frame/failure/failure-message";
 import { LanguageSwitch } from "@/components/frame/look/language-switch";
 import { type NoticeChoice, noticeChoice, noticeChoices } from "@/components/frame/own-jobs";
 import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
-import { Options } from "@/components/ui/controls/fields";
-import { fieldText, FormField, InputField, SelectField } from "@/components/ui/controls/form-field";
+import { fieldText, FormField, InputField, Options, SelectField } from "@/components/ui/controls/fields";
 import { useRouter } from "@/components/ui/link";
-import { RelativeTime } from "@/components/ui/time/relative-time";
-import { useHydrated } from "@/components/ui/time/use-now";
-import { browserTimeZone, selectedTimeZone, storeTimeZone, supportedTimeZones } from "@/components/ui/time/use-time-format";
+import {
+  browserTimeZone,
+  RelativeTime,
+  selectedTimeZone,
+  storeTimeZone,
+  supportedTimeZones,
+  useHydrated,
+} from "@/components/ui/time/relative-time";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";

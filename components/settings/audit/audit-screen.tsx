@@ -15,8 +15,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { type Role } from "@/lib/contract/people/roles";
 import { type Result } from "@/lib/shared/result";
 import { SettingsPage } from "../settings-tabs";
-import { auditFileHref, auditHref, type AuditView } from "./audit-facts";
-import { AuditTable } from "./audit-table";
+import { auditFileHref, auditHref, AuditTable, type AuditView } from "./audit-table";
 
 type Reads = { page: Promise<Result<AuditPage, Failure>>; choices: Promise<Result<AuditChoices, Failure>> };
 type AuditScreenProps = {

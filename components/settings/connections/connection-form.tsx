@@ -1,8 +1,7 @@
 import { useTranslations } from "next-intl";
 import { useId, useState } from "react";
 import { Button } from "@/components/ui/controls/button";
-import { CheckField } from "@/components/ui/controls/fields";
-import { InputField } from "@/components/ui/controls/form-field";
+import { CheckField, InputField } from "@/components/ui/controls/fields";
 import { useRouter } from "@/components/ui/link";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";

@@ -2,8 +2,7 @@
 
 import { useTranslations } from "next-intl";
 import { use, useState } from "react";
-import { connectionTone, keyWord } from "@/components/frame/connection/connection-status";
-import { useConnectionStatus, useRefreshCounts } from "@/components/frame/counts-context";
+import { connectionTone, keyWord, useConnectionStatus, useRefreshCounts } from "@/components/frame/counts-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { useDenialText } from "@/components/frame/member-context";
 import { Card, Fact } from "@/components/ui/card";

@@ -2,23 +2,27 @@
 
 import { useSearchParams } from "next/navigation";
 import { useTranslations } from "next-intl";
-import { type FormEvent, type ReactNode, useState } from "react";
+import { type FormEvent, type ReactNode, use, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { useCanChange } from "@/components/frame/member-context";
 import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
-import { fieldText, InputField } from "@/components/ui/controls/form-field";
+import { CopyField } from "@/components/ui/controls/copy-button";
+import { fieldText, InputField } from "@/components/ui/controls/fields";
 import { ConfirmDialog } from "@/components/ui/dialog";
 import { useRouter } from "@/components/ui/link";
-import { RelativeTime } from "@/components/ui/time/relative-time";
+import { StatusBadge, type Tone } from "@/components/ui/status-badge";
+import { RelativeTime, useReadingFrom, useRenderedMs, useTimeFormat } from "@/components/ui/time/relative-time";
 import { callApi, type CallInit } from "@/lib/browser/api";
 import { useRequests } from "@/lib/browser/use-read";
 import { type InvitationItem, type MemberView, type ReadOnlyView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
+import { expiresSoon } from "@/lib/contract/times";
 import { type Result } from "@/lib/shared/result";
+import { ChoiceField, ResourceForm, useResourceForm } from "../resource-form";
+import { RevocableList } from "../revocable-list";
 import { SettingsPage } from "../settings-tabs";
-import { InvitationList, InviteForm } from "./invite-form";
-import { assignableRoles, MemberList, type SettingsViewer } from "./member-list";
+import { type AssignableRole, assignableRoles, MemberList, type SettingsViewer } from "./member-list";
 
 /** The URL parameter that opens the invitation form. */
 const INVITE_PARAM = "invite";
@@ -131,5 +135,137 @@ export function ReadOnlyCard({ readOnly }: { readOnly: ReadOnlyView | undefined 
         <p>{t("askText")}</p>
       </ConfirmDialog>
     </Card>
+  );
+}
+
+/** Creates a one-time link for the inviting member to send. */
+export function InviteForm({ choices, onClose }: { choices: readonly AssignableRole[]; onClose: () => void }) {
+  const t = useTranslations("settings.members");
+  const roleName = useTranslations("frame.member.role");
+  const router = useRouter();
+  const [role, setRole] = useState<AssignableRole>("operator");
+  const { busyWith, failure, send } = useResourceForm([]);
+  const [invitation, setInvitation] = useState<Invitation>();
+
+  async function submit(form: HTMLFormElement) {
+    const email = String(new FormData(form).get("email") ?? "").trim();
+    const json = { email, role };
+    const result = await send("save", callApi<Omit<Invitation, "email">>("/api/console/members/invitations", { method: "POST", json }));
+    if (!result.ok) return;
+    setInvitation({ email, ...result.value });
+    // Refreshes the list below.
+    router.refresh();
+  }
+
+  if (invitation) {
+    return (
+      <Card title={t("invite")}>
+        <InvitationLink invitation={invitation} onClose={onClose} />
+      </Card>
+    );
+  }
+  const isTaken = failure?.code === "CONFLICT";
+  return (
+    <ResourceForm
+      title={t("invite")}
+      submitLabel={t(busyWith ? "making" : "make")}
+      isBusy={busyWith !== undefined}
+      failure={isTaken ? undefined : failure}
+      onSubmit={(form) => void submit(form)}
+      onClose={onClose}
+    >
+      <InputField
+        label={t("email")}
+        error={isTaken ? t("taken") : undefined}
+        name="email"
+        type="email"
+        required
+        maxLength={254}
+        autoComplete="off"
+        autoFocus
+      />
+      <ChoiceField label={t("role")} hint={t(`may.${role}`)} value={role} options={choices} onChoose={setRole}>
+        {(choice) => roleName(choice)}
+      </ChoiceField>
+    </ResourceForm>
+  );
+}
+
+type Invitation = { email: string; url: string; expiresAt: number };
+
+/** Shown only once, since the console stores only a hash of the link. */
+function InvitationLink({ invitation, onClose }: { invitation: Invitation; onClose: () => void }) {
+  const t = useTranslations("settings.members");
+  const common = useTranslations("common");
+  const clock = useTimeFormat();
+  const { email, url, expiresAt } = invitation;
+  return (
+    <div role="status" className="flex max-w-[620px] flex-col gap-3">
+      <CopyField
+        label={t("link", { email })}
+        hint={t("linkHint", { email, expiryText: clock(expiresAt, "until") ?? "" })}
+        text={url}
+        copyLabel={t("copyLink")}
+      />
+      <div>
+        <Button onClick={onClose}>{common("close")}</Button>
+      </div>
+    </div>
+  );
+}
+
+export function InvitationList({ invitations }: { invitations: Promise<Result<InvitationItem[], Failure>> }) {
+  const t = useTranslations("settings.invitations");
+  const router = useRouter();
+  const canRevoke = useCanChange();
+  const result = use(invitations);
+  if (!result.ok) return <FailureMessage failure={result.failure} onRetry={() => router.refresh()} />;
+  return (
+    <RevocableList
+      words="settings.invitations"
+      path="/api/console/members/invitations"
+      title={t("title")}
+      items={result.value.map((item) => ({ ...item, name: item.email }))}
+      isOpen={({ state }) => state === "open"}
+      canRevoke={canRevoke}
+      none={<p className="px-3.5 py-3 text-ink-3">{t("none")}</p>}
+      row={(item) => <Invitation invitation={item} />}
+    />
+  );
+}
+
+const tones: Readonly<Record<InvitationItem["state"] | "soon", Tone>> = {
+  open: "wait",
+  soon: "wait",
+  used: "ok",
+  expired: "off",
+  withdrawn: "off",
+};
+
+function Invitation({ invitation }: { invitation: InvitationItem }) {
+  const t = useTranslations("settings.invitations");
+  const roleName = useTranslations("frame.member.role");
+  const clock = useTimeFormat();
+  const { email, role, state, invitedBy, createdAt, expiresAt } = invitation;
+  const expiryText = clock(expiresAt, "until");
+  const isSoon = useReadingFrom(useRenderedMs(), (nowMs) => state === "open" && expiresSoon(invitation, nowMs));
+  const shownState = isSoon ? "soon" : state;
+  return (
+    <>
+      <div className="min-w-0 flex-1 basis-full sm:basis-0">
+        <p className="truncate font-semibold" title={email}>
+          {email}
+        </p>
+        <p className="text-sm text-ink-3">
+          {invitedBy === undefined ? t("byGone") : t("by", { name: invitedBy })}
+          {createdAt === undefined ? null : <> · {t.rich("made", { time: () => <RelativeTime ms={createdAt} /> })}</>}
+          {state === "open" && expiryText ? <> · {t("until", { until: expiryText })}</> : null}
+        </p>
+      </div>
+      <span className="w-[72px]">{roleName(role)}</span>
+      <span className="w-[116px]">
+        <StatusBadge tone={tones[shownState]} word={t(`state.${shownState}`)} />
+      </span>
+    </>
   );
 }

@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { Button } from "@/components/ui/controls/button";
-import { InputField } from "@/components/ui/controls/form-field";
+import { InputField } from "@/components/ui/controls/fields";
 import { callApi } from "@/lib/browser/api";
 import { type NewRunner, type Runner, type RunnerCheck, type RunnerSaved } from "@/lib/contract/runners/runners";
 import { parseTags } from "@/lib/shared/text";

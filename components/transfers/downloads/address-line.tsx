@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
 import { useCallback, useEffect, useEffectEvent, useMemo, useRef, useState } from "react";
-import { failureText } from "@/components/frame/failure/fault-owner";
+import { failureText } from "@/components/frame/failure/failure-message";
 import { Picture } from "@/components/ui/pictures/picture";
 import { FileName } from "@/components/ui/truncated";
 import { callApi } from "@/lib/browser/api";

@@ -1,8 +1,8 @@
 import { useLocale, useTranslations } from "next-intl";
 import { useId, useMemo, useState } from "react";
-import { failureText } from "@/components/frame/failure/fault-owner";
+import { failureText } from "@/components/frame/failure/failure-message";
 import { notifyStoredAssets } from "@/components/frame/stored-assets";
-import { TextareaField } from "@/components/ui/controls/form-field";
+import { TextareaField } from "@/components/ui/controls/fields";
 import { Dialog, FormFoot } from "@/components/ui/dialog";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";

@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
 import { TagsInput } from "@/components/frame/tags/tags-input";
-import { FormField, InputField, TextareaField } from "@/components/ui/controls/form-field";
+import { FormField, InputField, TextareaField } from "@/components/ui/controls/fields";
 import { persisted } from "@/lib/browser/persisted";
 import { copySpellings, writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, type JsonObject } from "@/lib/contract/json/json";

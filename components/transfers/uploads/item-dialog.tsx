@@ -9,9 +9,9 @@ import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { formatBytes } from "@/lib/shared/text";
 import { type AssetFields, AssetFieldsForm, type DraftErrors, mergeFields, newDraft, readDraft, toDraft } from "./asset-fields-form";
-import { tabUploads } from "./tab-uploads";
 import { isAlarm, type UploadItem } from "./upload-item";
 import { cannotChange, otherName, stateText } from "./upload-state";
+import { tabUploads } from "./upload-store";
 
 const dialogWidth = "w-[min(560px,calc(100vw-24px))]";
 

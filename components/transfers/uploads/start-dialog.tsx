@@ -3,8 +3,7 @@ import { useState } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { notifyStoredAssets } from "@/components/frame/stored-assets";
 import { Button } from "@/components/ui/controls/button";
-import { CheckField, Options } from "@/components/ui/controls/fields";
-import { InputField, SelectField } from "@/components/ui/controls/form-field";
+import { CheckField, InputField, Options, SelectField } from "@/components/ui/controls/fields";
 import { Dialog, FormFoot } from "@/components/ui/dialog";
 import { Link } from "@/components/ui/link";
 import { callApi } from "@/lib/browser/api";
@@ -27,9 +26,8 @@ import {
   readDraft,
   uploadPreferences,
 } from "./asset-fields-form";
-import { tabUploads } from "./tab-uploads";
 import { type StoredAsset } from "./upload-item";
-import { type NewUpload } from "./upload-store";
+import { type NewUpload, tabUploads } from "./upload-store";
 
 const MAX_SHOWN = 4;
 const folderUses = ["none", "tags", "name"] as const;

@@ -4,7 +4,7 @@
 
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type HashPoint } from "@/lib/browser/uploads/hash-file";
-import { type HashPool } from "@/lib/browser/uploads/hash-pool";
+import { type HashPool } from "@/lib/browser/uploads/offer-hash";
 import { isWorthHashing, type Speeds } from "@/lib/browser/uploads/upload";
 import { isMissingOperation } from "@/lib/contract/failure";
 import { couldHaveStarted, isUnsent } from "@/lib/contract/workflow/submission";

@@ -1,7 +1,7 @@
 // The upload queue: counts, filters and the text of each file.
 
 import { type useTranslations } from "next-intl";
-import { failureText } from "@/components/frame/failure/fault-owner";
+import { failureText } from "@/components/frame/failure/failure-message";
 import { type Tone } from "@/components/ui/status-badge";
 import { isMissingOperation } from "@/lib/contract/failure";
 import { formatBytes } from "@/lib/shared/text";

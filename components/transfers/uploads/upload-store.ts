@@ -2,14 +2,32 @@
 // Guarantees: identical files are sent one after the other. A pause keeps finished hashes. A failure that would affect every file pauses the
 // waiting ones. Failed files and alarms remain until the user handles them.
 
-import { CONSOLE_UNREACHABLE } from "@/lib/browser/read-failure";
-import { addSample, type Speeds } from "@/lib/browser/uploads/upload";
+import { notifyStoredAssets } from "@/components/frame/stored-assets";
+import { callApi, type CallInit } from "@/lib/browser/api";
+import { retryRateLimited } from "@/lib/browser/bulk/bulk-calls";
+import { type ApiFailure, CONSOLE_UNREACHABLE } from "@/lib/browser/read-failure";
+import { hashPool, offerHash } from "@/lib/browser/uploads/offer-hash";
+import { canDecode } from "@/lib/browser/uploads/picture-check";
+import { addSample, type Speeds, upload } from "@/lib/browser/uploads/upload";
 import { createUploadQueue } from "@/lib/browser/uploads/upload-queue";
+import { withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { ACT_HEADER } from "@/lib/shared/headers";
+import { failed, ok, type Result } from "@/lib/shared/result";
 import { createUuid } from "@/lib/shared/text";
-import { type AssetFields, diffFields, mergeFields, withWrittenParts } from "./asset-fields-form";
-import { type UploadConditions, uploadFile, type UploadPorts } from "./upload-file";
-import { isProblem, isUnderWay, isUnfinished, type UploadItem, type UploadKind, type UploadStatus } from "./upload-item";
+import { type AssetFieldPart, type AssetFields, diffFields, type FieldChanges, mergeFields, withWrittenParts } from "./asset-fields-form";
+import { type RequestOptions, type UploadConditions, uploadFile, type UploadPorts } from "./upload-file";
+import {
+  type FieldsFailure,
+  isProblem,
+  isUnderWay,
+  isUnfinished,
+  type StoredAsset,
+  type UploadItem,
+  type UploadKind,
+  type UploadStatus,
+} from "./upload-item";
 import { isBehind } from "./upload-state";
 
 export type NewUpload = { file: File; assetFields: AssetFields };
@@ -186,4 +204,85 @@ function affectsAllFiles({ status, code }: Failure, during: UploadKind | undefin
 function toFailedStatus(cause: unknown): UploadStatus {
   console.error(cause);
   return { kind: "failed", failure: { code: "INTERNAL", message: "", status: 0 } };
+}
+
+/** One store per tab, since uploads outlive the page that started them. */
+export const tabUploads = createUploadStore(
+  {
+    hash: hashPool,
+    byId: (id, options) => call<StoredAsset>(options, assetPath(id), {}),
+    async fromHash(hash, file, assetFields, options) {
+      const offer = {
+        hash: `blake3:${hash}`,
+        tags: assetFields.tags,
+        ...(file.type && { mime_type: file.type }),
+        ...toFormFields(file, assetFields),
+      };
+      const offerResult = await retryWithHold(options, () => offerHash<StoredAsset>(offer, options));
+      if (!offerResult.ok) return offerResult;
+      if (offerResult.value.kind === "unsure" && offerResult.value.failure) return failed(offerResult.value.failure);
+      return ok(offerResult.value.kind === "made" ? offerResult.value.asset : undefined);
+    },
+    send: ({ id, file, assetFields }, { onProgress, ...requestOptions }) => {
+      const { connection, signal, action } = requestOptions;
+      const fields = { id, tags: assetFields.tags, preview_id: assetFields.previewId, ...toFormFields(file, assetFields) };
+      const form = new FormData();
+      // Fields before the bytes, so that a streaming reader has them first.
+      for (const [name, value] of Object.entries(fields))
+        if (value !== undefined) form.set(name, typeof value === "string" ? value : writeExactJson(value));
+      form.set("file", file, file.name);
+      return retryWithHold(requestOptions, () =>
+        upload<StoredAsset>(withQuery("/api/assets", { connection }), { form, onProgress, signal, act: action }),
+      );
+    },
+    canBeRead: canDecode,
+    change: writeChanges,
+    nowMs: () => performance.now(),
+  },
+  { storedAsset: notifyStoredAssets },
+);
+
+function call<T>(options: RequestOptions, path: `/${string}`, init: CallInit) {
+  const { connection, signal, action } = options;
+  const headers = action === undefined ? undefined : { [ACT_HEADER]: action };
+  return retryWithHold(options, () => callApi<T>(withQuery(path, { connection }), { ...init, headers, signal, cache: "no-store" }));
+}
+
+function retryWithHold<T>({ signal, onHold }: RequestOptions, request: () => Promise<Result<T, ApiFailure>>) {
+  return retryRateLimited(request, { signal, onWait: (ms) => onHold(ms !== undefined) });
+}
+
+/** Writes each part separately, since a service may not support all of them. Reports the first failure. */
+async function writeChanges(
+  id: string,
+  { addedTags, removedTags, fields }: FieldChanges,
+  options: RequestOptions,
+): Promise<Result<unknown, FieldsFailure>> {
+  const tags: `/${string}` = `${assetPath(id)}/tags`;
+  const calls: { path: `/${string}`; init: CallInit; parts: AssetFieldPart[] }[] = [];
+  if (addedTags.length > 0) calls.push({ path: tags, init: { method: "POST", json: { tags: addedTags } }, parts: ["tags"] });
+  if (removedTags.length > 0) calls.push({ path: tags, init: { method: "DELETE", json: { tags: removedTags } }, parts: ["tags"] });
+  const fieldParts = fieldOrder.flatMap(([field, part]) => (field in fields ? [part] : []));
+  if (fieldParts.length > 0) calls.push({ path: assetPath(id), init: { method: "PUT", json: fields }, parts: fieldParts });
+  let failure: ApiFailure | undefined;
+  const parts: AssetFieldPart[] = [];
+  for (const { path, init, parts: writtenParts } of calls) {
+    const result = await call(options, path, init);
+    if (result.ok) continue;
+    failure ??= result.failure;
+    parts.push(...writtenParts);
+  }
+  return failure ? failed({ failure, parts: [...new Set(parts)] }) : ok(undefined);
+}
+
+const fieldOrder = [
+  ["name", "name"],
+  ["user_metadata", "metadata"],
+  ["preview_id", "preview"],
+] as const satisfies readonly (readonly [string, AssetFieldPart])[];
+
+const assetPath = (id: string): `/${string}` => `/api/assets/${encodeURIComponent(id)}`;
+
+function toFormFields(file: File, { name, metadata }: AssetFields) {
+  return { name: name || file.name, ...(Object.keys(metadata).length > 0 && { user_metadata: metadata }) };
 }

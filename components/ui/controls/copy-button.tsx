@@ -1,9 +1,8 @@
 import { useTranslations } from "next-intl";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useCallback, useState } from "react";
 import { cn } from "../cn";
-import { useCopy } from "../hooks/use-copy";
-import { Input } from "./fields";
-import { FormField } from "./form-field";
+import { showToast } from "../toast-store";
+import { FormField, Input } from "./fields";
 
 type CopyButtonProps = {
   /** A function if only the browser can compute it. */
@@ -68,5 +67,24 @@ export function CopyableId({ id, displayText, className }: CopyableIdProps) {
       </span>
       <CopyButton text={id} label={t("copy", { id })} />
     </span>
+  );
+}
+
+/** Copies a text to the clipboard and reports a failure. With `done`, reports success as well. */
+export function useCopy(): (text: string, doneMessage?: string) => Promise<boolean> {
+  const t = useTranslations("common");
+  return useCallback(
+    async (text, doneMessage) => {
+      try {
+        await navigator.clipboard.writeText(text);
+        if (doneMessage !== undefined) showToast({ tone: "ok", text: doneMessage });
+        return true;
+      } catch {
+        // The clipboard requires https.
+        showToast({ tone: "bad", text: t("copyFailed") });
+        return false;
+      }
+    },
+    [t],
   );
 }

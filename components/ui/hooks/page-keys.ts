@@ -82,3 +82,41 @@ export function useKeySequence(first: string, onSecond: (key: string) => boolean
     { isFirst: true },
   );
 }
+
+let isLeavingAllowed = false;
+
+/** Disables the warning once the user has confirmed leaving. */
+export function allowLeaving(isLeaving: boolean): void {
+  isLeavingAllowed = isLeaving;
+}
+
+/** For custom beforeunload listeners: makes the browser warn, unless the user has confirmed leaving. */
+export function warnBeforeLeaving(event: BeforeUnloadEvent): void {
+  if (!isLeavingAllowed) event.preventDefault();
+}
+
+/** The browser warns before the tab is closed or reloaded. */
+export function useCloseWarning(isOn: boolean): void {
+  useEffect(() => {
+    if (!isOn) return;
+    // One listener per caller, since a shared one would be removed for all callers at once.
+    const warn = (event: BeforeUnloadEvent) => warnBeforeLeaving(event);
+    window.addEventListener("beforeunload", warn);
+    return () => window.removeEventListener("beforeunload", warn);
+  }, [isOn]);
+}
+
+const interactions = ["pointermove", "pointerdown", "keydown", "touchstart"] as const;
+
+/** Calls `callback` once, on the user's first interaction, to preload code for the first click. `callback` must be stable. */
+export function useOnFirstInteraction(callback: () => void): void {
+  useEffect(() => {
+    const controller = new AbortController();
+    const run = () => {
+      controller.abort();
+      callback();
+    };
+    for (const interaction of interactions) window.addEventListener(interaction, run, { passive: true, signal: controller.signal });
+    return () => controller.abort();
+  }, [callback]);
+}

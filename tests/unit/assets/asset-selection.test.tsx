@@ -3,8 +3,7 @@ import { act, fireEvent, render, screen, waitFor } from "@testing-library/react"
 import { useRef } from "react";
 import { afterEach, describe, expect, it } from "vitest";
 import { type AssetsSource } from "@/components/assets/gallery/chunk-store";
-import { type Picking, usePicking } from "@/components/assets/gallery/use-picking";
-import { useAllTilesKey } from "@/components/assets/gallery/use-tile-keys";
+import { type Picking, useAllTilesKey, usePicking } from "@/components/assets/gallery/use-picking";
 import { dismissToast, toastStore } from "@/components/ui/toast-store";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { inApp } from "../components/render";

@@ -10,10 +10,10 @@ import {
   unfiltered,
   withNextTagState,
 } from "@/components/assets/assets-address";
-import { findSameContent, type ReadSorted } from "@/components/assets/detail/same-content";
+import { findSameContent, type ReadSorted } from "@/components/assets/detail/asset-facts";
 import { type AssetsSource, createChunkStore } from "@/components/assets/gallery/chunk-store";
 import { aroundPage } from "@/components/assets/gallery/use-endless";
-import { nextTile } from "@/components/assets/gallery/use-tile-keys";
+import { nextTile } from "@/components/assets/gallery/use-picking";
 import { assetsAnswerSchema } from "@/lib/contract/schemas/asset";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { failed, ok } from "@/lib/shared/result";

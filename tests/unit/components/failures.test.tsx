@@ -1,7 +1,6 @@
 import { cleanup, screen } from "@testing-library/react";
 import { describe, expect, it, vi } from "vitest";
-import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { faultOwners, toFaultCode } from "@/components/frame/failure/fault-owner";
+import { FailureMessage, faultOwners, toFaultCode } from "@/components/frame/failure/failure-message";
 import { Part } from "@/components/overview/part";
 import { errorStatus } from "@/lib/contract/failure";
 import errors from "@/lib/messages/en/errors.json";

@@ -5,7 +5,7 @@ import { createSelection } from "@/components/data-table/selection/selection";
 import { ClearFilters, FiltersPopover } from "@/components/frame/list/filters-popover";
 import { createListState } from "@/components/frame/list/list-state";
 import { ViewsDialog } from "@/components/frame/list/views-dialog";
-import { DEFAULT_CHOICE } from "@/components/jobs/columns/column-choice";
+import { DEFAULT_CHOICE } from "@/components/jobs/columns/columns";
 import { type JobRow } from "@/components/jobs/job-row";
 import { JobListTable } from "@/components/jobs/list/job-list-table";
 import { JobsFilters } from "@/components/jobs/list/jobs-filters";

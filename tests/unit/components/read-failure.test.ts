@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { statusNow } from "@/components/frame/connection/connection-status";
+import { statusNow } from "@/components/frame/counts-context";
 import { toAgo, toDuration } from "@/components/ui/time/relative-time";
 import { readFailure } from "@/lib/browser/read-answer";
 import { toFailure } from "@/lib/browser/read-failure";

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { startRenewal, useHostJobs } from "@/components/embed/host-bridge";
 import { StartScreen } from "@/components/embed/start-screen";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
-import { ReadOnlyNotice } from "@/components/frame/read-only-notice";
+import { ReadOnlyNotice } from "@/components/frame/connection/connection-guard";
 import { callApi, notifyResponse } from "@/lib/browser/api";
 import { type HostMessage, onHostMessage, postToHost } from "@/lib/browser/embed/host-page";
 import { type LiveMessage } from "@/lib/browser/live/live-client";

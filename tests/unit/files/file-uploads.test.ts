@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createFileUploads, type SendFile } from "@/components/files/file-uploads";
+import { createFileUploads, type SendFile } from "@/components/files/uploads-list";
 import { failed, ok } from "@/lib/shared/result";
 import { eventually } from "@/tests/support/eventually";
 

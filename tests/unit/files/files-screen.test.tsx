@@ -1,9 +1,8 @@
 import { act, cleanup, fireEvent, renderHook, screen, waitFor, within } from "@testing-library/react";
 import { Suspense } from "react";
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { MoveFile, NewFolder } from "@/components/files/file-dialogs";
+import { MoveFile, NewFolder, RemovalLines, useFileRemoval } from "@/components/files/file-dialogs";
 import { FilePanel } from "@/components/files/file-panel";
-import { RemovalLines, useFileRemoval } from "@/components/files/file-removals";
 import { FilesScreen } from "@/components/files/files-screen";
 import { FilesEmpty, Trail } from "@/components/files/files-tool-bar";
 import { type FileRow, filesParams, toCrumbs, toFilesView } from "@/components/files/files-view";

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { toSearchParams } from "@/app/(console)/params";
+import { deleteFiles, listFiles } from "@/components/files/file-dialogs";
 import { MAX_TEXT_BYTES, readText, toText } from "@/components/files/file-panel";
-import { deleteFiles, listFiles } from "@/components/files/file-removals";
 import {
   fileApiPath,
   filesHref,

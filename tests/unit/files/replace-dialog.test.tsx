@@ -1,7 +1,6 @@
 import { act, fireEvent, screen } from "@testing-library/react";
 import { expect, test } from "vitest";
-import { createFileUploads } from "@/components/files/file-uploads";
-import { UploadsList } from "@/components/files/uploads-list";
+import { createFileUploads, UploadsList } from "@/components/files/uploads-list";
 import { failed, ok } from "@/lib/shared/result";
 import { eventually } from "@/tests/support/eventually";
 import { renderInApp } from "../components/render";

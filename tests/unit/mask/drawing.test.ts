@@ -2,8 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { clearAll, floodFill, lasso, paintShape, rectangle } from "@/components/mask/drawing/areas";
-import { type Coverage, emptyCoverage } from "@/components/mask/drawing/coverage";
-import { type Point, type Rect, rectBetween } from "@/components/mask/drawing/geometry";
+import { type Coverage, emptyCoverage, type Point, type Rect, rectBetween } from "@/components/mask/drawing/coverage";
 import { beginStroke, type BrushPoint } from "@/components/mask/drawing/stroke";
 import { evenly } from "@/tests/support/evenly";
 

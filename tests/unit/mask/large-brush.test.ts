@@ -1,8 +1,7 @@
 // A large brush is drawn coarsely while it moves. Its pixels follow, and its end is computed in slices.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { compactTile, copyTile, emptyCoverage, findTiles, putTile, tileRect } from "@/components/mask/drawing/coverage";
-import { fullRect } from "@/components/mask/drawing/geometry";
+import { compactTile, copyTile, emptyCoverage, findTiles, fullRect, putTile, tileRect } from "@/components/mask/drawing/coverage";
 import { createMaskDocument } from "@/components/mask/drawing/mask-document";
 
 const pen = (x: number, y: number) => ({ x, y, pressure: 1 });

@@ -2,8 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { lasso, rectangle } from "@/components/mask/drawing/areas";
-import { emptyCoverage } from "@/components/mask/drawing/coverage";
-import { fullRect } from "@/components/mask/drawing/geometry";
+import { emptyCoverage, fullRect } from "@/components/mask/drawing/coverage";
 import { createMaskDocument } from "@/components/mask/drawing/mask-document";
 
 const size = { width: 700, height: 400 };

@@ -1,7 +1,7 @@
 // Header checks before decoding any pixel, with real files of each kind.
 import sharp, { type Sharp } from "sharp";
 import { expect, it, vi } from "vitest";
-import { getMaskEncoding, mayBeTransparent } from "@/components/mask/file/earlier-mask";
+import { getMaskEncoding, mayBeTransparent } from "@/components/mask/file/open-mask";
 import { fetchFile } from "@/components/mask/file/picture-file";
 
 const picture = (channels: 3 | 4, size = 4) =>

@@ -1,7 +1,7 @@
 import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { describe, expect, it } from "vitest";
 import { hashFile, SLICE_BYTES } from "@/lib/browser/uploads/hash-file";
-import { createHashPool, type HashWorker } from "@/lib/browser/uploads/hash-pool";
+import { createHashPool, type HashWorker } from "@/lib/browser/uploads/offer-hash";
 import { addSample, getMaxHashBytes, isWorthHashing, type Speeds } from "@/lib/browser/uploads/upload";
 import { createPattern } from "@/tests/support/file-source";
 

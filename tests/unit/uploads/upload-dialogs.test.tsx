@@ -1,11 +1,11 @@
 import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { beforeEach, describe, expect, it, test, vi } from "vitest";
-import { DownloadList } from "@/components/transfers/downloads/download-list";
 import { UrlDialog } from "@/components/transfers/downloads/url-dialog";
 import { UploadTray } from "@/components/transfers/upload-tray";
 import { uploadPreferences } from "@/components/transfers/uploads/asset-fields-form";
 import { HashDialog, StartDialog } from "@/components/transfers/uploads/start-dialog";
 import { type UploadItem } from "@/components/transfers/uploads/upload-item";
+import { DownloadList } from "@/components/transfers/uploads/upload-list";
 import { type DownloadTask } from "@/lib/contract/assets/file-refs";
 import { inApp, renderInApp } from "../components/render";
 

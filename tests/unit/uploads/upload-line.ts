@@ -4,7 +4,7 @@ import { type UploadPorts } from "@/components/transfers/uploads/upload-file";
 import { type StoredAsset, type UploadItem } from "@/components/transfers/uploads/upload-item";
 import { createUploadStore } from "@/components/transfers/uploads/upload-store";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { type PoolOutcome } from "@/lib/browser/uploads/hash-pool";
+import { type PoolOutcome } from "@/lib/browser/uploads/offer-hash";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";
 

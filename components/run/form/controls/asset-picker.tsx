@@ -10,7 +10,6 @@ import { useRange } from "@/components/ui/hooks/use-range";
 import { createThumbnailUrl } from "@/lib/browser/urls";
 import { useRead } from "@/lib/browser/use-read";
 import { MASK_LAYER_TAG } from "@/lib/contract/assets/file-refs";
-import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { toAssetView } from "@/lib/contract/views/asset-view";
 import { parseTags } from "@/lib/shared/text";
 import { type AssetQuery, assetValue, type PickedPicture, type PictureContext } from "./picture-api";
@@ -137,7 +136,7 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
 
 /** One page of the connection's assets; the previous page is shown until the next has loaded. */
 function useAssetPage({ connection, listAssets }: PictureContext, query: AssetQuery) {
-  const page = useRead(["run.assets", connection, writeExactJson(query)], () => listAssets(query), { keepPreviousData: true });
+  const page = useRead(["run.assets", connection, query], () => listAssets(query), { keepPreviousData: true });
   return { ...page, assets: (page.data?.assets ?? []).map(toAssetView) };
 }
 

@@ -15,7 +15,7 @@ import {
   shownInputs,
   singleMemberChoice,
   withInputs,
-} from "@/components/jobs/columns/column-choice";
+} from "@/components/jobs/columns/columns";
 import { ColumnsDialog, moveColumn, removeInput, showColumn } from "@/components/jobs/columns/columns-dialog";
 import { StatusFilter } from "@/components/jobs/list/jobs-filters";
 import { listHref, viewHref, viewQuery } from "@/components/jobs/list/list-address";

@@ -1,10 +1,9 @@
 import { act, fireEvent, screen } from "@testing-library/react";
 import { beforeEach, expect, it, vi } from "vitest";
 import { createSelection } from "@/components/data-table/selection/selection";
-import { createListState } from "@/components/frame/list/list-state";
-import { type OpenPanel } from "@/components/frame/list/use-open-panel";
+import { createListState, type OpenPanel } from "@/components/frame/list/list-state";
 import { detailsCell, useCellWords } from "@/components/jobs/columns/cells";
-import { DEFAULT_CHOICE } from "@/components/jobs/columns/column-choice";
+import { DEFAULT_CHOICE } from "@/components/jobs/columns/columns";
 import { type JobRow, toJobRow } from "@/components/jobs/job-row";
 import { JobListTable } from "@/components/jobs/list/job-list-table";
 import { jobsAddress } from "@/components/jobs/list/use-job-list";

@@ -2,7 +2,7 @@
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { type ReactNode, Suspense } from "react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { InvitationList } from "@/components/settings/members/invite-form";
+import { InvitationList } from "@/components/settings/members/members-screen";
 import { SharesScreen } from "@/components/settings/shares-screen";
 import { TokenList, TokensScreen } from "@/components/settings/tokens/tokens-screen";
 import { type Role } from "@/lib/contract/people/roles";

@@ -4,7 +4,7 @@ import { type ReactNode, Suspense } from "react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { AccountScreen } from "@/components/settings/account/account-screen";
 import { AuditScreen } from "@/components/settings/audit/audit-screen";
-import { InvitationList } from "@/components/settings/members/invite-form";
+import { InvitationList } from "@/components/settings/members/members-screen";
 import { type AuditItem } from "@/lib/contract/audit/audit";
 import { type InvitationItem, type MemberView } from "@/lib/contract/console";
 import { type SignInMethods } from "@/lib/contract/people/sign-in";

@@ -1,7 +1,7 @@
 import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { Suspense } from "react";
 import { describe, expect, it, vi } from "vitest";
-import { findInvalidField } from "@/components/frame/failure/fault-owner";
+import { findInvalidField } from "@/components/frame/failure/failure-message";
 import { ConnectionForm, readConnectionForm } from "@/components/settings/connections/connection-form";
 import { ConnectionsScreen } from "@/components/settings/connections/connections-screen";
 import { Outcome } from "@/components/settings/outcome";

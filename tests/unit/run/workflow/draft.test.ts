@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createRunStore, type RunStore } from "@/components/run/run-store";
-import { deleteDraft, MAX_DRAFT_CHARACTERS, readDraft, storeDraft } from "@/components/run/workflow/draft";
 import { openWorkflow } from "@/components/run/workflow/open-workflow";
 import { isUnsent, type OpenWorkflow } from "@/components/run/workflow/opened-workflow";
+import { deleteDraft, MAX_DRAFT_CHARACTERS, readDraft, storeDraft } from "@/components/run/workflow/workflow-memory";
 import { type BrowserStorage } from "@/lib/browser/persisted";
 import { sampleText } from "../files";
 
