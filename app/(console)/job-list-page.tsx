@@ -12,8 +12,8 @@ import { getRoleOn } from "@/lib/server/connections/access";
 import { pickMessages } from "@/lib/server/i18n/messages";
 import { hasManySubmitters, searchJobs } from "@/lib/server/jobs/job-search";
 import { listHistory, listJobs } from "@/lib/server/queries/jobs";
+import { resolvesSoon, withRequestTime } from "./console-page";
 import { openDefaultView, type SearchParams, textParam, toSearchParams } from "./params";
-import { resolvesSoon, withRequestTime } from "./request-time";
 
 /** Renders the page of the jobs or the history. */
 export async function renderJobList(list: ListName, params: SearchParams, createScreen: (props: JobListProps) => ReactElement) {

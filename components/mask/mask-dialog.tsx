@@ -5,9 +5,8 @@ import { Button } from "@/components/ui/controls/button";
 import { showToast } from "@/components/ui/toast-store";
 import { type FileName } from "@/lib/browser/urls";
 import { type SavedMask, sendMask } from "./file/mask-session";
-import { openMask } from "./file/open-mask";
+import { encodeInWorker, openMask } from "./file/open-mask";
 import { type MaskTarget, toFileSource } from "./file/picture-file";
-import { encodeInWorker } from "./file/worker-client";
 import { MaskOpening } from "./mask-opening";
 
 type MaskDialogProps = {

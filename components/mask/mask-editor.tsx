@@ -9,13 +9,12 @@ import { useCloseWarning } from "@/components/ui/hooks/page-keys";
 import { rectangle } from "./drawing/areas";
 import { getSaveStep, type OpenSession, type SavedMask, type SavePorts, useSave } from "./file/mask-session";
 import { KeyDialog, StatusBar, ToolRail } from "./screen/editor-bars";
-import { createPainter, type Painter } from "./screen/painter";
+import { createPainter, createViewStore, type Painter, type ViewStore, watchRatio } from "./screen/painter";
 import { SaveOutcome, Saving } from "./screen/save-outcome";
 import { type Command, createSettingsStore, overlayRgb, type Settings } from "./screen/settings";
 import { SettingsPanel } from "./screen/settings-panel";
 import { createSurface, type Surface } from "./screen/surface";
 import { useEditorKeys, usePointers } from "./screen/use-input";
-import { createViewStore, type ViewStore, watchRatio } from "./screen/view-store";
 
 export type MaskEditorProps = {
   session: OpenSession;

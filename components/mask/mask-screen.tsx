@@ -13,9 +13,8 @@ import { type Failure } from "@/lib/contract/failure";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { type Result } from "@/lib/shared/result";
 import { sendMask } from "./file/mask-session";
-import { openMask } from "./file/open-mask";
+import { encodeInWorker, openMask } from "./file/open-mask";
 import { toAssetSource } from "./file/picture-file";
-import { encodeInWorker } from "./file/worker-client";
 import { MaskOpening } from "./mask-opening";
 
 type MaskScreenProps = { assetId: string; connection?: string; canSave: boolean; asset: Promise<Result<{ value: AssetView }, Failure>> };

@@ -3,10 +3,10 @@ import { type ReactNode } from "react";
 import { FailureMessage, findInvalidField } from "@/components/frame/failure/failure-message";
 import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
-import { CopyField } from "@/components/ui/controls/copy-button";
 import { SelectField } from "@/components/ui/controls/fields";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { useRequests } from "@/lib/browser/use-read";
+import { renewals, type RenewWebhookSecret } from "@/lib/contract/webhook-events";
 
 /** Submits a form. `field` is the field that the last failure refers to. */
 export function useResourceForm<Field extends string, Action extends string = "save">(fields: readonly Field[]) {
@@ -102,17 +102,39 @@ export function ChoiceField<T extends string>({ label, hint, error, value, optio
   );
 }
 
-type NewSecretProps = { words: "embedding" | "webhooks"; name: string; secret: string | undefined; onClose: () => void };
+type RenewSecretFieldProps = {
+  words: "embedding" | "webhooks";
+  /** Undefined keeps the current secret. */
+  value: RenewWebhookSecret | undefined;
+  onChoose: (value: RenewWebhookSecret | undefined) => void;
+};
 
-/** Shows a secret once, until the dialog closes. */
-export function NewSecret({ words, name, secret = "", onClose }: NewSecretProps) {
-  const t = useTranslations(`${words}.secret`);
+export function RenewSecretField({ words, value, onChoose }: RenewSecretFieldProps) {
+  const t = useTranslations(words);
   return (
-    <Card title={t("title", { name })}>
-      <div role="status" className="flex max-w-[620px] flex-col gap-3">
-        <CopyField label={t("label")} hint={t("text")} text={secret} copyLabel={t("copy")} />
+    <ChoiceField<RenewWebhookSecret | "no">
+      label={t("secret.label")}
+      hint={value && t(`form.renewHint.${value}`)}
+      value={value ?? "no"}
+      options={["no", ...renewals]}
+      onChoose={(choice) => onChoose(choice === "no" ? undefined : choice)}
+    >
+      {(choice) => t(`form.renew.${choice}`)}
+    </ChoiceField>
+  );
+}
+
+type SecretCardProps = { title: string; closeLabel?: string; onClose: () => void; children: ReactNode };
+
+/** Shows a secret once, until it is closed. The console stores only its hash. */
+export function SecretCard({ title, closeLabel, onClose, children }: SecretCardProps) {
+  const common = useTranslations("common");
+  return (
+    <Card title={title}>
+      <div role="status" className="flex max-w-[720px] flex-col gap-3.5">
+        {children}
         <div>
-          <Button onClick={onClose}>{t("done")}</Button>
+          <Button onClick={onClose}>{closeLabel ?? common("close")}</Button>
         </div>
       </div>
     </Card>

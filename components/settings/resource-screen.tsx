@@ -3,6 +3,7 @@ import { type ReactNode, use, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Card, Fact } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
+import { CopyField } from "@/components/ui/controls/copy-button";
 import { useRouter } from "@/components/ui/link";
 import { useTimeFormat } from "@/components/ui/time/relative-time";
 import { showToast } from "@/components/ui/toast-store";
@@ -11,7 +12,7 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Failure } from "@/lib/contract/failure";
 import { type Role } from "@/lib/contract/people/roles";
 import { type Result } from "@/lib/shared/result";
-import { NewSecret } from "./resource-form";
+import { SecretCard } from "./resource-form";
 import { RemovalDialog } from "./revocable-list";
 import { SettingsPage } from "./settings-tabs";
 
@@ -67,7 +68,11 @@ export function ResourceScreen<T extends { id: string; name: string }>(props: Re
       {resources ? (
         <>
           <p className="text-ink-2">{t("intro")}</p>
-          {secret ? <NewSecret words={words} name={secret.name} secret={secret.text} onClose={() => setSecret(undefined)} /> : null}
+          {secret ? (
+            <SecretCard title={t("secret.title", { name: secret.name })} closeLabel={t("secret.done")} onClose={() => setSecret(undefined)}>
+              <CopyField label={t("secret.label")} hint={t("secret.text")} text={secret.text} copyLabel={t("secret.copy")} />
+            </SecretCard>
+          ) : null}
           {open ? (
             <div key={open === "new" ? "new" : open.id}>
               {form(open === "new" ? undefined : open, { onSaved: handleSaved, onClose: close })}

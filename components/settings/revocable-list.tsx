@@ -5,9 +5,11 @@ import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
 import { ConfirmDialog } from "@/components/ui/dialog";
 import { useRouter } from "@/components/ui/link";
+import { StatusBadge, type Tone } from "@/components/ui/status-badge";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { useRequests } from "@/lib/browser/use-read";
+import { type Role } from "@/lib/contract/people/roles";
 
 type Revocable = { id: string; name: string };
 type RevocableListProps<T extends Revocable> = {
@@ -95,6 +97,30 @@ export function RevocableList<T extends Revocable>(props: RevocableListProps<T>)
         {about && removalTarget ? <span className="mb-2 block break-words text-ink">{about(removalTarget)}</span> : null}
         {t("revokeText")}
       </RemovalDialog>
+    </>
+  );
+}
+
+type RevocableItemProps = { name: string; note?: string; role: Role; tone: Tone; word: string; children: ReactNode };
+
+/** A row's name and lines, its role and its state. */
+export function RevocableItem({ name, note, role, tone, word, children }: RevocableItemProps) {
+  const roleName = useTranslations("frame.member.role");
+  return (
+    <>
+      <div className="min-w-0 flex-1 basis-full sm:basis-0">
+        <p className="flex items-baseline gap-2">
+          <span className="truncate font-semibold" title={name}>
+            {name}
+          </span>
+          {note ? <span className="min-w-0 truncate text-sm text-ink-2">{note}</span> : null}
+        </p>
+        {children}
+      </div>
+      <span className="w-[72px]">{roleName(role)}</span>
+      <span className="w-[116px]">
+        <StatusBadge tone={tone} word={word} />
+      </span>
     </>
   );
 }

@@ -9,7 +9,7 @@ import { messagesByLanguage, pageTitle, pickMessages } from "@/lib/server/i18n/m
 import { hasRunJobs, listJobs } from "@/lib/server/queries/jobs";
 import { listRunners } from "@/lib/server/queries/runners";
 import { ok } from "@/lib/shared/result";
-import { withRequestTime } from "../request-time";
+import { withRequestTime } from "../console-page";
 
 export const generateMetadata = pageTitle("overview.title");
 

@@ -7,8 +7,8 @@ import { PageSkeleton } from "@/components/frame/page-skeleton";
 import { parseSearch } from "@/lib/contract/params";
 import { listApps } from "@/lib/server/apps/change-app";
 import { pageTitle } from "@/lib/server/i18n/messages";
+import { withRequestTime } from "../console-page";
 import { toSearchParams } from "../params";
-import { withRequestTime } from "../request-time";
 
 export const generateMetadata = pageTitle("apps.title");
 

@@ -7,9 +7,8 @@ import { PageSkeleton } from "@/components/frame/page-skeleton";
 import { openPage } from "@/lib/server/bff/open-page";
 import { pageTitle, pickMessages } from "@/lib/server/i18n/messages";
 import { listAssets } from "@/lib/server/queries/assets";
-import { openDefaultView, textParam } from "../params";
-import { withRequestTime } from "../request-time";
-import { parseAssetsQuery, toFirstQuery } from "./assets-query";
+import { withRequestTime } from "../console-page";
+import { openDefaultView, parseAssetsQuery, textParam, toFirstQuery } from "../params";
 
 export const generateMetadata = pageTitle("assets.title");
 

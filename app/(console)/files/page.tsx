@@ -5,8 +5,8 @@ import { IgnoredValues } from "@/components/frame/list/tool-bar";
 import { parseSearch } from "@/lib/contract/params";
 import { pageTitle } from "@/lib/server/i18n/messages";
 import { listFiles } from "@/lib/server/operations/list-files";
+import { withRequestTime } from "../console-page";
 import { textParam, toSearchParams } from "../params";
-import { withRequestTime } from "../request-time";
 
 export const generateMetadata = pageTitle("files.title");
 

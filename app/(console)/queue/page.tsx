@@ -4,7 +4,7 @@ import { QueueScreen } from "@/components/jobs/queue/queue-screen";
 import { getRoleOn } from "@/lib/server/connections/access";
 import { pageTitle } from "@/lib/server/i18n/messages";
 import { getQueue } from "@/lib/server/queries/jobs";
-import { withRequestTime } from "../request-time";
+import { withRequestTime } from "../console-page";
 
 export const generateMetadata = pageTitle("queue.title");
 

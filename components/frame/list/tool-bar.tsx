@@ -2,9 +2,12 @@
 
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
+import { useConnectionParam } from "@/components/frame/connection/connection-context";
 import { cn } from "@/components/ui/cn";
+import { ButtonLink } from "@/components/ui/link";
 import { useHydrated, useNow, useTimeFormat } from "@/components/ui/time/relative-time";
 import { getFreshness, liveState, useIsLive } from "@/lib/browser/live/live-state";
+import { withQuery } from "@/lib/browser/urls";
 
 /** The attribute of the element that the key `/` focuses. */
 export const FILTERS = "data-filters";
@@ -71,4 +74,10 @@ export function UnreadableRows({ count = 0 }: { count?: number }) {
       {t("unreadableRows", { count })}
     </p>
   );
+}
+
+/** A link to the Run page, shown if there are no jobs. */
+export function RunLink() {
+  const connection = useConnectionParam();
+  return <ButtonLink href={withQuery("/run", { connection })}>{useTranslations("frame")("run")}</ButtonLink>;
 }

@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { lastOffset } from "@/components/data-table/paging";
 import { useListQuery } from "@/components/frame/list/list-state";
-import { RunLink } from "@/components/frame/samples/run-link";
+import { RunLink } from "@/components/frame/list/tool-bar";
 import { cn } from "@/components/ui/cn";
 import { EmptyState } from "@/components/ui/empty-state";
 import { ButtonLink } from "@/components/ui/link";

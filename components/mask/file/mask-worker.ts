@@ -2,7 +2,7 @@
 
 import { type Coverage, emptyCoverage } from "../drawing/coverage";
 import { encodeMask } from "./encode-png";
-import { type WorkerResponse, type WorkerTask } from "./worker-client";
+import { type WorkerResponse, type WorkerTask } from "./open-mask";
 
 /** Pixels drawn at a time. */
 const STRIP_PIXELS = 4_000_000;

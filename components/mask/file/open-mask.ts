@@ -22,7 +22,6 @@ import {
   showPicture,
   type TooLarge,
 } from "./picture-file";
-import { readInWorker } from "./worker-client";
 
 export type OpenedMask = {
   coverage: Coverage;
@@ -56,8 +55,6 @@ export const openMask: OpenMask = async (source, options) => {
   const { facts, files } = source;
   if (options.file) return openLocalFile(source, options.file, options);
   if (facts.isPicture === false) return failed({ kind: "not-picture" });
-  const openedMask = facts.original ? await openOriginal(source, facts.original, options) : undefined;
-  if (openedMask) return ok(openedMask);
   const reason = findSizeProblem(facts);
   if (reason) return failed({ kind: "too-large", why: reason });
   let refusal: FetchRefusal | undefined;
@@ -81,20 +78,6 @@ async function openLocalFile(source: MaskSource, file: File, options: OpenOption
     return failed({ kind: "other-file", bytes: file.size, expectedBytes: facts.bytes });
   const fileResult = await openFile(source, file, files, options);
   return fileResult.ok ? ok({ ...fileResult.value, lacksFile: true }) : fileResult;
-}
-
-/** Opens a saved mask over its original, without fetching the masked picture. */
-async function openOriginal(source: MaskSource, filename: string, options: FetchOptions): Promise<OpenedMask | undefined> {
-  const layer = await findLayer(source, options);
-  if (!layer) return undefined;
-  const ref = { filename, subfolder: "", type: "input" };
-  const original = await fetchFile(getFileUrl(source, ref), options);
-  const size = original.ok ? await readNaturalSize(original.value) : undefined;
-  // A layer is upright, so it would not fit an original that is shown rotated.
-  if (!original.ok || !size || findSizeProblem(size) || (await getMaskEncoding(original.value, false))) return undefined;
-  const coverage = await readLayer(layer, size, source, options);
-  const picture = coverage && (await showPicture(original.value, size));
-  return picture && { coverage, picture, earlier: "layers", refs: [ref, ...source.files], isPreview: false };
 }
 
 async function openFile(
@@ -263,4 +246,42 @@ export async function getMaskEncoding(file: Blob, ofStoredPixels: boolean, isSho
 
 async function readBytes(file: Blob): Promise<Uint8Array> {
   return new Uint8Array(await file.arrayBuffer());
+}
+
+// One worker per task, terminated afterwards to free the memory.
+
+export type WorkerTask = { do: "encode"; coverage: Coverage; hold?: MaskEncoding } | { do: "read"; file: Blob; kind: "picture" | "layer" };
+type Progress = { do: "packing"; share: number };
+export type WorkerResponse =
+  Progress | { do: "encode"; file: Blob } | { do: "read"; coverage: Coverage | undefined } | { do: "failed"; reason: string };
+
+type RequestOptions = { transfer?: Transferable[]; onProgress?: (share: number) => void };
+
+function sendTask(task: WorkerTask, { transfer = [], onProgress }: RequestOptions = {}): Promise<Exclude<WorkerResponse, Progress>> {
+  return new Promise((resolve) => {
+    const worker = new Worker(new URL("./mask-worker.ts", import.meta.url), { type: "module" });
+    const finish = (response: Exclude<WorkerResponse, Progress>) => {
+      worker.terminate();
+      resolve(response);
+    };
+    worker.addEventListener("message", ({ data }: MessageEvent<WorkerResponse>) => {
+      if (data.do === "packing") onProgress?.(data.share);
+      else finish(data);
+    });
+    worker.addEventListener("error", ({ message }) => finish({ do: "failed", reason: message }));
+    worker.postMessage(task, { transfer });
+  });
+}
+
+/** The pixels are transferred to the worker: a caller that still needs them passes a copy. */
+export async function encodeInWorker(coverage: Coverage, onProgress: (share: number) => void, hold?: MaskEncoding): Promise<Blob> {
+  const response = await sendTask({ do: "encode", coverage, hold }, { transfer: [coverage.data.buffer], onProgress });
+  if (response.do === "encode") return response.file;
+  throw new Error(response.do === "failed" ? response.reason : "the worker answered another task");
+}
+
+export async function readInWorker(file: Blob, kind: "picture" | "layer"): Promise<Coverage | undefined> {
+  const response = await sendTask({ do: "read", file, kind });
+  if (response.do === "read") return response.coverage;
+  throw new Error(response.do === "failed" ? response.reason : "the worker answered another task");
 }

@@ -23,9 +23,8 @@ import { cn } from "@/components/ui/cn";
 import { Dialog, KeyList } from "@/components/ui/dialog";
 import { useNumberFormat } from "@/components/ui/time/relative-time";
 import { type MaskDocument, type MaskState } from "../drawing/mask-document";
-import { type Painter } from "./painter";
+import { type Painter, type ViewStore } from "./painter";
 import { type Command, keyList, type Tool, tools } from "./settings";
-import { type ViewStore } from "./view-store";
 
 type Icon = ComponentType<{ className?: string }>;
 

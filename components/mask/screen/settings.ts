@@ -110,32 +110,40 @@ export type Command =
 
 type KeyPress = { key: string; ctrlKey: boolean; metaKey: boolean; altKey: boolean; shiftKey: boolean };
 
-const letters: Readonly<Record<string, Command>> = {
-  b: { do: "tool", tool: "brush" },
-  e: { do: "tool", tool: "eraser" },
-  r: { do: "tool", tool: "rectangle" },
-  l: { do: "tool", tool: "lasso" },
-  g: { do: "tool", tool: "fill" },
-  h: { do: "tool", tool: "hand" },
-  x: { do: "swap" },
-  i: { do: "invert" },
-  delete: { do: "clear" },
-  m: { do: "toggleMask" },
-  v: { do: "look" },
-  "[": { do: "size", by: -1 },
-  "]": { do: "size", by: 1 },
-  "{": { do: "hardness", by: -0.1 },
-  "}": { do: "hardness", by: 0.1 },
-  "0": { do: "fit" },
-  "1": { do: "actual" },
-  "+": { do: "zoomIn" },
-  "=": { do: "zoomIn" },
-  "-": { do: "zoomOut" },
-  "?": { do: "keys" },
-  " ": { do: "press" },
-  enter: { do: "stick" },
-  escape: { do: "release" },
-};
+/** The help list, with the commands of keys that need no modifier. */
+export const keyList = [
+  { act: "brush", shown: ["B"], keys: { b: { do: "tool", tool: "brush" } } },
+  { act: "eraser", shown: ["E"], keys: { e: { do: "tool", tool: "eraser" } } },
+  { act: "rectangle", shown: ["R"], keys: { r: { do: "tool", tool: "rectangle" } } },
+  { act: "lasso", shown: ["L"], keys: { l: { do: "tool", tool: "lasso" } } },
+  { act: "fill", shown: ["G"], keys: { g: { do: "tool", tool: "fill" } } },
+  { act: "hand", shown: ["H"], keys: { h: { do: "tool", tool: "hand" } } },
+  { act: "swap", shown: ["X"], keys: { x: { do: "swap" } } },
+  { act: "size", shown: ["[", "]"], keys: { "[": { do: "size", by: -1 }, "]": { do: "size", by: 1 } } },
+  { act: "hardness", shown: ["{", "}"], keys: { "{": { do: "hardness", by: -0.1 }, "}": { do: "hardness", by: 0.1 } } },
+  { act: "move", shown: ["←", "↑", "↓", "→"] },
+  { act: "leap", shown: ["Shift", "→"] },
+  { act: "pixel", shown: ["Alt", "→"] },
+  { act: "press", shown: ["Space"], keys: { " ": { do: "press" } } },
+  { act: "stick", shown: ["Enter"], keys: { enter: { do: "stick" } } },
+  { act: "undo", shown: ["Ctrl", "Z"] },
+  { act: "redo", shown: ["Ctrl", "Y"] },
+  { act: "invert", shown: ["I"], keys: { i: { do: "invert" } } },
+  { act: "clear", shown: ["Del"], keys: { delete: { do: "clear" } } },
+  { act: "toggleMask", shown: ["M"], keys: { m: { do: "toggleMask" } } },
+  { act: "look", shown: ["V"], keys: { v: { do: "look" } } },
+  { act: "zoom", shown: ["+", "-"], keys: { "+": { do: "zoomIn" }, "=": { do: "zoomIn" }, "-": { do: "zoomOut" } } },
+  { act: "fit", shown: ["0"], keys: { "0": { do: "fit" } } },
+  { act: "actual", shown: ["1"], keys: { "1": { do: "actual" } } },
+  { act: "pan", shown: ["Space"] },
+  { act: "save", shown: ["Ctrl", "S"] },
+  { act: "release", shown: ["Esc"], keys: { escape: { do: "release" }, "?": { do: "keys" } } },
+] as const satisfies readonly { act: string; shown: readonly string[]; keys?: Readonly<Record<string, Command>> }[];
+
+const commands: Readonly<Record<string, Command>> = Object.fromEntries(
+  keyList.flatMap((entry) => ("keys" in entry ? Object.entries<Command>(entry.keys) : [])),
+);
+
 const arrows: Readonly<Record<string, readonly [-1 | 0 | 1, -1 | 0 | 1]>> = {
   ArrowLeft: [-1, 0],
   ArrowRight: [1, 0],
@@ -158,35 +166,5 @@ export function toCommand({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyPress)
   }
   const arrow = arrows[key];
   if (arrow) return { do: "cursor", dx: arrow[0], dy: arrow[1], pace: altKey ? "pixel" : shiftKey ? "leap" : "step" };
-  return altKey ? undefined : getOwn(letters, letter);
+  return altKey ? undefined : getOwn(commands, letter);
 }
-
-/** The help list. */
-export const keyList = [
-  { act: "brush", shown: ["B"] },
-  { act: "eraser", shown: ["E"] },
-  { act: "rectangle", shown: ["R"] },
-  { act: "lasso", shown: ["L"] },
-  { act: "fill", shown: ["G"] },
-  { act: "hand", shown: ["H"] },
-  { act: "swap", shown: ["X"] },
-  { act: "size", shown: ["[", "]"] },
-  { act: "hardness", shown: ["{", "}"] },
-  { act: "move", shown: ["←", "↑", "↓", "→"] },
-  { act: "leap", shown: ["Shift", "→"] },
-  { act: "pixel", shown: ["Alt", "→"] },
-  { act: "press", shown: ["Space"] },
-  { act: "stick", shown: ["Enter"] },
-  { act: "undo", shown: ["Ctrl", "Z"] },
-  { act: "redo", shown: ["Ctrl", "Y"] },
-  { act: "invert", shown: ["I"] },
-  { act: "clear", shown: ["Del"] },
-  { act: "toggleMask", shown: ["M"] },
-  { act: "look", shown: ["V"] },
-  { act: "zoom", shown: ["+", "-"] },
-  { act: "fit", shown: ["0"] },
-  { act: "actual", shown: ["1"] },
-  { act: "pan", shown: ["Space"] },
-  { act: "save", shown: ["Ctrl", "S"] },
-  { act: "release", shown: ["Esc"] },
-] as const;

@@ -16,8 +16,7 @@ import {
 } from "../drawing/coverage";
 import { type MaskDocument } from "../drawing/mask-document";
 import { type ShownPicture } from "../file/picture-file";
-import { type Marks } from "./painter";
-import { deviceRatio, rectToFrame, toFrame, toPicture, type View, type ViewStore } from "./view-store";
+import { deviceRatio, type Marks, rectToFrame, toFrame, toPicture, type View, type ViewStore } from "./painter";
 
 type Canvases = { picture: HTMLCanvasElement; mask: HTMLCanvasElement; marks: HTMLCanvasElement };
 export type Surface = { setLook: (look: Look) => void; setMarks: (marks: Marks) => void; close: () => void };

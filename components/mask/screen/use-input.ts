@@ -2,9 +2,8 @@ import { type PointerEvent, type RefObject, useEffect, useEffectEvent, useRef } 
 import { isComposing, isTyping } from "@/components/ui/hooks/page-keys";
 import { useWheel } from "@/components/ui/hooks/use-pan-zoom";
 import { distance, type Point } from "../drawing/coverage";
-import { type Painter, type Touch } from "./painter";
+import { type Painter, type Touch, type ViewStore } from "./painter";
 import { type Command, isForCanvas, toCommand } from "./settings";
-import { type ViewStore } from "./view-store";
 
 type Parts = {
   root: RefObject<HTMLElement | null>;

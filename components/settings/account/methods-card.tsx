@@ -11,7 +11,6 @@ import { StatusBadge } from "@/components/ui/status-badge";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
-import { type ApiFailure } from "@/lib/browser/read-failure";
 import { signInWithProvider } from "@/lib/browser/session";
 import { useRequests } from "@/lib/browser/use-read";
 import { type SessionView } from "@/lib/contract/console";
@@ -69,31 +68,25 @@ export function MethodsCard({ methods }: { methods: SignInMethods }) {
 function useMethods() {
   const t = useTranslations("settings.profile.methods");
   const router = useRouter();
-  const [busyWith, setBusyWith] = useState<string>();
+  const { busyWith, failure, send } = useRequests<string>();
+  const [connecting, setConnecting] = useState<string>();
   const [refused, setRefused] = useState<{ provider: string; reason: ProviderRefusalReason }>();
-  const [failure, setFailure] = useState<ApiFailure>();
-  function begin(id: string) {
-    setBusyWith(id);
-    setRefused(undefined);
-    setFailure(undefined);
-  }
   return {
-    busyWith,
+    busyWith: connecting ?? busyWith,
     refused,
     failure,
     async connect(id: string, provider: string) {
-      begin(id);
+      setConnecting(id);
+      setRefused(undefined);
       const redirect = await signInWithProvider(id, { purpose: "link", returnTo: "/settings/account" });
       if (redirect.ok) return window.location.assign(redirect.value);
-      setBusyWith(undefined);
+      setConnecting(undefined);
       setRefused({ provider, reason: redirect.failure });
     },
     async disconnect(id: string, provider: string) {
-      begin(id);
-      const result = await callApi(`/api/console/account/methods/${encodeURIComponent(id)}`, { method: "DELETE" });
-      setBusyWith(undefined);
+      setRefused(undefined);
+      const result = await send(id, callApi(`/api/console/account/methods/${encodeURIComponent(id)}`, { method: "DELETE" }));
       if (result.ok) showToast({ tone: "ok", text: t("disconnected", { provider }) });
-      else setFailure(result.failure);
       router.refresh();
     },
   };

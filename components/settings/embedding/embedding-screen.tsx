@@ -3,7 +3,7 @@
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
-import { CheckList } from "@/components/ui/controls/check-list";
+import { ChecksField } from "@/components/ui/controls/check-list";
 import { CopyableId, CopyButton } from "@/components/ui/controls/copy-button";
 import { CheckField, fieldText, InputField, Options, SelectField, TextareaField } from "@/components/ui/controls/fields";
 import { Dialog } from "@/components/ui/dialog";
@@ -15,7 +15,7 @@ import { type EmbedHostBody, type EmbedHostSaved, type EmbedHostView, type Renew
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { type Result } from "@/lib/shared/result";
-import { ChoiceField, ResourceForm, useResourceForm } from "../resource-form";
+import { ChoiceField, RenewSecretField, ResourceForm, useResourceForm } from "../resource-form";
 import { ResourceItem, ResourceScreen, type TeamConnection } from "../resource-screen";
 import { isServerLanguage, languageNames, pageSnippet, serverCode, type ServerLanguage, serverLanguages } from "./server-code";
 
@@ -163,7 +163,6 @@ type HostFormProps = {
 };
 
 const roles = ["runner", "viewer", "operator", "admin"] as const;
-const renewals = ["keep-old", "at-once"] as const satisfies readonly RenewSecret[];
 const fields = ["name", "origins", "pages", "jwksUrl", "connection"] as const;
 
 export function HostForm({ host, role, connections, onSaved, onClose }: HostFormProps) {
@@ -244,16 +243,17 @@ export function HostForm({ host, role, connections, onSaved, onClose }: HostForm
       >
         {(value) => roleName(value)}
       </ChoiceField>
-      <fieldset>
-        <legend className="font-medium">{t("pages")}</legend>
-        <div className="mt-1 grid grid-cols-2 sm:grid-cols-4">
-          <CheckList options={embedPages} chosen={pages} onChange={setPages}>
-            {(page) => tEmbedding(`page.${page}`)}
-          </CheckList>
-        </div>
-        <p className="text-sm text-ink-3">{t("pagesHint")}</p>
-        {fieldError("pages") ? <p className="text-sm text-bad">{fieldError("pages")}</p> : null}
-      </fieldset>
+      <ChecksField
+        label={t("pages")}
+        hint={t("pagesHint")}
+        error={fieldError("pages")}
+        className="grid-cols-2 sm:grid-cols-4"
+        options={embedPages}
+        chosen={pages}
+        onChange={setPages}
+      >
+        {(page) => tEmbedding(`page.${page}`)}
+      </ChecksField>
       <CheckField label={t("guests")} name="guests" defaultChecked={host?.guests} />
       <ChoiceField label={t("keyKind")} value={keyKind} options={["secret", "jwks"]} onChoose={setKeyKind}>
         {(kind) => t(kind)}
@@ -270,15 +270,7 @@ export function HostForm({ host, role, connections, onSaved, onClose }: HostForm
         />
       ) : null}
       {host && host.jwksUrl === null && keyKind === "secret" ? (
-        <ChoiceField<RenewSecret | "no">
-          label={tEmbedding("secret.label")}
-          hint={renewSecret && t(`renewHint.${renewSecret}`)}
-          value={renewSecret ?? "no"}
-          options={["no", ...renewals]}
-          onChoose={(value) => setRenewSecret(value === "no" ? undefined : value)}
-        >
-          {(value) => t(`renew.${value}`)}
-        </ChoiceField>
+        <RenewSecretField words="embedding" value={renewSecret} onChoose={setRenewSecret} />
       ) : null}
       {host ? <p className="text-sm text-ink-3">{t("endsSessions")}</p> : null}
     </ResourceForm>

@@ -11,7 +11,7 @@ import { CopyField } from "@/components/ui/controls/copy-button";
 import { fieldText, InputField } from "@/components/ui/controls/fields";
 import { ConfirmDialog } from "@/components/ui/dialog";
 import { useRouter } from "@/components/ui/link";
-import { StatusBadge, type Tone } from "@/components/ui/status-badge";
+import { type Tone } from "@/components/ui/status-badge";
 import { RelativeTime, useReadingFrom, useRenderedMs, useTimeFormat } from "@/components/ui/time/relative-time";
 import { callApi, type CallInit } from "@/lib/browser/api";
 import { useRequests } from "@/lib/browser/use-read";
@@ -19,8 +19,8 @@ import { type InvitationItem, type MemberView, type ReadOnlyView } from "@/lib/c
 import { type Failure } from "@/lib/contract/failure";
 import { expiresSoon } from "@/lib/contract/times";
 import { type Result } from "@/lib/shared/result";
-import { ChoiceField, ResourceForm, useResourceForm } from "../resource-form";
-import { RevocableList } from "../revocable-list";
+import { ChoiceField, ResourceForm, SecretCard, useResourceForm } from "../resource-form";
+import { RevocableItem, RevocableList } from "../revocable-list";
 import { SettingsPage } from "../settings-tabs";
 import { type AssignableRole, assignableRoles, MemberList, type SettingsViewer } from "./member-list";
 
@@ -144,6 +144,7 @@ export function InviteForm({ choices, onClose }: { choices: readonly AssignableR
   const roleName = useTranslations("frame.member.role");
   const router = useRouter();
   const [role, setRole] = useState<AssignableRole>("operator");
+  const clock = useTimeFormat();
   const { busyWith, failure, send } = useResourceForm([]);
   const [invitation, setInvitation] = useState<Invitation>();
 
@@ -158,10 +159,12 @@ export function InviteForm({ choices, onClose }: { choices: readonly AssignableR
   }
 
   if (invitation) {
+    const { email, url, expiresAt } = invitation;
+    const hint = t("linkHint", { email, expiryText: clock(expiresAt, "until") ?? "" });
     return (
-      <Card title={t("invite")}>
-        <InvitationLink invitation={invitation} onClose={onClose} />
-      </Card>
+      <SecretCard title={t("invite")} onClose={onClose}>
+        <CopyField label={t("link", { email })} hint={hint} text={url} copyLabel={t("copyLink")} />
+      </SecretCard>
     );
   }
   const isTaken = failure?.code === "CONFLICT";
@@ -193,27 +196,6 @@ export function InviteForm({ choices, onClose }: { choices: readonly AssignableR
 
 type Invitation = { email: string; url: string; expiresAt: number };
 
-/** Shown only once, since the console stores only a hash of the link. */
-function InvitationLink({ invitation, onClose }: { invitation: Invitation; onClose: () => void }) {
-  const t = useTranslations("settings.members");
-  const common = useTranslations("common");
-  const clock = useTimeFormat();
-  const { email, url, expiresAt } = invitation;
-  return (
-    <div role="status" className="flex max-w-[620px] flex-col gap-3">
-      <CopyField
-        label={t("link", { email })}
-        hint={t("linkHint", { email, expiryText: clock(expiresAt, "until") ?? "" })}
-        text={url}
-        copyLabel={t("copyLink")}
-      />
-      <div>
-        <Button onClick={onClose}>{common("close")}</Button>
-      </div>
-    </div>
-  );
-}
-
 export function InvitationList({ invitations }: { invitations: Promise<Result<InvitationItem[], Failure>> }) {
   const t = useTranslations("settings.invitations");
   const router = useRouter();
@@ -244,28 +226,18 @@ const tones: Readonly<Record<InvitationItem["state"] | "soon", Tone>> = {
 
 function Invitation({ invitation }: { invitation: InvitationItem }) {
   const t = useTranslations("settings.invitations");
-  const roleName = useTranslations("frame.member.role");
   const clock = useTimeFormat();
   const { email, role, state, invitedBy, createdAt, expiresAt } = invitation;
   const expiryText = clock(expiresAt, "until");
   const isSoon = useReadingFrom(useRenderedMs(), (nowMs) => state === "open" && expiresSoon(invitation, nowMs));
   const shownState = isSoon ? "soon" : state;
   return (
-    <>
-      <div className="min-w-0 flex-1 basis-full sm:basis-0">
-        <p className="truncate font-semibold" title={email}>
-          {email}
-        </p>
-        <p className="text-sm text-ink-3">
-          {invitedBy === undefined ? t("byGone") : t("by", { name: invitedBy })}
-          {createdAt === undefined ? null : <> · {t.rich("made", { time: () => <RelativeTime ms={createdAt} /> })}</>}
-          {state === "open" && expiryText ? <> · {t("until", { until: expiryText })}</> : null}
-        </p>
-      </div>
-      <span className="w-[72px]">{roleName(role)}</span>
-      <span className="w-[116px]">
-        <StatusBadge tone={tones[shownState]} word={t(`state.${shownState}`)} />
-      </span>
-    </>
+    <RevocableItem name={email} role={role} tone={tones[shownState]} word={t(`state.${shownState}`)}>
+      <p className="text-sm text-ink-3">
+        {invitedBy === undefined ? t("byGone") : t("by", { name: invitedBy })}
+        {createdAt === undefined ? null : <> · {t.rich("made", { time: () => <RelativeTime ms={createdAt} /> })}</>}
+        {state === "open" && expiryText ? <> · {t("until", { until: expiryText })}</> : null}
+      </p>
+    </RevocableItem>
   );
 }

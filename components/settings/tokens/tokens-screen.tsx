@@ -3,11 +3,10 @@
 import { useTranslations } from "next-intl";
 import { use, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
 import { CopyButton, CopyField } from "@/components/ui/controls/copy-button";
 import { Link, useRouter } from "@/components/ui/link";
-import { StatusBadge, type Tone } from "@/components/ui/status-badge";
+import { type Tone } from "@/components/ui/status-badge";
 import { RelativeTime, useHydrated, useReadingFrom, useRenderedMs, useTimeFormat } from "@/components/ui/time/relative-time";
 import { apiPath } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
@@ -15,7 +14,8 @@ import { type Role } from "@/lib/contract/people/roles";
 import { type NewTokenView, type TokenChoices, type TokenState, type TokenView } from "@/lib/contract/people/tokens";
 import { expiresSoon } from "@/lib/contract/times";
 import { type Result } from "@/lib/shared/result";
-import { RevocableList } from "../revocable-list";
+import { SecretCard } from "../resource-form";
+import { RevocableItem, RevocableList } from "../revocable-list";
 import { SettingsPage } from "../settings-tabs";
 import { TokenForm } from "./token-form";
 
@@ -88,21 +88,14 @@ function Introduction() {
   );
 }
 
-/** Shown only once, since the console stores only a hash of the token. */
 function NewToken({ newToken: { token, view }, onClose }: { newToken: NewTokenView; onClose: () => void }) {
   const t = useTranslations("tokens");
-  const common = useTranslations("common");
   const example = `curl -H "X-API-Key: ${token}" ${window.location.origin}${apiPath("/api/jobs")}`;
   return (
-    <Card title={t("create")}>
-      <div role="status" className="flex max-w-[720px] flex-col gap-3.5">
-        <CopyField label={t("made", { name: view.name })} hint={t("madeHint")} text={token} copyLabel={t("copyToken")} autoFocus />
-        <CopyField label={t("example")} text={example} copyLabel={t("copyExample")} />
-        <div>
-          <Button onClick={onClose}>{common("close")}</Button>
-        </div>
-      </div>
-    </Card>
+    <SecretCard title={t("create")} onClose={onClose}>
+      <CopyField label={t("made", { name: view.name })} hint={t("madeHint")} text={token} copyLabel={t("copyToken")} autoFocus />
+      <CopyField label={t("example")} text={example} copyLabel={t("copyExample")} />
+    </SecretCard>
   );
 }
 
@@ -129,33 +122,26 @@ const tones: Readonly<Record<TokenState | "soon", Tone>> = { active: "ok", soon:
 
 function Token({ token, isOfOther }: { token: TokenView; isOfOther: boolean }) {
   const t = useTranslations("tokens");
-  const roleName = useTranslations("frame.member.role");
   const { name, member, role, state, operations, lastUsedAt } = token;
   const isSoon = useReadingFrom(useRenderedMs(), (nowMs) => state === "active" && expiresSoon(token, nowMs));
   const shownState = isSoon ? "soon" : state;
   const mayDo = operations === "all" ? t("mayAll") : operations === "reads" ? t("mayRead") : t("chosenCount", { count: operations.length });
   return (
-    <>
-      <div className="min-w-0 flex-1 basis-full sm:basis-0">
-        <p className="flex items-baseline gap-2">
-          <span className="truncate font-semibold" title={name}>
-            {name}
-          </span>
-          {isOfOther ? <span className="min-w-0 truncate text-sm text-ink-2">{t("of", { name: member.name })}</span> : null}
-        </p>
-        <p className="text-sm text-ink-3">
-          <TokenConnections token={token} /> · {mayDo}
-        </p>
-        <p className="text-sm text-ink-3">
-          {lastUsedAt === undefined ? t("unused") : t.rich("used", { time: () => <RelativeTime ms={lastUsedAt} /> })}
-          {state === "revoked" ? null : <TokenLifetime token={token} />}
-        </p>
-      </div>
-      <span className="w-[72px]">{roleName(role)}</span>
-      <span className="w-[116px]">
-        <StatusBadge tone={tones[shownState]} word={t(`state.${shownState}`)} />
-      </span>
-    </>
+    <RevocableItem
+      name={name}
+      note={isOfOther ? t("of", { name: member.name }) : undefined}
+      role={role}
+      tone={tones[shownState]}
+      word={t(`state.${shownState}`)}
+    >
+      <p className="text-sm text-ink-3">
+        <TokenConnections token={token} /> · {mayDo}
+      </p>
+      <p className="text-sm text-ink-3">
+        {lastUsedAt === undefined ? t("unused") : t.rich("used", { time: () => <RelativeTime ms={lastUsedAt} /> })}
+        {state === "revoked" ? null : <TokenLifetime token={token} />}
+      </p>
+    </RevocableItem>
   );
 }
 

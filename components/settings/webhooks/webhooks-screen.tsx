@@ -2,7 +2,7 @@
 
 import { useTranslations } from "next-intl";
 import { useState } from "react";
-import { CheckList } from "@/components/ui/controls/check-list";
+import { ChecksField } from "@/components/ui/controls/check-list";
 import { CheckField, fieldText, InputField } from "@/components/ui/controls/fields";
 import { useRouter } from "@/components/ui/link";
 import { StatusBadge } from "@/components/ui/status-badge";
@@ -15,7 +15,6 @@ import { type Failure } from "@/lib/contract/failure";
 import { type Role } from "@/lib/contract/people/roles";
 import {
   type DeliveryResult,
-  renewals,
   type RenewWebhookSecret,
   webhookEvents,
   webhookFormatNames,
@@ -24,7 +23,7 @@ import {
   type WebhookView,
 } from "@/lib/contract/webhook-events";
 import { type Result } from "@/lib/shared/result";
-import { ChoiceField, ResourceForm, useResourceForm } from "../resource-form";
+import { ChoiceField, RenewSecretField, ResourceForm, useResourceForm } from "../resource-form";
 import { ResourceItem, ResourceScreen, type TeamConnection } from "../resource-screen";
 import { DeliveryLog, deliveryTones, eventKey, useDeliveryOutcome } from "./delivery-log";
 
@@ -215,28 +214,21 @@ export function WebhookForm({ webhook, connections, onSaved, onClose }: WebhookF
         spellCheck={false}
         placeholder={placeholders[format]}
       />
-      <fieldset>
-        <legend className="font-medium">{tWebhooks("events")}</legend>
-        <div className="mt-1 grid grid-cols-1 sm:grid-cols-2">
-          <CheckList options={webhookEvents} chosen={events} onChange={setEvents}>
-            {(event) => tWebhooks(`event.${eventKey(event)}`)}
-          </CheckList>
-        </div>
-        <p className="text-sm text-ink-3">{t("runnersHint")}</p>
-        {fieldError("events") ? <p className="text-sm text-bad">{fieldError("events")}</p> : null}
-      </fieldset>
+      <ChecksField
+        label={tWebhooks("events")}
+        hint={t("runnersHint")}
+        error={fieldError("events")}
+        className="grid-cols-1 sm:grid-cols-2"
+        options={webhookEvents}
+        chosen={events}
+        onChange={setEvents}
+      >
+        {(event) => tWebhooks(`event.${eventKey(event)}`)}
+      </ChecksField>
       <CheckField label={t("includesPrompts")} name="includesPrompts" defaultChecked={webhook?.includesPrompts} />
       <CheckField label={t("isEnabled")} name="isEnabled" defaultChecked={webhook?.isEnabled ?? true} />
       {webhook?.format === "standard" && format === "standard" ? (
-        <ChoiceField<RenewWebhookSecret | "no">
-          label={tWebhooks("secret.label")}
-          hint={renewSecret && t(`renewHint.${renewSecret}`)}
-          value={renewSecret ?? "no"}
-          options={["no", ...renewals]}
-          onChoose={(value) => setRenewSecret(value === "no" ? undefined : value)}
-        >
-          {(value) => t(`renew.${value}`)}
-        </ChoiceField>
+        <RenewSecretField words="webhooks" value={renewSecret} onChoose={setRenewSecret} />
       ) : null}
     </ResourceForm>
   );

@@ -1,5 +1,6 @@
 import { type ReactNode } from "react";
-import { useRange } from "../hooks/use-range";
+import { cn } from "../cn";
+import { useRange } from "../hooks/page-keys";
 import { Checkbox } from "./fields";
 
 type CheckListProps<T> = {
@@ -40,4 +41,19 @@ export function CheckList<T>({ options, chosen, onChange, children }: CheckListP
       {children(option)}
     </label>
   ));
+}
+
+type ChecksFieldProps<T> = CheckListProps<T> & { label: string; hint: string; error: string | undefined; className: string };
+
+export function ChecksField<T>({ label, hint, error, className, ...list }: ChecksFieldProps<T>) {
+  return (
+    <fieldset>
+      <legend className="font-medium">{label}</legend>
+      <div className={cn("mt-1 grid", className)}>
+        <CheckList {...list} />
+      </div>
+      <p className="text-sm text-ink-3">{hint}</p>
+      {error ? <p className="text-sm text-bad">{error}</p> : null}
+    </fieldset>
+  );
 }

@@ -2,7 +2,7 @@ import { act, cleanup, fireEvent, render, screen, waitFor } from "@testing-libra
 import { NextIntlClientProvider } from "next-intl";
 import { type ReactNode, useState } from "react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { parseAssetsQuery } from "@/app/(console)/assets/assets-query";
+import { parseAssetsQuery } from "@/app/(console)/params";
 import { AssetPicture } from "@/components/assets/asset-picture";
 import { assetsHref } from "@/components/assets/assets-address";
 import { AssetsEmpty } from "@/components/assets/assets-footer";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseAssetsQuery } from "@/app/(console)/assets/assets-query";
+import { parseAssetsQuery } from "@/app/(console)/params";
 import {
   assetsApiPath,
   assetsHref,

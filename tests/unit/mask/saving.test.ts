@@ -5,8 +5,8 @@ import { describe, expect, it, vi } from "vitest";
 import { type Coverage, emptyCoverage } from "@/components/mask/drawing/coverage";
 import { encodeMask } from "@/components/mask/file/encode-png";
 import { saveMask, type SavePorts, type SaveStep, sendMask } from "@/components/mask/file/mask-session";
+import { encodeInWorker } from "@/components/mask/file/open-mask";
 import { findSizeProblem, MAX_BYTES, MAX_EDGE, originalRef, toAssetSource, toFileSource } from "@/components/mask/file/picture-file";
-import { encodeInWorker } from "@/components/mask/file/worker-client";
 import { toAssetView } from "@/lib/contract/views/asset-view";
 import { failed, ok } from "@/lib/shared/result";
 

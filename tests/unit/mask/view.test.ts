@@ -2,8 +2,6 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { createCoarse, emptyCoverage } from "@/components/mask/drawing/coverage";
-import { createSampler } from "@/components/mask/screen/surface";
-import { type Contact, handleContact, type Move, noPointers } from "@/components/mask/screen/use-input";
 import {
   createViewStore,
   fitted,
@@ -14,7 +12,9 @@ import {
   type View,
   watchRatio,
   zoomed,
-} from "@/components/mask/screen/view-store";
+} from "@/components/mask/screen/painter";
+import { createSampler } from "@/components/mask/screen/surface";
+import { type Contact, handleContact, type Move, noPointers } from "@/components/mask/screen/use-input";
 import { evenly } from "@/tests/support/evenly";
 
 const frame = { width: 800, height: 600 };

@@ -1,8 +1,8 @@
 import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
 import { cache, Suspense } from "react";
+import { withRequestTime } from "@/app/(console)/console-page";
 import { pathParam, textParam } from "@/app/(console)/params";
-import { withRequestTime } from "@/app/(console)/request-time";
 import { AssetScreen } from "@/components/assets/asset-screen";
 import { PageMessages } from "@/components/frame/page-header";
 import { PageSkeleton } from "@/components/frame/page-skeleton";

@@ -1,5 +1,4 @@
-import { consolePage } from "@/app/(console)/console-page";
-import { withRequestTime } from "@/app/(console)/request-time";
+import { consolePage, withRequestTime } from "@/app/(console)/console-page";
 import { RunnersScreen } from "@/components/settings/runners/runners-screen";
 import { hasRole } from "@/lib/contract/people/roles";
 import { type Runner } from "@/lib/contract/runners/runners";

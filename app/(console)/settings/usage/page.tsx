@@ -1,6 +1,5 @@
-import { consolePage } from "@/app/(console)/console-page";
+import { consolePage, withRequestTime } from "@/app/(console)/console-page";
 import { toSearchParams } from "@/app/(console)/params";
-import { withRequestTime } from "@/app/(console)/request-time";
 import { UsageScreen } from "@/components/settings/usage/usage-screen";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseSearch } from "@/lib/contract/params";

@@ -1,6 +1,5 @@
 import { Suspense } from "react";
-import { consolePage } from "@/app/(console)/console-page";
-import { withRequestTime } from "@/app/(console)/request-time";
+import { consolePage, withRequestTime } from "@/app/(console)/console-page";
 import { PageSkeleton } from "@/components/frame/page-skeleton";
 import { MaskScreen } from "@/components/mask/mask-screen";
 import { toAssetView } from "@/lib/contract/views/asset-view";
