@@ -12,7 +12,7 @@ import { createPictureApi, type PickerProps, type PictureContext } from "@/compo
 import { Button } from "@/components/ui/controls/button";
 import { CopyButton } from "@/components/ui/controls/copy-button";
 import { Options, Select } from "@/components/ui/controls/fields";
-import { useRunKey } from "@/components/ui/hooks/page-keys";
+import { useRunKey } from "@/components/ui/hooks/page-events";
 import { ButtonLink, Link } from "@/components/ui/link";
 import { type TimedValue, toInitial, useLive } from "@/lib/browser/live/use-live";
 import { persisted, tabStorage } from "@/lib/browser/persisted";

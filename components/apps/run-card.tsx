@@ -8,7 +8,7 @@ import { ButtonLink } from "@/components/ui/link";
 import { Picture } from "@/components/ui/pictures/picture";
 import { ProgressBar } from "@/components/ui/skeleton";
 import { StatusBadge, type Tone } from "@/components/ui/status-badge";
-import { RelativeTime } from "@/components/ui/time/relative-time";
+import { RelativeTime } from "@/components/ui/time";
 import { showToast } from "@/components/ui/toast-store";
 import { OutputMedia } from "@/components/viewer/output-media";
 import { type ViewerItem } from "@/components/viewer/use-viewing";

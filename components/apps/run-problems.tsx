@@ -5,7 +5,7 @@ import { toNodeHash } from "@/components/run/form/form-model";
 import { Button } from "@/components/ui/controls/button";
 import { FailureNotice } from "@/components/ui/empty-state";
 import { ButtonLink, Link } from "@/components/ui/link";
-import { useTimeFormat } from "@/components/ui/time/relative-time";
+import { useTimeFormat } from "@/components/ui/time";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type AppRun, type AppView } from "@/lib/contract/apps/app";

@@ -3,7 +3,7 @@ import { useTranslations } from "next-intl";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { IconButton } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
-import { useEscape } from "@/components/ui/hooks/page-keys";
+import { useEscape } from "@/components/ui/hooks/page-events";
 import { ButtonLink } from "@/components/ui/link";
 import { LoadingBlocks } from "@/components/ui/skeleton";
 import { FileName } from "@/components/ui/truncated";

@@ -31,7 +31,7 @@ import {
 import { readFilter } from "./filter/metadata-rows";
 import { tileSizes } from "./gallery/gallery-layout";
 
-const ViewsDialog = dynamic(() => import("@/components/frame/list/views-dialog").then((module) => module.ViewsDialog), { ssr: false });
+const ViewsDialog = dynamic(() => import("@/components/frame/list/list-dialogs").then((module) => module.ViewsDialog), { ssr: false });
 
 type AssetsToolsProps = {
   listState: ListState<AssetsQuery>;

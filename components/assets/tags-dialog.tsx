@@ -5,7 +5,7 @@ import { onlyTag, useTags } from "@/components/frame/tags/tags-input";
 import { chipStyle } from "@/components/ui/controls/button";
 import { Input } from "@/components/ui/controls/fields";
 import { Dialog, FormFoot } from "@/components/ui/dialog";
-import { isComposing } from "@/components/ui/hooks/page-keys";
+import { isComposing } from "@/components/ui/hooks/page-events";
 import { parseTags } from "@/lib/shared/text";
 
 type TagsDialogProps = {

@@ -5,7 +5,7 @@
 import { type ColumnDef, type RowData, useTable } from "@tanstack/react-table";
 import { memo, type MouseEvent, type RefObject, useCallback, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { cn } from "@/components/ui/cn";
-import { isFreeKey, usePageKey } from "@/components/ui/hooks/page-keys";
+import { isFreeKey, usePageKey } from "@/components/ui/hooks/page-events";
 import { type Features, features, type Sizing, type Sorting, toCellColumns } from "./table-columns";
 import {
   drawRow,

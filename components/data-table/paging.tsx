@@ -4,7 +4,7 @@ import { cn } from "@/components/ui/cn";
 import { buttonStyle } from "@/components/ui/controls/button";
 import { Input, Options, Select } from "@/components/ui/controls/fields";
 import { Link } from "@/components/ui/link";
-import { useNumberFormat } from "@/components/ui/time/relative-time";
+import { useNumberFormat } from "@/components/ui/time";
 
 type PagingProps = {
   offset: number;

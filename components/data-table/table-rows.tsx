@@ -3,7 +3,7 @@ import dynamic from "next/dynamic";
 import { memo, type ReactNode, type RefObject, useEffect, useId, useMemo, useState, useSyncExternalStore } from "react";
 import { flushSync } from "react-dom";
 import { renderNothing } from "@/components/ui/skeleton";
-import { useHydrated } from "@/components/ui/time/relative-time";
+import { useHydrated } from "@/components/ui/time";
 import { type CellColumns, type Features, headCellStyle, type Sizing, type Sorting, widthStyle } from "./table-columns";
 
 // Loaded after hydration. The list also works without handles.

@@ -4,7 +4,7 @@ import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { buttonStyle } from "@/components/ui/controls/button";
 import { WholePageNote } from "@/components/ui/empty-state";
-import { useHydrated } from "@/components/ui/time/relative-time";
+import { useHydrated } from "@/components/ui/time";
 import { beginSession, shareBearer } from "@/lib/browser/embed/embed-session";
 import {
   type EndReason,

@@ -7,10 +7,10 @@ import { type useCapabilities } from "@/components/frame/connection/use-capabili
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Button, buttonStyle, IconButton } from "@/components/ui/controls/button";
 import { CopyableId, CopyButton } from "@/components/ui/controls/copy-button";
-import { useEscape } from "@/components/ui/hooks/page-keys";
+import { useEscape } from "@/components/ui/hooks/page-events";
 import { ButtonLink } from "@/components/ui/link";
 import { LoadingBlocks } from "@/components/ui/skeleton";
-import { RelativeTime } from "@/components/ui/time/relative-time";
+import { RelativeTime } from "@/components/ui/time";
 import { FileName } from "@/components/ui/truncated";
 import { notifyResponse } from "@/lib/browser/api";
 import { readFirstBytes } from "@/lib/browser/files/byte-source";

@@ -6,7 +6,7 @@ import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/controls/button";
 import { CheckField } from "@/components/ui/controls/fields";
 import { ConfirmDialog } from "@/components/ui/dialog";
-import { useCloseWarning } from "@/components/ui/hooks/page-keys";
+import { useCloseWarning } from "@/components/ui/hooks/page-events";
 import { ProgressBar } from "@/components/ui/skeleton";
 import { type Tone, ToneIcon, toneInk } from "@/components/ui/status-badge";
 import { showToast } from "@/components/ui/toast-store";

@@ -3,7 +3,7 @@ import { type ReactNode } from "react";
 import { CopyButton } from "@/components/ui/controls/copy-button";
 import { Link } from "@/components/ui/link";
 import { StatusBadge, type Tone } from "@/components/ui/status-badge";
-import { useClampedNow } from "@/components/ui/time/relative-time";
+import { useClampedNow } from "@/components/ui/time";
 import { type QueryValues, shortId, toJobHref, withQuery } from "@/lib/browser/urls";
 import { estimateTimeLeft, type ExpectedRun, getExpectedShare, toSpan } from "@/lib/contract/jobs/expected-run";
 import { type JobState, toJobState } from "@/lib/contract/jobs/job-list";

@@ -4,7 +4,7 @@ import { AppWindow, Folder, History, Images, Layers, LayoutDashboard, ListChecks
 import { useTranslations } from "next-intl";
 import { cn } from "@/components/ui/cn";
 import { Link, usePathname, useRouter } from "@/components/ui/link";
-import { useNumberFormat } from "@/components/ui/time/relative-time";
+import { useNumberFormat } from "@/components/ui/time";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { CONSOLE_UNREACHABLE } from "@/lib/browser/read-failure";

@@ -2,7 +2,7 @@
 
 import { NextIntlClientProvider, useLocale, useMessages, useTimeZone } from "next-intl";
 import { type ComponentProps, type ReactNode, useMemo } from "react";
-import { useNumberFormat } from "@/components/ui/time/relative-time";
+import { useNumberFormat } from "@/components/ui/time";
 
 type PageHeaderProps = {
   title: ReactNode;

@@ -2,7 +2,7 @@
 
 import dynamic from "next/dynamic";
 import { useEffect } from "react";
-import { isFreeKey, useKeySequence, usePageKey } from "@/components/ui/hooks/page-keys";
+import { isFreeKey, useKeySequence, usePageKey } from "@/components/ui/hooks/page-events";
 import { useRouter } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { useConnection, useConnectionParam } from "./connection/connection-context";

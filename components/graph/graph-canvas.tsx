@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import { memo, type MouseEvent, type PointerEvent, useMemo, useState } from "react";
 import { cn } from "@/components/ui/cn";
 import { ToneIcon, toneInk } from "@/components/ui/status-badge";
-import { Duration, RunningDuration } from "@/components/ui/time/relative-time";
+import { Duration, RunningDuration } from "@/components/ui/time";
 import { getOwn } from "@/lib/contract/json/json";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
 import { getNodeName } from "@/lib/contract/workflow/graph";

@@ -5,7 +5,7 @@ import { useDenialText } from "@/components/frame/member-context";
 import { PageHeader } from "@/components/frame/page-header";
 import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/controls/button";
-import { useCloseWarning } from "@/components/ui/hooks/page-keys";
+import { useCloseWarning } from "@/components/ui/hooks/page-events";
 import { rectangle } from "./drawing/areas";
 import { getSaveStep, type OpenSession, type SavedMask, type SavePorts, useSave } from "./file/mask-session";
 import { KeyDialog, StatusBar, ToolRail } from "./screen/editor-bars";

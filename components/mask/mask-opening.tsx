@@ -6,7 +6,7 @@ import { Button } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { useFilePicker } from "@/components/ui/hooks/use-file-picker";
 import { ProgressBar } from "@/components/ui/skeleton";
-import { useNumberFormat } from "@/components/ui/time/relative-time";
+import { useNumberFormat } from "@/components/ui/time";
 import { showToast } from "@/components/ui/toast-store";
 import { isNotFound } from "@/lib/contract/failure";
 import { formatBytes } from "@/lib/shared/text";

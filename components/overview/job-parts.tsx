@@ -6,7 +6,7 @@ import { formatRunningNode, JobStatus, useRunProgress } from "@/components/frame
 import { DisabledLink, Link } from "@/components/ui/link";
 import { Picture } from "@/components/ui/pictures/picture";
 import { ProgressBar } from "@/components/ui/skeleton";
-import { RelativeTime, RunningDuration } from "@/components/ui/time/relative-time";
+import { RelativeTime, RunningDuration } from "@/components/ui/time";
 import { type LiveValue } from "@/lib/browser/live/use-live";
 import { createThumbnailUrl, shortId, toJobHref, withQuery } from "@/lib/browser/urls";
 import { hasFeature } from "@/lib/contract/connections";

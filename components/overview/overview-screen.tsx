@@ -17,7 +17,7 @@ import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { useDropTarget, useFilePicker } from "@/components/ui/hooks/use-file-picker";
 import { ButtonLink, Link, useRouter } from "@/components/ui/link";
 import { ToneIcon } from "@/components/ui/status-badge";
-import { RelativeTime } from "@/components/ui/time/relative-time";
+import { RelativeTime } from "@/components/ui/time";
 import { type LiveValue, type TimedValue, toInitial, useLive } from "@/lib/browser/live/use-live";
 import { withQuery } from "@/lib/browser/urls";
 import { type AuditPage } from "@/lib/contract/audit/audit";

@@ -18,7 +18,7 @@ import {
   useHydrated,
   useNumberFormat,
   useTimeFormat,
-} from "@/components/ui/time/relative-time";
+} from "@/components/ui/time";
 import { type LiveValue, useLive } from "@/lib/browser/live/use-live";
 import { withQuery } from "@/lib/browser/urls";
 import { type RunsByDay, type RunsOfDay } from "@/lib/contract/console";

@@ -5,7 +5,7 @@ import { JobLink } from "@/components/frame/job-status";
 import { useDenialText } from "@/components/frame/member-context";
 import { withCatalogueTitles } from "@/components/graph/node-search";
 import { Button } from "@/components/ui/controls/button";
-import { RelativeTime } from "@/components/ui/time/relative-time";
+import { RelativeTime } from "@/components/ui/time";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { CopiesAside, CopiesCard, type CopiesWork } from "./copies/copies-card";
 import { type PlacedProblems } from "./form/problems";

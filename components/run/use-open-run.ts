@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useEffectEvent, useId, useMemo, useState } from "react";
-import { useRunKey } from "@/components/ui/hooks/page-keys";
+import { useRunKey } from "@/components/ui/hooks/page-events";
 import { containsTime, type FilledText, type FillOptions, fillTexts, replaceTexts } from "@/lib/contract/nodes/fill-texts";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";

@@ -2,7 +2,7 @@
 
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { takeRunRequest } from "@/components/frame/samples/samples";
-import { warnBeforeLeaving } from "@/components/ui/hooks/page-keys";
+import { warnBeforeLeaving } from "@/components/ui/hooks/page-events";
 import { tabStorage } from "@/lib/browser/persisted";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Run } from "./run-actions";

@@ -5,7 +5,7 @@ import { Card, Fact } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
 import { CopyField } from "@/components/ui/controls/copy-button";
 import { useRouter } from "@/components/ui/link";
-import { useTimeFormat } from "@/components/ui/time/relative-time";
+import { useTimeFormat } from "@/components/ui/time";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";

@@ -3,7 +3,7 @@
 import { useTranslations } from "next-intl";
 import { EmptyState } from "@/components/ui/empty-state";
 import { StatusBadge, type Tone } from "@/components/ui/status-badge";
-import { useReadingFrom, useRenderedMs, useTimeFormat } from "@/components/ui/time/relative-time";
+import { useReadingFrom, useRenderedMs, useTimeFormat } from "@/components/ui/time";
 import { type Role } from "@/lib/contract/people/roles";
 import { type ShareState, type ShareView } from "@/lib/contract/share";
 import { expiresSoon } from "@/lib/contract/times";

@@ -8,7 +8,7 @@ import { useDenialText, useRunsAppsOnly } from "@/components/frame/member-contex
 import { getUploadSources, onUploadSource, type UploadSource } from "@/components/frame/upload-sources";
 import { useFilePicker } from "@/components/ui/hooks/use-file-picker";
 import { usePathname } from "@/components/ui/link";
-import { selectedTimeZone } from "@/components/ui/time/relative-time";
+import { selectedTimeZone } from "@/components/ui/time";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { createDropped, type DroppedFiles, readDrop, readFileInput } from "@/lib/browser/files/dropped-files";

@@ -2,7 +2,7 @@ import { useLocale } from "next-intl";
 import { use, useEffect, useEffectEvent, useRef, useState, useSyncExternalStore } from "react";
 import { type CurrentConnection } from "@/components/frame/connection/current-connection";
 import { PageMessages } from "@/components/frame/page-header";
-import { useCloseWarning } from "@/components/ui/hooks/page-keys";
+import { useCloseWarning } from "@/components/ui/hooks/page-events";
 import { type DroppedFiles } from "@/lib/browser/files/dropped-files";
 import { hasFeature } from "@/lib/contract/connections";
 import { type Language } from "@/lib/shared/languages";

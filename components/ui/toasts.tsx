@@ -2,7 +2,7 @@
 
 import dynamic from "next/dynamic";
 import { useStore } from "zustand";
-import { useOnFirstInteraction } from "./hooks/page-keys";
+import { useOnFirstInteraction } from "./hooks/page-events";
 import { toastStore } from "./toast-store";
 
 const loadStack = () =>

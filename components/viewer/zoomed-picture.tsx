@@ -7,7 +7,7 @@ import { Button, IconButton } from "@/components/ui/controls/button";
 import { pictureScales, type Size, usePanZoom } from "@/components/ui/hooks/use-pan-zoom";
 import { useLostReason, whileShown } from "@/components/ui/pictures/picture";
 import { Skeleton } from "@/components/ui/skeleton";
-import { useNumberFormat } from "@/components/ui/time/relative-time";
+import { useNumberFormat } from "@/components/ui/time";
 import { toShownPictureUrl } from "@/lib/browser/urls";
 
 const MIN_SWIPE_PX = 56;

@@ -12,7 +12,7 @@ import { Card } from "@/components/ui/card";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { InputField, TextareaField } from "@/components/ui/controls/fields";
 import { EmptyState } from "@/components/ui/empty-state";
-import { useCloseWarning } from "@/components/ui/hooks/page-keys";
+import { useCloseWarning } from "@/components/ui/hooks/page-events";
 import { ButtonLink, Link, useRouter } from "@/components/ui/link";
 import { Picture } from "@/components/ui/pictures/picture";
 import { showToast } from "@/components/ui/toast-store";
@@ -27,7 +27,7 @@ import { AppForm } from "../app-form";
 import { usePictures } from "../app-screen";
 import { defaultValues } from "../app-values";
 import { appApi, appPath } from "../apps-address";
-import { AccessCard, VersionsCard } from "./access-card";
+import { AccessCard, VersionsCard } from "./app-cards";
 import { InputsCard, OutputsCard } from "./inputs-card";
 import { type Draft, type Source, useAppSource, useNewSource } from "./use-source";
 

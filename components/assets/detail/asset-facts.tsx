@@ -6,7 +6,7 @@ import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/controls/button";
 import { CopyButton } from "@/components/ui/controls/copy-button";
 import { Link } from "@/components/ui/link";
-import { RelativeTime } from "@/components/ui/time/relative-time";
+import { RelativeTime } from "@/components/ui/time";
 import { FileName } from "@/components/ui/truncated";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { shortId, toJobHref } from "@/lib/browser/urls";

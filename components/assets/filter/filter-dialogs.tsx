@@ -6,7 +6,7 @@ import { onlyTag, type TagCount, useRefinedTags, useTags } from "@/components/fr
 import { Button, chipStyle } from "@/components/ui/controls/button";
 import { Input } from "@/components/ui/controls/fields";
 import { Dialog, DialogFoot } from "@/components/ui/dialog";
-import { useNumberFormat } from "@/components/ui/time/relative-time";
+import { useNumberFormat } from "@/components/ui/time";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type TagState, tagState, withTagState } from "../assets-address";
 import { MetadataEditor } from "../detail/edit-dialog";

@@ -1,8 +1,8 @@
 import { useTranslations } from "next-intl";
 import { memo, type ReactNode } from "react";
-import { useSelectionValue } from "@/components/data-table/selection/selection";
+import { useSelectionValue } from "@/components/data-table/selection";
 import { cn } from "@/components/ui/cn";
-import { RelativeTime } from "@/components/ui/time/relative-time";
+import { RelativeTime } from "@/components/ui/time";
 import { FileName } from "@/components/ui/truncated";
 import { apiPath, shortId, type ThumbnailEdge } from "@/lib/browser/urls";
 import { isAddressableId } from "@/lib/contract/params";

@@ -5,7 +5,7 @@ import { type ColumnStyle, createColumns, type Sorting } from "@/components/data
 import { type ListState, useIsNavigating, useListQuery } from "@/components/frame/list/list-state";
 import { CopyButton } from "@/components/ui/controls/copy-button";
 import { DisabledLink } from "@/components/ui/link";
-import { RelativeTime } from "@/components/ui/time/relative-time";
+import { RelativeTime } from "@/components/ui/time";
 import { FileName, Truncated } from "@/components/ui/truncated";
 import { apiPath, shortId } from "@/lib/browser/urls";
 import { isAddressableId } from "@/lib/contract/params";

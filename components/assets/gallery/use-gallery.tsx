@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
 import { type RefObject, useEffect, useEffectEvent, useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
-import { useNumberFormat } from "@/components/ui/time/relative-time";
+import { useNumberFormat } from "@/components/ui/time";
 import { type AssetsSource } from "./chunk-store";
 import { createGalleryScroll, type RenderedRows, type Shape } from "./gallery-scroll";
 import { createMotion, type Motion } from "./motion";

@@ -1,8 +1,8 @@
 import { useTranslations } from "next-intl";
 import { type RefObject, useEffect, useEffectEvent, useMemo, useState } from "react";
 import { flushSync } from "react-dom";
-import { createSelection, type SelectionStore, useAllKey } from "@/components/data-table/selection/selection";
-import { isFreeKey, usePageKey } from "@/components/ui/hooks/page-keys";
+import { createSelection, type SelectionStore, useAllKey } from "@/components/data-table/selection";
+import { isFreeKey, usePageKey } from "@/components/ui/hooks/page-events";
 import { showToast } from "@/components/ui/toast-store";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { type AssetsSource } from "./chunk-store";

@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { Button } from "@/components/ui/controls/button";
-import { useEscape } from "@/components/ui/hooks/page-keys";
+import { useEscape } from "@/components/ui/hooks/page-events";
 import { useFocusWhenLost } from "@/components/ui/result-line";
 import { type Tone, ToneIcon } from "@/components/ui/status-badge";
 

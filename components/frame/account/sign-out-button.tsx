@@ -4,7 +4,7 @@ import { LogOut } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { IconButton } from "@/components/ui/controls/button";
-import { allowLeaving } from "@/components/ui/hooks/page-keys";
+import { allowLeaving } from "@/components/ui/hooks/page-events";
 import { showToast } from "@/components/ui/toast-store";
 import { setSessionEnded } from "@/lib/browser/live/live-state";
 import { clearPersonalStorage } from "@/lib/browser/persisted";

@@ -6,7 +6,7 @@ import { useSearchParams } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { type ReactNode, useEffect, useEffectEvent, useRef } from "react";
 import { usePathname, useRouter } from "@/components/ui/link";
-import { RelativeTime } from "@/components/ui/time/relative-time";
+import { RelativeTime } from "@/components/ui/time";
 import { type ReadOnlyView } from "@/lib/contract/console";
 import { isClosed } from "../navigation";
 import { useConnection, useConnectionParam, useConnections, useFeature } from "./connection-context";

@@ -1,6 +1,6 @@
 import { type KeyboardEvent, type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef } from "react";
 import { createPortal } from "react-dom";
-import { useEscape } from "@/components/ui/hooks/page-keys";
+import { useEscape } from "@/components/ui/hooks/page-events";
 
 const WIDTH_PX = 288;
 const EDGE_PX = 8;

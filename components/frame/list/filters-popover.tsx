@@ -2,7 +2,7 @@ import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { type ReactNode, useId, useRef, useState } from "react";
 import { Button, chipStyle } from "@/components/ui/controls/button";
-import { useOnFirstInteraction } from "@/components/ui/hooks/page-keys";
+import { useOnFirstInteraction } from "@/components/ui/hooks/page-events";
 
 const loadPanel = () => import("./filters-panel");
 const FiltersPanel = dynamic(() => loadPanel().then((module) => module.FiltersPanel), { ssr: false });

@@ -3,9 +3,9 @@ import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { chipStyle } from "@/components/ui/controls/button";
 import { Options, Select } from "@/components/ui/controls/fields";
-import { useTimeFormat } from "@/components/ui/time/relative-time";
+import { useTimeFormat } from "@/components/ui/time";
 
-const DatesDialog = dynamic(() => import("./views-dialog").then((module) => module.DatesDialog), { ssr: false });
+const DatesDialog = dynamic(() => import("./list-dialogs").then((module) => module.DatesDialog), { ssr: false });
 
 const spanHours = { hour: 1, day: 24, week: 24 * 7, month: 24 * 30, quarter: 24 * 90 } as const;
 const noTime = { from: undefined, to: undefined, within: undefined };

@@ -5,7 +5,7 @@ import { type ReactNode } from "react";
 import { useConnectionParam } from "@/components/frame/connection/connection-context";
 import { cn } from "@/components/ui/cn";
 import { ButtonLink } from "@/components/ui/link";
-import { useHydrated, useNow, useTimeFormat } from "@/components/ui/time/relative-time";
+import { useHydrated, useNow, useTimeFormat } from "@/components/ui/time";
 import { getFreshness, liveState, useIsLive } from "@/lib/browser/live/live-state";
 import { withQuery } from "@/lib/browser/urls";
 

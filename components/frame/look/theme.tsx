@@ -6,7 +6,7 @@ import { ThemeProvider, useTheme } from "next-themes";
 import { type ReactNode, useSyncExternalStore } from "react";
 import { createStore } from "zustand/vanilla";
 import { IconButton } from "@/components/ui/controls/button";
-import { useHydrated } from "@/components/ui/time/relative-time";
+import { useHydrated } from "@/components/ui/time";
 import { type EmbedTheme } from "@/lib/contract/embed/embed-pages";
 
 /** `embedded`: the host page's theme, which overrides the console's stored theme. */

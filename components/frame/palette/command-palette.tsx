@@ -3,7 +3,7 @@ import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import { cn } from "@/components/ui/cn";
 import { Input } from "@/components/ui/controls/fields";
 import { Dialog, KeyList } from "@/components/ui/dialog";
-import { isComposing } from "@/components/ui/hooks/page-keys";
+import { isComposing } from "@/components/ui/hooks/page-events";
 import { showToast } from "@/components/ui/toast-store";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";

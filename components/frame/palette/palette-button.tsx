@@ -6,7 +6,7 @@ import { useEffect } from "react";
 import { create } from "zustand";
 import { cn } from "@/components/ui/cn";
 import { IconButton } from "@/components/ui/controls/button";
-import { useHydrated } from "@/components/ui/time/relative-time";
+import { useHydrated } from "@/components/ui/time";
 
 /** Opens the command palette, and shows its shortcut. */
 export function PaletteButton({ small = false, className }: { small?: boolean; className?: string }) {

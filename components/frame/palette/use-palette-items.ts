@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import { useTheme } from "next-themes";
 import { useEffect, useEffectEvent, useState } from "react";
 import { useRouter } from "@/components/ui/link";
-import { useTimeFormat } from "@/components/ui/time/relative-time";
+import { useTimeFormat } from "@/components/ui/time";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { shortId, toJobHref, withQuery } from "@/lib/browser/urls";

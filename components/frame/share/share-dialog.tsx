@@ -4,7 +4,7 @@ import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { CopyField, useCopy } from "@/components/ui/controls/copy-button";
 import { Checkbox, InputField, Options, SelectField } from "@/components/ui/controls/fields";
 import { ConfirmDialog, Dialog } from "@/components/ui/dialog";
-import { useTimeFormat } from "@/components/ui/time/relative-time";
+import { useTimeFormat } from "@/components/ui/time";
 import { callApi } from "@/lib/browser/api";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { useRequests } from "@/lib/browser/use-read";

@@ -1,7 +1,7 @@
 import { type ComponentProps, useId, useState } from "react";
 import useSWR from "swr";
 import { Input } from "@/components/ui/controls/fields";
-import { isComposing } from "@/components/ui/hooks/page-keys";
+import { isComposing } from "@/components/ui/hooks/page-events";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";

@@ -7,7 +7,7 @@ import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/controls/button";
 import { ConfirmDialog } from "@/components/ui/dialog";
 import { ToneIcon } from "@/components/ui/status-badge";
-import { useTimeFormat } from "@/components/ui/time/relative-time";
+import { useTimeFormat } from "@/components/ui/time";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { withQuery } from "@/lib/browser/urls";

@@ -5,7 +5,7 @@ import { formatRunningNode, statusBadge, useRunProgress } from "@/components/fra
 import { useCopy } from "@/components/ui/controls/copy-button";
 import { DisabledLink, useRouter } from "@/components/ui/link";
 import { ProgressBar } from "@/components/ui/skeleton";
-import { AgoTime, type AgoWords, durationText, RunningDuration, useAgoWords } from "@/components/ui/time/relative-time";
+import { AgoTime, type AgoWords, durationText, RunningDuration, useAgoWords } from "@/components/ui/time";
 import { apiPath, shortId, toJobHref } from "@/lib/browser/urls";
 import { isAddressableId } from "@/lib/contract/params";
 import { isNameless } from "@/lib/contract/workflow/workflow-name";

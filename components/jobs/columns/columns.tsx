@@ -2,7 +2,7 @@ import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { type ComponentProps, type ReactNode, useCallback, useMemo, useSyncExternalStore } from "react";
 import { DataTable } from "@/components/data-table/data-table";
-import { SelectAllRows, type SelectionStore, SelectRow } from "@/components/data-table/selection/selection";
+import { SelectAllRows, type SelectionStore, SelectRow } from "@/components/data-table/selection";
 import { type ColumnStyle, createColumns } from "@/components/data-table/table-columns";
 import { plainPicture } from "@/components/ui/pictures/plain-picture";
 import { Truncated, truncateIfLong } from "@/components/ui/truncated";

@@ -7,7 +7,7 @@ import { CopyableId } from "@/components/ui/controls/copy-button";
 import { Link } from "@/components/ui/link";
 import { Picture } from "@/components/ui/pictures/picture";
 import { ProgressBar } from "@/components/ui/skeleton";
-import { Duration, durationText, RelativeTime, RunningDuration, useNow, useTimeFormat } from "@/components/ui/time/relative-time";
+import { Duration, durationText, RelativeTime, RunningDuration, useNow, useTimeFormat } from "@/components/ui/time";
 import { createLivePreviewUrl, shortId, toJobHref } from "@/lib/browser/urls";
 import { toJobState } from "@/lib/contract/jobs/job-list";
 import { formatNamelessWorkflow } from "@/lib/contract/workflow/workflow-name";

@@ -5,7 +5,7 @@ import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { CopyButton } from "@/components/ui/controls/copy-button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { StatusBadge, ToneIcon } from "@/components/ui/status-badge";
-import { Duration } from "@/components/ui/time/relative-time";
+import { Duration } from "@/components/ui/time";
 import { type JobFacts, type JobFailure, type JobNote } from "./job-facts";
 
 type JobErrorProps = {

@@ -9,7 +9,7 @@ import { Card } from "@/components/ui/card";
 import { cn } from "@/components/ui/cn";
 import { useIsNear } from "@/components/ui/hooks/use-media";
 import { Skeleton } from "@/components/ui/skeleton";
-import { Duration, useClampedNow } from "@/components/ui/time/relative-time";
+import { Duration, useClampedNow } from "@/components/ui/time";
 import { useOnce } from "@/lib/browser/live/use-live";
 import { withQuery } from "@/lib/browser/urls";
 import { type Graph } from "@/lib/contract/schemas/graph";

@@ -14,7 +14,7 @@ import { cn } from "@/components/ui/cn";
 import { buttonStyle } from "@/components/ui/controls/button";
 import { CopyableId } from "@/components/ui/controls/copy-button";
 import { Link } from "@/components/ui/link";
-import { ClampedClock, durationText, useNumberFormat } from "@/components/ui/time/relative-time";
+import { ClampedClock, durationText, useNumberFormat } from "@/components/ui/time";
 import { OutputList } from "@/components/viewer/output-list";
 import { type TimedValue, toInitial, useLive, useOnce } from "@/lib/browser/live/use-live";
 import { shortId, toJobHref, withQuery } from "@/lib/browser/urls";

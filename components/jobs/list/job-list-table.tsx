@@ -1,12 +1,12 @@
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { memo, useDeferredValue, useEffect, useMemo, useState } from "react";
-import { type SelectionStore, useAllRowsKey, useSelectionValue } from "@/components/data-table/selection/selection";
+import { type SelectionStore, useAllRowsKey, useSelectionValue } from "@/components/data-table/selection";
 import { type Sizing, type Sorting } from "@/components/data-table/table-columns";
 import { useConnectionParam } from "@/components/frame/connection/connection-context";
 import { type OpenPanel, useListField } from "@/components/frame/list/list-state";
 import { useRegisterActions } from "@/components/frame/palette/palette-button";
-import { isFreeKey, useEscape, useOnFirstInteraction, usePageKey } from "@/components/ui/hooks/page-keys";
+import { isFreeKey, useEscape, useOnFirstInteraction, usePageKey } from "@/components/ui/hooks/page-events";
 import { type JobSearchQuery } from "@/lib/contract/console";
 import { type InputId } from "@/lib/contract/jobs/job-list";
 import { type JobsQuery } from "@/lib/contract/schemas/job";

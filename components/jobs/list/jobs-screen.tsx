@@ -8,7 +8,7 @@ import { useConnectionParam } from "@/components/frame/connection/connection-con
 import { type OpenPanel, useOpenPanel, useOpenPanelId } from "@/components/frame/list/list-state";
 import { IgnoredValues } from "@/components/frame/list/tool-bar";
 import { Button } from "@/components/ui/controls/button";
-import { useOnFirstInteraction } from "@/components/ui/hooks/page-keys";
+import { useOnFirstInteraction } from "@/components/ui/hooks/page-events";
 import { ButtonLink } from "@/components/ui/link";
 import { toJobHref } from "@/lib/browser/urls";
 import { type JobSearchQuery } from "@/lib/contract/console";
@@ -23,7 +23,7 @@ import { type FirstAnswer, type JobListState, type ShownList, useJobList } from 
 
 const ColumnsDialog = dynamic(() => import("../columns/columns-dialog").then((module) => module.ColumnsDialog), { ssr: false });
 
-const ViewsDialog = dynamic(() => import("@/components/frame/list/views-dialog").then((module) => module.ViewsDialog), { ssr: false });
+const ViewsDialog = dynamic(() => import("@/components/frame/list/list-dialogs").then((module) => module.ViewsDialog), { ssr: false });
 
 type JobsToolsProps = {
   list: ListName;

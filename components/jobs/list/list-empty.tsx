@@ -5,7 +5,7 @@ import { RunLink } from "@/components/frame/list/tool-bar";
 import { cn } from "@/components/ui/cn";
 import { EmptyState } from "@/components/ui/empty-state";
 import { ButtonLink } from "@/components/ui/link";
-import { useTimeFormat } from "@/components/ui/time/relative-time";
+import { useTimeFormat } from "@/components/ui/time";
 import { type JobReach } from "@/lib/contract/console";
 import { isFilteredList, type ListName, noFilters } from "./list-address";
 import { type JobListState } from "./use-job-list";

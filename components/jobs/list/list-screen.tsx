@@ -8,7 +8,7 @@ import { Freshness, ToolBar, UnreadableRows } from "@/components/frame/list/tool
 import { PageHeader } from "@/components/frame/page-header";
 import { cn } from "@/components/ui/cn";
 import { renderNothing } from "@/components/ui/skeleton";
-import { ClampedClock } from "@/components/ui/time/relative-time";
+import { ClampedClock } from "@/components/ui/time";
 import { type LiveValue } from "@/lib/browser/live/use-live";
 import { type JobReach } from "@/lib/contract/console";
 import { type JobListState, type ShownList } from "./use-job-list";

@@ -1,7 +1,7 @@
 import { useSearchParams } from "next/navigation";
 import { use, useCallback, useEffect, useMemo, useState } from "react";
 import { usePausedRows } from "@/components/data-table/paused-rows";
-import { createSelection } from "@/components/data-table/selection/selection";
+import { createSelection } from "@/components/data-table/selection";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { type ListAddress, type ListState, useListState } from "@/components/frame/list/list-state";
 import { callWithRetry, readAllPages, type Work } from "@/lib/browser/bulk/bulk-calls";

@@ -1,8 +1,8 @@
 import { useTranslations } from "next-intl";
-import { type SelectionStore } from "@/components/data-table/selection/selection";
+import { type SelectionStore } from "@/components/data-table/selection";
 import { type ColumnStyle } from "@/components/data-table/table-columns";
 import { Button } from "@/components/ui/controls/button";
-import { durationText, RunningDuration } from "@/components/ui/time/relative-time";
+import { durationText, RunningDuration } from "@/components/ui/time";
 import { shortId } from "@/lib/browser/urls";
 import { estimateTimeLeft, type ExpectedRun, type TimeRange, toSpan } from "@/lib/contract/jobs/expected-run";
 import { type JobWaits } from "@/lib/contract/runners/runners";

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "react";
-import { warnBeforeLeaving } from "@/components/ui/hooks/page-keys";
+import { warnBeforeLeaving } from "@/components/ui/hooks/page-events";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { upload } from "@/lib/browser/uploads/upload";

@@ -21,7 +21,7 @@ import { useLocale, useTranslations } from "next-intl";
 import { type ComponentType, useSyncExternalStore } from "react";
 import { cn } from "@/components/ui/cn";
 import { Dialog, KeyList } from "@/components/ui/dialog";
-import { useNumberFormat } from "@/components/ui/time/relative-time";
+import { useNumberFormat } from "@/components/ui/time";
 import { type MaskDocument, type MaskState } from "../drawing/mask-document";
 import { type Painter, type ViewStore } from "./painter";
 import { type Command, keyList, type Tool, tools } from "./settings";

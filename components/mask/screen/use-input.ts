@@ -1,5 +1,5 @@
 import { type PointerEvent, type RefObject, useEffect, useEffectEvent, useRef } from "react";
-import { isComposing, isTyping } from "@/components/ui/hooks/page-keys";
+import { isComposing, isTyping } from "@/components/ui/hooks/page-events";
 import { useWheel } from "@/components/ui/hooks/use-pan-zoom";
 import { distance, type Point } from "../drawing/coverage";
 import { type Painter, type Touch, type ViewStore } from "./painter";

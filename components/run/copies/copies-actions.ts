@@ -1,7 +1,7 @@
 // Actions on the copies of a run: start, stop, resume, and look up outcomes after a reload.
 // Guarantees: sending continues during navigation, since it belongs to the tab. Each copy's outcome is stored immediately.
 
-import { warnBeforeLeaving } from "@/components/ui/hooks/page-keys";
+import { warnBeforeLeaving } from "@/components/ui/hooks/page-events";
 import { tabStorage } from "@/lib/browser/persisted";
 import { createIdempotencyKey } from "@/lib/shared/text";
 import { type RunStore } from "../run-store";

@@ -4,7 +4,7 @@ import { JobLink, JobStatus, useJobHrefs } from "@/components/frame/job-status";
 import { Button } from "@/components/ui/controls/button";
 import { FailureNotice } from "@/components/ui/empty-state";
 import { Link } from "@/components/ui/link";
-import { RelativeTime } from "@/components/ui/time/relative-time";
+import { RelativeTime } from "@/components/ui/time";
 import { useLive } from "@/lib/browser/live/use-live";
 import { withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";

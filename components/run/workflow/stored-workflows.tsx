@@ -4,7 +4,7 @@ import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Button } from "@/components/ui/controls/button";
 import { Input } from "@/components/ui/controls/fields";
 import { Skeleton } from "@/components/ui/skeleton";
-import { RelativeTime } from "@/components/ui/time/relative-time";
+import { RelativeTime } from "@/components/ui/time";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { useRead } from "@/lib/browser/use-read";
 import { toMilliseconds } from "@/lib/contract/times";

@@ -11,14 +11,7 @@ import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
 import { fieldText, FormField, InputField, Options, SelectField } from "@/components/ui/controls/fields";
 import { useRouter } from "@/components/ui/link";
-import {
-  browserTimeZone,
-  RelativeTime,
-  selectedTimeZone,
-  storeTimeZone,
-  supportedTimeZones,
-  useHydrated,
-} from "@/components/ui/time/relative-time";
+import { browserTimeZone, RelativeTime, selectedTimeZone, storeTimeZone, supportedTimeZones, useHydrated } from "@/components/ui/time";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";

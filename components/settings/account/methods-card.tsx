@@ -8,7 +8,7 @@ import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
 import { useRouter } from "@/components/ui/link";
 import { StatusBadge } from "@/components/ui/status-badge";
-import { RelativeTime } from "@/components/ui/time/relative-time";
+import { RelativeTime } from "@/components/ui/time";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { signInWithProvider } from "@/lib/browser/session";

@@ -4,7 +4,7 @@ import { useActionMessages } from "@/components/frame/action-messages";
 import { toFaultCode } from "@/components/frame/failure/failure-message";
 import { Link } from "@/components/ui/link";
 import { StatusBadge } from "@/components/ui/status-badge";
-import { RelativeTime } from "@/components/ui/time/relative-time";
+import { RelativeTime } from "@/components/ui/time";
 import { shortId, withQuery } from "@/lib/browser/urls";
 import { type AuditItem, type AuditPart, type AuditQuery, type MemberChange } from "@/lib/contract/audit/audit";
 import { checkOutcomes, runnerOrders, runnerProblems } from "@/lib/contract/connections";

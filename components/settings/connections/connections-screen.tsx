@@ -10,7 +10,7 @@ import { Button } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { useRouter } from "@/components/ui/link";
 import { StatusBadge } from "@/components/ui/status-badge";
-import { RelativeTime } from "@/components/ui/time/relative-time";
+import { RelativeTime } from "@/components/ui/time";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";

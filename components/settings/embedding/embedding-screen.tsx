@@ -7,7 +7,7 @@ import { ChecksField } from "@/components/ui/controls/check-list";
 import { CopyableId, CopyButton } from "@/components/ui/controls/copy-button";
 import { CheckField, fieldText, InputField, Options, SelectField, TextareaField } from "@/components/ui/controls/fields";
 import { Dialog } from "@/components/ui/dialog";
-import { RelativeTime } from "@/components/ui/time/relative-time";
+import { RelativeTime } from "@/components/ui/time";
 import { callApi } from "@/lib/browser/api";
 import { toOutsidePath, withQuery } from "@/lib/browser/urls";
 import { embedPages, embedRefusals } from "@/lib/contract/embed/embed-pages";

@@ -12,7 +12,7 @@ import { fieldText, InputField } from "@/components/ui/controls/fields";
 import { ConfirmDialog } from "@/components/ui/dialog";
 import { useRouter } from "@/components/ui/link";
 import { type Tone } from "@/components/ui/status-badge";
-import { RelativeTime, useReadingFrom, useRenderedMs, useTimeFormat } from "@/components/ui/time/relative-time";
+import { RelativeTime, useReadingFrom, useRenderedMs, useTimeFormat } from "@/components/ui/time";
 import { callApi, type CallInit } from "@/lib/browser/api";
 import { useRequests } from "@/lib/browser/use-read";
 import { type InvitationItem, type MemberView, type ReadOnlyView } from "@/lib/contract/console";

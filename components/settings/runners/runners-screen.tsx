@@ -9,7 +9,7 @@ import { Button } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { ProgressBar } from "@/components/ui/skeleton";
 import { StatusBadge, type Tone } from "@/components/ui/status-badge";
-import { ClampedClock, durationText, RelativeTime, useNumberFormat } from "@/components/ui/time/relative-time";
+import { ClampedClock, durationText, RelativeTime, useNumberFormat } from "@/components/ui/time";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { type LiveValue, type TimedValue, toInitial, useLive } from "@/lib/browser/live/use-live";

@@ -7,7 +7,7 @@ import { Button } from "@/components/ui/controls/button";
 import { CopyButton, CopyField } from "@/components/ui/controls/copy-button";
 import { Link, useRouter } from "@/components/ui/link";
 import { type Tone } from "@/components/ui/status-badge";
-import { RelativeTime, useHydrated, useReadingFrom, useRenderedMs, useTimeFormat } from "@/components/ui/time/relative-time";
+import { RelativeTime, useHydrated, useReadingFrom, useRenderedMs, useTimeFormat } from "@/components/ui/time";
 import { apiPath } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
 import { type Role } from "@/lib/contract/people/roles";

@@ -9,7 +9,7 @@ import { cn } from "@/components/ui/cn";
 import { buttonStyle } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { useRouter } from "@/components/ui/link";
-import { durationText, useNumberFormat, useTimeFormat } from "@/components/ui/time/relative-time";
+import { durationText, useNumberFormat, useTimeFormat } from "@/components/ui/time";
 import { type TimedValue, toInitial, useLive } from "@/lib/browser/live/use-live";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";

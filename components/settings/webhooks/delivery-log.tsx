@@ -6,7 +6,7 @@ import { Button } from "@/components/ui/controls/button";
 import { Dialog } from "@/components/ui/dialog";
 import { LoadingBlocks } from "@/components/ui/skeleton";
 import { StatusBadge, type Tone } from "@/components/ui/status-badge";
-import { RelativeTime, useTimeFormat } from "@/components/ui/time/relative-time";
+import { RelativeTime, useTimeFormat } from "@/components/ui/time";
 import { callApi } from "@/lib/browser/api";
 import { useRead, useRequests } from "@/lib/browser/use-read";
 import {

@@ -6,7 +6,7 @@ import { ChecksField } from "@/components/ui/controls/check-list";
 import { CheckField, fieldText, InputField } from "@/components/ui/controls/fields";
 import { useRouter } from "@/components/ui/link";
 import { StatusBadge } from "@/components/ui/status-badge";
-import { RelativeTime } from "@/components/ui/time/relative-time";
+import { RelativeTime } from "@/components/ui/time";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";

@@ -8,7 +8,7 @@ import { IconButton } from "@/components/ui/controls/button";
 import { ButtonLink } from "@/components/ui/link";
 import { ProgressBar } from "@/components/ui/skeleton";
 import { type Tone, ToneIcon, toneInk } from "@/components/ui/status-badge";
-import { RelativeTime } from "@/components/ui/time/relative-time";
+import { RelativeTime } from "@/components/ui/time";
 import { FileName } from "@/components/ui/truncated";
 import { callApi } from "@/lib/browser/api";
 import { useLive } from "@/lib/browser/live/use-live";

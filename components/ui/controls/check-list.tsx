@@ -1,6 +1,6 @@
 import { type ReactNode } from "react";
 import { cn } from "../cn";
-import { useRange } from "../hooks/page-keys";
+import { useRange } from "../hooks/page-events";
 import { Checkbox } from "./fields";
 
 type CheckListProps<T> = {

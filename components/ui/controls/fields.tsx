@@ -2,7 +2,7 @@
 
 import { type ChangeEvent, type ComponentProps, type ReactNode, useEffect, useEffectEvent, useId, useRef, useState } from "react";
 import { cn } from "../cn";
-import { isComposing as isComposingKey } from "../hooks/page-keys";
+import { isComposing as isComposingKey } from "../hooks/page-events";
 
 export function Input({ className, ...rest }: ComponentProps<"input">) {
   return <input {...rest} className={cn("field max-sm:text-[16px]", className)} />;

@@ -15,7 +15,7 @@ import { AssetTile } from "@/components/assets/gallery/asset-tile";
 import { type AssetsSource } from "@/components/assets/gallery/chunk-store";
 import { sharedNames } from "@/components/assets/gallery/gallery";
 import { createMotion } from "@/components/assets/gallery/motion";
-import { createSelection } from "@/components/data-table/selection/selection";
+import { createSelection } from "@/components/data-table/selection";
 import { createListState, type ListAddress } from "@/components/frame/list/list-state";
 import { type AssetsQuery, assetsQuerySchema } from "@/lib/contract/schemas/asset";
 import { type AssetDetail, type AssetView } from "@/lib/contract/views/asset-view";

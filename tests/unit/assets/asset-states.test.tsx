@@ -10,7 +10,7 @@ import { type AssetsSource } from "@/components/assets/gallery/chunk-store";
 import { Gallery } from "@/components/assets/gallery/gallery";
 import { useEndless } from "@/components/assets/gallery/use-endless";
 import { type Picking } from "@/components/assets/gallery/use-picking";
-import { createSelection } from "@/components/data-table/selection/selection";
+import { createSelection } from "@/components/data-table/selection";
 import { assetsQuerySchema } from "@/lib/contract/schemas/asset";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { stubElementSizes } from "@/tests/support/jsdom-parts";

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { DataTable } from "@/components/data-table/data-table";
 import { pageRange, Paging } from "@/components/data-table/paging";
 import { reuseRows } from "@/components/data-table/paused-rows";
-import { createSelection } from "@/components/data-table/selection/selection";
+import { createSelection } from "@/components/data-table/selection";
 import { createColumns } from "@/components/data-table/table-columns";
 import { createRowWindow, GROUP, groupRows, toView, type View } from "@/components/data-table/table-rows";
 import { createListState } from "@/components/frame/list/list-state";

@@ -6,7 +6,7 @@ import { ConnectionProvider } from "@/components/frame/connection/connection-con
 import { ConnectionGuard } from "@/components/frame/connection/connection-guard";
 import { useCapabilities } from "@/components/frame/connection/use-capabilities";
 import { Avatar } from "@/components/ui/card";
-import { useCloseWarning } from "@/components/ui/hooks/page-keys";
+import { useCloseWarning } from "@/components/ui/hooks/page-events";
 import { Toasts } from "@/components/ui/toasts";
 import { notifyResponse } from "@/lib/browser/api";
 import { AtPage } from "@/tests/support/at-page";

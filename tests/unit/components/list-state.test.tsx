@@ -1,10 +1,10 @@
 import { act, fireEvent, screen } from "@testing-library/react";
 import { Profiler, useState } from "react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { createSelection } from "@/components/data-table/selection/selection";
+import { createSelection } from "@/components/data-table/selection";
 import { ClearFilters, FiltersPopover } from "@/components/frame/list/filters-popover";
+import { ViewsDialog } from "@/components/frame/list/list-dialogs";
 import { createListState } from "@/components/frame/list/list-state";
-import { ViewsDialog } from "@/components/frame/list/views-dialog";
 import { DEFAULT_CHOICE } from "@/components/jobs/columns/columns";
 import { type JobRow } from "@/components/jobs/job-row";
 import { JobListTable } from "@/components/jobs/list/job-list-table";

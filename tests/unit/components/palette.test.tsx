@@ -6,7 +6,7 @@ import { MemberProvider } from "@/components/frame/member-context";
 import { CommandPalette } from "@/components/frame/palette/command-palette";
 import { findItems, type PaletteItem, parseJobId } from "@/components/frame/palette/use-palette-items";
 import { Shortcuts } from "@/components/frame/shortcuts";
-import { usePageKey } from "@/components/ui/hooks/page-keys";
+import { usePageKey } from "@/components/ui/hooks/page-events";
 import { type Role } from "@/lib/contract/people/roles";
 import { AtPage } from "@/tests/support/at-page";
 import { renderInApp } from "./render";

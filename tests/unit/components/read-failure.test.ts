@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { statusNow } from "@/components/frame/counts-context";
-import { toAgo, toDuration } from "@/components/ui/time/relative-time";
+import { toAgo, toDuration } from "@/components/ui/time";
 import { readFailure } from "@/lib/browser/read-answer";
 import { toFailure } from "@/lib/browser/read-failure";
 import { createThumbnailUrl, withQuery } from "@/lib/browser/urls";

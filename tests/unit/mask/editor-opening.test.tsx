@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { emptyCoverage } from "@/components/mask/drawing/coverage";
 import { createSession, storeSession, takeSession } from "@/components/mask/file/mask-session";
 import { type OpenRefusal } from "@/components/mask/file/open-mask";
-import { allowLeaving } from "@/components/ui/hooks/page-keys";
+import { allowLeaving } from "@/components/ui/hooks/page-events";
 import { failed, ok } from "@/lib/shared/result";
 import { click, drawing, prepareEditorPage, press, show, size } from "./editor-page";
 

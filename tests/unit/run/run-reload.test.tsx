@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type RunApi } from "@/components/run/run-actions";
 import { RunScreen } from "@/components/run/run-screen";
 import { createRunStore } from "@/components/run/run-store";
-import { allowLeaving } from "@/components/ui/hooks/page-keys";
+import { allowLeaving } from "@/components/ui/hooks/page-events";
 import { failed, ok } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";
 import { sampleText } from "./files";

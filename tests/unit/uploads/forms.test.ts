@@ -4,7 +4,7 @@ import { MAX_ADDRESSES, readAddresses } from "@/components/transfers/downloads/a
 import { diffFields, fieldsForFile, mergeFields, newDraft, readDraft, toDraft } from "@/components/transfers/uploads/asset-fields-form";
 import { readHash } from "@/components/transfers/uploads/start-dialog";
 import { checkStored } from "@/components/transfers/uploads/upload-file";
-import { storeTimeZone } from "@/components/ui/time/relative-time";
+import { storeTimeZone } from "@/components/ui/time";
 import { maskAddress, maskAddresses } from "@/lib/contract/assets/file-refs";
 import { failed } from "@/lib/shared/result";
 

@@ -6,7 +6,7 @@ import { TagsInput } from "@/components/frame/tags/tags-input";
 import { Button } from "@/components/ui/controls/button";
 import { CheckField, SearchField } from "@/components/ui/controls/fields";
 import { Dialog } from "@/components/ui/dialog";
-import { useRange } from "@/components/ui/hooks/page-keys";
+import { useRange } from "@/components/ui/hooks/page-events";
 import { createThumbnailUrl } from "@/lib/browser/urls";
 import { useRead } from "@/lib/browser/use-read";
 import { MASK_LAYER_TAG } from "@/lib/contract/assets/file-refs";

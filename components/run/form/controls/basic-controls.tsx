@@ -4,7 +4,7 @@ import { type KeyboardEvent, useLayoutEffect, useRef, useState } from "react";
 import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/controls/button";
 import { Checkbox, Input, Options, Select, Textarea } from "@/components/ui/controls/fields";
-import { isComposing } from "@/components/ui/hooks/page-keys";
+import { isComposing } from "@/components/ui/hooks/page-events";
 import { isObject } from "@/lib/contract/json/json";
 import { boxEdges, type ChoiceValue, type Limit } from "@/lib/contract/nodes/input-spec";
 import { MASK } from "@/lib/contract/secrets/secret-texts";

@@ -2,7 +2,7 @@
 
 import { useCallback, useEffect, useEffectEvent, useRef, useState } from "react";
 import { useFeature } from "@/components/frame/connection/connection-context";
-import { isTyping } from "@/components/ui/hooks/page-keys";
+import { isTyping } from "@/components/ui/hooks/page-events";
 import { useDropTarget } from "@/components/ui/hooks/use-file-picker";
 import { toImageValue } from "@/lib/contract/assets/file-refs";
 import { getOwn } from "@/lib/contract/json/json";

@@ -2,7 +2,7 @@ import { act, cleanup, fireEvent, render, screen } from "@testing-library/react"
 import { Suspense } from "react";
 import { SWRConfig } from "swr";
 import { beforeEach, describe, expect, it, test, vi } from "vitest";
-import { createSelection } from "@/components/data-table/selection/selection";
+import { createSelection } from "@/components/data-table/selection";
 import { createListState } from "@/components/frame/list/list-state";
 import { DEFAULT_CHOICE } from "@/components/jobs/columns/columns";
 import { JobDetails, JobProgress } from "@/components/jobs/job/job-details";

@@ -2,7 +2,7 @@ import { cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { describe, expect, it, vi } from "vitest";
 import { DataTable } from "@/components/data-table/data-table";
 import { lastOffset, PageControls, pageRange } from "@/components/data-table/paging";
-import { createSelection, SelectAllRows, SelectRow } from "@/components/data-table/selection/selection";
+import { createSelection, SelectAllRows, SelectRow } from "@/components/data-table/selection";
 import { createColumns } from "@/components/data-table/table-columns";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { createListState } from "@/components/frame/list/list-state";

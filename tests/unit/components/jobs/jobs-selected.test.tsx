@@ -1,6 +1,6 @@
 import { act, fireEvent, screen, waitFor } from "@testing-library/react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { createSelection } from "@/components/data-table/selection/selection";
+import { createSelection } from "@/components/data-table/selection";
 import { usePageActions } from "@/components/frame/palette/palette-button";
 import { JobActionResult, JobActions, useJobActions } from "@/components/jobs/job/job-actions";
 import { JobPanel } from "@/components/jobs/job/job-panel";

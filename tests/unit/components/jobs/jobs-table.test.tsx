@@ -1,6 +1,6 @@
 import { act, fireEvent, screen } from "@testing-library/react";
 import { beforeEach, expect, it, vi } from "vitest";
-import { createSelection } from "@/components/data-table/selection/selection";
+import { createSelection } from "@/components/data-table/selection";
 import { createListState, type OpenPanel } from "@/components/frame/list/list-state";
 import { detailsCell, useCellWords } from "@/components/jobs/columns/cells";
 import { DEFAULT_CHOICE } from "@/components/jobs/columns/columns";

@@ -10,7 +10,7 @@ import { FormField, Options, SelectField } from "@/components/ui/controls/fields
 import { ConfirmDialog } from "@/components/ui/dialog";
 import { useRouter } from "@/components/ui/link";
 import { Skeleton } from "@/components/ui/skeleton";
-import { RelativeTime } from "@/components/ui/time/relative-time";
+import { RelativeTime } from "@/components/ui/time";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { useOnce } from "@/lib/browser/live/use-live";

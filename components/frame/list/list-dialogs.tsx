@@ -4,7 +4,7 @@ import { Button } from "@/components/ui/controls/button";
 import { Checkbox, InputField } from "@/components/ui/controls/fields";
 import { ConfirmDialog, Dialog } from "@/components/ui/dialog";
 import { Link } from "@/components/ui/link";
-import { selectedTimeZone } from "@/components/ui/time/relative-time";
+import { selectedTimeZone } from "@/components/ui/time";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";

@@ -1,7 +1,7 @@
 import { useEffect, useState, useSyncExternalStore } from "react";
 import { createStore } from "zustand/vanilla";
 import { Checkbox } from "@/components/ui/controls/fields";
-import { getRange, isTyping, usePageKey } from "@/components/ui/hooks/page-keys";
+import { getRange, isTyping, usePageKey } from "@/components/ui/hooks/page-events";
 
 export function useSelectionValue<T extends string | boolean | ReadonlySet<string>>(store: SelectionStore, read: () => T): T {
   return useSyncExternalStore(store.subscribe, read, read);
