@@ -6,6 +6,7 @@ import { Toasts } from "@/components/ui/toasts";
 import { type ConnectionView } from "@/lib/contract/console";
 import { type Role } from "@/lib/contract/people/roles";
 import { type SignInMethods } from "@/lib/contract/people/sign-in";
+import { ConfirmGate } from "./account/confirm-gate";
 import { SignOutButton } from "./account/sign-out-button";
 import { ConnectionCard } from "./connection/connection-card";
 import { ConnectionProvider } from "./connection/connection-context";
@@ -17,7 +18,6 @@ import { MemberProvider } from "./member-context";
 import { BottomNavigation, Navigation } from "./navigation";
 import { PaletteButton } from "./palette/palette-button";
 import { SessionWatch } from "./session-watch";
-import { ConfirmGate } from "./account/confirm-gate";
 import { Shortcuts } from "./shortcuts";
 
 type ShellProps = {

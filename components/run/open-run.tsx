@@ -1,9 +1,9 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { cn } from "@/components/ui/cn";
-import { getCopyChanges } from "./copies/send-copies";
 import { CopiesDialog } from "./copies/copies-dialog";
 import { isSendingCopies } from "./copies/copies-state";
+import { getCopyChanges } from "./copies/send-copies";
 import { type OpenActions } from "./empty-run";
 import { SentTexts } from "./form/node-card";
 import { useFollowedNode, useOpenForm } from "./form/use-open-form";
