@@ -3,7 +3,7 @@
 import { type ReactNode, useEffect } from "react";
 import { LanguageSwitch } from "@/components/frame/look/language-switch";
 import { ThemeSwitch } from "@/components/frame/look/theme";
-import { broadcastConfirmed } from "@/lib/browser/api";
+import { broadcastConfirmed } from "@/lib/browser/confirm";
 
 export function AuthShell({ product, title, text, children }: { product: string; title: string; text?: ReactNode; children: ReactNode }) {
   return (

@@ -2,7 +2,7 @@
 
 import dynamic from "next/dynamic";
 import { useEffect, useState } from "react";
-import { onConfirmationRequest } from "@/lib/browser/api";
+import { onConfirmationRequest } from "@/lib/browser/confirm";
 import { type SignInMethods } from "@/lib/contract/people/sign-in";
 
 const ConfirmDialog = dynamic(() => import("./confirm-dialog").then((module) => module.ConfirmDialog), { ssr: false });

@@ -5,17 +5,8 @@ import { showToast } from "@/components/ui/toast-store";
 import { type AllPages, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Result } from "@/lib/shared/result";
-import {
-  cancelJobs,
-  findFailure,
-  getOutcomeTone,
-  outcomes,
-  removeJobs,
-  type ResultEntry,
-  type TargetJob,
-  useMarkBusy,
-  withJobNames,
-} from "./end-jobs";
+import { useMarkBusy } from "./busy-jobs";
+import { cancelJobs, findFailure, getOutcomeTone, outcomes, removeJobs, type ResultEntry, type TargetJob, withJobNames } from "./end-jobs";
 
 export type JobAction = "cancel" | "remove" | "runAgain";
 

@@ -3,7 +3,7 @@ import { type MouseEvent, useState } from "react";
 import { LowerEdge, WorkLine, WorkLines } from "@/components/data-table/bulk/work-line";
 import { useConnectionParam } from "@/components/frame/connection/connection-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { useBusyJobs } from "@/components/jobs/actions/end-jobs";
+import { useBusyJobs } from "@/components/jobs/actions/busy-jobs";
 import { JobLines, useCanStop } from "@/components/jobs/actions/job-lines";
 import { useJobWork } from "@/components/jobs/actions/use-job-work";
 import { Button } from "@/components/ui/controls/button";

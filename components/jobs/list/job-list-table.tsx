@@ -24,7 +24,8 @@ import {
   valueColumn,
 } from "../columns/columns";
 import { type JobRow } from "../job-row";
-import { type Command, type JobListState } from "./use-job-list";
+import { type Command } from "./use-bulk";
+import { type JobListState } from "./use-job-list";
 
 type JobListTableProps = {
   caption: string;

@@ -11,7 +11,8 @@ import { type ApiFailure, toFailure } from "@/lib/browser/read-failure";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type InputId } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { canApply, type TargetJob, useBusyJobs } from "../actions/end-jobs";
+import { useBusyJobs } from "../actions/busy-jobs";
+import { canApply, type TargetJob } from "../actions/end-jobs";
 import { JobLines } from "../actions/job-lines";
 import { type JobAction } from "../actions/use-job-work";
 import { type JobRow } from "../job-row";
@@ -24,7 +25,7 @@ import {
   type PendingJobAction,
   toTargetJobs,
   useBulk,
-} from "./use-job-list";
+} from "./use-bulk";
 
 type ExportFormat = "csv" | "json";
 

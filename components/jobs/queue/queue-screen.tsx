@@ -25,7 +25,7 @@ import { JobTable } from "../columns/columns";
 import { type JobRow, type QueueList, toQueueList } from "../job-row";
 import { useJobKeys } from "../list/job-list-table";
 import { ListScreen } from "../list/list-screen";
-import { type Command, useBulk } from "../list/use-job-list";
+import { type Command, useBulk } from "../list/use-bulk";
 import { queueColumns, startRanges } from "./queue-columns";
 
 const loadActions = () => import("../list/selection-actions");

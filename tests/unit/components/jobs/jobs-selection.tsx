@@ -3,7 +3,7 @@ import { act, fireEvent, screen } from "@testing-library/react";
 import { vi } from "vitest";
 import { type JobRow } from "@/components/jobs/job-row";
 import { OwnSelectionActions } from "@/components/jobs/list/selection-actions";
-import { type ChosenJobs } from "@/components/jobs/list/use-job-list";
+import { type ChosenJobs } from "@/components/jobs/list/use-bulk";
 import { type JobState } from "@/lib/contract/jobs/job-list";
 import { type JobsQuery } from "@/lib/contract/schemas/job";
 import { IDEMPOTENCY_HEADER } from "@/lib/contract/workflow/submission";

@@ -1,0 +1,36 @@
+import { useEffect, useMemo, useState } from "react";
+import { useStore } from "zustand";
+import { createStore } from "zustand/vanilla";
+
+/** Jobs that are being cancelled, stopped or removed, keyed by the component that started it. Empty on the server. */
+const store = createStore<ReadonlyMap<object, readonly string[]>>(() => new Map());
+
+/** Marks these jobs as busy, so that no other component repeats the action or reports it. */
+export function useMarkBusy(ids: readonly string[]): void {
+  const [source] = useState(() => ({}));
+  const joinedIds = ids.join("\n");
+  useEffect(() => {
+    if (joinedIds === "") return;
+    store.setState((current) => new Map(current).set(source, joinedIds.split("\n")), true);
+    return () => store.setState((current) => new Map([...current].filter(([other]) => other !== source)), true);
+  }, [joinedIds, source]);
+}
+
+/** The ids of all busy jobs. */
+export function useBusyJobs(): ReadonlySet<string> {
+  const sources = useStore(store);
+  return useMemo(() => collectIds(sources), [sources]);
+}
+
+/** Collects the jobs that are busy now or become busy until `end`. */
+export function watchBusy(): { ids: ReadonlySet<string>; end: () => void } {
+  const ids = new Set(collectIds(store.getState()));
+  const end = store.subscribe((sources) => {
+    for (const id of collectIds(sources)) ids.add(id);
+  });
+  return { ids, end };
+}
+
+function collectIds(sources: ReadonlyMap<object, readonly string[]>): ReadonlySet<string> {
+  return new Set([...sources.values()].flat());
+}
