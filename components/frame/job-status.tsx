@@ -1,14 +1,10 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
-import { CopyButton } from "@/components/ui/controls/copy-button";
-import { Link } from "@/components/ui/link";
 import { StatusBadge, type Tone } from "@/components/ui/status-badge";
 import { useClampedNow } from "@/components/ui/time";
-import { type QueryValues, shortId, toJobHref, withQuery } from "@/lib/browser/urls";
 import { estimateTimeLeft, type ExpectedRun, getExpectedShare, toSpan } from "@/lib/contract/jobs/expected-run";
 import { type JobState, toJobState } from "@/lib/contract/jobs/job-list";
 import { type RunningNode } from "@/lib/contract/views/job-view";
-import { useConnection, useConnectionParam } from "./connection/connection-context";
 
 const jobTone: Readonly<Record<JobState, Tone>> = {
   completed: "ok",
@@ -43,28 +39,4 @@ export function useRunProgress({ startedMs, expected, value }: Run): { share?: n
   if (!expected || startedMs === undefined) return { share: value };
   const range = estimateTimeLeft(expected, nowMs - startedMs);
   return { share: getExpectedShare(expected, nowMs - startedMs), remaining: range ? t("timeLeft", toSpan(range)) : t("longerThanUsual") };
-}
-
-/** Job URLs with the jobs' connection, by default the page's. */
-export function useJobHrefs(connectionId?: string) {
-  const current = useConnection()?.id;
-  const connectionParam = useConnectionParam();
-  const connection = connectionId === undefined || connectionId === current ? connectionParam : connectionId;
-  return {
-    job: (id: string) => toJobHref(id, connection),
-    jobs: (query: QueryValues = {}) => withQuery("/jobs", { ...query, connection }),
-  };
-}
-
-export function JobLink({ id, connection }: { id: string; connection?: string }) {
-  const t = useTranslations("common");
-  const hrefs = useJobHrefs(connection);
-  return (
-    <span className="inline-flex shrink-0 items-center gap-0.5">
-      <Link href={hrefs.job(id)} title={id} className="font-mono text-sm text-accent underline-offset-2 hover:underline">
-        {shortId(id)}
-      </Link>
-      <CopyButton text={id} label={t("copy", { id })} />
-    </span>
-  );
 }

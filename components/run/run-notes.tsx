@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { useConnection } from "@/components/frame/connection/connection-context";
-import { JobLink } from "@/components/frame/job-status";
+import { JobLink } from "@/components/frame/job-link";
 import { useDenialText } from "@/components/frame/member-context";
 import { withCatalogueTitles } from "@/components/graph/node-search";
 import { Button } from "@/components/ui/controls/button";

@@ -1,13 +1,13 @@
 import { useSearchParams } from "next/navigation";
 import { useTranslations } from "next-intl";
-import { type FormEvent, useEffect, useId, useRef, useState } from "react";
-import { FailureMessage, failureText } from "@/components/frame/failure/failure-message";
+import { type FormEvent, useId, useState } from "react";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Button } from "@/components/ui/controls/button";
 import { InputField } from "@/components/ui/controls/fields";
 import { ConfirmDialog } from "@/components/ui/dialog";
-import { showToast } from "@/components/ui/toast-store";
 import { clearAllJobs, type ClearAllResult, hasNoResponse } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
+import { useConfirmed } from "./use-confirmed";
 
 type ClearAllProps = {
   words: "queue.clear" | "history.clear";
@@ -103,39 +103,4 @@ export function useClearAll<Answer>(path: `/${string}`, leftPath: `/${string}`, 
     return undefined;
   }
   return { isBusy, cleared, clear, dismiss: () => setCleared(undefined) };
-}
-
-/** An action with confirmation. The dialog keeps its input until the response and shows failures. */
-export function useConfirmed({
-  isOpen,
-  act: confirm,
-  close,
-}: {
-  isOpen: boolean;
-  act: () => Promise<ApiFailure | undefined>;
-  close: () => void;
-}) {
-  const errors = useTranslations("errors");
-  const [isBusy, setBusy] = useState(false);
-  const [failure, setFailure] = useState<ApiFailure>();
-  const isOpenRef = useRef(isOpen);
-  useEffect(() => {
-    isOpenRef.current = isOpen;
-    return () => void (isOpenRef.current = false);
-  }, [isOpen]);
-  return {
-    isBusy,
-    failure,
-    confirm: async () => {
-      if (isBusy) return;
-      setBusy(true);
-      setFailure(undefined);
-      const refused = await confirm();
-      setBusy(false);
-      if (!refused) close();
-      else if (isOpenRef.current) setFailure(refused);
-      else showToast({ tone: "bad", text: failureText(errors, refused) });
-    },
-    begin: () => setFailure(undefined),
-  };
 }

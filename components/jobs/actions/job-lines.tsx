@@ -12,8 +12,8 @@ import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { withQuery } from "@/lib/browser/urls";
 import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
-import { useConfirmed } from "./clear-all";
 import { findFailure, getOutcomeTone, isRetryable } from "./end-jobs";
+import { useConfirmed } from "./use-confirmed";
 import { type JobWork, useSummarizeEntries } from "./use-job-work";
 
 type JobLinesProps = {

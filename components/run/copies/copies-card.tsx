@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { useConnections } from "@/components/frame/connection/connection-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { useJobHrefs } from "@/components/frame/job-status";
+import { useJobHrefs } from "@/components/frame/job-link";
 import { Freshness } from "@/components/frame/list/tool-bar";
 import { JobLines } from "@/components/jobs/actions/job-lines";
 import { Card } from "@/components/ui/card";

@@ -1,7 +1,8 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode, useCallback, useEffect, useEffectEvent, useState } from "react";
 import { toFaultCode } from "@/components/frame/failure/failure-message";
-import { JobLink, JobStatus, useRunProgress } from "@/components/frame/job-status";
+import { JobLink } from "@/components/frame/job-link";
+import { JobStatus, useRunProgress } from "@/components/frame/job-status";
 import { ProgressBar } from "@/components/ui/skeleton";
 import { StatusBadge, type Tone } from "@/components/ui/status-badge";
 import { useLive } from "@/lib/browser/live/use-live";

@@ -2,7 +2,7 @@ import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useRef } from "react";
 import { useConnection } from "@/components/frame/connection/connection-context";
-import { useJobHrefs } from "@/components/frame/job-status";
+import { useJobHrefs } from "@/components/frame/job-link";
 import { hasRemovableSecrets, JobLines, SecretsNotice } from "@/components/jobs/actions/job-lines";
 import { cn } from "@/components/ui/cn";
 import { Button, buttonStyle, IconButton } from "@/components/ui/controls/button";

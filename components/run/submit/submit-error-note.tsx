@@ -1,6 +1,7 @@
 import { useTranslations } from "next-intl";
 import { FailureMessage, faultOwners, toFaultCode } from "@/components/frame/failure/failure-message";
-import { JobLink, JobStatus, useJobHrefs } from "@/components/frame/job-status";
+import { JobLink, useJobHrefs } from "@/components/frame/job-link";
+import { JobStatus } from "@/components/frame/job-status";
 import { Button } from "@/components/ui/controls/button";
 import { FailureNotice } from "@/components/ui/empty-state";
 import { Link } from "@/components/ui/link";
@@ -12,7 +13,6 @@ import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { type JobView, toJobView } from "@/lib/contract/views/job-view";
 import { NOT_WHOLE, type PlacedProblems, ProblemList } from "../form/problems";
 import { type SubmitError } from "../run-store";
-import { type Attempt } from "./attempt";
 
 type SubmitErrorNoteProps = {
   submitError: SubmitError;
@@ -91,7 +91,7 @@ function UnplacedProblems({ placedProblems }: { placedProblems: PlacedProblems }
 const MAX_CLOCK_SKEW_MS = 60_000;
 
 export type UnknownActions = { onCheckAgain: () => void; onSendAgain?: () => void; onLeave: () => void };
-type UnknownNoteProps = UnknownActions & { failure: Failure; attempt?: Attempt };
+type UnknownNoteProps = UnknownActions & { failure: Failure; attempt: SubmitError["attempt"] };
 
 /** For a submission without a clear response: shows the possible jobs and lets the user decide. Sends nothing. */
 export function UnknownNote({ failure, attempt, onCheckAgain, onSendAgain, onLeave }: UnknownNoteProps) {
@@ -116,7 +116,7 @@ export function UnknownNote({ failure, attempt, onCheckAgain, onSendAgain, onLea
   );
 }
 
-function PossibleJobs({ attempt }: { attempt: Attempt }) {
+function PossibleJobs({ attempt }: { attempt: NonNullable<SubmitError["attempt"]> }) {
   const t = useTranslations("run.answer");
   const hrefs = useJobHrefs(attempt.connection);
   const path = withQuery("/api/jobs", { workflow_id: attempt.workflowId, limit: 5, connection: attempt.connection });
