@@ -236,7 +236,7 @@ type FileColumnsOptions = {
   selection: SelectionStore;
 };
 
-export function fileColumns({ t, locale, canChange, canRemove, getHref, count, selection }: FileColumnsOptions) {
+function fileColumns({ t, locale, canChange, canRemove, getHref, count, selection }: FileColumnsOptions) {
   const columns = column.columns([
     column.display({
       id: "select",

@@ -44,9 +44,9 @@ export type SendFile = (
 
 type QueuedFile = FileUpload & { file: File; action: string; overwrite: boolean };
 
-export const isUnderWay = ({ state }: FileUpload) => state === "waiting" || state === "sending" || state === "conflict";
+const isUnderWay = ({ state }: FileUpload) => state === "waiting" || state === "sending" || state === "conflict";
 /** Files that the user may want to send again. */
-export const needsRetry = ({ state }: FileUpload) => state === "failed" || state === "stopped";
+const needsRetry = ({ state }: FileUpload) => state === "failed" || state === "stopped";
 
 export type FileUploads = ReturnType<typeof createFileUploads>;
 

@@ -48,7 +48,7 @@ export function getDestinations(connection: CurrentConnection | undefined, runsA
   return hasFeature(connection, "assets") ? destinations : destinations.filter(({ label }) => label !== "assets");
 }
 
-export function isWithin(pathname: string, href: string): boolean {
+function isWithin(pathname: string, href: string): boolean {
   return pathname === href || pathname.startsWith(`${href}/`);
 }
 

@@ -187,7 +187,7 @@ export function RunnersNotice({ runners }: { runners: UnavailableRunners }) {
 }
 
 /** Shown before the first run: an introduction and the options to start. */
-export function Welcome({ canRun, canManage }: { canRun: boolean; canManage: boolean }) {
+function Welcome({ canRun, canManage }: { canRun: boolean; canManage: boolean }) {
   const t = useTranslations("overview.welcome");
   const getDenialText = useDenialText();
   const router = useRouter();

@@ -16,7 +16,16 @@ import { type CopiesAction, copiesReducer, type CopiesSet } from "./copies/copie
 import { type CheckResult } from "./form/checks";
 import { withInput } from "./form/form-model";
 import { type Attempt, MAX_SUBMITTED_JOBS, type RunOutcome, type SubmittedJob } from "./submit/attempt";
-import { type Advanced, type Draft, type Edit, getWorkflowName, type OpenedFile, type OpenWorkflow, type PendingImages, type Refusal } from "./workflow/opened-workflow";
+import {
+  type Advanced,
+  type Draft,
+  type Edit,
+  getWorkflowName,
+  type OpenedFile,
+  type OpenWorkflow,
+  type PendingImages,
+  type Refusal,
+} from "./workflow/opened-workflow";
 import { withoutSecrets } from "./workflow/workflow-contents";
 
 export type SubmitError = { kind: Exclude<RunOutcome["kind"], "accepted">; failure: Failure; attempt?: Attempt };

@@ -105,7 +105,7 @@ function withoutRaw(texts: FilledText[], raw: readonly string[]): FilledText[] {
 }
 
 /** How the next run differs from the form. Decided before Run is clicked, so that the shown values are the ones sent. */
-export function useNextSubmission({ graph, form, info, isRandomised, rawTexts = noRawTexts, inFile }: Form) {
+function useNextSubmission({ graph, form, info, isRandomised, rawTexts = noRawTexts, inFile }: Form) {
   const [draw, setDraw] = useState(randomDraw);
   const [shownTime, setShownTime] = useState(() => new Date());
   // Each copy gets its own seeds.

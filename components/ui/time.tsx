@@ -194,7 +194,7 @@ function cachedFormat(locale: string, style: keyof typeof timeStyles): Intl.Date
   return format;
 }
 
-export function formatTime(locale: string, ms: number, style: keyof typeof timeStyles): string {
+function formatTime(locale: string, ms: number, style: keyof typeof timeStyles): string {
   return cachedFormat(locale, style).format(ms);
 }
 

@@ -189,7 +189,7 @@ type Lookup = "looking" | { result: SameContentResult } | { failure: ApiFailure 
 const MAX_SHOWN = 10;
 
 /** Searches on click only, since it needs several requests. */
-export function SameContent({ asset, connectionId, connection }: { asset: AssetView; connectionId?: string; connection?: string }) {
+function SameContent({ asset, connectionId, connection }: { asset: AssetView; connectionId?: string; connection?: string }) {
   const t = useTranslations("assets.same");
   const errors = useTranslations("errors");
   const [lookup, setLookup] = useState<Lookup>();

@@ -177,7 +177,7 @@ function toRuns({ jobs }: Pick<JobsAnswer, "jobs">): Run[] {
 type JobRunsProps = { jobId: string; workflowId: string; connection?: string };
 
 /** The newest runs of the same workflow. If they fail to load, the rest of the page still works. */
-export function JobRuns({ jobId, workflowId, connection }: JobRunsProps) {
+function JobRuns({ jobId, workflowId, connection }: JobRunsProps) {
   const path = withQuery("/api/jobs", { workflow_id: workflowId, limit: MAX_COUNT, connection });
   const runs = useOnce(path, toRuns).value;
   return runs ? <RunBars runs={runs} jobId={jobId} /> : null;

@@ -172,25 +172,20 @@ async function openPreview(
 export type Earlier = "none" | "layers" | "alpha" | "unread";
 
 /** The name of the layer; undefined if there is none. */
-export async function findLayer({ files, connection, target }: MaskSource, { signal }: FetchOptions): Promise<string | undefined> {
+async function findLayer({ files, connection, target }: MaskSource, { signal }: FetchOptions): Promise<string | undefined> {
   if (target) return undefined;
   const address = withQuery("/api/console/mask-layers", { filename: files[0]?.filename, connection });
   const layers = await callApi<{ mask?: string | null }>(address, { signal });
   return layers.ok ? (layers.value?.mask ?? undefined) : undefined;
 }
 
-export async function readLayer(
-  layer: string,
-  size: Size,
-  { connection }: MaskSource,
-  { signal }: FetchOptions,
-): Promise<Coverage | undefined> {
+async function readLayer(layer: string, size: Size, { connection }: MaskSource, { signal }: FetchOptions): Promise<Coverage | undefined> {
   const fetched = await fetchFile(createViewUrl({ filename: layer, type: "input", connection }), { signal });
   const coverage = fetched.ok ? await readMask(fetched.value, "layer", size) : "unreadable";
   return typeof coverage === "object" ? coverage : undefined;
 }
 
-export async function readExistingMask(
+async function readExistingMask(
   source: MaskSource,
   file: Blob,
   size: Size,
@@ -230,7 +225,7 @@ export async function mayBeTransparent(file: Blob): Promise<boolean> {
 // Browsers apply the EXIF orientation; a service may store the picture unrotated.
 
 /** Browsers rotate every picture by its EXIF orientation, except WebP. */
-export async function isRotatedWebp(file: Blob): Promise<boolean> {
+async function isRotatedWebp(file: Blob): Promise<boolean> {
   const bytes = await readBytes(file);
   return detectPictureKind(bytes) === "webp" && (readOrientation(bytes) ?? 1) > 1;
 }
@@ -280,7 +275,7 @@ export async function encodeInWorker(coverage: Coverage, onProgress: (share: num
   throw new Error(response.do === "failed" ? response.reason : "the worker answered another task");
 }
 
-export async function readInWorker(file: Blob, kind: "picture" | "layer"): Promise<Coverage | undefined> {
+async function readInWorker(file: Blob, kind: "picture" | "layer"): Promise<Coverage | undefined> {
   const response = await sendTask({ do: "read", file, kind });
   if (response.do === "read") return response.coverage;
   throw new Error(response.do === "failed" ? response.reason : "the worker answered another task");

@@ -94,7 +94,7 @@ export type UnknownActions = { onCheckAgain: () => void; onSendAgain?: () => voi
 type UnknownNoteProps = UnknownActions & { failure: Failure; attempt: SubmitError["attempt"] };
 
 /** For a submission without a clear response: shows the possible jobs and lets the user decide. Sends nothing. */
-export function UnknownNote({ failure, attempt, onCheckAgain, onSendAgain, onLeave }: UnknownNoteProps) {
+function UnknownNote({ failure, attempt, onCheckAgain, onSendAgain, onLeave }: UnknownNoteProps) {
   const t = useTranslations("run.answer");
   return (
     <FailureNotice

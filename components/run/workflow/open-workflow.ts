@@ -11,7 +11,15 @@ import { type Workflow, workflowLimits } from "@/lib/contract/workflow/read-work
 import { getDrawing, getNameInExtraData } from "@/lib/contract/workflow/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type CatalogueApi } from "./catalogue";
-import { type BothFormats, getWorkflowId, getWorkflowName, type OpenedFile, type Refusal, type RefusalReason, type WorkflowFacts } from "./opened-workflow";
+import {
+  type BothFormats,
+  getWorkflowId,
+  getWorkflowName,
+  type OpenedFile,
+  type Refusal,
+  type RefusalReason,
+  type WorkflowFacts,
+} from "./opened-workflow";
 import { countDrawnNodes, readWrittenNames, removeSecrets, withoutDrawing } from "./workflow-contents";
 
 export function openWorkflow(text: string, fileName?: string, facts: WorkflowFacts = {}): Result<OpenedFile, Refusal> {

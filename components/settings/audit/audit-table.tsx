@@ -40,7 +40,7 @@ const assetActions = new Set(["uploadAsset", "createAssetFromHash", "editAsset",
 const jobActions = new Set(["submitPrompt", "cancelJob", "cancelJobs", "cancelOneJob", "stopJobs", "manageQueue", "manageHistory"]);
 
 /** Parses the outcome of an action into facts; undefined if the outcome is free text. */
-export function parseFacts({ action, outcome = "", connection }: AuditItem): AuditFact[] | undefined {
+function parseFacts({ action, outcome = "", connection }: AuditItem): AuditFact[] | undefined {
   const matches = [...outcome.matchAll(keyPattern)];
   if (matches[0]?.index !== 0) return undefined;
   return matches.flatMap((match, at) => {
@@ -57,14 +57,14 @@ export function parseFacts({ action, outcome = "", connection }: AuditItem): Aud
 }
 
 /** The text to show; `short`: the beginning of the id, shown next to a name. */
-export function getPartText({ action }: AuditItem, { id, name }: Pick<AuditPart, "id" | "name">): { text: string; short?: string } {
+function getPartText({ action }: AuditItem, { id, name }: Pick<AuditPart, "id" | "name">): { text: string; short?: string } {
   if (isCount(action, id)) return { text: id };
   if (name === undefined || name === id) return { text: jobActions.has(action) ? formatNamelessWorkflow(id) : id };
   return { text: name, ...((jobActions.has(action) || assetActions.has(action)) && { short: shortId(id) }) };
 }
 
 /** The page of the changed object; undefined if it was deleted. */
-export function targetHref({ action, target, status, connection }: AuditItem): string | undefined {
+function targetHref({ action, target, status, connection }: AuditItem): string | undefined {
   if (target === undefined || isCount(action, target) || (action === "deleteAsset" && status < 400) || status === 404) return undefined;
   return getPageHref(jobActions.has(action) ? "job" : assetActions.has(action) ? "asset" : "id", target, connection);
 }

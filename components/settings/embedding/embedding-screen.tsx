@@ -165,7 +165,7 @@ type HostFormProps = {
 const roles = ["runner", "viewer", "operator", "admin"] as const;
 const fields = ["name", "origins", "pages", "jwksUrl", "connection"] as const;
 
-export function HostForm({ host, role, connections, onSaved, onClose }: HostFormProps) {
+function HostForm({ host, role, connections, onSaved, onClose }: HostFormProps) {
   const t = useTranslations("embedding.form");
   const tEmbedding = useTranslations("embedding");
   const roleName = useTranslations("frame.member.role");

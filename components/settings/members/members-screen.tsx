@@ -139,7 +139,7 @@ export function ReadOnlyCard({ readOnly }: { readOnly: ReadOnlyView | undefined 
 }
 
 /** Creates a one-time link for the inviting member to send. */
-export function InviteForm({ choices, onClose }: { choices: readonly AssignableRole[]; onClose: () => void }) {
+function InviteForm({ choices, onClose }: { choices: readonly AssignableRole[]; onClose: () => void }) {
   const t = useTranslations("settings.members");
   const roleName = useTranslations("frame.member.role");
   const router = useRouter();

@@ -142,7 +142,7 @@ const placeholders = {
   ntfy: "https://ntfy.sh/my-topic",
 } as const;
 
-export function WebhookForm({ webhook, connections, onSaved, onClose }: WebhookFormProps) {
+function WebhookForm({ webhook, connections, onSaved, onClose }: WebhookFormProps) {
   const t = useTranslations("webhooks.form");
   const tWebhooks = useTranslations("webhooks");
   const [connection, setConnection] = useState(connections[0]?.id ?? "");

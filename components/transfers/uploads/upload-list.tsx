@@ -131,7 +131,7 @@ type TransferRowProps = {
 };
 
 /** A row of the tray: an upload or a download. */
-export function TransferRow({ tone, name, title = name, note, text, progress, link, actions, className, children }: TransferRowProps) {
+function TransferRow({ tone, name, title = name, note, text, progress, link, actions, className, children }: TransferRowProps) {
   return (
     <div className={cn("flex items-center gap-2 px-3", className)}>
       <span className={cn("shrink-0", toneInk[tone])}>
@@ -163,7 +163,7 @@ export function TransferRow({ tone, name, title = name, note, text, progress, li
 }
 
 /** A link to the stored asset. */
-export function OpenAsset({ assetId, name, connection }: { assetId: string; name: string; connection?: string }) {
+function OpenAsset({ assetId, name, connection }: { assetId: string; name: string; connection?: string }) {
   const t = useTranslations("uploads.act");
   return (
     <ButtonLink

@@ -111,7 +111,7 @@ function toLatin1(bytes: Uint8Array): string {
 
 const MAX_KEYWORD_LENGTH = 80;
 
-export async function readPngTexts(bytes: Bytes, texts: TextCollector): Promise<void> {
+async function readPngTexts(bytes: Bytes, texts: TextCollector): Promise<void> {
   for (let offset = 8; offset + 12 <= bytes.size && !texts.isDone();) {
     const head = await bytes.at(offset, 8);
     const length = createView(head).getUint32(0);
@@ -135,7 +135,7 @@ async function decodePngText(type: string, content: Uint8Array<ArrayBuffer>): Pr
   return content[end + 1] === 1 ? decompress(text) : text;
 }
 
-export async function readWebpTexts(bytes: Bytes, texts: TextCollector): Promise<void> {
+async function readWebpTexts(bytes: Bytes, texts: TextCollector): Promise<void> {
   for (let offset = 12; offset + 8 <= bytes.size;) {
     const head = await bytes.at(offset, 8);
     const length = createView(head).getUint32(4, true);
@@ -146,7 +146,7 @@ export async function readWebpTexts(bytes: Bytes, texts: TextCollector): Promise
 
 const EXIF_PREFIX = "Exif\0\0";
 
-export async function readJpegTexts(bytes: Bytes, texts: TextCollector): Promise<void> {
+async function readJpegTexts(bytes: Bytes, texts: TextCollector): Promise<void> {
   for (let offset = 2; offset + 4 <= bytes.size && !texts.isDone();) {
     const head = createView(await bytes.at(offset, 4));
     const marker = head.getUint16(0);
@@ -187,7 +187,7 @@ function readExifTexts(block: Uint8Array<ArrayBuffer>, texts: TextCollector): vo
   }
 }
 
-export async function readHeifTexts(bytes: Bytes, texts: TextCollector): Promise<void> {
+async function readHeifTexts(bytes: Bytes, texts: TextCollector): Promise<void> {
   for await (const { type, from, to, isCut } of readBoxes(bytes, 0, bytes.size)) {
     if (type !== "meta") continue;
     if (isCut) throw new UnreadableFile("damaged");

@@ -1,8 +1,8 @@
 import "@/components/ui/toast-stack";
 import { act, cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, test, vi } from "vitest";
-import { JobStatus } from "@/components/frame/job-status";
 import { ConfirmGate } from "@/components/frame/account/confirm-gate";
+import { JobStatus } from "@/components/frame/job-status";
 import { ClearResult } from "@/components/jobs/queue/queue-screen";
 import { StatusBadge, tones } from "@/components/ui/status-badge";
 import { dismissToast, showToast, toastStore } from "@/components/ui/toast-store";
