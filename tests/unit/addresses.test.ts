@@ -49,13 +49,13 @@ test.each([
   '<img src={withQuery("/api/view", {})} />',
   '<Picture src="/samples/one.webp" />',
 ])("reports an address without the base path: %s", (code) => {
-  expect(lintMessages(code)).toEqual([expect.stringContaining("Browsers need the base path here")]);
+  expect(lintMessages(code)).toEqual([expect.stringContaining("Add the base path")]);
 });
 
 test.each(['callApi(apiPath("/api/jobs"))', 'router.push(apiPath("/jobs"))', '<Link href={apiPath("/jobs")} />'])(
   "appears only once in %s",
   (code) => {
-    expect(lintMessages(code)).toEqual([expect.stringContaining("without apiPath")]);
+    expect(lintMessages(code)).toEqual([expect.stringContaining("Remove apiPath")]);
   },
 );
 
