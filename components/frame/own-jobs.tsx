@@ -79,35 +79,28 @@ function useHiddenTally() {
     document.addEventListener("visibilitychange", change);
     return () => document.removeEventListener("visibilitychange", change);
   }, []);
-  const count = (state: JobState) =>
-    setTally(
-      (current) =>
-        current && { finished: current.finished + Number(state === "completed"), failed: current.failed + Number(state === "failed") },
-    );
-  return { tally, count };
+  return { tally, count: (state: JobState) => setTally((current) => current && addOutcome(current, state)) };
+}
+
+function addOutcome({ finished, failed }: Tally, state: JobState): Tally {
+  return { finished: finished + Number(state === "completed"), failed: failed + Number(state === "failed") };
+}
+
+/** Such as "1 failed · 3 finished". Empty if nothing has ended. */
+function useFormatTally(): (tally: Tally) => string {
+  const t = useTranslations("frame.ownJobs");
+  return ({ failed, finished }) =>
+    [...(failed > 0 ? [t("failed", { count: failed })] : []), ...(finished > 0 ? [t("finished", { count: finished })] : [])].join(" · ");
 }
 
 /** Updates the title and icon, only while the tab is hidden, so that no navigation changes the title. */
 function useTabTitle(tally: Tally | undefined, share: number | undefined): void {
   const t = useTranslations("frame.ownJobs");
   const isHidden = tally !== undefined;
-  const parts = tally
-    ? [
-        ...(tally.failed > 0 ? [t("failed", { count: tally.failed })] : []),
-        ...(tally.finished > 0 ? [t("finished", { count: tally.finished })] : []),
-        ...(share === undefined ? [] : [t("progress", { value: Math.round(share * 100) })]),
-      ]
-    : [];
-  const prefix = parts.join(" · ");
-  const tone = !tally
-    ? undefined
-    : tally.failed > 0
-      ? "#d4351c"
-      : tally.finished > 0
-        ? "#1a7f45"
-        : share === undefined
-          ? undefined
-          : "#3b6fe0";
+  const formatTally = useFormatTally();
+  const progress = tally && share !== undefined ? [t("progress", { value: Math.round(share * 100) })] : [];
+  const prefix = [...(tally ? [formatTally(tally)].filter(Boolean) : []), ...progress].join(" · ");
+  const tone = tally && getTone(tally, share);
   const ownTitle = useRef("");
   useEffect(() => {
     if (!isHidden) return;
@@ -131,27 +124,26 @@ function useTabTitle(tally: Tally | undefined, share: number | undefined): void 
   }, [tone]);
 }
 
+/** The icon's colour, or undefined for the default icon. */
+function getTone({ failed, finished }: Tally, share: number | undefined): string | undefined {
+  if (failed > 0) return "#d4351c";
+  if (finished > 0) return "#1a7f45";
+  return share === undefined ? undefined : "#3b6fe0";
+}
+
 /** One notification per batch, once all its jobs have ended. Jobs added to the batch later replace the notification. */
 function useNotify(): (job: FollowedJob, state: JobState) => void {
-  const t = useTranslations("frame.ownJobs");
+  const formatTally = useFormatTally();
   const router = useRouter();
   const batches = useRef(new Map<string, Tally>());
   return (job, state) => {
-    const previousTally = batches.current.get(job.batch) ?? emptyTally;
-    const tally = {
-      finished: previousTally.finished + Number(state === "completed"),
-      failed: previousTally.failed + Number(state === "failed"),
-    };
+    const tally = addOutcome(batches.current.get(job.batch) ?? emptyTally, state);
     batches.current.set(job.batch, tally);
     if (ownJobs.get().some(({ batch }) => batch === job.batch)) return;
-    if (!isWanted(noticeChoice.get(), tally) || document.visibilityState === "visible") return;
+    if (!shouldNotify(noticeChoice.get(), tally) || document.visibilityState === "visible") return;
     const count = tally.finished + tally.failed;
     if (count === 0) return;
-    const body = [
-      ...(tally.failed > 0 ? [t("failed", { count: tally.failed })] : []),
-      ...(tally.finished > 0 ? [t("finished", { count: tally.finished })] : []),
-    ].join(" · ");
-    const notification = new Notification("Lightdesk", { body, tag: `lightdesk ${job.batch}` });
+    const notification = new Notification("Lightdesk", { body: formatTally(tally), tag: `lightdesk ${job.batch}` });
     notification.onclick = () => {
       window.focus();
       notification.close();
@@ -165,7 +157,7 @@ function useNotify(): (job: FollowedJob, state: JobState) => void {
   };
 }
 
-function isWanted(choice: NoticeChoice, { failed }: Tally): boolean {
+function shouldNotify(choice: NoticeChoice, { failed }: Tally): boolean {
   if (typeof Notification === "undefined" || Notification.permission !== "granted") return false;
   return choice === "all" || (choice === "failed" && failed > 0);
 }
