@@ -48,7 +48,7 @@ const MAX_UNNOTICED_WAIT_MS = 100;
  * Whether a read is fast enough to need no skeleton. Its data is then part of the first paint. With a skeleton, React shows the data 300 ms
  * later and hydrates it after that.
  */
-export function resolvesSoon(pendingResult: Promise<unknown>): Promise<boolean> {
+export function resolvesInTime(pendingResult: Promise<unknown>): Promise<boolean> {
   return withTimeout(
     pendingResult.then(() => true),
     MAX_UNNOTICED_WAIT_MS,

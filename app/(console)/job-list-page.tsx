@@ -12,7 +12,7 @@ import { getRoleOn } from "@/lib/server/connections/access";
 import { pickMessages } from "@/lib/server/i18n/messages";
 import { hasManySubmitters, searchJobs } from "@/lib/server/jobs/job-search";
 import { listHistory, listJobs } from "@/lib/server/queries/jobs";
-import { resolvesSoon, withRequestTime } from "./console-page";
+import { resolvesInTime, withRequestTime } from "./console-page";
 import { openDefaultView, type SearchParams, textParam, toSearchParams } from "./params";
 
 /** Renders the page of the jobs or the history. */
@@ -32,7 +32,7 @@ export async function renderJobList(list: ListName, params: SearchParams, create
   const screen = createScreen({ query, ignored, connection, view, canRun, isTeam: await isTeam, first });
   return (
     <PageMessages messages={await pickMessages("jobs", list, "jobList", "savedViews", "acts", "jobSearch")}>
-      {(await resolvesSoon(first)) ? (
+      {(await resolvesInTime(first)) ? (
         screen
       ) : (
         <Suspense fallback={<PageSkeleton page={list} tools="long" layout="rows" />}>{screen}</Suspense>

@@ -15,13 +15,13 @@ export async function withBuildLock(root, work, logProgress = (text) => process.
     if (isFirst) logProgress("Waiting for another process that builds in this folder.\n");
     await wait(POLL_MS);
   }
-  let isLost = false;
-  const release = () => void (isLost || rmSync(folder, { recursive: true, force: true }));
+  let hasLostLock = false;
+  const release = () => void (hasLostLock || rmSync(folder, { recursive: true, force: true }));
   const renewTimer = setInterval(() => {
     try {
       utimesSync(folder, new Date(), new Date());
     } catch {
-      isLost = true; // another process took over the lock while the machine slept
+      hasLostLock = true; // another process took over the lock while the machine slept
     }
   }, RENEW_MS);
   process.once("exit", release);

@@ -170,11 +170,11 @@ export function FavouriteButton({ app: { id, title, isFavourite }, onChanged, cl
   const t = useTranslations("apps");
   const errors = useTranslations("errors");
   const [pendingFavourite, setPendingFavourite] = useState<boolean>();
-  const isOn = pendingFavourite ?? isFavourite;
-  const label = t(isOn ? "unfavour" : "favour", { title });
+  const isMarkedFavourite = pendingFavourite ?? isFavourite;
+  const label = t(isMarkedFavourite ? "unfavour" : "favour", { title });
   async function toggle() {
-    setPendingFavourite(!isOn);
-    const result = await callApi(appApi(id, "favourite"), { method: isOn ? "DELETE" : "PUT" });
+    setPendingFavourite(!isMarkedFavourite);
+    const result = await callApi(appApi(id, "favourite"), { method: isMarkedFavourite ? "DELETE" : "PUT" });
     if (!result.ok) showToast({ tone: "bad", text: failureText(errors, result.failure) });
     await onChanged();
     setPendingFavourite(undefined);
@@ -186,11 +186,11 @@ export function FavouriteButton({ app: { id, title, isFavourite }, onChanged, cl
       busy={pendingFavourite !== undefined}
       aria-label={label}
       title={label}
-      aria-pressed={isOn}
+      aria-pressed={isMarkedFavourite}
       onClick={() => void toggle()}
       className={className}
     >
-      <Star aria-hidden="true" className={cn("size-4", isOn && "fill-current text-ink")} />
+      <Star aria-hidden="true" className={cn("size-4", isMarkedFavourite && "fill-current text-ink")} />
     </Button>
   );
 }

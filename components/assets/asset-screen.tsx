@@ -34,7 +34,7 @@ export function AssetScreen({ assetId, connection, canChange, asset: assetPromis
   const live = useAsset({ id: assetId, connectionId, ...toInitial(first) });
   const { failure, refresh } = live;
   const [isDeleted, setDeleted] = useState(false);
-  const isGone = isDeleted || failure?.code === "NOT_FOUND";
+  const isDeletedOrMissing = isDeleted || failure?.code === "NOT_FOUND";
   const asset = isDeleted ? undefined : live.asset;
   const rights = useAssetRights(connectionId, canChange);
   const edits = useAssetEdits({
@@ -57,15 +57,17 @@ export function AssetScreen({ assetId, connection, canChange, asset: assetPromis
       >
         {asset ? <Freshness atMs={live.atMs} isFailing={failure !== undefined} /> : null}
       </PageHeader>
-      {isGone ? (
+      {isDeletedOrMissing ? (
         <EmptyState
           title={t(isDeleted ? "page.deleted" : "page.missing")}
           text={t(isDeleted ? "page.deletedText" : "page.missingText")}
           action={<ButtonLink href={list}>{t("page.back")}</ButtonLink>}
         />
       ) : null}
-      {failure && !isGone ? <FailureMessage failure={failure} onRetry={() => void refresh()} className="mx-4 mt-4 md:mx-5" /> : null}
-      {asset && !isGone ? (
+      {failure && !isDeletedOrMissing ? (
+        <FailureMessage failure={failure} onRetry={() => void refresh()} className="mx-4 mt-4 md:mx-5" />
+      ) : null}
+      {asset && !isDeletedOrMissing ? (
         <div className="grid items-start gap-3.5 p-4 md:px-5 lg:grid-cols-[minmax(0,1fr)_380px] lg:grid-rows-[auto_1fr]">
           <div className="min-w-0">
             <AssetPreview asset={asset} connectionId={connectionId} isLarge />

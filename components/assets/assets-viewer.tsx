@@ -42,12 +42,12 @@ export function AssetsViewer({ source, viewing, onCompare, isCovered, ...context
   }, [request, at, count]);
   useEffect(() => () => request(0, 0, "full view"), [request]);
   const { failure } = singleAsset;
-  const isLost = isSingle && failure !== undefined && !singleAsset.asset && !isCovered;
+  const isUnavailable = isSingle && failure !== undefined && !singleAsset.asset && !isCovered;
   useEffect(() => {
-    if (!isLost) return;
+    if (!isUnavailable) return;
     showToast({ tone: "bad", text: failureText(errors, failure) });
     close();
-  }, [isLost, failure, errors, close]);
+  }, [isUnavailable, failure, errors, close]);
   // The dialog stays open throughout, since reopening it would cover a comparison above it.
   return (
     <Viewer

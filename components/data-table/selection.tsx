@@ -11,7 +11,7 @@ type SelectRowProps = { id: string; label: string; store: SelectionStore };
 
 /** The whole cell is clickable and above the row's link. Shift selects the range from the last clicked row. */
 export function SelectRow({ id, label, store }: SelectRowProps) {
-  const isOn = useSelectionValue(store, () => store.has(id));
+  const isSelected = useSelectionValue(store, () => store.has(id));
   return (
     // With Shift the browser would select the text between the two clicks.
     <label className="select-cell" onMouseDown={(event) => (event.shiftKey ? event.preventDefault() : undefined)}>
@@ -19,7 +19,7 @@ export function SelectRow({ id, label, store }: SelectRowProps) {
       <input
         type="checkbox"
         aria-label={label}
-        checked={isOn}
+        checked={isSelected}
         onChange={({ currentTarget, nativeEvent }) =>
           store.select(id, currentTarget.checked, nativeEvent instanceof MouseEvent && nativeEvent.shiftKey)
         }

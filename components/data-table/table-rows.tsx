@@ -283,15 +283,15 @@ function growSpan({ from, to }: Span, start: number, index: number, { first, las
 
 /** Finds the first incomplete row: visible rows first, then up to a screen below and above, in whole groups. */
 function firstMissingGroup({ from, to, first, last }: View, getSpan: (key: number) => Span): number | undefined {
-  const ahead = to - from + 1;
-  const end = Math.min(last, (toGroupKey(to + ahead) + 1) * GROUP - 1);
+  const rowCount = to - from + 1;
+  const end = Math.min(last, (toGroupKey(to + rowCount) + 1) * GROUP - 1);
   for (let index = from; index <= end;) {
     const start = toGroupKey(index) * GROUP;
     const span = getSpan(toGroupKey(index));
     if (!includesOffset(span, index - start)) return index;
     index = start + span.to;
   }
-  const start = Math.max(first, toGroupKey(from - ahead) * GROUP);
+  const start = Math.max(first, toGroupKey(from - rowCount) * GROUP);
   for (let index = from - 1; index >= start;) {
     const firstKey = toGroupKey(index) * GROUP;
     const span = getSpan(toGroupKey(index));
@@ -334,8 +334,8 @@ export function groupRows<Row>(rows: readonly Row[], idOf: (row: Row) => string,
 function getBase<Row>(rows: readonly Row[], idOf: (row: Row) => string, before: Grouped<Row>): number {
   const indexById = new Map(before.rows.map((row, at) => [idOf(row), at]));
   for (const [at, row] of rows.entries()) {
-    const was = indexById.get(idOf(row));
-    if (was !== undefined) return before.base + was - at;
+    const previousIndex = indexById.get(idOf(row));
+    if (previousIndex !== undefined) return before.base + previousIndex - at;
   }
   return 0;
 }

@@ -43,13 +43,13 @@ export function OwnJobs() {
   const connection = useConnection()?.id;
   const currentConnection = useEffectEvent(() => connection);
   const [{ runningId, share }, setActivity] = useState<JobActivity>({});
-  const hidden = useHiddenTally();
+  const hiddenTally = useHiddenTally();
   const notify = useNotify();
   const endJob = useEffectEvent((id: string, state: JobState) => {
     const job = ownJobs.get().find((ownJob) => ownJob.id === id);
     if (!job) return;
     ownJobs.set(ownJobs.get().filter((ownJob) => ownJob !== job));
-    hidden.count(state);
+    hiddenTally.count(state);
     notify(job, state);
   });
   useEffect(
@@ -63,7 +63,7 @@ export function OwnJobs() {
       }),
     [],
   );
-  useTabTitle(hidden.tally, share);
+  useTabTitle(hiddenTally.tally, share);
   useNotificationOffer(runningId);
   return null;
 }

@@ -65,7 +65,7 @@ export function layoutGraph(graph: Graph, isUpright = false): GraphLayout {
       direct.targets[from]?.push(to);
     }
   }
-  const { ends, layer, between } = withLanes(direct, splitLayers(getLayers(direct), direct, pitch.maxNodes));
+  const { ends, layer, chainBetween } = withLanes(direct, splitLayers(getLayers(direct), direct, pitch.maxNodes));
   const isNode = (item: number) => item < ids.length;
   const columns = getColumns(layer, ends);
   const positions = getPositions(columns, ends, (item) => (isNode(item) ? pitch.node : LANE_WIDTH));
@@ -91,7 +91,7 @@ export function layoutGraph(graph: Graph, isUpright = false): GraphLayout {
     source: ids[from] ?? "",
     target: ids[to] ?? "",
     input,
-    via: between(from, to).map((lane) => at((layer[lane] ?? 0) * pitch.layer, (positions[lane] ?? 0) - least)),
+    via: chainBetween(from, to).map((lane) => at((layer[lane] ?? 0) * pitch.layer, (positions[lane] ?? 0) - least)),
   }));
   const length = columns.length === 0 ? 0 : (columns.length - 1) * pitch.layer + pitch.extent;
   return { nodes, edges, isUpright, ...(isUpright ? { width: breadth, height: length } : { width: length, height: breadth }) };
@@ -209,7 +209,7 @@ type Lanes = {
   ends: Ends;
   layer: number[];
   /** The lanes of a link, in order. */
-  between: (source: number, target: number) => readonly number[];
+  chainBetween: (source: number, target: number) => readonly number[];
 };
 
 /** Maximum number of lanes. With more, links are plain curves that may cross nodes. */
@@ -221,7 +221,7 @@ function withLanes({ sources, targets }: Ends, layer: readonly number[]): Lanes 
   const getLevel = (node: number) => layer[node] ?? 0;
   const spans = targets.map((list, node) => list.reduce((maxSpan, target) => Math.max(maxSpan, getLevel(target) - getLevel(node) - 1), 0));
   const hasTooManyLanes = spans.reduce((sum, span) => sum + span, 0) > MAX_LANES;
-  if (hasTooManyLanes) return { ends: { sources, targets }, layer: [...layer], between: () => [] };
+  if (hasTooManyLanes) return { ends: { sources, targets }, layer: [...layer], chainBetween: () => [] };
   const ends: Ends = { sources: layer.map(() => []), targets: layer.map(() => []) };
   const layers = [...layer];
   const link = (from: number, to: number) => {
@@ -237,11 +237,12 @@ function withLanes({ sources, targets }: Ends, layer: readonly number[]): Lanes 
       return lane;
     }),
   );
-  const between = (source: number, target: number) => chains[source]?.slice(0, Math.max(0, getLevel(target) - getLevel(source) - 1)) ?? [];
+  const chainBetween = (source: number, target: number) =>
+    chains[source]?.slice(0, Math.max(0, getLevel(target) - getLevel(source) - 1)) ?? [];
   for (let source = 0; source < count; source++) {
-    for (const target of targets[source] ?? []) link(between(source, target).at(-1) ?? source, target);
+    for (const target of targets[source] ?? []) link(chainBetween(source, target).at(-1) ?? source, target);
   }
-  return { ends, layer: layers, between };
+  return { ends, layer: layers, chainBetween };
 }
 
 type PathEnds = { from: PlacedNode; to: PlacedNode } & Pick<GraphEdge, "via" | "at">;

@@ -84,7 +84,7 @@ function SaveForm({ title, storedText, onSaved, getText: getText, editor, connec
   }, [isEditor]);
   const id = useId();
   const path = storedPath(name);
-  const isTaken = saving.isTaken === true && saving.path === path;
+  const isPathTaken = saving.isTaken === true && saving.path === path;
 
   async function save() {
     if (path === undefined || saving.isBusy) return;
@@ -94,7 +94,7 @@ function SaveForm({ title, storedText, onSaved, getText: getText, editor, connec
     if (writeResult === "unreachable") return setSaving({ path, failure: { code: "CONSOLE_UNREACHABLE", message: "", status: 0 } });
     const text = writeResult?.text;
     if (text === undefined) return setSaving({ path, isEmpty: true });
-    const address = withQuery(`/api/userdata/${encodeURIComponent(path)}`, { overwrite: isTaken, full_info: true, connection });
+    const address = withQuery(`/api/userdata/${encodeURIComponent(path)}`, { overwrite: isPathTaken, full_info: true, connection });
     const result = await callApi<unknown>(address, { method: "POST", body: text, headers: { "content-type": "application/octet-stream" } });
     if (result.ok) {
       showToast({ tone: "ok", text: t(isEditor ? "savedForEditor" : "saved", { path }) });
@@ -163,7 +163,7 @@ function SaveForm({ title, storedText, onSaved, getText: getText, editor, connec
           ) : null}
         </fieldset>
       ) : null}
-      {isTaken ? (
+      {isPathTaken ? (
         <p role="alert" className="text-wait">
           {t("taken", { path: path ?? "" })}
         </p>
@@ -177,10 +177,10 @@ function SaveForm({ title, storedText, onSaved, getText: getText, editor, connec
       <FormFoot
         onClose={onClose}
         keep={t("cancel")}
-        tone={isTaken ? "danger" : "primary"}
+        tone={isPathTaken ? "danger" : "primary"}
         busy={saving.isBusy}
         disabled={path === undefined}
-        label={t(isTaken ? "replace" : "act")}
+        label={t(isPathTaken ? "replace" : "act")}
       />
     </form>
   );

@@ -85,7 +85,7 @@ function PartFailure<T>({ live, failure }: { live: LiveValue<T>; failure: NonNul
       </span>
       <div className="flex min-w-0 flex-col items-start gap-2">
         <p>{text}</p>
-        <Button size="small" busy={live.isAsking} onClick={() => void live.refresh()}>
+        <Button size="small" busy={live.isValidating} onClick={() => void live.refresh()}>
           {t("retry")}
         </Button>
       </div>

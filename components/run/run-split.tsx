@@ -66,20 +66,20 @@ type RunSplitProps = {
 export function RunSplit({ isWide, graph, foot, className, children }: RunSplitProps) {
   const t = useTranslations("run.split");
   const [share, setShare] = useState(() => (isWide ? storedShare.get() : shareLimits.default));
-  const isBeside = isWide && graph !== undefined;
-  const footStyle = { display: "contents", "--form-width": isBeside ? `calc((100% - 11px) * ${(100 - share) / 100})` : "100%" };
+  const isSideBySide = isWide && graph !== undefined;
+  const footStyle = { display: "contents", "--form-width": isSideBySide ? `calc((100% - 11px) * ${(100 - share) / 100})` : "100%" };
   return (
     <>
       <div
-        className={cn("flex-1", isBeside && "grid", className)}
-        style={isBeside ? { gridTemplateColumns: `minmax(0, ${share}fr) 11px minmax(0, ${100 - share}fr)` } : undefined}
+        className={cn("flex-1", isSideBySide && "grid", className)}
+        style={isSideBySide ? { gridTemplateColumns: `minmax(0, ${share}fr) 11px minmax(0, ${100 - share}fr)` } : undefined}
       >
         {graph === undefined ? null : (
           <section
             aria-label={t("graph")}
             className={cn(
               "min-w-0",
-              isBeside
+              isSideBySide
                 ? "sticky top-[52px] h-[calc(100*var(--dvh)-52px)] p-4 pr-0 pl-5"
                 : "h-[calc(100*var(--dvh)-208px)] min-h-[340px] p-4 md:h-[calc(100*var(--dvh)-52px)]",
             )}
@@ -87,8 +87,8 @@ export function RunSplit({ isWide, graph, foot, className, children }: RunSplitP
             {graph}
           </section>
         )}
-        {isBeside ? <Divider share={share} onShare={setShare} /> : null}
-        <section aria-label={t("form")} hidden={!isBeside && graph !== undefined} className="min-w-0">
+        {isSideBySide ? <Divider share={share} onShare={setShare} /> : null}
+        <section aria-label={t("form")} hidden={!isSideBySide && graph !== undefined} className="min-w-0">
           {children}
         </section>
       </div>

@@ -3,7 +3,7 @@
 import { useTranslations } from "next-intl";
 import { EmptyState } from "@/components/ui/empty-state";
 import { StatusBadge, type Tone } from "@/components/ui/status-badge";
-import { useReadingFrom, useRenderedMs, useTimeFormat } from "@/components/ui/time";
+import { useRenderedMs, useRenderedValue, useTimeFormat } from "@/components/ui/time";
 import { type Role } from "@/lib/contract/people/roles";
 import { type ShareState, type ShareView } from "@/lib/contract/share";
 import { expiresSoon } from "@/lib/contract/times";
@@ -67,8 +67,8 @@ function Share({ share, name, about }: { share: ShareView; name: string; about: 
   const clock = useTimeFormat();
   const { expiresAt, views, downloads } = share;
   const expiryText = clock(expiresAt, "until");
-  const isSoon = useReadingFrom(useRenderedMs(), (nowMs) => share.state === "open" && expiresSoon(share, nowMs));
-  const state = isSoon ? "soon" : share.state;
+  const isExpiringSoon = useRenderedValue(useRenderedMs(), (nowMs) => share.state === "open" && expiresSoon(share, nowMs));
+  const state = isExpiringSoon ? "soon" : share.state;
   return (
     <>
       <div className="min-w-0 flex-1 basis-full sm:basis-0">

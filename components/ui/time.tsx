@@ -27,7 +27,7 @@ export function RelativeTime({ ms, className }: { ms: number; className?: string
 
 /** The same for long lists: shared values are computed once for all rows. */
 export function AgoTime({ ms, words, className }: { ms: number; words: AgoWords; className?: string }) {
-  const ago = useReadingFrom(words.renderedMs, (nowMs) => toAgo(ms, nowMs));
+  const ago = useRenderedValue(words.renderedMs, (nowMs) => toAgo(ms, nowMs));
   // Only the browser has the reader's time zone.
   const title = useHydrated() ? formatTime(words.locale, ms, "exact") : undefined;
   return (
@@ -138,14 +138,14 @@ function subscribe(listener: () => void): () => void {
 
 /** A value derived from the clock: the component renders again only when it changes, so equal values must be identical. */
 function useReading<T>(read: (nowMs: number) => T): T {
-  return useReadingFrom(useRenderedMs(), read);
+  return useRenderedValue(useRenderedMs(), read);
 }
 
 export function useRenderedMs(): number {
   return usePageNow().getTime();
 }
 
-export function useReadingFrom<T>(renderedMs: number, read: (nowMs: number) => T): T {
+export function useRenderedValue<T>(renderedMs: number, read: (nowMs: number) => T): T {
   return useSyncExternalStore(
     subscribe,
     () => read(clockMs || Date.now()),

@@ -111,7 +111,7 @@ type SelectBoxProps = { id: string; name: string; index: number; picking: Pickin
 
 /** A click with Shift selects the range since the last click. */
 export function SelectBox({ id, name, index, picking, className }: SelectBoxProps) {
-  const isOn = useSelectionValue(picking.store, () => picking.store.has(id));
+  const isSelected = useSelectionValue(picking.store, () => picking.store.has(id));
   return (
     <label className={className} onClick={(event) => event.stopPropagation()}>
       {/* A plain element, since hundreds are mounted and unmounted while scrolling. */}
@@ -119,7 +119,7 @@ export function SelectBox({ id, name, index, picking, className }: SelectBoxProp
         type="checkbox"
         tabIndex={-1}
         aria-label={name}
-        checked={isOn}
+        checked={isSelected}
         className="size-4"
         onChange={({ nativeEvent }) => {
           if (nativeEvent instanceof MouseEvent && nativeEvent.shiftKey) void picking.extend(index);

@@ -29,7 +29,7 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
   let isLengthStale = true;
   /** Without a total: the length of the list if known, otherwise its minimum length. */
   let knownLength = 0;
-  let isEndKnown = false;
+  let hasReachedEnd = false;
   /** New rows at the top that are not shown yet. */
   let lead = 0;
   const failures = new Map<number, ApiFailure>();
@@ -44,7 +44,7 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
       else if (!options.leads || page.total < total) [total, lead] = [page.total, 0];
     } else {
       knownLength = Math.max(knownLength, end);
-      isEndKnown ||= page.hasMore === false || (page.hasMore === undefined && page.assets.length < limit);
+      hasReachedEnd ||= page.hasMore === false || (page.hasMore === undefined && page.assets.length < limit);
     }
     isLengthStale = false;
   }
@@ -119,7 +119,7 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
       }
       return assets;
     },
-    count: (): number => total ?? (isEndKnown ? knownLength : knownLength + CHUNK),
+    count: (): number => total ?? (hasReachedEnd ? knownLength : knownLength + CHUNK),
     total: () => total,
     /** The failure of the chunks in view, even if another chunk has loaded. */
     failure: () => [...failures].find(([number]) => isNeeded(number))?.[1],
@@ -144,7 +144,7 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
     adopt(page: AssetPage, offset = 0): void {
       for (const { reading } of chunks.values()) reading?.abort();
       for (const [number, chunk] of chunks) chunks.set(number, { rows: chunk.rows, isStale: true });
-      [knownLength, isEndKnown, lead, isLengthStale] = [0, false, 0, true];
+      [knownLength, hasReachedEnd, lead, isLengthStale] = [0, false, 0, true];
       failures.clear();
       updateLength(page, offset + page.assets.length);
       chunks.set(offset / CHUNK, { rows: page.assets.slice(0, CHUNK), isStale: false });

@@ -61,8 +61,8 @@ function createPicker(store: SelectionStore, { onReading, onShortage }: Reports)
     rememberAssets(assets);
     const next = new Set([...baseSelection, ...assets.map(({ id }) => id)]);
     const manual = reading?.manual ?? new Map<string, boolean>();
-    for (const [id, isOn] of manual) {
-      if (isOn) next.add(id);
+    for (const [id, willSelect] of manual) {
+      if (willSelect) next.add(id);
       else next.delete(id);
     }
     store.replace(next);
@@ -103,14 +103,14 @@ function createPicker(store: SelectionStore, { onReading, onShortage }: Reports)
       if (!source || !asset) return;
       anchor = index;
       rememberAssets([asset]);
-      const isOn = !store.has(asset.id);
+      const willSelect = !store.has(asset.id);
       if (store.isMatching() && !reading) {
         const all = { from: 0, to: Math.min(source.count, MAX_IN_RANGE), requestedCount: Math.max(source.count, source.total ?? 0) };
         void readAssets(all, (assets) => select(assets, new Set()));
       }
-      reading?.manual.set(asset.id, isOn);
+      reading?.manual.set(asset.id, willSelect);
       if (store.isMatching()) store.leaveOut([...(reading?.manual ?? [])].flatMap(([id, isChosen]) => (isChosen ? [] : id)));
-      else store.select(asset.id, isOn);
+      else store.select(asset.id, willSelect);
     },
     /** Selects from the last selected asset to this one and replaces the last range. Loads missing rows. */
     async extend(index: number): Promise<void> {

@@ -98,11 +98,11 @@ function withUnknownOutcome(facts: JobFacts): JobFacts {
 
 /** The facts to show after a failed request. `last`: the last known facts. */
 export function getFactsAfterFailure(last: JobFacts | undefined, failure: Failure | undefined) {
-  const isGone = failure?.code === "NOT_FOUND";
+  const isMissing = failure?.code === "NOT_FOUND";
   return {
-    facts: last && isGone ? withUnknownOutcome(last) : last,
-    isGone,
-    wasActive: isGone && last?.job.terminal === false,
+    facts: last && isMissing ? withUnknownOutcome(last) : last,
+    isGone: isMissing,
+    wasActive: isMissing && last?.job.terminal === false,
     isForbidden: failure?.code === "FORBIDDEN",
   };
 }

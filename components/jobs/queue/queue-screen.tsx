@@ -12,7 +12,7 @@ import { EmptyState } from "@/components/ui/empty-state";
 import { useOnFirstInteraction } from "@/components/ui/hooks/page-events";
 import { ResultLine } from "@/components/ui/result-line";
 import { renderNothing } from "@/components/ui/skeleton";
-import { useReadingFrom, useRenderedMs } from "@/components/ui/time";
+import { useRenderedMs,useRenderedValue } from "@/components/ui/time";
 import { type ClearAllResult } from "@/lib/browser/bulk/bulk-calls";
 import { type TimedValue, toInitial, useLive } from "@/lib/browser/live/use-live";
 import { withQuery } from "@/lib/browser/urls";
@@ -61,7 +61,7 @@ export function QueueScreen({ canCancel, queue }: QueueScreenProps) {
   const refreshCounts = useRefreshCounts();
   const refresh = () => Promise.all([live.refresh(), refreshCounts()]);
 
-  const clockMs = useReadingFrom(useRenderedMs(), (ms) => Math.round(ms / START_STEP_MS) * START_STEP_MS);
+  const clockMs = useRenderedValue(useRenderedMs(), (ms) => Math.round(ms / START_STEP_MS) * START_STEP_MS);
   const ranges = startRanges({ running, pending, nowMs: (failure && live.atMs) ?? clockMs });
   const starts = new Map(pending.map(({ id }, index) => [id, ranges[index]]));
   const rows = [...running, ...pending];

@@ -45,11 +45,11 @@ export function useStartedJob(submittedJob: SubmittedJob | undefined, connection
   const [lastOutputs, setLastOutputs] = useState<{ id: string; outputs: readonly OutputView[] }>();
   if (listedJob?.outputs && listedJob.outputs !== lastOutputs?.outputs) setLastOutputs({ id: listedJob.id, outputs: listedJob.outputs });
   const liveOutputs = hasEnded && lastOutputs?.id === jobId ? lastOutputs?.outputs : listedJob?.outputs;
-  const isGone = isUnlisted && failure?.status === 404;
-  const job = isGone ? undefined : toStarted(listedJob, detail, liveOutputs);
+  const isMissing = isUnlisted && failure?.status === 404;
+  const job = isMissing ? undefined : toStarted(listedJob, detail, liveOutputs);
   // Some services forget a job that is cancelled while pending.
-  const stateIfGone = submittedJob?.isCancelled ? "cancelled" : "gone";
-  const state: StandingState = isGone ? stateIfGone : !job || job.state === "unknown" ? "pending" : job.state;
+  const stateIfMissing = submittedJob?.isCancelled ? "cancelled" : "gone";
+  const state: StandingState = isMissing ? stateIfMissing : !job || job.state === "unknown" ? "pending" : job.state;
   const canStop = useCanStop(connection, state === "in_progress");
   // Whether the job still runs is unknown while the service is unreachable.
   return { job, state, canStop, isAway: outage !== undefined && !job?.terminal, refresh };

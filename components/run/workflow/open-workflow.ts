@@ -50,8 +50,8 @@ export async function openAnyWorkflow(
   const { readMatchingDrawing } = await import("@/lib/contract/editor-workflow/drawing");
   // The id and name of a drawing that does not match the graph belong to other runs.
   const workflow = readMatchingDrawing(drawing, graph) ? textResult.value : { graph, duplicates, extraData: withoutDrawing(extraData) };
-  const both = { text, ...(fileName !== undefined && { fileName }), facts };
-  return ok({ ...toOpened(workflow, fileName, facts), both });
+  const opened = { text, ...(fileName !== undefined && { fileName }), facts };
+  return ok({ ...toOpened(workflow, fileName, facts), both: opened });
 }
 
 export async function openBothAsDrawing({ text, fileName, facts }: BothFormats, api: CatalogueApi): Promise<Result<OpenedFile, Refusal>> {

@@ -120,11 +120,11 @@ type AccountField = (typeof fields)[number];
 function useAccount() {
   const router = useRouter();
   const { busyWith, failure, send } = useRequests<"save">();
-  const isTaken = failure?.code === "CONFLICT";
-  const invalidField: AccountField | undefined = isTaken ? "email" : failure && findInvalidField(failure, fields);
+  const isEmailTaken = failure?.code === "CONFLICT";
+  const invalidField: AccountField | undefined = isEmailTaken ? "email" : failure && findInvalidField(failure, fields);
   return {
     isBusy: busyWith !== undefined,
-    isTaken,
+    isTaken: isEmailTaken,
     faulty: invalidField,
     /** A failure that no field caused. */
     failure: invalidField === undefined ? failure : undefined,
@@ -171,7 +171,7 @@ function NameForm({ name }: { name: string }) {
 function EmailForm({ email }: { email: string }) {
   const t = useTranslations("settings.profile");
   const wrong = useTranslations("auth.wrong");
-  const { change, faulty: invalidField, isTaken, ...state } = useAccount();
+  const { change, faulty: invalidField, isTaken: isEmailTaken, ...state } = useAccount();
   return (
     <AccountForm
       title={t("sign")}
@@ -188,7 +188,7 @@ function EmailForm({ email }: { email: string }) {
       <InputField
         label={t("email")}
         hint={t("emailHint")}
-        error={invalidField === "email" ? (isTaken ? t("taken") : wrong("email")) : undefined}
+        error={invalidField === "email" ? (isEmailTaken ? t("taken") : wrong("email")) : undefined}
         name="email"
         type="email"
         autoComplete="username"

@@ -12,7 +12,7 @@ import { fieldText, InputField } from "@/components/ui/controls/fields";
 import { ConfirmDialog } from "@/components/ui/dialog";
 import { useRouter } from "@/components/ui/link";
 import { type Tone } from "@/components/ui/status-badge";
-import { RelativeTime, useReadingFrom, useRenderedMs, useTimeFormat } from "@/components/ui/time";
+import { RelativeTime, useRenderedMs, useRenderedValue, useTimeFormat } from "@/components/ui/time";
 import { callApi, type CallInit } from "@/lib/browser/api";
 import { useRequests } from "@/lib/browser/use-read";
 import { type InvitationItem, type MemberView, type ReadOnlyView } from "@/lib/contract/console";
@@ -167,19 +167,19 @@ function InviteForm({ choices, onClose }: { choices: readonly AssignableRole[]; 
       </SecretCard>
     );
   }
-  const isTaken = failure?.code === "CONFLICT";
+  const isEmailTaken = failure?.code === "CONFLICT";
   return (
     <ResourceForm
       title={t("invite")}
       submitLabel={t(busyWith ? "making" : "make")}
       isBusy={busyWith !== undefined}
-      failure={isTaken ? undefined : failure}
+      failure={isEmailTaken ? undefined : failure}
       onSubmit={(form) => void submit(form)}
       onClose={onClose}
     >
       <InputField
         label={t("email")}
-        error={isTaken ? t("taken") : undefined}
+        error={isEmailTaken ? t("taken") : undefined}
         name="email"
         type="email"
         required
@@ -229,8 +229,8 @@ function Invitation({ invitation }: { invitation: InvitationItem }) {
   const clock = useTimeFormat();
   const { email, role, state, invitedBy, createdAt, expiresAt } = invitation;
   const expiryText = clock(expiresAt, "until");
-  const isSoon = useReadingFrom(useRenderedMs(), (nowMs) => state === "open" && expiresSoon(invitation, nowMs));
-  const shownState = isSoon ? "soon" : state;
+  const isExpiringSoon = useRenderedValue(useRenderedMs(), (nowMs) => state === "open" && expiresSoon(invitation, nowMs));
+  const shownState = isExpiringSoon ? "soon" : state;
   return (
     <RevocableItem name={email} role={role} tone={tones[shownState]} word={t(`state.${shownState}`)}>
       <p className="text-sm text-ink-3">

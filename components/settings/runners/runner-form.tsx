@@ -49,9 +49,9 @@ export function RunnerForm({ runner, onSaved, onClose }: RunnerFormProps) {
     setCheck({ ok: false, ...result.value.problem });
     setRefused(true);
   }
-  const isTaken = failure?.code === "CONFLICT";
-  const field = isTaken ? "address" : invalidField;
-  const fieldError = (name: (typeof fields)[number]) => (field === name ? t(isTaken ? "wrong.taken" : `wrong.${name}`) : undefined);
+  const isAddressTaken = failure?.code === "CONFLICT";
+  const field = isAddressTaken ? "address" : invalidField;
+  const fieldError = (name: (typeof fields)[number]) => (field === name ? t(isAddressTaken ? "wrong.taken" : `wrong.${name}`) : undefined);
   return (
     <ResourceForm
       title={runner ? t("changeTitle", { name: runner.label }) : t("addTitle")}

@@ -7,7 +7,7 @@ import { Button } from "@/components/ui/controls/button";
 import { CopyButton, CopyField } from "@/components/ui/controls/copy-button";
 import { Link, useRouter } from "@/components/ui/link";
 import { type Tone } from "@/components/ui/status-badge";
-import { RelativeTime, useHydrated, useReadingFrom, useRenderedMs, useTimeFormat } from "@/components/ui/time";
+import { RelativeTime, useHydrated, useRenderedMs, useRenderedValue, useTimeFormat } from "@/components/ui/time";
 import { apiPath } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
 import { type Role } from "@/lib/contract/people/roles";
@@ -123,8 +123,8 @@ const tones: Readonly<Record<TokenState | "soon", Tone>> = { active: "ok", soon:
 function Token({ token, isOfOther }: { token: TokenView; isOfOther: boolean }) {
   const t = useTranslations("tokens");
   const { name, member, role, state, operations, lastUsedAt } = token;
-  const isSoon = useReadingFrom(useRenderedMs(), (nowMs) => state === "active" && expiresSoon(token, nowMs));
-  const shownState = isSoon ? "soon" : state;
+  const isExpiringSoon = useRenderedValue(useRenderedMs(), (nowMs) => state === "active" && expiresSoon(token, nowMs));
+  const shownState = isExpiringSoon ? "soon" : state;
   const mayDo = operations === "all" ? t("mayAll") : operations === "reads" ? t("mayRead") : t("chosenCount", { count: operations.length });
   return (
     <RevocableItem

@@ -92,7 +92,7 @@ function CheckResult({ address, check, locale, onRetry }: AddressLineProps) {
 const DEBOUNCE_MS = 400;
 const MAX_CONCURRENT = 3;
 
-type AddressChecks = { checks: ReadonlyMap<string, SourceCheck>; askAgain: (url: string) => void };
+type AddressChecks = { checks: ReadonlyMap<string, SourceCheck>; retryCheck: (url: string) => void };
 
 /** The service's report on each URL before the download, requested once per URL while the dialog is open. */
 export function useAddressChecks(addresses: readonly Address[], connection: string | undefined): AddressChecks {
@@ -136,12 +136,12 @@ export function useAddressChecks(addresses: readonly Address[], connection: stri
       typing.abort();
     };
   }, [validUrls, round]);
-  const askAgain = useCallback((url: string) => {
+  const retryCheck = useCallback((url: string) => {
     requestedUrls.current.delete(url);
     setChecks((current) => new Map(current).set(url, { kind: "asking" }));
     setRound((current) => current + 1);
   }, []);
-  return { checks, askAgain };
+  return { checks, retryCheck };
 }
 
 // The service's report on a URL. Only embedded pictures are shown, so that the browser fetches nothing else.

@@ -36,7 +36,7 @@ export function UrlDialog({ connection, text, onText, onStarted, onClose }: UrlD
   const [refused, setRefused] = useState<ReadonlyMap<string, ApiFailure>>(new Map());
   const [isBusy, setBusy] = useState(false);
   const { addresses, isCut } = useMemo(() => readAddresses(text), [text]);
-  const { checks, askAgain } = useAddressChecks(addresses, connection);
+  const { checks, retryCheck: askAgain } = useAddressChecks(addresses, connection);
   const validAddresses = addresses.filter(({ url, fault }) => {
     const check = checks.get(url);
     return fault === undefined && check?.kind !== "refused" && !(check?.kind === "known" && check.facts.errors.length > 0);

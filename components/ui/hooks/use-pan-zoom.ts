@@ -112,9 +112,9 @@ export function usePanZoom(options: PanZoomOptions) {
         x: view.x + (at.x - before.x) / (otherPointer ? 2 : 1),
         y: view.y + (at.y - before.y) / (otherPointer ? 2 : 1),
       };
-      const between = otherPointer && { x: (at.x + otherPointer.x) / 2, y: (at.y + otherPointer.y) / 2 };
+      const midpoint = otherPointer && { x: (at.x + otherPointer.x) / 2, y: (at.y + otherPointer.y) / 2 };
       const pinch = otherPointer && distance(at, otherPointer) / Math.max(1, distance(before, otherPointer));
-      setMovedView(between && pinch !== undefined ? zoomed(shifted, pinch, toPanePoint(between), scales) : shifted);
+      setMovedView(midpoint && pinch !== undefined ? zoomed(shifted, pinch, toPanePoint(midpoint), scales) : shifted);
     },
     onPointerUp: (event: PointerEvent) => void pointers.current.delete(event.pointerId),
     onPointerCancel: (event: PointerEvent) => void pointers.current.delete(event.pointerId),

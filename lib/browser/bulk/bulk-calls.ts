@@ -33,10 +33,10 @@ export async function retryRateLimited<T>(
   call: () => Promise<Result<T, ApiFailure>>,
   { signal, onWait }: Pick<Work, "signal" | "onWait">,
 ): Promise<Result<T, ApiFailure>> {
-  for (let tries = 1; ; tries++) {
+  for (let attempt = 1; ; attempt++) {
     const result = await call();
-    if (result.ok || tries === MAX_ATTEMPTS || !isPlainRateLimit(result.failure)) return result;
-    const waitMs = result.failure.retryAfterMs ?? FIRST_WAIT_MS * 2 ** (tries - 1);
+    if (result.ok || attempt === MAX_ATTEMPTS || !isPlainRateLimit(result.failure)) return result;
+    const waitMs = result.failure.retryAfterMs ?? FIRST_WAIT_MS * 2 ** (attempt - 1);
     onWait(waitMs);
     const hasWaited = await sleep(waitMs, { signal });
     onWait(undefined);

@@ -279,7 +279,7 @@ export function createLiveTab({ locks, channel, name, request, times }: Environm
         isHidden = hidden;
         // Changes may be missed until the tab is visible again.
         const nextTopics = listTopics();
-        for (const [topic, one] of watchedTopics) if (hidden && !nextTopics.includes(topic)) one.current = undefined;
+        for (const [topic, watchedTopic] of watchedTopics) if (hidden && !nextTopics.includes(topic)) watchedTopic.current = undefined;
         sendTopics();
       };
       if (hidden) hideTimer = setTimeout(apply, HIDE_DELAY_MS);

@@ -44,7 +44,7 @@ export type LiveValue<T> = {
   /** The time of `value` in milliseconds since 1970. */
   atMs: number | undefined;
   failure: ApiFailure | undefined;
-  isAsking: boolean;
+  isValidating: boolean;
   refresh: () => Promise<void>;
   /** Applies an optimistic change, which the next response replaces. */
   patch: (change: (value: T) => T) => void;
@@ -115,7 +115,7 @@ export function useLive<Data, T>(
     value: newest?.value,
     atMs: newest?.atMs ?? (error || initialFailure ? mountedMs : undefined),
     failure: error ?? data?.failure ?? (newest ? undefined : initialFailure),
-    isAsking: isValidating,
+    isValidating,
     refresh: () => mutate().then(ignore, ignore),
     patch: (change) => {
       if (newest) void mutate({ newest: { ...newest, value: change(newest.value) } }, { revalidate: false });

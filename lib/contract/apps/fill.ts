@@ -86,8 +86,8 @@ export function checkInputs(
 function resolveValue(input: AppField, raw: unknown, random: () => number): CheckedValue | undefined {
   const { control, isRequired, default: defaultValue } = input;
   const isEmptied = raw === "" && (control.kind === "text" || isRequired);
-  const isGiven = raw !== undefined && raw !== null && raw !== "";
-  const value = isGiven || isEmptied ? raw : (defaultValue ?? (control.kind === "seed" ? RANDOM : undefined));
+  const hasValue = raw !== undefined && raw !== null && raw !== "";
+  const value = hasValue || isEmptied ? raw : (defaultValue ?? (control.kind === "seed" ? RANDOM : undefined));
   if (value !== undefined && !(value === "" && isRequired)) return checkValue(input, value, random);
   return isRequired ? { ok: false, problem: createProblem(input, "missing") } : undefined;
 }

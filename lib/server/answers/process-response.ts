@@ -81,7 +81,7 @@ async function exchangeBounded(operation: Operation, { upstream, viewer }: CallS
  * Processes every service response that a browser receives: masks it, adds names and live progress, and updates the job index.
  * Members with the same rights share the response, so it must not be changed.
  */
-export async function callForBrowser<O extends Operation>(
+export async function requestForBrowser<O extends Operation>(
   operation: O,
   from: CallSource,
   input?: CallInput,

@@ -131,8 +131,8 @@ async function writeKeys({ dataDir, encryptionKeys }: Env, folder: string, file:
 
 async function removeEarlierBackup(folder: string, id: string, service: Manifest["service"]): Promise<void> {
   for (const name of listBackupFiles(folder)) {
-    const isKept = [MANIFEST, "lock.sqlite", "blobs"].includes(name) || name.includes(`-${id}.`);
-    if (!isKept) rmSync(join(folder, name), { force: true });
+    const shouldKeep = [MANIFEST, "lock.sqlite", "blobs"].includes(name) || name.includes(`-${id}.`);
+    if (!shouldKeep) rmSync(join(folder, name), { force: true });
   }
   if (existsSync(join(folder, "blobs"))) await sweepServiceBackup(folder, service);
 }

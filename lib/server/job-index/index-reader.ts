@@ -45,10 +45,10 @@ type Options = {
   now: () => number;
   maxJobs: number;
   settled: () => Promise<void>;
-  lossesOf: (id: string) => number;
+  getLostCount: (id: string) => number;
 };
 
-export function createIndexReader({ store, log, now, maxJobs, settled, lossesOf }: Options) {
+export function createIndexReader({ store, log, now, maxJobs, settled, getLostCount }: Options) {
   const connections = new Map<string, UsedConnection>();
   const stopping = new AbortController();
   // Each connection in use adds one listener, so their number is bounded.
@@ -56,7 +56,7 @@ export function createIndexReader({ store, log, now, maxJobs, settled, lossesOf 
   const activeReads = new Set<AbortController>();
   const { jobIndexStore } = store;
   const readSizes = createSizeReader(store.jobUsage);
-  const list = createListReader({ jobIndexStore, now, maxJobs, settled, lossesOf, underWay: trackRead, signal: stopping.signal });
+  const list = createListReader({ jobIndexStore, now, maxJobs, settled, getLostCount, underWay: trackRead, signal: stopping.signal });
 
   async function loop(id: string, used: UsedConnection): Promise<void> {
     await pause(used, FIRST_WAIT_MS, true);
@@ -123,7 +123,7 @@ export function createIndexReader({ store, log, now, maxJobs, settled, lossesOf 
     /** Called when a member uses a connection. `read` has their rights. */
     markUsed(id: string, indexRead: IndexRead): void {
       if (stopping.signal.aborted) return;
-      const used = connections.get(id) ?? { read: indexRead, usedMs: 0, headOffset: 0, headLosses: lossesOf(id), beginnings: 0 };
+      const used = connections.get(id) ?? { read: indexRead, usedMs: 0, headOffset: 0, headLosses: getLostCount(id), beginnings: 0 };
       connections.set(id, used);
       used.read = indexRead;
       used.usedMs = now();

@@ -129,12 +129,12 @@ type Options = {
   now: () => number;
   maxJobs: number;
   settled: () => Promise<void>;
-  lossesOf: (id: string) => number;
+  getLostCount: (id: string) => number;
   underWay: <T>(call: (signal: AbortSignal) => Promise<T>) => Promise<T>;
   signal: AbortSignal;
 };
 
-export function createListReader({ jobIndexStore, now, maxJobs, settled, lossesOf, underWay, signal: stopSignal }: Options) {
+export function createListReader({ jobIndexStore, now, maxJobs, settled, getLostCount, underWay, signal: stopSignal }: Options) {
   /** Returns "older" if there are more jobs than those read so far. */
   async function next(id: string, used: ListedJobs): Promise<Step | "older"> {
     const { beginnings } = used;
@@ -160,11 +160,11 @@ export function createListReader({ jobIndexStore, now, maxJobs, settled, lossesO
 
   /** Reads jobs newer than the indexed ones. The first time it reads one page, and older ones follow from there. */
   async function readHead(id: string, used: ListedJobs, reach: StoredReach): Promise<Step> {
-    if (used.headOffset === 0) used.headLosses = lossesOf(id);
+    if (used.headOffset === 0) used.headLosses = getLostCount(id);
     const page = await readPage(id, used, used.headOffset ?? 0);
     if (!page.ok) return page.failure;
     await settled();
-    if (lossesOf(id) !== used.headLosses) {
+    if (getLostCount(id) !== used.headLosses) {
       used.headOffset = 0;
       return pageDropped;
     }
@@ -173,7 +173,7 @@ export function createListReader({ jobIndexStore, now, maxJobs, settled, lossesO
     if (reach.newestMs === undefined) {
       await resume(id, { ...reach, newestMs: used.headMs }, page.value);
       used.headOffset = undefined;
-    } else if (isLast || oldestMs === undefined || oldestMs <= reach.newestMs || (await isFullBefore(id, oldestMs))) {
+    } else if (isLast || oldestMs === undefined || oldestMs <= reach.newestMs || (await isIndexedBefore(id, oldestMs))) {
       const isApart = isCut && oldestMs !== undefined && oldestMs > reach.newestMs;
       // The jobs between them will remain unknown.
       const from = isApart ? { cursorMs: oldestMs, nextOffset: undefined, isComplete: false, isBounded: true } : {};
@@ -185,12 +185,12 @@ export function createListReader({ jobIndexStore, now, maxJobs, settled, lossesO
 
   async function readOlder(id: string, used: ListedJobs, reach: StoredReach): Promise<Step> {
     const offset = Math.max(0, (reach.nextOffset ?? 0) - PAGE_OVERLAP);
-    const losses = lossesOf(id);
+    const lostCount = getLostCount(id);
     const { round } = used;
     const page = await readPage(id, used, offset);
     if (!page.ok) return page.failure;
     await settled();
-    if (lossesOf(id) !== losses) return pageDropped;
+    if (getLostCount(id) !== lostCount) return pageDropped;
     const { newestMs, end } = page.value;
     const readMs = round ? round.oldestMs : reach.cursorMs;
     const isGap = offset > 0 && readMs !== undefined && (newestMs === undefined || newestMs < readMs);
@@ -203,7 +203,7 @@ export function createListReader({ jobIndexStore, now, maxJobs, settled, lossesO
 
   async function resume(id: string, reach: StoredReach, { oldestMs, isLast, isCut, end }: ListPage, round?: Round): Promise<void> {
     await settled();
-    const isFull = !isLast && (await isFullBefore(id, oldestMs));
+    const isFull = !isLast && (await isIndexedBefore(id, oldestMs));
     const readMs = minDefined(oldestMs, round ? round.oldestMs : reach.cursorMs);
     if (round) round.oldestMs = readMs;
     const isComplete = isLast && !isCut;
@@ -219,7 +219,7 @@ export function createListReader({ jobIndexStore, now, maxJobs, settled, lossesO
     });
   }
 
-  async function isFullBefore(id: string, oldestMs: number | undefined): Promise<boolean> {
+  async function isIndexedBefore(id: string, oldestMs: number | undefined): Promise<boolean> {
     await settled();
     const oldestIndexedMs = await jobIndexStore.oldestOfFull(id, maxJobs);
     return oldestIndexedMs !== undefined && oldestMs !== undefined && oldestMs <= oldestIndexedMs;
@@ -244,10 +244,10 @@ export function createListReader({ jobIndexStore, now, maxJobs, settled, lossesO
     const { beginnings } = used;
     await settled();
     const indexReach = await jobIndexStore.reach(id);
-    const isFull = await isFullBefore(id, oldestMs);
+    const isFull = await isIndexedBefore(id, oldestMs);
     // The page was read before a restart.
     if (used.beginnings !== beginnings) return;
-    const isUpToDate = lossesOf(id) === used.headLosses;
+    const isUpToDate = getLostCount(id) === used.headLosses;
     if (indexReach.newestMs === undefined || newestMs === undefined || oldestMs === undefined) used.gap = undefined;
     else if (isUpToDate && ((isLast && !isCut) || oldestMs <= indexReach.newestMs || isFull)) {
       used.gap = undefined;

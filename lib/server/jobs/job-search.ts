@@ -126,8 +126,8 @@ export async function searchJobIndex(
 export async function findJobElsewhere(context: Context, jobId: string): Promise<string | undefined> {
   const { store, jobIndex } = context.composition;
   const [used, all] = await Promise.all([findVisible(context, undefined), visibleConnections(context), jobIndex.settled()]);
-  const others = all.filter(({ id }) => !used.ok || id !== used.value.id).map(({ id }) => id);
-  return (await store.jobIndexStore.holdersOf(jobId, others))[0];
+  const otherIds = all.filter(({ id }) => !used.ok || id !== used.value.id).map(({ id }) => id);
+  return (await store.jobIndexStore.holdersOf(jobId, otherIds))[0];
 }
 
 /** How far back the job index of a connection reaches without a gap. */

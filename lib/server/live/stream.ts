@@ -49,8 +49,8 @@ function createViewer({ hub, topics, after, owner }: ViewerOptions, wake: () => 
     isIncomplete,
 
     async first(): Promise<void> {
-      const firsts = subscriptions.filter(({ isNew }) => isNew).map(({ of }) => of.first);
-      await withTimeout(Promise.all(firsts), FIRST_VALUE_TIMEOUT_MS, () => undefined);
+      const firstReads = subscriptions.filter(({ isNew }) => isNew).map(({ of }) => of.first);
+      await withTimeout(Promise.all(firstReads), FIRST_VALUE_TIMEOUT_MS, () => undefined);
     },
 
     collect(): Event[] {

@@ -29,7 +29,7 @@ export function createDownloadTaskStore(database: Database) {
   async function prune(connectionId: string, now: number): Promise<void> {
     const deletion = database.deleteFrom("downloadTasks").where("connectionId", "=", connectionId);
     await deletion.where("endedAt", "<", now - RETENTION_MS).execute();
-    const surplus = database
+    const surplusIds = database
       .selectFrom("downloadTasks")
       .select("id")
       .where("connectionId", "=", connectionId)
@@ -38,7 +38,7 @@ export function createDownloadTaskStore(database: Database) {
       .orderBy("createdAt", "desc")
       .offset(MAX_PER_CONNECTION)
       .limit(MAX_PER_CONNECTION);
-    await database.deleteFrom("downloadTasks").where("id", "in", surplus).execute();
+    await database.deleteFrom("downloadTasks").where("id", "in", surplusIds).execute();
   }
 
   return {

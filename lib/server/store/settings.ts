@@ -73,19 +73,19 @@ export function createAttemptStore(database: Database) {
     /** Returns the milliseconds to wait, or 0 if the attempt may proceed. With `count`, takes that many attempts or none. */
     async take({ name, burst, refillMs }: Bucket, now: number, count = 1): Promise<number> {
       const at = currentTime(now);
-      const laterBy = (times: number) => sql<number>`${at} + ${Math.round(times * refillMs)}`;
+      const addRefills = (times: number) => sql<number>`${at} + ${Math.round(times * refillMs)}`;
       // A full bucket needs no row.
       await database.deleteFrom("attempts").where("fullAt", "<=", at).execute();
       const insertResult = await database
         .insertInto("attempts")
-        .values({ name: hashToken(name), fullAt: laterBy(count) })
+        .values({ name: hashToken(name), fullAt: addRefills(count) })
         .onConflict((conflict) =>
           conflict
             .column("name")
             .doUpdateSet({
               fullAt: sql<number>`CASE WHEN attempts.full_at > ${at} THEN attempts.full_at ELSE ${at} END + ${Math.round(count * refillMs)}`,
             })
-            .where("attempts.fullAt", "<=", laterBy(burst - count)),
+            .where("attempts.fullAt", "<=", addRefills(burst - count)),
         )
         .executeTakeFirst();
       if (Number(insertResult.numInsertedOrUpdatedRows ?? 0) > 0) return 0;

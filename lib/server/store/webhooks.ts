@@ -28,11 +28,11 @@ const eventsSchema = z.array(z.enum(webhookEvents)).catch([]);
 
 export function createWebhookStore(database: Database) {
   const { currentTime } = getDialect(database);
-  const laterBy = (now: number, ms: number): RawBuilder<number> => sql<number>`${currentTime(now)} + ${Math.round(ms)}`;
+  const addMilliseconds = (now: number, ms: number): RawBuilder<number> => sql<number>`${currentTime(now)} + ${Math.round(ms)}`;
   const enabledIds = database.selectFrom("webhooks").select("id").where("isEnabled", "=", true);
 
   async function deleteBeyondLimit(trx: Database, webhookId: string): Promise<void> {
-    const surplus = trx
+    const surplusIds = trx
       .selectFrom("webhookDeliveries")
       .select("id")
       .where("webhookId", "=", webhookId)
@@ -41,7 +41,7 @@ export function createWebhookStore(database: Database) {
       .orderBy("createdAt", "desc")
       .offset(MAX_DELIVERIES)
       .limit(MAX_DELIVERIES);
-    await trx.deleteFrom("webhookDeliveries").where("id", "in", surplus).execute();
+    await trx.deleteFrom("webhookDeliveries").where("id", "in", surplusIds).execute();
   }
 
   /** Fails deliveries of disabled webhooks whose time is over. */
@@ -53,7 +53,7 @@ export function createWebhookStore(database: Database) {
   }
 
   async function addDeliveries(trx: Database, deliveries: readonly NewDelivery[], now: number, leaseMs = 0): Promise<Delivery[]> {
-    const initialFields = { state: "pending", attempts: 0, nextAt: laterBy(now, leaseMs) } as const;
+    const initialFields = { state: "pending", attempts: 0, nextAt: addMilliseconds(now, leaseMs) } as const;
     const rows = deliveries.map((delivery) => ({ ...delivery, ...initialFields, id: randomUUID() }));
     const addedRows: Delivery[] = [];
     for (const row of rows) {
@@ -144,7 +144,7 @@ export function createWebhookStore(database: Database) {
       return (
         database
           .updateTable("webhookDeliveries")
-          .set({ nextAt: laterBy(now, SEND_LEASE_MS) })
+          .set({ nextAt: addMilliseconds(now, SEND_LEASE_MS) })
           .where("id", "=", next)
           // Another process may have claimed it in between.
           .where(isDue(currentTime(now)))
@@ -159,7 +159,7 @@ export function createWebhookStore(database: Database) {
       const scheduledRow = await scheduled.executeTakeFirst();
       const update = database
         .updateTable("webhookDeliveries")
-        .set({ nextAt: laterBy(now, SEND_LEASE_MS) })
+        .set({ nextAt: addMilliseconds(now, SEND_LEASE_MS) })
         .where("id", "=", id);
       const delivery = scheduledRow && (await update.returningAll().executeTakeFirst());
       return delivery && { delivery, scheduledAt: scheduledRow.nextAt };
@@ -175,7 +175,7 @@ export function createWebhookStore(database: Database) {
           problem: attempt.problem ?? null,
           response: attempt.response ?? null,
           attempts: row("attempts", "+", 1),
-          nextAt: retryMs === undefined ? (retryAt ?? null) : laterBy(now, retryMs),
+          nextAt: retryMs === undefined ? (retryAt ?? null) : addMilliseconds(now, retryMs),
         }))
         .where("id", "=", id)
         .where("nextAt", "=", nextAt ?? 0)
@@ -205,11 +205,11 @@ export function createWebhookStore(database: Database) {
     async takeWatch(connectionId: string, { holder, ms, now }: { holder: string; ms: number; now: number }): Promise<string | undefined> {
       const row = await database
         .insertInto("webhookWatches")
-        .values({ connectionId, holder, state: "", heldUntil: laterBy(now, ms) })
+        .values({ connectionId, holder, state: "", heldUntil: addMilliseconds(now, ms) })
         .onConflict((conflict) =>
           conflict
             .column("connectionId")
-            .doUpdateSet({ holder, heldUntil: laterBy(now, ms) })
+            .doUpdateSet({ holder, heldUntil: addMilliseconds(now, ms) })
             .where(({ eb, or }) => or([eb("webhookWatches.holder", "=", holder), eb("webhookWatches.heldUntil", "<", currentTime(now))])),
         )
         .returning("state")

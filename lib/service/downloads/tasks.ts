@@ -82,10 +82,10 @@ export function createTasks(parts: TaskParts) {
     const runningTasks = await listRunning(database);
     const ownIds = new Set(runningTasks.filter(({ holder }) => holder === processes.id).map(({ id }) => id));
     for (const [id, { abort }] of previouslyRunning) if (!ownIds.has(id)) abort.abort();
-    const living = await processes.live();
+    const liveProcesses = await processes.live();
     const orphanedTasks = runningTasks.filter(({ id, holder }) =>
       // A task of this process whose end could not be stored.
-      holder === processes.id ? !running.has(id) && !claiming : holder === null || !living.includes(holder),
+      holder === processes.id ? !running.has(id) && !claiming : holder === null || !liveProcesses.includes(holder),
     );
     if (orphanedTasks.length > 0) await release(orphanedTasks);
     claimWaiting();

@@ -7,7 +7,7 @@ const PRECISION = 22;
 const ROUNDING = 1 << (PRECISION - 1);
 const LOBES = 3;
 
-type Coefficients = { reach: number; firsts: Int32Array; counts: Int32Array; weights: Int32Array };
+type Coefficients = { reach: number; firstIndexes: Int32Array; counts: Int32Array; weights: Int32Array };
 
 const MAX_CACHED_WEIGHTS = 1 << 18;
 /** Frames of a batch share weights, and the next job usually needs the same ones. */
@@ -24,7 +24,7 @@ export function resizeLanczos(frame: Frame, from: Size & { channels: number }, t
   const lineBytes = new Uint8Array(line.buffer, 0, length);
   const out = new Uint8Array(length * to.height);
   for (let y = 0; y < to.height; y++) {
-    const first = (rowCoefficients.firsts[y] ?? 0) * rows.wordsPerRow;
+    const first = (rowCoefficients.firstIndexes[y] ?? 0) * rows.wordsPerRow;
     for (let x = 0; x < line.length; x++) line[x] = sumOfWords(rows.words, first + x, rows.wordsPerRow, rowCoefficients, y);
     out.set(lineBytes, y * length);
     tick((from.height + y + 1) / steps);
@@ -54,7 +54,7 @@ function resizeRows(bytes: Uint8Array, from: Size & { channels: number }, width:
       packedRows[i] = (bytes[a + i] ?? 0) | ((bytes[b + i] ?? 0) << 8) | ((bytes[c + i] ?? 0) << 16) | ((bytes[d + i] ?? 0) << 24);
     let at = y * stride;
     for (let pixel = 0; pixel < width; pixel++) {
-      const first = (columnCoefficients.firsts[pixel] ?? 0) * channels;
+      const first = (columnCoefficients.firstIndexes[pixel] ?? 0) * channels;
       for (let channel = 0; channel < channels; channel++, at++) {
         const sums = sumOfWords(packedRows, first + channel, channels, columnCoefficients, pixel);
         out[at] = sums;
@@ -114,7 +114,7 @@ function computeCoefficients(from: number, to: number): Coefficients {
   const stretch = Math.max(1, scale);
   const support = LOBES * stretch;
   const reach = Math.ceil(support) * 2 + 1;
-  const firsts = new Int32Array(to);
+  const firstIndexes = new Int32Array(to);
   const counts = new Int32Array(to);
   const weights = new Int32Array(to * reach);
   const raw = new Float64Array(reach);
@@ -129,8 +129,8 @@ function computeCoefficients(from: number, to: number): Coefficients {
       const exact = (total === 0 ? weight : weight / total) * 2 ** PRECISION;
       weights[index * reach + i] = Math.trunc(exact + (exact < 0 ? -0.5 : 0.5));
     }
-    firsts[index] = first;
+    firstIndexes[index] = first;
     counts[index] = count;
   }
-  return { reach, firsts, counts, weights };
+  return { reach, firstIndexes, counts, weights };
 }

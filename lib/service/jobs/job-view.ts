@@ -74,8 +74,8 @@ async function addStates(reader: Reader, items: readonly Item[], { progressOf, w
   return items.map(({ id, state, start_time, needs, slot, text }) => {
     const progress = progresses.get(id);
     if (state === "pending") {
-      const waitsFor = slot === null ? waitsByNeeds.get(needs) : progress?.queued && toQueuedWait(progress.queued);
-      return waitsFor ? `${text},"waits":${writeExactJson(waitsFor)}${end}` : text + end;
+      const waitReason = slot === null ? waitsByNeeds.get(needs) : progress?.queued && toQueuedWait(progress.queued);
+      return waitReason ? `${text},"waits":${writeExactJson(waitReason)}${end}` : text + end;
     }
     return progress ? `${text},"progress":${writeExactJson({ ...progress, start_time })}${end}` : text + end;
   });

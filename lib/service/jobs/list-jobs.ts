@@ -43,11 +43,12 @@ function createSelections({ dialect }: Reader, count: Counters, filter: JobFilte
   const withOutput = output && sql`${sql.ref(`has_${output}`)} = 1`;
   if (workflowId !== undefined && (!states || count({ workflowId }) < count({ states, output }))) {
     const inStates = states && sql`${dialect.rowByRow("state")} in ${toSqlList(states)}`;
-    return [selectJobs(sortBy, allOf(ofUser, sql`workflow_id = ${workflowId}`, inStates, withOutput))];
+    return [selectJobs(sortBy, combineConditions(ofUser, sql`workflow_id = ${workflowId}`, inStates, withOutput))];
   }
   if (!states) return [selectJobs(sortBy, ofUser)];
   const ofWorkflow = workflowId !== undefined && sql`${dialect.rowByRow("workflow_id")} = ${workflowId}`;
-  const inState = (state: KnownJobState, also?: Condition) => allOf(ofUser, sql`state = ${sql.lit(state)}`, also, ofWorkflow, withOutput);
+  const inState = (state: KnownJobState, also?: Condition) =>
+    combineConditions(ofUser, sql`state = ${sql.lit(state)}`, also, ofWorkflow, withOutput);
   if (output || sortBy === "create_time") return states.map((state) => selectJobs(sortBy, inState(state)));
   const ranSelections = states.filter(isTerminal).map((state) => selectJobs(sortBy, inState(state, hasRun)));
   const idleStates = states.filter((state) => state !== "completed" && state !== "failed");
@@ -64,7 +65,7 @@ const hasRun = sql`(execution_time > 0 or state in ('completed', 'failed'))`;
 
 const toSqlList = (states: readonly KnownJobState[]) => sql`(${sql.join(states.map((state) => sql.lit(state)))})`;
 
-function allOf(...conditions: (Condition | false | undefined)[]): Condition {
+function combineConditions(...conditions: (Condition | false | undefined)[]): Condition {
   return sql.join(
     conditions.filter((condition) => !!condition),
     sql` and `,

@@ -94,7 +94,7 @@ export function fetchOutputs(job: RemoteJob, getTimes: JobListener["timesOf"]) {
       staged.push(fetched.value);
       files.push(toProducedFile(file, fetched.value));
     }
-    const { texts, others } = replaceRemoteNames({ texts: outputs.texts, others: outputs.others }, job.inputs);
+    const { texts, others } = replaceRemoteNames({ texts: outputs.texts, others: outputs.otherValues }, job.inputs);
     const times = getTimes(nodeId) ?? { startMs: now(), endMs: now(), cached: false };
     job.on({ kind: "node", nodeId, ...times, files, ...(texts && { texts }), ...(others && { others }) });
     return ok(staged);

@@ -8,7 +8,7 @@ import { type NodeOthers } from "../nodes/run";
 
 export type Ending = { kind: "success" } | { kind: "interrupted" } | { kind: "error"; error: ExecutionError };
 export type NodeFile = OutputFile & { nodeId: string; key: string; index: number; facts: Record<string, unknown> };
-export type NodeOutputs = { files: NodeFile[]; texts?: string[]; others?: NodeOthers };
+export type NodeOutputs = { files: NodeFile[]; texts?: string[]; otherValues?: NodeOthers };
 
 const MAX_FILES = 10_000;
 const MAX_NAME_LENGTH = 1000;
@@ -76,7 +76,7 @@ export function readOutputs(byNode: ReadonlyMap<string, JsonObject>): ReadonlyMa
     const outputs: NodeOutputs = { files: [] };
     for (const [key, items] of Object.entries(output)) {
       if (!Array.isArray(items)) continue;
-      const others: unknown[] = [];
+      const otherValues: unknown[] = [];
       const seenFiles = new Set<string>();
       for (const [index, item] of items.entries()) {
         const file = toFile(item);
@@ -87,15 +87,15 @@ export function readOutputs(byNode: ReadonlyMap<string, JsonObject>): ReadonlyMa
             files += 1;
           }
           seenFiles.add(name);
-        } else if (item !== null) others.push(item);
+        } else if (item !== null) otherValues.push(item);
       }
-      if (others.length === 0) continue;
-      remainingLength -= writeExactJson(others).length;
+      if (otherValues.length === 0) continue;
+      remainingLength -= writeExactJson(otherValues).length;
       if (remainingLength < 0) continue;
-      if (key === "text" && others.every((other) => typeof other === "string")) outputs.texts = others;
-      else outputs.others = { ...outputs.others, [key]: others };
+      if (key === "text" && otherValues.every((other) => typeof other === "string")) outputs.texts = otherValues;
+      else outputs.otherValues = { ...outputs.otherValues, [key]: otherValues };
     }
-    if (outputs.files.length > 0 || outputs.texts || outputs.others) outputsById.set(nodeId, outputs);
+    if (outputs.files.length > 0 || outputs.texts || outputs.otherValues) outputsById.set(nodeId, outputs);
   }
   return outputsById;
 }

@@ -105,9 +105,9 @@ async function getBatchLength<DB>(database: Kysely<DB>, table: Table, after: Row
 async function writeRows<DB>({ to, afterInsert: insertMore }: TableCopy<DB>, table: Table, piece: Row[], targetRows: Row[]): Promise<void> {
   const rowsByName = new Map(targetRows.map((row) => [getRowKey(table, row), row]));
   const changed = piece.filter((row) => !isDeepStrictEqual(rowsByName.get(getRowKey(table, row)), row));
-  const others = table.columns.filter(({ name }) => !table.key.some((column) => column.name === name));
-  const update = others.map(({ name }) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`);
-  const then = others.length === 0 ? sql`NOTHING` : sql`UPDATE SET ${sql.join(update)}`;
+  const otherColumns = table.columns.filter(({ name }) => !table.key.some((column) => column.name === name));
+  const update = otherColumns.map(({ name }) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`);
+  const then = otherColumns.length === 0 ? sql`NOTHING` : sql`UPDATE SET ${sql.join(update)}`;
   const onConflict = table.hasKey ? sql`ON CONFLICT (${toColumnList(table.key)}) DO ${then}` : sql``;
   await to.transaction().execute(async (trx) => {
     for (let index = 0; index < changed.length; index += INSERT_ROWS) {
@@ -184,7 +184,7 @@ async function listTables<DB>({ from, to, isExcluded: isLeftOut }: TableCopy<DB>
     for (const other of references.get(name) ?? []) if (!ordered.has(other)) addTable(other);
     ordered.add(name);
   };
-  for (const [name, others] of references) if (others.length > 0) addTable(name);
+  for (const [name, otherColumns] of references) if (otherColumns.length > 0) addTable(name);
   for (const name of names) ordered.add(name);
   const tables: Table[] = [];
   for (const name of ordered) tables.push(await describeTable(sqlite, name));

@@ -6,7 +6,7 @@ import { backUp, checkBackup, restore } from "@/lib/server/backup/backup";
 import { MANIFEST, type Manifest, readManifest } from "@/lib/server/backup/manifest";
 import { readEnv } from "@/lib/server/env";
 import { openStore } from "@/lib/server/store/store";
-import { requireBytesHere } from "@/lib/service/assets/blobs/open-blobs";
+import { requireLocalBlobs } from "@/lib/service/assets/blobs/open-blobs";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { ANOTHER_KEY, describeInstallation, fillInstallation, jobEnded, submit, upload } from "@/tests/support/installation";
 import { startProcess } from "@/tests/support/start-process";
@@ -180,7 +180,7 @@ test("backs up a separate file folder, skips a bucket and reports it", async () 
   const without = await backUp({ ...backupOptions, env: inBucket, folder: at("of-bucket") });
   expect(without.service?.blobs).toEqual({ count: 0, bytes: 0, lost: [], elsewhere: true });
   await restoreTo(at("of-bucket"), at("from-bucket"));
-  expect(() => requireBytesHere(join(at("from-bucket"), "service"))).toThrow(
+  expect(() => requireLocalBlobs(join(at("from-bucket"), "service"))).toThrow(
     /are in the bucket of the service that was backed up\. Restore the earlier LIGHTDESK_BLOBS/,
   );
   await expect(restore({ env: { ...inBucket, dataDir: at("never") }, folder: at("of-folder"), logProgress })).rejects.toThrow(

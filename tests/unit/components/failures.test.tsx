@@ -43,7 +43,7 @@ describe("a failure message", () => {
 
   it("shows an unreachable service once with other reasons", () => {
     const getText = (code: string, message: string) => {
-      const live = { value: undefined, atMs: 1, isAsking: false, refresh: async () => undefined, patch: () => undefined };
+      const live = { value: undefined, atMs: 1, isValidating: false, refresh: async () => undefined, patch: () => undefined };
       renderInApp(
         <Part
           title="Failed"

@@ -56,12 +56,12 @@ export async function cleanMatroska(file: MediaReader, out: Pieces): Promise<voi
 }
 
 async function walkElements(file: MediaReader, out: Pieces, { parent, from, to }: ParentElement): Promise<void> {
-  let isKept = parent !== TRACK;
+  let isAllowed = parent !== TRACK;
   for (let at = from; at < to;) {
     const { id, start, end } = await readElement(file, at, to);
     if (parent === TRACK && id === TRACK_TYPE) {
-      isKept = await isAudioOrVideo(file, start, end);
-      if (!isKept) break;
+      isAllowed = await isAudioOrVideo(file, start, end);
+      if (!isAllowed) break;
     }
     // Compressed frames need their encoding description, which can contain arbitrary bytes.
     if (parent === TRACK && id === CONTENT_ENCODINGS) throw new NotCleanableError("packed frames");
@@ -81,7 +81,7 @@ async function walkElements(file: MediaReader, out: Pieces, { parent, from, to }
     } else out.keep(at, end);
     at = end;
   }
-  if (!isKept) throw new NotCleanableError("a track of data");
+  if (!isAllowed) throw new NotCleanableError("a track of data");
 }
 
 /** An audio decoder's data. For FLAC and Vorbis it includes the tags of the original file. */

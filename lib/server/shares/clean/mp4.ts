@@ -112,7 +112,7 @@ export async function cleanMp4(file: MediaReader, out: Pieces): Promise<void> {
 
 async function walkBoxes(file: MediaReader, out: Pieces, { parent, from, to, track = "" }: ParentBox): Promise<void> {
   const allowedBoxes = getOwn(keptBoxes, parent);
-  let isKept = parent !== "mdia";
+  let isAllowed = parent !== "mdia";
   let handler = track;
   for (let at = from; at < to;) {
     const head = await readExactly(file, at, 8);
@@ -144,9 +144,9 @@ async function walkBoxes(file: MediaReader, out: Pieces, { parent, from, to, tra
     } else if (type === "hdlr") {
       if (parent === "mdia") {
         handler = (await readExactly(file, headEnd + 8, 4)).toString("latin1");
-        isKept = keptHandlers.has(handler);
+        isAllowed = keptHandlers.has(handler);
       }
-      if (!isKept) break;
+      if (!isAllowed) break;
       // The track kind is followed by reserved bytes and a name.
       const rest = Math.min(headEnd + 12, end);
       out.keep(at, rest);
@@ -160,7 +160,7 @@ async function walkBoxes(file: MediaReader, out: Pieces, { parent, from, to, tra
     } else out.keep(at, end);
     at = end;
   }
-  if (!isKept) throw new NotCleanableError("a track of data");
+  if (!isAllowed) throw new NotCleanableError("a track of data");
 }
 
 const FIELD_BYTES = 32;

@@ -132,13 +132,13 @@ export function createJobIndexStore(database: Database) {
           counts.written.push(jobNote);
           storedJobs.set(jobNote.jobId, { ...updatedJob, key });
         }
-        const surplus = Math.min(DELETE_BATCH_SIZE, count + counts.added - maxJobs);
-        if (surplus > 0) await sql`DELETE FROM ledger_jobs WHERE key IN (${selectOldestKeys(number, surplus)})`.execute(trx);
-        if (surplus > 0 || counts.left > 0) {
+        const surplusCount = Math.min(DELETE_BATCH_SIZE, count + counts.added - maxJobs);
+        if (surplusCount > 0) await sql`DELETE FROM ledger_jobs WHERE key IN (${selectOldestKeys(number, surplusCount)})`.execute(trx);
+        if (surplusCount > 0 || counts.left > 0) {
           await trx.updateTable("ledgerConnections").set({ isBounded: true }).where("number", "=", number).execute();
         }
-        await addToCount(trx, number, counts.added - Math.max(0, surplus));
-        return { ...counts, over: surplus };
+        await addToCount(trx, number, counts.added - Math.max(0, surplusCount));
+        return { ...counts, over: surplusCount };
       });
       if (result.over > 0) writtenNotes.forget();
       for (const note of result.written) writtenNotes.keep(number, note);

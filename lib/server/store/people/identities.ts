@@ -80,13 +80,14 @@ export function createIdentityStore(database: Database) {
 /** Runs in the caller's transaction. A removed member's subject may be linked to another member. */
 export async function linkIdentity(database: Database, identity: Identity, memberId: string, now: number): Promise<boolean> {
   const { issuer, subject, provider } = identity;
-  const others = await database
+  const otherMethods = await database
     .selectFrom("identities")
     .select(["subject", "memberId"])
     .where("issuer", "=", issuer)
     .where((is) => is.or([is("subject", "=", subject), is("memberId", "=", memberId)]))
     .execute();
-  if (others.some((other) => other.memberId !== undefined && (other.subject !== subject || other.memberId !== memberId))) return false;
+  if (otherMethods.some((other) => other.memberId !== undefined && (other.subject !== subject || other.memberId !== memberId)))
+    return false;
   await database
     .insertInto("identities")
     .values({ issuer, subject, provider, memberId, createdAt: now, usedAt: now })

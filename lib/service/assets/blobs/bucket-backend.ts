@@ -49,7 +49,7 @@ export async function readBlob(bucket: Bucket, hash: string, part?: { start: num
   async function* readPieces(response: Awaited<ReturnType<typeof requestFrom>>) {
     const end = first + response.length;
     let at = first;
-    for (let tries = 1; at < end; tries += 1) {
+    for (let attempt = 1; at < end; attempt += 1) {
       try {
         for await (const chunk of response.body) {
           if (!(chunk instanceof Uint8Array)) continue;
@@ -57,7 +57,7 @@ export async function readBlob(bucket: Bucket, hash: string, part?: { start: num
           yield chunk;
         }
       } catch (error) {
-        if (aborter.signal.aborted || tries >= MAX_TRIES) throw toBucketError("hand over all of an object", error);
+        if (aborter.signal.aborted || attempt >= MAX_TRIES) throw toBucketError("hand over all of an object", error);
       }
       if (at < end) response = await requestFrom(at);
     }
@@ -103,17 +103,17 @@ export function createBucketBackend({ bucket, copies, presignedSeconds, now }: O
 
   async function put(staged: Content): Promise<void> {
     const isSmall = staged.size <= PART_BYTES;
-    for (let tries = 1; ; tries += 1) {
+    for (let attempt = 1; ; attempt += 1) {
       const size = await bucket.sizeOf(toKey(staged.hash));
       if (size === staged.size) return;
-      if (tries > MAX_TRIES) throw new BucketError("keep an object", "it has another size than what was sent", undefined);
+      if (attempt > MAX_TRIES) throw new BucketError("keep an object", "it has another size than what was sent", undefined);
       // An object of another size is damaged, so these bytes replace it.
       try {
         await (isSmall ? putWhole : putParts)(staged);
         if (isSmall) return;
       } catch (error) {
         // The response was lost after the write, or another process has written too. The size decides.
-        if (!isBucketError(error) || tries === MAX_TRIES || (error.status !== 409 && error.reason !== "NoSuchUpload")) throw error;
+        if (!isBucketError(error) || attempt === MAX_TRIES || (error.status !== 409 && error.reason !== "NoSuchUpload")) throw error;
       }
     }
   }

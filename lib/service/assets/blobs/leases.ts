@@ -31,11 +31,11 @@ export async function removeDeadLeases({ database, processes, now }: Pick<LeaseO
   const leases = await database.rows(query.selectFrom("blob_leases").select(["holder", "until", "is_removal"]));
   if (leases.length === 0) return;
   // Read after the leases, because a process that has started since has none of them.
-  const living = await processes.live();
+  const liveProcesses = await processes.live();
   const latestStartMs = now() - processes.lingersMs;
   const dead = leases.filter(
     ({ holder, until, is_removal }) =>
-      !living.includes(getProcessId(holder)) && until - (is_removal ? REMOVAL_LEASE_MS : HOLD_LEASE_MS) <= latestStartMs,
+      !liveProcesses.includes(getProcessId(holder)) && until - (is_removal ? REMOVAL_LEASE_MS : HOLD_LEASE_MS) <= latestStartMs,
   );
   const holders = dead.map(({ holder }) => holder);
   if (dead.length === 0) return;

@@ -43,7 +43,7 @@ export function markLocalBlobs(dataDir: string): void {
   rmSync(getNotePath(dataDir), { force: true });
 }
 
-export function requireBytesHere(dataDir: string): void {
+export function requireLocalBlobs(dataDir: string): void {
   const location = readNote(dataDir);
   if (location !== undefined)
     throw new Error(
@@ -73,7 +73,7 @@ export async function openBlobs({ settings, folders, database, processes, now, l
   const findReferenced: FindReferenced = (hashes) => withBlobRow(database, hashes);
   const { blobs } = settings;
   if (!blobs) {
-    requireBytesHere(folders.root);
+    requireLocalBlobs(folders.root);
     return createBlobStore(createFolderBackend(folders.blobs), createLocalHolds(findReferenced), findReferenced);
   }
   const backend = await openSharedBackend(blobs, { settings, folders, now, log });
@@ -180,12 +180,12 @@ async function tryBucket(bucket: Bucket): Promise<BackendCheck> {
   const key = probeName();
   const bytes = Buffer.from(key);
   try {
-    const isTaken = await putNew(bucket, key, bytes);
-    if (!isTaken) await bucket.put(key, bytes, false);
+    const isStored = await putNew(bucket, key, bytes);
+    if (!isStored) await bucket.put(key, bytes, false);
     const content = await (await bucket.get(key))?.Body?.transformToString();
     if (content !== key) throw new Error("The object store returned other bytes than it stored.");
     if (!(await isListed(bucket, key))) throw new Error("The object store doesn't list a stored object.");
-    return { isReachable: true, mark, hasConditionalWrites: isTaken && !(await putNew(bucket, key, bytes)) };
+    return { isReachable: true, mark, hasConditionalWrites: isStored && !(await putNew(bucket, key, bytes)) };
   } finally {
     // If the store accepts nothing, there is nothing to remove, and its first error is the one to report.
     await bucket.remove(key).catch(() => undefined);

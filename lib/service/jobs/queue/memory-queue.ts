@@ -52,14 +52,14 @@ export function createFairQueue() {
   /** If several users were served equally long ago, the earliest to join wins. */
   function peek(canDo: CanRun = anyKind): WaitingJob | undefined {
     let next: WaitingJob | undefined;
-    let longestAgo = Infinity;
+    let earliestTurn = Infinity;
     for (const userId of [...linesByUser.keys()]) {
       const turn = lastTurnByUser.get(userId) ?? 0;
-      if (turn >= longestAgo) continue;
+      if (turn >= earliestTurn) continue;
       const first = findFirstJob(userId, canDo);
       if (!first) continue;
       next = first;
-      longestAgo = turn;
+      earliestTurn = turn;
     }
     return next;
   }

@@ -232,9 +232,9 @@ async function end(
 /** `prompt` and every text of extra_pnginfo (including the editor's `workflow`), as the JSON that ComfyUI writes into a PNG. */
 function getPngText(job: Running): Record<string, string> {
   const info = asObject(job.extraData.extra_pnginfo) ?? {};
-  const others = Object.entries(info).map(([keyword, value]): [string, string] => [
+  const otherInfo = Object.entries(info).map(([keyword, value]): [string, string] => [
     keyword,
     getSpelling(info, keyword) ?? writeExactJson(value),
   ]);
-  return { prompt: job.promptText, ...Object.fromEntries(others) };
+  return { prompt: job.promptText, ...Object.fromEntries(otherInfo) };
 }

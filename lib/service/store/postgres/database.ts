@@ -118,14 +118,14 @@ async function acquireTurn(client: Client): Promise<Turn> {
 
 /** Throws if the database remains unavailable, because the outcome is unknown then. */
 async function wasCommitted(readers: PostgresPool, id: string): Promise<boolean> {
-  for (let tries = 1; ; tries += 1) {
+  for (let attempt = 1; ; attempt += 1) {
     try {
       const { rows } = await withReader(readers, (client) =>
         client.query<{ status: string | null }>("SELECT pg_xact_status($1::xid8) AS status", [id]),
       );
       if (rows[0]?.status !== "in progress") return rows[0]?.status === "committed";
     } catch (error) {
-      if (!isStoreAway(error) || tries === MAX_LOOKUPS) throw error;
+      if (!isStoreAway(error) || attempt === MAX_LOOKUPS) throw error;
     }
     await sleep(LOOKUP_INTERVAL_MS);
   }
@@ -161,14 +161,14 @@ async function queryRows<R>(client: Client, statement: Compilable<R>): Promise<R
 /** After `end`, the transaction rejects statements, so that abandoned work can't write into another commit. */
 function openTransaction(client: Client, limits: StoreLimits, lost: () => void): { tx: Transaction; end(): void } {
   let isOver = false;
-  let isLost = false;
+  let isConnectionLost = false;
   async function runInside<T>(work: () => Promise<T>): Promise<T> {
     if (isOver) throw new Error("the transaction is over");
     try {
       return await work();
     } catch (error) {
       if (isStoreAway(error)) {
-        isLost = true;
+        isConnectionLost = true;
         lost();
       }
       throw error;
@@ -194,7 +194,7 @@ function openTransaction(client: Client, limits: StoreLimits, lost: () => void):
         await runCommand("RELEASE SAVEPOINT piece");
         return result;
       } catch (error) {
-        if (!isOver && !isLost) await runCommand("ROLLBACK TO SAVEPOINT piece; RELEASE SAVEPOINT piece");
+        if (!isOver && !isConnectionLost) await runCommand("ROLLBACK TO SAVEPOINT piece; RELEASE SAVEPOINT piece");
         throw error;
       }
     },

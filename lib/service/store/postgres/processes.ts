@@ -58,13 +58,13 @@ export function createPostgresProcesses(database: Database, url: string, log: Se
   });
 
   async function renew(): Promise<void> {
-    const renewedRows = await line.ask<{ others: boolean }>(
+    const renewedRows = await line.ask<{ otherProcesses: boolean }>(
       `UPDATE ${PROCESSES} SET seen_at = clock_timestamp(), slots = $2 WHERE id = $1
        RETURNING EXISTS (SELECT 1 FROM ${PROCESSES} WHERE id <> $1 AND ${isExpiredAt("clock_timestamp()")}) AS others`,
       [id, ownFacts.slots],
     );
     const [row] = renewedRows;
-    if (row?.others && performance.now() > graceUntilMs) handlers?.othersUnresponsive();
+    if (row?.otherProcesses && performance.now() > graceUntilMs) handlers?.othersUnresponsive();
     if (row || isClosed) return;
     const insert = `INSERT INTO ${PROCESSES} (id, seen_at, slots, has_shared_files) VALUES ($1, clock_timestamp(), $2, $3)`;
     await line.ask(`${insert} ON CONFLICT DO NOTHING`, [id, ownFacts.slots, ownFacts.hasSharedFiles]);
@@ -111,8 +111,8 @@ export function createPostgresProcesses(database: Database, url: string, log: Se
       ownFacts = facts;
       await line.start();
       timer = setTimeout(() => void renewLoop(), RENEW_INTERVAL_MS).unref();
-      const others = `SELECT id FROM processes WHERE NOT (${isExpiredAt("now()")}) AND id <> ? AND has_shared_files <> ?`;
-      return (await database.row(createStatement(others, [id, ownFacts.hasSharedFiles]))) === undefined;
+      const otherProcesses = `SELECT id FROM processes WHERE NOT (${isExpiredAt("now()")}) AND id <> ? AND has_shared_files <> ?`;
+      return (await database.row(createStatement(otherProcesses, [id, ownFacts.hasSharedFiles]))) === undefined;
     },
 
     async removeUnresponsive(tx) {
