@@ -2,7 +2,7 @@
 import { describe, expect, it, test } from "vitest";
 import { formatTargets, parseTargets } from "@/lib/contract/audit/audit-items";
 import { type JobState } from "@/lib/contract/jobs/job-list";
-import { toAuditRows, type LoggedAct } from "@/lib/server/queries/audit-rows";
+import { type LoggedAct,toAuditRows } from "@/lib/server/queries/audit-rows";
 import { countByDay } from "@/lib/server/queries/usage";
 
 const nowMs = Date.parse("2026-11-22T01:00:00Z");
