@@ -81,7 +81,7 @@ test("shows running and failed jobs, pictures, actions and runs per day", async 
   const runsByDay = await get<RunsByDay>(page.request, desk, "/api/console/runs-by-day", { zone: "UTC" });
   const partly = { ...runsByDay, days: runsByDay.days.map((day, at) => (at === 3 ? { ...day, isUnread: true } : day)) };
   await page.route("**/api/console/runs-by-day?*", (route) => route.fulfill({ json: partly }));
-  await answerLive(page, { "runs-by-day": partly });
+  await answerLive(page, { "runs-by-day": partly, counts: await get(page.request, desk, "/api/console/counts") });
   await page.goto(desk.url);
 
   await test.step("shows running jobs with progress and the number waiting", async () => {
