@@ -63,7 +63,8 @@ export function SessionWatch({ memberId, role, children }: SessionWatchProps) {
   useEffect(() => {
     if (!setSessionEnded(isOver)) return;
     void mutate(() => true);
-    void restartLive();
+    // After the end, a stream would be refused.
+    if (!isOver) void restartLive();
   }, [isOver, mutate]);
   const refreshSession = useEffectEvent(() => void refresh());
   useEffect(() => {

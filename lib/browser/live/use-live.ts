@@ -17,7 +17,7 @@ export const liveModule: { load(): Promise<{ watchLive: typeof watchLive; restar
 const DEDUPE_MS = 500;
 const RETRY_MS = 1_500;
 const MAX_RETRY_MS = 10_000;
-/** The only path that is read after the session has ended. It succeeds again after a sign-in in another tab. */
+/** The only path that is read after the session has ended, without live updates. It succeeds again after a sign-in in another tab. */
 export const SESSION_PATH = "/api/console/session";
 
 export type TimedValue<T> = { value: T; atMs: number };
@@ -105,7 +105,7 @@ export function useLive<Data, T>(
           );
     void mutateKey<ReadState<T>>(key, (previous) => ({ newest: previous?.newest, ...newState }), { revalidate: false });
   });
-  const isOver = useIsSessionOver() && path !== SESSION_PATH;
+  const isOver = useIsSessionOver();
   const isWatched = !isOver && !(newest && isFinal?.(newest.value));
   useEffect(() => {
     if (path === undefined || !isWatched) return;
