@@ -63,8 +63,7 @@ export function SessionWatch({ memberId, role, children }: SessionWatchProps) {
   useEffect(() => {
     if (!setSessionEnded(isOver)) return;
     void mutate(() => true);
-    // After the end, a stream would be refused.
-    if (!isOver) void restartLive();
+    void restartLive();
   }, [isOver, mutate]);
   const refreshSession = useEffectEvent(() => void refresh());
   useEffect(() => {

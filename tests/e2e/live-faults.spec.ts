@@ -59,11 +59,12 @@ test("shows new jobs through a proxy that buffers streams, then answers them wit
   expect(lists).toEqual([]);
 });
 
-test("shows what happened while the device slept", async ({ signedIn: page, context, desk }) => {
+test("resumes after the device was offline and asleep", async ({ signedIn: page, context, desk }) => {
   await page.clock.install();
   await page.goto(`${desk.url}/jobs`);
   await expect(freshness(page)).toHaveText("live");
   await context.setOffline(true);
+  await expect(freshness(page)).toHaveText(/^not updated since/);
   const id = await submit(page.request, desk, slowGraph(0.02, "-asleep"));
   await untilState(page.request, desk, id, "completed");
   await page.clock.fastForward("08:00:00");

@@ -51,18 +51,6 @@ test("shows a running job's outputs and newest preview, also after a reload", as
   await cancel(page.request, desk, id);
 });
 
-test("resumes where the stream was cut", async ({ signedIn: page, context, desk }) => {
-  await page.goto(`${desk.url}/jobs`);
-  await expect(freshness(page)).toHaveText("live");
-  await context.setOffline(true);
-  await expect(freshness(page)).toHaveText(/^not updated since/);
-  const id = await submit(page.request, desk, slowGraph(0.02, "-meanwhile"));
-  await untilState(page.request, desk, id, "completed");
-  await context.setOffline(false);
-  await expect(row(page, id)).toContainText("completed", { ignoreCase: true });
-  await expect(freshness(page)).toHaveText("live");
-});
-
 test("shares one stream among more tabs than the browser has connections", async ({ signedIn: page, context, desk }) => {
   const streams: Page[] = [];
   context.on("request", (request) => void (isLiveRequest(new URL(request.url())) && streams.push(request.frame().page())));

@@ -128,7 +128,19 @@ it("offers an embedded page to reload", async () => {
   expect(await screen.findByRole("button", { name: "Reload" })).toBeDefined();
 });
 
-it("pauses other requests while the session has ended and resumes them", async () => {
+it("pauses requests and the stream while the session has ended and resumes them", async () => {
+  const watchedPaths = new Set<string>();
+  const restartLive = vi.fn();
+  const { watchLive } = await liveModule.load();
+  const watchAndRecord = <Data,>(path: `/${string}`, receive: (message: LiveMessage<Data>) => void) => {
+    const stop = watchLive(path, receive);
+    watchedPaths.add(path);
+    return () => {
+      watchedPaths.delete(path);
+      stop();
+    };
+  };
+  vi.spyOn(liveModule, "load").mockResolvedValue({ watchLive: watchAndRecord, restartLive });
   const paths: string[] = [];
   vi.stubGlobal("fetch", async (path: string) => {
     paths.push(path);
@@ -153,9 +165,13 @@ it("pauses other requests while the session has ended and resumes them", async (
   otherPaths();
   await act(() => vi.advanceTimersByTimeAsync(30_000));
   expect(otherPaths()).toEqual([]);
+  // The console would refuse the stream with 401.
+  expect([[...watchedPaths], restartLive.mock.calls]).toEqual([[], []]);
   now = live;
   await fiveSeconds();
   expect(otherPaths()).toContain("/api/jobs");
+  expect(watchedPaths).toEqual(new Set(["/api/console/session", "/api/jobs"]));
+  expect(restartLive).toHaveBeenCalledOnce();
 });
 
 const itself = (value: unknown) => value;
