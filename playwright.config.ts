@@ -3,8 +3,8 @@ import { defineConfig } from "@playwright/test";
 import { browserFlags, findTestBrowser } from "./bin/browser.mjs";
 import type { TargetOptions } from "./tests/e2e/support/test";
 
-// Each worker has its own console, service and browser, and waits for a third of the time, so there is one more than cores. There are no
-// retries, and the timeouts are long.
+// Each worker has its own console, service and browser, and is idle for a third of the time, so there is one more than cores. There are no
+// retries.
 export default defineConfig<TargetOptions>({
   testDir: "tests/e2e",
   outputDir: "test-results/browser",
@@ -24,7 +24,7 @@ export default defineConfig<TargetOptions>({
     locale: "en-GB",
     timezoneId: "UTC",
   },
-  // The smallest project starts first, so that it isn't waited for at the end.
+  // The smallest project starts first, so that it doesn't run alone at the end.
   projects: [
     { name: "service on a port", testMatch: "journey.spec.ts", use: { target: "port" } },
     { name: "embedded", use: { target: "embedded" } },

@@ -1,6 +1,6 @@
-// Adds a content security policy with a nonce to every page. Pages of embedded sessions are the console's pages with the same names, and
-// only the host's origins may frame them.
-// Must never authorize anything (pages do) or match /api, because Next cuts the bodies of requests that pass here at 10 MB.
+// Adds a content security policy with a nonce to every page. Embedded sessions use the same pages, and only the host's origins may frame
+// them.
+// Must never authorize requests (pages do) or match /api, because Next truncates bodies here at 10 MB.
 
 import { type NextRequest, NextResponse } from "next/server";
 import { findEmbedPage } from "@/lib/contract/embed/embed-pages";
@@ -10,7 +10,7 @@ import { parseEmbedPath } from "@/lib/shared/console-paths";
 
 export async function proxy(request: NextRequest): Promise<NextResponse> {
   if (request.nextUrl.pathname.startsWith("/embed/")) return respondToEmbedded(request);
-  return addPolicy(request, "'none'", (headers) => NextResponse.next({ request: { headers } }));
+  return addContentSecurityPolicy(request, "'none'", (headers) => NextResponse.next({ request: { headers } }));
 }
 
 /** Next responds with 404 if the host is unknown or the page is not embeddable. */
@@ -20,7 +20,7 @@ async function respondToEmbedded(request: NextRequest): Promise<NextResponse> {
   const hostId = embed?.host ?? searchParams.get("host");
   const host = hostId ? await getProcessState().composition?.store.embedHosts.get(hostId) : undefined;
   const own = embed && /^\/(start|doctor)$/.exec(embed.rest)?.[0];
-  return addPolicy(request, host ? host.origins.join(" ") : "'none'", (headers) => {
+  return addContentSecurityPolicy(request, host ? host.origins.join(" ") : "'none'", (headers) => {
     if (!host || !embed || (!own && embed.rest !== "/choose" && !findEmbedPage(embed.rest)))
       return NextResponse.next({ request: { headers } });
     const target = request.nextUrl.clone();
@@ -35,7 +35,7 @@ async function respondToEmbedded(request: NextRequest): Promise<NextResponse> {
   });
 }
 
-function addPolicy(request: NextRequest, ancestors: string, respond: (headers: Headers) => NextResponse): NextResponse {
+function addContentSecurityPolicy(request: NextRequest, ancestors: string, respond: (headers: Headers) => NextResponse): NextResponse {
   const { pathname, search } = request.nextUrl;
   const embed = parseEmbedPath(pathname);
   const nonce = btoa(crypto.randomUUID());

@@ -1,6 +1,6 @@
 // Adds the session's bearer token to all requests of an embedded page, for browsers that block cookies in frames.
-// The token is sent only to this origin, below the path of its session, and is stored only in memory: in this worker and in the session's
-// pages, which return it if the browser restarted the worker.
+// The token is sent only to this origin, below its session's path. It is kept in memory only; after a restart of the worker, the session's
+// pages return it.
 const PAGES_TIMEOUT_MS = 1000;
 const bearers = new Map();
 const sessionPathOf = (url) =>

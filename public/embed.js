@@ -3,25 +3,22 @@
 (() => {
   const READY_TIMEOUT_MS = 5000;
   const own = document.currentScript?.src ?? "";
-  const messagesFor = (language) => (language?.startsWith("zh") ? chinese : english);
+  const getMessages = (language) => (language?.startsWith("zh") ? chinese : english);
   const english = {
     title: "{0} doesn’t appear",
     page: "This page",
     again: "Try again",
     passed: "OK",
     getTicket: ["Ticket function", "Set getTicket on the element to an async function that returns a new ticket from your server."],
-    console: [
-      "Console",
-      "No response from {0}. Check src, that the console is running, and that this page's connect-src and frame-src allow it.",
-    ],
-    host: ["Host", "The console has no host with this id. Copy the id from Settings, Embedding."],
-    framing: ["Framing", "Add {0} to this host's origins in Settings, Embedding."],
-    frame: ["Frame", "The console's page didn't load. If a proxy adds X-Frame-Options or a content security policy, remove it for /embed."],
+    console: ["Console", "No response from {0}. Check src, the console, and this page's connect-src and frame-src."],
+    host: ["Host", "Unknown host id. Copy it from Settings > Embedding."],
+    framing: ["Framing", "Add {0} to this host's origins in Settings > Embedding."],
+    frame: ["Frame", "The page didn't load. Remove X-Frame-Options and policies that a proxy adds to /embed."],
     ticket: ["Ticket", "{0}"],
-    clock: ["Clock", "The clock of the server that signs tickets differs from the console's by {0} s. Synchronize it."],
-    session: ["Session", "The console refused the ticket. See the reason in Settings, Embedding."],
+    clock: ["Clock", "Your ticket server's clock differs from the console's by {0} s. Synchronize it."],
+    session: ["Session", "The console refused the ticket. See why in Settings > Embedding."],
     noSession: ["Session", "No session yet. Fix the problems above, then try again."],
-    fault: ["Session", "The console couldn't create a session. See its log for the reason, such as a full disk."],
+    fault: ["Session", "The console couldn't create a session. Check its log."],
     noTicket: "getTicket failed: {0}",
     noJwt: "getTicket didn't return a signed ticket (three parts separated by dots).",
     audience: "Its audience must be {0}.",
@@ -89,7 +86,7 @@
 
     /** `page`: a page's name, or a path of the console such as "/jobs?status=failed". */
     navigate(page) {
-      this.#send({ type: "navigate", to: pathOf(page) });
+      this.#send({ type: "navigate", to: toPath(page) });
     }
     /** Lets the user choose an asset, which the event "asset-chosen" contains. */
     chooseAsset() {
@@ -134,9 +131,9 @@
       this.#hasMessage = false;
       this.#ready = false;
       this.#problem = undefined;
-      const words = messagesFor(this.language ?? document.documentElement.lang);
+      const words = getMessages(this.language ?? document.documentElement.lang);
       const frame = document.createElement("iframe");
-      const to = pathOf(this.page ?? "overview");
+      const to = toPath(this.page ?? "overview");
       const { theme, language } = this;
       const query = new URLSearchParams({ from: to, origin: location.origin, ...(theme && { theme }), ...(language && { language }) });
       frame.src = `${origin}${base}/embed/${encodeURIComponent(host)}/${slot}/${to === "/doctor" ? "doctor" : "start"}?${query}`;
@@ -190,7 +187,7 @@
 
     /** Checks why the page didn't load, and lists each check with its remedy. */
     async #diagnose() {
-      const words = messagesFor(this.language ?? document.documentElement.lang);
+      const words = getMessages(this.language ?? document.documentElement.lang);
       const { base, host } = this.#target;
       const lines = [];
       const line = (name, isPassed, ...values) => {
@@ -222,20 +219,20 @@
         element.append(...children);
         return element;
       };
-      const again = createElement("button", words.again);
-      again.onclick = () => this.#start();
-      const items = lines.map(([name, change]) =>
-        createElement("li", createElement("b", `${change === undefined ? "✓" : "✗"} ${name}: `), change ?? words.passed),
+      const retryButton = createElement("button", words.again);
+      retryButton.onclick = () => this.#start();
+      const items = lines.map(([name, remedy]) =>
+        createElement("li", createElement("b", `${remedy === undefined ? "✓" : "✗"} ${name}: `), remedy ?? words.passed),
       );
       const title = fill(words.title, this.getAttribute("product") || words.page);
-      const panel = createElement("section", createElement("h2", title), createElement("ul", ...items), again);
+      const panel = createElement("section", createElement("h2", title), createElement("ul", ...items), retryButton);
       panel.setAttribute("role", "alert");
       this.#root.querySelector("section")?.remove();
       this.#root.append(panel);
     }
   }
 
-  function pathOf(page) {
+  function toPath(page) {
     return page.startsWith("/") ? page : page === "overview" ? "/" : `/${page}`;
   }
 

@@ -8,13 +8,13 @@ import { FailureNotice } from "@/components/ui/empty-state";
 export default function PageError({ error: { name, digest }, retry }: { error: Error & { digest?: string }; retry: () => void }) {
   const t = useTranslations("frame.broken");
   const common = useTranslations("common");
-  // A script that failed is not requested again until the page is. After an upgrade, open pages refer to removed scripts.
+  // Failed chunks are retried only on reload. After an upgrade, open pages reference deleted chunks.
   if (name === "ChunkLoadError")
     return (
       <div className="p-4 md:p-5">
         <FailureNotice
-          title={t("part")}
-          next={t("partText")}
+          title={t("chunkFailed")}
+          next={t("chunkFailedText")}
           actions={<Button onClick={() => window.location.reload()}>{t("reload")}</Button>}
         />
       </div>

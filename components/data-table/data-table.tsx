@@ -9,11 +9,11 @@ import { isFreeKey, usePageKey } from "@/components/ui/hooks/page-events";
 import { type Features, features, type Sizing, type Sorting, toCellColumns } from "./table-columns";
 import {
   drawRow,
-  type Grouped,
+  type GroupedRows,
   groupRows,
+  type RowAppearance,
   type RowGroup,
-  type RowLook,
-  type RowMarks,
+  type RowHighlights,
   type RowWindow,
   TableHead,
   useRowWindow,
@@ -22,7 +22,7 @@ import {
 type GroupRowsProps<Row extends RowData> = {
   group: RowGroup<Row>;
   rowWindow: RowWindow;
-  look: RowLook<Row>;
+  look: RowAppearance<Row>;
   placeholderText: (row: Row) => string;
   /** The index of the first row in the whole list. */
   listFirst: number;
@@ -83,7 +83,7 @@ type DataTableProps<Row extends RowData> = {
   rowId: (row: Row) => string;
   isSelected?: (row: Row) => boolean;
   /** Replaces `isSelected` in long lists: a changed mark renders only its row. */
-  marks?: RowMarks;
+  marks?: RowHighlights;
   isBusy?: (row: Row) => boolean;
   /** The text of a row. If set, rows far from the viewport are plain text, which the browser's search still finds. */
   placeholderText?: (row: Row) => string;
@@ -152,7 +152,7 @@ function hasWidths(sizing: Sizing | undefined): boolean {
 
 type TableBodyProps<Row extends RowData> = {
   rows: readonly Row[];
-  look: RowLook<Row>;
+  look: RowAppearance<Row>;
   /** The index of the first row in the whole list. */
   listFirst: number;
 };
@@ -175,7 +175,7 @@ function GroupedBody<Row extends RowData>({ element, rows, look, listFirst, plac
   ));
 }
 
-function useGrouped<Row>(rows: readonly Row[], getId: (row: Row) => string): Grouped<Row> {
+function useGrouped<Row>(rows: readonly Row[], getId: (row: Row) => string): GroupedRows<Row> {
   const [groups, setGroups] = useState(() => groupRows(rows, getId));
   if (groups.rows === rows) return groups;
   const next = groupRows(rows, getId, groups);

@@ -2,12 +2,12 @@ import { type Header, type ReactTable, type RowData } from "@tanstack/react-tabl
 import dynamic from "next/dynamic";
 import { memo, type ReactNode, type RefObject, useEffect, useId, useMemo, useState, useSyncExternalStore } from "react";
 import { flushSync } from "react-dom";
-import { renderNothing } from "@/components/ui/skeleton";
+import { loadEmptyComponent } from "@/components/ui/skeleton";
 import { useHydrated } from "@/components/ui/time";
 import { type CellColumns, type Features, headCellStyle, type Sizing, type Sorting, widthStyle } from "./table-columns";
 
 // Loaded after hydration. The list also works without handles.
-const ResizeHandle = dynamic(() => import("./resize-handle").then((module) => module.ResizeHandle, renderNothing), { ssr: false });
+const ResizeHandle = dynamic(() => import("./resize-handle").then((module) => module.ResizeHandle, loadEmptyComponent), { ssr: false });
 
 type TableHeadProps<Row extends RowData> = {
   table: ReactTable<Features, Row>;
@@ -75,15 +75,15 @@ function HeadCell<Row extends RowData>({ header, sort, sizing, isLong, children 
   );
 }
 
-export type RowMarks = { subscribe: (listener: () => void) => () => void; has: (id: string) => boolean };
+export type RowHighlights = { subscribe: (listener: () => void) => () => void; has: (id: string) => boolean };
 
 /** Properties shared by all rows of a table. */
-export type RowLook<Row extends RowData> = {
+export type RowAppearance<Row extends RowData> = {
   rowId: (row: Row) => string;
   cellColumns: CellColumns<Row>;
   isBusy: ((row: Row) => boolean) | undefined;
   isSelected: ((row: Row) => boolean) | undefined;
-  marks: RowMarks | undefined;
+  marks: RowHighlights | undefined;
   /** Rows are laid out as boxes, and need an explicit role. */
   isLong: boolean;
   /** Only a part of the list is in the table, so each row states its index. */
@@ -91,7 +91,7 @@ export type RowLook<Row extends RowData> = {
 };
 
 /** A function, so that a row is one component, not two. */
-export function drawRow<Row extends RowData>(row: Row, look: RowLook<Row>, index: number): ReactNode {
+export function drawRow<Row extends RowData>(row: Row, look: RowAppearance<Row>, index: number): ReactNode {
   const { rowId, cellColumns, isBusy, isSelected, marks, isLong, isPart } = look;
   const id = rowId(row);
   return (
@@ -116,7 +116,7 @@ type TableRowProps<Row extends RowData> = {
   cellColumns: CellColumns<Row>;
   isBusy: boolean;
   isSelected: boolean;
-  marks: RowMarks | undefined;
+  marks: RowHighlights | undefined;
   isLong: boolean;
 };
 
@@ -152,7 +152,7 @@ const alwaysFalse = () => false;
 const neverNotify = () => () => undefined;
 
 /** Rows are rendered in groups, so that a new row renders only its own group. */
-export const GROUP = 10;
+export const ROWS_PER_GROUP = 10;
 
 /** The rows rendered by the server, more than fit on a tall screen. */
 const FIRST_ROWS = 30;
@@ -162,8 +162,8 @@ const FRAME_BUDGET_MS = 4;
 const URGENT_BUDGET_MS = 8;
 
 /** Renders the rows near the viewport, as many per frame as possible without missing the next frame. */
-export function useRowWindow<Row>(table: RefObject<HTMLTableElement | null>, grouped: Grouped<Row>): RowWindow {
-  const [rowWindow] = useState(() => createRowWindow(FIRST_ROWS / GROUP));
+export function useRowWindow<Row>(table: RefObject<HTMLTableElement | null>, grouped: GroupedRows<Row>): RowWindow {
+  const [rowWindow] = useState(() => createRowWindow(FIRST_ROWS / ROWS_PER_GROUP));
   useEffect(() => {
     let frame = 0;
     const isPinned = (key: number) => document.activeElement?.closest("tbody")?.dataset.group === String(key);
@@ -197,7 +197,7 @@ function runFrame(rowWindow: RowWindow, view: View, isPinned: (key: number) => b
   return renderedCount > 0 || rowWindow.dropOne(view, isPinned);
 }
 
-function measureView<Row>(table: HTMLTableElement | null, { rows, base, groups }: Grouped<Row>): View | undefined {
+function measureView<Row>(table: HTMLTableElement | null, { rows, base, groups }: GroupedRows<Row>): View | undefined {
   const top = table?.tBodies[0]?.getBoundingClientRect().top;
   const bottom = table?.tBodies[groups.length - 1]?.getBoundingClientRect().bottom;
   if (top === undefined || bottom === undefined || bottom <= top) return undefined;
@@ -228,8 +228,8 @@ type Span = { from: number; to: number };
 export type RowWindow = ReturnType<typeof createRowWindow>;
 
 const none: Span = { from: 0, to: 0 };
-const all: Span = { from: 0, to: GROUP };
-const toGroupKey = (index: number) => Math.floor(index / GROUP);
+const all: Span = { from: 0, to: ROWS_PER_GROUP };
+const toGroupKey = (index: number) => Math.floor(index / ROWS_PER_GROUP);
 const includesOffset = ({ from, to }: Span, offset: number) => offset >= from && offset < to;
 
 /** `firstWhole`: the number of initially complete groups. */
@@ -261,7 +261,7 @@ export function createRowWindow(firstWhole: number) {
       const missedIndex = firstMissingGroup(view, getSpan);
       if (missedIndex === undefined) return false;
       const key = toGroupKey(missedIndex);
-      setSpan(key, growSpan(getSpan(key), key * GROUP, missedIndex, view));
+      setSpan(key, growSpan(getSpan(key), key * ROWS_PER_GROUP, missedIndex, view));
       return true;
     },
     /** Drops a group far from view and returns false if there is none. A `mustStay` group contains the focus. */
@@ -277,23 +277,23 @@ export function createRowWindow(firstWhole: number) {
 function growSpan({ from, to }: Span, start: number, index: number, { first, last }: View): Span {
   const offset = index - start;
   const next = from === to ? { from: offset, to: offset + 1 } : offset < from ? { from: from - 1, to } : { from, to: to + 1 };
-  const isWhole = next.from <= Math.max(0, first - start) && next.to >= Math.min(GROUP, last - start + 1);
+  const isWhole = next.from <= Math.max(0, first - start) && next.to >= Math.min(ROWS_PER_GROUP, last - start + 1);
   return isWhole ? all : next;
 }
 
 /** Finds the first incomplete row: visible rows first, then up to a screen below and above, in whole groups. */
 function firstMissingGroup({ from, to, first, last }: View, getSpan: (key: number) => Span): number | undefined {
   const rowCount = to - from + 1;
-  const end = Math.min(last, (toGroupKey(to + rowCount) + 1) * GROUP - 1);
+  const end = Math.min(last, (toGroupKey(to + rowCount) + 1) * ROWS_PER_GROUP - 1);
   for (let index = from; index <= end;) {
-    const start = toGroupKey(index) * GROUP;
+    const start = toGroupKey(index) * ROWS_PER_GROUP;
     const span = getSpan(toGroupKey(index));
     if (!includesOffset(span, index - start)) return index;
     index = start + span.to;
   }
-  const start = Math.max(first, toGroupKey(from - rowCount) * GROUP);
+  const start = Math.max(first, toGroupKey(from - rowCount) * ROWS_PER_GROUP);
   for (let index = from - 1; index >= start;) {
-    const firstKey = toGroupKey(index) * GROUP;
+    const firstKey = toGroupKey(index) * ROWS_PER_GROUP;
     const span = getSpan(toGroupKey(index));
     if (!includesOffset(span, index - firstKey)) return index;
     index = firstKey + span.from - 1;
@@ -304,34 +304,34 @@ function firstMissingGroup({ from, to, first, last }: View, getSpan: (key: numbe
 /** Whether the group is further away than rows are prepared, so that scrolling back and forth causes no work. */
 function isFar(key: number, { from, to }: View): boolean {
   const maxDistance = (to - from + 1) * 1.5;
-  return (key + 1) * GROUP < from - maxDistance || key * GROUP > to + maxDistance;
+  return (key + 1) * ROWS_PER_GROUP < from - maxDistance || key * ROWS_PER_GROUP > to + maxDistance;
 }
 
 /** `key` stays with its rows: new rows above get groups of their own. `first`: its index in the list; `offset`: its first row within it. */
 export type RowGroup<Row> = { key: number; first: number; offset: number; rows: readonly Row[] };
 /** `base`: the first row's position on an endless line, on which rows keep their positions. */
-export type Grouped<Row> = { rows: readonly Row[]; base: number; groups: readonly RowGroup<Row>[] };
+export type GroupedRows<Row> = { rows: readonly Row[]; base: number; groups: readonly RowGroup<Row>[] };
 
-const noGroups: Grouped<never> = { rows: [], base: 0, groups: [] };
+const noGroups: GroupedRows<never> = { rows: [], base: 0, groups: [] };
 
 /** Unchanged rows reuse their groups, so changing one row of a thousand renders one group. */
-export function groupRows<Row>(rows: readonly Row[], idOf: (row: Row) => string, before: Grouped<Row> = noGroups): Grouped<Row> {
+export function groupRows<Row>(rows: readonly Row[], idOf: (row: Row) => string, before: GroupedRows<Row> = noGroups): GroupedRows<Row> {
   const base = getBase(rows, idOf, before);
   const groupsByKey = new Map(before.groups.map((group) => [group.key, group]));
   const groups: RowGroup<Row>[] = [];
   for (let from = 0; from < rows.length;) {
-    const key = Math.floor((base + from) / GROUP);
-    const to = Math.min(rows.length, (key + 1) * GROUP - base);
+    const key = Math.floor((base + from) / ROWS_PER_GROUP);
+    const to = Math.min(rows.length, (key + 1) * ROWS_PER_GROUP - base);
     const last = groupsByKey.get(key);
     const windowRows = rows.slice(from, to);
     const isSame = last?.rows.length === windowRows.length && last.rows.every((row, at) => row === windowRows[at]);
-    groups.push(isSame && last.first === from ? last : { key, first: from, offset: base + from - key * GROUP, rows: windowRows });
+    groups.push(isSame && last.first === from ? last : { key, first: from, offset: base + from - key * ROWS_PER_GROUP, rows: windowRows });
     from = to;
   }
   return { rows, base, groups };
 }
 
-function getBase<Row>(rows: readonly Row[], idOf: (row: Row) => string, before: Grouped<Row>): number {
+function getBase<Row>(rows: readonly Row[], idOf: (row: Row) => string, before: GroupedRows<Row>): number {
   const indexById = new Map(before.rows.map((row, at) => [idOf(row), at]));
   for (const [at, row] of rows.entries()) {
     const previousIndex = indexById.get(idOf(row));

@@ -107,7 +107,7 @@ type ContentProps = Pick<FilePanelProps, "path" | "row" | "connection" | "abilit
 function Content({ path, row, connection, abilities, onGone }: ContentProps) {
   const t = useTranslations("files.content");
   if (row?.bytes === 0) return <p className="text-ink-2">{t("empty")}</p>;
-  if (abilities.isValidating) return <LoadingBlocks label={t("loading")} blocks={["h-48 w-full"]} />;
+  if (abilities.isLoading) return <LoadingBlocks label={t("loading")} blocks={["h-48 w-full"]} />;
   const isRead = abilities.has("userdata.read") === true;
   // If the file is changed or removed elsewhere, its size or time in the list changes.
   const version = row ? `${row.bytes} ${row.modifiedMs}` : "";

@@ -44,7 +44,7 @@ export type SendFile = (
 
 type QueuedFile = FileUpload & { file: File; action: string; overwrite: boolean };
 
-const isUnderWay = ({ state }: FileUpload) => state === "waiting" || state === "sending" || state === "conflict";
+const isActive = ({ state }: FileUpload) => state === "waiting" || state === "sending" || state === "conflict";
 /** Files that the user may want to send again. */
 const needsRetry = ({ state }: FileUpload) => state === "failed" || state === "stopped";
 
@@ -97,13 +97,13 @@ export function createFileUploads(send: SendFile, onStored: () => void = () => u
     allAgain: () => changeAll(keysOf(needsRetry), { state: "waiting", failure: undefined }),
     /** Stops unfinished files. They remain in the list, to be sent again or cleared. */
     stopAll(): void {
-      const keys = keysOf(isUnderWay);
+      const keys = keysOf(isActive);
       keys.forEach(stop);
       changeAll(keys, { state: "stopped" });
     },
     remove: (key: number) => remove(new Set([key])),
     /** Removes finished files from the list. */
-    clear: () => remove(keysOf((queuedFile) => !isUnderWay(queuedFile))),
+    clear: () => remove(keysOf((queuedFile) => !isActive(queuedFile))),
   };
 }
 
@@ -161,14 +161,14 @@ const noUploads: readonly FileUpload[] = [];
 
 function getUrgency(fileUpload: FileUpload): number {
   if (fileUpload.state === "conflict" || needsRetry(fileUpload)) return 0;
-  return isUnderWay(fileUpload) ? (fileUpload.state === "sending" ? 1 : 2) : 3;
+  return isActive(fileUpload) ? (fileUpload.state === "sending" ? 1 : 2) : 3;
 }
 
 /** The uploads: conflicts and failures first, newest last. */
 export function UploadsList({ uploads }: { uploads: FileUploads }) {
   const t = useTranslations("files.upload");
   const all = useSyncExternalStore(uploads.subscribe, uploads.get, () => noUploads);
-  const areAllDone = !all.some(isUnderWay);
+  const areAllDone = !all.some(isActive);
   useCloseWarning(!areAllDone);
   if (all.length === 0) return null;
   const fileUploads = [...all].sort((fileUpload, other) => getUrgency(fileUpload) - getUrgency(other)).slice(0, MAX_SHOWN);
@@ -251,9 +251,7 @@ function ReplaceDialog({ all, uploads }: { all: readonly FileUpload[]; uploads: 
     setKey(file?.key);
     setForAll(false);
   }
-  const otherUploads = all.filter(
-    (fileUpload) => fileUpload.batch === file?.batch && fileUpload.key !== file.key && isUnderWay(fileUpload),
-  );
+  const otherUploads = all.filter((fileUpload) => fileUpload.batch === file?.batch && fileUpload.key !== file.key && isActive(fileUpload));
   function resolve(text: ConflictChoice) {
     if (file) uploads.resolveConflict(file.key, text, isForAll);
   }

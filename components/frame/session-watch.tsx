@@ -4,7 +4,7 @@ import dynamic from "next/dynamic";
 import { createContext, type ReactNode, useContext, useEffect, useEffectEvent, useTransition } from "react";
 import { useSWRConfig } from "swr";
 import { useRouter } from "@/components/ui/link";
-import { renderNothing } from "@/components/ui/skeleton";
+import { loadEmptyComponent } from "@/components/ui/skeleton";
 import { onResponse } from "@/lib/browser/api";
 import { setSessionEnded } from "@/lib/browser/live/live-state";
 import { restartLive, SESSION_PATH, useLive } from "@/lib/browser/live/use-live";
@@ -13,9 +13,9 @@ import { type Role } from "@/lib/contract/people/roles";
 import { useCanChange } from "./member-context";
 import { type Notice } from "./session-notice";
 
-const SessionNotice = dynamic(() => import("./session-notice").then((module) => module.SessionNotice, renderNothing), { ssr: false });
+const SessionNotice = dynamic(() => import("./session-notice").then((module) => module.SessionNotice, loadEmptyComponent), { ssr: false });
 
-const OwnJobs = dynamic(() => import("./own-jobs").then((module) => module.OwnJobs, renderNothing), { ssr: false });
+const OwnJobs = dynamic(() => import("./own-jobs").then((module) => module.OwnJobs, loadEmptyComponent), { ssr: false });
 
 const WatchedContext = createContext(false);
 

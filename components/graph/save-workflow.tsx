@@ -64,7 +64,7 @@ type SaveFormProps = Pick<SaveWorkflowProps, "title" | "storedText" | "onSaved" 
 };
 type Saving = { path?: string; isBusy?: boolean; isTaken?: boolean; isEmpty?: boolean; failure?: ApiFailure };
 
-function SaveForm({ title, storedText, onSaved, getText: getText, editor, connection, onClose }: SaveFormProps) {
+function SaveForm({ title, storedText, onSaved, getText, editor, connection, onClose }: SaveFormProps) {
   const t = useTranslations("graph.save");
   const [name, setName] = useState(() => toName(storedText) ?? toFileName(title));
   const [saving, setSaving] = useState<Saving>({});

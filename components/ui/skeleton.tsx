@@ -44,5 +44,5 @@ export function ProgressBar({ value, label, className }: ProgressBarProps) {
   );
 }
 
-/** For a dynamic part that fails to load, for example offline: the page works without it. */
-export const renderNothing = () => () => null;
+/** Fallback for optional chunks that fail to load, for example offline. */
+export const loadEmptyComponent = () => () => null;

@@ -3,20 +3,20 @@
 import { useLocale, useNow as usePageNow, useTranslations } from "next-intl";
 import { createContext, use, useMemo, useSyncExternalStore } from "react";
 
-export type AgoWords = { formatAgo: (ago: Ago) => string; locale: string; renderedMs: number };
+export type RelativeTimeContext = { formatRelativeTime: (ago: Ago) => string; locale: string; renderedMs: number };
 
-export function useAgoWords(): AgoWords {
+export function useAgoWords(): RelativeTimeContext {
   const t = useTranslations("common.time");
   const locale = useLocale();
   const renderedMs = useRenderedMs();
   return useMemo(() => {
     const texts = new Map<Ago, string>();
-    const formatAgo = (ago: Ago) => {
+    const formatRelativeTime = (ago: Ago) => {
       const text = texts.get(ago) ?? (ago.unit === "now" ? t("now") : t(ago.unit, { count: ago.count }));
       texts.set(ago, text);
       return text;
     };
-    return { formatAgo: formatAgo, locale, renderedMs };
+    return { formatRelativeTime: formatRelativeTime, locale, renderedMs };
   }, [t, locale, renderedMs]);
 }
 
@@ -26,13 +26,13 @@ export function RelativeTime({ ms, className }: { ms: number; className?: string
 }
 
 /** The same for long lists: shared values are computed once for all rows. */
-export function AgoTime({ ms, words, className }: { ms: number; words: AgoWords; className?: string }) {
+export function AgoTime({ ms, words, className }: { ms: number; words: RelativeTimeContext; className?: string }) {
   const ago = useRenderedValue(words.renderedMs, (nowMs) => toAgo(ms, nowMs));
   // Only the browser has the reader's time zone.
   const title = useHydrated() ? formatTime(words.locale, ms, "exact") : undefined;
   return (
     <time dateTime={new Date(ms).toISOString()} title={title} className={className} suppressHydrationWarning>
-      {words.formatAgo(ago)}
+      {words.formatRelativeTime(ago)}
     </time>
   );
 }

@@ -99,11 +99,11 @@ async function untilRunning(page: Page, desk: Desk, id: string, connection: stri
   await expect.poll(state, { timeout: 30_000, intervals: [100] }).toBe("in_progress");
 }
 
-test("offers to reload when a part of the page can't load", async ({ signedIn: page, desk }) => {
+test("offers to reload when part of the page can't load", async ({ signedIn: page, desk }) => {
   await page.goto(`${desk.url}/jobs`);
   await page.route("**/_next/static/chunks/**", (route) => route.abort());
   await page.getByRole("button", { name: "Columns" }).click();
-  const notice = page.getByRole("alert").filter({ hasText: frameMessages.broken.part });
+  const notice = page.getByRole("alert").filter({ hasText: frameMessages.broken.chunkFailed });
   await expect(notice).toBeVisible();
   await page.unroute("**/_next/static/chunks/**");
   await notice.getByRole("button", { name: "Reload" }).click();

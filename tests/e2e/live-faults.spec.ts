@@ -13,13 +13,13 @@ const row = (page: Page, id: string) => page.locator(`tr[data-row="${id}"]`);
 const freshness = (page: Page) => page.getByRole("main").locator("[data-freshness]");
 
 /** Runs a job and waits until the page shows that it has ended. */
-async function expectJobToAppear(page: Page, desk: Desk, name: string): Promise<void> {
+async function expectJobInList(page: Page, desk: Desk, name: string): Promise<void> {
   const id = await submit(page.request, desk, slowGraph(0.02, name));
   await untilState(page.request, desk, id, "completed");
   await expect(row(page, id)).toContainText("completed", { ignoreCase: true });
 }
 
-test("shows new jobs through a proxy that buffers streams, then answers them with a page", async ({ signedIn: page, desk }) => {
+test("shows new jobs when a proxy buffers or replaces the stream", async ({ signedIn: page, desk }) => {
   const isStream = (url: URL) => isLiveRequest(url) && url.searchParams.get("format") === null;
   let handle: (route: Route) => unknown = () => undefined;
   const streams: Route[] = [];
@@ -32,21 +32,21 @@ test("shows new jobs through a proxy that buffers streams, then answers them wit
   await page.clock.install();
   await page.goto(`${desk.url}/jobs`);
 
-  await test.step("nothing arrives", async () => {
+  await test.step("buffered stream", async () => {
     await until("the stream is requested", () => streams.length > 0);
     await page.clock.fastForward(10_000);
-    await expectJobToAppear(page, desk, "-buffered");
+    await expectJobInList(page, desk, "-buffered");
   });
 
-  await test.step("a page arrives", async () => {
+  await test.step("HTML response", async () => {
     handle = (route) => route.fulfill({ contentType: "text/html", body: "<title>Sign in to the network</title>" });
     const count = streams.length;
     await page.clock.fastForward(60_000);
     await until("the stream is requested again", () => streams.length > count);
-    await expectJobToAppear(page, desk, "-replaced");
+    await expectJobInList(page, desk, "-replaced");
   });
 
-  await test.step("the stream arrives", async () => {
+  await test.step("restored stream", async () => {
     handle = (route) => route.continue();
     const count = streams.length;
     await until("the stream is requested again", async () => {
@@ -54,7 +54,7 @@ test("shows new jobs through a proxy that buffers streams, then answers them wit
       return streams.length > count;
     });
     await expect(freshness(page)).toHaveText("live");
-    await expectJobToAppear(page, desk, "-restored");
+    await expectJobInList(page, desk, "-restored");
   });
   expect(lists).toEqual([]);
 });
@@ -73,12 +73,9 @@ test("resumes after the device was offline and asleep", async ({ signedIn: page,
   await expect(freshness(page)).toHaveText("live");
 });
 
-test("shows the last step of a server that floods with progress and sends previews that aren't images", async ({
-  signedIn: page,
-  desk,
-}) => {
+test("shows the last step when a server floods progress and bad previews", async ({ signedIn: page, desk }) => {
   const MESSAGES_PER_TURN = 400;
-  const SECONDS = 4;
+  const FLOOD_SECONDS = 4;
   const peers = new WebSocketServer({ noServer: true });
   const sockets: WebSocket[] = [];
   const server = await startLocalServer(undefined, {
@@ -93,17 +90,17 @@ test("shows the last step of a server that floods with progress and sends previe
   cdp.on("Network.dataReceived", ({ requestId }) => received.push(requestId));
   await page.goto(`${desk.url}/jobs?connection=${connection}`);
   await expect(row(page, id)).toContainText("running", { ignoreCase: true });
-  const socket = await until("the console listens", () => sockets.at(-1));
+  const socket = await until("the console connects", () => sockets.at(-1));
   const send = (type: string, data: object) => socket.send(JSON.stringify({ type, data: { prompt_id: id, ...data } }));
-  const notAnImage = Buffer.concat([Buffer.from([0, 0, 0, 1, 0, 0, 0, 1]), Buffer.from("<svg onload='alert(1)'></svg>")]);
+  const invalidPreview = Buffer.concat([Buffer.from([0, 0, 0, 1, 0, 0, 0, 1]), Buffer.from("<svg onload='alert(1)'></svg>")]);
   send("execution_start", {});
   send("executing", { node: "1" });
   received.length = 0;
-  const endMs = Date.now() + SECONDS * 1000;
+  const endMs = Date.now() + FLOOD_SECONDS * 1000;
   for (let value = 1; Date.now() < endMs; value += 1) {
     send("progress", { node: "1", value: value % 1000, max: 2000 });
     if (value % MESSAGES_PER_TURN === 0) {
-      socket.send(notAnImage);
+      socket.send(invalidPreview);
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
@@ -112,7 +109,7 @@ test("shows the last step of a server that floods with progress and sends previe
     await expect(row(page, id)).toContainText("75", { timeout: 500 });
   }).toPass();
   // At most four changes a second, each in one or two parts.
-  expect(received.length).toBeLessThan(SECONDS * 20);
+  expect(received.length).toBeLessThan(FLOOD_SECONDS * 20);
   await expect(row(page, id).locator("img")).toHaveCount(0);
   await page.goto(`${desk.url}/jobs`);
   await server.close();

@@ -180,7 +180,7 @@ function useArchive(connectionId: string | undefined) {
     saveUrl(apiPath(`/api/console/archive/${encodeURIComponent(id)}`), "");
     if (isCut) showToast({ tone: "wait", text: t("archiveCut", { count: count ?? 0 }) });
   }
-  return { download, isValidating: isPreparing };
+  return { download, isPreparing };
 }
 
 type BulkConfirmProps = {

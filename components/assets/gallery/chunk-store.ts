@@ -10,7 +10,7 @@ import { type Result } from "@/lib/shared/result";
 import { MAX_PAGE_SIZE } from "../asset-calls";
 import { type AssetPage } from "../assets-address";
 
-export const CHUNK = 60;
+export const ASSETS_PER_CHUNK = 60;
 export const MAX_CHUNKS = 24;
 
 export type ReadPage = (range: { offset: number; limit: number }, signal: AbortSignal) => Promise<Result<AssetPage, ApiFailure>>;
@@ -37,7 +37,7 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
 
   const notify = () => version.setState((count) => count + 1);
 
-  function updateLength(page: AssetPage, end: number, limit = CHUNK) {
+  function updateLength(page: AssetPage, end: number, limit = ASSETS_PER_CHUNK) {
     if (page.total !== undefined) {
       if (total === undefined || isLengthStale) [total, lead] = [page.total, 0];
       else if (options.leads && page.total > total) lead = page.total - total;
@@ -61,8 +61,8 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
     const reading = new AbortController();
     const previousChunk = chunks.get(number);
     chunks.set(number, { rows: previousChunk?.rows ?? [], isStale: true, reading });
-    const offset = number * CHUNK;
-    const result = await readRange(offset, CHUNK, reading.signal);
+    const offset = number * ASSETS_PER_CHUNK;
+    const result = await readRange(offset, ASSETS_PER_CHUNK, reading.signal);
     if (reading.signal.aborted || chunks.get(number)?.reading !== reading) return;
     if (result.ok) {
       failures.delete(number);
@@ -87,21 +87,21 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
   }
 
   const isNeeded = (number: number) =>
-    [...viewedRanges.values()].some(({ from, to }) => number * CHUNK < to && (number + 1) * CHUNK > from);
+    [...viewedRanges.values()].some(({ from, to }) => number * ASSETS_PER_CHUNK < to && (number + 1) * ASSETS_PER_CHUNK > from);
 
   /** Loads the missing chunks of one or all viewers, and aborts chunks that are no longer needed. */
   function readViewedRanges(by: Iterable<{ from: number; to: number }> = viewedRanges.values()) {
     for (const [number, chunk] of chunks) if (chunk.reading && !isNeeded(number)) abortRead(number, chunk);
     for (const { from, to } of by) {
-      for (let number = Math.floor(from / CHUNK); number * CHUNK < to; number += 1) {
+      for (let number = Math.floor(from / ASSETS_PER_CHUNK); number * ASSETS_PER_CHUNK < to; number += 1) {
         const chunk = chunks.get(number);
         if (!chunk || (chunk.isStale && !chunk.reading)) void load(number);
       }
-      evictDistant((from + to) / 2 / CHUNK);
+      evictDistant((from + to) / 2 / ASSETS_PER_CHUNK);
     }
   }
 
-  const at = (index: number): AssetView | undefined => chunks.get(Math.floor(index / CHUNK))?.rows[index % CHUNK];
+  const at = (index: number): AssetView | undefined => chunks.get(Math.floor(index / ASSETS_PER_CHUNK))?.rows[index % ASSETS_PER_CHUNK];
 
   return {
     subscribe: version.subscribe,
@@ -119,7 +119,7 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
       }
       return assets;
     },
-    count: (): number => total ?? (hasReachedEnd ? knownLength : knownLength + CHUNK),
+    count: (): number => total ?? (hasReachedEnd ? knownLength : knownLength + ASSETS_PER_CHUNK),
     total: () => total,
     /** The failure of the chunks in view, even if another chunk has loaded. */
     failure: () => [...failures].find(([number]) => isNeeded(number))?.[1],
@@ -135,8 +135,8 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
     seed(page: AssetPage, offset: number): void {
       updateLength(page, offset + page.assets.length);
       // A response without rows is cached too, since it contains the length.
-      for (let at = 0; at === 0 || at < page.assets.length; at += CHUNK) {
-        chunks.set((offset + at) / CHUNK, { rows: page.assets.slice(at, at + CHUNK), isStale: false });
+      for (let at = 0; at === 0 || at < page.assets.length; at += ASSETS_PER_CHUNK) {
+        chunks.set((offset + at) / ASSETS_PER_CHUNK, { rows: page.assets.slice(at, at + ASSETS_PER_CHUNK), isStale: false });
       }
       notify();
     },
@@ -147,7 +147,7 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
       [knownLength, hasReachedEnd, lead, isLengthStale] = [0, false, 0, true];
       failures.clear();
       updateLength(page, offset + page.assets.length);
-      chunks.set(offset / CHUNK, { rows: page.assets.slice(0, CHUNK), isStale: false });
+      chunks.set(offset / ASSETS_PER_CHUNK, { rows: page.assets.slice(0, ASSETS_PER_CHUNK), isStale: false });
       readViewedRanges();
       notify();
     },
@@ -175,7 +175,7 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
     indexOf(id: string): number {
       for (const [number, { rows }] of chunks) {
         const at = rows.findIndex((asset) => asset.id === id);
-        if (at >= 0) return number * CHUNK + at;
+        if (at >= 0) return number * ASSETS_PER_CHUNK + at;
       }
       return -1;
     },

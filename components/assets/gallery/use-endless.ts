@@ -8,7 +8,7 @@ import { type AssetView } from "@/lib/contract/views/asset-view";
 import { type Result } from "@/lib/shared/result";
 import { readAssets } from "../asset-calls";
 import { type AssetPage, assetsApiPath, getListKey, isNewestFirst, toAssetPage } from "../assets-address";
-import { type AssetsSource, CHUNK, type ChunkStore, createChunkStore } from "./chunk-store";
+import { ASSETS_PER_CHUNK, type AssetsSource, type ChunkStore, createChunkStore } from "./chunk-store";
 
 // Caches the rows of the last few lists, so that going back shows them immediately.
 // Must never cache on the server, which is shared by all members.
@@ -39,7 +39,7 @@ export function useEndless({ query, connectionId, first, isOn }: EndlessOptions)
   const listKey = getListKey(query);
   const store = useStore(listKey, { query, connectionId, first, isOn });
   const version = useVersion(store);
-  const path = connectionId && isOn ? assetsApiPath({ ...query, offset: 0, limit: CHUNK }, connectionId) : undefined;
+  const path = connectionId && isOn ? assetsApiPath({ ...query, offset: 0, limit: ASSETS_PER_CHUNK }, connectionId) : undefined;
   const live = useLive(path, { ...(isOn && query.offset === 0 && toInitial(first)), read: toAssetPage });
   const isAtTop = useSyncExternalStore(subscribeToTop, isPageAtTop, () => true);
   const latest = live.value;

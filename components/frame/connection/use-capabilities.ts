@@ -36,7 +36,7 @@ export function useCapabilities(connection: string | undefined, of: readonly Cap
     has: (capability: Capability): boolean | undefined => (refused.has(capability) ? false : (data?.[capability] ?? undefined)),
     /** Whether an action was refused as unsupported. */
     isRefused: (capability: Capability) => refused.has(capability),
-    isValidating: isLoading && data === undefined,
+    isLoading: isLoading && data === undefined,
     failure: error,
   };
 }

@@ -5,7 +5,7 @@ import { formatRunningNode, statusBadge, useRunProgress } from "@/components/fra
 import { useCopy } from "@/components/ui/controls/copy-button";
 import { DisabledLink, useRouter } from "@/components/ui/link";
 import { ProgressBar } from "@/components/ui/skeleton";
-import { AgoTime, type AgoWords, durationText, RunningDuration, useAgoWords } from "@/components/ui/time";
+import { AgoTime, durationText, type RelativeTimeContext, RunningDuration, useAgoWords } from "@/components/ui/time";
 import { apiPath, shortId, toJobHref } from "@/lib/browser/urls";
 import { isAddressableId } from "@/lib/contract/params";
 import { isNameless } from "@/lib/contract/workflow/workflow-name";
@@ -17,7 +17,7 @@ export type CellWords = {
   states: ReturnType<typeof useTranslations<"frame.states">>;
   durations: ReturnType<typeof useTranslations<"common.duration">>;
   nodes: ReturnType<typeof useTranslations<"common.runningNode">>;
-  ago: AgoWords;
+  ago: RelativeTimeContext;
   cannotOpen: string;
 };
 type Cell = { row: JobRow; words: CellWords; getHref: (id: string) => string | undefined };

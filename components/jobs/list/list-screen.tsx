@@ -7,7 +7,7 @@ import { useIsNavigating } from "@/components/frame/list/list-state";
 import { Freshness, ToolBar, UnreadableRows } from "@/components/frame/list/tool-bar";
 import { PageHeader } from "@/components/frame/page-header";
 import { cn } from "@/components/ui/cn";
-import { renderNothing } from "@/components/ui/skeleton";
+import { loadEmptyComponent } from "@/components/ui/skeleton";
 import { ClampedClock } from "@/components/ui/time";
 import { type LiveValue } from "@/lib/browser/live/use-live";
 import { type JobReach } from "@/lib/contract/console";
@@ -15,14 +15,18 @@ import { type JobListState, type ShownList } from "./use-job-list";
 
 const loadFailure = () => import("@/components/frame/failure/failure-message");
 // If it fails to load, the tool bar still shows the outage.
-const FailureMessage = dynamic(() => loadFailure().then((module) => module.FailureMessage, renderNothing), { loading: () => null });
+const FailureMessage = dynamic(() => loadFailure().then((module) => module.FailureMessage, loadEmptyComponent), { loading: () => null });
 
 // Each has its own fallback; otherwise loading it would suspend the page, and the search field would lose focus.
-const SearchReach = dynamic(() => import("./list-empty").then((module) => module.SearchReach, renderNothing), { loading: () => null });
+const SearchReach = dynamic(() => import("./list-empty").then((module) => module.SearchReach, loadEmptyComponent), { loading: () => null });
 
-export const ListEmpty = dynamic(() => import("./list-empty").then((module) => module.ListEmpty, renderNothing), { loading: () => null });
+export const ListEmpty = dynamic(() => import("./list-empty").then((module) => module.ListEmpty, loadEmptyComponent), {
+  loading: () => null,
+});
 
-const ListLimitNote = dynamic(() => import("./list-empty").then((module) => module.ListLimitNote, renderNothing), { loading: () => null });
+const ListLimitNote = dynamic(() => import("./list-empty").then((module) => module.ListLimitNote, loadEmptyComponent), {
+  loading: () => null,
+});
 
 type ListScreenProps = {
   list: "jobs" | "history" | "queue";

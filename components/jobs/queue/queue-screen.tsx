@@ -11,8 +11,8 @@ import { useDenialText } from "@/components/frame/member-context";
 import { EmptyState } from "@/components/ui/empty-state";
 import { useOnFirstInteraction } from "@/components/ui/hooks/page-events";
 import { ResultLine } from "@/components/ui/result-line";
-import { renderNothing } from "@/components/ui/skeleton";
-import { useRenderedMs,useRenderedValue } from "@/components/ui/time";
+import { loadEmptyComponent } from "@/components/ui/skeleton";
+import { useRenderedMs, useRenderedValue } from "@/components/ui/time";
 import { type ClearAllResult } from "@/lib/browser/bulk/bulk-calls";
 import { type TimedValue, toInitial, useLive } from "@/lib/browser/live/use-live";
 import { withQuery } from "@/lib/browser/urls";
@@ -30,7 +30,7 @@ import { queueColumns, startRanges } from "./queue-columns";
 
 const loadActions = () => import("../list/selection-actions");
 // If this fails to load, each row still has its own Cancel and Undo.
-const SelectionActions = dynamic(() => loadActions().then((module) => module.SelectionActions, renderNothing), { ssr: false });
+const SelectionActions = dynamic(() => loadActions().then((module) => module.SelectionActions, loadEmptyComponent), { ssr: false });
 
 type QueueScreenProps = {
   canCancel: boolean;

@@ -143,9 +143,9 @@ export function isFar(scale: number): boolean {
   return scale * COARSE <= 1;
 }
 
-export type Coarse = Coverage & { update: (rect: Rect) => void; /** 0 to 1. */ paintedShare: () => number };
+export type CoarseCoverage = Coverage & { update: (rect: Rect) => void; /** 0 to 1. */ paintedShare: () => number };
 
-export function createCoarse(coverage: Coverage): Coarse {
+export function createCoarse(coverage: Coverage): CoarseCoverage {
   const { width: edge, height: rows, data: fine } = coverage;
   const width = Math.ceil(edge / COARSE);
   const height = Math.ceil(rows / COARSE);

@@ -5,7 +5,7 @@
 
 import {
   COARSE,
-  type Coarse,
+  type CoarseCoverage,
   compactTile,
   containsRect,
   copyTile,
@@ -246,7 +246,7 @@ const MIN_SKETCH_DIAMETER = 256;
 
 export function beginShownStroke(
   coverage: Coverage,
-  coarse: Coarse,
+  coarse: CoarseCoverage,
   brush: Brush,
   first: BrushPoint,
   isFar: boolean,

@@ -24,7 +24,7 @@ import { Dialog, KeyList } from "@/components/ui/dialog";
 import { useNumberFormat } from "@/components/ui/time";
 import { type MaskDocument, type MaskState } from "../drawing/mask-document";
 import { type Painter, type ViewStore } from "./painter";
-import { type Command, keyList, type Tool, tools } from "./settings";
+import { type Command, shortcuts, type Tool, tools } from "./settings";
 
 type Icon = ComponentType<{ className?: string }>;
 
@@ -202,7 +202,7 @@ export function KeyDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () =>
   return (
     <Dialog isOpen={isOpen} onClose={onClose} title={t("title")} actions="close" className="w-[min(720px,calc(100vw-32px))]">
       <KeyList
-        rows={keyList.map(({ act, shown }) => ({ keys: shown, text: t(act) }))}
+        rows={shortcuts.map(({ act, shown }) => ({ keys: shown, text: t(act) }))}
         className="sm:grid-cols-[auto_minmax(0,1fr)_auto_minmax(0,1fr)]"
       />
     </Dialog>

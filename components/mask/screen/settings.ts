@@ -111,7 +111,7 @@ export type Command =
 type KeyPress = { key: string; ctrlKey: boolean; metaKey: boolean; altKey: boolean; shiftKey: boolean };
 
 /** The help list, with the commands of keys that need no modifier. */
-export const keyList = [
+export const shortcuts = [
   { act: "brush", shown: ["B"], keys: { b: { do: "tool", tool: "brush" } } },
   { act: "eraser", shown: ["E"], keys: { e: { do: "tool", tool: "eraser" } } },
   { act: "rectangle", shown: ["R"], keys: { r: { do: "tool", tool: "rectangle" } } },
@@ -141,7 +141,7 @@ export const keyList = [
 ] as const satisfies readonly { act: string; shown: readonly string[]; keys?: Readonly<Record<string, Command>> }[];
 
 const commands: Readonly<Record<string, Command>> = Object.fromEntries(
-  keyList.flatMap((entry) => ("keys" in entry ? Object.entries<Command>(entry.keys) : [])),
+  shortcuts.flatMap((entry) => ("keys" in entry ? Object.entries<Command>(entry.keys) : [])),
 );
 
 const arrows: Readonly<Record<string, readonly [-1 | 0 | 1, -1 | 0 | 1]>> = {

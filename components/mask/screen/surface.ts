@@ -3,7 +3,7 @@
 
 import {
   COARSE,
-  type Coarse,
+  type CoarseCoverage,
   type Coverage,
   fullRect,
   intersect,
@@ -232,7 +232,7 @@ function createTables(look: Look): readonly [Uint32Array, Uint32Array] {
 
 export type Sampler = (view: View, rect: Rect, into: Uint32Array) => void;
 
-export function createSampler(coverage: Coverage, coarse: Coarse, look: Look): Sampler {
+export function createSampler(coverage: Coverage, coarse: CoarseCoverage, look: Look): Sampler {
   const [even, odd] = createTables(look);
   const isBoard = even !== odd;
   return (view, rect, into) => {

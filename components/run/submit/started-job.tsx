@@ -12,7 +12,7 @@ import { shortId } from "@/lib/browser/urls";
 import { type OpenWorkflow } from "../workflow/opened-workflow";
 import { type SubmittedJob } from "./attempt";
 import { JobFailure, JobProgress, JobResult } from "./job-parts";
-import { type StandingState, useEndJobs, useStartedJob } from "./use-started-job";
+import { type DisplayedJobState, useEndJobs, useStartedJob } from "./use-started-job";
 
 const stateStyles = {
   pending: { tone: "wait", style: "border-line-strong bg-surface", ink: "text-wait" },
@@ -21,7 +21,7 @@ const stateStyles = {
   failed: { tone: "bad", style: "border-bad bg-bad-soft", ink: "text-bad" },
   cancelled: { tone: "off", style: "border-line-strong bg-off-soft", ink: "text-off" },
   gone: { tone: "off", style: "border-line-strong bg-off-soft", ink: "text-off" },
-} as const satisfies Readonly<Record<StandingState, { tone: string; style: string; ink: string }>>;
+} as const satisfies Readonly<Record<DisplayedJobState, { tone: string; style: string; ink: string }>>;
 
 type NewestJobProps = {
   submittedJob?: SubmittedJob;

@@ -21,7 +21,7 @@ type Detail = { job: JobView; outputs: readonly OutputView[] };
 export type StartedJob = JobView & { outputs?: readonly OutputView[] };
 
 /** `gone`: the service no longer has the job. */
-export type StandingState = Exclude<JobView["state"], "unknown"> | "gone";
+export type DisplayedJobState = Exclude<JobView["state"], "unknown"> | "gone";
 
 export function useStartedJob(submittedJob: SubmittedJob | undefined, connection: string | undefined) {
   const jobId = submittedJob?.jobId;
@@ -46,16 +46,16 @@ export function useStartedJob(submittedJob: SubmittedJob | undefined, connection
   if (listedJob?.outputs && listedJob.outputs !== lastOutputs?.outputs) setLastOutputs({ id: listedJob.id, outputs: listedJob.outputs });
   const liveOutputs = hasEnded && lastOutputs?.id === jobId ? lastOutputs?.outputs : listedJob?.outputs;
   const isMissing = isUnlisted && failure?.status === 404;
-  const job = isMissing ? undefined : toStarted(listedJob, detail, liveOutputs);
+  const job = isMissing ? undefined : toStartedJob(listedJob, detail, liveOutputs);
   // Some services forget a job that is cancelled while pending.
   const stateIfMissing = submittedJob?.isCancelled ? "cancelled" : "gone";
-  const state: StandingState = isMissing ? stateIfMissing : !job || job.state === "unknown" ? "pending" : job.state;
+  const state: DisplayedJobState = isMissing ? stateIfMissing : !job || job.state === "unknown" ? "pending" : job.state;
   const canStop = useCanStop(connection, state === "in_progress");
   // Whether the job still runs is unknown while the service is unreachable.
   return { job, state, canStop, isAway: outage !== undefined && !job?.terminal, refresh };
 }
 
-function toStarted(
+function toStartedJob(
   listedJob: StartedJob | undefined,
   detail: Detail | undefined,
   liveOutputs: readonly OutputView[] | undefined,

@@ -69,10 +69,10 @@ function useMethods() {
   const t = useTranslations("settings.profile.methods");
   const router = useRouter();
   const { busyWith, failure, send } = useRequests<string>();
-  const [connecting, setConnecting] = useState<string>();
+  const [connectingId, setConnecting] = useState<string>();
   const [refused, setRefused] = useState<{ provider: string; reason: ProviderRefusalReason }>();
   return {
-    busyWith: connecting ?? busyWith,
+    busyWith: connectingId ?? busyWith,
     refused,
     failure,
     async connect(id: string, provider: string) {

@@ -36,7 +36,7 @@ export function UrlDialog({ connection, text, onText, onStarted, onClose }: UrlD
   const [refused, setRefused] = useState<ReadonlyMap<string, ApiFailure>>(new Map());
   const [isBusy, setBusy] = useState(false);
   const { addresses, isCut } = useMemo(() => readAddresses(text), [text]);
-  const { checks, retryCheck: askAgain } = useAddressChecks(addresses, connection);
+  const { checks, retryCheck } = useAddressChecks(addresses, connection);
   const validAddresses = addresses.filter(({ url, fault }) => {
     const check = checks.get(url);
     return fault === undefined && check?.kind !== "refused" && !(check?.kind === "known" && check.facts.errors.length > 0);
@@ -111,7 +111,7 @@ export function UrlDialog({ connection, text, onText, onStarted, onClose }: UrlD
         <ul id={listId} aria-label={t("list")} aria-live="polite" className="max-h-64 overflow-y-auto rounded-md bg-sunken empty:hidden">
           {addresses.map((address, at) => (
             <li key={at} className="border-b border-line px-3 py-2 last:border-0">
-              <AddressLine address={address} check={checks.get(address.url)} refused={note(address)} locale={locale} onRetry={askAgain} />
+              <AddressLine address={address} check={checks.get(address.url)} refused={note(address)} locale={locale} onRetry={retryCheck} />
             </li>
           ))}
         </ul>

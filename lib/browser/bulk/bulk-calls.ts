@@ -18,7 +18,7 @@ export type Work = {
   isLeaving?: boolean;
 };
 
-const FIRST_WAIT_MS = 1_000;
+const INITIAL_BACKOFF_MS = 1_000;
 const MAX_ATTEMPTS = 6;
 
 /** Retries only plain rate limits, because those calls had no effect. */
@@ -36,7 +36,7 @@ export async function retryRateLimited<T>(
   for (let attempt = 1; ; attempt++) {
     const result = await call();
     if (result.ok || attempt === MAX_ATTEMPTS || !isPlainRateLimit(result.failure)) return result;
-    const waitMs = result.failure.retryAfterMs ?? FIRST_WAIT_MS * 2 ** (attempt - 1);
+    const waitMs = result.failure.retryAfterMs ?? INITIAL_BACKOFF_MS * 2 ** (attempt - 1);
     onWait(waitMs);
     const hasWaited = await sleep(waitMs, { signal });
     onWait(undefined);

@@ -37,10 +37,10 @@ export function setSessionEnded(isOver: boolean): boolean {
   return isRestored;
 }
 
-export function isSessionOver(): boolean {
+export function hasSessionEnded(): boolean {
   return session.getState().isOver;
 }
 
-export function useIsSessionOver(): boolean {
-  return useSyncExternalStore(session.subscribe, isSessionOver, () => false);
+export function useHasSessionEnded(): boolean {
+  return useSyncExternalStore(session.subscribe, hasSessionEnded, () => false);
 }

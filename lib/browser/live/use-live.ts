@@ -1,13 +1,14 @@
 // Reads a path of the console's API and keeps the value current by live updates. Components share one value per path.
 
-import { useEffect, useEffectEvent, useState } from "react";
+import { useState } from "react";
 import useSWR, { type SWRConfiguration, useSWRConfig } from "swr";
+import useSWRSubscription from "swr/subscription";
 import { type Failure } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
 import { callApi } from "../api";
 import { type ApiFailure, toFailure } from "../read-failure";
 import { type LiveMessage, type watchLive } from "./live-client";
-import { isSessionOver, useIsSessionOver } from "./live-state";
+import { hasSessionEnded, useHasSessionEnded } from "./live-state";
 
 /** Loads the code of the live updates after the page. Tests replace it. */
 export const liveModule: { load(): Promise<{ watchLive: typeof watchLive; restartLive: () => void }> } = {
@@ -17,7 +18,7 @@ export const liveModule: { load(): Promise<{ watchLive: typeof watchLive; restar
 const DEDUPE_MS = 500;
 const RETRY_MS = 1_500;
 const MAX_RETRY_MS = 10_000;
-/** The only path that is read after the session has ended, without live updates. It succeeds again after a sign-in in another tab. */
+/** Polled after the session has ended, because live updates stop. Succeeds again after a sign-in in another tab. */
 export const SESSION_PATH = "/api/console/session";
 
 export type TimedValue<T> = { value: T; atMs: number };
@@ -29,11 +30,11 @@ type LiveOptions<Data, T> = {
   initial?: TimedValue<T>;
   /** The failure that prevented the server from rendering a value. */
   initialFailure?: ApiFailure;
-  /** Converts the API's response to the screen's value. May load its code lazily. */
+  /** Converts the API's response to the screen's value. May load its code lazily. Components with one path must use the same conversion. */
   read: (data: Data) => T | Promise<T>;
   /** True if the value can no longer change. */
   isFinal?: (value: T) => boolean;
-  /** The first value arrives with the live updates, without a request of its own. */
+  /** Reads the first value from the live updates instead of a request. */
   isStreamed?: boolean;
   /** If `path` changes back to an earlier path, its last value is shown and read again at once. */
   revalidateOnReturn?: boolean;
@@ -62,7 +63,7 @@ function createConfiguration<Data>(path: string | undefined): SWRConfiguration<D
     revalidateOnReconnect: false,
     dedupingInterval: DEDUPE_MS,
     compare: Object.is,
-    isPaused: () => isSessionOver() && path !== SESSION_PATH,
+    isPaused: () => hasSessionEnded() && path !== SESSION_PATH,
     onErrorRetry: ({ retryAfterMs = 0 }, _key, _configuration, revalidate, { retryCount }) => {
       const waitMs = Math.max(retryAfterMs, Math.min(RETRY_MS * 2 ** Math.max(0, retryCount - 1), MAX_RETRY_MS));
       setTimeout(() => void revalidate({ retryCount, dedupe: true }), waitMs);
@@ -92,7 +93,7 @@ export function useLive<Data, T>(
   const newest = current && initial ? (current.atMs >= initial.atMs ? current : initial) : (current ?? initial);
   const { cache, mutate: mutateKey } = useSWRConfig();
   // The path may have changed before a response is read.
-  const receive = useEffectEvent(async (key: `/${string}`, message: LiveMessage<Data>) => {
+  const receive = async (key: `/${string}`, message: LiveMessage<Data>) => {
     const state = cache.get(key);
     // A mutation would drop the first value, which is still being read and may succeed.
     if ("failure" in message && state?.isValidating && !state.data) return;
@@ -104,13 +105,12 @@ export function useLive<Data, T>(
             (failure: ApiFailure) => ({ failure }),
           );
     void mutateKey<ReadState<T>>(key, (previous) => ({ newest: previous?.newest, ...newState }), { revalidate: false });
-  });
-  const isOver = useIsSessionOver();
-  const isWatched = !isOver && !(newest && isFinal?.(newest.value));
-  useEffect(() => {
-    if (path === undefined || !isWatched) return;
-    return watchPath<Data>(path, (message) => void receive(path, message));
-  }, [path, isWatched]);
+  };
+  const hasEnded = useHasSessionEnded();
+  const isWatched = !hasEnded && !(newest && isFinal?.(newest.value));
+  useSWRSubscription(path !== undefined && isWatched ? path : null, (key: `/${string}`) =>
+    watchPath<Data>(key, (message) => void receive(key, message)),
+  );
   return {
     value: newest?.value,
     atMs: newest?.atMs ?? (error || initialFailure ? mountedMs : undefined),
@@ -154,15 +154,15 @@ async function readResponse<Data, T>(data: Data, read: LiveOptions<Data, T>["rea
 /** Watches a value outside a component. Returns the stop function. */
 export function watchPath<Data>(path: `/${string}`, receive: Parameters<typeof watchLive<Data>>[1]): () => void {
   let stop: (() => void) | undefined;
-  let isOver = false;
+  let hasEnded = false;
   liveModule.load().then(
     ({ watchLive }) => {
-      if (!isOver) stop = watchLive(path, receive);
+      if (!hasEnded) stop = watchLive(path, receive);
     },
     (cause: unknown) => receive({ failure: toFailure(cause) }),
   );
   return () => {
-    isOver = true;
+    hasEnded = true;
     stop?.();
   };
 }

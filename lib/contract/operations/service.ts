@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defineOperations, json } from "../operation";
 import { tasksAnswerSchema, taskSchema, tasksQuerySchema } from "../schemas/asset";
-import { component, count, foreignOnly, namedSchema, omittable, withExactSchema } from "../schemas/exact";
+import { component, count, lenientOnly, namedSchema, omittable, withExactSchema } from "../schemas/exact";
 import { anyNumber, lenientOptional } from "../schemas/lenient";
 import { objectInfoSchema } from "../schemas/object-info";
 
@@ -9,7 +9,7 @@ import { objectInfoSchema } from "../schemas/object-info";
 export const userSchema = component("User", {
   status: withExactSchema(z.string(), z.enum(["active", "waitlisted"])),
   id: lenientOptional(z.string()),
-  email: foreignOnly(lenientOptional(z.string())),
+  email: lenientOnly(lenientOptional(z.string())),
   storage: omittable(lenientOptional(z.looseObject({ used_bytes: anyNumber, quota_bytes: anyNumber }))),
 });
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { writeExactJson } from "../json/exact-json";
-import { component, count, exactFields, foreignOnly, namedSchema, omittable, withExactSchema } from "./exact";
+import { component, count, exactFields, lenientOnly, namedSchema, omittable, withExactSchema } from "./exact";
 import {
   anyCount,
   anyNumber,
@@ -47,11 +47,11 @@ const exactHashSchema = z.string().regex(/^blake3:[0-9a-f]{64}$/);
 export const assetFields = z.looseObject({
   id: withExactSchema(z.string(), z.guid()),
   name: z.string().catch(""),
-  display_name: foreignOnly(lenientOptional(z.string())),
+  display_name: lenientOnly(lenientOptional(z.string())),
   size: lenientOptional(anyNumber),
   created_at: lenientOptional(timestamp),
   updated_at: lenientOptional(timestamp),
-  created_new: foreignOnly(lenientOptional(z.boolean())),
+  created_new: lenientOnly(lenientOptional(z.boolean())),
   asset_hash: withExactSchema(lenientOptional(z.string()), exactHashSchema),
   hash: withExactSchema(lenientOptional(z.string()), exactHashSchema),
   mime_type: lenientOptional(z.string()),
@@ -64,7 +64,7 @@ export const assetFields = z.looseObject({
   last_access_time: lenientOptional(timestamp),
   is_immutable: lenientOptional(z.boolean()),
   /** The location for GET /api/view. Added by the console for a local server, which has no content hashes. */
-  file: foreignOnly(lenientOptional(z.object({ filename: z.string(), subfolder: z.string(), type: z.string() }))),
+  file: lenientOnly(lenientOptional(z.object({ filename: z.string(), subfolder: z.string(), type: z.string() }))),
 });
 
 const readAssetSchema = assetFields.transform(({ hash, job_id, ...asset }) => ({
@@ -163,7 +163,7 @@ export const remoteMetadataSchema = component("RemoteMetadata", {
   filename: lenientOptional(z.string()),
   name: lenientOptional(z.string()),
   tags: lenientOptional(z.array(z.string())),
-  preview_image: foreignOnly(lenientOptional(z.string())),
+  preview_image: lenientOnly(lenientOptional(z.string())),
   validation: lenientOptional(
     z.looseObject({ is_valid: z.boolean(), errors: z.array(freeForm).catch([]), warnings: z.array(freeForm).catch([]) }),
   ),

@@ -21,7 +21,7 @@ export function omittable<S extends z.ZodType>(lenient: S): S {
 }
 
 /** Not a field of the embedded service. Other services send it, or the console adds it. */
-export function foreignOnly<S extends z.ZodType>(lenient: S): S {
+export function lenientOnly<S extends z.ZodType>(lenient: S): S {
   const schema = lenient.clone();
   foreignSchemas.add(schema);
   return schema;

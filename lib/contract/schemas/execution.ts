@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isObject } from "../json/json";
-import { component, count, foreignOnly, milliseconds, namedSchema, omittable, withExactSchema } from "./exact";
+import { component, count, lenientOnly, milliseconds, namedSchema, omittable, withExactSchema } from "./exact";
 import { freeForm, lenientArray, lenientOptional, nodeIdText, nullish, timestamp } from "./lenient";
 
 export const executionErrorSchema = component("ExecutionError", {
@@ -80,8 +80,8 @@ export const progressSchema = component("Progress", {
   steps: omittable(lenientOptional(z.number())),
   start_time: withExactSchema(lenientOptional(timestamp), milliseconds),
   /** From live updates: the outputs so far, and the preview's version, which increases with each new image. */
-  outputs: foreignOnly(lenientOptional(outputsSchema)),
-  preview: foreignOnly(lenientOptional(z.number())),
+  outputs: lenientOnly(lenientOptional(outputsSchema)),
+  preview: lenientOnly(lenientOptional(z.number())),
 });
 
 /** A file item with its node and kind, or a text preview (`content`, at most 1,024 characters). */

@@ -6,7 +6,7 @@ import { jobParams, jobStates } from "../jobs/job-list";
 import { jobRunnerSchema, jobWaitsSchema } from "../runners/runners";
 import { type SecretPlace } from "../secrets/secret-places";
 import { assetFields } from "./asset";
-import { component, count, exactFields, foreignOnly, getExactSchema, milliseconds, namedSchema, omittable, withExactSchema } from "./exact";
+import { component, count, exactFields, getExactSchema, lenientOnly, milliseconds, namedSchema, omittable, withExactSchema } from "./exact";
 import {
   executionErrorSchema,
   executionMetaSchema,
@@ -37,11 +37,11 @@ export type SearchMatch = z.infer<typeof searchMatchSchema>;
 
 /** Added by the console, from the submission. */
 const submissionFields = {
-  workflow_name: foreignOnly(lenientOptional(z.string())),
-  job_label: foreignOnly(lenientOptional(z.string())),
-  submitted_by: foreignOnly(lenientOptional(z.string())),
-  submitted_token: foreignOnly(lenientOptional(z.string())),
-  prompt_excerpt: foreignOnly(lenientOptional(z.string())),
+  workflow_name: lenientOnly(lenientOptional(z.string())),
+  job_label: lenientOnly(lenientOptional(z.string())),
+  submitted_by: lenientOnly(lenientOptional(z.string())),
+  submitted_token: lenientOnly(lenientOptional(z.string())),
+  prompt_excerpt: lenientOnly(lenientOptional(z.string())),
 };
 
 const expectedRunSchema = z.object({ low_ms: z.number(), median_ms: z.number(), high_ms: z.number(), late_ms: z.number() });
@@ -66,10 +66,10 @@ export const jobListItemSchema = component("Job", {
   /** From the embedded service: the runner of the job. */
   runner_id: omittable(lenientOptional(z.string())),
   /** Added by the console while the job waits or runs, from earlier runs of the same workflow on the same runner. */
-  expected_run: foreignOnly(lenientOptional(expectedRunSchema)),
+  expected_run: lenientOnly(lenientOptional(expectedRunSchema)),
   ...submissionFields,
-  search_match: foreignOnly(lenientOptional(searchMatchSchema)),
-  rerun_of: foreignOnly(lenientOptional(z.string())),
+  search_match: lenientOnly(lenientOptional(searchMatchSchema)),
+  rerun_of: lenientOnly(lenientOptional(z.string())),
 });
 export type JobListItem = z.infer<typeof jobListItemSchema>;
 
@@ -88,7 +88,7 @@ export const jobsAnswerSchema = component("JobList", {
   pagination: paginationSchema,
   unreadable: unreadableCount,
   /** The server has older jobs that cannot be listed. */
-  is_cut: foreignOnly(lenientOptional(z.boolean())),
+  is_cut: lenientOnly(lenientOptional(z.boolean())),
 });
 export type JobsAnswer = z.infer<typeof jobsAnswerSchema>;
 
@@ -97,10 +97,10 @@ export const jobDetailSchema = namedSchema(
   jobListItemSchema.extend({
     status: withExactSchema(z.string().catch("unknown"), z.enum(jobStates)),
     /** The display names of the workflow's classes, as far as the catalogue was read. */
-    class_names: foreignOnly(lenientOptional(z.record(z.string(), z.string()))),
-    reruns: foreignOnly(lenientOptional(z.array(z.string()))),
+    class_names: lenientOnly(lenientOptional(z.record(z.string(), z.string()))),
+    reruns: lenientOnly(lenientOptional(z.array(z.string()))),
     /** For the job's owner only: the locations of masked keys. */
-    held_secrets: foreignOnly(lenientOptional(z.array(z.custom<SecretPlace>()))),
+    held_secrets: lenientOnly(lenientOptional(z.array(z.custom<SecretPlace>()))),
     create_time: withExactSchema(lenientOptional(timestamp), count),
     update_time: withExactSchema(lenientOptional(timestamp), count),
     workflow: withExactSchema(lenientOptional(freeForm), z.object({ prompt: freeForm, extra_data: freeForm }).optional()),
@@ -151,7 +151,7 @@ export type ManageBody = z.infer<typeof manageBodySchema>;
 export const queueAnswerSchema = component("QueueChange", {
   deleted: nullish(z.array(z.string())),
   /** For a local server, whose queue has no ended jobs: the named jobs that were not found. */
-  gone: foreignOnly(nullish(z.array(z.string()))),
+  gone: lenientOnly(nullish(z.array(z.string()))),
   cleared: z
     .boolean()
     .nullish()
@@ -208,7 +208,7 @@ export const historyAnswerSchema = component("History", {
   history: lenientArray(historyEntrySchema),
   unreadable: unreadableCount,
   /** For a page that has fewer entries than requested, because they are large. */
-  next_offset: foreignOnly(nullish(z.number())),
+  next_offset: lenientOnly(nullish(z.number())),
 });
 export type HistoryAnswer = z.infer<typeof historyAnswerSchema>;
 

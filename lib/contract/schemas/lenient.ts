@@ -7,7 +7,7 @@ import { recordSkipped } from "../json/readers";
 import { findNearestOption } from "../nodes/input-spec";
 import { type Param, type Params, parseBoolean, parseInteger, splitList, type ValueOf } from "../params";
 import { toPlainLine } from "../plain-line";
-import { count, foreignOnly, getExactSchema, withExactSchema } from "./exact";
+import { count, getExactSchema, lenientOnly, withExactSchema } from "./exact";
 
 /** The form of a value in a query, if its schema reads text. Used for documents that are generated from the contract. */
 export type WireForm =
@@ -81,7 +81,7 @@ export const lenientStrings = withExactSchema(
   z.array(z.string()),
 );
 
-export const unreadableCount = foreignOnly(lenientOptional(count.max(100_000)));
+export const unreadableCount = lenientOnly(lenientOptional(count.max(100_000)));
 
 export const nodeIdText = withExactSchema(z.union([z.string(), z.union([z.number(), z.bigint()]).transform(String)]), z.string());
 

@@ -28,14 +28,14 @@ async function addSecretPaths<T>(operation: Operation, from: CallSource, value: 
 async function addSecretPaths({ subject }: Operation, from: CallSource, value: unknown, body: unknown): Promise<unknown> {
   if ((subject !== "job" && subject !== "submission") || !isObject(value)) return value;
   const secretPaths = subject === "submission" ? findWorkflowSecrets(body) : findJobSecrets(value);
-  const isShown = secretPaths.length > 0 && (subject === "submission" || (await maySeeSecretPaths(from, value.id)));
+  const isShown = secretPaths.length > 0 && (subject === "submission" || (await canSeeSecretPaths(from, value.id)));
   // The field is added only with paths to report, and removed if the service sent one with this name.
   if (!isShown && !("held_secrets" in value)) return value;
   return { ...value, held_secrets: isShown ? secretPaths : undefined };
 }
 
-/** Where a job had secrets is shown to its submitter, or to operators if the submitter is unknown. */
-export async function maySeeSecretPaths(
+/** Only the submitter sees a job's secret paths, or operators if the submitter is unknown. */
+export async function canSeeSecretPaths(
   { composition, connection, viewer }: Pick<CallSource, "composition" | "connection" | "viewer">,
   jobId: unknown,
 ): Promise<boolean> {
@@ -81,7 +81,7 @@ async function exchangeBounded(operation: Operation, { upstream, viewer }: CallS
  * Processes every service response that a browser receives: masks it, adds names and live progress, and updates the job index.
  * Members with the same rights share the response, so it must not be changed.
  */
-export async function requestForBrowser<O extends Operation>(
+export async function requestRedacted<O extends Operation>(
   operation: O,
   from: CallSource,
   input?: CallInput,
@@ -89,7 +89,7 @@ export async function requestForBrowser<O extends Operation>(
   if (operation.reads !== "jobs") return callOnce(operation, from, input);
   const { connection, viewer, fingerprint = "" } = from;
   const { params, query, limits, waits } = input ?? {};
-  const hasSecretPaths = operation.subject === "job" && (await maySeeSecretPaths(from, params?.job_id));
+  const hasSecretPaths = operation.subject === "job" && (await canSeeSecretPaths(from, params?.job_id));
   // API clients get the full history.
   const rights = [connection.id, fingerprint, connection.seenOf !== undefined, viewer.credential.kind === "token", hasSecretPaths];
   const key = writeExactJson([operation.name, connection.baseUrl, rights, params, query, limits, waits]);

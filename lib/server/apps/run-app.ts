@@ -59,23 +59,23 @@ export async function runApp(context: AuthedContext, app: StoredApp): Promise<Re
   const runOrder = { context, access: connectionResult.value, app, key };
   if (!isForm(context.request)) {
     const body = await readJson(context, appRunBodySchema);
-    return body.ok ? startOrRepeatRun({ ...runOrder, values: body.value.inputs, files: [] }) : body;
+    return body.ok ? startOrResumeRun({ ...runOrder, values: body.value.inputs, files: [] }) : body;
   }
   const form = await receiveForm(context.composition, context.request);
   if (!form.ok) return form;
   try {
-    return await startOrRepeatRun({ ...runOrder, ...readFormInput(app, form.value) });
+    return await startOrResumeRun({ ...runOrder, ...readFormInput(app, form.value) });
   } finally {
     await form.value.dispose();
   }
 }
 
 /** Starts the run, or returns the existing one of its key. That is sent now if it wasn't before; a rejected run may get new inputs. */
-async function startOrRepeatRun(order: RunOrder, knownRun?: StoredRun): Promise<Result<StoredRun, Failure>> {
+async function startOrResumeRun(order: RunOrder, previousRun?: StoredRun): Promise<Result<StoredRun, Failure>> {
   const { context, access, app, key } = order;
   const { appRuns } = access.composition.store;
   const { memberId } = context.viewer;
-  const existingRun = knownRun ?? (key === undefined ? undefined : await appRuns.findByKey(app.id, memberId, key));
+  const existingRun = previousRun ?? (key === undefined ? undefined : await appRuns.findByKey(app.id, memberId, key));
   if (existingRun) {
     if (existingRun.contentHash !== hashValues(order.values) && existingRun.state !== "refused")
       return failed(createFailure("CONFLICT", `This ${IDEMPOTENCY_HEADER} was used for another run.`));
@@ -93,7 +93,7 @@ async function startOrRepeatRun(order: RunOrder, knownRun?: StoredRun): Promise<
   // Another request may have started the run meanwhile.
   const currentRun =
     existingRun || key === undefined ? await appRuns.find(app.id, memberId, run.id) : await appRuns.findByKey(app.id, memberId, key);
-  if (currentRun && (!isNotSent(currentRun) || currentRun.createdAt !== existingRun?.createdAt)) return startOrRepeatRun(order, currentRun);
+  if (currentRun && (!isNotSent(currentRun) || currentRun.createdAt !== existingRun?.createdAt)) return startOrResumeRun(order, currentRun);
   return failed(await describeReachedLimit(access.composition, app, memberId, run.createdAt));
 }
 
@@ -117,7 +117,7 @@ async function sendIfStarted(
   values: AppValues,
 ): Promise<Result<StoredRun, Failure> | undefined> {
   const { runsPerDay, atOnce } = order.app.limits;
-  const limits = { runsPerDay, atOnce, dayBegan: startOfDayMs(run.createdAt) };
+  const limits = { runsPerDay, atOnce, dayStartMs: startOfDayMs(run.createdAt) };
   // Marked before the run is stored, so that every console process treats it as being sent.
   const endWork = await order.access.composition.store.peers.beginWork(sendingWorkName(run.id));
   let result: Result<StoredRun, Failure> | undefined;

@@ -22,7 +22,7 @@ import { listOutputs } from "@/lib/contract/views/outputs-view";
 import { getSubmittedJob } from "@/lib/contract/workflow/submission";
 import { ok, type Result } from "@/lib/shared/result";
 import { getLiveOutputs } from "../answers/live-progress";
-import { requestForBrowser } from "../answers/process-response";
+import { requestRedacted } from "../answers/process-response";
 import { type Viewer } from "../auth/viewer";
 import { type Composition, type Dependencies } from "../composition-type";
 import { type Access } from "../connections/access";
@@ -118,7 +118,7 @@ export async function refreshRun(
   const settledRun =
     run.jobId === undefined && (run.state === "sending" || run.state === "unsent") ? await settleSubmission(access.composition, run) : run;
   if (settledRun.jobId === undefined || !activeRunStates.some((state) => state === settledRun.state)) return ok(settledRun);
-  const detail = await requestForBrowser(operations.getJob, access, { params: { job_id: settledRun.jobId }, waits: "poll" });
+  const detail = await requestRedacted(operations.getJob, access, { params: { job_id: settledRun.jobId }, waits: "poll" });
   if (!detail.ok) {
     if (detail.failure.code !== "NOT_FOUND") return detail;
     if (isTakenBack) return ok(await updateRun(access.composition, settledRun, { state: "cancelled", endedAt: access.composition.now() }));

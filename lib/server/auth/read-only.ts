@@ -14,11 +14,11 @@ export async function readReadOnly({ store }: Dependencies<"store">): Promise<Re
   return value === undefined ? undefined : storedState.parse(JSON.parse(value));
 }
 
-export async function beginReadOnly({ store, now }: Dependencies<"store" | "now">, by: string, note: string | undefined): Promise<void> {
+export async function enableReadOnly({ store, now }: Dependencies<"store" | "now">, by: string, note: string | undefined): Promise<void> {
   await store.settings.add("readOnly", writeExactJson({ since: now(), by, ...(note && { note }) }));
 }
 
-export async function endReadOnly({ store }: Dependencies<"store">): Promise<void> {
+export async function disableReadOnly({ store }: Dependencies<"store">): Promise<void> {
   await store.settings.remove("readOnly");
 }
 

@@ -9,7 +9,7 @@ import { EVENTS_OPERATION } from "@/lib/contract/people/sign-in";
 import { UNREADABLE_HEADER } from "@/lib/shared/headers";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { getLiveProgress, subscribeToLiveOutputs, watchLiveOutputs } from "../answers/live-progress";
-import { maySeeSecretPaths } from "../answers/process-response";
+import { canSeeSecretPaths } from "../answers/process-response";
 import { checkViewer, type Context, getRateLimitKey, recordViewerUse } from "../auth/viewer";
 import { connectionChanged, type ConnectionTarget, findVisible, isSameTarget, openForJobs, resolveTarget } from "../connections/access";
 import { type AuthedContext } from "../context";
@@ -147,7 +147,7 @@ async function getSharingKey(
 ): Promise<unknown[]> {
   const { memberId, role, credential } = viewer;
   const memberKey = sharedTopics.has(name) ? [] : [memberId, role, credential.id];
-  const hasSecretPaths = name === "job" && reach && (await maySeeSecretPaths({ composition, connection: reach.connection, viewer }, item));
+  const hasSecretPaths = name === "job" && reach && (await canSeeSecretPaths({ composition, connection: reach.connection, viewer }, item));
   // Tokens get absolute URLs with the host of their request.
   const tokenKey = credential.kind === "token" ? [request.headers.get("host")] : [];
   const { id, baseUrl, seenOf } = reach?.connection ?? {};

@@ -7,7 +7,7 @@ import { operations } from "@/lib/contract/operations";
 import { sharePasswordSchema } from "@/lib/contract/share";
 import { getNetwork } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { requestForBrowser } from "../answers/process-response";
+import { requestRedacted } from "../answers/process-response";
 import { verifyPassword } from "../auth/passwords";
 import { type RouteContext } from "../context";
 import { clientAddress, takeAttempt } from "../limits/attempt-limit";
@@ -89,7 +89,7 @@ export function shareThumbnailRoute(): Handler {
 export function shareWorkflowRoute(): Handler {
   return shareRoute("shareWorkflow", async (context, { share, access }) => {
     if (!share.showsWorkflow || share.jobId === undefined) return failed(shareNotFound);
-    const job = await requestForBrowser(operations.getJob, access, { params: { job_id: share.jobId }, signal: context.request.signal });
+    const job = await requestRedacted(operations.getJob, access, { params: { job_id: share.jobId }, signal: context.request.signal });
     const workflow = job.ok ? asObject(job.value.value.workflow) : undefined;
     if (!workflow) return failed(shareNotFound);
     const prompt = isObject(workflow.prompt) ? workflow.prompt : workflow;

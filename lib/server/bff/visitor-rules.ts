@@ -38,7 +38,7 @@ export const visitorRules: VisitorRules = {
     const composition = await openVisitorPage();
     if (isApiClient(headers)) return refuseApiClient(composition, headers);
     const path = (url.split(/[?#]/)[0] ?? "").replace(/(?<=.)\/+$/, "");
-    if (path === "/embed" || path.startsWith("/embed/")) return getEmbeddedAnswer(composition, url, path);
+    if (path === "/embed" || path.startsWith("/embed/")) return getEmbedResponse(composition, url, path);
     const query = new URLSearchParams(url.split("?")[1]);
     const language = chooseLanguage(readCookie(headers.cookie ?? null, LANGUAGE_COOKIE), headers["accept-language"]);
     const toSharedPage = (page: string) => ({ kind: "shared", key: page, url: page, language }) as const;
@@ -96,7 +96,7 @@ async function getShareAnswer(
   };
 }
 
-async function getEmbeddedAnswer({ store }: Dependencies<"store">, url: string, path: string): Promise<VisitorAnswer> {
+async function getEmbedResponse({ store }: Dependencies<"store">, url: string, path: string): Promise<VisitorAnswer> {
   const embed = parseEmbedPath(path);
   if (!embed) return path === "/embed/start" || path === "/embed/doctor" ? { kind: "own" } : notFoundAnswer;
   if (!(await store.embedHosts.get(embed.host))) return notFoundAnswer;

@@ -8,7 +8,7 @@ import { operations } from "@/lib/contract/operations";
 import { getWeakerRole, type Role } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { checkJobsOnlyOperation, jobsOnlyRefusal, readsJobs } from "../answers/jobs-only";
-import { requestForBrowser } from "../answers/process-response";
+import { requestRedacted } from "../answers/process-response";
 import { checkChangeRights, checkViewer, type Context, type Viewer } from "../auth/viewer";
 import { type Composition, type Target } from "../composition-type";
 import { openApiKey } from "../keys/key-ring";
@@ -247,6 +247,6 @@ async function read<O extends Operation>(
 ): Promise<Result<AnswerOf<O>, Failure>> {
   const access = await opening;
   if (!access.ok) return access;
-  const result = await requestForBrowser(operation, access.value, input);
+  const result = await requestRedacted(operation, access.value, input);
   return result.ok ? ok(result.value.value) : result;
 }

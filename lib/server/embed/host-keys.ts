@@ -9,7 +9,7 @@ import { getErrorCode } from "@/lib/shared/error-codes";
 import { createLru } from "@/lib/shared/lru";
 import { type KeyRing, unseal } from "../keys/key-ring";
 import { type Log } from "../log";
-import { getRecordId, type Sealed } from "../store/connections";
+import { type Sealed, toSecretRecordId } from "../store/connections";
 import { type EmbedHost } from "../store/embed";
 import { type Send } from "../upstream/send";
 import { readBytes } from "../upstream/streams";
@@ -100,7 +100,7 @@ export function createHostKeys({ ring, now, log, sendHere, sendForeign }: Option
     ticket: string,
     options: JWTVerifyOptions,
   ): Promise<JWTPayload> {
-    const secret = sealed && unseal(ring, getRecordId("embed_hosts", host.id), sealed);
+    const secret = sealed && unseal(ring, toSecretRecordId("embed_hosts", host.id), sealed);
     if (secret === undefined) throw new KeysUnavailableError("no encryption key opens the stored secret");
     return (await jwtVerify(ticket, new TextEncoder().encode(secret), { ...options, algorithms: ["HS256"] })).payload;
   }

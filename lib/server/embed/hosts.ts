@@ -15,7 +15,7 @@ import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition, type Dependencies } from "../composition-type";
 import { seal } from "../keys/key-ring";
-import { getRecordId, type Sealed } from "../store/connections";
+import { type Sealed, toSecretRecordId } from "../store/connections";
 import { createEmbedHostId, type EmbedHost, type HostEditor } from "../store/embed";
 import { getAudiences } from "./sessions";
 
@@ -83,7 +83,7 @@ async function checkHostBody(
 
 function createSecret({ ring }: Dependencies<"ring">, id: string): { secret: string; sealed: Sealed } {
   const secret = randomBytes(32).toString("base64url");
-  return { secret, sealed: seal(ring, getRecordId("embed_hosts", id), secret) };
+  return { secret, sealed: seal(ring, toSecretRecordId("embed_hosts", id), secret) };
 }
 
 async function toView(composition: Composition, host: EmbedHost): Promise<EmbedHostView> {

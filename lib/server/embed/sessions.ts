@@ -27,11 +27,11 @@ export function getAudiences(env: Env, hostId: string): string[] {
   return [...new Set([consoleUrl(env), ...loopback])].map((address) => `${address}/embed/${hostId}`);
 }
 
-type TicketServices = Dependencies<"env" | "now" | "log" | "hostKeys">;
+type TicketDependencies = Dependencies<"env" | "now" | "log" | "hostKeys">;
 type TicketRequest = { ticket: string; origin: string };
 
 async function checkTicket(
-  composition: TicketServices,
+  composition: TicketDependencies,
   host: EmbedHost,
   { ticket, origin }: TicketRequest,
 ): Promise<Result<Ticket, EmbedRefusal>> {

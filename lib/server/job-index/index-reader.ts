@@ -45,10 +45,10 @@ type Options = {
   now: () => number;
   maxJobs: number;
   settled: () => Promise<void>;
-  getLostCount: (id: string) => number;
+  getDroppedCount: (id: string) => number;
 };
 
-export function createIndexReader({ store, log, now, maxJobs, settled, getLostCount }: Options) {
+export function createIndexReader({ store, log, now, maxJobs, settled, getDroppedCount }: Options) {
   const connections = new Map<string, UsedConnection>();
   const stopping = new AbortController();
   // Each connection in use adds one listener, so their number is bounded.
@@ -56,23 +56,23 @@ export function createIndexReader({ store, log, now, maxJobs, settled, getLostCo
   const activeReads = new Set<AbortController>();
   const { jobIndexStore } = store;
   const readSizes = createSizeReader(store.jobUsage);
-  const list = createListReader({ jobIndexStore, now, maxJobs, settled, getLostCount, underWay: trackRead, signal: stopping.signal });
+  const list = createListReader({ jobIndexStore, now, maxJobs, settled, getDroppedCount, underWay: trackRead, signal: stopping.signal });
 
-  async function loop(id: string, used: UsedConnection): Promise<void> {
-    await pause(used, FIRST_WAIT_MS, true);
-    for (let failures = 0; !stopping.signal.aborted && now() - used.usedMs < ACTIVE_MS;) {
-      const waitMs = getPageWaitMs(used);
-      used.isWaiting = waitMs > 0;
-      if (!used.isWaiting) used.wasSearch = false;
-      const step = await (waitMs > 0 ? readSizesOf(id, used) : readNext(id, used)).catch((err: unknown): Step => {
+  async function loop(id: string, readState: UsedConnection): Promise<void> {
+    await pause(readState, FIRST_WAIT_MS, true);
+    for (let failures = 0; !stopping.signal.aborted && now() - readState.usedMs < ACTIVE_MS;) {
+      const waitMs = getPageWaitMs(readState);
+      readState.isWaiting = waitMs > 0;
+      if (!readState.isWaiting) readState.wasSearch = false;
+      const step = await (waitMs > 0 ? readSizesOf(id, readState) : readNext(id, readState)).catch((err: unknown): Step => {
         if (!stopping.signal.aborted) log.error({ err, connectionId: id }, "job index read failed");
         return pageDropped;
       });
       failures = typeof step === "object" ? failures + 1 : 0;
       const backOff = Math.min(MAX_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** (failures - 1));
-      if (typeof step === "object") await pause(used, backOff, true);
-      else if (step === "done") await pause(used, STEP_WAIT_MS, true);
-      else await pause(used, waitMs > 0 ? Math.min(waitMs, MAX_BACK_OFF_MS) : CHECK_INTERVAL_MS, waitMs > 0);
+      if (typeof step === "object") await pause(readState, backOff, true);
+      else if (step === "done") await pause(readState, STEP_WAIT_MS, true);
+      else await pause(readState, waitMs > 0 ? Math.min(waitMs, MAX_BACK_OFF_MS) : CHECK_INTERVAL_MS, waitMs > 0);
     }
   }
 
@@ -82,16 +82,16 @@ export function createIndexReader({ store, log, now, maxJobs, settled, getLostCo
   }
 
   /** With `isFull`, waits the whole time even if new work arrives. */
-  async function pause(used: UsedConnection, ms: number, isFull = false): Promise<void> {
+  async function pause(readState: UsedConnection, ms: number, isFull = false): Promise<void> {
     const wakeController = new AbortController();
-    if (!isFull) used.wake = () => wakeController.abort();
+    if (!isFull) readState.wake = () => wakeController.abort();
     await sleep(ms, { signal: AbortSignal.any([stopping.signal, wakeController.signal]), unref: true });
-    used.wake = undefined;
+    readState.wake = undefined;
   }
 
-  async function readNext(id: string, used: UsedConnection): Promise<Step> {
-    const page = await list.next(id, used);
-    if (page === undefined) return readSizesOf(id, used);
+  async function readNext(id: string, readState: UsedConnection): Promise<Step> {
+    const page = await list.next(id, readState);
+    if (page === undefined) return readSizesOf(id, readState);
     return page === "older" ? "done" : page;
   }
 
@@ -108,10 +108,10 @@ export function createIndexReader({ store, log, now, maxJobs, settled, getLostCo
     return call(controller.signal).finally(() => activeReads.delete(controller));
   }
 
-  async function readNewest(id: string, used: UsedConnection): Promise<Failure | undefined> {
+  async function readNewest(id: string, readState: UsedConnection): Promise<Failure | undefined> {
     try {
-      const page = await list.readPage(id, used, 0, MAX_PAGE_JOBS);
-      if (page.ok) await list.join(id, used, page.value);
+      const page = await list.readPage(id, readState, 0, MAX_PAGE_JOBS);
+      if (page.ok) await list.join(id, readState, page.value);
       return page.ok ? undefined : page.failure;
     } catch (err) {
       if (!stopping.signal.aborted) log.error({ err, connectionId: id }, "newest jobs read failed");
@@ -123,33 +123,39 @@ export function createIndexReader({ store, log, now, maxJobs, settled, getLostCo
     /** Called when a member uses a connection. `read` has their rights. */
     markUsed(id: string, indexRead: IndexRead): void {
       if (stopping.signal.aborted) return;
-      const used = connections.get(id) ?? { read: indexRead, usedMs: 0, headOffset: 0, headLosses: getLostCount(id), beginnings: 0 };
-      connections.set(id, used);
-      used.read = indexRead;
-      used.usedMs = now();
-      used.loop ??= loop(id, used).finally(() => {
-        used.loop = undefined;
-        used.headOffset = 0;
+      const readState = connections.get(id) ?? {
+        read: indexRead,
+        usedMs: 0,
+        headOffset: 0,
+        headDroppedCount: getDroppedCount(id),
+        beginnings: 0,
+      };
+      connections.set(id, readState);
+      readState.read = indexRead;
+      readState.usedMs = now();
+      readState.loop ??= loop(id, readState).finally(() => {
+        readState.loop = undefined;
+        readState.headOffset = 0;
       });
     },
 
     restart(id: string | undefined): void {
-      for (const used of id === undefined ? connections.values() : [connections.get(id)]) {
-        if (!used) continue;
-        Object.assign(used, {
+      for (const readState of id === undefined ? connections.values() : [connections.get(id)]) {
+        if (!readState) continue;
+        Object.assign(readState, {
           headOffset: 0,
           headMs: undefined,
           gap: undefined,
           round: undefined,
-          beginnings: used.beginnings + 1,
+          beginnings: readState.beginnings + 1,
         });
-        used.wake?.();
+        readState.wake?.();
       }
     },
 
     async noteNewest(id: string, response: JobsAnswer): Promise<void> {
-      const used = connections.get(id);
-      if (used) await list.join(id, used, toPage(response, 0));
+      const readState = connections.get(id);
+      if (readState) await list.join(id, readState, toPage(response, 0));
     },
 
     gapOf: (id: string): IndexGap | undefined => connections.get(id)?.gap,
@@ -159,15 +165,15 @@ export function createIndexReader({ store, log, now, maxJobs, settled, getLostCo
      * returns the time of the service's last response.
      */
     async refresh(id: string): Promise<{ sinceMs: number | undefined } | undefined> {
-      const used = connections.get(id);
-      if (!used) return undefined;
-      if (getPageWaitMs(used) <= 0 && !(used.wasSearch && used.isWaiting)) {
-        used.wasSearch = true;
-        used.newest = readNewest(id, used);
+      const readState = connections.get(id);
+      if (!readState) return undefined;
+      if (getPageWaitMs(readState) <= 0 && !(readState.wasSearch && readState.isWaiting)) {
+        readState.wasSearch = true;
+        readState.newest = readNewest(id, readState);
       }
-      const failure = await withTimeout(Promise.resolve(used.newest), MAX_REFRESH_WAIT_MS, () => undefined);
+      const failure = await withTimeout(Promise.resolve(readState.newest), MAX_REFRESH_WAIT_MS, () => undefined);
       await settled();
-      return failure || (used.pausedUntilMs ?? 0) > now() ? { sinceMs: used.answeredMs } : undefined;
+      return failure || (readState.pausedUntilMs ?? 0) > now() ? { sinceMs: readState.answeredMs } : undefined;
     },
 
     async stop(): Promise<void> {

@@ -38,14 +38,14 @@ export function createJobIndex({ store, log, now, maxJobs }: Options): JobIndex 
   let writing: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
-  const lostCounts = new Map<string, number>();
+  const droppedCounts = new Map<string, number>();
   const countLost = ({ connectionId, ...change }: Change) => {
     const responseCount = change.kind === "seen" ? change.answers : 1;
-    lostCounts.set(connectionId, (lostCounts.get(connectionId) ?? 0) + responseCount);
+    droppedCounts.set(connectionId, (droppedCounts.get(connectionId) ?? 0) + responseCount);
     for (let count = 0; count < responseCount; count += 1) getTelemetry().metrics?.count("lightdesk_ledger_lost_total", {});
   };
   getTelemetry().metrics?.read("lightdesk_ledger_waiting", () => pending.length);
-  const reader = createIndexReader({ store, log, now, maxJobs, settled, getLostCount: (id) => lostCounts.get(id) ?? 0 });
+  const reader = createIndexReader({ store, log, now, maxJobs, settled, getDroppedCount: (id) => droppedCounts.get(id) ?? 0 });
 
   function add(change: Change): void {
     if (pending.length >= MAX_PENDING && change.kind === "seen") return countLost(change);

@@ -107,7 +107,7 @@ export type ListedJobs = {
   headMs?: number;
   gap?: IndexGap;
   /** The number of dropped responses when reading the newest jobs last began. */
-  headLosses: number;
+  headDroppedCount: number;
   answeredMs?: number;
   pageMs?: number;
   pausedUntilMs?: number;
@@ -129,68 +129,68 @@ type Options = {
   now: () => number;
   maxJobs: number;
   settled: () => Promise<void>;
-  getLostCount: (id: string) => number;
+  getDroppedCount: (id: string) => number;
   underWay: <T>(call: (signal: AbortSignal) => Promise<T>) => Promise<T>;
   signal: AbortSignal;
 };
 
-export function createListReader({ jobIndexStore, now, maxJobs, settled, getLostCount, underWay, signal: stopSignal }: Options) {
+export function createListReader({ jobIndexStore, now, maxJobs, settled, getDroppedCount, underWay, signal: stopSignal }: Options) {
   /** Returns "older" if there are more jobs than those read so far. */
-  async function next(id: string, used: ListedJobs): Promise<Step | "older"> {
-    const { beginnings } = used;
+  async function next(id: string, readState: ListedJobs): Promise<Step | "older"> {
+    const { beginnings } = readState;
     const indexReach = await jobIndexStore.reach(id);
     const reach = {
       ...indexReach,
-      keep: async (indexReach: IndexReach) => void (used.beginnings === beginnings && (await jobIndexStore.setReach(id, indexReach))),
+      keep: async (indexReach: IndexReach) => void (readState.beginnings === beginnings && (await jobIndexStore.setReach(id, indexReach))),
     };
-    if (used.headOffset !== undefined) return readHead(id, used, reach);
+    if (readState.headOffset !== undefined) return readHead(id, readState, reach);
     const isListed = reach.nextOffset === undefined;
     const isDue = isListed && now() - (reach.sweptAt ?? 0) > ROUND_INTERVAL_MS;
     // Another process began this round, and its progress is unknown.
-    const isAbandoned = !isListed && reach.sweptAt !== undefined && used.round === undefined;
+    const isAbandoned = !isListed && reach.sweptAt !== undefined && readState.round === undefined;
     if (isDue || isAbandoned) {
-      if (used.beginnings === beginnings) used.round = {};
+      if (readState.beginnings === beginnings) readState.round = {};
       await reach.keep({ ...reach, nextOffset: 0 });
       return "done";
     }
     if (isListed) return undefined;
-    const step = await readOlder(id, used, reach);
+    const step = await readOlder(id, readState, reach);
     return step === "done" ? "older" : step;
   }
 
   /** Reads jobs newer than the indexed ones. The first time it reads one page, and older ones follow from there. */
-  async function readHead(id: string, used: ListedJobs, reach: StoredReach): Promise<Step> {
-    if (used.headOffset === 0) used.headLosses = getLostCount(id);
-    const page = await readPage(id, used, used.headOffset ?? 0);
+  async function readHead(id: string, readState: ListedJobs, reach: StoredReach): Promise<Step> {
+    if (readState.headOffset === 0) readState.headDroppedCount = getDroppedCount(id);
+    const page = await readPage(id, readState, readState.headOffset ?? 0);
     if (!page.ok) return page.failure;
     await settled();
-    if (getLostCount(id) !== used.headLosses) {
-      used.headOffset = 0;
+    if (getDroppedCount(id) !== readState.headDroppedCount) {
+      readState.headOffset = 0;
       return pageDropped;
     }
     const { oldestMs, newestMs, isLast, isCut, end } = page.value;
-    used.headMs = Math.max(used.headMs ?? 0, newestMs ?? 0);
+    readState.headMs = Math.max(readState.headMs ?? 0, newestMs ?? 0);
     if (reach.newestMs === undefined) {
-      await resume(id, { ...reach, newestMs: used.headMs }, page.value);
-      used.headOffset = undefined;
+      await resume(id, { ...reach, newestMs: readState.headMs }, page.value);
+      readState.headOffset = undefined;
     } else if (isLast || oldestMs === undefined || oldestMs <= reach.newestMs || (await isIndexedBefore(id, oldestMs))) {
       const isApart = isCut && oldestMs !== undefined && oldestMs > reach.newestMs;
       // The jobs between them will remain unknown.
       const from = isApart ? { cursorMs: oldestMs, nextOffset: undefined, isComplete: false, isBounded: true } : {};
-      await reach.keep({ ...reach, ...from, newestMs: Math.max(used.headMs, reach.newestMs) });
-      Object.assign(used, { headOffset: undefined, headMs: undefined, gap: undefined });
-    } else used.headOffset = end;
+      await reach.keep({ ...reach, ...from, newestMs: Math.max(readState.headMs, reach.newestMs) });
+      Object.assign(readState, { headOffset: undefined, headMs: undefined, gap: undefined });
+    } else readState.headOffset = end;
     return "done";
   }
 
-  async function readOlder(id: string, used: ListedJobs, reach: StoredReach): Promise<Step> {
+  async function readOlder(id: string, readState: ListedJobs, reach: StoredReach): Promise<Step> {
     const offset = Math.max(0, (reach.nextOffset ?? 0) - PAGE_OVERLAP);
-    const lostCount = getLostCount(id);
-    const { round } = used;
-    const page = await readPage(id, used, offset);
+    const droppedCount = getDroppedCount(id);
+    const { round } = readState;
+    const page = await readPage(id, readState, offset);
     if (!page.ok) return page.failure;
     await settled();
-    if (getLostCount(id) !== lostCount) return pageDropped;
+    if (getDroppedCount(id) !== droppedCount) return pageDropped;
     const { newestMs, end } = page.value;
     const readMs = round ? round.oldestMs : reach.cursorMs;
     const isGap = offset > 0 && readMs !== undefined && (newestMs === undefined || newestMs < readMs);
@@ -225,37 +225,41 @@ export function createListReader({ jobIndexStore, now, maxJobs, settled, getLost
     return oldestIndexedMs !== undefined && oldestMs !== undefined && oldestMs <= oldestIndexedMs;
   }
 
-  async function readPage(id: string, used: ListedJobs, offset: number, limit = JOBS_PAGE_SIZE): Promise<Result<ListPage, Failure>> {
-    used.pageMs = now();
+  async function readPage(id: string, readState: ListedJobs, offset: number, limit = JOBS_PAGE_SIZE): Promise<Result<ListPage, Failure>> {
+    readState.pageMs = now();
     const query = { ...newestFirst, offset, limit };
-    const result = await underWay((signal) => used.read.jobs({ query, signal, limits: { attempts: 1 } }));
+    const result = await underWay((signal) => readState.read.jobs({ query, signal, limits: { attempts: 1 } }));
     if (!result.ok) {
       const { status, retryAfterMs } = result.failure;
-      if (status === 429 || retryAfterMs !== undefined) used.pausedUntilMs = now() + (retryAfterMs ?? DEFAULT_PAUSE_MS);
+      if (status === 429 || retryAfterMs !== undefined) readState.pausedUntilMs = now() + (retryAfterMs ?? DEFAULT_PAUSE_MS);
       return result;
     }
-    used.answeredMs = now();
+    readState.answeredMs = now();
     await forgetAbsent(id, result.value);
     return ok(toPage(result.value, offset));
   }
 
   /** If the newest page overlaps the indexed jobs, nothing is missing. Otherwise the gap before it is read next. */
-  async function mergeNewest(id: string, used: ListedJobs, { newestMs, oldestMs, isLast, isCut }: Omit<ListPage, "end">): Promise<void> {
-    const { beginnings } = used;
+  async function mergeNewest(
+    id: string,
+    readState: ListedJobs,
+    { newestMs, oldestMs, isLast, isCut }: Omit<ListPage, "end">,
+  ): Promise<void> {
+    const { beginnings } = readState;
     await settled();
     const indexReach = await jobIndexStore.reach(id);
     const isFull = await isIndexedBefore(id, oldestMs);
     // The page was read before a restart.
-    if (used.beginnings !== beginnings) return;
-    const isUpToDate = getLostCount(id) === used.headLosses;
-    if (indexReach.newestMs === undefined || newestMs === undefined || oldestMs === undefined) used.gap = undefined;
+    if (readState.beginnings !== beginnings) return;
+    const isUpToDate = getDroppedCount(id) === readState.headDroppedCount;
+    if (indexReach.newestMs === undefined || newestMs === undefined || oldestMs === undefined) readState.gap = undefined;
     else if (isUpToDate && ((isLast && !isCut) || oldestMs <= indexReach.newestMs || isFull)) {
-      used.gap = undefined;
+      readState.gap = undefined;
       await jobIndexStore.advance(id, newestMs);
     } else {
-      used.gap = { afterMs: indexReach.newestMs, beforeMs: isUpToDate ? oldestMs : newestMs };
-      used.headOffset ??= 0;
-      used.wake?.();
+      readState.gap = { afterMs: indexReach.newestMs, beforeMs: isUpToDate ? oldestMs : newestMs };
+      readState.headOffset ??= 0;
+      readState.wake?.();
     }
   }
 

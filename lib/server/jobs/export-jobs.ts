@@ -13,7 +13,7 @@ import { toJobView } from "@/lib/contract/views/job-view";
 import { getWorkflowName } from "@/lib/contract/workflow/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { BYTE_ORDER_MARK, type Cell, formatCsvLine } from "@/lib/shared/text";
-import { requestForBrowser } from "../answers/process-response";
+import { requestRedacted } from "../answers/process-response";
 import { type Access } from "../connections/access";
 import { textStream } from "../requests/responses";
 import { searchJobIndex } from "./job-search";
@@ -27,7 +27,7 @@ type JobPages = { next(): Promise<Result<JobPage, Failure>> };
 function createJobPages(access: Access, query: JobSearchQuery, signal: AbortSignal): JobPages {
   async function read(page: JobSearchQuery): Promise<Result<JobsAnswer, Failure>> {
     if (isSearch(query)) return ok(await searchJobIndex(access, page));
-    const result = await requestForBrowser(operations.listJobs, access, { query: page, signal });
+    const result = await requestRedacted(operations.listJobs, access, { query: page, signal });
     return result.ok ? ok(result.value.value) : result;
   }
   let offset = 0;
@@ -217,7 +217,7 @@ async function addInputs(
 ): Promise<Result<ExportedJob[], Failure>> {
   if (inputs.length === 0) return ok(jobs.map((job) => ({ job, inputs: [] })));
   const results = await Promise.all(
-    jobs.map(async ({ id }) => requestForBrowser(operations.getJob, access, { params: { job_id: id }, signal })),
+    jobs.map(async ({ id }) => requestRedacted(operations.getJob, access, { params: { job_id: id }, signal })),
   );
   const exported: ExportedJob[] = [];
   for (const [index, job] of jobs.entries()) {

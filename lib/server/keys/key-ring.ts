@@ -8,7 +8,7 @@ import { z } from "zod";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { getErrorCode } from "@/lib/shared/error-codes";
 import { EnvError } from "../env";
-import { getRecordId, type KeyStore, type Sealed, type StoredKey } from "../store/connections";
+import { type KeyStore, type Sealed, type StoredKey, toSecretRecordId } from "../store/connections";
 import { type SettingStore } from "../store/settings";
 import { type ListSealed } from "../store/store";
 
@@ -135,7 +135,7 @@ export async function storeApiKey(
   await keys.put({
     id,
     connectionId: entry.connectionId,
-    ...seal(ring, getRecordId("api_keys", entry.connectionId, id), entry.apiKey),
+    ...seal(ring, toSecretRecordId("api_keys", entry.connectionId, id), entry.apiKey),
     fingerprint,
     createdAt: entry.now,
   });
@@ -143,7 +143,7 @@ export async function storeApiKey(
 }
 
 export function openApiKey(ring: KeyRing, key: StoredKey): string | undefined {
-  return unseal(ring, getRecordId("api_keys", key.connectionId, key.id), key);
+  return unseal(ring, toSecretRecordId("api_keys", key.connectionId, key.id), key);
 }
 
 const AUTH_SECRET_RECORD = "settings/authSecret";

@@ -7,7 +7,7 @@ import { type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { asObject, asText } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
-import { requestForBrowser } from "../answers/process-response";
+import { requestRedacted } from "../answers/process-response";
 import { redactForBrowser } from "../answers/redact";
 import { type Access } from "../connections/access";
 import { toPage } from "../job-index/list-reader";
@@ -61,7 +61,7 @@ export function toDownloadThing(source: string, fileName?: string): AuditTarget 
 /** The newest ones, as lists show them. If listing fails, the operation continues. */
 async function findThingsToClear(status: readonly KnownJobState[], access: Access, signal: AbortSignal | undefined): Promise<AuditTargets> {
   const query = { status, sort_by: "create_time", sort_order: "desc", offset: 0, limit: MAX_TARGETS };
-  const result = await requestForBrowser(operations.listJobs, access, { query, signal, limits: LOOKUP_LIMITS });
+  const result = await requestRedacted(operations.listJobs, access, { query, signal, limits: LOOKUP_LIMITS });
   if (!result.ok) return { things: [] };
   const response = result.value.value;
   const { jobs, pagination } = response;

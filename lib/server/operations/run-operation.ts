@@ -17,7 +17,7 @@ import { toByteStream } from "@/lib/shared/web-stream";
 import { subscribeToLiveOutputs } from "../answers/live-progress";
 import { maskJsonStream } from "../answers/mask-stream";
 import { readCatalogue } from "../answers/node-classes";
-import { requestForBrowser } from "../answers/process-response";
+import { requestRedacted } from "../answers/process-response";
 import { redactForApi, redactForBrowser } from "../answers/redact";
 import { type Access, openFor } from "../connections/access";
 import { type AuthedContext } from "../context";
@@ -121,7 +121,7 @@ async function sendCatalogue(access: Access, input: CallInput): Promise<Result<R
 async function call(operation: Operation, context: AuthedContext, access: Access, input: CallInput): Promise<Result<Response, Failure>> {
   const requestTargets = isRead(operation) ? { things: [] } : await auditTargetsFromRequest(operation, access, input);
   context.annotateAudit({ outcome: formatTargets(requestTargets.things, undefined, requestTargets) });
-  const result = await requestForBrowser(operation, access, input);
+  const result = await requestRedacted(operation, access, input);
   if (!result.ok) return result;
   const { status, value, skipped } = result.value;
   // The audit entry of a submission names its job, which identifies the submitter in lists.

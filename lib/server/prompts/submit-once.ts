@@ -51,14 +51,14 @@ export function toStoredResponse(text: string): string {
 
 const RETRY_MS = 1000;
 
-type SubmissionParts = Dependencies<"store" | "log" | "submissionsInFlight">;
+type SubmissionDependencies = Dependencies<"store" | "log" | "submissionsInFlight">;
 type EndedSubmission = { contentHash: string; outcome: SubmissionOutcome };
 
 function toFlightId(memberId: string, key: string): string {
   return `${memberId} ${key}`;
 }
 
-async function storeOutcome(composition: SubmissionParts, attempt: Attempt, submission: EndedSubmission): Promise<void> {
+async function storeOutcome(composition: SubmissionDependencies, attempt: Attempt, submission: EndedSubmission): Promise<void> {
   try {
     await store(composition, attempt, submission.outcome);
   } catch (err) {
@@ -70,7 +70,11 @@ async function storeOutcome(composition: SubmissionParts, attempt: Attempt, subm
 }
 
 /** Until it is stored, the submission counts as active, so that other consoles wait for it. */
-async function retryStoreOutcome(composition: SubmissionParts, attempt: Attempt, { contentHash, outcome }: EndedSubmission): Promise<void> {
+async function retryStoreOutcome(
+  composition: SubmissionDependencies,
+  attempt: Attempt,
+  { contentHash, outcome }: EndedSubmission,
+): Promise<void> {
   const flights = composition.submissionsInFlight;
   const id = toFlightId(attempt.memberId, attempt.key);
   const flight = { contentHash, outcome: Promise.resolve(outcome) };
@@ -102,7 +106,7 @@ function isTemporary(error: unknown): boolean {
   return isStoreAway(error) || isFullDisk(error) || temporaryErrors.test(String(getErrorCode(error)));
 }
 
-async function store({ store: { submissions } }: SubmissionParts, attempt: Attempt, outcome: SubmissionOutcome): Promise<void> {
+async function store({ store: { submissions } }: SubmissionDependencies, attempt: Attempt, outcome: SubmissionOutcome): Promise<void> {
   if (outcome.ok) await submissions.accepted(attempt, toStoredResponse(outcome.value));
   else if (couldHaveStarted(outcome.failure)) await submissions.unknown(attempt, outcome.failure);
   else await submissions.forget(attempt);

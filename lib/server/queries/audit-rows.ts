@@ -11,14 +11,14 @@ import { type Store } from "../store/store";
 const MAX_PARTS = 100;
 
 /** `actId` is the client's id for one action on many things. */
-export type LoggedAct = AuditItem & { actId?: string };
+export type AuditGroup = AuditItem & { actId?: string };
 
 /** One row per act, newest first. A row's id is the cursor of the next page. */
-export function toAuditRows(acts: readonly (readonly LoggedAct[])[], maxParts = MAX_PARTS): AuditItem[] {
+export function toAuditRows(acts: readonly (readonly AuditGroup[])[], maxParts = MAX_PARTS): AuditItem[] {
   return acts.flatMap(([newest, ...rest]) => (newest ? [toRow([newest, ...rest], maxParts)] : []));
 }
 
-function toRow(entries: readonly [LoggedAct, ...LoggedAct[]], maxParts: number): AuditItem {
+function toRow(entries: readonly [AuditGroup, ...AuditGroup[]], maxParts: number): AuditItem {
   const [newest, ...rest] = entries;
   const parts = collectParts(entries, maxParts);
   // A successful entry describes the act. If none succeeded, the newest refusal does.
@@ -148,7 +148,7 @@ export async function readNames(store: LogStore, connections: readonly { id: str
 const MEMBER_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const memberActions = new Set(["changeMember", "removeMember", "giveJobsView", "takeJobsView"]);
 
-export async function toItems(store: LogStore, acts: readonly (readonly StoredEntry[])[], names: Names): Promise<LoggedAct[][]> {
+export async function toItems(store: LogStore, acts: readonly (readonly StoredEntry[])[], names: Names): Promise<AuditGroup[][]> {
   const ids = acts.flat().flatMap(({ action, target = "" }) => (memberActions.has(action) && MEMBER_ID.test(target) ? [target] : []));
   const unknown = [...new Set(ids)].filter((id) => !names.people.has(id));
   if (unknown.length > 0)
@@ -161,7 +161,7 @@ function isPrivateName({ action, connectionId }: StoredEntry, { connections }: N
   return ["createConnection", "checkConnection"].includes(action) && (connectionId === undefined || !connections.has(connectionId));
 }
 
-function toItem(stored: StoredEntry, names: Names): LoggedAct {
+function toItem(stored: StoredEntry, names: Names): AuditGroup {
   const { memberId, memberName, memberEmail, connectionId, target, ...entry } = stored;
   const email = memberEmail ?? names.emails.get(memberId ?? "");
   return {

@@ -17,7 +17,7 @@ import {
 import { ok, type Result } from "@/lib/shared/result";
 import { recordQueueTotals } from "../answers/live-progress";
 import { readCatalogue } from "../answers/node-classes";
-import { requestForBrowser } from "../answers/process-response";
+import { requestRedacted } from "../answers/process-response";
 import { type Context } from "../auth/viewer";
 import { canStopJobs } from "../capabilities/has-capability";
 import { type Access, findVisible, openForJobs, openInBackground, readThrough } from "../connections/access";
@@ -34,7 +34,7 @@ export async function countJobs(
   const access = await openForJobs(context, connection);
   if (!access.ok) return access;
   const count = (...status: KnownJobState[]) =>
-    requestForBrowser(operations.listJobs, access.value, {
+    requestRedacted(operations.listJobs, access.value, {
       query: { ...(status.length > 0 && { status }), offset: 0, limit: 1 },
       signal,
       waits: "poll",
@@ -100,7 +100,7 @@ export async function getQueue(context: Context, connection?: string, signal?: A
   const access = await openForJobs(context, connection);
   if (!access.ok) return access;
   const query = { status: ["in_progress", "pending"], sort_by: "create_time", sort_order: "asc", offset: 0, limit: MAX_ROWS };
-  const result = await requestForBrowser(operations.listJobs, access.value, { query, signal, waits: signal ? "poll" : "page" });
+  const result = await requestRedacted(operations.listJobs, access.value, { query, signal, waits: signal ? "poll" : "page" });
   if (!result.ok) return result;
   const { jobs, pagination, unreadable } = result.value.value;
   const waitingIds = jobs.filter(isPending).map(({ id }) => id);

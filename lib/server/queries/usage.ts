@@ -21,7 +21,7 @@ import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { toMilliseconds } from "@/lib/contract/times";
 import { ok, type Result } from "@/lib/shared/result";
 import { BYTE_ORDER_MARK, formatCsvLine } from "@/lib/shared/text";
-import { requestForBrowser } from "../answers/process-response";
+import { requestRedacted } from "../answers/process-response";
 import { type Context } from "../auth/viewer";
 import { type Composition } from "../composition-type";
 import { openForJobs, visibleConnections } from "../connections/access";
@@ -173,7 +173,7 @@ export async function listRunsByDay(context: Context, zone: string, connection?:
   const access = await openForJobs(context, connection);
   if (!access.ok) return access;
   const query = { sort_by: "create_time", sort_order: "desc", offset: 0, limit: MAX_PAGE_JOBS };
-  const newest = await requestForBrowser(operations.listJobs, access.value, { query });
+  const newest = await requestRedacted(operations.listJobs, access.value, { query });
   if (!newest.ok) return newest;
   const { store, jobIndex, now } = context.composition;
   const { id } = access.value.connection;

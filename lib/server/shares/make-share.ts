@@ -14,7 +14,7 @@ import { listOutputs, type OutputView } from "@/lib/contract/views/outputs-view"
 import { createLimiter } from "@/lib/shared/async";
 import { readPictureSize } from "@/lib/shared/picture-size";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { requestForBrowser } from "../answers/process-response";
+import { requestRedacted } from "../answers/process-response";
 import { redactForBrowser } from "../answers/redact";
 import { hashPassword } from "../auth/passwords";
 import { type Dependencies } from "../composition-type";
@@ -116,7 +116,7 @@ async function findChosenAssets(access: Access, ids: readonly string[], signal: 
 
 /** Permanent files, or temporary ones if there are no others. */
 async function findJobOutputs(access: Access, id: string, signal: AbortSignal): Promise<Result<ShareItem[], Failure>> {
-  const job = await requestForBrowser(operations.getJob, access, { params: { job_id: id }, signal });
+  const job = await requestRedacted(operations.getJob, access, { params: { job_id: id }, signal });
   if (!job.ok) return job;
   const outputs = listOutputs(job.value.value.outputs);
   const permanentOutputs = outputs.filter(({ temporary }) => !temporary);

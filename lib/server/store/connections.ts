@@ -96,7 +96,7 @@ export type { StoredKey };
 export type Sealed = Pick<StoredKey, "ringKeyId" | "ciphertext">;
 
 /** Authenticated with the ciphertext, so that a secret moved to another row cannot be decrypted. */
-export function getRecordId(table: string, ...ids: string[]): string {
+export function toSecretRecordId(table: string, ...ids: string[]): string {
   return [table, ...ids].join("/");
 }
 export type KeyStore = ReturnType<typeof createKeyStore>;

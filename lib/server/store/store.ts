@@ -14,7 +14,7 @@ import { createAppFileStore } from "./apps/app-files";
 import { createAppRunStore } from "./apps/app-runs";
 import { createAppStore } from "./apps/apps";
 import { createAuditStore } from "./audit/audit";
-import { createConnectionStore, createKeyStore, getRecordId, type Sealed } from "./connections";
+import { createConnectionStore, createKeyStore, type Sealed, toSecretRecordId } from "./connections";
 import { copyStore, requireEmptyTarget, requireFinished } from "./copy-store";
 import { type Database, deleteBefore, migratePostgres, openDatabase, openPostgres } from "./database";
 import { createDownloadTaskStore } from "./download-tasks";
@@ -226,7 +226,7 @@ function createSealedColumns(database: Database) {
       SELECT id, ${owner} AS connection_id, ${ringColumn} AS ring_key_id, ${textColumn} AS ciphertext
       FROM ${from} WHERE ${textColumn} IS NOT NULL ORDER BY id`;
     return (await query.execute(database)).rows.map(({ id, connectionId, ringKeyId, ciphertext }) => ({
-      recordId: getRecordId(table, ...(connectionId === undefined ? [] : [connectionId]), id),
+      recordId: toSecretRecordId(table, ...(connectionId === undefined ? [] : [connectionId]), id),
       sealed: { ringKeyId, ciphertext },
       async reseal(after) {
         const update = sql`

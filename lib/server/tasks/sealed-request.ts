@@ -6,16 +6,16 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { downloadBodySchema } from "@/lib/contract/schemas/asset";
 import { type KeyRing, seal, unseal } from "../keys/key-ring";
-import { getRecordId, type Sealed } from "../store/connections";
+import { type Sealed, toSecretRecordId } from "../store/connections";
 import { type StoredDownload } from "../store/download-tasks";
 
 export type DownloadBody = z.output<typeof downloadBodySchema>;
 
 export function sealRequest(ring: KeyRing, id: string, body: DownloadBody): Sealed {
-  return seal(ring, getRecordId("download_tasks", id), writeExactJson(body));
+  return seal(ring, toSecretRecordId("download_tasks", id), writeExactJson(body));
 }
 
 export function openRequest(ring: KeyRing, { id, ringKeyId, sealedRequest: ciphertext }: StoredDownload): DownloadBody | undefined {
-  const text = unseal(ring, getRecordId("download_tasks", id), { ringKeyId, ciphertext });
+  const text = unseal(ring, toSecretRecordId("download_tasks", id), { ringKeyId, ciphertext });
   return text === undefined ? undefined : downloadBodySchema.safeParse(parseJson(text)).data;
 }

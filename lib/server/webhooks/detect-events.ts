@@ -13,7 +13,7 @@ import { type JobListItem } from "@/lib/contract/schemas/job";
 import { formatErrorLine, type JobErrorView, toJobView } from "@/lib/contract/views/job-view";
 import { type WebhookEvent } from "@/lib/contract/webhook-events";
 import { type WebhookPayload } from "@/lib/contract/webhooks";
-import { requestForBrowser } from "../answers/process-response";
+import { requestRedacted } from "../answers/process-response";
 import { type Composition } from "../composition-type";
 import { type BackgroundAccess } from "../connections/access";
 import { consoleUrl } from "../env";
@@ -202,7 +202,7 @@ async function toJobEvent(
 
 /** The texts of the job's inputs, or undefined if the job can't be read. */
 async function readTexts(access: BackgroundAccess, jobId: string, signal: AbortSignal): Promise<string[] | undefined> {
-  const job = await requestForBrowser(operations.getJob, access, { params: { job_id: jobId }, signal, waits: "poll" });
+  const job = await requestRedacted(operations.getJob, access, { params: { job_id: jobId }, signal, waits: "poll" });
   if (!job.ok) return undefined;
   const { workflow } = job.value.value;
   const graph = isObject(workflow?.prompt) ? workflow.prompt : workflow;

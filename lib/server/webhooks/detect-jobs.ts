@@ -8,7 +8,7 @@ import { operations } from "@/lib/contract/operations";
 import { type JobListItem, type JobsAnswer } from "@/lib/contract/schemas/job";
 import { toMilliseconds } from "@/lib/contract/times";
 import { ok, type Result } from "@/lib/shared/result";
-import { requestForBrowser } from "../answers/process-response";
+import { requestRedacted } from "../answers/process-response";
 import { type BackgroundAccess } from "../connections/access";
 import { type JobLabelStore } from "../store/jobs/submissions";
 
@@ -143,7 +143,7 @@ async function readEndedJobs(
   }
   const unlistedIds = endedIds.filter((id) => !rows.has(id));
   for (const id of unlistedIds.slice(0, MAX_JOB_READS)) {
-    const job = await requestForBrowser(operations.getJob, access, { params: { job_id: id }, signal, waits: "poll" });
+    const job = await requestRedacted(operations.getJob, access, { params: { job_id: id }, signal, waits: "poll" });
     if (job.ok) rows.set(id, job.value.value);
     // A removed job has not ended.
     else if (job.failure.status !== 404) return job;
@@ -156,7 +156,7 @@ async function listJobs(
   query: Record<string, unknown>,
   signal: AbortSignal,
 ): Promise<Result<JobsAnswer, Failure>> {
-  const result = await requestForBrowser(operations.listJobs, access, { query, signal, waits: "poll" });
+  const result = await requestRedacted(operations.listJobs, access, { query, signal, waits: "poll" });
   return result.ok ? ok(result.value.value) : result;
 }
 

@@ -147,24 +147,24 @@ describe("a dying worker", () => {
   it("fails the job and starts a new worker for the next one", async () => {
     const deadly = join(testRunner.folder, "deadly.mjs");
     await writeFile(deadly, 'import { parentPort } from "node:worker_threads"; parentPort.on("message", () => process.exit(3));');
-    const otherBench = await openTestRunner(deadly);
+    const otherRunner = await openTestRunner(deadly);
     for (let attempt = 0; attempt < 2; attempt++) {
-      const { run } = await start(waiting(0), otherBench);
+      const { run } = await start(waiting(0), otherRunner);
       expect(await run.done).toMatchObject({ kind: "error", error: { exception_type: "WorkerLost" } });
     }
   });
 
   it("is an error of its job when the bundle is missing", async () => {
-    const otherBench = await openTestRunner(join(testRunner.folder, "nowhere.mjs"));
-    const { run } = await start(waiting(0), otherBench);
+    const otherRunner = await openTestRunner(join(testRunner.folder, "nowhere.mjs"));
+    const { run } = await start(waiting(0), otherRunner);
     expect(await run.done).toMatchObject({ kind: "error", error: { exception_type: "WorkerLost" } });
   });
 
   it("kills a worker that ignores a cancel", async () => {
     const deaf = join(testRunner.folder, "deaf.mjs");
     await writeFile(deaf, 'import { parentPort } from "node:worker_threads"; parentPort.on("message", () => { for (;;); });');
-    const otherBench = await openTestRunner(deaf);
-    const { run } = await start(waiting(0), otherBench);
+    const otherRunner = await openTestRunner(deaf);
+    const { run } = await start(waiting(0), otherRunner);
     run.cancel();
     expect(await run.done).toEqual({ kind: "cancelled" });
   });
@@ -172,10 +172,10 @@ describe("a dying worker", () => {
 
 describe("stopping the runner", () => {
   it("cancels every run", async () => {
-    const otherBench = await openTestRunner();
-    const first = await start(waiting(60), otherBench);
-    const second = await start(waiting(60), otherBench);
-    await otherBench.runner.stop();
+    const otherRunner = await openTestRunner();
+    const first = await start(waiting(60), otherRunner);
+    const second = await start(waiting(60), otherRunner);
+    await otherRunner.runner.stop();
     expect([await first.run.done, await second.run.done]).toEqual([{ kind: "cancelled" }, { kind: "cancelled" }]);
   });
 });

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, expect, inject, test } from "vitest";
 import { listSealedSecret, parseKeyRing, readSharedSecret, rotateRows, type Rotation, seal, unseal } from "@/lib/server/keys/key-ring";
-import { getRecordId, type Sealed } from "@/lib/server/store/connections";
+import { type Sealed, toSecretRecordId } from "@/lib/server/store/connections";
 import { type ListSealed, openStore, type Store } from "@/lib/server/store/store";
 import { sealRequest } from "@/lib/server/tasks/sealed-request";
 import { createHarness } from "@/tests/support/harness";
@@ -82,7 +82,7 @@ test("completes two parallel rotations, writing each secret once", async () => {
     await store.downloadTasks.add({ id, connectionId: connections[0] ?? "", memberId, sealed, ...about });
   }
   const host = "0123456789abcdef01";
-  const secret = (text: string) => seal(ring, getRecordId("embed_hosts", host), text);
+  const secret = (text: string) => seal(ring, toSecretRecordId("embed_hosts", host), text);
   const body = { name: "Portal", connection: null, role: "viewer", guests: false, jwksUrl: null } as const;
   const keeping = { sealed: secret("present"), old: { sealed: secret("before"), until: now() }, keptBy: undefined };
   await store.embedHosts.create(host, { ...body, origins: [], pages: [] }, keeping, now());

@@ -73,7 +73,7 @@ test("starts no more app runs than allowed", async () => {
      VALUES ('${appId}', '${connectionId}', 'A', '', '[]', 'a', '${JSON.stringify(definition)}', 'team', '{}', 1, ${NOW})`,
   );
   const run = () => ({ id: randomUUID(), appId, memberId, version: 1, contentHash: "h", inputs: {}, createdAt: NOW, key: undefined });
-  const results = await runAtOnce(20, (store) => store.appRuns.begin(run(), { runsPerDay: 3, atOnce: 10, dayBegan: 0 }));
+  const results = await runAtOnce(20, (store) => store.appRuns.begin(run(), { runsPerDay: 3, atOnce: 10, dayStartMs: 0 }));
   expect(results.filter(Boolean)).toHaveLength(3);
 });
 

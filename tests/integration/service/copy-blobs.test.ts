@@ -52,24 +52,24 @@ it("copies to a bucket and back, resumes and names differences", async () => {
   // From here on, only the bucket is left.
   await testService.service.stop();
   await rm(join(testService.folder, "blobs", "blake3-v1"), { recursive: true });
-  const copiedBench = await startService({ ...inBucket, dataDir: testService.folder });
+  const copiedService = await startService({ ...inBucket, dataDir: testService.folder });
   const readAll = async (service: TestService) => {
     for (const [id, bytes] of contents) {
       const response = await service.client().raw("GET", `/api/assets/${id}/content`);
       expect(Buffer.from(await response.arrayBuffer()).equals(bytes), String(bytes.length)).toBe(true);
     }
   };
-  await readAll(copiedBench);
-  await copiedBench.service.stop();
+  await readAll(copiedService);
+  await copiedService.service.stop();
   await expect(testService.service.start()).rejects.toThrow(/The files of \S+ are in s3:\S+\. Restore the earlier LIGHTDESK_BLOBS\./);
   const copyBack = () => copyBlobs({ dataDir: testService.folder, settings: { ...settings, ...inBucket }, to: "data-folder", log });
-  await copiedBench.service.start();
+  await copiedService.service.start();
   const back = await copyBack();
   expect([back.copied, back.missing, back.damaged, back.todo]).toEqual([
     ...[back.files, [], []],
     expect.stringMatching(/in use by process \d+\. Stop that process.* then run this again/),
   ]);
-  await copiedBench.service.stop();
+  await copiedService.service.stop();
   await expect(testService.service.start()).rejects.toThrow(/The files of \S+ are in s3/);
   expect((await copyBack()).todo).toBeUndefined();
   await testService.service.start();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { CHUNK, createChunkStore, MAX_CHUNKS, type ReadPage } from "@/components/assets/gallery/chunk-store";
+import { ASSETS_PER_CHUNK, createChunkStore, MAX_CHUNKS, type ReadPage } from "@/components/assets/gallery/chunk-store";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { failed, ok } from "@/lib/shared/result";
@@ -98,13 +98,13 @@ describe("the rows of a long list", () => {
   it("stay bounded while scrolling", async () => {
     const { read: readPage } = service(100_000);
     const store = createChunkStore(readPage, { leads: true });
-    for (let index = 0; index < 100 * CHUNK; index += CHUNK) {
-      store.request(index, index + CHUNK);
+    for (let index = 0; index < 100 * ASSETS_PER_CHUNK; index += ASSETS_PER_CHUNK) {
+      store.request(index, index + ASSETS_PER_CHUNK);
       await waitForRest(store, index);
     }
     expect(store.loadedChunks()).toBeLessThanOrEqual(MAX_CHUNKS + 1);
     expect(store.at(0)).toBeUndefined();
-    expect(store.at(99 * CHUNK)?.id).toBe(`a${99 * CHUNK}`);
+    expect(store.at(99 * ASSETS_PER_CHUNK)?.id).toBe(`a${99 * ASSETS_PER_CHUNK}`);
   });
 
   it("keep their offsets when others arrive until the list is refreshed", async () => {

@@ -5,7 +5,7 @@ import { pageRange, Paging } from "@/components/data-table/paging";
 import { reuseRows } from "@/components/data-table/paused-rows";
 import { createSelection } from "@/components/data-table/selection";
 import { createColumns } from "@/components/data-table/table-columns";
-import { createRowWindow, GROUP, groupRows, toView, type View } from "@/components/data-table/table-rows";
+import { createRowWindow, groupRows, ROWS_PER_GROUP, toView, type View } from "@/components/data-table/table-rows";
 import { createListState } from "@/components/frame/list/list-state";
 import { DEFAULT_CHOICE } from "@/components/jobs/columns/columns";
 import { type JobRow } from "@/components/jobs/job-row";
@@ -124,9 +124,9 @@ describe("a thousand rows", () => {
   const geometry = { rowPx: 50, screenPx: 1000, count: 1000, base: 0 };
   const getCompleteRows = (rowWindow: ReturnType<typeof createRowWindow>, { first, last }: View) =>
     Array.from({ length: last - first + 1 }, (_, at) => first + at).filter((index) => {
-      const key = Math.floor(index / GROUP);
+      const key = Math.floor(index / ROWS_PER_GROUP);
       const { from, to } = rowWindow.getSpan(key);
-      return index - key * GROUP >= from && index - key * GROUP < to;
+      return index - key * ROWS_PER_GROUP >= from && index - key * ROWS_PER_GROUP < to;
     });
 
   it("cover the screen from its upper to its lower edge", () => {
@@ -158,11 +158,11 @@ describe("a thousand rows", () => {
     const after = groupRows([{ id: "new" }, ...items.slice(0, -1)], ({ id }) => id, before);
     expect(after.groups.slice(0, 2).map(({ key, rows }) => [key, rows.length])).toEqual([
       [-1, 1],
-      [0, GROUP],
+      [0, ROWS_PER_GROUP],
     ]);
     expect(after.groups[1]?.rows).toEqual(before.groups[0]?.rows);
     const rowWindow = createRowWindow(4);
-    expect(rowWindow.getSpan(-1)).toEqual({ from: 0, to: GROUP });
+    expect(rowWindow.getSpan(-1)).toEqual({ from: 0, to: ROWS_PER_GROUP });
     expect(rowWindow.getSpan(50)).toEqual({ from: 0, to: 0 });
   });
 

@@ -120,7 +120,7 @@ it("keeps capabilities of two services apart", async () => {
   expect(result.current.has("assets.edit")).toBeUndefined();
   await waitFor(() => expect(result.current.has("assets.edit")).toBe(true));
   rerender({ connection: "silent" });
-  expect([result.current.has("assets.edit"), result.current.isValidating]).toEqual([undefined, true]);
+  expect([result.current.has("assets.edit"), result.current.isLoading]).toEqual([undefined, true]);
 });
 
 it("hides an absent capability everywhere after its refusal only", async () => {
@@ -138,6 +138,6 @@ it("hides an absent capability everywhere after its refusal only", async () => {
   for (const { result } of [first, second])
     expect([result.current.has("assets.edit"), result.current.isRefused("assets.edit")]).toEqual([false, true]);
   const unknown = renderCapabilities("unknown");
-  await waitFor(() => expect(unknown.result.current.isValidating).toBe(false));
+  await waitFor(() => expect(unknown.result.current.isLoading).toBe(false));
   expect(unknown.result.current.has("assets.edit")).toBeUndefined();
 });

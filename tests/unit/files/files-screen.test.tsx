@@ -105,7 +105,7 @@ describe("file panel", () => {
     });
   });
 
-  const abilities = { has: () => true, isRefused: () => false, isValidating: false, failure: undefined };
+  const abilities = { has: () => true, isRefused: () => false, isLoading: false, failure: undefined };
   const renderPanel = (path: string, row?: FileRow) => (
     <FilePanel
       path={path}

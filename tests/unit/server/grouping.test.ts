@@ -2,7 +2,7 @@
 import { describe, expect, it, test } from "vitest";
 import { formatTargets, parseTargets } from "@/lib/contract/audit/audit-items";
 import { type JobState } from "@/lib/contract/jobs/job-list";
-import { type LoggedAct,toAuditRows } from "@/lib/server/queries/audit-rows";
+import { type AuditGroup, toAuditRows } from "@/lib/server/queries/audit-rows";
 import { countByDay } from "@/lib/server/queries/usage";
 
 const nowMs = Date.parse("2026-11-22T01:00:00Z");
@@ -51,7 +51,7 @@ describe("runs by day", () => {
   });
 });
 
-const entry = (id: number, extra: Partial<LoggedAct> = {}): LoggedAct => ({
+const entry = (id: number, extra: Partial<AuditGroup> = {}): AuditGroup => ({
   id,
   at: 1_000 * id,
   requestId: `r${id}`,

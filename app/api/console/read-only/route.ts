@@ -1,5 +1,5 @@
 import { readOnlyBodySchema } from "@/lib/contract/console";
-import { beginReadOnly, endReadOnly } from "@/lib/server/auth/read-only";
+import { disableReadOnly, enableReadOnly } from "@/lib/server/auth/read-only";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
 import { emptyResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
@@ -11,13 +11,13 @@ export const PUT = consoleBodyRoute(
   requirements,
   readOnlyBodySchema,
   async ({ viewer, annotateAudit: annotate, composition }, { note }) => {
-    await beginReadOnly(composition, viewer.name, note);
+    await enableReadOnly(composition, viewer.name, note);
     annotate({ outcome: note });
     return ok(emptyResponse());
   },
 );
 
 export const DELETE = consoleRoute("endReadOnly", requirements, async ({ composition }) => {
-  await endReadOnly(composition);
+  await disableReadOnly(composition);
   return ok(emptyResponse());
 });

@@ -6,7 +6,7 @@ import { getOwn } from "@/lib/contract/json/json";
 import { type MediaReader, NotCleanableError, type Pieces, readExactly } from "./pieces";
 
 /** Boxes that are kept, by parent. All others are blanked. */
-const keptBoxes: Readonly<Record<string, ReadonlySet<string>>> = {
+const allowedBoxes: Readonly<Record<string, ReadonlySet<string>>> = {
   "": new Set(["ftyp", "styp", "moov", "moof", "mdat", "sidx"]),
   moov: new Set(["mvhd", "trak", "mvex"]),
   mvex: new Set(["mehd", "trex"]),
@@ -42,7 +42,7 @@ const keptBoxes: Readonly<Record<string, ReadonlySet<string>>> = {
 };
 const timedBoxes = new Set(["mvhd", "tkhd", "mdhd"]);
 /** Other tracks, such as text, locations or sensor data, could identify the author of the video. */
-const keptHandlers = new Set(["vide", "soun"]);
+const allowedHandlers = new Set(["vide", "soun"]);
 
 /** Returns the content length that the first fields require, or undefined if they are invalid. */
 type GetLength = (fields: {
@@ -111,7 +111,7 @@ export async function cleanMp4(file: MediaReader, out: Pieces): Promise<void> {
 }
 
 async function walkBoxes(file: MediaReader, out: Pieces, { parent, from, to, track = "" }: ParentBox): Promise<void> {
-  const allowedBoxes = getOwn(keptBoxes, parent);
+  const allowedChildBoxes = getOwn(allowedBoxes, parent);
   let isAllowed = parent !== "mdia";
   let handler = track;
   for (let at = from; at < to;) {
@@ -123,14 +123,14 @@ async function walkBoxes(file: MediaReader, out: Pieces, { parent, from, to, tra
     const end = at + size;
     if (end < headEnd || end > to) throw new NotCleanableError("a box is longer than what holds it");
     const isExact = await hasLength(file, type, { from: headEnd, to: end });
-    if (!allowedBoxes?.has(type) || (!isExact && optional.has(type))) {
+    if (!allowedChildBoxes?.has(type) || (!isExact && optional.has(type))) {
       out.keep(at, at + 4);
       out.add(Buffer.from("free", "latin1"));
       out.keep(at + 8, headEnd);
       out.zeros(end - headEnd);
     } else if (!isExact) {
       throw new NotCleanableError("a box of another length");
-    } else if (getOwn(keptBoxes, type)) {
+    } else if (getOwn(allowedBoxes, type)) {
       out.keep(at, headEnd);
       await walkBoxes(file, out, { parent: type, from: headEnd, to: end, track: handler });
     } else if (type === "stsd") {
@@ -144,7 +144,7 @@ async function walkBoxes(file: MediaReader, out: Pieces, { parent, from, to, tra
     } else if (type === "hdlr") {
       if (parent === "mdia") {
         handler = (await readExactly(file, headEnd + 8, 4)).toString("latin1");
-        isAllowed = keptHandlers.has(handler);
+        isAllowed = allowedHandlers.has(handler);
       }
       if (!isAllowed) break;
       // The track kind is followed by reserved bytes and a name.

@@ -29,15 +29,18 @@ export type StoredRun = Omit<Row<"appRuns">, "runKey" | "inputs" | "error" | "er
 export type NewRun = Pick<StoredRun, "id" | "appId" | "memberId" | "version" | "contentHash" | "inputs" | "createdAt"> & {
   key: string | undefined;
 };
-type Limits = { runsPerDay: number | undefined; atOnce: number | undefined; dayBegan: number };
+type Limits = { runsPerDay: number | undefined; atOnce: number | undefined; dayStartMs: number };
 type Change = Partial<Pick<StoredRun, "inputs" | "jobId" | "state" | "endedAt" | "error" | "results">>;
 
 export function createAppRunStore(database: Database) {
   const selectMemberRuns = (appId: string, memberId: string) =>
     database.selectFrom("appRuns").selectAll().where("appId", "=", appId).where("memberId", "=", memberId);
-  const isWithinLimits = ({ id, appId, memberId }: Pick<NewRun, "id" | "appId" | "memberId">, { runsPerDay, atOnce, dayBegan }: Limits) => {
+  const isWithinLimits = (
+    { id, appId, memberId }: Pick<NewRun, "id" | "appId" | "memberId">,
+    { runsPerDay, atOnce, dayStartMs }: Limits,
+  ) => {
     const builder = sql`(SELECT count(*) FROM app_runs WHERE app_id = ${appId} AND member_id = ${memberId} AND id <> ${id}`;
-    return sql`(${runsPerDay ?? -1} < 0 OR ${builder} AND created_at >= ${dayBegan} AND state NOT IN (${sql.join(unsentStates)})) < ${runsPerDay ?? 0})
+    return sql`(${runsPerDay ?? -1} < 0 OR ${builder} AND created_at >= ${dayStartMs} AND state NOT IN (${sql.join(unsentStates)})) < ${runsPerDay ?? 0})
           AND (${atOnce ?? -1} < 0 OR ${builder} AND state IN (${sql.join(activeRunStates)})) < ${atOnce ?? 0})`;
   };
 

@@ -16,7 +16,7 @@ const MAX_PARTS = 10_000;
 const MAX_CONCURRENT_PARTS = 4;
 /** Fewer than all, so that other blobs can be stored while a large one is sent. */
 const MAX_CONCURRENT_PARTS_PER_BLOB = 3;
-const MAX_TRIES = 3;
+const MAX_ATTEMPTS = 3;
 const DAY_MS = 24 * 60 * 60_000;
 
 type Copies = ReturnType<typeof createLocalCopies>;
@@ -57,7 +57,7 @@ export async function readBlob(bucket: Bucket, hash: string, part?: { start: num
           yield chunk;
         }
       } catch (error) {
-        if (aborter.signal.aborted || attempt >= MAX_TRIES) throw toBucketError("hand over all of an object", error);
+        if (aborter.signal.aborted || attempt >= MAX_ATTEMPTS) throw toBucketError("hand over all of an object", error);
       }
       if (at < end) response = await requestFrom(at);
     }
@@ -106,14 +106,14 @@ export function createBucketBackend({ bucket, copies, presignedSeconds, now }: O
     for (let attempt = 1; ; attempt += 1) {
       const size = await bucket.sizeOf(toKey(staged.hash));
       if (size === staged.size) return;
-      if (attempt > MAX_TRIES) throw new BucketError("keep an object", "it has another size than what was sent", undefined);
+      if (attempt > MAX_ATTEMPTS) throw new BucketError("keep an object", "it has another size than what was sent", undefined);
       // An object of another size is damaged, so these bytes replace it.
       try {
         await (isSmall ? putWhole : putParts)(staged);
         if (isSmall) return;
       } catch (error) {
         // The response was lost after the write, or another process has written too. The size decides.
-        if (!isBucketError(error) || attempt === MAX_TRIES || (error.status !== 409 && error.reason !== "NoSuchUpload")) throw error;
+        if (!isBucketError(error) || attempt === MAX_ATTEMPTS || (error.status !== 409 && error.reason !== "NoSuchUpload")) throw error;
       }
     }
   }

@@ -27,7 +27,7 @@ function numberPlaceholders(text: string): string {
 const MAX_READERS = 8;
 const STATEMENT_MS = 30_000;
 /** How often the outcome of a lost COMMIT is looked up, and at which interval. */
-const MAX_LOOKUPS = 10;
+const MAX_ATTEMPTS = 10;
 const LOOKUP_INTERVAL_MS = 500;
 
 type Client = Awaited<ReturnType<PostgresPool["connect"]>>;
@@ -125,7 +125,7 @@ async function wasCommitted(readers: PostgresPool, id: string): Promise<boolean>
       );
       if (rows[0]?.status !== "in progress") return rows[0]?.status === "committed";
     } catch (error) {
-      if (!isStoreAway(error) || attempt === MAX_LOOKUPS) throw error;
+      if (!isStoreAway(error) || attempt === MAX_ATTEMPTS) throw error;
     }
     await sleep(LOOKUP_INTERVAL_MS);
   }

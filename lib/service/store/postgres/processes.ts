@@ -58,13 +58,13 @@ export function createPostgresProcesses(database: Database, url: string, log: Se
   });
 
   async function renew(): Promise<void> {
-    const renewedRows = await line.ask<{ otherProcesses: boolean }>(
+    const renewedRows = await line.ask<{ others: boolean }>(
       `UPDATE ${PROCESSES} SET seen_at = clock_timestamp(), slots = $2 WHERE id = $1
        RETURNING EXISTS (SELECT 1 FROM ${PROCESSES} WHERE id <> $1 AND ${isExpiredAt("clock_timestamp()")}) AS others`,
       [id, ownFacts.slots],
     );
     const [row] = renewedRows;
-    if (row?.otherProcesses && performance.now() > graceUntilMs) handlers?.othersUnresponsive();
+    if (row?.others && performance.now() > graceUntilMs) handlers?.othersUnresponsive();
     if (row || isClosed) return;
     const insert = `INSERT INTO ${PROCESSES} (id, seen_at, slots, has_shared_files) VALUES ($1, clock_timestamp(), $2, $3)`;
     await line.ask(`${insert} ON CONFLICT DO NOTHING`, [id, ownFacts.slots, ownFacts.hasSharedFiles]);

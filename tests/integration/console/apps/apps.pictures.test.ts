@@ -91,7 +91,7 @@ test("accepts an older result as input and rejects names that only look alike", 
       createdAt: Date.now() - 1000 + number,
       key: undefined,
     };
-    await store.appRuns.begin(run, { runsPerDay: undefined, atOnce: undefined, dayBegan: 0 });
+    await store.appRuns.begin(run, { runsPerDay: undefined, atOnce: undefined, dayStartMs: 0 });
     const file = { filename, subfolder: `run-${number}`, type: "output" };
     await store.appRuns.set(id, { results: [{ kind: "image", name: filename, label: "", file }] });
   };

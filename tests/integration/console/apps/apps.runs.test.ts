@@ -108,7 +108,7 @@ async function leftBehind(app: { id: string }, { began, answered }: { began: boo
   if (!appRun) throw new Error("no run");
   await store.appRuns.set(appRun.id, { state: "cancelled" });
   const id = randomUUID();
-  await store.appRuns.begin({ ...appRun, id, key: KEY }, { runsPerDay: undefined, atOnce: undefined, dayBegan: 0 });
+  await store.appRuns.begin({ ...appRun, id, key: KEY }, { runsPerDay: undefined, atOnce: undefined, dayStartMs: 0 });
   const submission = { memberId, key: submissionKey(id) };
   if (began) await store.submissions.begin(submission, { contentHash: "x", now, forgetBefore: 0 });
   if (answered !== undefined) await store.submissions.accepted(submission, answered);

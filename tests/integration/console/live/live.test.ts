@@ -77,7 +77,7 @@ describe("GET /api/console/events", () => {
     expect(stream.of("failure")).toEqual([]);
   });
 
-  it("sends the assets of a job when it ends", async () => {
+  it("sends a job's assets when the job ends", async () => {
     const stream = await watch(["assets?connection=embedded", JOBS]);
     await stream.next("a snapshot", ({ event }) => event === "snapshot");
     const id = await submitPrompt(waitGraph(2));
@@ -329,7 +329,7 @@ describe("one reader", () => {
     await until("the reader stops", () => harness.console.live.readers() < before);
   });
 
-  it("serves all viewers of a job, except the one who sees where it had secrets", async () => {
+  it("shares a reader between the viewers of a job except its submitter", async () => {
     const id = await submit(0x90a0b0);
     const subscribe = vi.spyOn(harness.console.live, "subscribe");
     subscribe.mockClear();

@@ -242,13 +242,13 @@ test("ends the provider's session and stores the ID token encrypted", async () =
 });
 
 test("blocks joining, linking and promotions in read-only mode, but not demotions", async () => {
-  const { beginReadOnly, endReadOnly } = await import("@/lib/server/auth/read-only");
+  const { enableReadOnly, disableReadOnly } = await import("@/lib/server/auth/read-only");
   const { store } = harness.console;
   const as = (groups: string[]) => acme.bend({ claims: { sub: "rea", email: "rea@example.com", realm: { groups } } });
   as(["staff"]);
   const rea = browser();
   await rea.signIn("acme", acme);
-  await beginReadOnly(harness.console, "Olga Owner", undefined);
+  await enableReadOnly(harness.console, "Olga Owner", undefined);
   try {
     as(["bosses"]);
     expect(await rea.signIn("acme", acme)).toBe("/jobs");
@@ -264,7 +264,7 @@ test("blocks joining, linking and promotions in read-only mode, but not demotion
     expect(await rea.signIn("acme", acme)).toBe("/jobs");
     expect(await rea.me()).toMatchObject({ member: { role: "operator" } });
   } finally {
-    await endReadOnly(harness.console);
+    await disableReadOnly(harness.console);
   }
 });
 

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openApiKey, parseKeyRing, seal, storeApiKey, unseal } from "@/lib/server/keys/key-ring";
-import { getRecordId } from "@/lib/server/store/connections";
+import { toSecretRecordId } from "@/lib/server/store/connections";
 import { openRequest, sealRequest } from "@/lib/server/tasks/sealed-request";
 import { openTarget, sealTarget } from "@/lib/server/webhooks/sealed-target";
 import { createHarness } from "@/tests/support/harness";
@@ -115,14 +115,14 @@ test("refuses a folder without a console and creates nothing in it", async () =>
 test("reseals both secrets of a host page", async () => {
   const { store, now } = harness.console;
   const [id, ring] = ["0123456789abcdef01", parseKeyRing(old)];
-  const sealed = (text: string) => seal(ring, getRecordId("embed_hosts", id), text);
+  const sealed = (text: string) => seal(ring, toSecretRecordId("embed_hosts", id), text);
   const body = { name: "Portal", connection: null, role: "viewer", guests: false, jwksUrl: null } as const;
   const keeping = { sealed: sealed("present"), old: { sealed: sealed("before"), until: now() }, keptBy: undefined };
   await store.embedHosts.create(id, { ...body, origins: [], pages: [] }, keeping, now());
   expect((await rotate(`${young},${old}`)).output).toContain("2 keys of host pages resealed with young.");
   const host = await store.embedHosts.get(id);
   const secrets = [host?.sealed, host?.old?.sealed].map(
-    (sealed) => sealed && unseal(parseKeyRing(young), getRecordId("embed_hosts", id), sealed),
+    (sealed) => sealed && unseal(parseKeyRing(young), toSecretRecordId("embed_hosts", id), sealed),
   );
   expect(secrets).toEqual(["present", "before"]);
 });
