@@ -1,6 +1,6 @@
 // Live updates in a browser: changes from other tabs appear without extra requests.
 import { type Page } from "@playwright/test";
-import { cancel, slowGraph, submit, untilState } from "./support/jobs";
+import { cancel, slowGraph, submit } from "./support/jobs";
 import { isLiveRequest } from "./support/live";
 import { expect, test } from "./support/test";
 
@@ -38,9 +38,10 @@ test("shows a running job's outputs and newest preview, also after a reload", as
   const saved = (from: string, filename_prefix: string) => ({ class_type: "SaveImage", inputs: { images: [from, 0], filename_prefix } });
   const wait = { class_type: "Wait", inputs: { seconds: 300, anything: ["1", 0] } };
   const id = await submit(page.request, desk, { "1": picture, "2": saved("1", "early"), "3": wait, "4": saved("3", "late") });
-  await page.goto(`${desk.url}/jobs`);
-  const preview = row(page, id).locator("img");
-  await expect(preview).toHaveJSProperty("complete", true);
+  for (const list of ["queue", "jobs"]) {
+    await page.goto(`${desk.url}/${list}`);
+    await expect(row(page, id).locator("img")).toHaveJSProperty("complete", true);
+  }
   await expect(row(page, id).getByRole("cell", { name: "1", exact: true })).toBeVisible();
   await page.goto(`${desk.url}/jobs/${id}`);
   for (const load of [() => Promise.resolve(), () => page.reload()]) {

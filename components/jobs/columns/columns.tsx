@@ -95,18 +95,7 @@ export function jobColumns(
   const namedColumn = (id: NamedId, cell: (row: JobRow) => ReactNode) =>
     column.display({ id, header: t(`column.${id}`), meta: columnStyles[id], cell: ({ row }) => cell(row.original) });
   return {
-    preview: namedColumn("preview", ({ id, preview, previewKind, livePreview }) =>
-      plainPicture({
-        src:
-          livePreview === undefined
-            ? preview && createThumbnailUrl({ connection, file: preview, edge: 128 })
-            : createLivePreviewUrl({ connection, jobId: id, version: livePreview }),
-        width: 52,
-        height: 36,
-        kind: previewKind,
-        className: "h-9 w-[52px]",
-      }),
-    ),
+    preview: namedColumn("preview", (row) => rowPicture(row, connection)),
     status: namedColumn("status", (row) => stateCell({ row, words, getHref, lineEnd })),
     job: namedColumn("job", ({ id }) => (
       <>
@@ -127,6 +116,15 @@ export function jobColumns(
     submitted: namedColumn("submitted", (row) => submittedCell(row, words)),
     ran: namedColumn("ran", (row) => ranCell(row, words)),
   };
+}
+
+/** A running job's newest preview, or a finished job's first output. */
+export function rowPicture({ id, preview, previewKind, livePreview }: JobRow, connection: string | undefined): ReactNode {
+  const src =
+    livePreview === undefined
+      ? preview && createThumbnailUrl({ connection, file: preview, edge: 128 })
+      : createLivePreviewUrl({ connection, jobId: id, version: livePreview });
+  return plainPicture({ src, width: 52, height: 36, kind: previewKind, className: "h-9 w-[52px]" });
 }
 
 export function valueColumn(id: InputId, { pinned }: ColumnChoice, connection: string | undefined) {

@@ -7,13 +7,13 @@ import { shortId } from "@/lib/browser/urls";
 import { estimateTimeLeft, type ExpectedRun, type TimeRange, toSpan } from "@/lib/contract/jobs/expected-run";
 import { type JobWaits } from "@/lib/contract/runners/runners";
 import { type CellWords } from "../columns/cells";
-import { column, jobColumns, jobColumnStyles, selectColumn } from "../columns/columns";
+import { column, jobColumns, jobColumnStyles, rowPicture, selectColumn } from "../columns/columns";
 import { type JobRow } from "../job-row";
 
 /** The columns of the queue are as wide as their content. */
 const queueColumnStyles = {
   select: jobColumnStyles.select,
-  position: { width: "w-[52px]", align: "end" },
+  position: { width: "w-[72px]", visibility: "whole-cell", align: "end" },
   status: { width: "w-[130px]" },
   job: { width: "w-[110px]" },
   workflow: { width: "w-[18%]", visibility: "max-w-0 max-md:hidden" },
@@ -63,7 +63,8 @@ export function queueColumns(queue: Queue) {
       id: "position",
       header: t("column.position"),
       meta: queueColumnStyles.position,
-      cell: ({ row }) => row.original.position ?? t("nothing"),
+      cell: ({ row: { original } }) =>
+        original.position === undefined ? rowPicture(original, connection) : <span className="position">{original.position}</span>,
     }),
     jobs.status,
     jobs.job,
