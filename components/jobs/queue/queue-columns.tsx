@@ -13,11 +13,11 @@ import { type JobRow } from "../job-row";
 /** The columns of the queue are as wide as their content. */
 const queueColumnStyles = {
   select: jobColumnStyles.select,
-  position: { width: "w-[72px]", visibility: "whole-cell", align: "end" },
+  position: { width: "w-[52px] lg:w-[72px]", align: "end" },
   status: { width: "w-[130px]" },
   job: { width: "w-[110px]" },
-  workflow: { width: "w-[18%]", visibility: "max-w-0 max-md:hidden" },
-  what: { width: "w-[170px]", visibility: "max-w-[220px] max-md:hidden", hiddenHeader: true },
+  workflow: { width: "w-[18%]", visibility: "max-w-0 max-lg:hidden" },
+  what: { width: "w-[170px]", visibility: "max-w-[220px] max-lg:hidden", hiddenHeader: true },
   outputs: { width: "w-[78px]", visibility: "max-xl:hidden", align: "end" },
   start: { width: "w-[170px]", visibility: "max-lg:hidden" },
   submitted: { width: "w-[120px]", visibility: "max-sm:hidden", align: "end" },
@@ -64,7 +64,7 @@ export function queueColumns(queue: Queue) {
       header: t("column.position"),
       meta: queueColumnStyles.position,
       cell: ({ row: { original } }) =>
-        original.position === undefined ? rowPicture(original, connection) : <span className="position">{original.position}</span>,
+        original.position ?? <span className="block w-[52px] max-lg:hidden">{rowPicture(original, connection)}</span>,
     }),
     jobs.status,
     jobs.job,
