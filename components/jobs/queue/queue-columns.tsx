@@ -20,7 +20,7 @@ const queueColumnStyles = {
   what: { width: "w-[170px]", visibility: "max-w-[220px] max-lg:hidden", hiddenHeader: true },
   outputs: { width: "w-[78px]", visibility: "max-xl:hidden", align: "end" },
   start: { width: "w-[170px]", visibility: "max-lg:hidden" },
-  submitted: { width: "w-[120px]", visibility: "max-sm:hidden", align: "end" },
+  submitted: { width: "w-[120px]", visibility: "max-sm:hidden lg:max-xl:hidden", align: "end" },
   waited: { width: "w-[92px]", align: "end" },
   act: { width: "w-[84px]", align: "end", hiddenHeader: true },
 } as const satisfies Record<string, ColumnStyle>;
